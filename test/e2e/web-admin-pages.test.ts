@@ -43,7 +43,7 @@ const pages = [
   { path: '/settings/admin-api', title: 'Admin API', knows: '/frame/top-up' },
 ] as const
 
-describe('the pages beside the keys', () => {
+describe('the pages besides those of keys', () => {
   let desk: WebDesk
   let page: Page
   let open: WebDesk['open']
@@ -73,7 +73,7 @@ describe('the pages beside the keys', () => {
   }
 
   for (const { path, title, knows } of pages)
-    test(`${path} shows what the gateway knows, on every screen`, async () => {
+    test(`${path} shows its data on every screen`, async () => {
       for await (const { colorScheme, width } of viewsOf(desk, path)) {
         await page.getByText(knows).first().waitFor()
         assert.equal(await page.locator('h1').innerText(), title)
@@ -84,7 +84,7 @@ describe('the pages beside the keys', () => {
       }
     })
 
-  test('the frame says what a change comes to, and asks twice before it stops everything', async () => {
+  test('the frame previews a change, and asks for confirmation before it stops every call', async () => {
     await open('/settings/api-access/frame')
     await page.getByRole('button', { name: 'Edit frame' }).click()
     const dialog = page.getByRole('dialog')
@@ -102,7 +102,7 @@ describe('the pages beside the keys', () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click()
   })
 
-  test('who spent the frame is told of a key that is revoked, too, unless it spent nothing', async () => {
+  test('the spenders of the frame include a revoked key, unless it spent nothing', async () => {
     for (const name of ['runaway', 'unused']) {
       const { id, secret } = await desk.ask('POST', '/keys', {
         ...{ name, models: ['sandbox-chat'], budget: '5' },
@@ -116,7 +116,7 @@ describe('the pages beside the keys', () => {
     assert.equal(await table.getByText('unused').count(), 0)
   })
 
-  test('whose calls the frame refuses is led to the frame', async () => {
+  test('a key whose calls the frame refuses links to the frame', async () => {
     const { id, secret } = await desk.ask('POST', '/keys', {
       ...{ name: 'refused', models: ['sandbox-chat'], budget: '5' },
     })
@@ -129,7 +129,7 @@ describe('the pages beside the keys', () => {
     await setFrame('250')
   })
 
-  test('whose key has expired is led to its date', async () => {
+  test('an expired key links to its expiry date', async () => {
     const { id } = await desk.ask('POST', '/keys', {
       ...{ name: 'short-lived', models: ['sandbox-chat'], budget: '5' },
       expires_at: new Date(Date.now() + 1_000).toISOString(),
@@ -161,7 +161,7 @@ describe('the pages beside the keys', () => {
     await page.getByText('$300.00 a week').waitFor()
   })
 
-  test('usage is added up by whatever is chosen, and stays in the address', async () => {
+  test('usage is added up by the chosen group, and the choice stays in the address', async () => {
     await open('/settings/usage')
     for (const [group, name] of [
       ['Model', 'sandbox-chat'],
@@ -181,7 +181,7 @@ describe('the pages beside the keys', () => {
     await page.getByText('No usage in this time').waitFor()
   })
 
-  test('a request opens into why it cost what it cost', async () => {
+  test('a request opens to show how its cost came about', async () => {
     await open('/settings/requests')
     await page.getByRole('rowheader').first().getByRole('button').click()
     await page
@@ -203,7 +203,7 @@ describe('the pages beside the keys', () => {
     await drawer.waitFor({ state: 'hidden' })
   })
 
-  test('a page that cannot be fetched says so, and is there once it can', async () => {
+  test('a page that cannot be fetched says so, and loads once it can', async () => {
     const other = await desk.context.newPage()
     await open('/settings/people', other)
     await other.route('**/assets/usage*', (route) => route.abort())
@@ -215,18 +215,18 @@ describe('the pages beside the keys', () => {
     await other.close()
   })
 
-  test('an address that leads nowhere keeps the menu', async () => {
+  test('an unknown address keeps the menu', async () => {
     await open('/settings/nowhere')
     await page.getByText('There is nothing at this address.').waitFor()
     await page.getByRole('link', { name: 'Usage' }).waitFor()
   })
 
-  test('where refused calls are is said where they are missed', async () => {
+  test('the list of failed requests says where refused calls are counted', async () => {
     await open('/settings/requests?outcome=failed')
     await page.getByText('Calls stopped by a budget or a rate limit are counted in Usage').waitFor()
   })
 
-  test('a destination without an address is asked for it', async () => {
+  test('a new destination must have an address', async () => {
     await open('/settings/alerts')
     await page.getByRole('button', { name: 'Add destination' }).click()
     const dialog = page.getByRole('dialog')
@@ -234,7 +234,7 @@ describe('the pages beside the keys', () => {
     await dialog.getByText('Enter where alerts should go.').waitFor()
   })
 
-  test('the playground answers with what it cost', async () => {
+  test('the playground shows an answer with its cost', async () => {
     await open('/settings/playground')
     await page.getByRole('combobox', { name: 'Key' }).click()
     await page.getByRole('option', { name: nasty }).click()
@@ -250,7 +250,7 @@ describe('the pages beside the keys', () => {
     assert.deepEqual(await seriousFindings(page), [])
   })
 
-  test('the second factor is switched on with a code of the app', async () => {
+  test('the second factor is switched on with a code from the app', async () => {
     await open('/settings/profile')
     await page.getByRole('button', { name: 'Switch on' }).click()
     const dialog = page.getByRole('dialog')
@@ -269,7 +269,7 @@ describe('the pages beside the keys', () => {
     await page.getByRole('button', { name: 'New recovery codes' }).waitFor()
   })
 
-  test('an invitation shows its link, which lets the invited person in', async () => {
+  test('an invitation shows its link', async () => {
     await open('/settings/people')
     await page.getByRole('button', { name: 'Invite' }).click()
     await page.getByLabel('E-mail address').fill('carol@example.com')
@@ -279,7 +279,7 @@ describe('the pages beside the keys', () => {
     assert.deepEqual(await seriousFindings(page), [])
   })
 
-  test('a viewer sees, and can change nothing', async () => {
+  test('a viewer can see pages but change nothing', async () => {
     const own = await desk.browser.newContext({ locale: 'en-US' })
     const viewer = await own.newPage()
     await viewer.goto(invitation)
@@ -303,7 +303,7 @@ describe('the pages beside the keys', () => {
     await own.close()
   })
 
-  test('on the narrowest screen each role has a list of its own, and nothing scrolls sideways', async () => {
+  test('on the narrowest screen each role has its own list, and nothing scrolls sideways', async () => {
     await page.setViewportSize({ width: 320, height: 900 })
     await open('/settings/roles')
     const viewer = page.getByRole('heading', { level: 2, name: /^Viewer/ }).locator('..')
@@ -328,7 +328,7 @@ describe('the pages beside the keys', () => {
     }
   })
 
-  test('no name was taken for markup, and the browser had nothing to complain of', async () => {
+  test('no name is rendered as markup, and there are no browser errors', async () => {
     assert.notEqual(await page.title(), 'taken')
     // The conflicting change is answered with 412, which browsers always log.
     assert.deepEqual(

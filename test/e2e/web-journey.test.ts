@@ -33,12 +33,12 @@ describe('from the first start to a revoked key', () => {
     await picture(page, 'journey-1-empty')
   })
 
-  test('where a key is wanted and there is none, one can be created', async () => {
+  test('a page that needs a key offers to create the first one', async () => {
     await page.getByRole('navigation').getByRole('link', { name: 'Playground' }).click()
     await page.getByText('No API keys yet. Create key').waitFor()
   })
 
-  test('a form that lacks something says what, and keeps the rest', async () => {
+  test('an incomplete form says what is missing, and keeps the rest', async () => {
     await page.getByRole('link', { name: 'Create key' }).first().click()
     await page.getByRole('textbox', { name: 'Name' }).fill('billing production')
     await page.getByRole('button', { name: 'Create key' }).click()
@@ -64,20 +64,20 @@ describe('from the first start to a revoked key', () => {
     await picture(page, 'journey-2-secret')
   })
 
-  test('one paste of the curl block is a call, and the secret can be left out of it', async () => {
+  test('the curl block works as pasted, and the secret can be left out of it', async () => {
     const block = page.getByRole('group', { name: 'curl' })
     assert.equal((await runBlock(await block.innerText())).status, 200)
     await page.getByRole('switch', { name: 'Put the secret itself into the snippets' }).uncheck()
     assert.ok(!(await block.innerText()).includes(secret))
   })
 
-  test('closing without having stored it asks first', async () => {
+  test('closing before the secret is stored asks first', async () => {
     await page.keyboard.press('Escape')
     const question = page.getByRole('dialog', { name: 'Close without storing the secret?' })
     await question.getByRole('button', { name: 'Cancel' }).click()
   })
 
-  test('copying says so only when it worked, and counts as storing', async () => {
+  test('copying is confirmed, and counts as storing', async () => {
     await page.getByRole('button', { name: 'Copy the secret' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     await page.keyboard.press('Escape')
@@ -97,7 +97,7 @@ describe('from the first start to a revoked key', () => {
     await picture(page, 'journey-3-spent')
   })
 
-  test('and so does its part of the usage, whatever the minute', async () => {
+  test('a call appears in the usage of its key, whatever the minute', async () => {
     const watcher = await page.context().newPage()
     // Every new minute refetches everything, so start just after one began.
     const minuteMs = 60_000
@@ -159,7 +159,7 @@ describe('from the first start to a revoked key', () => {
     for (const each of [secret, oldSecret]) assert.equal((await ask(each, 'Hello')).status, 200)
   })
 
-  test('of two secrets the page tells which is used, that a third ends one, and the old one is ended early', async () => {
+  test('the page shows the use of both secrets, warns that a third ends one, and can end the old one early', async () => {
     await page.getByText('not used yet').waitFor({ state: 'hidden' })
     assert.equal(await page.getByText(/^last used /).count(), 2)
     const size = page.viewportSize()
@@ -182,7 +182,7 @@ describe('from the first start to a revoked key', () => {
     await page.getByText('Old secret', { exact: true }).waitFor({ state: 'hidden' })
   })
 
-  test('revoking wants a reason and the name, and then calls fail', async () => {
+  test('revoking requires a reason and the name, and then calls fail', async () => {
     await page.getByRole('button', { name: 'Actions for billing production' }).click()
     await page.getByRole('menuitem', { name: 'Revoke' }).click()
     const dialog = page.getByRole('dialog', { name: 'Revoke billing production?' })
@@ -199,7 +199,7 @@ describe('from the first start to a revoked key', () => {
     await picture(page, 'journey-8-revoked')
   })
 
-  test('the activity tells all of it', async () => {
+  test('the activity lists every step', async () => {
     await page.getByRole('tab', { name: 'Activity' }).click()
     for (const words of [
       'created the key',
@@ -220,7 +220,7 @@ describe('from the first start to a revoked key', () => {
     await page.getByRole('tab', { name: 'Activity' }).click()
   })
 
-  test('signing out ends it, and meanwhile the page asks for nothing', async () => {
+  test('signing out ends the session, and the page requests nothing meanwhile', async () => {
     // A key's page refetches every few seconds: let an hour pass before the gateway answers.
     await page.clock.install()
     await page.reload()
@@ -243,7 +243,7 @@ describe('from the first start to a revoked key', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  test('all of it without a complaint of the browser', () => assert.deepEqual(complaints, []))
+  test('the journey causes no browser errors', () => assert.deepEqual(complaints, []))
 
   function ask(key: string, content: string): Promise<Response> {
     return callModel(stage.url, key, content)

@@ -18,7 +18,7 @@ describe('the form of a key', () => {
   const readKey = () => desk.ask('GET', `/keys/${/key_\w+/.exec(page.url())?.[0]}`)
   const summary = () => page.getByRole('complementary')
 
-  test('the usual alerts are offered, and the summary says what was chosen instead', async () => {
+  test('the default alerts are offered, and the summary shows the chosen ones', async () => {
     await desk.open('/settings/api-access/new')
     await page.getByRole('textbox', { name: 'Name' }).fill('told in time')
     await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).check()
@@ -36,7 +36,7 @@ describe('the form of a key', () => {
     await summary().getByText('Alerts at 50%, 80%, and 95%.').waitFor()
   })
 
-  test('on the narrowest screen a long name leaves its price in sight', async () => {
+  test('on the narrowest screen a long name leaves its price visible', async () => {
     await page.setViewportSize({ width: 320, height: 700 })
     const row = page.getByRole('listitem').filter({ hasText: 'sandbox-reasoner@responses' })
     await row.scrollIntoViewIfNeeded()
@@ -46,7 +46,7 @@ describe('the form of a key', () => {
     await page.setViewportSize({ width: 1280, height: 720 })
   })
 
-  test('reminders stand beside an expiry, and only there', async () => {
+  test('reminders are offered only with an expiry', async () => {
     const reminders = page.getByRole('combobox', { name: 'Reminders' })
     assert.equal(await reminders.count(), 0)
     await page.getByLabel('Works for').selectOption('90')
@@ -73,7 +73,7 @@ describe('the form of a key', () => {
     )
   })
 
-  test('the difference is shown before it is saved, and afterwards the page says it', async () => {
+  test('a change is shown before it is saved, and on the page afterwards', async () => {
     await page.getByRole('link', { name: 'Edit' }).first().click()
     const thresholds = page.getByRole('combobox', { name: 'Alerts, in percent' })
     await thresholds.press('Backspace')

@@ -16,7 +16,7 @@ describe('by keyboard alone', () => {
   })
   after(() => desk.close())
 
-  test('the first stop is the way past the navigation', async () => {
+  test('the first tab stop skips the navigation', async () => {
     await desk.open('/settings/api-access')
     await page.keyboard.press('Tab')
     assert.equal(await focused(), 'Skip to content')
@@ -24,13 +24,13 @@ describe('by keyboard alone', () => {
     assert.equal(await page.evaluate('document.activeElement.id'), 'main')
   })
 
-  test('what has the focus shows it', async () => {
+  test('the focused element is visible as such', async () => {
     await tabTo(/^Export CSV$/)
     const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
     assert.equal(outline, 'solid')
   })
 
-  test('a key is created', async () => {
+  test('a key can be created', async () => {
     await page.keyboard.press('c')
     await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).waitFor()
     await tabTo(/^Name/)
@@ -45,7 +45,7 @@ describe('by keyboard alone', () => {
     await page.getByRole('dialog', { name: /^Key created/ }).waitFor()
   })
 
-  test('the dialog holds the focus, and the secret is copied', async () => {
+  test('the dialog holds the focus, and the secret can be copied', async () => {
     await page.locator('input[readonly]:focus').waitFor()
     await tabTo(/^Copy the secret/)
     await page.keyboard.press('Enter')
@@ -60,7 +60,7 @@ describe('by keyboard alone', () => {
     await page.getByRole('heading', { name: /^keyboard demo/, level: 1 }).waitFor()
   })
 
-  test('its budget is changed', async () => {
+  test('its budget can be changed', async () => {
     await page.keyboard.press('e')
     await page.getByRole('textbox', { name: 'Budget in USD' }).waitFor()
     await tabTo(/^Budget in USD/)
@@ -73,7 +73,7 @@ describe('by keyboard alone', () => {
     await page.getByText(/^of \$2\.00 \(/).waitFor()
   })
 
-  test('a dialog gives the focus back to what opened it', async () => {
+  test('a dialog returns the focus to what opened it', async () => {
     await tabTo(/^Rotate secret$/)
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
@@ -82,7 +82,7 @@ describe('by keyboard alone', () => {
     await page.locator('button:focus', { hasText: 'Rotate secret' }).waitFor()
   })
 
-  test('a dialog keeps the focus while it is at work, and when that fails', async () => {
+  test('a dialog keeps the focus while it works, and when that fails', async () => {
     const { promise: isCut, resolve: cut } = Promise.withResolvers<void>()
     await page.route('**/pause', async (route) => {
       await isCut
@@ -102,7 +102,7 @@ describe('by keyboard alone', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
   })
 
-  test('the key is revoked; the focus starts on Cancel', async () => {
+  test('the key can be revoked, with the focus starting on Cancel', async () => {
     await tabTo(/^Actions for keyboard demo$/)
     await page.keyboard.press('Enter')
     await page.locator('[role="menu"]:focus-within').waitFor()

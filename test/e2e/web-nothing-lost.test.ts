@@ -16,7 +16,7 @@ describe('nothing is lost', () => {
   })
   after(() => desk.close())
 
-  test('a form keeps what was typed when somebody else changes the key', async () => {
+  test('a form keeps typed values when somebody else changes the key', async () => {
     const { id, version } = await desk.ask('POST', '/keys', {
       name: 'before',
       models: ['sandbox-chat'],
@@ -44,7 +44,7 @@ describe('nothing is lost', () => {
     assert.equal(await budget.inputValue(), '1')
   })
 
-  test('thresholds keep what was typed when somebody else saves others', async () => {
+  test('thresholds keep typed values when somebody else saves others', async () => {
     await desk.ask('PUT', '/frame/alerts', { thresholds: [60] })
     await desk.open('/settings/alerts')
     const thresholds = page.getByRole('combobox', { name: 'Percent of the limit' })
@@ -60,7 +60,7 @@ describe('nothing is lost', () => {
     assert.deepEqual((await desk.ask('GET', '/frame/alerts'))['thresholds'], [60, 75])
   })
 
-  test('thresholds that are no longer wanted need not be right', async () => {
+  test('thresholds that are switched off need not be valid', async () => {
     const thresholds = page.getByRole('combobox', { name: 'Percent of the limit' })
     await thresholds.fill('often')
     await thresholds.press('Enter')
@@ -72,7 +72,7 @@ describe('nothing is lost', () => {
     assert.equal((await desk.ask('GET', '/frame/alerts'))['own'], false)
   })
 
-  test('a role that is renamed keeps the permissions that somebody else gave it', async () => {
+  test('renaming a role keeps the permissions that somebody else gave it', async () => {
     const { id } = await desk.ask('POST', '/roles', { name: 'reader', permissions: ['usage:read'] })
     await desk.open('/settings/roles')
     await choose(page, 'reader', 'Edit')
@@ -87,7 +87,7 @@ describe('nothing is lost', () => {
     assert.deepEqual(renamed.permissions, permissions)
   })
 
-  test('a new secret stays when its key leaves the list', async () => {
+  test('a new secret stays visible when its key leaves the list', async () => {
     const models = ['sandbox-chat']
     const { id } = await desk.ask('POST', '/keys', { name: 'rotated', models, budget: '1' })
     await desk.open('/settings/api-access?status=active&search=rotated')
@@ -98,7 +98,7 @@ describe('nothing is lost', () => {
     await secret().waitFor()
   })
 
-  test('whoever goes back in the browser is asked first', async () => {
+  test('going back in the browser asks first', async () => {
     await desk.open('/settings/models')
     await page.getByRole('navigation').getByRole('link', { name: 'API access' }).click()
     await rotate('rotated')
@@ -109,7 +109,7 @@ describe('nothing is lost', () => {
     await secret().waitFor()
   })
 
-  test('a key that cannot be copied leaves a form that stays, and its secret is shown', async () => {
+  test('a form for a copy of an unknown key keeps typed values, and shows the new secret', async () => {
     await page.goto(`${desk.url}/settings/api-access/new?from=key_unknown`)
     const name = page.getByRole('textbox', { name: 'Name' })
     await name.fill('without a model')
@@ -124,7 +124,7 @@ describe('nothing is lost', () => {
     await secret().waitFor()
   })
 
-  test('after a lost answer, many keys can be given another budget', async () => {
+  test('a bulk budget change can be sent again with another value after a lost answer', async () => {
     await desk.open('/settings/api-access?search=without+a+model')
     await page.getByRole('checkbox', { name: /^Select key/ }).check()
     await page.getByRole('button', { name: 'Set budget' }).click()
@@ -138,7 +138,7 @@ describe('nothing is lost', () => {
     await dialog.getByText('1 key was changed.').waitFor()
   })
 
-  test('after a lost answer, another amount is no second top-up', async () => {
+  test('a top-up sent again with another amount after a lost answer is refused', async () => {
     await page.keyboard.press('Escape')
     await choose(page, 'without a model', 'Top up')
     await page.route('**/top-up', lose, { times: 1 })
@@ -153,7 +153,7 @@ describe('nothing is lost', () => {
     await page.keyboard.press('Escape')
   })
 
-  test('a secret does not wait for the lists', async () => {
+  test('a new secret is shown before the lists are refetched', async () => {
     await desk.open('/settings/profile')
     await page.getByRole('button', { name: 'New access token' }).click()
     await page.route('**/profile/tokens', (route) =>

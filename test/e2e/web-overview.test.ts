@@ -28,7 +28,7 @@ describe('the overview of keys', () => {
 
   const rows = () => page.locator('tbody th a').allTextContents()
 
-  test('keys are found by whether they were used lately', async () => {
+  test('keys can be filtered by recent use', async () => {
     assert.deepEqual(await rows(), ['in use'])
     await page.getByRole('button', { name: 'Filters', exact: true }).click()
     await page.getByLabel('Used', { exact: true }).selectOption('not in the last 30 days')
@@ -42,7 +42,7 @@ describe('the overview of keys', () => {
     await page.getByRole('link', { name: 'in use' }).waitFor()
   })
 
-  test('the menu of a row is in sight at every width, and does what it says', async () => {
+  test('the menu of a row is visible at every width, and its actions work', async () => {
     for (const width of [1024, 1280, 1920]) {
       await page.setViewportSize({ width, height: 900 })
       const button = page.getByRole('button', { name: 'Actions for forgotten' })
@@ -69,7 +69,7 @@ describe('the overview of keys', () => {
     assert.equal(await page.getByRole('textbox', { name: 'Budget in USD' }).inputValue(), '1')
   })
 
-  test('at 1280 pixels all columns are in sight, in German too', async () => {
+  test('all columns are visible at 1280 pixels, in German too', async () => {
     const context = await desk.browser.newContext({
       storageState: await desk.context.storageState(),
       viewport: { width: 1280, height: 900 },
@@ -86,7 +86,7 @@ describe('the overview of keys', () => {
     await context.close()
   })
 
-  test('a table that is wider than the screen shows where more of it is', async () => {
+  test('a table wider than the screen shows on which side there is more', async () => {
     await page.setViewportSize({ width: 1024, height: 900 })
     await desk.open('/settings/api-access')
     const hiding = (side: string) => page.locator(`[data-hidden="${side}"]`).waitFor()
@@ -99,7 +99,7 @@ describe('the overview of keys', () => {
     await hiding('none')
   })
 
-  test('the frame is edited from its card', async () => {
+  test('the frame can be edited from its card', async () => {
     await desk.open('/settings/api-access')
     await page.getByRole('button', { name: 'Edit frame' }).click()
     const dialog = page.getByRole('dialog', { name: 'Edit frame' })
@@ -109,5 +109,5 @@ describe('the overview of keys', () => {
     await page.getByText(/of \$400\.00 \(/).waitFor()
   })
 
-  test('without a complaint of the browser', () => assert.deepEqual(desk.complaints, []))
+  test('there are no browser errors', () => assert.deepEqual(desk.complaints, []))
 })

@@ -54,7 +54,7 @@ describe('the pages of API access', () => {
   after(() => desk.close())
 
   for (const [name, path] of Object.entries(paths))
-    test(`${name}: nothing is serious for axe, or wider than the screen`, async () => {
+    test(`${name}: has no serious axe finding, and nothing wider than the screen`, async () => {
       for await (const { colorScheme, width } of viewsOf(desk, path(id))) {
         assert.deepEqual(await seriousFindings(page), [], `${colorScheme}, ${width} pixels`)
         const isWide = await page.evaluate<number>('document.documentElement.scrollWidth')
@@ -63,7 +63,7 @@ describe('the pages of API access', () => {
       }
     })
 
-  test('nothing is serious for axe in dialogs and menus', async () => {
+  test('dialogs and menus have no serious axe finding', async () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     await open(`/settings/api-access/${id}`)
     for (const action of ['Top up', 'Reset spend', 'Pause', 'Revoke']) {
@@ -83,7 +83,7 @@ describe('the pages of API access', () => {
     }
   })
 
-  test('a name is text, whatever it looks like', async () => {
+  test('a name is shown as text, whatever it looks like', async () => {
     await page.setViewportSize({ width: 1440, height: 900 })
     await open('/settings/api-access')
     const shown = await page.locator('tbody th a').allTextContents()
@@ -106,7 +106,7 @@ describe('the pages of API access', () => {
     await page.getByText('1–1 of 1').waitFor()
   })
 
-  test('many keys are changed at once, and each that fails says why', async () => {
+  test('many keys can be changed at once', async () => {
     await open('/settings/api-access')
     await page.getByRole('checkbox', { name: 'Select all keys of this page' }).check()
     await page.getByRole('button', { name: 'Add models' }).click()
@@ -147,7 +147,7 @@ describe('the pages of API access', () => {
     await page.getByText('changed meanwhile').waitFor()
   })
 
-  test('everything is said in German too, whose longer words fit the narrowest screen', async () => {
+  test('every page exists in German too, whose longer words fit the narrowest screen', async () => {
     await speakGerman(page)
     await page.emulateMedia({ colorScheme: 'light' })
     for (const [name, path] of Object.entries(paths)) {
@@ -161,7 +161,7 @@ describe('the pages of API access', () => {
     }
   })
 
-  test('all of it without a complaint of the browser', () => {
+  test('there are no browser errors', () => {
     // The conflicting change is answered with 412, which browsers always log.
     assert.deepEqual(
       desk.complaints.filter((text) => !text.includes('status of 412')),

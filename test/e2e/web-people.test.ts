@@ -25,7 +25,7 @@ describe('people and accounts', () => {
   })
   after(() => desk.close())
 
-  test('an own address is changed with the password', async () => {
+  test('changing one’s own address requires the password', async () => {
     await desk.open('/settings/profile')
     await page.getByRole('button', { name: 'Change e-mail address' }).click()
     const dialog = page.getByRole('dialog', { name: 'Change e-mail address' })
@@ -43,7 +43,7 @@ describe('people and accounts', () => {
     await page.getByRole('heading', { name: 'ann.new@example.com' }).waitFor()
   })
 
-  test('somebody else’s is changed among the people, and their sessions end', async () => {
+  test('changing somebody else’s address ends their sessions', async () => {
     await desk.open('/settings/people')
     await choose(page, 'Bob', 'Change name, address or role')
     const dialog = page.getByRole('dialog')
@@ -58,7 +58,7 @@ describe('people and accounts', () => {
     await signIn('robert@example.com')
   })
 
-  test('whoever is blocked is out at once, and in again when unblocked', async () => {
+  test('a blocked person is out at once, and can sign in again when unblocked', async () => {
     await choose(page, 'Bob', 'Block')
     await page.getByRole('dialog').getByRole('button', { name: 'Block' }).click()
     await page.getByRole('row', { name: /Bob/ }).getByText('Blocked').waitFor()
@@ -70,7 +70,7 @@ describe('people and accounts', () => {
     await signIn('robert@example.com')
   })
 
-  test('whoever signs in lands on the page that was asked for', async () => {
+  test('signing in leads to the requested page', async () => {
     await bob.context().clearCookies()
     const wanted = '/settings/models?search=reasoner&sort=id'
     await bob.goto(desk.url + wanted)
@@ -81,7 +81,7 @@ describe('people and accounts', () => {
     assert.equal(await bob.getByRole('combobox', { name: 'Search' }).inputValue(), 'reasoner')
   })
 
-  test('whoever signs in is led to no other site', async () => {
+  test('signing in never leads to another site', async () => {
     for (const next of ['https://evil.example', '//evil.example', '/\\evil.example']) {
       await bob.context().clearCookies()
       await bob.goto(`${desk.url}/sign-in?next=${encodeURIComponent(next)}`)
@@ -90,7 +90,7 @@ describe('people and accounts', () => {
     }
   })
 
-  test('whoever is removed is gone, and stays on record', async () => {
+  test('a removed person is gone, but stays on record', async () => {
     await choose(page, 'Bob', 'Remove')
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('row', { name: /Bob/ }).waitFor({ state: 'detached' })

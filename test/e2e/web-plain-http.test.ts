@@ -17,12 +17,12 @@ describe('over plain HTTP', () => {
   })
   after(() => stage.close())
 
-  test('people can sign in, although the browser does not trust the page', async () => {
+  test('people can sign in, although the page is not a secure context', async () => {
     await becomeAdministrator(page, stage.setupLink)
     assert.equal(await page.evaluate('typeof navigator.clipboard'), 'undefined')
   })
 
-  test('the secret is copied, and "Copied" is said because it was', async () => {
+  test('the secret is really copied when "Copied" is shown', async () => {
     await page.goto(`${stage.url}/settings/api-access/new`)
     await page.getByRole('textbox', { name: 'Name' }).fill('on the network')
     await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).check()
@@ -40,7 +40,7 @@ describe('over plain HTTP', () => {
     assert.equal(await field.inputValue(), secret)
   })
 
-  test('where nothing can be copied, nobody is told that it was', async () => {
+  test('"Copied" is not shown when copying fails', async () => {
     await page.goto(`${stage.url}/settings/api-access`)
     await page.getByRole('link', { name: 'on the network' }).click()
     await page.getByRole('button', { name: 'Rotate secret' }).click()

@@ -28,7 +28,7 @@ describe('the first page', () => {
     await page.getByRole('status').getByText('The gateway is running.').waitFor()
   })
 
-  test('says how the first administrator comes in', async () => {
+  test('says how the first administrator signs in', async () => {
     await page.getByText('Open the link that the gateway printed at its first start.').waitFor()
   })
 
@@ -42,7 +42,7 @@ describe('the first page', () => {
     assert.notEqual(await ground(), light)
   })
 
-  test('speaks the language that was chosen, also after a reload', async () => {
+  test('uses the chosen language, after a reload too', async () => {
     await page.getByRole('button', { name: 'Language' }).click()
     await page.getByRole('menuitemradio', { name: 'Deutsch' }).click()
     await page.getByRole('heading', { name: 'Anmelden' }).waitFor()
@@ -53,7 +53,7 @@ describe('the first page', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  test('leads nowhere else with a made-up address', async () => {
+  test('ignores a made-up address to continue to', async () => {
     await page.goto(`${stage.url}/sign-in?next=https://example.com&error=nonsense`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
@@ -64,7 +64,7 @@ describe('the first page', () => {
     assert.equal(new URL(page.url()).hash, '', 'the token leaves the address')
   })
 
-  test('says what the gateway refused in the language that was chosen', async () => {
+  test('shows the gateway’s refusals in the chosen language', async () => {
     await page.evaluate("localStorage.setItem('tollgate.language', 'de')")
     await page.goto(`${stage.url}/invitation#made-up`)
     await page.reload()
@@ -73,7 +73,7 @@ describe('the first page', () => {
     await page.evaluate("localStorage.setItem('tollgate.language', 'en')")
   })
 
-  test('loads without a complaint of the browser', () => {
+  test('loads without browser errors', () => {
     // The refused link is answered with 404, which browsers always log.
     assert.deepEqual(
       complaints.filter((text) => !text.includes('status of 404')),
