@@ -33,11 +33,22 @@ export type CanonicalEvent =
   /** The provider ran a web search, which costs something each time. */
   | { readonly type: 'search' }
   | { readonly type: 'embedding'; readonly index: number; readonly vector: readonly number[] }
-  /** Totals so far, never increments: the last one counts. */
-  | { readonly type: 'usage'; readonly usage: Usage }
+  | UsageEvent
   /** The provider marked its answer as complete. Without this event an answer is cut off, whatever else it contains. */
   | { readonly type: 'response-end' }
   | { readonly type: 'ping' }
+
+/** Totals so far, never increments: the last one counts. */
+export type UsageEvent = {
+  readonly type: 'usage'
+  readonly usage: Usage
+  /** The service tier of the answer, if it is not the standard one. */
+  readonly tier?: ServiceTier
+}
+
+/** Tiers other than the standard one, by the names that the chat family uses. */
+export const SERVICE_TIERS = ['flex', 'scale', 'priority', 'ultrafast'] as const
+export type ServiceTier = (typeof SERVICE_TIERS)[number]
 
 export type ChoiceEnd = {
   readonly type: 'choice-end'

@@ -10,6 +10,7 @@ import { decodeComplaint, streamError } from '../provider-errors.ts'
 import { findString } from '../json-text.ts'
 import type { Changing } from '../refrain.ts'
 import { withRefrain } from '../refrain.ts'
+import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import { ChoiceDecoder } from './choice-decode.ts'
 import { decodeUsage } from './usage.ts'
@@ -61,7 +62,7 @@ class AnswerDecoder {
     }
     const counted = isObject(usage) ? decodeUsage(usage) : undefined
     if (counted === undefined) return events
-    events.push({ type: 'usage', usage: counted })
+    events.push(usageEvent(counted, chunk['service_tier']))
     return isArray(choices) && choices.length === 0 && this.#hasSaidAll()
       ? [...events, ...this.end()]
       : events

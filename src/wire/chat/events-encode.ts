@@ -1,6 +1,6 @@
 // Canonical events as a chat completions answer: the chunks of a stream, or one object. `deltas.ts` decides which
 // changes they carry.
-import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import type { CanonicalEvent, UsageEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf } from '../../core/json.ts'
 import type { AnswerContext, EventEncoder } from '../codec.ts'
@@ -24,20 +24,21 @@ export function encodeEvents(answer: AnswerContext): EventEncoder {
   }
   // A client that requested usage gets it in the chunk before `[DONE]`, and null in every other chunk. All other
   // clients never see the field.
-  const chunk = (choices: readonly Change[], usage: JsonObject | null): SseEvent =>
-    sseEvent('', { ...head, choices, ...(asksUsage && { usage }) })
+  const chunk = (choices: readonly Change[]): SseEvent =>
+    sseEvent('', { ...head, choices, ...(asksUsage && { usage: null }) })
   const deltas = new DeltaEncoder(answer)
-  let usage: Usage | undefined
+  let counted: UsageEvent | undefined
   return {
     keepAlive: KEEP_ALIVE,
     encode(event) {
       if (event.type === 'ping') return [{ event: '', data: '', raw: KEEP_ALIVE }]
-      if (event.type === 'usage') usage = event.usage
+      if (event.type === 'usage') counted = event
       if (event.type !== 'response-end') {
-        return deltas.encode(event).map((change) => chunk([change], null))
+        return deltas.encode(event).map((change) => chunk([change]))
       }
-      const told = asksUsage && usage ? [chunk([], encodeUsage(usage))] : []
-      return [...told, DONE]
+      return asksUsage && counted
+        ? [sseEvent('', { ...head, choices: [], ...encodeCounted(counted) }), DONE]
+        : [DONE]
     },
     fail: failing(answer),
   }
@@ -59,9 +60,9 @@ export function encodeResponse(
 ): JsonObject {
   const deltas = new DeltaEncoder(answer)
   const choices = new Map<number, Choice>()
-  let usage: Usage | undefined
+  let counted: UsageEvent | undefined
   for (const event of events) {
-    if (event.type === 'usage') usage = event.usage
+    if (event.type === 'usage') counted = event
     for (const change of deltas.encode(event)) addChange(choices, change)
   }
   return {
@@ -70,8 +71,12 @@ export function encodeResponse(
     created: answer.createdAt,
     model: answer.model,
     choices: [...choices.values()].toSorted((one, other) => one.index - other.index),
-    ...(usage && { usage: encodeUsage(usage) }),
+    ...(counted && encodeCounted(counted)),
   }
+}
+
+function encodeCounted({ usage, tier }: UsageEvent): JsonObject {
+  return { usage: encodeUsage(usage), ...(tier && { service_tier: tier }) }
 }
 
 type Choice = {

@@ -2,13 +2,14 @@
 // blocks are mapped in one place.
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { countIn, readable } from '../counts.ts'
 import { decodeComplaint, streamError, unusableAnswer } from '../provider-errors.ts'
+import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
@@ -17,14 +18,14 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
 }
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
-  const { output, stopReason, usage } = body
+  const { output, stopReason, usage, serviceTier } = body
   const { content } = objectOf(objectOf(output)['message'])
   const answer = new AnswerDecoder()
   return [
     ...answer.add('messageStart', {}),
     ...listOf(content).flatMap((block) => (isObject(block) ? wholeBlock(answer, block) : [])),
     ...answer.add('messageStop', { stopReason }),
-    ...answer.add('metadata', { usage }),
+    ...answer.add('metadata', { usage, serviceTier }),
   ]
 }
 
@@ -99,7 +100,7 @@ class AnswerDecoder {
         this.#stop(stringOf(data['stopReason']) ?? '')
         return
       case 'metadata':
-        this.#end(data['usage'])
+        this.#end(data)
         return
       case 'exception':
         throw streamError(decodeComplaint(data))
@@ -188,10 +189,12 @@ class AnswerDecoder {
     this.#events.push({ type: 'choice-end', choice: 0, reason: finish, ...explanation })
   }
 
-  #end(usage: Json | undefined): void {
+  #end({ usage, serviceTier }: JsonObject): void {
     const counted = isObject(usage) ? decodeUsage(usage) : undefined
     if (this.#unusable !== undefined) throw unusableAnswer(this.#unusable, counted)
-    if (counted !== undefined) this.#events.push({ type: 'usage', usage: counted })
+    if (counted !== undefined) {
+      this.#events.push(usageEvent(counted, objectOf(serviceTier)['type']))
+    }
     this.#events.push({ type: 'response-end' })
   }
 

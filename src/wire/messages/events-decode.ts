@@ -10,6 +10,7 @@ import { callIdOf } from '../call-ids.ts'
 import { readable } from '../counts.ts'
 import { exactly } from '../exact-json.ts'
 import { streamError } from '../provider-errors.ts'
+import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import { decodeError } from './error-decode.ts'
 import { decodeStop } from './stop-reason.ts'
@@ -59,6 +60,8 @@ type OpenBlock = NewBlock & { readonly block: number; characters: number }
 
 class FrameReader {
   #usage: Usage = UNTOLD
+  /** Named at the beginning of a stream, but not with the totals at its end. */
+  #tier: Json | undefined
   #blocks = 0
   #open: OpenBlock | undefined
   /** True inside a block that has no canonical form (a hosted tool ran): its pieces belong to no other block. */
@@ -112,8 +115,9 @@ class FrameReader {
   #report(usage: Json | undefined): CanonicalEvent[] {
     if (!isObject(usage)) return []
     this.#usage = decodeUsage(usage, this.#usage)
+    this.#tier = usage['service_tier'] ?? this.#tier
     const counted = readable(this.#usage)
-    return counted === undefined ? [] : [{ type: 'usage', usage: counted }]
+    return counted === undefined ? [] : [usageEvent(counted, this.#tier)]
   }
 
   #end(delta: JsonObject): CanonicalEvent[] {

@@ -1,6 +1,6 @@
 // Writes the frames of one messages answer from canonical events. A frame is one event of the stream; its type is also
 // the name on the `event:` line, without which SDKs drop the event.
-import type { CanonicalEvent, ChoiceEnd, Usage } from '../../core/events.ts'
+import type { CanonicalEvent, ChoiceEnd, UsageEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
@@ -37,7 +37,7 @@ export class FrameWriter {
   readonly #answer: AnswerContext
   readonly #toolNames: ReadonlyMap<string, string>
   readonly #callIds: Set<string>
-  #usage: Usage = NO_USAGE
+  #counted: UsageEvent = { type: 'usage', usage: NO_USAGE }
   #end: ChoiceEnd = { type: 'choice-end', choice: 0, reason: 'stop' }
   /** The blocks started so far, and whether the last one is still open. */
   #blocks = 0
@@ -93,7 +93,7 @@ export class FrameWriter {
         this.#end = event
         return []
       case 'usage':
-        this.#usage = event.usage
+        this.#counted = event
         return []
       case 'response-end':
         return [this.#messageDelta(), { type: 'message_stop' }]
@@ -117,7 +117,7 @@ export class FrameWriter {
       stop_details: null,
       container: null,
       diagnostics: null,
-      usage: encodeUsage(this.#usage),
+      usage: encodeUsage(this.#counted),
     }
     return { type: 'message_start', message }
   }
@@ -127,7 +127,7 @@ export class FrameWriter {
     return {
       type: 'message_delta',
       delta: { ...stop, container: null },
-      usage: encodeUsage(this.#usage),
+      usage: encodeUsage(this.#counted),
     }
   }
 

@@ -1,12 +1,12 @@
 // Token counts of the messages format: input excludes cache reads and writes, and a stream repeats its totals, of which
 // the last one that is not null counts.
-import type { Usage } from '../../core/events.ts'
+import type { ServiceTier, Usage, UsageEvent } from '../../core/events.ts'
 import { NO_USAGE, whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { objectOf } from '../../core/json.ts'
 import { countIn } from '../counts.ts'
 
-export function encodeUsage(usage: Usage): JsonObject {
+export function encodeUsage({ usage, tier }: UsageEvent): JsonObject {
   const { inputTokens, cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
   return {
     input_tokens: Math.max(0, inputTokens - cachedTokens - cacheWriteTokens),
@@ -19,10 +19,16 @@ export function encodeUsage(usage: Usage): JsonObject {
     output_tokens: usage.outputTokens,
     output_tokens_details: { thinking_tokens: usage.reasoningTokens },
     server_tool_use: null,
-    service_tier: 'standard',
+    service_tier: encodeTier(tier),
     speed: null,
     inference_geo: null,
   }
+}
+
+/** The format has no word for a tier other than these two. */
+function encodeTier(tier: ServiceTier | undefined): string | null {
+  if (tier === undefined) return 'standard'
+  return tier === 'priority' ? tier : null
 }
 
 /** Before the first report. A count that is never reported stays NaN, and the usage is then not readable. */

@@ -1,7 +1,7 @@
 // Canonical events as the steps of a responses answer: items in order, each added, grown and done, with the full
 // response object at both ends. A stream sends every step; a whole answer is the response of the last one.
 import type { GatewayError } from '../../core/errors.ts'
-import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
+import type { CanonicalEvent, FinishReason, UsageEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
 import { restoreCustomCalls } from '../custom-tools.ts'
@@ -22,7 +22,7 @@ export class AnswerWriter {
   #open: OpenItem | undefined
   #steps: Step[] = []
   #reason: FinishReason = 'stop'
-  #usage: Usage | undefined
+  #counted: UsageEvent | undefined
 
   constructor(answer: AnswerContext) {
     this.#answer = answer
@@ -95,7 +95,7 @@ export class AnswerWriter {
         if (event.explanation !== undefined) this.#refuse(event.explanation)
         return this.#finish(isCut(event.reason) ? 'incomplete' : 'completed')
       case 'usage':
-        this.#usage = event.usage
+        this.#counted = event
         return
       case 'response-end':
         return this.#complete()
@@ -148,14 +148,14 @@ export class AnswerWriter {
 
   #complete(): void {
     this.#finish('completed')
-    const usage = this.#usage
+    const counted = this.#counted
     const state: ResponseState = isCut(this.#reason)
       ? {
           status: 'incomplete',
-          usage,
+          counted,
           reason: this.#reason === 'refusal' ? 'content_filter' : 'max_output_tokens',
         }
-      : { status: 'completed', usage }
+      : { status: 'completed', counted }
     this.#steps.push({
       type: `response.${state.status}`,
       response: this.#respond(state, this.#output),

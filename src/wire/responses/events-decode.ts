@@ -7,6 +7,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
+import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import type { ItemDecoder } from './output-decode.ts'
 import { itemDecoder } from './output-decode.ts'
@@ -80,7 +81,7 @@ class AnswerDecoder {
     return [
       ...events,
       { type: 'choice-end', choice: 0, reason: this.#reason(response) },
-      ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]),
+      ...(usage === undefined ? [] : [usageEvent(usage, response['service_tier'])]),
       { type: 'response-end' },
     ]
   }

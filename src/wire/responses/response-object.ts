@@ -1,6 +1,6 @@
 // The response object, with every key that clients and the Open Responses suite look for in every state of an answer.
 // It echoes the client's settings; those the client left out get the format's defaults.
-import type { Usage } from '../../core/events.ts'
+import type { UsageEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, objectOf } from '../../core/json.ts'
@@ -10,10 +10,10 @@ import { encodeUsage } from './usage.ts'
 
 export type ResponseState =
   | { readonly status: 'in_progress' }
-  | { readonly status: 'completed'; readonly usage: Usage | undefined }
+  | { readonly status: 'completed'; readonly counted: UsageEvent | undefined }
   | {
       readonly status: 'incomplete'
-      readonly usage: Usage | undefined
+      readonly counted: UsageEvent | undefined
       readonly reason: 'max_output_tokens' | 'content_filter'
     }
   | { readonly status: 'failed'; readonly error: JsonObject }
@@ -35,8 +35,9 @@ export function responseObjects(
     model: answer.model,
     output,
     // Some clients consider an answer with null usage incomplete. If the provider reports none, the counts are zero.
-    usage: 'usage' in state ? encodeUsage(state.usage ?? NO_USAGE) : null,
+    usage: 'counted' in state ? encodeUsage(state.counted?.usage ?? NO_USAGE) : null,
     ...asked,
+    ...('counted' in state && state.counted?.tier && { service_tier: state.counted.tier }),
   })
 }
 
