@@ -30,19 +30,24 @@ test('an unknown secret is found once a key has it', async () => {
   assert.equal(await directory.findBySecretHash('hash'), caller)
 })
 
-test('the directory remembers a limited number of keys and of unknown secrets', async () => {
-  for (const found of [caller, undefined]) {
-    const asked: string[] = []
-    const load = async (hash: string) => {
-      asked.push(hash)
-      return found
-    }
-    const directory = new KeyDirectory(load, { keys: 2, unknown: 2 })
-    for (const hash of ['one', 'two', 'one', 'two', 'three', 'three', 'one'])
-      await directory.findBySecretHash(hash)
-    assert.deepEqual(asked, ['one', 'two', 'three', 'one'])
-  }
-})
+for (const [most, what, found] of [
+  [100_000, 'keys', caller],
+  [10_000, 'unknown secrets', undefined],
+] as const)
+  test(`the directory remembers at most ${most} ${what}`, async () => {
+    let loads = 0
+    const told = Promise.resolve(found)
+    const directory = new KeyDirectory(() => {
+      loads += 1
+      return told
+    })
+    for (let n = 0; n < most; n++) await directory.findBySecretHash(`hash ${n}`)
+    await directory.findBySecretHash('hash 0')
+    assert.equal(loads, most)
+    await directory.findBySecretHash('one more')
+    await directory.findBySecretHash('hash 0')
+    assert.equal(loads, most + 2)
+  })
 
 test('a look-up that a change overtakes is not remembered', async () => {
   const first = Promise.withResolvers<Caller | undefined>()

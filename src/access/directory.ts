@@ -1,20 +1,19 @@
 // The calling keys, in memory: a bounded copy of what the store has, dropped at once when the store changes.
 import type { Caller } from './caller.ts'
 
+const KEYS_MAX = 100_000
 /** Unknown secrets are remembered for a while, so that repeated guesses do not reach the database each time. */
-const MOST = { keys: 100_000, unknown: 10_000 }
+const UNKNOWN_MAX = 10_000
 
 export class KeyDirectory {
   readonly #load: (hash: string) => Promise<Caller | undefined>
-  readonly #most: typeof MOST
   readonly #callers = new Map<string, Caller>()
   readonly #unknown = new Set<string>()
   /** Grows with every change, so that a look-up that began before a change does not put back what it read. */
   #version = 0
 
-  constructor(load: (hash: string) => Promise<Caller | undefined>, most = MOST) {
+  constructor(load: (hash: string) => Promise<Caller | undefined>) {
     this.#load = load
-    this.#most = most
   }
 
   findBySecretHash(hash: string): Promise<Caller | undefined> | Caller {
@@ -34,11 +33,11 @@ export class KeyDirectory {
     const caller = await this.#load(hash)
     if (version !== this.#version) return caller
     if (caller === undefined) {
-      if (this.#unknown.size >= this.#most.unknown) this.#unknown.clear()
+      if (this.#unknown.size >= UNKNOWN_MAX) this.#unknown.clear()
       this.#unknown.add(hash)
     } else {
       const oldest = this.#callers.keys().next()
-      if (this.#callers.size >= this.#most.keys && !oldest.done) this.#callers.delete(oldest.value)
+      if (this.#callers.size >= KEYS_MAX && !oldest.done) this.#callers.delete(oldest.value)
       this.#callers.set(hash, caller)
     }
     return caller
