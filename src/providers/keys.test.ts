@@ -67,11 +67,12 @@ test('a key that is turned away rests for as long as the provider asks, up to a 
   }
 })
 
-test('while all keys rest, only the one whose turn it is is tried', async () => {
-  const { ask } = desk(['a', 'b'])
-  const allAway = { a: { status: 429 }, b: { status: 403 } }
-  assert.deepEqual(await ask(allAway), { status: 403, used: ['a', 'b'] })
+test('when the provider turns all keys away, all rest, and requests try only the key whose turn it is', async () => {
+  const { ask } = desk(['a', 'b', 'c'])
+  const allAway = { a: { status: 429 }, b: { status: 403 }, c: { status: 401 } }
+  assert.deepEqual(await ask(allAway), { status: 401, used: ['a', 'b', 'c'] })
   assert.deepEqual(await ask(allAway), { status: 403, used: ['b'] })
+  assert.deepEqual(await ask(allAway), { status: 401, used: ['c'] })
   assert.deepEqual(await ask(allAway), { status: 429, used: ['a'] })
 })
 

@@ -43,27 +43,20 @@ export class Keys {
 
   /** Sends a request with the key whose turn it is; while keys are turned away, with others that do not rest. */
   send(send: Send): Promise<UpstreamAnswer> {
-    return this.#keys.length < 2 ? send(this.#keys[0]) : this.#sendInTurn(send)
+    const [first, ...others] = this.#inTurn()
+    if (first === undefined || others.length === 0) return send(first)
+    return this.#sendWith(first, others, send)
   }
 
-  async #sendInTurn(send: Send): Promise<UpstreamAnswer> {
-    const [first, ...others] = this.#inTurn()
-    const sendWith = async (key: string | undefined): Promise<UpstreamAnswer> => {
-      const answer = await send(key)
-      if (key !== undefined) this.#note(key, answer)
-      return answer
-    }
-    let answer = await sendWith(first)
-    let used = first
-    for (const key of others) {
-      if (used === undefined || !TURNED_AWAY.includes(answer.status)) return answer
-      this.#rest(used, answer)
-      if (this.#isResting(key)) return answer
-      await discard(answer)
-      answer = await sendWith(key)
-      used = key
-    }
-    return answer
+  async #sendWith(key: string, others: readonly string[], send: Send): Promise<UpstreamAnswer> {
+    const answer = await send(key)
+    this.#note(key, answer)
+    if (!TURNED_AWAY.includes(answer.status)) return answer
+    this.#rest(key, answer)
+    const [next, ...afterwards] = others
+    if (next === undefined || this.#isResting(next)) return answer
+    await discard(answer)
+    return this.#sendWith(next, afterwards, send)
   }
 
   /** All keys, beginning with the one whose turn it is; resting keys last. */
