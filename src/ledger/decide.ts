@@ -16,7 +16,7 @@ import type {
 } from './books.ts'
 import { Draft } from './draft.ts'
 import { judge } from './judge.ts'
-import type { Balances } from './ledger.ts'
+import type { Balances, HoldId } from './ledger.ts'
 import { admit, correct } from './rates.ts'
 import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './usage-row.ts'
 
@@ -68,7 +68,7 @@ export function keyOf(item: Item): string {
 }
 
 /** The hold an item names, if the books may contain it: a new one only when an earlier try may have committed it. */
-export function knownHoldOf(item: Item, isRetry: boolean): number | undefined {
+export function knownHoldOf(item: Item, isRetry: boolean): HoldId | undefined {
   switch (item.kind) {
     case 'reserve':
       return isRetry ? item.holdId : undefined
@@ -94,32 +94,28 @@ export function isDemand(item: Item): item is Demand {
 }
 
 function release(draft: Draft, item: Release): Outcome {
+  if (item.kind === 'settle') return settle(draft, item.charge)
+  return { kind: 'changed', done: change(draft, item) }
+}
+
+/** False when there is nothing to change. */
+function change(draft: Draft, item: Exclude<Release, { readonly kind: 'settle' }>): boolean {
   switch (item.kind) {
-    case 'settle':
-      return settle(draft, item.charge)
     case 'void':
       return voidHold(draft, item.holdId, item.reason)
-    case 'orphan': {
-      const hold = draft.holds.get(item.holdId)
-      if (hold !== undefined) close(draft, hold, orphanedRow(hold, draft.now))
-      return { kind: 'changed', done: hold !== undefined }
-    }
-    case 'trim': {
-      const hold = draft.holds.get(item.holdId)
-      if (hold === undefined || item.amount >= hold.heldNanodollars)
-        return { kind: 'changed', done: false }
-      changeAmount(draft, hold, item.amount)
-      return { kind: 'changed', done: true }
-    }
+    case 'orphan':
+      return orphan(draft, item.holdId)
+    case 'trim':
+      return trim(draft, item.holdId, item.amount)
     case 'adjust':
-      return { kind: 'changed', done: adjust(draft, item) }
+      return adjust(draft, item)
     case 'top-up':
-      return { kind: 'changed', done: draft.topUp(item.keyId, item.amount, item.note) }
+      return draft.topUp(item.keyId, item.amount, item.note)
     case 'reset':
-      return { kind: 'changed', done: draft.reset(item.keyId, item.note) }
+      return draft.reset(item.keyId, item.note)
     case 'refused':
       draft.countRefused(item.keyId, item.model, item.count)
-      return { kind: 'changed', done: true }
+      return true
   }
 }
 
@@ -137,7 +133,7 @@ function demand(draft: Draft, item: Demand): Outcome {
 type Answer = Extract<Outcome, { readonly kind: 'judged' }>['answer']
 
 /** The answer to an ask whose hold is already in the books: an earlier try committed, but its result was lost. */
-function knownGrant(draft: Draft, holdId: number): Answer | undefined {
+function knownGrant(draft: Draft, holdId: HoldId): Answer | undefined {
   const hold = draft.holds.get(holdId)
   if (hold === undefined) {
     // Another node has since taken this one for dead and charged the hold: nothing may be dispatched on it.
@@ -147,7 +143,7 @@ function knownGrant(draft: Draft, holdId: number): Answer | undefined {
   return { reserved: true, holdId, amountNanodollars: heldNanodollars, outputTokens, capped }
 }
 
-function consider(draft: Draft, ask: PlainAsk, holdId: number): Answer {
+function consider(draft: Draft, ask: PlainAsk, holdId: HoldId): Answer {
   const legs = draft.legs(ask.keyId)
   if (legs === undefined) return { reserved: false, reason: 'key_status', status: 'unknown' }
   const verdict = judge(ask, legs, draft.now)
@@ -181,7 +177,7 @@ function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer
 }
 
 /** For a second attempt, which may cost again. A hold whose period is over cannot grow: that period is closed. */
-function extend(draft: Draft, holdId: number, extra: Nanodollars): boolean {
+function extend(draft: Draft, holdId: HoldId, extra: Nanodollars): boolean {
   const hold = draft.holds.get(holdId)
   const legs = hold && draft.legs(hold.keyId)
   if (hold === undefined || legs === undefined) return false
@@ -202,29 +198,21 @@ function settle(draft: Draft, charge: Charge): Outcome {
   const hold = draft.holds.get(charge.holdId)
   if (hold?.requestId === charge.requestId) {
     close(draft, hold, settledRow(charge, hold, draft.now))
-    return { kind: 'settled', found: 'open', cost, overrun: overrunOf(cost, hold.heldNanodollars) }
+    return settled('open', cost, hold.heldNanodollars)
   }
   const row = draft.usage.get(charge.holdId)
-  if (row?.requestId !== charge.requestId)
-    return { kind: 'settled', found: 'unknown', cost: 0n, overrun: 0n }
+  if (row?.requestId !== charge.requestId) return settled('unknown', 0n, 0n)
   const reservation = correctable(row, cost)
-  if (reservation === undefined) {
-    const known = row.costNanodollars
-    return {
-      kind: 'settled',
-      found: 'closed',
-      cost: known,
-      overrun: overrunOf(known, row.heldNanodollars),
-    }
-  }
+  if (reservation === undefined) return settled('closed', row.costNanodollars, row.heldNanodollars)
   recharge(draft, row, settledRow(charge, reservation, draft.now))
-  return {
-    kind: 'settled',
-    found: 'corrected',
-    cost,
-    overrun: overrunOf(cost, reservation.heldNanodollars),
-  }
+  return settled('corrected', cost, reservation.heldNanodollars)
 }
+
+function settled(found: Settled['found'], cost: Nanodollars, held: Nanodollars): Settled {
+  return { kind: 'settled', found, cost, overrun: overrunOf(cost, held) }
+}
+
+type Settled = Extract<Outcome, { readonly kind: 'settled' }>
 
 /** The reservation to charge a late settlement against; undefined when the closed row stands. */
 function correctable(row: UsageRow, cost: Nanodollars): UsageRow | undefined {
@@ -235,13 +223,27 @@ function correctable(row: UsageRow, cost: Nanodollars): UsageRow | undefined {
 }
 
 /** Voids an orphan, too: the node that was taken for dead knows that it never dispatched the request. */
-function voidHold(draft: Draft, holdId: number, reason: string): Outcome {
+function voidHold(draft: Draft, holdId: HoldId, reason: string): boolean {
   const hold = draft.holds.get(holdId)
   const row = draft.usage.get(holdId)
   if (hold !== undefined) close(draft, hold, voidedRow(hold, reason, draft.now))
   else if (row?.state === 'orphaned') recharge(draft, row, voidedRow(row, reason, draft.now))
-  else return { kind: 'changed', done: false }
-  return { kind: 'changed', done: true }
+  else return false
+  return true
+}
+
+function orphan(draft: Draft, holdId: HoldId): boolean {
+  const hold = draft.holds.get(holdId)
+  if (hold === undefined) return false
+  close(draft, hold, orphanedRow(hold, draft.now))
+  return true
+}
+
+function trim(draft: Draft, holdId: HoldId, amount: Nanodollars): boolean {
+  const hold = draft.holds.get(holdId)
+  if (hold === undefined || amount >= hold.heldNanodollars) return false
+  changeAmount(draft, hold, amount)
+  return true
 }
 
 function adjust(draft: Draft, item: Extract<Item, { kind: 'adjust' }>): boolean {
