@@ -75,12 +75,9 @@ export function packWindow(window: RateWindow): string {
   return packed
 }
 
-/** Counts an admission in the current second, or in the newest one if the clock is behind it. */
+/** Counts an admission. */
 export function admit(window: RateWindow, now: number, tokens: number): void {
-  const newest = window.seconds.at(-1)
-  const second = Math.floor(now / 1000)
-  if (newest === undefined || newest.second < second) add(window, second, { requests: 1, tokens })
-  else change(window, newest, { requests: 1, tokens })
+  countAt(window, now, { requests: 1, tokens })
 }
 
 /**
@@ -97,13 +94,7 @@ export function correct(
   const second = window.seconds.find((candidate) => candidate.second === admitted)
   const tokens = Math.max(correction.tokens, -(second?.tokens ?? 0))
   if (second !== undefined) change(window, second, { requests: 0, tokens })
-  else if (tokens > 0) {
-    const newest = window.seconds.at(-1)
-    const current = Math.floor(correction.now / 1000)
-    if (newest !== undefined && newest.second >= current)
-      change(window, newest, { requests: 0, tokens })
-    else add(window, current, { requests: 0, tokens })
-  }
+  else if (tokens > 0) countAt(window, correction.now, { requests: 0, tokens })
 }
 
 /** Which rate keeps this request out, and for how long; undefined = none. A refusal consumes nothing. */
@@ -157,6 +148,14 @@ function leavesAt(second: RateSecond): number {
 }
 
 type Counts = { readonly requests: number; readonly tokens: number }
+
+/** In the current second, or in the newest one if the clock is behind it. */
+function countAt(window: RateWindow, now: number, counts: Counts): void {
+  const newest = window.seconds.at(-1)
+  const second = Math.floor(now / 1000)
+  if (newest === undefined || newest.second < second) add(window, second, counts)
+  else change(window, newest, counts)
+}
 
 function add(window: RateWindow, second: number, { requests, tokens }: Counts): void {
   window.seconds.push({ second, requests, tokens, packed: null })
