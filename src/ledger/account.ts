@@ -18,6 +18,11 @@ export function remainingOf(account: Account): Nanodollars | null {
   return remaining > 0n ? remaining : 0n
 }
 
+/** Whether its rate window is kept. */
+export function hasRates({ rpm, tpm }: Account): boolean {
+  return rpm !== null || tpm !== null
+}
+
 /**
  * Starts the next period if the current one is over, and returns the closed one, which keeps its open holds. A clock
  * that is set back never reopens a closed period: the current one runs on to its end.
@@ -78,7 +83,7 @@ function rateBalances(
   key: Account,
   now: number,
 ): { readonly requests: RateBalance | null; readonly tokens: RateBalance | null } {
-  if (key.rpm === null && key.tpm === null) return { requests: null, tokens: null }
+  if (!hasRates(key)) return { requests: null, tokens: null }
   const window = key.rateWindow
   const resetsAt = windowEndsAt(window, now)
   const left = (limit: number | null, used: number): RateBalance | null =>

@@ -1,7 +1,7 @@
 // The one decision procedure: turns a batch of items and the page of the books they concern into outcomes and writes.
 // Both databases and the simulation run exactly this code. No I/O, no clock: the time is the page's.
 import type { Nanodollars } from '../core/money.ts'
-import { balancesOf, limitOf } from './account.ts'
+import { balancesOf, hasRates, limitOf } from './account.ts'
 import type {
   Account,
   Batch,
@@ -294,10 +294,6 @@ function recharge(draft: Draft, before: UsageRow, after: UsageRow): void {
 function changeAmount(draft: Draft, hold: Hold, amount: Nanodollars): void {
   draft.move(hold, { held: amount - hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 0 })
   draft.changeHold(hold, amount)
-}
-
-function hasRates(key: Account): boolean {
-  return key.rpm !== null || key.tpm !== null
 }
 
 function balancesAfter(draft: Draft, items: readonly Item[]): ReadonlyMap<string, Balances> {
