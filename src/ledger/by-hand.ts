@@ -80,14 +80,16 @@ export type Orphan = {
   readonly chargedNanodollars: Nanodollars
 }
 
+const ORPHANS_LISTED_MAX = 1000
+
 /** Holds whose node died, newest first: charged in full until a settlement or an adjustment corrects them. */
-export async function listOrphans(store: Store, limit = 1000): Promise<readonly Orphan[]> {
+export async function listOrphans(store: Store): Promise<readonly Orphan[]> {
   const rows = await store.db
     .selectFrom('usage')
     .select(['id', 'request_id', 'key_id', 'model_asked', 'reserved_at', 'cost_nanodollars'])
     .where('state', '=', 'orphaned')
     .orderBy('id', 'desc')
-    .limit(limit)
+    .limit(ORPHANS_LISTED_MAX)
     .execute()
   return rows.map((row) => ({
     holdId: row.id,
