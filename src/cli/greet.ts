@@ -3,7 +3,7 @@
 import { adminUrlOf } from '../config/admin-url.ts'
 import type { Config } from '../config/load.ts'
 import type { ConfigSource } from '../config/written.ts'
-import { listKeys } from '../store/keys.ts'
+import { hasKeys } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { hasPeople } from '../store/people.ts'
 import { withStore } from './context.ts'
@@ -15,7 +15,7 @@ export async function greet({ config, source }: Started, url: string): Promise<v
   printHint(`Tollgate is listening on ${url}`)
   const { setupUrl, isKeyless } = await withStore(config, async (store) => ({
     setupUrl: await makeSetupUrl(store, adminUrlOf(config, url)),
-    isKeyless: (await listKeys(store, { limit: 1 })).length === 0,
+    isKeyless: !(await hasKeys(store)),
   }))
   if (setupUrl !== undefined) {
     printHint(`

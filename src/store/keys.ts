@@ -96,24 +96,15 @@ export async function revokedAmong(
   return rows.map(({ id }) => id)
 }
 
-/** In order of creation, including revoked ones; all of them, or one page. */
-export async function listKeys(
-  store: Store,
-  page: { readonly after?: string; readonly limit?: number } = {},
-): Promise<readonly Key[]> {
-  const rows = await selectKeys(store)
-    .$if(page.after !== undefined, (query) => query.where('keys.id', '>', page.after ?? ''))
-    .$if(page.limit !== undefined, (query) => query.limit(page.limit ?? 0))
-    .orderBy('keys.id')
-    .execute()
-  const models = await store.db
-    .selectFrom('key_models')
-    .selectAll()
-    .where('key_id', '>=', rows[0]?.id ?? '')
-    .where('key_id', '<=', rows.at(-1)?.id ?? '')
-    .orderBy('model')
-    .execute()
+/** All of them in order of creation, including revoked ones. */
+export async function listKeys(store: Store): Promise<readonly Key[]> {
+  const rows = await selectKeys(store).orderBy('keys.id').execute()
+  const models = await store.db.selectFrom('key_models').selectAll().orderBy('model').execute()
   return readKeys(store, rows, models)
+}
+
+export async function hasKeys({ db }: Store): Promise<boolean> {
+  return (await db.selectFrom('keys').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
 /** These keys, in this order; those that do not exist are left out. */
