@@ -98,7 +98,7 @@ export async function revokedAmong(
 
 /** All of them in order of creation, including revoked ones. */
 export async function listKeys(store: Store): Promise<readonly Key[]> {
-  const rows = await selectKeys(store).orderBy('keys.id').execute()
+  const rows = await selectKeys(store).select(LAST_USED_AT).orderBy('keys.id').execute()
   const models = await store.db.selectFrom('key_models').selectAll().orderBy('model').execute()
   return readKeys(store, rows, models)
 }
@@ -107,7 +107,7 @@ export async function hasKeys({ db }: Store): Promise<boolean> {
   return (await db.selectFrom('keys').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** These keys, in this order; those that do not exist are left out. */
+/** These keys, in this order; those that do not exist are left out. For the overview, so it reads no usage. */
 export async function findKeys(store: Store, ids: readonly string[]): Promise<readonly Key[]> {
   if (ids.length === 0) return []
   const rows = await selectKeys(store).where('keys.id', 'in', ids).execute()
@@ -174,8 +174,14 @@ function selectWithModels(store: Store) {
       ? sql`json_group_array(model ORDER BY model)`
       : sql`json_agg(model ORDER BY model)::text`
   const models = sql<string | null>`(SELECT ${list} FROM key_models WHERE key_id = keys.id)`
-  return selectKeys(store).select(models.as('models'))
+  return selectKeys(store).select([LAST_USED_AT, models.as('models')])
 }
+
+/** Uses are recorded every few seconds (last-use.ts): a key with none yet may have a request in the books. */
+const LAST_USED_AT = sql<number | null>`coalesce(keys.last_used_at,
+  (SELECT reserved_at FROM usage WHERE key_id = keys.id ORDER BY request_id DESC LIMIT 1))`.as(
+  'last_used_at',
+)
 
 function readWithModels(store: Store, row: KeyRow & { readonly models: string | null }): Key {
   return readKey(store, row, JSON.parse(row.models ?? '[]') as readonly string[])

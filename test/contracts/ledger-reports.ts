@@ -15,6 +15,8 @@ import { reportFromRollups } from '../../src/ledger/usage-report.ts'
 import { reportUsage } from '../../src/ledger/usage-scan.ts'
 import { findUsage, searchUsage } from '../../src/ledger/usage.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { findKey, listKeys } from '../../src/store/keys.ts'
+import { recordUse } from '../../src/store/last-use.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import { ask, granted, refusal, settlement, spend, USD, type It } from './ledger-desk.ts'
 
@@ -100,6 +102,20 @@ export function byHand(it: It): void {
 }
 
 export function reports(it: It): void {
+  it('a key counts as used from its first request on, before that is recorded', async (desk) => {
+    const id = await desk.key(1000n)
+    assert.equal((await findKey(desk.store, id)).lastUsedAt, null)
+    await spend(desk.ledger, ask(id, 100))
+    await spend(desk.ledger, ask(id, 100))
+    const reserved = (await desk.usage(id)).map((row) => row.reserved_at)
+    const listed = (await listKeys(desk.store)).find((key) => key.id === id)
+    for (const key of [await findKey(desk.store, id), listed]) {
+      assert.equal(key?.lastUsedAt, Math.max(...reserved))
+    }
+    await recordUse(desk.store, { keys: new Map([[id, 5]]), secrets: new Map() })
+    assert.equal((await findKey(desk.store, id)).lastUsedAt, 5)
+  })
+
   const price: Price = {
     version: 'report-1',
     rates: {
