@@ -42,7 +42,7 @@ describe('secretOf', () => {
     assert.equal(secretOf(sqliteIn(dataFolder)).length, 44)
   })
 
-  test('of several processes that start at once, one makes the secret and the others read it', async () => {
+  test('one of several processes that start at once makes the secret, and the others read it', async () => {
     const dataFolder = mkdtempSync(join(folder, 'race-'))
     const started = await Promise.all([1, 2, 3, 4].map(() => elsewhere(dataFolder)))
     assert.deepEqual([...new Set(started)], [secretOf(sqliteIn(dataFolder))])
