@@ -92,7 +92,7 @@ test('each status of a key has its own code', () => {
   assert.equal(refuse({ reason: 'unavailable' } as Refused).code, 'ledger_unavailable')
 })
 
-test('a reason that never reaches the caller is a fault that names it', () => {
+test('a reason that must be handled earlier is a fault that names it', () => {
   for (const reason of ['abandoned', 'recount'] as const)
     assert.throws(() => refuse({ reason } as Refused), new RegExp(`refused with "${reason}"`))
 })
