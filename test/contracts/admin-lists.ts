@@ -140,7 +140,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       [{ tag: 'äPFEL & "birnen"' }, true],
       [{ tag: 'Äpfel' }, false],
     ] as const)
-      test(`${JSON.stringify(asked)} finds ${isFound ? 'what is written so' : 'nothing'}`, async () => {
+      test(`${JSON.stringify(asked)} finds ${isFound ? 'its key' : 'nothing'}`, async () => {
         const { names } = await listed(String(new URLSearchParams(asked)))
         assert.deepEqual(names, isFound ? ['gamma'] : [])
       })

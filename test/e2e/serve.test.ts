@@ -326,7 +326,7 @@ test('a SQLite database that came without its secret is reported once', async ()
   assert.deepEqual(told, [0, 1, 0])
 })
 
-test('a gateway whose errors nobody reads keeps running', async () => {
+test('a gateway whose standard error cannot be written keeps running', async () => {
   const argv = [COMMAND, 'serve', '--port', '0', '--config', 'port.yaml']
   writeFileSync(join(folder, 'port.yaml'), `database: "sqlite:${join(folder, 'mute.db')}"\n`)
   await using server = start(

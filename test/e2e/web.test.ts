@@ -53,7 +53,7 @@ describe('the first page', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  test('ignores a made-up address to continue to', async () => {
+  test('ignores a made-up next address and error code', async () => {
     await page.goto(`${stage.url}/sign-in?next=https://example.com&error=nonsense`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
