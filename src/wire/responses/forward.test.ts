@@ -49,19 +49,19 @@ const CHANGES: readonly [
     { model: 'gpt-4o-mini' },
   ],
   [
-    'nor is a deployment whose alias does not reason',
+    'a deployment whose alias does not reason is not asked for encrypted reasoning',
     {},
     { model: 'prod', store: false },
     { model: 'prod', nature: { alsoKnownAs: ['gpt-4o', 'house'] } },
   ],
   [
-    'nor is a deployment whose model is unknown',
+    'a deployment of an unknown model is not asked for encrypted reasoning',
     {},
     { model: 'prod', store: false },
     { model: 'prod', nature: { alsoKnownAs: ['house'] } },
   ],
   [
-    'a model known to reason is asked, whatever its name',
+    'a model known to reason is asked for encrypted reasoning, whatever its name',
     {},
     { model: 'prod', store: false, include: ['reasoning.encrypted_content'] },
     { model: 'prod', nature: { alsoKnownAs: ['house'], reasons: true } },
