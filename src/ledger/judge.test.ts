@@ -144,7 +144,7 @@ describe('budgets', () => {
     },
     { name: 'a lowered limit refuses', key: { limit: 10n, spent: 100n }, refused: 'budget key' },
     {
-      name: 'free calls pass even below a lowered limit',
+      name: 'free calls pass even with a limit below spent',
       key: { limit: 10n, spent: 100n },
       ask: ask({ worstCase: NO_COST }),
       granted: 0,
