@@ -152,7 +152,7 @@ const RESPONSES: readonly Hostile[] = [
   wrong('an item is null', item(null)),
   wrong('an item is a word', item('hello')),
   wrong('an unknown item', item({ type: 'hologram' })),
-  wrong('an item without a type', item({})),
+  wrong('an empty item', item({})),
   wrong('an unknown role', item({ role: 'wizard', content: 'x' })),
   wrong('content is a number', item({ role: 'user', content: 7 })),
   wrong('an unknown part', inputUser({ type: 'hologram' })),
