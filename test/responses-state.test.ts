@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 
 import { GatewayError } from '../src/core/errors.ts'
 import type { Json, JsonObject } from '../src/core/json.ts'
+import { openResponses } from '../src/exchange/open-responses.ts'
 import { responseVault } from '../src/exchange/response-vault.ts'
 import type { ResponsesState } from '../src/exchange/responses-state.ts'
 import {
@@ -28,6 +29,7 @@ let store: Store
 let state: ResponsesState
 let keyId = ''
 let strangerId = ''
+let fullId = ''
 
 before(async () => {
   database = await freshSqlite()
@@ -35,6 +37,7 @@ before(async () => {
   await seedFrame(store, SAMPLE_FRAME)
   keyId = (await createKey(store, newKey('mine'))).key.id
   strangerId = (await createKey(store, newKey('another'))).key.id
+  fullId = (await createKey(store, newKey('full'))).key.id
   state = {
     shelf: {
       put: (responses) => putResponses(store, responses),
@@ -255,6 +258,24 @@ describe('a previous response', () => {
     }
     assert.equal(await findResponse(state, { keyId, id: 'resp_h2' }), undefined)
   })
+})
+
+test('the oldest responses of a key make room for new ones, and the log says so', async () => {
+  const lines: unknown[] = []
+  const note = (...line: unknown[]) => void lines.push(line)
+  const log = { info: note, warn: note, error: note, flush: () => {} }
+  const limited = { ...settings, keyBytesMax: 1_000 }
+  using opened = openResponses({ store, log, secret: 'a secret', settings: () => limited })
+  const idOf = (n: number) => `resp_full_${n}`
+  for (const n of [1, 2, 3, 4]) {
+    clock.at += 1
+    const sealed = new Uint8Array(300)
+    await opened.shelf.put([{ id: idOf(n), keyId: fullId, sealed, expiresAt: clock.at + 10 }])
+  }
+  const isThere = async (n: number) =>
+    (await opened.shelf.get({ keyId: fullId, id: idOf(n) })) !== undefined
+  assert.deepEqual(await Promise.all([1, 2, 3, 4].map(isThere)), [false, true, true, true])
+  assert.deepEqual(lines, [['responses_trimmed', { key: fullId, count: 1 }]])
 })
 
 test('a stored row opens for no other key, and the database holds no plain text', async () => {

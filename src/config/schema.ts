@@ -111,8 +111,16 @@ const auth = z
   .transform(({ messages_bearer }) => ({ messagesBearer: messages_bearer }))
 
 const responses = z
-  .strictObject({ store: flag.default(true), retention: duration.prefault('7d') })
-  .transform(({ store, retention }) => ({ store, retentionMs: retention }))
+  .strictObject({
+    store: flag.default(true),
+    retention: duration.prefault('7d'),
+    key_limit: size.prefault('1GB'),
+  })
+  .transform(({ store, retention, key_limit }) => ({
+    store,
+    retentionMs: retention,
+    keyBytesMax: key_limit,
+  }))
 
 const ledger = z
   .strictObject({

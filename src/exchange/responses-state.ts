@@ -148,7 +148,7 @@ async function previous(state: ResponsesState, keyId: string, id: Json): Promise
   if (stored !== undefined) return conversationOf(stored)
   throw new GatewayError(
     'previous_response_not_found',
-    `this key has no stored response "${id.slice(0, 100)}": it may have expired, or was made with store: false`,
+    `this key has no stored response "${id.slice(0, 100)}": it may have expired or made room for newer ones, or was made with store: false`,
     { param },
   )
 }

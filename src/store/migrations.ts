@@ -267,4 +267,12 @@ export const MIGRATIONS: readonly Migration[] = [
       'CREATE INDEX alerts_account ON alerts (account_id, at)',
     ],
   },
+  {
+    major: 1,
+    minor: 12,
+    // For adding up what a key has stored without reading it.
+    statements: [
+      'CREATE INDEX responses_by_key ON responses (key_id, created_at, (length(sealed)))',
+    ],
+  },
 ]

@@ -1,5 +1,7 @@
 // Answers kept so that a later request can name them as `previous_response_id`. The bytes are sealed by the caller;
 // every look-up is within one key, so that no key ever reaches another's.
+import { sql } from 'kysely'
+
 import type { Store } from './open.ts'
 
 export type SealedResponse = {
@@ -80,4 +82,33 @@ export async function purgeResponses(store: Store, limit = 500): Promise<boolean
     )
     .executeTakeFirst()
   return numDeletedRows === BigInt(limit)
+}
+
+const TRIMMED_AT_ONCE = 500
+const BYTES = sql<number>`length(sealed)`.as('bytes')
+
+/** Deletes the oldest answers of a key until it has no more than this stored, and returns how many those were. */
+export async function trimResponses(
+  store: Store,
+  keyId: string,
+  bytesMax: number,
+): Promise<number> {
+  const ofKey = store.db.selectFrom('responses').where('key_id', '=', keyId)
+  const sizes = await ofKey.select(sql<number | null>`sum(length(sealed))`.as('bytes')).execute()
+  let surplus = (sizes[0]?.bytes ?? 0) - bytesMax
+  let deleted = 0
+  while (surplus > 0) {
+    const oldest = ofKey.select(['id', BYTES]).orderBy('created_at').limit(TRIMMED_AT_ONCE)
+    const ids: string[] = []
+    for (const { id, bytes } of await oldest.execute()) {
+      if (surplus <= 0) break
+      surplus -= bytes
+      ids.push(id)
+    }
+    // Another node may have deleted the rest.
+    if (ids.length === 0) break
+    await store.db.deleteFrom('responses').where('id', 'in', ids).execute()
+    deleted += ids.length
+  }
+  return deleted
 }

@@ -27,6 +27,7 @@ import {
   getResponse,
   purgeResponses,
   putResponses,
+  trimResponses,
 } from '../../src/store/responses.ts'
 import { newKey, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
@@ -389,6 +390,31 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.equal(await purgeResponses(store, 2), false)
       const left = await store.db.selectFrom('responses').select('id').execute()
       assert.deepEqual(left, [{ id: 'resp_old_3' }])
+    })
+
+    test('are trimmed oldest first, for one key alone, until the rest fits', async () => {
+      const { key } = await createKey(store, newKey('with many responses'))
+      const { key: stranger } = await createKey(store, newKey('with few responses'))
+      const put = (keyId: string, id: string, bytes: number) =>
+        putResponses(store, [
+          { id, keyId, sealed: new Uint8Array(bytes), expiresAt: clock.at + DAY_MS },
+        ])
+      const idsOf = async (keyId: string) => {
+        const rows = store.db.selectFrom('responses').select('id').where('key_id', '=', keyId)
+        return (await rows.orderBy('created_at').execute()).map(({ id }) => id)
+      }
+      for (const [n, bytes] of [10, 20, 30, 40].entries()) {
+        clock.at += 1
+        await put(stranger.id, `resp_theirs_${n}`, bytes)
+        await put(key.id, `resp_mine_${n}`, bytes)
+      }
+      assert.equal(await trimResponses(store, key.id, 100), 0)
+      assert.equal(await trimResponses(store, key.id, 75), 2)
+      assert.deepEqual(await idsOf(key.id), ['resp_mine_2', 'resp_mine_3'])
+      assert.equal((await idsOf(stranger.id)).length, 4)
+      assert.equal(await trimResponses(store, key.id, 0), 2)
+      assert.equal(await trimResponses(store, key.id, 0), 0)
+      assert.deepEqual(await idsOf(key.id), [])
     })
   })
 }
