@@ -1,9 +1,9 @@
-// Call ids, each unique in its conversation. Some servers reuse the same ids in every answer; providers of other
-// formats refuse two calls with one id, or mix up their results.
+// The calls of a conversation, and their ids, each unique in it. Some servers reuse the same ids in every answer;
+// providers of other formats refuse two calls with one id, or mix up their results.
 import { randomUUID } from 'node:crypto'
 
 import type { Json } from '../core/json.ts'
-import type { AssistantPart, Message } from '../core/request.ts'
+import type { AssistantPart, Message, ToolCallPart } from '../core/request.ts'
 
 /** A provider's id for a call, or a new one if it gave none. */
 export function callIdOf(given: Json | undefined): string {
@@ -13,14 +13,16 @@ export function callIdOf(given: Json | undefined): string {
 
 /** The same list if no id occurs twice. Otherwise repeated ids are replaced, in the same way in every later turn. */
 export function withUniqueCallIds(messages: readonly Message[]): readonly Message[] {
-  const ids = messages.flatMap(callIdsIn)
+  const ids = callsIn(messages).map(({ id }) => id)
   const taken = new Set(ids)
   return taken.size === ids.length ? messages : renamed(messages, taken)
 }
 
-function callIdsIn(message: Message): readonly string[] {
-  if (message.role !== 'assistant') return []
-  return message.parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : []))
+/** The calls of a conversation, in their order. */
+export function callsIn(messages: readonly Message[]): readonly ToolCallPart[] {
+  return messages.flatMap((message) =>
+    message.role === 'assistant' ? message.parts.filter((part) => part.type === 'tool-call') : [],
+  )
 }
 
 function renamed(messages: readonly Message[], taken: Set<string>): readonly Message[] {

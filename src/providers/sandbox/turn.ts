@@ -7,6 +7,7 @@ import type {
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
+import { callsIn } from '../../wire/call-ids.ts'
 import { lastUserText, withoutScript } from './script.ts'
 
 export type Turn = {
@@ -72,11 +73,7 @@ function withoutContext(text: string): string {
 }
 
 function callNames(messages: readonly Message[]): ReadonlyMap<string, string> {
-  return new Map(
-    messages
-      .flatMap((message) => (message.role === 'assistant' ? message.parts : []))
-      .flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name] as const] : [])),
-  )
+  return new Map(callsIn(messages).map(({ id, name }) => [id, name]))
 }
 
 function resultOf(message: ToolMessage, names: ReadonlyMap<string, string>): ToolResult {

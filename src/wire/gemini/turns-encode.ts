@@ -10,7 +10,7 @@ import type {
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
-import { withUniqueCallIds } from '../call-ids.ts'
+import { callsIn, withUniqueCallIds } from '../call-ids.ts'
 import { parseExactly } from '../exact-json.ts'
 import { lateInstruction } from '../instructions.ts'
 import { callInput } from '../tool-input.ts'
@@ -29,7 +29,7 @@ type EncodedTurns = {
 
 export function encodeTurns({ model, messages: given }: Conversation): EncodedTurns {
   const messages = withUniqueCallIds(given)
-  const calls = callsIn(messages)
+  const calls = new Map(callsIn(messages).map(({ id, name }, number) => [id, { number, name }]))
   const { leading, turns } = takeTurns<Result>(messages, (turn, message) =>
     addMessage(turn, message, { model, calls }),
   )
@@ -41,19 +41,6 @@ export function encodeTurns({ model, messages: given }: Conversation): EncodedTu
 
 function encodeInstruction({ parts }: Message): JsonObject[] {
   return parts.flatMap((part) => (part.type === 'text' ? encodePart(part) : []))
-}
-
-/** The calls of a conversation by their ids. */
-function callsIn(messages: readonly Message[]): ReadonlyMap<string, Call> {
-  const calls = new Map<string, Call>()
-  let number = 0
-  for (const { role, parts } of messages) {
-    if (role !== 'assistant') continue
-    for (const part of parts) {
-      if (part.type === 'tool-call') calls.set(part.id, { number: number++, name: part.name })
-    }
-  }
-  return calls
 }
 
 type Setting = { readonly model: string; readonly calls: ReadonlyMap<string, Call> }
