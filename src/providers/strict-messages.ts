@@ -3,8 +3,10 @@
 import { createHash } from 'node:crypto'
 
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, isGiven, isObject } from '../core/json.ts'
+import { isArray, isObject } from '../core/json.ts'
+import { THOUGHT_MEMBERS } from '../wire/chat/thoughts.ts'
 import { lateInstruction } from '../wire/instructions.ts'
+import { saysSomething } from '../wire/shape.ts'
 
 /** Returns the same list if nothing in it has to change, so that its bytes stay as they are. */
 export function knownMessages(messages: readonly Json[]): readonly Json[] {
@@ -18,16 +20,11 @@ export function knownMessages(messages: readonly Json[]): readonly Json[] {
 export function unknownInMessages(messages: readonly Json[]): readonly string[] {
   const names = messages.filter(isObject).flatMap((message) =>
     Object.entries(message)
-      .filter(([name, value]) => !isKnownIn(message, name) && isSaid(value))
+      .filter(([name, value]) => !isKnownIn(message, name) && saysSomething(value))
       .filter(([name]) => name !== 'refusal')
-      .map(([name]) => `messages.${THOUGHTS.has(name) ? 'reasoning_details' : name}`),
+      .map(([name]) => `messages.${THOUGHT_MEMBERS.includes(name) ? 'reasoning_details' : name}`),
   )
   return [...new Set(names)]
-}
-
-/** SDKs send answers back as they came, with an empty list or null in every unused member. */
-export function isSaid(value: Json | undefined): boolean {
-  return isGiven(value) && !(isArray(value) && value.length === 0)
 }
 
 const SPOKEN = ['role', 'content']
@@ -36,11 +33,6 @@ const KNOWN_MEMBERS = new Map<unknown, readonly string[]>([
   ['user', SPOKEN],
   ['assistant', [...SPOKEN, 'tool_calls', 'prefix']],
   ['tool', [...SPOKEN, 'tool_call_id', 'name']],
-])
-const THOUGHTS: ReadonlySet<string> = new Set([
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
 ])
 
 function isKnownIn({ role }: JsonObject, name: string): boolean {

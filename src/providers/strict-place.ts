@@ -4,7 +4,8 @@ import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, listOf } from '../core/json.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
-import { isSaid, knownMessages, unknownInMessages } from './strict-messages.ts'
+import { saysSomething } from '../wire/shape.ts'
+import { knownMessages, unknownInMessages } from './strict-messages.ts'
 
 /** The same request without what would be refused. */
 export function withoutUnknown(bytes: Buffer, format: UpstreamFormat): Buffer {
@@ -24,7 +25,7 @@ export function withoutUnknown(bytes: Buffer, format: UpstreamFormat): Buffer {
 /** What that leaves out, by the format's names. */
 export function unknownIn(body: JsonObject, format: UpstreamFormat): readonly string[] {
   const fields = Object.entries(body)
-    .filter(([name, value]) => !isTaken(name, format) && isSaid(value))
+    .filter(([name, value]) => !isTaken(name, format) && saysSomething(value))
     .map(([name]) => name)
     .filter((name) => ownName(name, format) === undefined && !MEANINGLESS.has(name))
   const messages = listOf(body['messages'])

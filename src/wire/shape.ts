@@ -40,6 +40,6 @@ function collect(value: Json | undefined, { inside, place }: Spot, unknown: Set<
 }
 
 /** Clients send null and empty lists for what they leave out. */
-function saysSomething(value: Json | undefined): boolean {
+export function saysSomething(value: Json | undefined): boolean {
   return isGiven(value) && !(isArray(value) && value.length === 0)
 }

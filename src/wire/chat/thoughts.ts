@@ -28,12 +28,18 @@ function changing(
   return { changes: { messages: changed }, dropped: ['messages.reasoning_details'] }
 }
 
-/** The names that compatible servers use for thoughts. */
-const THOUGHTS = ['reasoning_details', 'reasoning_content', 'reasoning']
+/** The members of a message in which compatible servers carry thoughts. */
+export const THOUGHT_MEMBERS: readonly string[] = [
+  'reasoning_details',
+  'reasoning_content',
+  'reasoning',
+]
 
 function forgetful(message: JsonObject): JsonObject {
-  if (!THOUGHTS.some((name) => isGiven(message[name]))) return message
-  return Object.fromEntries(Object.entries(message).filter(([name]) => !THOUGHTS.includes(name)))
+  if (!THOUGHT_MEMBERS.some((name) => isGiven(message[name]))) return message
+  return Object.fromEntries(
+    Object.entries(message).filter(([name]) => !THOUGHT_MEMBERS.includes(name)),
+  )
 }
 
 function withOwnDetails(message: JsonObject): JsonObject {
