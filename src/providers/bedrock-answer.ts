@@ -2,6 +2,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { parseObject, stringOf } from '../core/json.ts'
 import type { JsonObject } from '../core/json.ts'
+import { decodeError } from '../wire/converse/error-decode.ts'
 import { sseEvent, writeSse } from '../wire/sse.ts'
 import type { EventFrame } from './event-frames.ts'
 import { readFrames } from './event-frames.ts'
@@ -60,9 +61,8 @@ function errorOf({ headers, payload }: EventFrame): JsonObject | undefined {
 }
 
 async function* inEnvelope(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  const { message, Message: other } = read(await readText(bytes))
-  const told = stringOf(message) ?? stringOf(other) ?? 'the provider gave no reason'
-  yield Buffer.from(JSON.stringify({ type: 'error', error: { type: 'error', message: told } }))
+  const { message = 'the provider gave no reason' } = decodeError(read(await readText(bytes)))
+  yield Buffer.from(JSON.stringify({ type: 'error', error: { type: 'error', message } }))
 }
 
 function read(text: string): JsonObject {
