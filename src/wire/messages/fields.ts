@@ -22,7 +22,6 @@ export const MESSAGES_FIELDS: FieldTable = {
   cache_control: 'read',
   // Only their default values get this far, and those change nothing.
   speed: 'ignore',
-  inference_geo: 'ignore',
   mcp_servers: 'ignore',
   context_management: {
     drop: 'the provider has no such setting: the client’s history is sent as it is',
