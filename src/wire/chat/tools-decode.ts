@@ -1,7 +1,7 @@
 // The tools and the tool choice of a chat completions request, deprecated functions included.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined } from '../../core/json.ts'
+import { defined, isGiven } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
 import { asksForTool } from '../choice-among-none.ts'
 import {
@@ -79,10 +79,9 @@ export function decodeToolChoice(
     if (asksForTool(body['function_call'])) dropped.add('function_call')
     return undefined
   }
-  const legacy = body['function_call'] ?? null
-  const value = body['tool_choice'] ?? legacy
-  if (value === null) return undefined
-  const place = value === legacy ? 'function_call' : 'tool_choice'
+  const place = isGiven(body['tool_choice']) ? 'tool_choice' : 'function_call'
+  const value = body[place]
+  if (!isGiven(value)) return undefined
   const word = CHOICES.find((each) => each === value)
   if (word !== undefined) return { type: word }
   const choice = expectObject(value, place)
