@@ -71,13 +71,11 @@ export class AnswerWriter {
       case 'thinking-start':
         return this.#start(new ReasoningItem(this.#answer.newId('rs')))
       case 'thinking-delta':
-      case 'thinking-end': {
-        const item = this.#open
-        if (!(item instanceof ReasoningItem)) return
-        return this.#grow(
-          event.type === 'thinking-end' ? item.end(event.seal) : item.add(event.text),
-        )
-      }
+        if (this.#open instanceof ReasoningItem) this.#grow(this.#open.add(event.text))
+        return
+      case 'thinking-end':
+        if (this.#open instanceof ReasoningItem) this.#grow(this.#open.end(event.seal))
+        return
       case 'tool-call-start': {
         const { custom } = event
         const id = this.#answer.newId(custom ? 'ctc' : 'fc')
@@ -85,11 +83,11 @@ export class AnswerWriter {
         return this.#start(new CallItem(id, event.id, tool))
       }
       case 'tool-call-delta':
-      case 'tool-call-end': {
-        const item = this.#open
-        if (!(item instanceof CallItem)) return
-        return this.#grow(event.type === 'tool-call-end' ? item.end() : item.add(event.text))
-      }
+        if (this.#open instanceof CallItem) this.#grow(this.#open.add(event.text))
+        return
+      case 'tool-call-end':
+        if (this.#open instanceof CallItem) this.#grow(this.#open.end())
+        return
       case 'choice-end':
         this.#reason = event.reason
         if (event.explanation !== undefined) this.#refuse(event.explanation)
