@@ -121,18 +121,17 @@ function encodeCall({ id, name, input, custom }: ToolCallPart): JsonObject {
 }
 
 function encodeResult({ callId, parts, isError }: ToolMessage, custom: boolean): JsonObject {
-  const told = isError === true ? markError(parts) : parts
-  const [only] = told
   return {
     type: custom ? 'custom_tool_call_output' : 'function_call_output',
     call_id: fitIdentifier(callId, CALL_ID_CHARACTERS_MAX),
-    output:
-      told.length === 0
-        ? ''
-        : told.length === 1 && only?.type === 'text'
-          ? only.text
-          : told.flatMap(encodePart),
+    output: encodeOutput(isError === true ? markError(parts) : parts),
   }
+}
+
+function encodeOutput(parts: readonly UserPart[]): string | readonly JsonObject[] {
+  const [first] = parts
+  if (first === undefined) return ''
+  return parts.length === 1 && first.type === 'text' ? first.text : parts.flatMap(encodePart)
 }
 
 /** The format cannot mark a call as failed, so the text says it. */
