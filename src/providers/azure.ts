@@ -64,16 +64,18 @@ type Headers = Readonly<Record<string, string>>
 
 function azureProvider(settings: Settings, tools: AdapterTools): Provider {
   const { http } = tools
+  const { apiKeys, entra } = settings
   const keys = new Keys(settings, tools)
-  const tokens = settings.entra === undefined ? undefined : entraTokens(settings.entra, tools)
+  const tokens =
+    apiKeys === undefined && entra !== undefined ? entraTokens(entra, tools) : undefined
   const place = placeOf(settings)
   const type = { 'content-type': 'application/json' }
   const withKey = (key = ''): Headers => ({ ...type, 'api-key': key })
   const withToken = (token: string): Headers => ({ ...type, authorization: `Bearer ${token}` })
   const signedIn = (send: (headers: Headers) => Promise<UpstreamAnswer>): Promise<UpstreamAnswer> =>
-    settings.apiKeys === undefined && tokens !== undefined
-      ? tokens.send((token) => send(withToken(token)))
-      : keys.send((key) => send(withKey(key)))
+    tokens === undefined
+      ? keys.send((key) => send(withKey(key)))
+      : tokens.send((token) => send(withToken(token)))
   return {
     name: settings.name,
     formatsOf: () => ['responses', 'chat', 'embeddings'],
@@ -84,9 +86,8 @@ function azureProvider(settings: Settings, tools: AdapterTools): Provider {
       )
     },
     listModels: async (signal) => {
-      const key = keys.next()
       const headers =
-        key === undefined && tokens !== undefined ? withToken(await tokens.current()) : withKey(key)
+        tokens === undefined ? withKey(keys.next()) : withToken(await tokens.current())
       return listModels(http, { url: place('models'), headers }, signal)
     },
   }
