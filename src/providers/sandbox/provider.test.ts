@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
 import type { Timeouts } from '../../catalog/models.ts'
+import { systemClock } from '../../core/clock.ts'
 import type { Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
@@ -17,7 +18,7 @@ import { sandboxProvider } from './provider.ts'
 import { countSandboxInput, tokensOf } from './tokens.ts'
 
 const FORMATS = ['chat', 'responses', 'messages'] as const
-const provider = sandboxProvider()
+const provider = sandboxProvider(systemClock)
 
 const TIMEOUTS = { connectMs: 5000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 

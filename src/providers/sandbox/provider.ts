@@ -1,6 +1,5 @@
 // The sandbox as a provider: real bytes of each upstream format, without a network. It reads requests and writes the
 // model's events with the client-facing half of each format's codec, so it contains no format of its own.
-import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -25,7 +24,7 @@ import { readScript, SCRIPT_HEADER } from './script.ts'
 import { countSandboxInput } from './tokens.ts'
 import { withoutUsage, withoutUsageEvent } from './without-usage.ts'
 
-export function sandboxProvider(clock: Clock = systemClock): Provider {
+export function sandboxProvider(clock: Clock): Provider {
   return {
     name: 'sandbox',
     formatsOf: sandboxFormatsOf,
