@@ -15,7 +15,7 @@ type Refusal = {
   readonly facts?: JsonObject
 }
 
-const PRICE = 'it changes the price, and no price list says by how much'
+export const PRICE = 'it changes the price, and no price list says by how much'
 const OUTPUT = 'it can produce more or longer answers than the hold covers'
 const INPUT = 'it can make a model read more than the hold covers'
 const REWRITE = 'it changes the request after the gateway has checked it'

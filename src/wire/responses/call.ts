@@ -10,7 +10,7 @@ import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
-import { refuseFields } from '../refused-fields.ts'
+import { PRICE, refuseFields } from '../refused-fields.ts'
 import { isUnreadable } from './encrypted-reasoning.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { itemType } from './item-type.ts'
@@ -195,10 +195,7 @@ function readSettings(body: JsonObject, { measure, needs }: Walk): void {
 function refuseWithin({ reasoning, prompt_cache_options: caching }: JsonObject): void {
   const mode = (isObject(reasoning) ? reasoning['mode'] : undefined) ?? 'standard'
   if (mode !== 'standard') {
-    throw unsupportedParameter(
-      'reasoning.mode',
-      'reasoning.mode is not supported: it changes the price, and no price list says by how much',
-    )
+    throw unsupportedParameter('reasoning.mode', `reasoning.mode is not supported: ${PRICE}`)
   }
   if (isObject(caching) && isGiven(caching['comparison_response_id'])) {
     throw unsupportedParameter(
