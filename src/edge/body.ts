@@ -16,6 +16,9 @@ export function bodyMsMax(bytes: number): number {
   return BODY_MS_MAX + Math.ceil(bytes / BODY_BYTES_PER_MS)
 }
 
+/** How many bodies of the largest size fit into memory together. */
+const LARGEST_AT_ONCE = 8
+
 /** The memory that bodies may take. */
 export class BodyRoom {
   readonly #bytesMax: number
@@ -24,9 +27,9 @@ export class BodyRoom {
   /** Only of keys that have a body in memory. */
   readonly #bytesOfKeys = new Map<string, number>()
 
-  constructor(bytesMax: number, bytesMaxTogether = 8 * bytesMax) {
+  constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
-    this.#bytesMaxTogether = bytesMaxTogether
+    this.#bytesMaxTogether = LARGEST_AT_ONCE * bytesMax
   }
 
   /** Why a body announced by these headers is not read at all. */
