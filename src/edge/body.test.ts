@@ -23,7 +23,7 @@ class Watch {
   }
 
   look(nowMs: number): void {
-    for (const one of this.#watched.members()) one.look(nowMs, 0)
+    for (const one of this.#watched.members()) one.look(nowMs)
   }
 }
 

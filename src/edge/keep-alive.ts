@@ -5,10 +5,9 @@ import type { Clock } from '../core/clock.ts'
 import { LinkedList, type Link } from '../core/linked-list.ts'
 
 export interface Watched {
-  look(nowMs: number, silenceMs: number): void
+  look(nowMs: number): void
 }
 
-const SILENCE_MS = 15_000
 const LOOK_EVERY_MS = 1_000
 
 export class KeepAlive {
@@ -35,6 +34,6 @@ export class KeepAlive {
 
   #look(): void {
     this.nowMs = this.#clock.monotonicMs()
-    for (const one of this.#watched.members()) one.look(this.nowMs, SILENCE_MS)
+    for (const one of this.#watched.members()) one.look(this.nowMs)
   }
 }

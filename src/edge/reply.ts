@@ -12,6 +12,8 @@ import { encodeError } from '../wire/errors.ts'
 import { writeSse } from '../wire/sse.ts'
 import type { KeepAlive, Watched } from './keep-alive.ts'
 
+/** A stream that is silent for this long sends a keep-alive. */
+const SILENCE_MS = 15_000
 /** A client that reads nothing for this long is cut: it ties up a provider's stream and memory. */
 const BLOCKED_MS_MAX = 60_000
 /** A larger whole answer is sent in pieces: each piece that a client takes shows that it is still reading. */
@@ -131,7 +133,7 @@ export class HttpReply implements Reply {
   }
 
   /** Called by the shared timer: cuts a client that reads nothing, and sends a keep-alive after a silence. */
-  look(nowMs: number, silenceMs: number): void {
+  look(nowMs: number): void {
     const response = this.#response
     const sentBytes = response.socket?.bytesWritten ?? 0
     if (sentBytes !== this.#sentBytes || response.writableLength === 0) {
@@ -140,7 +142,7 @@ export class HttpReply implements Reply {
     }
     if (nowMs - this.#progressMs >= BLOCKED_MS_MAX) return void response.destroy()
     if (this.#voice === undefined || response.writableEnded || response.writableLength > 0) return
-    if (nowMs - this.#lastWriteMs >= silenceMs) this.#writeNow(this.#voice.keepAlive)
+    if (nowMs - this.#lastWriteMs >= SILENCE_MS) this.#writeNow(this.#voice.keepAlive)
   }
 
   #leave(): void {
