@@ -74,7 +74,7 @@ export function prepare(
     if (request.call.needs.some((ability) => destination.lacks?.includes(ability))) continue
     for (const format of formatsFor(request, destination)) {
       try {
-        prepared.push(tellingLeftOut(request, prepareIn(format, request, destination)))
+        prepared.push(prepareIn(format, request, destination))
         break
       } catch (thrown) {
         refusal ??= thrown
@@ -93,7 +93,7 @@ export function withoutSearches(prepared: Prepared): Prepared {
 export function withoutThoughts(request: ClientRequest, target: Prepared): Prepared | undefined {
   const forgetful = request.withoutThoughts()
   if (forgetful === undefined) return undefined
-  const prepared = tellingLeftOut(forgetful, prepareIn(target.format, forgetful, target))
+  const prepared = prepareIn(target.format, forgetful, target)
   return target.searchesMax > 0 ? prepared : withoutSearches(prepared)
 }
 
@@ -128,9 +128,11 @@ function prepareIn(
   request: ClientRequest,
   destination: Destination,
 ): Prepared {
-  return format === request.codec.format
-    ? forward(request, destination)
-    : translate(request, { ...destination, format })
+  const prepared =
+    format === request.codec.format
+      ? forward(request, destination)
+      : translate(request, { ...destination, format })
+  return tellingLeftOut(request, prepared)
 }
 
 function forward(request: ClientRequest, destination: Destination): Prepared {
