@@ -45,6 +45,7 @@ export async function runTrial(
         codec,
         credentials: { family, authorization: `Bearer ${secret}`, apiKey: secret },
         providerHeaders: new Map(),
+        dropped: [],
         readDryRun: () => trial.isDryRun,
         session: undefined,
         startedMs: parts.clock.monotonicMs(),

@@ -20,7 +20,7 @@ export type Incoming = Asking & {
   /** The client's headers that a provider may see. */
   readonly providerHeaders: ReadonlyMap<string, string>
   /** The names of what is left out of the client's headers for providers. */
-  readonly dropped?: readonly string[]
+  readonly dropped: readonly string[]
   /** The conversation it belongs to, where a header names one. */
   readonly session: string | undefined
   readonly startedMs: number
@@ -62,7 +62,7 @@ export class ClientRequest implements AnswerContext, Routed {
     recalled: Recalled,
     { call, clock }: { readonly call: Call; readonly clock: Clock },
   ) {
-    this.call = withDropped(call, [...(incoming.dropped ?? []), ...recalled.dropped])
+    this.call = withDropped(call, [...incoming.dropped, ...recalled.dropped])
     this.#incoming = incoming
     this.#clock = clock
     this.#recalled = recalled

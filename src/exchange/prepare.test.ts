@@ -128,6 +128,7 @@ function requestOf(format: Format, body: JsonObject): ClientRequest {
       trace: { requestId: 'req_1' },
       readDryRun: () => false,
       providerHeaders: new Map(),
+      dropped: [],
       session: undefined,
       startedMs: 0,
       readBody: () => Promise.resolve(sent.bytes),
