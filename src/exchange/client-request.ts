@@ -2,6 +2,7 @@
 // be sent it. After that only a summary (`call`) remains, because a prompt may be large and its answer slow.
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Endpoint } from '../core/endpoints.ts'
 import type { IdPrefix } from '../core/ids.ts'
 import { newId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -76,6 +77,10 @@ export class ClientRequest implements AnswerContext, Routed {
 
   get requestId(): string {
     return this.#incoming.requestId
+  }
+
+  get endpoint(): Endpoint {
+    return this.#incoming.endpoint
   }
 
   get model(): string {

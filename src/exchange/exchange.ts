@@ -49,11 +49,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   const { destinations, retries } = parts.route(caller, model, request)
   const prepared = prepare(request, destinations)
 
-  const question = new Question(
-    incoming,
-    { request, caller, model, prepared },
-    { reply, clock: parts.clock },
-  )
+  const question = new Question({ request, caller, model, prepared }, reply, parts.clock)
   if (incoming.readDryRun()) {
     await reply.end(JSON.stringify(await dryRun(parts, question, prepared)))
     return

@@ -8,7 +8,7 @@ import type { Endpoint } from '../core/endpoints.ts'
 import type { Balances } from '../ledger/ledger.ts'
 import { textsOf } from '../wire/texts.ts'
 import { setBalanceHeaders } from './answer-headers.ts'
-import type { ClientRequest, Incoming } from './client-request.ts'
+import type { ClientRequest } from './client-request.ts'
 import { countAt } from './count-input.ts'
 import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
@@ -29,24 +29,18 @@ export class Question implements AdmissionRequest {
   readonly closed: AbortSignal
   readonly #request: ClientRequest
   readonly #prepared: readonly Prepared[]
-  readonly #headers: ReadonlyMap<string, string>
   readonly #reply: Reply
   readonly #clock: Clock
 
-  constructor(
-    { requestId, endpoint, providerHeaders }: Incoming,
-    { request, caller, model, prepared }: Asked,
-    { reply, clock }: { readonly reply: Reply; readonly clock: Clock },
-  ) {
-    this.requestId = requestId
-    this.endpoint = endpoint
+  constructor({ request, caller, model, prepared }: Asked, reply: Reply, clock: Clock) {
+    this.requestId = request.requestId
+    this.endpoint = request.endpoint
     this.caller = caller
     this.model = model
     this.call = request.call
     this.closed = reply.closed
     this.#request = request
     this.#prepared = prepared
-    this.#headers = providerHeaders
     this.#reply = reply
     this.#clock = clock
   }
@@ -69,8 +63,9 @@ export class Question implements AdmissionRequest {
   }
 
   async countAtTargets(): Promise<(target: Target) => number | undefined> {
+    const { providerHeaders } = this.#request
     const counts = await Promise.all(
-      this.#prepared.map((each) => countAt(each, this.#headers, this.closed)),
+      this.#prepared.map((each) => countAt(each, providerHeaders, this.closed)),
     )
     return (target) => counts[this.#prepared.findIndex((each) => isAt(each, target))]
   }
