@@ -263,8 +263,8 @@ export class Books {
       // A refused request costs nothing, even where its target charges per request.
       price: bill === NOTHING ? null : (this.#target?.price ?? null),
       estimated: bill.estimated || this.#owed > 0n,
-      latencyMs: Math.round(this.#parts.clock.monotonicMs() - startedMs),
-      firstTokenMs: firstOutputMs === undefined ? null : Math.round(firstOutputMs - startedMs),
+      latencyMs: this.#parts.clock.monotonicMs() - startedMs,
+      firstTokenMs: firstOutputMs === undefined ? null : firstOutputMs - startedMs,
       endUser: call.endUser ?? null,
       tags: call.metadata ?? {},
       attempts: this.#attempts,
