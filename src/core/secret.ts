@@ -43,7 +43,7 @@ export function maskSecret(secret: string): string {
 }
 
 /** The masks of secrets with this ending: what to search for when only the last characters are known. */
-export function masksOf(ending: string, prefix = 'tg'): readonly string[] {
+export function masksOf(ending: string, prefix: string): readonly string[] {
   if (!/[0-9A-Za-z]{4}$/.test(ending)) return []
   return ['live', 'test'].map((mode) => maskSecret(`${prefix}_${mode}_${ending.slice(-4)}`))
 }
