@@ -47,18 +47,18 @@ test('the header of the family is accepted, and another one beside it is ignored
     messages(undefined, `${secret}, ${secret}`),
     chat(`Bearer ${secret}, Bearer ${secret}`),
   ]) {
-    assert.equal(await authenticate(door(), credentials), caller)
+    assert.equal(await authenticate(door(), credentials, {}), caller)
   }
   for (const empty of [undefined, '', ' ']) {
     const bearer = messages(`Bearer ${secret}`, empty)
-    assert.equal(await authenticate(door(caller, true), bearer), caller)
+    assert.equal(await authenticate(door(caller, true), bearer, {}), caller)
   }
 })
 
 test('a key in the wrong place is a 401 that names the right header', async () => {
   const refuses = (credentials: Credentials, message: RegExp) =>
     assert.rejects(
-      authenticate(door(), credentials),
+      authenticate(door(), credentials, {}),
       (error) =>
         error instanceof GatewayError &&
         error.code === 'invalid_api_key' &&
@@ -71,7 +71,7 @@ test('a key in the wrong place is a 401 that names the right header', async () =
   await refuses(messages(`Bearer ${secret}`), /header "x-api-key: <API_KEY>"$/)
   await refuses(messages(`Bearer ${secret}`, ' '), /"x-api-key: <API_KEY>"/)
   await assert.rejects(
-    authenticate(door(caller, true), messages()),
+    authenticate(door(caller, true), messages(), {}),
     /reads it only from the header "x-api-key: <API_KEY>" or "Authorization: Bearer <API_KEY>"/,
   )
   await refuses(chat(`Bearer ${newSecret('live')}`), /is unknown/)
@@ -84,14 +84,15 @@ test('a key in the wrong place is a 401 that names the right header', async () =
 test('a malformed secret is refused without a look-up', async () => {
   const at = door()
   for (const text of ["' OR 1=1 --", `${secret.slice(0, -1)}!`, 'x', '%', secret.slice(0, -1)]) {
-    await assert.rejects(authenticate(at, chat(`Bearer ${text.replaceAll(' ', '')}`)), GatewayError)
+    const bearer = chat(`Bearer ${text.replaceAll(' ', '')}`)
+    await assert.rejects(authenticate(at, bearer, {}), GatewayError)
   }
   assert.deepEqual(at.asked, [])
 })
 
 test('the refusal of a personal access token says where it works', async () => {
   const token = chat(`Bearer ${newPersonalToken()}`)
-  await assert.rejects(authenticate(door(), token), {
+  await assert.rejects(authenticate(door(), token, {}), {
     code: 'invalid_api_key',
     message: /^this is a personal access token, which works only with the admin API/,
   })
@@ -106,13 +107,13 @@ test('the refusal of an unusable key says why', async () => {
     [{ secretValidUntil: NOW }, 'invalid_api_key'],
   ] as const) {
     await assert.rejects(
-      authenticate(door({ ...caller, ...change }), chat(`Bearer ${secret}`)),
+      authenticate(door({ ...caller, ...change }), chat(`Bearer ${secret}`), {}),
       (error) => error instanceof GatewayError && error.code === code,
       code,
     )
   }
   const valid = { ...caller, expiresAt: NOW + 1, secretValidUntil: NOW + 1 }
-  assert.equal(await authenticate(door(valid), chat(`Bearer ${secret}`)), valid)
+  assert.equal(await authenticate(door(valid), chat(`Bearer ${secret}`), {}), valid)
 })
 
 test('the log names the key, even if it may not be used', async () => {

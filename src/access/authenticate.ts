@@ -25,7 +25,7 @@ export type Credentials = {
 export async function authenticate(
   authenticator: Authenticator,
   credentials: Credentials,
-  trace: { keyId?: string } = {},
+  trace: { keyId?: string },
 ): Promise<Caller> {
   const secret = secretOf(credentials, authenticator.messagesBearer())
   // The checksum refuses typing errors and guesses before anything is looked up.
