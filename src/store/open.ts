@@ -51,9 +51,8 @@ export type Store = SqliteStore | PostgresStore
 
 export type StoreOptions = {
   readonly clock: Clock
-  /** In whose name changes are recorded; `tollgate` by default. */
+  /** In whose name changes are recorded. */
   readonly author?: Author
-  /** `create` by default. */
   readonly purpose?: Purpose
   /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
   readonly workerModules?: readonly URL[]
@@ -70,32 +69,39 @@ export type StoreOptions = {
  */
 export type Purpose = 'create' | 'change' | 'look'
 
-const NOBODY: Author = { actor: 'tollgate', source: 'cli', address: null, requestId: null }
+const DEFAULTS: Required<Omit<StoreOptions, 'clock'>> = {
+  author: { actor: 'tollgate', source: 'cli', address: null, requestId: null },
+  purpose: 'create',
+  workerModules: [],
+  onLost: () => {},
+}
 
 /** `sqlite:PATH` or `postgres://…`. */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
   const path = sqlitePath(url)
-  if (path !== undefined) return openSqlite(path, options)
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options)
+  const full = { ...DEFAULTS, ...options }
+  if (path !== undefined) return openSqlite(path, full)
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, full)
   throw new StoreError(
     'invalid_url',
     'the database must be sqlite:PATH or postgres://USER@HOST/NAME (TOLLGATE_DATABASE or `database` in tollgate.yaml)',
   )
 }
 
-async function openSqlite(path: string, options: StoreOptions): Promise<SqliteStore> {
+async function openSqlite(
+  path: string,
+  { clock, author, purpose, workerModules, onLost }: Required<StoreOptions>,
+): Promise<SqliteStore> {
   if (path === '')
     throw new StoreError('invalid_url', 'sqlite: needs a path, as in sqlite:data/tollgate.db')
   const file = resolve(path)
-  const { purpose = 'create' } = options
   if (purpose !== 'create' && !existsSync(file)) throw noDatabase(file)
   try {
     makeFolder(dirname(file))
     // SQLite would let everyone read a new file; its log gets the mode of the database. Only a new one: closing a file
     // gives up all locks that this process has on it, including those of a store that has it open.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
-    const modules = (options.workerModules ?? []).map((url) => url.href)
-    const onLost = options.onLost ?? (() => {})
+    const modules = workerModules.map((url) => url.href)
     const thread = await SqliteThread.open({ path: file, modules }, onLost)
     const db = new Kysely<Tables>({
       dialect: sqliteDialect(thread),
@@ -104,9 +110,9 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
     const stopWatching = watchPlace(file, (why) => thread.lose(why))
     const store: SqliteStore = {
       kind: 'sqlite',
-      author: options.author ?? NOBODY,
+      author,
       db,
-      clock: options.clock,
+      clock,
       inWorker: (name, argument) => thread.inWorker(name, argument),
       close: () => {
         stopWatching()
@@ -133,7 +139,10 @@ const SETTINGS = [
   `idle_in_transaction_session_timeout=${CHANGE_PAUSE_MAX}`,
 ]
 
-async function openPostgres(url: string, options: StoreOptions): Promise<PostgresStore> {
+async function openPostgres(
+  url: string,
+  { clock, author, purpose }: Required<StoreOptions>,
+): Promise<PostgresStore> {
   const { pool, db } = connectPool({
     ...withSettings(url),
     application_name: 'tollgate',
@@ -150,15 +159,9 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
     types: { getTypeParser },
   })
   try {
-    const store: PostgresStore = {
-      kind: 'postgres',
-      author: options.author ?? NOBODY,
-      db,
-      pool,
-      clock: options.clock,
-      close: () => db.destroy(),
-    }
-    return await ready(store, { place: describePlace(url), purpose: options.purpose ?? 'create' })
+    const close = (): Promise<void> => db.destroy()
+    const store: PostgresStore = { kind: 'postgres', author, db, pool, clock, close }
+    return await ready(store, { place: describePlace(url), purpose })
   } catch (error) {
     throw postgresError(url, error)
   }
