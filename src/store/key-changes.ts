@@ -18,7 +18,7 @@ import { nextReminder, storedReminders } from './expiry-reminders.ts'
 import { searchedColumns } from './fold.ts'
 import { lapseAlerts } from './give-alerts.ts'
 import { keySettingsJson } from './key-json.ts'
-import { addModels, addSecret, changeModels, newestUsedAt } from './key-rows.ts'
+import { addModels, addSecret, changeModels, endOldSecret, newestUsedAt } from './key-rows.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from './key-settings.ts'
 import { findKey, type Key } from './keys.ts'
 import type { Store } from './open.ts'
@@ -161,10 +161,11 @@ export async function rotateKey(
   const secret = newSecret(mode, options.secretPrefix)
   const key = await changeKey(store, { key: id, action: 'key.rotate' }, async (tx, _, before) => {
     const now = store.clock.now()
-    const secrets = tx.updateTable('secrets').where('key_id', '=', id)
-    await secrets.set({ valid_until: now }).where('valid_until', '>', now).execute()
-    await secrets
+    await endOldSecret(tx, id, now)
+    await tx
+      .updateTable('secrets')
       .set({ valid_until: now + overlapMs, last_used_at: await newestUsedAt(tx, before) })
+      .where('key_id', '=', id)
       .where('valid_until', 'is', null)
       .execute()
     await addSecret(store, tx, { keyId: id, secret })
@@ -175,9 +176,7 @@ export async function rotateKey(
 /** Stops the previous secret now, however much of its overlap is left. */
 export async function endOverlap(store: Store, idOrName: string): Promise<Key> {
   return changeKey(store, { key: idOrName, action: 'key.end_overlap' }, async (tx, { id }) => {
-    const now = store.clock.now()
-    const secrets = tx.updateTable('secrets').where('key_id', '=', id)
-    await secrets.set({ valid_until: now }).where('valid_until', '>', now).execute()
+    await endOldSecret(tx, id, store.clock.now())
   })
 }
 

@@ -81,3 +81,13 @@ export async function addSecret(
     })
     .execute()
 }
+
+/** Ends the overlap of the last rotation, if it is still running. */
+export async function endOldSecret(tx: Tx, keyId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('secrets')
+    .set({ valid_until: now })
+    .where('key_id', '=', keyId)
+    .where('valid_until', '>', now)
+    .execute()
+}
