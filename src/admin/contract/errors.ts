@@ -16,7 +16,6 @@ export const ADMIN_ERRORS = {
   not_found: 404,
   /** A one-time link that never existed. */
   invalid_link: 404,
-  method_not_allowed: 405,
   duplicate_name: 409,
   /** The change would leave nobody who can manage people, or the configuration. */
   last_manager: 409,
