@@ -36,6 +36,7 @@ type Place = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
 type EntryFigures = Pick<LedgerEntry, 'kind' | 'accountId' | 'periodSeq' | 'before' | 'after'>
 type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
 
+const SPANS = ['hour', 'day'] as const satisfies readonly RollupSpan[]
 const SPAN_MS: Record<RollupSpan, number> = { hour: HOUR_MS, day: DAY_MS }
 
 export class Draft {
@@ -117,7 +118,7 @@ export class Draft {
   }
 
   countRefused(keyId: string, model: string, count: number): void {
-    for (const span of ['hour', 'day'] as const) {
+    for (const span of SPANS) {
       this.#rollup(span, this.now, { keyId, model }).refused += count
     }
   }
@@ -193,7 +194,7 @@ export class Draft {
   }
 
   #roll(row: UsageRow, sign: 1 | -1): void {
-    for (const span of ['hour', 'day'] as const) {
+    for (const span of SPANS) {
       const rollup = this.#rollup(span, row.at, { keyId: row.keyId, model: row.modelAsked })
       rollup.requests += sign
       rollup.errors += row.status >= 400 ? sign : 0
