@@ -69,7 +69,7 @@ export async function reportFromRollups(
   if (question.limit === undefined && leftOut > 0) throw tooMany()
   const all = await readSums(store, { stretches, accounts: [account], by: [], limit: 1 })
   return {
-    // Rows cut to the dearest stay in order of cost; a complete report is sorted.
+    // Rows cut to the dearest stay in order of cost.
     rows: leftOut > 0 ? rows : rows.toSorted(byTimeKeyModel),
     total: all.rows[0] ?? NOTHING_USED,
     leftOut,
@@ -291,7 +291,8 @@ export const NOTHING_USED: UsageSums = {
   estimated: 0,
 }
 
-function byTimeKeyModel(a: UsageSums, b: UsageSums): number {
+/** The order of a report that is complete. */
+export function byTimeKeyModel(a: UsageSums, b: UsageSums): number {
   return (
     (a.day ?? 0) - (b.day ?? 0) ||
     (a.hour ?? 0) - (b.hour ?? 0) ||

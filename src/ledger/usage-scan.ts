@@ -9,6 +9,7 @@ import { sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import {
+  byTimeKeyModel,
   groupOf,
   NOTHING_USED,
   TOKEN_SUMS,
@@ -138,12 +139,8 @@ function add(sums: Sums, row: Sum): void {
 
 /** All rows in order of time, or the dearest when there are too many. */
 function dearest(rows: readonly ScanSums[], limit = rows.length): Omit<ScanReport, 'total'> {
-  if (rows.length <= limit) return { rows: rows.toSorted(byTime), leftOut: 0 }
+  if (rows.length <= limit) return { rows: rows.toSorted(byTimeKeyModel), leftOut: 0 }
   const byCost = (one: ScanSums, other: ScanSums): number =>
     one.costNanodollars > other.costNanodollars ? -1 : 1
   return { rows: rows.toSorted(byCost).slice(0, limit), leftOut: rows.length - limit }
-}
-
-function byTime(one: ScanSums, other: ScanSums): number {
-  return (one.day ?? 0) - (other.day ?? 0) || (one.hour ?? 0) - (other.hour ?? 0)
 }
