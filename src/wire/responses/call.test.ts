@@ -226,10 +226,20 @@ test('responses: a thought that no provider of this format could read is named',
       },
     ],
   })
-  const seal = Buffer.from('{"format":"messages","kind":"signature","value":"c2ln"}')
-  assert.deepEqual(read(thought(`tollgate.1.${seal.toString('base64url')}`)).droppedAtHome, [
-    'input.reasoning',
-  ])
-  assert.deepEqual(read(thought()).droppedAtHome, ['input.reasoning'])
+  const packed = (seal: JsonObject): string =>
+    `tollgate.1.${Buffer.from(JSON.stringify(seal)).toString('base64url')}`
+  for (const unreadable of [
+    packed({ format: 'messages', kind: 'signature', value: 'c2ln' }),
+    // As a client of another format carries it.
+    packed({ format: 'responses', kind: 'encrypted', value: 'gAAAA' }),
+    'tollgate.1.damaged',
+    undefined,
+  ]) {
+    assert.deepEqual(
+      read(thought(unreadable)).droppedAtHome,
+      ['input.reasoning'],
+      String(unreadable),
+    )
+  }
   assert.equal(read(thought('gAAAA')).droppedAtHome, undefined)
 })

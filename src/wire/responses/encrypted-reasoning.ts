@@ -1,11 +1,11 @@
 // Reasoning without state at the provider: it sends its thoughts out encrypted and reads them back in. An item whose
 // encrypted content is missing or another provider's is unknown there, and so are the ids that belong to it.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
 import type { Addressee } from '../known-names.ts'
 import { openAiOf } from '../openai.ts'
-import { unpackSeal } from '../seal.ts'
+import { isPacked } from '../seal.ts'
 import { itemType } from './item-type.ts'
 
 /**
@@ -48,9 +48,8 @@ function without(input: readonly Json[], isGone: (item: Json) => boolean): reado
 /** Whether this is a thought that a provider that stores nothing cannot read. */
 export function isUnreadable(item: Json): boolean {
   if (!isThought(item)) return false
-  const encrypted = stringOf(item['encrypted_content'])
-  if (encrypted === undefined) return true
-  return unpackSeal(encrypted, { format: 'responses', kind: 'encrypted' }).format !== 'responses'
+  const { encrypted_content: encrypted } = item
+  return typeof encrypted !== 'string' || isPacked(encrypted)
 }
 
 function isThought(item: Json): item is JsonObject {
