@@ -13,7 +13,7 @@ export type EventFrame = {
 /** Two lengths and their checksum. */
 const PRELUDE_BYTES = 12
 const CHECKSUM_BYTES = 4
-/** A frame may not grow without bound; the limit is that of an event in a text stream. */
+/** A frame may not grow without bound. The longest event of a text stream fits, also in base64. */
 const FRAME_BYTES_MAX = 16 * 1024 * 1024
 const TEXT = 7
 
