@@ -124,8 +124,8 @@ export class Books {
     return true
   }
 
-  /** Charges what the request cost, once; resolves when the charge is durable. */
-  settle(failure?: unknown): Promise<Settled | undefined> {
+  /** Charges what the request cost, once; resolves when the charge is durable. Undefined = no failure. */
+  settle(failure: unknown): Promise<Settled | undefined> {
     this.#settled ??= this.#settle(failure)
     return this.#settled
   }
