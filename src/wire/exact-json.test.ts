@@ -21,10 +21,39 @@ test('whole numbers of any length survive parsing and writing, and everything el
     c: '1234567890123456',
   })
   assert.deepEqual(parseExactly('{"a":9007199254740991}'), { a: 9_007_199_254_740_991 })
-  for (const text of ['{"a":12345678901234567890', '[12345678901234567890]', '{"a":1', '1']) {
+  for (const text of [
+    '{"a":12345678901234567890',
+    '{"a":012345678901234567890}',
+    '{12345678901234567890:1}',
+    '[12345678901234567890]',
+    '{"a":1',
+    '1',
+  ]) {
     assert.equal(parseExactly(text), undefined)
   }
 })
+
+test('a name, a text or a fraction with as many digits stays what it is', () => {
+  const text = '{"1234567890123456789":"\\"9007199254740993","a":-12345678901234567.5,"b":1e0}'
+  assert.deepEqual(parseExactly(text), JSON.parse(text))
+})
+
+test('one long number among a million others hardly slows parsing', () => {
+  const text = `{"a":[${'1,'.repeat(1_000_000)}12345678901234567890]}`
+  const plainUs = leastUs(() => JSON.parse(text))
+  const exactUs = leastUs(() => parseExactly(text))
+  assert.ok(exactUs < plainUs * 30, `${exactUs} µs instead of ${plainUs} µs`)
+})
+
+/** Of processor time, so that other work on the machine does not count. */
+function leastUs(work: () => unknown): number {
+  const times = Array.from({ length: 5 }, () => {
+    const start = process.threadCpuUsage()
+    work()
+    return process.threadCpuUsage(start).user
+  })
+  return Math.min(...times)
+}
 
 test('a call in the history reaches every provider with its long numbers', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: LONG } }
