@@ -11,7 +11,7 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
 /** Says nothing about a text that is not JSON. */
-export function isShallow(text: string): boolean {
+export function isShallow(text: string, depthMax = DEPTH_MAX): boolean {
   let depth = 0
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
@@ -20,7 +20,7 @@ export function isShallow(text: string): boolean {
         break
       case OPEN_OBJECT:
       case OPEN_ARRAY:
-        if (++depth > DEPTH_MAX) return false
+        if (++depth > depthMax) return false
         break
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:

@@ -21,8 +21,8 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /** The object in a JSON text; undefined if it is something else, not JSON, or nested too deep. */
-export function parseObject(text: string): JsonObject | undefined {
-  if (!isShallow(text)) return undefined
+export function parseObject(text: string, depthMax?: number): JsonObject | undefined {
+  if (!isShallow(text, depthMax)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined

@@ -61,6 +61,9 @@ test('a body that no endpoint can read is a 400', () => {
     'half a million fields': Buffer.from(
       `{${Array.from({ length: 500_000 }, (_, index) => `"${index}":1`).join(',')}}`,
     ),
+    'two thousand fields of the request itself': Buffer.from(
+      `{${Array.from({ length: 2_000 }, (_, index) => `"field_${index}":1`).join(',')}}`,
+    ),
     'an unfinished string': Buffer.from('{"a":"b'),
     'an unfinished name': Buffer.from('{"a\\'),
   }

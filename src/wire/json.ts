@@ -19,7 +19,14 @@ export type JsonBody = {
 type Member = { readonly start: number; readonly valueStart: number; readonly end: number }
 
 // Real requests stay far below these; a body that does not would stall every other request while it is parsed.
-const LIMITS = { depth: DEPTH_MAX, containers: 100_000, members: 200_000, commas: 1_500_000 }
+const LIMITS = {
+  depth: DEPTH_MAX,
+  containers: 100_000,
+  /** Of the request itself: each one that is unknown is measured, and named where it is dropped. */
+  fields: 1_000,
+  members: 200_000,
+  commas: 1_500_000,
+}
 
 /** Reads a request body. Whatever is wrong with it is for the client to fix: always a 400. */
 export function readJsonBody(bytes: Buffer): JsonBody {
@@ -111,6 +118,7 @@ function scan(bytes: Buffer): Map<string, Member> {
     if (members.has(open.name)) {
       throw invalidRequest(open.name, `the body has the field "${open.name}" twice`)
     }
+    if (members.size === LIMITS.fields) throw tooComplex('fields')
     members.set(open.name, { start: open.start, valueStart: open.valueStart, end: valueEnd })
     open = undefined
   }
@@ -196,6 +204,6 @@ function malformed(message: string): GatewayError {
   return new GatewayError('invalid_request', message)
 }
 
-function tooComplex(what: string): GatewayError {
+export function tooComplex(what: string): GatewayError {
   return malformed(`the body has more ${what} than any model could read`)
 }

@@ -6,13 +6,21 @@ import { NO_INPUT } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isGiven } from '../core/json.ts'
 import type { FieldTable } from './fields.ts'
+import { tooComplex } from './json.ts'
 
 /** Roles that belong to the framing of a message. Any other is text that the client chose. */
 const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
+/**
+ * How many objects and lists JSON may have that is text in a request, such as the input of a tool call: translation
+ * parses it, and ten million of them took half a minute and two gigabytes. No model reads as many.
+ */
+const CONTAINERS_MAX = 500_000
+
 export class Measure {
   readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = { ...NO_INPUT }
   readonly #texts: string[] | undefined
+  #containers = 0
 
   /** `texts` collects everything that is counted in bytes and that a tokenizer can read. */
   constructor(texts?: string[]) {
@@ -44,6 +52,16 @@ export class Measure {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     this.#sum.jsonBytes += Buffer.byteLength(text)
     this.#texts?.push(text)
+    this.#countContainers(text)
+  }
+
+  /** By their brackets; those inside strings count, too, because there may be JSON in them again. */
+  #countContainers(text: string): void {
+    for (const bracket of ['{', '[']) {
+      for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+        if (++this.#containers > CONTAINERS_MAX) throw tooComplex('objects and lists')
+      }
+    }
   }
 
   role(value: unknown): void {

@@ -17,10 +17,14 @@ export function packSeal(seal: Seal, format: Format): string {
 /** The seal in a text that a client sends back; `home`: what an unmarked text is in the client's format. */
 export function unpackSeal(text: string, home: Omit<Seal, 'value'>): Seal {
   if (!isPacked(text)) return { ...home, value: text }
-  const seal = parseObject(Buffer.from(text.slice(SEAL_MARK.length), 'base64url').toString())
+  const json = Buffer.from(text.slice(SEAL_MARK.length), 'base64url').toString()
+  const seal = parseObject(json, SEAL_DEPTH)
   // A damaged pack is nobody's seal. It keeps its text, and no provider is sent it as its own.
   return seal !== undefined && isSeal(seal) ? seal : { ...home, value: text }
 }
+
+/** Nothing is nested in a seal; what a client might nest in it could be large to parse. */
+const SEAL_DEPTH = 1
 
 /** Whether a client's text is the packed seal of another format. */
 export function isPacked(text: unknown): boolean {

@@ -57,6 +57,14 @@ test('megabytes of openings are scanned only once', () => {
   assert.equal(withoutScript(text), text)
 })
 
+test('a steering line that is longer than any real one is refused', () => {
+  const line = `[[sandbox args={"a":[${'{},'.repeat(10_000)}1]}]]`
+  assert.throws(
+    () => readScript(asking(line), undefined),
+    (error) => error instanceof GatewayError && error.status === 400 && error.message.length < 200,
+  )
+})
+
 describe('bad steering is refused, and the refusal names it', () => {
   for (const [line, name] of [
     ['[[sandbox speed=9]]', 'speed'],

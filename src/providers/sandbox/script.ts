@@ -93,7 +93,13 @@ const READERS: { readonly [Word in keyof Script]-?: (value: string) => Script[Wo
 
 export const SCRIPT_WORDS = Object.keys(READERS)
 
+/** Enough for any arguments that a test needs. */
+const WORDS_CHARACTERS_MAX = 10_000
+
 function parseWords(text: string): Script {
+  if (text.length > WORDS_CHARACTERS_MAX) {
+    throw refusal(`a line has at most ${WORDS_CHARACTERS_MAX} characters`)
+  }
   const script: Record<string, unknown> = {}
   for (let rest = text.trim(); rest !== '';) {
     const word = /^[^\s=]*/.exec(rest)?.[0] ?? ''
