@@ -55,6 +55,13 @@ test('a body that no endpoint can read is a 400', () => {
     'a number': Buffer.from('1'),
     'twice the same field': Buffer.from('{"model":"a","x":1,"model":"b"}'),
     'the same field spelled in two ways': Buffer.from('{"model":"a","mod\\u0065l":"b"}'),
+    'twice the same field in a message': Buffer.from(
+      '{"messages":[{"role":"user","content":"a long text","content":"Hi"}]}',
+    ),
+    'twice the same field in a tool': Buffer.from(
+      '{"tools":[{"type":"web_search","typ\\u0065":"function"}]}',
+    ),
+    'twice the field __proto__': Buffer.from('{"a":{"__proto__":1,"__proto__":2}}'),
     'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
     'ten thousand levels': Buffer.from('['.repeat(10_000) + ']'.repeat(10_000)),
     'millions of tiny objects': Buffer.from(`{"a":[${'{},'.repeat(3_000_000)}1]}`),
@@ -74,6 +81,10 @@ test('a body that no endpoint can read is a 400', () => {
       what,
     )
   }
+})
+
+test('the same field in several objects, and colons in texts, are fine', () => {
+  read('{"a":{"a":1,"b":[{"a":1},{"a":1}]},"b":{"__proto__":{"c":":"},"c":"{\\"a\\":1}"},":":[]}')
 })
 
 test('the error about invalid JSON quotes none of it', () => {

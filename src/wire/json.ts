@@ -32,10 +32,23 @@ const LIMITS = {
 export function readJsonBody(bytes: Buffer): JsonBody {
   if (bytes.length === 0) throw malformed('the request has no body: send a JSON object')
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
-  const members = scan(bytes)
+  const { members, names } = scan(bytes)
   const value = parse(bytes)
   if (!isObject(value)) throw malformed('the body must be a JSON object')
+  // Of two fields with the same name the parser keeps the last, but a provider may read the first.
+  if (namesIn(value) !== names) throw malformed('an object in the body has the same field twice')
   return { bytes, value, members }
+}
+
+/** How many fields an object or list has, at any depth. */
+function namesIn(container: object): number {
+  const isList = Array.isArray(container)
+  const values: readonly unknown[] = isList ? container : Object.values(container)
+  let names = isList ? 0 : values.length
+  for (const value of values) {
+    if (typeof value === 'object' && value !== null) names += namesIn(value)
+  }
+  return names
 }
 
 /** The value of the body, with every integer as it was written. */
@@ -100,10 +113,10 @@ const COLON = 0x3a
 const COMMA = 0x2c
 
 /**
- * One pass over the bytes before they are parsed: counts what makes parsing slow and finds the outermost members. It
- * trusts nothing and checks no grammar; its result is meaningful only if the parser accepts the body.
+ * One pass over the bytes before they are parsed: counts what makes parsing slow, and all names, and finds the outermost
+ * members. It trusts nothing and checks no grammar; its result is meaningful only if the parser accepts the body.
  */
-function scan(bytes: Buffer): Map<string, Member> {
+function scan(bytes: Buffer): { members: Map<string, Member>; names: number } {
   const members = new Map<string, Member>()
   let depth = 0
   let containers = 0
@@ -163,7 +176,7 @@ function scan(bytes: Buffer): Map<string, Member> {
     }
     valueEnd = index + 1
   }
-  return members
+  return { members, names: colons }
 }
 
 /** How far a string is read byte by byte before its end is searched for natively, which pays only for long ones. */
