@@ -9,10 +9,13 @@ import type { Count, CountReply, CountRequest } from './tokenizer-worker.ts'
 const CHARACTERS_MAX = 8_000_000
 const WAITING_MAX = 64
 const COUNT_MS_MAX = 5_000
+/** On a busy machine the thread takes seconds to load, and without a count, a request that fits may be refused. */
+const FIRST_COUNT_MS_MAX = 30_000
 
 export class Tokenizer {
   readonly #countMsMax: number
   #worker: Worker | undefined
+  #isLoaded = false
   #lastId = 0
   readonly #waiting = new Map<number, (count: Count | undefined) => void>()
 
@@ -30,7 +33,10 @@ export class Tokenizer {
     this.#waiting.set(id, resolve)
     worker.postMessage({ id, texts } satisfies CountRequest)
     // A text that takes too long holds up all others: the thread is abandoned, and the next count starts a new one.
-    const timer = setTimeout(() => this.#lose(worker), this.#countMsMax)
+    const timer = setTimeout(
+      () => this.#lose(worker),
+      this.#isLoaded ? this.#countMsMax : FIRST_COUNT_MS_MAX,
+    )
     timer.unref()
     try {
       return await promise
@@ -48,6 +54,7 @@ export class Tokenizer {
     const file = moduleBeside(import.meta.url, 'tokenizer-worker')
     const worker = new Worker(file, { name: 'tokenizer' })
     worker.on('message', ({ id, ...count }: CountReply) => {
+      this.#isLoaded = true
       this.#waiting.get(id)?.(count)
       this.#waiting.delete(id)
     })
@@ -61,6 +68,7 @@ export class Tokenizer {
   #lose(worker: Worker): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
+    this.#isLoaded = false
     void worker.terminate()
     for (const resolve of this.#waiting.values()) resolve(undefined)
     this.#waiting.clear()
