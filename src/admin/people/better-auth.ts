@@ -33,8 +33,8 @@ export function betterAuthSignIn(options: SignInOptions): SignIn {
     async session(visit) {
       const found = await api.getSession(asked(visit))
       if (found === null) return undefined
-      const { id, userId, expiresAt } = found.session
-      return { id, personId: userId, expiresAt: expiresAt.getTime() }
+      const { id, userId } = found.session
+      return { id, personId: userId }
     },
 
     signIn: (visit, given) => signIn(options, auth, { visit, ...given }),

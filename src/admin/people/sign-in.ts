@@ -11,11 +11,7 @@ export type Visit = {
 /** Values of Set-Cookie headers. */
 export type Cookies = readonly string[]
 
-export type Session = {
-  readonly id: string
-  readonly personId: string
-  readonly expiresAt: number
-}
+export type Session = { readonly id: string; readonly personId: string }
 
 export type SignInOutcome =
   | { readonly outcome: 'signed-in'; readonly personId: string; readonly cookies: Cookies }
