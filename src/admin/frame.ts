@@ -1,6 +1,6 @@
 // The handlers of /frame.
 import { resetSpent, topUp } from '../ledger/by-hand.ts'
-import { readFrame, setFrame } from '../store/frame.ts'
+import { readAllocated, readFrame, setFrame } from '../store/frame.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import type { HandlersOf } from './call.ts'
 import type { frameRoutes } from './contract/frame.ts'
@@ -15,7 +15,7 @@ export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes>
   async function answer(call: { setHeader(name: string, value: string): void }) {
     const frame = await readFrame(store)
     call.setHeader('etag', etag(frame.version))
-    return frameAnswerOf(frame, clock.now())
+    return frameAnswerOf(frame, await readAllocated(store), clock.now())
   }
 
   return {

@@ -33,7 +33,6 @@ const frame: Frame = {
   ...account,
   limitNanodollars: 100n * USD,
   remainingNanodollars: 100n * USD,
-  allocatedNanodollars: 0n,
   version: 1,
 }
 
@@ -116,7 +115,7 @@ describe('a key within the frame', () => {
 
 describe('the forecast follows the pace so far', () => {
   const forecast = (spent: bigint, more: Partial<Frame> = {}) =>
-    frameAnswerOf({ ...frame, spentNanodollars: spent, ...more }, NOW).forecast
+    frameAnswerOf({ ...frame, spentNanodollars: spent, ...more }, 0n, NOW).forecast
 
   // Half of the month is over.
   test('half-way through the period, the forecast is twice the spending', () => {

@@ -60,9 +60,9 @@ export function keyDetailOf(
   }
 }
 
-export function frameAnswerOf(frame: Frame, now: number): FrameAnswer {
+export function frameAnswerOf(frame: Frame, allocated: Nanodollars, now: number): FrameAnswer {
   return {
-    ...frameJson(frame),
+    ...frameJson(frame, allocated),
     top_up: usd(frame.topUpNanodollars),
     limit: usd(limitWithTopUp(frame)),
     period_starts_at: iso(frame.periodStartsAt),

@@ -54,7 +54,7 @@ export class KeyList {
     const { store, clock } = this.#parts
     const totals = await this.#freshTotals()
     const { counts, allocatedNanodollars } = totals
-    const frame = await readFrame(store, allocatedNanodollars)
+    const frame = await readFrame(store)
     const found = await this.#found(this.#filter(filters), totals)
     const slice = { limit: per_page, offset: (page - 1) * per_page, total: found.count }
     const ids = await this.#ids(filters, found.filter, slice)
@@ -64,7 +64,7 @@ export class KeyList {
       per_page,
       total: found.count,
       counts,
-      frame: frameAnswerOf(frame, clock.now()),
+      frame: frameAnswerOf(frame, allocatedNanodollars, clock.now()),
       as_of: iso(clock.now()),
     }
   }

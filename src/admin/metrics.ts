@@ -39,8 +39,7 @@ async function readInTime(store: Store): Promise<readonly Figure[] | undefined> 
 /** Reads the ledger's running sums, so that it does not slow down with the number of keys and requests. */
 async function readBooks(store: Store): Promise<readonly Figure[]> {
   const [frame, keys, models] = await Promise.all([
-    // The allocated sum would read every key, and is not reported here.
-    readFrame(store, 0n),
+    readFrame(store),
     countKeysByStatus(store),
     usedSoFar(store),
   ])

@@ -28,7 +28,7 @@ export async function verdictOf(
   const key = await findKey(parts.store, keyId)
   const balances = await parts.flow.ledger.balances(keyId)
   if (balances === undefined) throw new AdminError('not_found', sentence('no_such_key'))
-  const frame = await readFrame(parts.store, 0n)
+  const frame = await readFrame(parts.store)
   const model = asked ?? firstModel(parts, key) ?? ''
   return {
     model: model === '' ? null : model,

@@ -22,7 +22,7 @@ export function addFrame(program: Command): void {
     .description('Show what the frame allows and what is left of it.')
     .action(async (options: CommonOptions) => {
       await lookAtStore(readPlace(options), async (store) => {
-        printFrame(store, await readFrame(store), options)
+        await printFrame(store, await readFrame(store), options)
       })
     })
   common(frame.command('set'))
@@ -53,7 +53,7 @@ export function addFrame(program: Command): void {
         if (frame.remainingNanodollars === 0n) {
           printNote('nothing is left of the frame, so every call that costs anything is refused')
         }
-        printFrame(store, frame, options)
+        await printFrame(store, frame, options)
       }
       await withStore(readPlace(options), work, { mayCreate: true })
     })

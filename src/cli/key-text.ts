@@ -1,5 +1,5 @@
 // Keys and the frame as text for a terminal.
-import { formatUsd } from '../core/money.ts'
+import { formatUsd, type Nanodollars } from '../core/money.ts'
 import type { AccountView } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
 import type { KeyWithSecret } from '../store/key-changes.ts'
@@ -51,12 +51,12 @@ export function keyBlock(key: Key, now: number, old?: OldSecret): string {
   ].join('\n')
 }
 
-export function frameText(frame: Frame, now: number): string {
+export function frameText(frame: Frame, allocated: Nanodollars, now: number): string {
   return [
     bold('Frame above all keys'),
     block([
       ...accountPairs(frame, now),
-      ['allocated', `${usd(frame.allocatedNanodollars)}, the sum of all keys' budgets`],
+      ['allocated', `${usd(allocated)}, the sum of all keys' budgets`],
     ]),
   ].join('\n')
 }

@@ -130,8 +130,7 @@ async function byHand(
   const work = async (store: Store): Promise<void> => {
     if (account === FRAME_ID) {
       await change(store, FRAME_ID)
-      printFrame(store, await readFrame(store), options)
-      return
+      return printFrame(store, await readFrame(store), options)
     }
     const { id } = await findKey(store, account)
     await change(store, id)

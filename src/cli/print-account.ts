@@ -1,5 +1,5 @@
 // Prints a key or the frame on standard output: as JSON for programs, else as text for people.
-import type { Frame } from '../store/frame.ts'
+import { readAllocated, type Frame } from '../store/frame.ts'
 import { frameJson, keyJson } from '../store/key-json.ts'
 import type { Key } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
@@ -13,7 +13,12 @@ export async function printKey(store: Store, key: Key, { json }: CommonOptions):
   else printText(keyBlock(key, store.clock.now(), await findOldSecret(store, key.id)))
 }
 
-export function printFrame(store: Store, frame: Frame, { json }: CommonOptions): void {
-  if (json) printJson(frameJson(frame))
-  else printText(frameText(frame, store.clock.now()))
+export async function printFrame(
+  store: Store,
+  frame: Frame,
+  { json }: CommonOptions,
+): Promise<void> {
+  const allocated = await readAllocated(store)
+  if (json) printJson(frameJson(frame, allocated))
+  else printText(frameText(frame, allocated, store.clock.now()))
 }

@@ -18,8 +18,6 @@ export type FrameSettings = PeriodRule & { readonly limitNanodollars: Nanodollar
 export type Frame = AccountView & {
   readonly limitNanodollars: Nanodollars
   readonly remainingNanodollars: Nanodollars
-  /** The sum of the budgets of all keys that are not revoked; it may exceed the frame's own. */
-  readonly allocatedNanodollars: Nanodollars
   /** Goes up with every change of the frame. */
   readonly version: number
 }
@@ -40,8 +38,7 @@ export async function seedFrame(store: Store, given: FrameSettings): Promise<voi
     .execute()
 }
 
-/** Callers that know `allocated` already pass it, because adding it up reads every key. */
-export async function readFrame(store: Store, allocated?: Nanodollars): Promise<Frame> {
+export async function readFrame(store: Store): Promise<Frame> {
   const row = await store.db
     .selectFrom('accounts')
     .selectAll()
@@ -52,12 +49,12 @@ export async function readFrame(store: Store, allocated?: Nanodollars): Promise<
     ...account,
     limitNanodollars: account.limitNanodollars ?? 0n,
     remainingNanodollars: account.remainingNanodollars ?? 0n,
-    allocatedNanodollars: allocated ?? (await readAllocated(store)),
     version: row.allow_version,
   }
 }
 
-async function readAllocated(store: Store): Promise<Nanodollars> {
+/** The sum of the budgets of all keys that are not revoked; it may exceed the frame's own. Reads every key. */
+export async function readAllocated(store: Store): Promise<Nanodollars> {
   const { rows } = await sql<AllocatedSums>`
     SELECT ${allocatedSums} FROM accounts
     WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)

@@ -1,4 +1,5 @@
 // The JSON forms of a key and of the frame, for the command line, the admin API, /v1/key and the audit record.
+import type { Nanodollars } from '../core/money.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { Frame } from './frame.ts'
 import type { Key } from './keys.ts'
@@ -65,7 +66,7 @@ const RECORDED = [
   'tags',
 ] as const
 
-export function frameJson(frame: Frame) {
+export function frameJson(frame: Frame, allocated: Nanodollars) {
   return {
     budget: usd(frame.limitNanodollars),
     period: frame.period,
@@ -75,6 +76,6 @@ export function frameJson(frame: Frame) {
     held: usd(frame.heldNanodollars),
     remaining: usd(frame.remainingNanodollars),
     resets_at: iso(frame.resetsAt),
-    allocated: usd(frame.allocatedNanodollars),
+    allocated: usd(allocated),
   }
 }

@@ -14,7 +14,7 @@ import { firstIdAt } from '../../src/core/ids.ts'
 import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
 import { reportFromRollups, type UsageGroup } from '../../src/ledger/usage-report.ts'
 import { searchedColumns } from '../../src/store/fold.ts'
-import { readFrame } from '../../src/store/frame.ts'
+import { readAllocated } from '../../src/store/frame.ts'
 import {
   countMatching,
   FEW_MAX,
@@ -197,14 +197,14 @@ export function adminScaleContract(fresh: FreshDatabase): void {
 
   test('the budgets of all keys may add up to more than a database integer holds', async () => {
     const { db } = desk.store
-    const before = await readFrame(desk.store)
+    const before = await readAllocated(desk.store)
     const accounts = Array.from({ length: 1_100 }, (_, index) => ({
       ...{ id: `large ${index}`, limit_nanodollars: BUDGET_MAX - 1n, period: 'never' as const },
       ...{ timezone: 'UTC', week_start: 'mon' as const },
     }))
     await db.insertInto('accounts').values(accounts).execute()
-    const { allocatedNanodollars } = await readFrame(desk.store)
-    assert.equal(allocatedNanodollars - before.allocatedNanodollars, 1_100n * (BUDGET_MAX - 1n))
+    const after = await readAllocated(desk.store)
+    assert.equal(after - before, 1_100n * (BUDGET_MAX - 1n))
     const { status } = await desk.call('GET', '/keys')
     assert.equal(status, 200)
     await db.deleteFrom('accounts').where('id', 'like', 'large %').execute()
