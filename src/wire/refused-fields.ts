@@ -65,10 +65,16 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   // vLLM: a template may loop, and an image may be split into any number of tokens.
   chat_template: { why: INPUT },
   mm_processor_kwargs: { why: INPUT },
-  // LiteLLM overlays the body with the first, sends the second as headers, and removes the fields named in the third.
+  // LiteLLM: texts around every message.
+  roles: { why: INPUT },
+  // LiteLLM overlays the body with the first, sends the next three as headers, removes the fields named in the fifth,
+  // and marks for caching what the last one names.
   extra_body: { why: REWRITE },
   extra_headers: { why: REWRITE },
+  headers: { why: REWRITE },
+  provider_specific_header: { why: REWRITE },
   additional_drop_params: { why: REWRITE },
+  cache_control_injection_points: { why: REWRITE },
   // On clouds that accept it, it could enable betas that the header of the same name may not.
   anthropic_beta: { why: 'betas go in the header anthropic-beta' },
   models: { why: ALLOWLIST },

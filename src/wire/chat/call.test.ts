@@ -99,6 +99,8 @@ test('tools that the provider would run are dropped, even if only their name sho
   assert.throws(() => readCall({ ...user(''), functions }), /functions\[1\]\.name/)
 })
 
+const LONG_MARK: JsonObject = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+
 test('a request for a cache is classified by its lifetime', () => {
   const marked = (name: string, ttl?: string): JsonObject =>
     user([{ type: 'text', text: '', [name]: { mode: 'explicit', ...(ttl && { ttl }) } }])
@@ -113,6 +115,9 @@ test('a request for a cache is classified by its lifetime', () => {
     [marked('prompt_cache_breakpoint', '12h'), 'long'],
     [marked('cache_control', '1h'), 'long'],
     [{ ...user(''), tools: [{ type: 'function', cache_control: { type: 'ephemeral' } }] }, 'short'],
+    // Where LiteLLM looks for marks, too.
+    [{ ...user(''), tools: [{ type: 'function', function: LONG_MARK }] }, 'long'],
+    [say({ role: 'assistant', tool_calls: [{ id: 'a', ...LONG_MARK }] }), 'long'],
     [say({ role: 'user', content: '', cache_control: { type: 'ephemeral' } }), 'short'],
     [{ ...user(''), cache_control: { type: 'ephemeral', ttl: '1h' } }, 'long'],
   ]

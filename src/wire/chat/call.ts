@@ -72,7 +72,7 @@ function readMessage(message: Json, place: string, walk: Walk): void {
   for (const [name, value] of Object.entries(message)) {
     if (name === 'role') measure.role(value)
     else if (name === 'content') readContent(value, `${place}.content`, { ...walk, isResult })
-    else if (name === 'tool_calls' && isArray(value)) readItems(value, measure)
+    else if (name === 'tool_calls' && isArray(value)) readItems(value, `${place}.${name}`, measure)
     else if (name === 'audio' && isObject(value)) refuseAudioId(`${place}.audio`)
     else measure.text(value)
   }
@@ -85,10 +85,14 @@ function refuseAudioId(place: string): never {
   )
 }
 
-function readItems(values: readonly Json[], measure: Measure): void {
-  for (const value of values) {
+/** Tools, or calls of them. */
+function readItems(values: readonly Json[], place: string, measure: Measure): void {
+  for (const [index, value] of values.entries()) {
     measure.item()
     measure.json(value)
+    if (!isObject(value)) continue
+    readCacheMark(value, `${place}[${index}].`, measure)
+    readCacheMark(objectOf(value['function']), `${place}[${index}].function.`, measure)
   }
 }
 
@@ -142,8 +146,7 @@ function readCacheMark(holder: JsonObject, prefix: string, measure: Measure): vo
 function readTools(tools: Json | undefined, place: string, { measure, needs }: Walk): void {
   if (!isArray(tools) || tools.length === 0) return
   needs.add('tools')
-  readItems(tools, measure)
-  for (const tool of tools) if (isObject(tool)) readCacheMark(tool, `${place}.`, measure)
+  readItems(tools, place, measure)
 }
 
 /** An entry without a name may be one of the provider's own tools, which the provider would run. */
