@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import { refuseAccountFiles } from '../account-files.ts'
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
+import { compactionIn } from '../compaction.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
@@ -40,7 +41,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
     input: measure.sum,
     output: { ...(tokensMax && { tokensMax }), choices, thinks: effort !== 'none' },
     needs: [...walk.needs],
-    dropped,
+    dropped: [...dropped, ...compactionIn(body)],
     ...(walk.hasForeignThoughts && {
       droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [],
     }),

@@ -21,6 +21,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
     ...limitChange(body.value, change.outputTokensMax),
     ...streamChange(body.value),
     ...toolChange(body.value),
+    context_management: undefined,
     ...(body.bytes.includes(SEAL_MARK) ? withoutForeignThoughts(exactBody(body))?.changes : {}),
   })
 }

@@ -72,6 +72,11 @@ function removeCompactingEdits(
   { context_management: management }: JsonObject,
   { changes, dropped }: Growing,
 ): void {
+  // LiteLLM takes the list of the responses format here, too.
+  if (isArray(management)) {
+    changes['context_management'] = undefined
+    dropped.push('context_management')
+  }
   if (!isObject(management) || !isArray(management['edits'])) return
   const isCompacting = (edit: Json): boolean =>
     isObject(edit) && typeof edit['type'] === 'string' && edit['type'].startsWith('compact')

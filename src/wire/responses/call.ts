@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, listOf, stringOf, typeOf } from '../../core/json.ts'
 import { refuseAccountFiles } from '../account-files.ts'
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
+import { compactionIn } from '../compaction.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
@@ -23,6 +24,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
   readPrompt(body, walk)
   const { tools, dropped } = usableTools(body)
+  const compaction = compactionIn(body)
   const searchesMax = searchesMaxOf(body)
   for (const tool of tools) readTool(tool, walk)
   readSettings(body, walk)
@@ -37,12 +39,15 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
       thinks: typeof effort === 'string' && effort !== 'none',
     }),
     needs: [...walk.needs],
-    dropped,
+    dropped: [...dropped, ...compaction],
     droppedAtHome: walk.hasForeignThoughts ? ['input.reasoning'] : undefined,
     search:
       searchesMax === 0
         ? undefined
-        : { searchesMax, dropped: usableTools(body, { maySearch: true }).dropped },
+        : {
+            searchesMax,
+            dropped: [...usableTools(body, { maySearch: true }).dropped, ...compaction],
+          },
     endUser: stringOf(body['safety_identifier']) ?? stringOf(body['user']),
     metadata: labelsOf(body['metadata']),
   })

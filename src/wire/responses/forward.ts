@@ -27,6 +27,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
     input: readableInput(usable),
     store: false,
     previous_response_id: undefined,
+    context_management: undefined,
     ...(change.outputTokensMax === undefined ? {} : { max_output_tokens: change.outputTokensMax }),
     ...(givesEncryptedReasoning(change) ? { include: includeOf(value) } : {}),
     ...(maySearch ? { max_tool_calls: searchesMax } : {}),
