@@ -1,7 +1,9 @@
 // Files in the account that all keys share, distinguished from what only looks like one. That each is refused, in every
 // format and place, is tested with the whole gateway (test/matrix/isolation.test.ts).
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { codecOf } from './codecs.ts'
 
@@ -21,9 +23,42 @@ test('texts that mention such files are accepted', () => {
   })
 })
 
-test('public addresses are accepted, however they are spelled', () => {
-  const image = { type: 'image_url', image_url: { url: 'HTTPS://a.example/x.png' } }
+function readImage(url: string): void {
+  const image = { type: 'image_url', image_url: { url } }
   codecOf('chat').readCall({ model: 'm', messages: [turn('user', image)] })
+}
+
+test('public addresses and base64 are accepted, however they are spelled', () => {
+  for (const url of [
+    'HTTPS://a.example/x.png',
+    ' http://a.example/x.png',
+    'data:image/png;base64,iVBORw0K',
+    '/9j/4AAQSkZJRgABAQ+/==',
+    'about:blank',
+    '',
+  ]) {
+    readImage(url)
+  }
+})
+
+test('files of a server’s disk and of its account are refused, however they are spelled', () => {
+  for (const url of [
+    'FILE:///etc/passwd',
+    'file:/etc/passwd',
+    // As Python reads them.
+    'fi\nle:///etc/passwd',
+    '\0file:///etc/passwd',
+    'g\ts://bucket/x',
+    // A server such as SGLang opens a bare path.
+    '/home/ann/passport.jpg',
+    '../passport.png',
+  ]) {
+    assert.throws(
+      () => readImage(url),
+      (error) => error instanceof GatewayError && error.code === 'unsupported_parameter',
+      JSON.stringify(url),
+    )
+  }
 })
 
 test('a citation in an earlier answer is not taken for a file to open', () => {

@@ -10,8 +10,14 @@ export const ACCOUNT = 'it refers to something in a provider account that all ke
 /** Fields that providers, or servers in front of them, open as URLs, one or a list. Other texts may say anything. */
 const ADDRESS_FIELD = /(?:^|_)url$|^(?:file_data|image|video|audio)$/
 
-/** gs:// and the like are read with the rights of the account, file:// from the provider's own disk. */
-const ADDRESS = /^\s*(?!https?:)[a-z][a-z\d+.-]{0,30}:\/\//i
+/** gs:// and the like are read with the rights of the account, file: from the provider's own disk. */
+const ADDRESS = /^(?!https?:)[a-z][a-z\d+.-]{0,30}:\/\/|^file:/i
+
+/** Some servers open a bare path. It has a dot before any colon, unlike other URLs and base64. */
+const PATH = /^[^:.]*\./
+
+/** No path is longer, and no other address needs more to be recognized. */
+const ADDRESS_CHARACTERS = 4_096
 
 /** Refuses the first one at any depth. */
 export function refuseAccountFiles(value: Json | undefined, place: string): void {
@@ -39,7 +45,10 @@ function refuseFileId(place: string): never {
 
 function refuseAddress(value: Json | undefined, place: string): void {
   if (isArray(value)) value.forEach((each, index) => refuseAddress(each, `${place}[${index}]`))
-  if (typeof value !== 'string' || !ADDRESS.test(value)) return
+  if (typeof value !== 'string') return
+  // Servers written in Python ignore control characters in an address.
+  const address = value.slice(0, ADDRESS_CHARACTERS).replaceAll(/[\0-\x20]/g, '')
+  if (!ADDRESS.test(address) && !PATH.test(address)) return
   throw unsupportedParameter(
     place,
     `${place} is not supported: use an http or data URL, because others can read from a provider account that all keys share`,
