@@ -18,9 +18,14 @@ const IPV6 = [
   // All of Amazon's range: ::254 serves the credentials of machines, ::23 those of pods.
   ['fd00:ec2::', 32],
   ['fd20:ce::254', 128],
+  // 169.254.0.0/16 through a 6to4 tunnel (RFC 3056).
+  ['2002:a9fe::', 32],
 ] as const
-/** Prefixes under which a network without IPv4 reaches IPv4 addresses through a translator (RFC 6052, RFC 8215). */
-const TRANSLATED = ['64:ff9b::', '64:ff9b:1::']
+/**
+ * Prefixes under which a network without IPv4 reaches IPv4 addresses through a translator (RFC 6052, RFC 8215, RFC 2765)
+ * or a tunnel (RFC 4291).
+ */
+const TRANSLATED = ['64:ff9b::', '64:ff9b:1::', '::ffff:0:', '::']
 
 const METADATA = new BlockList()
 for (const [address, bits] of IPV4) {
