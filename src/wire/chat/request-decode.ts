@@ -31,36 +31,33 @@ import { usableTools } from './usable-tools.ts'
 const LOGPROBS_MAX = 20
 
 export function decodeRequest(body: JsonObject): Conversation {
-  const model = modelOf(body)
   const dropped = new Set([
     ...usableTools(body).dropped,
     ...droppedFields(body, CHAT_FIELDS),
     ...unknownMembers(body, CHAT_SHAPE),
   ])
   const tools = decodeTools(body)
-  const settings = {
+  return defined({
+    kind: 'chat' as const,
+    model: modelOf(body),
+    stream: streamOf(body),
+    messages: decodeMessages(body['messages']),
+    tools,
     outputTokensMax: countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1),
     toolChoice: decodeToolChoice(body, tools, dropped),
     parallelToolCalls: tools.length === 0 ? undefined : decodeParallel(body, dropped),
     outputFormat: optional(body['response_format'], 'response_format', decodeFormat),
     verbosity: optional(body['verbosity'], 'verbosity', expectOneOf(VERBOSITIES)),
     reasoning: optional(body['reasoning_effort'], 'reasoning_effort', decodeReasoning),
+    sampling: decodeSampling(body),
+    choices: countOf(body, 'n', 1) ?? 1,
     endUser: decodeEndUser(body, dropped),
     metadata: optional(body['metadata'], 'metadata', expectMap(expectText)),
     cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
     serviceTier: decodeServiceTier(body),
-  }
-  return {
-    kind: 'chat',
-    model,
+    // Last, because decoding the rest adds to it.
     dropped: [...dropped],
-    stream: streamOf(body),
-    messages: decodeMessages(body['messages']),
-    tools,
-    sampling: decodeSampling(body),
-    choices: countOf(body, 'n', 1) ?? 1,
-    ...defined(settings),
-  }
+  })
 }
 
 function decodeSampling(body: JsonObject): Sampling {

@@ -37,7 +37,7 @@ export function decodeRequest(whole: JsonObject): Conversation {
   const metadata = optional(body['metadata'], 'metadata', expectObject) ?? {}
   const endUser = optional(metadata['user_id'], 'metadata.user_id', expectText)
   const config = optional(body['output_config'], 'output_config', expectObject) ?? {}
-  const conversation = defined({
+  return defined({
     kind: 'chat' as const,
     model: modelOf(body),
     stream: streamOf(body),
@@ -53,9 +53,9 @@ export function decodeRequest(whole: JsonObject): Conversation {
     cacheKey: sessionOf(endUser),
     cache: decodeCacheMark(body, ''),
     serviceTier: decodeServiceTier(body),
+    // Last, because decoding the rest adds to it.
+    dropped: [...dropped],
   })
-  // Last, because decoding the rest adds to it.
-  return { ...conversation, dropped: [...dropped] }
 }
 
 function decodeOutputLimit(body: JsonObject): number | undefined {

@@ -67,6 +67,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     metadata: optional(body['metadata'], 'metadata', expectMap(expectText)),
     cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
     serviceTier: decodeServiceTier(body),
+    // Last, because decoding the rest adds to it.
     dropped: [...reading.dropped],
   })
 }
