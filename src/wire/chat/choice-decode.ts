@@ -146,7 +146,7 @@ export class ChoiceDecoder {
   }
 
   #addCitation(annotation: Json): void {
-    const cited = isObject(annotation) ? annotation['url_citation'] : undefined
+    const { url_citation: cited } = objectOf(annotation)
     if (!isObject(cited)) return
     this.#citations.push({
       url: stringOf(cited['url']) ?? '',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { unsupportedParameter } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, listOf } from '../../core/json.ts'
+import { defined, isArray, isObject, listOf, objectOf } from '../../core/json.ts'
 import type { CanonicalRequest } from '../../core/request.ts'
 import { embeddingAnswer, noVector } from '../embedding-answer.ts'
 import { streamError } from '../provider-errors.ts'
@@ -41,7 +41,7 @@ export function decodeEmbeddings(body: JsonObject): readonly CanonicalEvent[] {
 }
 
 export function decodeEmbedding(entry: Json, index: number): CanonicalEvent {
-  const values = isObject(entry) ? entry['values'] : undefined
+  const { values } = objectOf(entry)
   if (!isArray(values) || !values.every((value) => typeof value === 'number')) {
     throw noVector()
   }

@@ -11,7 +11,7 @@ export function affinityOf(body: JsonObject): string {
 
 function beginningOf({ system, messages }: JsonObject): readonly string[] {
   const first = listOf(messages).find(isUsers)
-  return [...textsOf(system), ...textsOf(isObject(first) ? first['content'] : undefined)]
+  return [...textsOf(system), ...textsOf(objectOf(first)['content'])]
 }
 
 function isUsers(message: Json): boolean {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 
 import type { JsonObject } from '../../core/json.ts'
-import { isObject, listOf } from '../../core/json.ts'
+import { listOf, objectOf } from '../../core/json.ts'
 import { TOOL_NAME_CHARACTERS_MAX } from '../tool-name.ts'
 
 /** The limit of this format itself. */
@@ -21,7 +21,7 @@ export function shortToolName(name: string): string {
 export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const tool of listOf(body['tools'])) {
-    const name = isObject(tool) ? tool['name'] : undefined
+    const { name } = objectOf(tool)
     if (typeof name === 'string' && name.length > TOOL_NAME_CHARACTERS_MAX) {
       names.set(shortToolName(name), name)
     }
@@ -33,9 +33,9 @@ export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
 export function callIdsIn(body: JsonObject): Set<string> {
   const ids = new Set<string>()
   for (const turn of listOf(body['messages'])) {
-    const content = isObject(turn) ? turn['content'] : undefined
-    for (const block of listOf(content)) {
-      if (isObject(block) && typeof block['id'] === 'string') ids.add(block['id'])
+    for (const block of listOf(objectOf(turn)['content'])) {
+      const { id } = objectOf(block)
+      if (typeof id === 'string') ids.add(id)
     }
   }
   return ids

@@ -147,8 +147,7 @@ class AnswerDecoder {
   }
 
   #reason(response: JsonObject): FinishReason {
-    const details = response['incomplete_details']
-    const reason = isObject(details) ? details['reason'] : undefined
+    const { reason } = objectOf(response['incomplete_details'])
     if (reason === 'content_filter') return 'refusal'
     // Whatever else cut it: an incomplete answer is never reported as complete.
     if (reason === 'max_output_tokens' || response['status'] === 'incomplete') return 'limit'
@@ -167,7 +166,7 @@ function refuseUnfinished(response: JsonObject): void {
 }
 
 function failureOf(response: unknown): GatewayError {
-  const complaint = decodeComplaint(isObject(response) ? response['error'] : undefined)
+  const complaint = decodeComplaint(objectOf(response)['error'])
   // A failed response has no type, only a code. Unless the code is one of these, the provider is at fault.
   const isRequests = REQUEST_FAULT.test(complaint.code ?? '')
   return streamError(isRequests ? { ...complaint, type: 'invalid_request_error' } : complaint)
