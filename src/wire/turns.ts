@@ -10,9 +10,11 @@ export type Turn<Result = JsonObject> = {
   readonly blocks: JsonObject[]
 }
 
+type Instruction = Extract<Message, { readonly role: 'system' | 'developer' }>
+
 type Turns<Result> = {
   /** The instructions before the first turn. */
-  readonly leading: readonly Message[]
+  readonly leading: readonly Instruction[]
   readonly turns: readonly Turn<Result>[]
 }
 
@@ -24,8 +26,11 @@ export function takeTurns<Result = JsonObject>(
   messages: readonly Message[],
   add: (turn: Turn<Result>, message: Message) => void,
 ): Turns<Result> {
-  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
-  const leading = first < 0 ? messages : messages.slice(0, first)
+  const leading: Instruction[] = []
+  for (const message of messages) {
+    if (message.role !== 'system' && message.role !== 'developer') break
+    leading.push(message)
+  }
   let turn: Turn<Result> = { role: 'user', results: [], blocks: [] }
   const turns = [turn]
   for (const message of messages.slice(leading.length)) {

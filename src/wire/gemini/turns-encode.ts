@@ -34,13 +34,9 @@ export function encodeTurns({ model, messages: given }: Conversation): EncodedTu
     addMessage(turn, message, { model, calls }),
   )
   return {
-    system: leading.flatMap(encodeInstruction),
+    system: leading.flatMap(({ parts }) => parts.flatMap(encodePart)),
     contents: turns.map(encodeTurn),
   }
-}
-
-function encodeInstruction({ parts }: Message): JsonObject[] {
-  return parts.flatMap((part) => (part.type === 'text' ? encodePart(part) : []))
 }
 
 type Setting = { readonly model: string; readonly calls: ReadonlyMap<string, Call> }
