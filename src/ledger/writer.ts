@@ -1,6 +1,8 @@
 // The node's one writer: whatever arrives while a batch is being committed becomes the next batch. One batch in flight,
 // and no timer delays it. Decides nothing; makes sure that every item gets exactly one answer, whatever the database
 // does. A batch frees before it grants, and offers what it frees to waiting asks first.
+import { setTimeout as pause } from 'node:timers/promises'
+
 import type { Clock } from '../core/clock.ts'
 import type { Batch, BatchResult, Item, Outcome, PriceRow } from './books.ts'
 import { isDemand, keyOf } from './decide.ts'
@@ -315,8 +317,4 @@ async function gather(): Promise<void> {
     if (eventsNow === events) return
     events = eventsNow
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
