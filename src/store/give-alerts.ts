@@ -2,12 +2,11 @@
 // limit made it untrue.
 import type { Insertable } from 'kysely'
 
-import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { newId } from '../core/ids.ts'
 import { limitWithTopUp, viewAccount } from './accounts.ts'
 import type { AlertsTable } from './admin-tables.ts'
 import { addDeliveries } from './alert-deliveries.ts'
-import { percentSpent, reached, readAlertRules } from './alert-rules.ts'
+import { percentSpent, reached, readThresholds } from './alert-rules.ts'
 import type { Store } from './open.ts'
 import type { Tx } from './tables.ts'
 
@@ -76,12 +75,12 @@ async function readSpending(
   accountIds: readonly string[],
 ): Promise<readonly AccountSpending[]> {
   if (accountIds.length === 0) return []
-  const rules = await readAlertRules(store)
   const rows = await store.db
     .selectFrom('accounts')
     .leftJoin('keys', 'keys.id', 'accounts.id')
+    .leftJoin('alert_rules', 'alert_rules.account_id', 'accounts.id')
     .selectAll('accounts')
-    .select('keys.name')
+    .select(['keys.name', 'alert_rules.thresholds'])
     .where('accounts.id', 'in', accountIds)
     .execute()
   return rows.flatMap((row) => {
@@ -90,7 +89,7 @@ async function readSpending(
     const limit = limitWithTopUp(account)
     if (limit === null) return []
     return {
-      thresholds: rules.get(row.id) ?? USUAL_THRESHOLDS,
+      thresholds: readThresholds(row.thresholds),
       percent: percentSpent(spent, limit),
       alert: {
         at: store.clock.now(),
