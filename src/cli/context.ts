@@ -51,19 +51,22 @@ export function lookAtStore<Result>(
   return closing(openedFor('look', place), work)
 }
 
-type StoreUse = {
-  readonly mayCreate?: boolean
-  readonly workerModules?: readonly URL[]
-}
-
 /** Opens the configured database, whether a server is running or not, and closes it whatever happens. */
 export function withStore<Result>(
   place: Place,
   work: (store: Store) => Promise<Result>,
-  { mayCreate = false, workerModules }: StoreUse = {},
+  workerModules: readonly URL[] = [],
+): Promise<Result> {
+  return closing(openedFor('change', place, workerModules), work)
+}
+
+/** The same for commands that people begin with: if there is no database, it is created. */
+export function withStoreOrNew<Result>(
+  place: Place,
+  work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const { frame } = place
-  if (!mayCreate || frame === null) return closing(openedFor('change', place, workerModules), work)
+  if (frame === null) return withStore(place, work)
   return closing(openOrMake(place), async (store) => {
     await seedFrame(store, frame)
     return work(store)

@@ -3,8 +3,7 @@ import type { Command } from 'commander'
 
 import { parseBudget } from '../core/money.ts'
 import { readFrame, setFrame, type FrameSettings } from '../store/frame.ts'
-import type { Store } from '../store/open.ts'
-import { common, lookAtStore, readPlace, withStore, type CommonOptions } from './context.ts'
+import { common, lookAtStore, readPlace, withStoreOrNew, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { periodOption, weekStartOption } from './key-options.ts'
 import { BUDGET_RANGE } from './options.ts'
@@ -48,14 +47,13 @@ export function addFrame(program: Command): void {
       if (Object.values(change).every((value) => value === undefined)) {
         throw new UsageError('nothing to change: name a setting, such as --budget 2500')
       }
-      const work = async (store: Store): Promise<void> => {
+      await withStoreOrNew(readPlace(options), async (store) => {
         const frame = await setFrame(store, { ...change, reason })
         if (frame.remainingNanodollars === 0n) {
           printNote('nothing is left of the frame, so every call that costs anything is refused')
         }
         await printFrame(store, frame, options)
-      }
-      await withStore(readPlace(options), work, { mayCreate: true })
+      })
     })
 }
 

@@ -25,6 +25,7 @@ import {
   readConfig,
   readPlace,
   withStore,
+  withStoreOrNew,
   type CommonOptions,
 } from './context.ts'
 import { demand } from './demand.ts'
@@ -87,7 +88,7 @@ type CreateOptions = SecretOptions &
 async function create(options: CreateOptions): Promise<void> {
   const config = readConfig(options)
   const { name, models, budget, mode } = options
-  const work = async (store: Store): Promise<void> => {
+  await withStoreOrNew(config, async (store) => {
     const created = await createKey(store, {
       ...settingsOf(options),
       name,
@@ -98,8 +99,7 @@ async function create(options: CreateOptions): Promise<void> {
     })
     await noteUnknownModels(config, created.key, models)
     printSecret(store, created, { ...options, headline: `Created the key "${created.key.name}".` })
-  }
-  await withStore(config, work, { mayCreate: true })
+  })
 }
 
 function addList(keys: Command): void {

@@ -69,9 +69,9 @@ function addAdjust(ledger: Command): void {
     .action(async (holdId: number, options: ReasonedOptions & { readonly cost: bigint }) => {
       const change = { holdId, costNanodollars: options.cost, reason: options.reason }
       const place = readPlace(options)
-      const { before, after } = await withStore(place, (store) => adjustHold(store, change), {
-        workerModules: [LEDGER_WORKER_MODULE],
-      })
+      const { before, after } = await withStore(place, (store) => adjustHold(store, change), [
+        LEDGER_WORKER_MODULE,
+      ])
       if (options.json)
         printJson({ hold: holdId, before: formatUsd(before), after: formatUsd(after) })
       else printText(`Hold ${holdId} was charged ${usd(before)} and is now charged ${usd(after)}.`)
@@ -136,7 +136,7 @@ async function byHand(
     await change(store, id)
     await printKey(store, await findKey(store, id), options)
   }
-  await withStore(readPlace(options), work, { workerModules: [LEDGER_WORKER_MODULE] })
+  await withStore(readPlace(options), work, [LEDGER_WORKER_MODULE])
 }
 
 function readHold(text: string): number {

@@ -32,6 +32,7 @@ import {
   readConfig,
   readPlace,
   withStore,
+  withStoreOrNew,
   type CommonOptions,
 } from './context.ts'
 import { demand } from './demand.ts'
@@ -97,13 +98,12 @@ Examples:
     .action(async (options: NewOptions) => {
       const config = readConfig(options)
       const passwordHash = options.passwordStdin && (await readPassword(options.email))
-      const work = async (store: Store): Promise<void> => {
+      await withStoreOrNew(config, async (store) => {
         const person = await addPerson(operatorDesk(store), { ...options, passwordHash })
         if (passwordHash === undefined) {
           await printLink(store, { config, options, person, kind: 'invitation' })
         } else printPerson(store, person, options)
-      }
-      await withStore(config, work, { mayCreate: true })
+      })
     })
 }
 
@@ -116,11 +116,10 @@ function addInvite(users: Command): void {
     )
     .action(async (options: NewOptions) => {
       const config = readConfig(options)
-      const work = async (store: Store): Promise<void> => {
+      await withStoreOrNew(config, async (store) => {
         const person = await addPerson(operatorDesk(store), options)
         await printLink(store, { config, options, person, kind: 'invitation', mayMail: true })
-      }
-      await withStore(config, work, { mayCreate: true })
+      })
     })
 }
 
