@@ -85,6 +85,12 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   context_window_fallback_dict: { why: ALLOWLIST },
   router_settings_override: { why: ALLOWLIST },
   user_config: { why: ALLOWLIST },
+  // LiteLLM, where its operator lets callers say where a request goes, and with which key.
+  api_base: { why: ALLOWLIST },
+  base_url: { why: ALLOWLIST },
+  api_key: { why: ALLOWLIST },
+  custom_llm_provider: { why: ALLOWLIST },
+  model_list: { why: ALLOWLIST },
   fallback_credit_token: { why: ALLOWLIST },
   plugins: { why: ALLOWLIST },
   compound_custom: { why: ALLOWLIST },
