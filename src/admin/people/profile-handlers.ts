@@ -101,7 +101,7 @@ function twoFactorHandlers(
     async startTwoFactor(call) {
       const { password } = call.body
       await demandPassword(parts, call, { password, field: 'password' })
-      await demandTwoFactor(parts, call, false)
+      await demandTwoFactor(parts, call, 'off')
       const setup = await (await parts.signIn()).startTwoFactor(visitOf(call), password)
       if (setup === undefined) throw sessionEnded()
       return { uri: setup.uri, recovery_codes: [...setup.recoveryCodes] }
@@ -109,7 +109,7 @@ function twoFactorHandlers(
 
     async confirmTwoFactor(call) {
       demandBrowser(call.person)
-      await demandTwoFactor(parts, call, false)
+      await demandTwoFactor(parts, call, 'off')
       const store = storeFor(parts, call)
       const tries = proofTries(call.person)
       await limitTries(store, tries)
@@ -118,7 +118,7 @@ function twoFactorHandlers(
         throw invalidValue('code', sentence('code_wrong'))
       }
       await takeTriesBack(store, tries)
-      await changeOwn(parts, call, twoFactorChange(true))
+      await changeOwn(parts, call, twoFactorChange('on'))
       call.setHeader('set-cookie', cookies)
       return { done: true }
     },
@@ -126,10 +126,10 @@ function twoFactorHandlers(
     async endTwoFactor(call) {
       const { password } = call.body
       await demandPassword(parts, call, { password, field: 'password' })
-      await demandTwoFactor(parts, call, true)
+      await demandTwoFactor(parts, call, 'on')
       const cookies = await (await parts.signIn()).endTwoFactor(visitOf(call), password)
       if (cookies === undefined) throw sessionEnded()
-      await changeOwn(parts, call, twoFactorChange(false))
+      await changeOwn(parts, call, twoFactorChange('off'))
       call.setHeader('set-cookie', cookies)
       return { done: true }
     },
@@ -137,7 +137,7 @@ function twoFactorHandlers(
     async newRecoveryCodes(call) {
       const { password } = call.body
       await demandPassword(parts, call, { password, field: 'password' })
-      await demandTwoFactor(parts, call, true)
+      await demandTwoFactor(parts, call, 'on')
       const codes = await (await parts.signIn()).newRecoveryCodes(visitOf(call), password)
       if (codes === undefined) throw sessionEnded()
       await changeOwn(parts, call, { action: 'person.new_recovery_codes' })
@@ -196,14 +196,15 @@ function sessionHandlers(
 async function demandTwoFactor(
   parts: PeopleParts,
   { person }: Caller,
-  isOn: boolean,
+  needed: 'on' | 'off',
 ): Promise<void> {
   const stored = await findPerson(parts.store.db, { id: person.id })
-  if (stored?.hasTwoFactor === isOn) return
-  throw new AdminError('wrong_state', sentence(isOn ? 'two_factor_off' : 'two_factor_on'))
+  const found = stored?.hasTwoFactor === true ? 'on' : 'off'
+  if (found !== needed) throw new AdminError('wrong_state', sentence(`two_factor_${found}`))
 }
 
-function twoFactorChange(isOn: boolean) {
+function twoFactorChange(to: 'on' | 'off') {
+  const isOn = to === 'on'
   const action = isOn ? 'person.start_two_factor' : 'person.end_two_factor'
   return { action, before: { two_factor: !isOn }, after: { two_factor: isOn } } as const
 }
