@@ -116,6 +116,21 @@ describe('the pages besides those of keys', () => {
     assert.equal(await table.getByText('unused').count(), 0)
   })
 
+  test('the decimal points of a column of amounts stand one below the other', async () => {
+    await desk.ask('POST', '/keys', { name: 'cents', models: ['sandbox-chat'], budget: '0.0125' })
+    await open('/settings/api-access/frame')
+    const pointOf = (amount: string): Promise<number> =>
+      page
+        .getByText(amount, { exact: true })
+        .first()
+        .evaluate(({ ownerDocument, firstChild }, at) => {
+          const point = ownerDocument.createRange()
+          if (firstChild) point.setStart(firstChild, at)
+          return point.getBoundingClientRect().left
+        }, amount.indexOf('.'))
+    assert.equal(await pointOf('$0.0125'), await pointOf('$5.00'))
+  })
+
   test('a key whose calls the frame refuses links to the frame', async () => {
     const { id, secret } = await desk.ask('POST', '/keys', {
       ...{ name: 'refused', models: ['sandbox-chat'], budget: '5' },

@@ -7,6 +7,7 @@ import { useFormat } from '../i18n/use-format.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import type { Column } from '../parts/data-table.tsx'
+import { useMoneyColumn } from '../parts/money-column.tsx'
 import { CheckIcon, WarningIcon } from '../parts/icons.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import styles from './request-table.module.css'
@@ -24,11 +25,12 @@ export function RequestTable(props: RequestTableProps) {
   const { rows, withKey = false, hasMore, isLoadingMore, onMore, onOpen } = props
   const { t } = useTranslation()
   const format = useFormat()
+  const money = useMoneyColumn(rows?.map(({ cost }) => cost))
   return (
     <>
       <DataTable
         caption={t('requests.caption')}
-        columns={columnsOf({ t, format, withKey, onOpen })}
+        columns={columnsOf({ t, format, money, withKey, onOpen })}
         rows={rows}
         rowKey={({ id }) => id}
         expectedRows={10}
@@ -48,11 +50,18 @@ export function RequestTable(props: RequestTableProps) {
 type ColumnOptions = {
   readonly t: Translate
   readonly format: Format
+  readonly money: ReturnType<typeof useMoneyColumn>
   readonly withKey: boolean
   readonly onOpen: (id: string) => void
 }
 
-function columnsOf({ t, format, withKey, onOpen }: ColumnOptions): readonly Column<RequestRow>[] {
+function columnsOf({
+  t,
+  format,
+  money,
+  withKey,
+  onOpen,
+}: ColumnOptions): readonly Column<RequestRow>[] {
   return [
     {
       id: 'time',
@@ -100,14 +109,15 @@ function columnsOf({ t, format, withKey, onOpen }: ColumnOptions): readonly Colu
       header: t('requests.status'),
       cell: (row) => <RequestStatus row={row} />,
     },
-    ...figureColumns({ t, format }),
+    ...figureColumns({ t, format, money }),
   ]
 }
 
 function figureColumns({
   t,
   format,
-}: Pick<ColumnOptions, 't' | 'format'>): readonly Column<RequestRow>[] {
+  money,
+}: Pick<ColumnOptions, 't' | 'format' | 'money'>): readonly Column<RequestRow>[] {
   return [
     {
       id: 'tokens',
@@ -123,7 +133,12 @@ function figureColumns({
       id: 'cost',
       header: t('metric.cost'),
       align: 'end',
-      cell: (row) => (row.estimated ? `≈ ${format.money(row.cost)}` : format.money(row.cost)),
+      cell: ({ cost, estimated }) => (
+        <>
+          {estimated && '≈ '}
+          {money(cost)}
+        </>
+      ),
     },
     {
       id: 'latency',

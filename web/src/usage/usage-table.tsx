@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import type { Column, Sort } from '../parts/data-table.tsx'
+import { useMoneyColumn } from '../parts/money-column.tsx'
 import { useFormat } from '../i18n/use-format.ts'
 import { Change } from './change.tsx'
 import { METRICS } from './usage-figures.ts'
@@ -34,8 +35,9 @@ export function UsageTable(props: UsageTableProps) {
   const [sort, setSort] = useState<Sort<SortKey>>(
     isTime ? { by: 'name', order: 'asc' } : { by: 'cost', order: 'desc' },
   )
-  const shown = (metric: Metric, row: Pick<Totals, Metric>): string =>
-    metric === 'cost' ? format.money(row.cost) : format.number(row[metric])
+  const money = useMoneyColumn([...rows, total].map(({ cost }) => cost))
+  const shown = (metric: Metric, row: Pick<Totals, Metric>): ReactNode =>
+    metric === 'cost' ? money(row.cost) : format.number(row[metric])
   const columns: Column<Totals, SortKey>[] = [
     {
       id: 'name',

@@ -12,6 +12,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { KeyIcon } from '../../parts/icons.tsx'
 import { Meter } from '../../parts/meter.tsx'
+import { useMoneyColumn } from '../../parts/money-column.tsx'
 import { keysQuery } from '../../queries.ts'
 import styles from './frame.module.css'
 
@@ -19,7 +20,6 @@ const shownMax = 10
 
 export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
   const { t } = useTranslation()
-  const format = useFormat()
   const keys = useQuery(
     // Revoked keys too: after ending a runaway key, people look here for what it spent.
     keysQuery({ sort: 'share', order: 'desc', page: 1, per_page: shownMax }),
@@ -27,6 +27,8 @@ export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
   const spenders = keys.data?.keys.filter(
     ({ state, spent }) => state !== 'revoked' || isMore(spent, '0'),
   )
+  const budget = useMoneyColumn(spenders?.map(({ limit }) => limit))
+  const cost = useMoneyColumn(spenders?.map(({ cost_7d: { total } }) => total))
   const columns: readonly Column<KeyRow>[] = [
     {
       id: 'name',
@@ -51,13 +53,13 @@ export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
       id: 'budget',
       header: t('framePage.ownBudget'),
       align: 'end',
-      cell: ({ limit }) => (limit === null ? t('budget.noOwnLimit') : format.money(limit)),
+      cell: ({ limit }) => (limit === null ? t('budget.noOwnLimit') : budget(limit)),
     },
     {
       id: 'cost',
       header: t('column.cost'),
       align: 'end',
-      cell: ({ cost_7d: cost }) => format.money(cost.total),
+      cell: ({ cost_7d: { total } }) => cost(total),
     },
   ]
   return (

@@ -9,6 +9,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column, Sort } from '../../parts/data-table.tsx'
+import { usePriceCells } from '../../parts/price-cells.ts'
 import { HealthBadge } from './health-badge.tsx'
 import type { ModelSort } from './models-search.ts'
 import styles from './models.module.css'
@@ -23,10 +24,11 @@ type ModelTableProps = {
 export function ModelTable({ rows, sort, onSort, onOpen }: ModelTableProps) {
   const { t } = useTranslation()
   const format = useFormat()
+  const price = usePriceCells(rows)
   return (
     <DataTable
       caption={t('modelsPage.caption')}
-      columns={[...aboutColumns(t, onOpen), ...numberColumns(t, format), keysColumn(t)]}
+      columns={[...aboutColumns(t, onOpen), ...numberColumns({ t, format, price }), keysColumn(t)]}
       rows={rows}
       rowKey={({ id }) => id}
       sort={sort}
@@ -78,8 +80,13 @@ function aboutColumns(t: Translate, onOpen: (id: string) => void): readonly Mode
   ]
 }
 
-function numberColumns(t: Translate, format: Format): readonly ModelColumn[] {
-  const price = (amount: string | undefined) => (amount === undefined ? '–' : format.money(amount))
+type NumberColumnOptions = {
+  readonly t: Translate
+  readonly format: Format
+  readonly price: ReturnType<typeof usePriceCells>
+}
+
+function numberColumns({ t, format, price }: NumberColumnOptions): readonly ModelColumn[] {
   const tokens = (value: number | null) => (value === null ? '–' : format.compact(value))
   return [
     {
@@ -88,7 +95,7 @@ function numberColumns(t: Translate, format: Format): readonly ModelColumn[] {
       sort: 'input',
       firstOrder: 'desc',
       align: 'end',
-      cell: ({ price: each }) => price(each?.input),
+      cell: price.input,
     },
     {
       id: 'output',
@@ -96,7 +103,7 @@ function numberColumns(t: Translate, format: Format): readonly ModelColumn[] {
       sort: 'output',
       firstOrder: 'desc',
       align: 'end',
-      cell: ({ kind, price: each }) => (kind === 'embedding' ? '–' : price(each?.output)),
+      cell: price.output,
     },
     {
       id: 'context',

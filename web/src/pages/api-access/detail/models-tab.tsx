@@ -1,11 +1,11 @@
 // The key's allowlist: every model it may call, who serves it and what it costs.
 import { useQuery } from '@tanstack/react-query'
-import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { DataTable } from '../../../parts/data-table.tsx'
 import type { Column } from '../../../parts/data-table.tsx'
 import { EmptyState } from '../../../parts/empty-state.tsx'
 import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
+import { usePriceCells } from '../../../parts/price-cells.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { modelsQuery } from '../../../queries.ts'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
@@ -16,18 +16,17 @@ type Row = { readonly id: string; readonly model: ModelAnswer | undefined }
 
 export function ModelsTab({ detail }: TabProps) {
   const { t } = useTranslation()
-  const format = useFormat()
   const models = useQuery(modelsQuery)
-  if (detail.models.length === 0)
+  const rows = detail.models
+    .toSorted()
+    .map((id): Row => ({ id, model: models.data?.find((model) => model.id === id) }))
+  const price = usePriceCells(rows.map(({ model }) => model))
+  if (rows.length === 0)
     return (
       <div className="card">
         <EmptyState icon={<CubeIcon size={22} />} title={t('models.none')} />
       </div>
     )
-  const rows = detail.models
-    .toSorted()
-    .map((id): Row => ({ id, model: models.data?.find((model) => model.id === id) }))
-  const price = (amount: string | undefined) => (amount === undefined ? '–' : format.money(amount))
   const columns: readonly Column<Row>[] = [
     {
       id: 'id',
@@ -55,13 +54,13 @@ export function ModelsTab({ detail }: TabProps) {
       id: 'input',
       header: t('modelList.input'),
       align: 'end',
-      cell: ({ model }) => price(model?.price?.input),
+      cell: ({ model }) => price.input(model),
     },
     {
       id: 'output',
       header: t('modelList.output'),
       align: 'end',
-      cell: ({ model }) => (model?.kind === 'embedding' ? '–' : price(model?.price?.output)),
+      cell: ({ model }) => price.output(model),
     },
   ]
   return (
