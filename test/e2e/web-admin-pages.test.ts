@@ -116,7 +116,7 @@ describe('the pages besides those of keys', () => {
     assert.equal(await table.getByText('unused').count(), 0)
   })
 
-  test('the decimal points of a column of amounts stand one below the other', async () => {
+  test('decimal points in a column of amounts align', async () => {
     await desk.ask('POST', '/keys', { name: 'cents', models: ['sandbox-chat'], budget: '0.0125' })
     await open('/settings/api-access/frame')
     const pointOf = (amount: string): Promise<number> =>
@@ -316,6 +316,19 @@ describe('the pages besides those of keys', () => {
       assert.equal(await viewer.locator(`nav a[href="${path}"]`).count(), 0)
     }
     await own.close()
+  })
+
+  test('a shadow hints at roles beyond the edge, and the permissions stay visible', async () => {
+    for (const name of ['Audit', 'Billing', 'Support', 'Operations'])
+      await desk.ask('POST', '/roles', { name, permissions: ['usage:read'] })
+    await page.setViewportSize({ width: 1024, height: 900 })
+    await open('/settings/roles')
+    await page.locator('[data-hidden="end"]').waitFor()
+    const permission = page.getByRole('rowheader', { name: 'Manage people' })
+    const before = await permission.boundingBox()
+    await page.getByRole('columnheader', { name: 'Support' }).scrollIntoViewIfNeeded()
+    await page.locator('[data-hidden="start"], [data-hidden="both"]').waitFor()
+    assert.deepEqual(await permission.boundingBox(), before)
   })
 
   test('on the narrowest screen each role has its own list, and nothing scrolls sideways', async () => {

@@ -5,6 +5,7 @@ import { useTranslation } from '../i18n/use-translation.ts'
 import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
 import { useHiddenSides } from './use-hidden-sides.ts'
 import styles from './data-table.module.css'
+import shadows from './side-shadows.module.css'
 
 type Order = 'asc' | 'desc'
 export type Sort<Key extends string> = { readonly by: Key; readonly order: Order }
@@ -54,7 +55,7 @@ export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Ke
   const { ref, hidden } = useHiddenSides()
   return (
     <div
-      className={styles['frame']}
+      className={`${styles['frame']} ${shadows['box']}`}
       aria-busy={rows === undefined || isFetching}
       data-hidden={hidden}
     >

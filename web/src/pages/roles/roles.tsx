@@ -16,10 +16,12 @@ import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { CheckIcon, PlusIcon } from '../../parts/icons.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { useHiddenSides } from '../../parts/use-hidden-sides.ts'
 import { useSession } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
 import { madeOldByPeople, rolesQuery } from '../people/people-queries.ts'
 import { RoleDialog } from './role-dialog.tsx'
+import shadows from '../../parts/side-shadows.module.css'
 import styles from './roles.module.css'
 
 type Open = { readonly action: 'edit' | 'remove'; readonly role: RoleAnswer } | 'new'
@@ -99,36 +101,45 @@ function RoleCards({ roles, onOpen }: RoleMatrixProps) {
 /** Permissions down, roles across. With many roles it scrolls, so it must be focusable from the keyboard. */
 function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
   const { t } = useTranslation()
+  const { ref, hidden } = useHiddenSides()
   return (
-    <div className={styles['scroll']} tabIndex={0} role="group" aria-label={t('roles.caption')}>
-      <table className={styles['matrix']}>
-        <caption className="visually-hidden">{t('roles.caption')}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t('roles.permission')}</th>
-            {roles.map((role) => (
-              <th key={role.id} scope="col">
-                <RoleHead role={role} onOpen={onOpen} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {PERMISSIONS.map((permission) => (
-            <tr key={permission}>
-              <th scope="row">
-                {t(`permission.${permission}`)}
-                <small>{t(`roles.means.${permission}`)}</small>
-              </th>
+    <div className={`${styles['frame']} ${shadows['box']}`} data-hidden={hidden}>
+      <div
+        ref={ref}
+        className={styles['scroll']}
+        tabIndex={0}
+        role="group"
+        aria-label={t('roles.caption')}
+      >
+        <table className={styles['matrix']}>
+          <caption className="visually-hidden">{t('roles.caption')}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{t('roles.permission')}</th>
               {roles.map((role) => (
-                <td key={role.id}>
-                  <Holds isHeld={role.permissions.includes(permission)} />
-                </td>
+                <th key={role.id} scope="col">
+                  <RoleHead role={role} onOpen={onOpen} />
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {PERMISSIONS.map((permission) => (
+              <tr key={permission}>
+                <th scope="row">
+                  {t(`permission.${permission}`)}
+                  <small>{t(`roles.means.${permission}`)}</small>
+                </th>
+                {roles.map((role) => (
+                  <td key={role.id}>
+                    <Holds isHeld={role.permissions.includes(permission)} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   )
 }
