@@ -115,6 +115,7 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
       data-autofocus={action !== 'revoke' || undefined}
       type={action === 'expiry' ? 'date' : 'text'}
       inputMode={action === 'budget' ? 'decimal' : undefined}
+      leftSection={action === 'budget' && '$'}
       error={action === 'budget' && text !== '' && amountProblem(text, words)}
       value={text}
       onChange={({ currentTarget }) => onChange([currentTarget.value])}

@@ -84,7 +84,7 @@ function Availability({ row, detail }: AvailabilityProps) {
       <StatusBadge
         tone="warn"
         icon={<WarningIcon size={13} />}
-        word={t('picker.unavailable')}
+        word={t('health.unavailable.word')}
         explanation={row.model?.reason ?? absence}
       />
     )
