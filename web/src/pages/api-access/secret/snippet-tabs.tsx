@@ -22,7 +22,7 @@ export function SnippetTabs({ models, secret }: SnippetTabsProps) {
   }
   return (
     <div className={styles['tabs']}>
-      <Tabs defaultValue="curl">
+      <Tabs defaultValue="curl" variant="pills">
         <Tabs.List aria-label={t('secret.snippets')}>
           {SNIPPETS.map((snippet) => (
             <Tabs.Tab key={snippet} value={snippet}>
