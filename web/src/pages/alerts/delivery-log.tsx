@@ -79,10 +79,10 @@ function columnsOf({ t, format, words }: Said): readonly Column<DeliveryAnswer>[
       isRowHeader: true,
       card: 'title',
       cell: ({ alert }) => (
-        <>
+        <div className={styles['alert']}>
           <span className="break">{words.whole(alert)}</span>
           <div className={styles['sub']}>{format.dateTime(alert.at)}</div>
-        </>
+        </div>
       ),
     },
     {
