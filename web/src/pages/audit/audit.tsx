@@ -1,24 +1,19 @@
 // The audit log: who changed what, when, from where, the values before and after; and refused attempts.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import type { ComponentProps } from 'react'
 import { AUDIT_SOURCES, AUDIT_SUBJECTS, auditRoutes } from '../../../../src/admin/contract/audit.ts'
 import { addressOf, call } from '../../api.ts'
-import { AuditList } from '../../audit/audit-list.tsx'
+import { AuditLog } from '../../audit/audit-log.tsx'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { CsvButton } from '../../parts/csv-button.tsx'
 import { DayFilter } from '../../parts/day-filter.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { HistoryIcon } from '../../parts/icons.tsx'
-import { LoadMore } from '../../parts/load-more.tsx'
-import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Toolbar } from '../../parts/toolbar.tsx'
 import { TypedFilter } from '../../parts/typed-filter.tsx'
 import { auditFiltersOf, OUTCOMES } from './audit-search.ts'
 import type { AuditSearch } from './audit-search.ts'
-import styles from './audit.module.css'
 
 const route = getRouteApi('/app/settings/audit')
 
@@ -89,43 +84,16 @@ function AuditFilters({ search }: SearchProps) {
   )
 }
 
-type AuditEntriesProps = SearchProps & {
-  /** Shown if there are no entries. */
-  readonly none: { readonly title: string; readonly about: string }
-}
+type AuditEntriesProps = SearchProps & Pick<ComponentProps<typeof AuditLog>, 'none'>
 
 /** Also used on pages that show the log of one subject. */
 export function AuditEntries({ search, none }: AuditEntriesProps) {
-  const { t } = useTranslation()
-  const record = useInfiniteQuery({
+  const log = useInfiniteQuery({
     queryKey: ['audit', search],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: before, signal }) =>
       call(auditRoutes.listAudit, { query: { ...auditFiltersOf(search), before }, signal }),
     getNextPageParam: ({ next }) => next ?? undefined,
   })
-  const entries = record.data?.pages.flatMap((page) => page.entries)
-  if (record.error && !entries)
-    return (
-      <ErrorAlert
-        title={t('audit.failed')}
-        error={record.error}
-        onRetry={() => void record.refetch()}
-      />
-    )
-  if (!entries) return <Loading lines={5} height={48} />
-  return (
-    <>
-      <div className={`card ${styles['flush']}`}>
-        {entries.length === 0 ? (
-          <EmptyState icon={<HistoryIcon size={22} />} title={none.title}>
-            {none.about}
-          </EmptyState>
-        ) : (
-          <AuditList entries={entries} withSubject />
-        )}
-      </div>
-      <LoadMore query={record} />
-    </>
-  )
+  return <AuditLog log={log} none={none} withSubject />
 }
