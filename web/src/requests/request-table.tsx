@@ -1,5 +1,5 @@
 // Requests as a table, newest first; a row opens into everything known about it.
-import { Button, Group, UnstyledButton } from '@mantine/core'
+import { UnstyledButton } from '@mantine/core'
 import type { RequestRow } from '../../../src/admin/contract/requests.ts'
 import type { Format } from '../i18n/format.ts'
 import type { Translate } from '../i18n/texts.ts'
@@ -14,36 +14,23 @@ import styles from './request-table.module.css'
 
 type RequestTableProps = {
   readonly rows: readonly RequestRow[] | undefined
-  readonly withKey?: boolean
-  readonly hasMore: boolean
-  readonly isLoadingMore: boolean
-  readonly onMore: () => void
+  readonly withKey?: boolean | undefined
   readonly onOpen: (id: string) => void
 }
 
-export function RequestTable(props: RequestTableProps) {
-  const { rows, withKey = false, hasMore, isLoadingMore, onMore, onOpen } = props
+export function RequestTable({ rows, withKey = false, onOpen }: RequestTableProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const money = useMoneyColumn(rows?.map(({ cost }) => cost))
   return (
-    <>
-      <DataTable
-        caption={t('requests.caption')}
-        columns={columnsOf({ t, format, money, withKey, onOpen })}
-        rows={rows}
-        rowKey={({ id }) => id}
-        expectedRows={10}
-        expectedLines={2}
-      />
-      {hasMore && (
-        <Group justify="center" mt="md">
-          <Button variant="default" loading={isLoadingMore} onClick={onMore}>
-            {t('requests.more')}
-          </Button>
-        </Group>
-      )}
-    </>
+    <DataTable
+      caption={t('requests.caption')}
+      columns={columnsOf({ t, format, money, withKey, onOpen })}
+      rows={rows}
+      rowKey={({ id }) => id}
+      expectedRows={10}
+      expectedLines={2}
+    />
   )
 }
 

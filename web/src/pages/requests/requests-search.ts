@@ -3,15 +3,12 @@ import { z } from 'zod'
 import { keyId } from '../../../../src/admin/contract/values.ts'
 import { addressText } from '../../address-text.ts'
 import { day, endOfDay, startOfDay } from '../../days.ts'
-import { openRequest } from '../../requests/open-request.ts'
-
-export const OUTCOMES = ['ok', 'failed'] as const
+import { requestFields } from '../../requests/request-fields.ts'
 
 export const requestsSearch = z.object({
-  open: openRequest,
+  ...requestFields,
   key: keyId.optional().catch(undefined),
   model: addressText,
-  outcome: z.enum(OUTCOMES).optional().catch(undefined),
   from: day,
   to: day,
 })

@@ -6,19 +6,16 @@ import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { DayFilter } from '../../parts/day-filter.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { ListIcon } from '../../parts/icons.tsx'
 import { KeySelect } from '../../parts/key-select.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Toolbar } from '../../parts/toolbar.tsx'
 import { TypedFilter } from '../../parts/typed-filter.tsx'
 import { modelsQuery } from '../../queries.ts'
 import { RequestDrawer } from '../../requests/request-drawer.tsx'
-import { RequestTable } from '../../requests/request-table.tsx'
+import { OUTCOMES, requestId } from '../../requests/request-fields.ts'
+import { RequestList } from '../../requests/request-list.tsx'
 import { useSession } from '../../session.ts'
-import { requestId } from '../../requests/open-request.ts'
-import { OUTCOMES, requestQueryOf } from './requests-search.ts'
+import { requestQueryOf } from './requests-search.ts'
 import type { RequestsSearch } from './requests-search.ts'
 
 const route = getRouteApi('/app/settings/requests')
@@ -33,7 +30,7 @@ export function RequestsPage() {
     <>
       <PageHeader title={t('nav.requests')} about={t('requestsPage.about')} />
       <RequestFilters search={search} onChange={change} />
-      <RequestList search={search} onOpen={(open) => change({ open })} />
+      <AllRequests search={search} onOpen={(open) => change({ open })} />
       {search.open && (
         <RequestDrawer id={search.open} onClose={() => change({ open: undefined })} />
       )}
@@ -93,49 +90,19 @@ function RequestFilters({ search, onChange }: RequestFiltersProps) {
   )
 }
 
-type RequestListProps = {
+type AllRequestsProps = {
   readonly search: RequestsSearch
   readonly onOpen: (id: string) => void
 }
 
-function RequestList({ search, onOpen }: RequestListProps) {
-  const { t } = useTranslation()
+function AllRequests({ search, onOpen }: AllRequestsProps) {
   const query = requestQueryOf(search)
   const requests = useInfiniteQuery({
     queryKey: ['requests', 'list', query],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: before, signal }) =>
-      call(requestRoutes.listRequests, {
-        query: { ...query, before, limit: 50 },
-        signal,
-      }),
+      call(requestRoutes.listRequests, { query: { ...query, before, limit: 50 }, signal }),
     getNextPageParam: ({ next }) => next ?? undefined,
   })
-  const rows = requests.data?.pages.flatMap((page) => page.requests)
-  if (requests.error && !rows)
-    return (
-      <ErrorAlert
-        title={t('requests.failed')}
-        error={requests.error}
-        onRetry={() => void requests.refetch()}
-      />
-    )
-  if (rows?.length === 0 && !requests.hasNextPage)
-    return (
-      <div className="card">
-        <EmptyState icon={<ListIcon size={22} />} title={t('requests.none')}>
-          {t('requestsPage.noneAbout')}
-        </EmptyState>
-      </div>
-    )
-  return (
-    <RequestTable
-      rows={rows}
-      withKey
-      hasMore={requests.hasNextPage}
-      isLoadingMore={requests.isFetchingNextPage}
-      onMore={() => void requests.fetchNextPage()}
-      onOpen={onOpen}
-    />
-  )
+  return <RequestList requests={requests} withKey onOpen={onOpen} />
 }

@@ -1,7 +1,7 @@
 // The state of a key's page that is kept in the address.
 import { z } from 'zod'
 import { addressText } from '../../../address-text.ts'
-import { openRequest } from '../../../requests/open-request.ts'
+import { requestFields } from '../../../requests/request-fields.ts'
 import { usageFields } from '../../../usage/usage-search.ts'
 
 export const TABS = ['usage', 'requests', 'models', 'settings', 'activity'] as const
@@ -12,7 +12,6 @@ export const detailSearch = z.object({
   /** The model the verdict is for. */
   model: addressText,
   ...usageFields,
-  outcome: z.enum(['ok', 'failed']).optional().catch(undefined),
-  open: openRequest,
+  ...requestFields,
 })
 export type DetailSearch = z.output<typeof detailSearch>

@@ -1,77 +1,41 @@
 // The key's own requests, newest first.
-import { NativeSelect } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { requestRoutes } from '../../../../../src/admin/contract/requests.ts'
 import { call } from '../../../api.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
-import { EmptyState } from '../../../parts/empty-state.tsx'
-import { ErrorAlert } from '../../../parts/error-alert.tsx'
-import { ListIcon } from '../../../parts/icons.tsx'
+import { Choice } from '../../../parts/choice.tsx'
+import { Toolbar } from '../../../parts/toolbar.tsx'
 import { RequestDrawer } from '../../../requests/request-drawer.tsx'
-import { RequestTable } from '../../../requests/request-table.tsx'
+import { OUTCOMES } from '../../../requests/request-fields.ts'
+import { RequestList } from '../../../requests/request-list.tsx'
 import type { TabProps } from './detail.tsx'
-import styles from './detail.module.css'
 
-const outcomes = ['ok', 'failed'] as const
-
-export function RequestsTab({ detail, search, onChange }: TabProps) {
+export function RequestsTab({ detail: { id }, search: { outcome, open }, onChange }: TabProps) {
   const { t } = useTranslation()
-  const { outcome } = search
   const requests = useInfiniteQuery({
-    queryKey: ['keys', 'requests', detail.id, outcome],
+    queryKey: ['keys', 'requests', id, outcome],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: before, signal }) =>
       call(requestRoutes.listKeyRequests, {
-        params: { id: detail.id },
+        params: { id },
         query: { outcome, before, limit: 25 },
         signal,
       }),
     getNextPageParam: ({ next }) => next ?? undefined,
   })
-  const rows = requests.data?.pages.flatMap((page) => page.requests)
   return (
     <>
-      <div className={styles['toolbar']}>
-        <NativeSelect
+      <Toolbar>
+        <Choice
           label={t('requests.outcome')}
-          value={outcome ?? ''}
-          onChange={({ currentTarget }) =>
-            onChange({ outcome: outcomes.find((each) => each === currentTarget.value) })
-          }
-          data={[
-            { value: '', label: t('filter.any') },
-            ...outcomes.map((value) => ({ value, label: t(`requests.outcomes.${value}`) })),
-          ]}
+          value={outcome}
+          values={OUTCOMES}
+          wordOf={(each) => t(`requests.outcomes.${each}`)}
+          onChoose={(each) => onChange({ outcome: each })}
         />
-        <span />
-      </div>
-      {requests.error && (
-        <ErrorAlert
-          title={t('requests.failed')}
-          error={requests.error}
-          onRetry={() => void requests.refetch()}
-        />
-      )}
-      {rows?.length === 0 && !requests.hasNextPage ? (
-        <div className="card">
-          <EmptyState icon={<ListIcon size={22} />} title={t('requests.none')}>
-            {t('requestsPage.noneAbout')}
-          </EmptyState>
-        </div>
-      ) : (
-        !requests.isError && (
-          <RequestTable
-            rows={rows}
-            hasMore={requests.hasNextPage}
-            isLoadingMore={requests.isFetchingNextPage}
-            onMore={() => void requests.fetchNextPage()}
-            onOpen={(open) => onChange({ open })}
-          />
-        )
-      )}
-      {search.open && (
-        <RequestDrawer id={search.open} onClose={() => onChange({ open: undefined })} />
-      )}
+      </Toolbar>
+      <RequestList requests={requests} onOpen={(request) => onChange({ open: request })} />
+      {open && <RequestDrawer id={open} onClose={() => onChange({ open: undefined })} />}
     </>
   )
 }
