@@ -10,6 +10,7 @@ import { ApiError, call } from '../../api.ts'
 import { recordedLine } from '../../audit/change-lines.ts'
 import { amountProblem, readAmount, typedAmount } from '../../i18n/typed-numbers.ts'
 import { useWords } from '../../i18n/use-words.ts'
+import { timezones } from '../../parts/budget-period.ts'
 import { ChangeList } from '../../parts/change-list.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Notice } from '../../parts/notice.tsx'
@@ -18,8 +19,6 @@ import { FrameEffect, isBelowSpent } from './frame-effect.tsx'
 import type { FrameDialogProps } from './frame.tsx'
 import { madeOldByFrame } from './made-old.ts'
 import styles from './frame.module.css'
-
-const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 
 export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
   const words = useWords()

@@ -1,12 +1,11 @@
 // The effect of a change of the frame, computed by the gateway's own rules: the remaining amount, the next reset, and
 // whether the keys were promised more than it holds.
-import { periodAt } from '../../../../src/core/periods.ts'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { isMore, minus, sumOf } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { useNow } from '../../i18n/use-now.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { BudgetMeter, shareOf } from '../../parts/budget-meter.tsx'
+import { useNextReset } from '../../parts/budget-period.ts'
 import { Notice } from '../../parts/notice.tsx'
 import styles from './frame.module.css'
 
@@ -23,6 +22,7 @@ export function isBelowSpent(frame: FrameAnswer, budget: string): boolean {
 export function FrameEffect({ frame, wanted }: FrameEffectProps) {
   const { t } = useTranslation()
   const format = useFormat()
+  const nextReset = useNextReset(wanted)
   const limit = limitOf(frame, wanted.budget)
   const isOver = isMore(frame.allocated, limit)
   return (
@@ -43,7 +43,7 @@ export function FrameEffect({ frame, wanted }: FrameEffectProps) {
         height={12}
         ticks={[0.5, 0.8]}
       />
-      <Reset wanted={wanted} />
+      <p className="muted">{nextReset}</p>
       {isBelowSpent(frame, wanted.budget) ? (
         <Notice tone="bad" title={t('framePage.belowSpent')}>
           {t('framePage.belowSpentAbout')}
@@ -59,20 +59,6 @@ export function FrameEffect({ frame, wanted }: FrameEffectProps) {
         )
       )}
     </section>
-  )
-}
-
-function Reset({ wanted }: Pick<FrameEffectProps, 'wanted'>) {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const now = useNow()
-  const { period, timezone, week_start: weekStart } = wanted
-  const { endsAt } = periodAt({ period, timezone, weekStart }, now)
-  if (endsAt === null) return <p className="muted">{t('keyForm.hint.neverResets')}</p>
-  return (
-    <p className="muted">
-      {t('keyForm.hint.resets', { moment: format.reset(new Date(endsAt).toISOString(), timezone) })}
-    </p>
   )
 }
 

@@ -2,12 +2,11 @@
 import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core/key-limits.ts'
-import { periodAt, PERIODS, WEEK_STARTS } from '../../../../../src/core/periods.ts'
+import { PERIODS, WEEK_STARTS } from '../../../../../src/core/periods.ts'
 import { readAmount } from '../../../i18n/typed-numbers.ts'
-import { useFormat } from '../../../i18n/use-format.ts'
-import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { useWords } from '../../../i18n/use-words.ts'
+import { timezones, useNextReset } from '../../../parts/budget-period.ts'
 import { Notice } from '../../../parts/notice.tsx'
 import { frameQuery } from '../../../queries.ts'
 import { AlertFields } from './alert-fields.tsx'
@@ -20,6 +19,7 @@ import { fieldId } from './use-key-form.ts'
 
 export function BudgetFields({ form }: FieldsProps) {
   const { t, format } = useWords()
+  const nextReset = useNextReset(form.values)
   return (
     <Stack>
       <Switch
@@ -47,7 +47,7 @@ export function BudgetFields({ form }: FieldsProps) {
           {...form.getInputProps('period')}
         />
       </div>
-      <ResetHint values={form.values} />
+      <p className={styles['hint']}>{nextReset}</p>
       <BudgetWarning values={form.values} />
       <Calendar form={form} />
       {isShown('alert_thresholds', form.values) && (
@@ -76,21 +76,6 @@ export function BudgetFields({ form }: FieldsProps) {
   )
 }
 
-/** Computed by the gateway's own rule, so it shows what will happen. */
-function ResetHint({ values }: { readonly values: KeyFormValues }) {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const now = useNow()
-  const { period, timezone, week_start: weekStart } = values
-  const { endsAt } = periodAt({ period, timezone, weekStart }, now)
-  if (endsAt === null) return <p className={styles['hint']}>{t('keyForm.hint.neverResets')}</p>
-  return (
-    <p className={styles['hint']}>
-      {t('keyForm.hint.resets', { moment: format.reset(new Date(endsAt).toISOString(), timezone) })}
-    </p>
-  )
-}
-
 function BudgetWarning({ values }: { readonly values: KeyFormValues }) {
   const words = useWords()
   const frame = useQuery(frameQuery)
@@ -98,8 +83,6 @@ function BudgetWarning({ values }: { readonly values: KeyFormValues }) {
   const warning = amount === undefined ? undefined : budgetWarning(amount, words, frame.data)
   return warning === undefined ? null : <Notice tone="warn">{warning}</Notice>
 }
-
-const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 
 /** Inherited from the frame, so it is seldom changed. */
 function Calendar({ form }: FieldsProps) {
