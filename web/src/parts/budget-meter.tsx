@@ -12,6 +12,9 @@ type BudgetMeterProps = {
   readonly ticks?: readonly number[]
 }
 
+/** Where the meter of the frame has its marks. */
+export const frameTicks = [0.5, 0.8]
+
 export function BudgetMeter({ label, spent, held, limit, height, ticks }: BudgetMeterProps) {
   const { t } = useTranslation()
   const format = useFormat()

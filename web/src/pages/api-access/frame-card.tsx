@@ -6,7 +6,7 @@ import { isMore, minus } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useNow } from '../../i18n/use-now.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
-import { BudgetMeter, shareOf } from '../../parts/budget-meter.tsx'
+import { BudgetMeter, frameTicks, shareOf } from '../../parts/budget-meter.tsx'
 import { WarningIcon } from '../../parts/icons.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import styles from './frame-card.module.css'
@@ -43,7 +43,7 @@ export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
         held={frame.held}
         limit={frame.limit}
         height={12}
-        ticks={[0.5, 0.8]}
+        ticks={frameTicks}
       />
       <FrameFacts frame={frame} />
     </section>
@@ -69,19 +69,11 @@ export function FrameExhausted({ frame }: { readonly frame: FrameAnswer }) {
 function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const now = useNow()
   const isOver = isMore(frame.allocated, frame.limit)
   return (
     <ul className={styles['facts']}>
       <li>{t('budget.held', { amount: format.money(frame.held) })}</li>
-      <li>
-        {frame.resets_at
-          ? t('budget.resets', {
-              moment: format.dateTimeIn(frame.resets_at, frame.timezone),
-              relative: format.relative(frame.resets_at, now),
-            })
-          : t('budget.neverResets')}
-      </li>
+      <Resets resetsAt={frame.resets_at} timezone={frame.timezone} />
       <Forecast forecast={frame.forecast} resetsAt={frame.resets_at} />
       <li className={isOver ? styles['warn'] : undefined}>
         {isOver && <WarningIcon size={14} />}
@@ -94,6 +86,18 @@ function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
       </li>
     </ul>
   )
+}
+
+type ResetsProps = { readonly resetsAt: string | null; readonly timezone: string }
+
+/** When a budget resets, as an item of a list of facts. */
+export function Resets({ resetsAt, timezone }: ResetsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  if (resetsAt === null) return <li>{t('budget.neverResets')}</li>
+  const moment = format.dateTimeIn(resetsAt, timezone)
+  return <li>{t('budget.resets', { moment, relative: format.relative(resetsAt, now) })}</li>
 }
 
 type ForecastProps = {

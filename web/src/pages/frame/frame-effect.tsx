@@ -4,7 +4,7 @@ import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { isMore, minus, sumOf } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
-import { BudgetMeter, shareOf } from '../../parts/budget-meter.tsx'
+import { BudgetMeter, frameTicks, shareOf } from '../../parts/budget-meter.tsx'
 import { useNextReset } from '../../parts/budget-period.ts'
 import { Notice } from '../../parts/notice.tsx'
 import styles from './frame.module.css'
@@ -41,7 +41,7 @@ export function FrameEffect({ frame, wanted }: FrameEffectProps) {
         held={frame.held}
         limit={limit}
         height={12}
-        ticks={[0.5, 0.8]}
+        ticks={frameTicks}
       />
       <p className="muted">{nextReset}</p>
       {isBelowSpent(frame, wanted.budget) ? (

@@ -5,18 +5,15 @@ import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import type { Verdict } from '../../../../../src/admin/contract/calls.ts'
 import { minus } from '../../../amounts.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
-import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
-import { BudgetMeter, shareOf } from '../../../parts/budget-meter.tsx'
+import { BudgetMeter, frameTicks, shareOf } from '../../../parts/budget-meter.tsx'
 import { Meter, toneOf } from '../../../parts/meter.tsx'
 import { Sparkline } from '../../../parts/sparkline.tsx'
 import { limitsQuery } from '../../../queries.ts'
 import { ruleQuery } from '../../alerts/alert-queries.ts'
 import { useAlertWords } from '../../alerts/alert-words.ts'
-import { Forecast } from '../frame-card.tsx'
+import { Forecast, Resets } from '../frame-card.tsx'
 import styles from './detail.module.css'
-
-const frameTicks = [0.5, 0.8]
 
 export function Budgets({ detail }: { readonly detail: KeyDetail }) {
   const { t } = useTranslation()
@@ -168,17 +165,6 @@ function Part({ kind, children }: PartProps) {
       {children}
     </li>
   )
-}
-
-type ResetsProps = { readonly resetsAt: string | null; readonly timezone: string }
-
-function Resets({ resetsAt, timezone }: ResetsProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const now = useNow()
-  if (resetsAt === null) return <li>{t('budget.neverResets')}</li>
-  const moment = format.dateTimeIn(resetsAt, timezone)
-  return <li>{t('budget.resets', { moment, relative: format.relative(resetsAt, now) })}</li>
 }
 
 const periodsShown = 6
