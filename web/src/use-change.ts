@@ -4,7 +4,7 @@ import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { showToast } from './parts/toasts.tsx'
 
-export type Change<Input, Output> = {
+type Change<Input, Output> = {
   readonly change: (input: Input) => Promise<Output>
   /** Called at once: a value that is shown only once must not wait for the refetches. */
   readonly onAnswer?: (output: Output) => void

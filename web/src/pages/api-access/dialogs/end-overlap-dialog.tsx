@@ -3,13 +3,14 @@ import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call } from '../../../api.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
-import { useKeyMutation } from '../use-key-mutation.ts'
+import { useChange } from '../../../use-change.ts'
+import { madeOldByKey } from '../key-in-brief.ts'
 import type { KeyDialogProps } from './dialog-props.ts'
 
 export function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   const { id, name, old_secret: old } = keyInBrief
-  const end = useKeyMutation({
+  const end = useChange(madeOldByKey, {
     change: () => call(keyRoutes.endOverlap, { params: { id } }),
     said: () => t('endOverlap.done', { name }),
     onDone: onClose,

@@ -4,13 +4,14 @@ import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call } from '../../../api.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
-import { useKeyMutation } from '../use-key-mutation.ts'
+import { useChange } from '../../../use-change.ts'
+import { madeOldByKey } from '../key-in-brief.ts'
 import type { KeyDialogProps } from './dialog-props.ts'
 
 export function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   const resume = useResume()
-  const pause = useKeyMutation({
+  const pause = useChange(madeOldByKey, {
     change: () => call(keyRoutes.pauseKey, { params: { id } }),
     said: () => (
       <Group justify="space-between">
@@ -39,7 +40,7 @@ export function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProp
 /** Resuming needs no confirmation: it loses nothing. */
 export function useResume() {
   const { t } = useTranslation()
-  return useKeyMutation({
+  return useChange(madeOldByKey, {
     change: ({ id }: { readonly id: string }) => call(keyRoutes.resumeKey, { params: { id } }),
     said: ({ name }) => t('resume.done', { name }),
   })

@@ -6,7 +6,8 @@ import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { ReasonField } from '../../../parts/reason-field.tsx'
-import { useKeyMutation } from '../use-key-mutation.ts'
+import { useChange } from '../../../use-change.ts'
+import { madeOldByKey } from '../key-in-brief.ts'
 import type { KeyDialogProps } from './dialog-props.ts'
 
 export function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {
@@ -14,7 +15,7 @@ export function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDia
   const format = useFormat()
   const [reason, setReason] = useState('')
   const [idempotencyKey] = useState(newIdempotencyKey)
-  const reset = useKeyMutation({
+  const reset = useChange(madeOldByKey, {
     change: () => call(keyRoutes.resetKey, { params: { id }, body: { reason }, idempotencyKey }),
     said: () => t('reset.done', { name }),
     onDone: onClose,

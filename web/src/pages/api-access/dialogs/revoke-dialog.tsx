@@ -12,8 +12,9 @@ import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { Notice } from '../../../parts/notice.tsx'
 import { ReasonField } from '../../../parts/reason-field.tsx'
 import { useSession } from '../../../session.ts'
+import { useChange } from '../../../use-change.ts'
+import { madeOldByKey } from '../key-in-brief.ts'
 import type { KeyInBrief } from '../key-in-brief.ts'
-import { useKeyMutation } from '../use-key-mutation.ts'
 import type { KeyDialogProps } from './dialog-props.ts'
 
 type RevokeDialogProps = KeyDialogProps & { readonly onAction: (action: 'pause') => void }
@@ -26,7 +27,7 @@ export function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProp
   const [reason, setReason] = useState('')
   const [typedName, setTypedName] = useState('')
   const isInUse = useIsInUse(keyInBrief)
-  const revoke = useKeyMutation({
+  const revoke = useChange(madeOldByKey, {
     change: () => call(keyRoutes.revokeKey, { params: { id }, body: { reason } }),
     said: () => t('revoke.done', { name }),
     onDone: onClose,

@@ -6,7 +6,8 @@ import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import type { TopUp } from '../../../parts/top-up-dialog.tsx'
 import { TopUpDialog } from '../../../parts/top-up-dialog.tsx'
-import { useKeyMutation } from '../use-key-mutation.ts'
+import { useChange } from '../../../use-change.ts'
+import { madeOldByKey } from '../key-in-brief.ts'
 import type { KeyDialogProps } from './dialog-props.ts'
 
 export function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
@@ -14,7 +15,7 @@ export function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const format = useFormat()
   const { id, name, limit, resets_at: resetsAt, timezone } = keyInBrief
   const [idempotencyKey] = useState(newIdempotencyKey)
-  const topUp = useKeyMutation({
+  const topUp = useChange(madeOldByKey, {
     change: (body: TopUp) => call(keyRoutes.topUpKey, { params: { id }, body, idempotencyKey }),
     said: (key) => t('topUp.done', { name, limit: format.money(key.limit ?? '0') }),
     onDone: onClose,
