@@ -14,12 +14,10 @@ import {
 } from '../../parts/icons.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import type { Tone } from '../../parts/status-badge.tsx'
+import type { KeyInBrief } from './key-in-brief.ts'
 
 type KeyStatusProps = {
-  readonly state: KeyState
-  readonly expiresAt: string | null
-  readonly resetsAt: string | null
-  readonly oldSecretUntil: string | null
+  readonly keyInBrief: KeyInBrief
   /** The gateway would refuse a call now, whatever the key's own state says. */
   readonly isRefusing?: boolean
 }
@@ -44,11 +42,11 @@ const looks: Readonly<Record<Shown, Look>> = {
 /** States that do not by themselves decide whether calls pass. */
 const open: readonly KeyState[] = ['rotating', 'expires_soon', 'budget_high', 'active']
 
-export function KeyStatus(props: KeyStatusProps) {
-  const { expiresAt, resetsAt, oldSecretUntil, isRefusing = false } = props
+export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
+  const { expires_at: expiresAt, resets_at: resetsAt, old_secret: oldSecret } = keyInBrief
   const { t } = useTranslation()
   const format = useFormat()
-  const state = isRefusing && open.includes(props.state) ? 'refusing' : props.state
+  const state = isRefusing && open.includes(keyInBrief.state) ? 'refusing' : keyInBrief.state
   const { tone, icon: Icon } = looks[state]
   const moments: Readonly<Record<Shown, string | null>> = {
     revoked: null,
@@ -56,7 +54,7 @@ export function KeyStatus(props: KeyStatusProps) {
     paused: null,
     frame_exhausted: resetsAt,
     budget_exhausted: resetsAt,
-    rotating: oldSecretUntil,
+    rotating: oldSecret?.valid_until ?? null,
     expires_soon: expiresAt,
     budget_high: resetsAt,
     active: null,

@@ -111,14 +111,7 @@ function dataColumns(t: Translate, { frame, shown }: KeyTableProps): readonly Ke
     header: t('column.status'),
     sort: 'state',
     card: 'plain',
-    cell: (row) => (
-      <KeyStatus
-        state={row.state}
-        expiresAt={row.expires_at}
-        resetsAt={row.resets_at}
-        oldSecretUntil={row.old_secret?.valid_until ?? null}
-      />
-    ),
+    cell: (row) => <KeyStatus keyInBrief={row} />,
   }
   const optional = optionalColumns(t, frame)
   return [name, status, ...shown.map((column) => optional[column])]

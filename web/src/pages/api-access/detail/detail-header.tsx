@@ -35,13 +35,7 @@ export function DetailHeader({ detail, model, freshness, onAction }: DetailHeade
       title={detail.name}
       beside={
         <span className={styles['badge']}>
-          <KeyStatus
-            state={detail.state}
-            expiresAt={detail.expires_at}
-            resetsAt={detail.resets_at}
-            oldSecretUntil={detail.old_secret?.valid_until ?? null}
-            isRefusing={limits.data?.passes === false}
-          />
+          <KeyStatus keyInBrief={detail} isRefusing={limits.data?.passes === false} />
         </span>
       }
       about={<SecretFacts detail={detail} freshness={freshness} />}
