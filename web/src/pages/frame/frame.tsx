@@ -46,7 +46,7 @@ export function FramePage() {
             <FrameExhausted frame={frame.data} />
             <FrameCard frame={frame.data} isStale={frame.isError} />
             <Settings frame={frame.data} />
-            <Spenders frame={frame.data} />
+            <Spenders />
           </>
         )}
         {may('audit:read') && (

@@ -1,7 +1,6 @@
 // The keys that spend most of the frame in this period: one bar each, all relative to the frame's limit.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
 import { isMore } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -18,7 +17,7 @@ import styles from './frame.module.css'
 
 const shownMax = 10
 
-export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
+export function Spenders() {
   const { t } = useTranslation()
   const keys = useQuery(
     // Revoked keys too: after ending a runaway key, people look here for what it spent.
@@ -47,7 +46,7 @@ export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
     {
       id: 'share',
       header: t('framePage.share'),
-      cell: (row) => <Share row={row} frame={frame} />,
+      cell: (row) => <Share row={row} />,
     },
     {
       id: 'budget',
@@ -87,21 +86,18 @@ export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
   )
 }
 
-type ShareProps = { readonly row: KeyRow; readonly frame: FrameAnswer }
-
-function Share({ row: { name, frame_share: share }, frame }: ShareProps) {
+function Share({ row: { name, frame_share: share } }: { readonly row: KeyRow }) {
   const { t } = useTranslation()
   const format = useFormat()
   const percent = format.percent(share)
-  const limit = Number(frame.limit)
   return (
     <div className={styles['share']}>
       <span>{percent}</span>
       <Meter
         label={t('budget.partOfFrame', { name })}
         valueText={t('budget.share', { percent })}
-        max={limit}
-        segments={[{ kind: 'spent', value: share * limit }]}
+        max={1}
+        segments={[{ kind: 'spent', value: share }]}
         tone="calm"
         height={6}
       />
