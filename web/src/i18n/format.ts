@@ -75,12 +75,13 @@ function makeFormat(locale: string): Format {
   const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   const zone = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
   const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const list = new Intl.ListFormat(locale, { type: 'conjunction' })
   return {
     separators: separatorsOf(locale),
-    money: (amount) => money(locale, amount, 'halfExpand'),
+    money: moneyFormat(locale, 'halfExpand'),
     moneyRow: (amounts) => moneyRow(locale, amounts),
-    moneyLeft: (amount) => money(locale, amount, 'trunc'),
+    moneyLeft: moneyFormat(locale, 'trunc'),
     number: (value) => numbers.format(value),
     compact: (value) => compact.format(value),
     percent: (ratio) => {
@@ -99,7 +100,11 @@ function makeFormat(locale: string): Format {
       const local = dateTimeIn(locale, moment, timeZone)
       return timeZone === 'UTC' ? local : `${local} (${dateTimeIn(locale, moment, 'UTC')})`
     },
-    relative: (moment, now) => relative(locale, new Date(moment).getTime() - now),
+    relative: (moment, now) => {
+      const { unit, count } = timeDistance(new Date(moment).getTime() - now)
+      // Pages do not tick every second: anything under a minute is "now".
+      return relative.format(unit === 'second' ? 0 : count, unit)
+    },
     list: (items) => list.format(items),
   }
 }
@@ -110,31 +115,37 @@ function zoneAt(zone: Intl.DateTimeFormat, moment: string): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
+/** A page shows one or two such moments, so their format is made each time. */
 function dateTimeIn(locale: string, moment: string, timeZone: string): string {
   const style = { dateStyle: 'medium', timeStyle: 'short', timeZone } as const
-  return `${dateFormat(locale, style).format(new Date(moment))} ${timeZone}`
+  return `${new Intl.DateTimeFormat(locale, style).format(new Date(moment))} ${timeZone}`
 }
 
-type Rounding = 'halfExpand' | 'trunc'
+const usd = { style: 'currency', currency: 'USD' } as const
 
 /**
- * Cents. Below a dollar four decimals if cents do not tell it, so that a column stays aligned. Below a cent up to six,
+ * Cents. Below a dollar four decimals if cents do not tell it, so that amounts can be compared. Below a cent up to six,
  * so that a column adds up as shown; below a thousandth of a cent, two significant digits.
  */
-function money(locale: string, amount: string, roundingMode: Rounding): string {
-  const size = Math.abs(Number(amount))
-  const isWholeCents = /^-?\d+(\.\d{1,2})?0*$/.test(amount)
-  const decimals = size < 1 && !isWholeCents ? 4 : 2
-  const digits: Intl.NumberFormatOptions =
-    size < 0.000_01 && size !== 0
-      ? { maximumSignificantDigits: 2 }
-      : size < 0.01
-        ? { minimumFractionDigits: 2, maximumFractionDigits: 6 }
-        : { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
-  const style = { style: 'currency', currency: 'USD' } as const
-  const format = numberFormat(locale, { ...style, ...digits, roundingMode })
+function moneyFormat(
+  locale: string,
+  roundingMode: 'halfExpand' | 'trunc',
+): (amount: string) => string {
+  const withDigits = (digits: Intl.NumberFormatOptions) =>
+    new Intl.NumberFormat(locale, { ...usd, roundingMode, ...digits })
+  const cents = withDigits({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
+  const belowDollar = withDigits({ minimumFractionDigits: 4, maximumFractionDigits: 4 })
+  const belowCent = withDigits({ minimumFractionDigits: 2, maximumFractionDigits: 6 })
+  const tiny = withDigits({ maximumSignificantDigits: 2 })
+  const formatOf = (amount: string): Intl.NumberFormat => {
+    if (/^-?\d+(\.\d{1,2})?0*$/.test(amount)) return cents
+    const size = Math.abs(Number(amount))
+    if (size < 0.000_01) return tiny
+    if (size < 0.01) return belowCent
+    return size < 1 ? belowDollar : cents
+  }
   // Intl formats a decimal string exactly; a number would lose digits above 2^53 nanodollars.
-  return format.format(amount as Intl.StringNumericLiteral)
+  return (amount) => formatOf(amount).format(amount as Intl.StringNumericLiteral)
 }
 
 function moneyRow(locale: string, amounts: readonly string[]): readonly string[] {
@@ -143,34 +154,6 @@ function moneyRow(locale: string, amounts: readonly string[]): readonly string[]
     ...amounts.map((amount) => /\.(\d*?)0*$/.exec(amount)?.[1]?.length ?? 0),
   )
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
-  const format = numberFormat(locale, { style: 'currency', currency: 'USD', ...digits })
+  const format = new Intl.NumberFormat(locale, { ...usd, ...digits })
   return amounts.map((amount) => format.format(amount as Intl.StringNumericLiteral))
-}
-
-function relative(locale: string, differenceMs: number): string {
-  const format = relativeFormat(locale, { numeric: 'auto' })
-  const { unit, count } = timeDistance(differenceMs)
-  // Pages do not tick every second: anything under a minute is "now".
-  return format.format(unit === 'second' ? 0 : count, unit)
-}
-
-const numberFormat = kept<Intl.NumberFormatOptions, Intl.NumberFormat>(
-  (locale, options) => new Intl.NumberFormat(locale, options),
-)
-const dateFormat = kept<Intl.DateTimeFormatOptions, Intl.DateTimeFormat>(
-  (locale, options) => new Intl.DateTimeFormat(locale, options),
-)
-const relativeFormat = kept<Intl.RelativeTimeFormatOptions, Intl.RelativeTimeFormat>(
-  (locale, options) => new Intl.RelativeTimeFormat(locale, options),
-)
-
-/** Makes each Intl format once: a page uses a few of them thousands of times. */
-function kept<Options, Made>(make: (locale: string, options: Options) => Made) {
-  const made = new Map<string, Made>()
-  return (locale: string, options: Options): Made => {
-    const name = locale + JSON.stringify(options)
-    const format = made.get(name) ?? make(locale, options)
-    made.set(name, format)
-    return format
-  }
 }
