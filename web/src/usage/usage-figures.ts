@@ -1,6 +1,7 @@
 // Turns usage rows into what a chart draws and a table lists. Pure; money is summed exactly, floats only decide
 // heights.
 import type { UsageRow } from '../../../src/admin/contract/usage.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts'
 import { sumOf } from '../amounts.ts'
 
 export const METRICS = [
@@ -24,7 +25,7 @@ export type Bucket = {
 export type Course = { readonly series: readonly string[]; readonly buckets: readonly Bucket[] }
 
 const seriesMax = 6
-const stepsMs = { day: 86_400_000, hour: 3_600_000 } as const
+const stepsMs = { day: DAY_MS, hour: HOUR_MS } as const
 
 export type Span = {
   readonly since: string

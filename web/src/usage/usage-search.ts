@@ -1,5 +1,6 @@
 // The usage filters as kept in the address, for all keys and for one, and the time span they select. Pure.
 import { z } from 'zod'
+import { DAY_MS } from '../../../src/core/durations.ts'
 import { day, endOfDay, startOfDay } from '../days.ts'
 import { METRICS } from './usage-figures.ts'
 import type { Span } from './usage-figures.ts'
@@ -23,10 +24,9 @@ export const usageFields = {
 export const usageSearch = z.object(usageFields)
 export type UsageSearch = z.output<typeof usageSearch>
 
-const dayMs = 86_400_000
 const lengths = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
 /** A period that started longer ago, or has no start, shows its last 90 days. */
-const longestMs = 90 * dayMs
+const longestMs = 90 * DAY_MS
 
 /** Callers round `now` to the minute, so that the same span keeps the same cache key. */
 export function spanOf(
@@ -36,12 +36,12 @@ export function spanOf(
 ): Span {
   const ago = (ms: number): Span => spanBetween(now - ms, now)
   if (range === 'days') {
-    const since = Date.parse(startOfDay(from) ?? '') || now - lengths['30d'] * dayMs
+    const since = Date.parse(startOfDay(from) ?? '') || now - lengths['30d'] * DAY_MS
     const until = Date.parse(endOfDay(to) ?? '') || now
     // A span that ends before it begins is a mistake; show the default span.
-    return since < until ? spanBetween(since, until) : ago(lengths['30d'] * dayMs)
+    return since < until ? spanBetween(since, until) : ago(lengths['30d'] * DAY_MS)
   }
-  if (range !== 'period') return ago(lengths[range] * dayMs)
+  if (range !== 'period') return ago(lengths[range] * DAY_MS)
   const start = periodStartsAt === null ? 0 : Date.parse(periodStartsAt)
   return spanBetween(Math.max(start, now - longestMs), now)
 }
@@ -51,6 +51,6 @@ function spanBetween(sinceMs: number, untilMs: number): Span {
   return {
     since: new Date(sinceMs).toISOString(),
     until: new Date(untilMs).toISOString(),
-    step: untilMs - sinceMs <= 2 * dayMs ? 'hour' : 'day',
+    step: untilMs - sinceMs <= 2 * DAY_MS ? 'hour' : 'day',
   }
 }

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { API_PREFIX } from '../../../../src/admin/contract/route.ts'
 import type { Permission } from '../../../../src/admin/contract/permissions.ts'
 import { profileRoutes, TOKEN_NAME_LENGTH_MAX } from '../../../../src/admin/contract/profile.ts'
+import { DAY_MS } from '../../../../src/core/durations.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
@@ -24,7 +25,6 @@ type NewTokenDialogProps = {
 }
 
 const lifetimes = ['7', '30', '90', '365'] as const
-const dayMs = 86_400_000
 
 export function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
   const { t } = useTranslation()
@@ -38,7 +38,7 @@ export function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
       call(profileRoutes.createToken, {
         body: {
           name: name.trim(),
-          expires_at: new Date(Date.now() + Number(days) * dayMs).toISOString(),
+          expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
           permissions: chosen === null ? null : [...chosen],
           ...(hasPassword && { password }),
         },

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { usageRoutes } from '../../../../../src/admin/contract/usage.ts'
+import { DAY_MS } from '../../../../../src/core/durations.ts'
 import { call } from '../../../api.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
@@ -18,8 +19,6 @@ import type { KeyInBrief } from '../key-in-brief.ts'
 import type { KeyDialogProps } from './dialog-props.ts'
 
 type RevokeDialogProps = KeyDialogProps & { readonly onAction: (action: 'pause') => void }
-
-const dayMs = 24 * 60 * 60 * 1000
 
 export function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProps) {
   const { t } = useTranslation()
@@ -74,7 +73,7 @@ export function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProp
 
 function useIsInUse({ last_used_at: lastUsedAt }: KeyInBrief): boolean {
   const now = useNow()
-  return lastUsedAt !== null && now - Date.parse(lastUsedAt) < dayMs
+  return lastUsedAt !== null && now - Date.parse(lastUsedAt) < DAY_MS
 }
 
 function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
@@ -87,7 +86,7 @@ function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
   const usage = useQuery({
     queryKey: ['keys', 'last-day', id],
     queryFn: ({ signal }) => {
-      const since = new Date(Date.now() - dayMs).toISOString()
+      const since = new Date(Date.now() - DAY_MS).toISOString()
       return call(usageRoutes.readKeyUsage, {
         params: { id },
         query: { since, by: 'hour' },

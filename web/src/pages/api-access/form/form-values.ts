@@ -1,5 +1,6 @@
 // The values of the key form while someone types, and the conversion from and to the gateway's. Pure.
 import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../../../../src/core/alert-rules.ts'
+import { DAY_MS } from '../../../../../src/core/durations.ts'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import type { Endpoint } from '../../../../../src/core/endpoints.ts'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
@@ -178,7 +179,7 @@ export function expiryOf(
   now: number,
 ): string | null {
   if (lifetime === 'never') return null
-  if (lifetime !== 'date') return new Date(now + Number(lifetime) * 86_400_000).toISOString()
+  if (lifetime !== 'date') return new Date(now + Number(lifetime) * DAY_MS).toISOString()
   const end = new Date(`${lastDay}T23:59:59`)
   return Number.isNaN(end.getTime()) ? null : end.toISOString()
 }
