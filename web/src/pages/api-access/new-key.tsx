@@ -3,12 +3,13 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
-import { ApiError, call } from '../../api.ts'
+import { call } from '../../api.ts'
 import { typedAmount } from '../../i18n/typed-numbers.ts'
 import type { Separators } from '../../i18n/typed-numbers.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { unplaced } from '../../parts/field-problem.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { frameQuery, keyQuery } from '../../queries.ts'
@@ -86,7 +87,7 @@ function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
     const { id } = create.data
     void navigate({ to: '/settings/api-access/$id', params: { id }, ignoreBlocker: true })
   }
-  const isNamed = create.error instanceof ApiError && create.error.problems.length > 0
+  const failure = unplaced(create.error, [...Object.keys(start), 'expires_at'])
   return (
     <>
       <LeaveQuestion isDirty={(state.form.isDirty() || create.isPending) && !create.data} />
@@ -99,10 +100,7 @@ function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
           state.submit((values) => create.mutate(newKeyOf(values, { now: Date.now(), separators })))
         }
         onCancel={() => void navigate({ to: '/settings/api-access' })}
-        failure={
-          create.error &&
-          !isNamed && <ErrorAlert title={t('keyForm.notCreated')} error={create.error} />
-        }
+        failure={failure && <ErrorAlert title={t('keyForm.notCreated')} error={failure} />}
       />
       {create.data && <SecretDialog created={create.data} reason="created" onClose={finish} />}
     </>

@@ -16,7 +16,7 @@ import { said } from '../../i18n/said.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { sessionQuery } from '../../session.ts'
@@ -107,12 +107,12 @@ function LinkForm({ token, kind, email, name, expires_at: expiresAt }: LinkFormP
     event.preventDefault()
     use.mutate(new FormData(event.currentTarget))
   }
-  const isNamed = use.error instanceof ApiError && use.error.problems.length > 0
+  const failure = unplaced(use.error, ['email', 'name', 'password'])
   const errorOf = (field: string) => problemOf(use.error, field)
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {use.error && !isNamed && <ErrorAlert title={t('link.failed')} error={use.error} />}
+        {failure && <ErrorAlert title={t('link.failed')} error={failure} />}
         <TextInput
           name="email"
           type="email"

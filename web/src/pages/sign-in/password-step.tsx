@@ -3,10 +3,10 @@ import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { SubmitEvent } from 'react'
 import { signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
-import { ApiError, call } from '../../api.ts'
+import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 
 type PasswordStepProps = { readonly onStep: (step: 'done' | 'code') => void }
 
@@ -23,11 +23,11 @@ export function PasswordStep({ onStep }: PasswordStepProps) {
     event.preventDefault()
     signIn.mutate(new FormData(event.currentTarget))
   }
-  const isNamed = signIn.error instanceof ApiError && signIn.error.problems.length > 0
+  const failure = unplaced(signIn.error, ['email', 'password'])
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {signIn.error && !isNamed && <ErrorAlert title={t('signIn.failed')} error={signIn.error} />}
+        {failure && <ErrorAlert title={t('signIn.failed')} error={failure} />}
         <TextInput
           name="email"
           type="email"
