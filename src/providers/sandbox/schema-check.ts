@@ -69,7 +69,7 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
       (type) => typeof type === 'string' && isOf(type, value),
     ),
   const: (constant, { value }) => same(constant ?? null, value),
-  enum: (options, { value }) => !isArray(options) || options.some((option) => same(option, value)),
+  enum: (options, { value }) => !isArray(options) || formsOf(options).has(canonical(value)),
 
   allOf: (all, check) => schemasOf(all).every((schema) => check.fits(schema, check.value)),
   anyOf: (any, check) => matches(any, check) > 0,
@@ -168,13 +168,34 @@ export function count(value: unknown, otherwise: number): number {
 
 /** The same text for equal values, whatever the order of their members. */
 export function canonical(value: Json | undefined): string {
-  if (isArray(value)) return `[${value.map(canonical).join()}]`
-  if (!isObject(value)) return JSON.stringify(value ?? null)
+  if (!isArray(value) && !isObject(value)) return JSON.stringify(value ?? null)
+  const known = FORMS.get(value)
+  if (known !== undefined) return known
+  const form = isArray(value) ? `[${value.map(canonical).join()}]` : canonicalObject(value)
+  FORMS.set(value, form)
+  return form
+}
+
+/** Values in a schema are compared again and again, and may be large. */
+const FORMS = new WeakMap<object, string>()
+
+function canonicalObject(value: JsonObject): string {
   const members = Object.entries(value).map(
     ([name, part]) => `${JSON.stringify(name)}:${canonical(part)}`,
   )
   return `{${members.toSorted().join()}}`
 }
+
+/** The forms of all values in a list, which may be long. */
+function formsOf(options: readonly Json[]): ReadonlySet<string> {
+  const known = OPTION_FORMS.get(options)
+  if (known !== undefined) return known
+  const forms = new Set(options.map(canonical))
+  OPTION_FORMS.set(options, forms)
+  return forms
+}
+
+const OPTION_FORMS = new WeakMap<readonly Json[], ReadonlySet<string>>()
 
 function isOf(type: string, value: Json): boolean {
   switch (type) {

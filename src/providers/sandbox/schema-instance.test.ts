@@ -258,6 +258,25 @@ test('an unsatisfiable or slow schema still gets an answer', () => {
   }
 })
 
+test('many or large allowed values are compared quickly', () => {
+  const options = Array.from({ length: 20_000 }, (_, index) => ({ a: index }))
+  const large = { a: options }
+  const lists = [{ enum: options }, { const: large }, { const: large, enum: [{}, large] }].flatMap(
+    (items) => [
+      { type: 'array', minItems: 1000, items },
+      { type: 'array', minItems: 1000, items, uniqueItems: true },
+    ],
+  )
+  const names = Array.from({ length: 2000 }, (_, index) => `p${index}`)
+  const members = Object.fromEntries(names.map((name) => [name, { $ref: '#/$defs/one' }]))
+  for (const schema of [...lists, { ...object(members), $defs: { one: { enum: options } } }]) {
+    const start = process.threadCpuUsage()
+    instanceOf(schema, readHints('hello'))
+    const { user } = process.threadCpuUsage(start)
+    assert.ok(user < 2_000_000, `${user} µs of processor time`)
+  }
+})
+
 function object(properties: JsonObject, required?: readonly string[]): JsonObject {
   return { type: 'object', properties, ...(required && { required }) }
 }

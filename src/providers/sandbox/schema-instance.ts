@@ -157,8 +157,9 @@ function* valuesOf(schema: JsonObject, place: Place): Generator<Json> {
   }
 }
 
-/** Options that the message mentions come first. */
-function likeliestFirst(options: readonly Json[], { hints }: Place): readonly Json[] {
+/** Options that the message mentions come first. Looking for them in a long list is work, too. */
+function likeliestFirst(options: readonly Json[], { hints, work }: Place): readonly Json[] {
+  work.steps -= options.length / 16
   const spoken = new Set(hints.phrases.map((phrase) => phrase.toLowerCase()))
   const isSpoken = (option: Json) => typeof option === 'string' && spoken.has(option.toLowerCase())
   return [...options.filter(isSpoken), ...options.filter((option) => !isSpoken(option))]
