@@ -16,6 +16,13 @@ describe('by keyboard alone', () => {
   })
   after(() => desk.close())
 
+  test('a focused password field has its ring around all of it', async () => {
+    await desk.open('/settings/profile')
+    await page.getByLabel('Current password').focus()
+    const outline = 'getComputedStyle(document.activeElement.parentElement).outlineStyle'
+    assert.equal(await page.evaluate(outline), 'solid')
+  })
+
   test('the first tab stop skips the navigation', async () => {
     await desk.open('/settings/api-access')
     await page.keyboard.press('Tab')
