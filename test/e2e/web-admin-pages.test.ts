@@ -189,6 +189,8 @@ describe('the pages besides those of keys', () => {
     }
     await page.getByLabel('Compare with').selectOption('the time before')
     await page.getByRole('columnheader', { name: 'Cost before' }).waitFor()
+    await page.getByRole('columnheader', { name: 'Change' }).waitFor()
+    await page.getByRole('cell', { name: 'new', exact: true }).first().waitFor()
     await page.getByText('before: $0.00').waitFor()
     await page.getByLabel('Time', { exact: true }).selectOption('Chosen days')
     await page.getByLabel('From', { exact: true }).fill('2020-01-01')

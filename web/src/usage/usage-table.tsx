@@ -1,6 +1,7 @@
 // The numbers of a chart as a table: one row per model, key or day, and their totals.
 import { useState } from 'react'
 import type { ReactNode } from 'react'
+import type { Translate } from '../i18n/texts.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import type { Column, Sort } from '../parts/data-table.tsx'
@@ -36,6 +37,9 @@ export function UsageTable(props: UsageTableProps) {
     isTime ? { by: 'name', order: 'asc' } : { by: 'cost', order: 'desc' },
   )
   const money = useMoneyColumn([...rows, total].map(({ cost }) => cost))
+  const moneyBefore = useMoneyColumn(
+    previous && [...previous.rows, previous.total].map(({ cost }) => cost),
+  )
   const shown = (metric: Metric, row: Pick<Totals, Metric>): ReactNode =>
     metric === 'cost' ? money(row.cost) : format.number(row[metric])
   const columns: Column<Totals, SortKey>[] = [
@@ -56,15 +60,7 @@ export function UsageTable(props: UsageTableProps) {
       cell: (row) => shown(metric, row),
     })),
   ]
-  if (previous) {
-    const costs = new Map(previous.rows.map(({ group, cost }) => [group, cost]))
-    columns.splice(2, 0, {
-      id: 'before',
-      header: t('usage.before'),
-      align: 'end',
-      cell: ({ group, cost }) => <Before before={costs.get(group) ?? '0'} now={cost} />,
-    })
-  }
+  if (previous) columns.splice(2, 0, ...comparison({ t, previous, moneyBefore }))
   return (
     <DataTable
       caption={caption}
@@ -75,27 +71,41 @@ export function UsageTable(props: UsageTableProps) {
       onSort={setSort}
       total={(column) => {
         if (column === 'name') return t('usage.total')
-        if (column === 'before')
-          return previous && <Before before={previous.total.cost} now={total.cost} />
+        if (column === 'before') return moneyBefore(previous?.total.cost)
+        if (column === 'change')
+          return (
+            previous && <Change before={Number(previous.total.cost)} now={Number(total.cost)} />
+          )
         return shown(column as Metric, total)
       }}
     />
   )
 }
 
-type BeforeProps = { readonly before: string; readonly now: string }
+type ComparisonOptions = {
+  readonly t: Translate
+  readonly previous: NonNullable<UsageTableProps['previous']>
+  readonly moneyBefore: ReturnType<typeof useMoneyColumn>
+}
 
 /** The cost in the span before, and the change since then. */
-function Before({ before, now }: BeforeProps) {
-  const format = useFormat()
-  return (
-    <>
-      {format.money(before)}{' '}
-      <small className="muted">
-        <Change before={Number(before)} now={Number(now)} />
-      </small>
-    </>
-  )
+function comparison({ t, previous, moneyBefore }: ComparisonOptions): readonly Column<Totals>[] {
+  const costs = new Map(previous.rows.map(({ group, cost }) => [group, cost]))
+  const costBefore = (group: string): string => costs.get(group) ?? '0'
+  return [
+    {
+      id: 'before',
+      header: t('usage.before'),
+      align: 'end',
+      cell: ({ group }) => moneyBefore(costBefore(group)),
+    },
+    {
+      id: 'change',
+      header: t('usage.change'),
+      align: 'end',
+      cell: ({ group, cost }) => <Change before={Number(costBefore(group))} now={Number(cost)} />,
+    },
+  ]
 }
 
 /** Sorting by name orders times chronologically, whatever their labels. */
