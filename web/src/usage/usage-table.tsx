@@ -10,6 +10,7 @@ import { useFormat } from '../i18n/use-format.ts'
 import { Change } from './change.tsx'
 import { METRICS } from './usage-figures.ts'
 import type { Metric, Totals } from './usage-figures.ts'
+import styles from './figures.module.css'
 
 type UsageTableProps = {
   readonly caption: string
@@ -49,7 +50,7 @@ export function UsageTable(props: UsageTableProps) {
       sort: 'name',
       isRowHeader: true,
       card: 'title',
-      cell: ({ group }) => <span className="break">{nameCell(group)}</span>,
+      cell: ({ group }) => <div className={styles['name']}>{nameCell(group)}</div>,
     },
     ...METRICS.map((metric): Column<Totals, SortKey> => ({
       id: metric,
