@@ -7,7 +7,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { openStore } from '../../src/store/open.ts'
 import { Browser, tokenOf } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { CLIENT, startOidcProvider, type OidcProvider } from '../support/oidc.ts'
+import { CLIENT, startOidcProvider, type Claims, type OidcProvider } from '../support/oidc.ts'
 import { freePort } from '../support/port.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { freshSqlite, type FreshDatabase } from '../support/store.ts'
@@ -118,6 +118,27 @@ function invitedPeople(fresh: FreshDatabase): void {
     await refused('email_not_verified')
     provider.person = { sub: 'b1', email: 'bob@example.com', name: 'Bob' }
     await refused('email_not_verified')
+    // Only a clear yes counts, and only under its standard name.
+    for (const email_verified of ['false', '0', 'no', 1, {}, []]) {
+      provider.person = { sub: 'b1', email: 'bob@example.com', email_verified }
+      await refused('email_not_verified')
+    }
+    provider.person = { sub: 'b1', email: 'bob@example.com', emailVerified: true }
+    await refused('email_not_verified')
+    // Some providers send the flag as text.
+    provider.person = { sub: 'b1', email: 'bob@example.com', email_verified: 'true' }
+    assert.equal(await signOn(new Browser(gateway.url)), '/')
+    await gateway.tollgate('users', 'remove', 'bob@example.com')
+  })
+
+  test('an address that only looks like another after lower-casing is refused', async () => {
+    await gateway.tollgate('users', 'create', '--email', 'kim@example.com', '--role', 'Viewer')
+    // The Kelvin sign, whose lower case is an ordinary k.
+    provider.person = { ...somebody, sub: 'k1', email: '\u{212a}im@example.com' }
+    await refused('email_not_verified')
+    provider.person = { ...somebody, sub: 'k2', email: 'KIM@Example.com' }
+    assert.equal(await signOn(new Browser(gateway.url)), '/')
+    await gateway.tollgate('users', 'remove', 'kim@example.com')
   })
 
   test('a self-chosen address is not linked until an administrator confirms it', async () => {
@@ -242,6 +263,38 @@ test('with a configured role, people get in without an invitation and have that 
   assert.deepEqual(
     [person.email, person.role.name, person.name],
     ['new@example.com', 'Viewer', 'New'],
+  )
+})
+
+test('nobody joins under an address that is not verified, or is none', async () => {
+  await using provider = await startOidcProvider()
+  await using gateway = await startGateway({ config: config(provider, ', role: Viewer') })
+  const joins = async (claims: Claims): Promise<string> => {
+    provider.person = { sub: `${claims['email']}`, ...claims }
+    return signOn(new Browser(gateway.url))
+  }
+  const refused = '/sign-in?error=email_not_verified'
+  assert.equal(await joins({ email: 'boss@example.com', email_verified: false }), refused)
+  for (const email of ['root', '<b>@example.com', `${'a'.repeat(300)}@example.com`])
+    assert.equal(await joins({ email, email_verified: true }), refused)
+  // An unusable name keeps nobody out: they can enter one themselves.
+  assert.equal(
+    await joins({ email: 'boss@example.com', email_verified: 'true', name: 'Boss' }),
+    '/',
+  )
+  for (const [index, name] of ['n'.repeat(101), 'a\0b', ['Ann'], { first: 'Ann' }].entries())
+    assert.equal(await joins({ email: `${index}@example.com`, email_verified: true, name }), '/')
+  const { users } = await gateway.tollgate('users', 'list')
+  const people = users as readonly { readonly email: string; readonly name: string }[]
+  assert.deepEqual(
+    people.map(({ email, name }) => [email, name]),
+    [
+      ['0@example.com', ''],
+      ['1@example.com', ''],
+      ['2@example.com', ''],
+      ['3@example.com', ''],
+      ['boss@example.com', 'Boss'],
+    ],
   )
 })
 

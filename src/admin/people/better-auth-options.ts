@@ -17,6 +17,7 @@ import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts
 import { ACCOUNT, PERSON, SESSION, TWO_FACTOR, VERIFICATION } from './columns.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { subjectOf } from './people.ts'
+import { addressProblem, readProfile } from './provider-profile.ts'
 
 export type OidcSettings = {
   readonly issuer: string
@@ -74,6 +75,7 @@ export function betterAuthOptions(options: SignInOptions) {
     },
     user: {
       ...PERSON,
+      validateUserInfo: (coming: Coming) => checkAddress(coming, options.oidc),
       additionalFields: {
         roleId: {
           type: 'string' as const,
@@ -131,9 +133,30 @@ function singleSignOn(oidc: OidcSettings) {
         pkce: true,
         requireIdTokenVerification: true,
         disableSignUp: oidc.roleId === undefined,
+        mapProfileToUser: readProfile,
       },
     ],
   })
+}
+
+/** Somebody who arrives by single sign-on. */
+type Coming = {
+  readonly source: {
+    readonly action: 'create-user' | 'link-account' | 'sign-in'
+    readonly oauth?:
+      | { readonly profile?: Readonly<Record<string, unknown>> | undefined }
+      | undefined
+  }
+}
+
+function checkAddress(
+  { source: { action, oauth } }: Coming,
+  oidc: OidcSettings | undefined,
+): { error: string } | undefined {
+  // Whoever is already known by their identity may have any address.
+  if (action === 'sign-in') return undefined
+  const error = addressProblem(oauth?.profile ?? {}, { trustEmail: oidc?.trustEmail === true })
+  return error === undefined ? undefined : { error }
 }
 
 /** A browser accepts a `__Host-` cookie only over HTTPS, and only from the very host that reads it. */

@@ -65,10 +65,12 @@ async function finish(
   return REASONS.get(result.reason) ?? 'failed'
 }
 
-/** better-auth's error words that a person can do something about. */
+/** better-auth's error words, and those of provider-profile.ts, that a person can do something about. */
 const REASONS: ReadonlyMap<string, SingleSignOnError> = new Map([
   ['signup_disabled', 'not_invited'],
   ['account_not_linked', 'email_not_verified'],
+  ['email_not_verified', 'email_not_verified'],
+  ['email_not_usable', 'email_not_verified'],
   ['unable_to_create_session', 'blocked'],
 ])
 
