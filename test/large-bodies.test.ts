@@ -20,8 +20,8 @@ const asked: Record<ChatFormat, JsonObject> = {
   messages: { messages: [user], max_tokens: 10 },
 }
 
-/** JSON text inside the JSON: nothing that is counted in the body shows how deep it is. */
-const DEEP = `{"a":${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}}`
+/** JSON text inside the JSON, almost as deep as the bound on its lists allows. */
+const DEEP = `{"a":${'['.repeat(499_000)}${']'.repeat(499_000)}}`
 
 const chatCall = (index: number, text = '{}'): JsonObject => ({
   id: `c${index}`,

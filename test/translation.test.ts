@@ -87,6 +87,13 @@ describe('docs/translation.md', () => {
         'context_management.edits.compact',
         { context_management: { edits: [{ type: 'compact_20260112' }] } },
       ],
+      ...(['chat', 'responses', 'messages'] as const).map(
+        (format): [Format, string, JsonObject] => [
+          format,
+          'context_management',
+          { context_management: [{ type: 'compaction' }] },
+        ],
+      ),
     ]
     for (const [format, name, body] of examples) {
       const { dropped } = codecOf(format).readCall({ ...smallest(format), ...body })
