@@ -87,6 +87,8 @@ export function superviseWorkers({ config, source, onServing }: Supervision): vo
 /** In a worker: its configuration. Not from the file, which may be broken or name another database by now. */
 export async function supervisedConfig(): Promise<Config> {
   const answered = once(process, 'message')
+  // bin/runtime.mjs lets no process live for its channel alone, but here there is nothing else to wait for yet.
+  process.channel?.ref()
   tellSupervisor({ type: 'starting' })
   const [message] = (await answered) as [SupervisorMessage]
   if (message.type !== 'configuration') throw new Error(`the first message is ${message.type}`)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
 import { COMMAND } from '../support/command.ts'
@@ -164,7 +164,12 @@ describe('several workers on PostgreSQL', () => {
   after(() => drop())
 
   test('share one address, replace one that dies, and end together', async () => {
-    await using server = serve(env, '--port', '0', '--workers', '2')
+    // Through the launcher, as people start it: each worker runs it, too.
+    const argv = [resolve('bin/tollgate.mjs'), 'serve', '--port', '0', '--workers', '2']
+    await using server = start(process.execPath, argv, {
+      cwd: folder,
+      env: { ...bareEnv, ...env },
+    })
     const url = await addressOf(server)
     // Both must hold the address: with any free port, a new one would be chosen after the last holder died.
     await server.printed(/"listening"[^]*"listening"/)
