@@ -3,6 +3,7 @@
 import type { CanonicalEvent } from '../core/events.ts'
 import type { Span } from './json-text.ts'
 import type { SseEvent } from './sse.ts'
+import { dataStart } from './sse.ts'
 
 type Decode = (event: SseEvent) => readonly CanonicalEvent[]
 
@@ -63,9 +64,10 @@ class Refrain {
     if (isText && delta.choice === before?.choice) this.#listen(event, delta.text)
   }
 
-  #listen({ raw, data }: SseEvent, delta: string): void {
+  #listen(event: SseEvent, delta: string): void {
+    const { raw, data } = event
     const changing = this.#findChanging(data)
-    const start = raw.indexOf(data)
+    const start = dataStart(event)
     // Data that came in several lines is not a substring of its event.
     if (changing === undefined || start < 0) return
     const { text, padding = { start: text.end, end: text.end } } = changing

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { SseReader, sseEvent, writeSse } from './sse.ts'
+import { replaceData, SseReader, sseEvent, writeSse } from './sse.ts'
 
 function readAll(
   bytes: Uint8Array,
@@ -80,4 +80,22 @@ test('a long event in many small reads takes linear time', () => {
   assert.equal(event?.raw.length, 4 * 1024 * 1024 + 1)
   // Takes a tenth of a second; copied for every read, it would block everything else for minutes.
   assert.ok(performance.now() - startedMs < 20_000)
+})
+
+test('data is replaced quickly, whatever surrounds it', () => {
+  const spaces = ' '.repeat(100_000)
+  const before = `:${spaces.repeat(3)}\nid: 1\ndata: ${spaces}`
+  const after = `${spaces}\nretry: 1\n\n`
+  const [event] = new SseReader().read(Buffer.from(`${before}{"a":1}${after}`))
+  assert.ok(event !== undefined)
+  const startedMs = performance.now()
+  assert.equal(replaceData(event, event.data.replace('1', '2')), `${before}{"a":2}${after}`)
+  // A search for the data itself compares each space with every other one.
+  assert.ok(performance.now() - startedMs < 1_000)
+})
+
+test('data of several lines becomes one line when it is replaced', () => {
+  const [event] = new SseReader().read(Buffer.from('event: e\ndata: {\ndata: "a":1}\n\n'))
+  assert.ok(event !== undefined)
+  assert.equal(replaceData(event, '{\n"a":2}'), 'event: e\ndata: { "a":2}\n\n')
 })

@@ -10,7 +10,7 @@ import type { JsonBody } from '../json.ts'
 import { changeMembers, exactBody } from '../json.ts'
 import { SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
-import { replaceData, writeSse } from '../sse.ts'
+import { dataStart, replaceData, writeSse } from '../sse.ts'
 import { DONE, failing, isUsageAsked, KEEP_ALIVE } from './events-encode.ts'
 import { withoutForeignThoughts } from './thoughts.ts'
 import { usableTools } from './usable-tools.ts'
@@ -84,7 +84,7 @@ function renaming(model: string): (event: SseEvent) => string {
     if (length > 0 && raw.slice(0, length) === beginning) return told + raw.slice(length)
     const span = findMember(data, 'model')
     if (span === undefined) return raw
-    const start = raw.indexOf(data)
+    const start = dataStart(event)
     if (start < 0) return replaceData(event, replaceMember(data, 'model', name))
     beginning = raw.slice(0, start + span.end)
     told = raw.slice(0, start + span.start) + name
