@@ -4,8 +4,9 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, listOf, numberOf, stringOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, listOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
+import { Choices } from '../choices.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
 import { findString } from '../json-text.ts'
 import type { Changing } from '../refrain.ts'
@@ -44,7 +45,7 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
 }
 
 class AnswerDecoder {
-  readonly #choices = new Map<number, ChoiceDecoder>()
+  readonly #choices = new Choices((index) => new ChoiceDecoder(index))
   #isStarted = false
   #isEnded = false
 
@@ -63,15 +64,13 @@ class AnswerDecoder {
     const counted = isObject(usage) ? decodeUsage(usage) : undefined
     if (counted === undefined) return events
     events.push(usageEvent(counted, chunk['service_tier']))
-    return isArray(choices) && choices.length === 0 && this.#hasSaidAll()
+    return isArray(choices) && choices.length === 0 && this.#choices.haveEnded
       ? [...events, ...this.end()]
       : events
   }
 
   #addChoice(choice: JsonObject): readonly CanonicalEvent[] {
-    const index = numberOf(choice['index']) ?? 0
-    const decoder = this.#choices.get(index) ?? new ChoiceDecoder(index)
-    this.#choices.set(index, decoder)
+    const decoder = this.#choices.at(choice['index'])
     if (decoder.isEnded) return []
     const { delta, logprobs, finish_reason: reason } = choice
     const events = isObject(delta) ? decoder.add(delta, logprobs) : []
@@ -80,17 +79,13 @@ class AnswerDecoder {
     return isEnd ? [...events, ...decoder.end(reason)] : events
   }
 
-  #hasSaidAll(): boolean {
-    return this.#choices.size > 0 && [...this.#choices.values()].every((choice) => choice.isEnded)
-  }
-
   end(): readonly CanonicalEvent[] {
     if (this.#isEnded) return []
     this.#isEnded = true
-    if (this.#choices.size === 0) {
+    if (this.#choices.isEmpty) {
       throw new GatewayError('provider_failed', 'the provider sent an answer without any content')
     }
-    const ends = [...this.#choices.values()].flatMap((choice) => choice.end('stop'))
+    const ends = this.#choices.all.flatMap((choice) => choice.end('stop'))
     return [...ends, { type: 'response-end' }]
   }
 }

@@ -2,8 +2,9 @@
 // pieces. There is no end marker: the answer is complete when its candidate reports a finish reason.
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
+import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
+import { Choices } from '../choices.ts'
 import { exactly } from '../exact-json.ts'
 import { streamError, unusableAnswer } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
@@ -22,7 +23,7 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
 }
 
 class AnswerDecoder {
-  readonly #candidates = new Map<number, CandidateDecoder>()
+  readonly #candidates = new Choices((index) => new CandidateDecoder(index))
   #isStarted = false
   #isEnded = false
 
@@ -32,14 +33,15 @@ class AnswerDecoder {
     const { candidates, usageMetadata, promptFeedback } = chunk
     const events = this.#start(chunk)
     for (const candidate of listOf(candidates)) {
-      if (isObject(candidate)) events.push(...this.#candidate(candidate).add(candidate))
+      if (isObject(candidate))
+        events.push(...this.#candidates.at(candidate['index']).add(candidate))
     }
     const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
     if (usage !== undefined) events.push({ type: 'usage', usage })
     this.#refuseUnusable(usage)
-    const refusal = this.#candidates.size === 0 ? decodeRefusal(promptFeedback) : undefined
+    const refusal = this.#candidates.isEmpty ? decodeRefusal(promptFeedback) : undefined
     if (refusal !== undefined) events.push(refusal)
-    this.#isEnded = refusal !== undefined || this.#hasSaidAll()
+    this.#isEnded = refusal !== undefined || this.#candidates.haveEnded
     return this.#isEnded ? [...events, { type: 'response-end' }] : events
   }
 
@@ -51,21 +53,9 @@ class AnswerDecoder {
   }
 
   #refuseUnusable(usage: Usage | undefined): void {
-    for (const { unusable } of this.#candidates.values()) {
+    for (const { unusable } of this.#candidates.all) {
       if (unusable !== undefined) throw unusableAnswer(unusable, usage)
     }
-  }
-
-  #hasSaidAll(): boolean {
-    const all = [...this.#candidates.values()]
-    return all.length > 0 && all.every(({ isEnded }) => isEnded)
-  }
-
-  #candidate({ index }: JsonObject): CandidateDecoder {
-    const choice = numberOf(index) ?? 0
-    const known = this.#candidates.get(choice) ?? new CandidateDecoder(choice)
-    this.#candidates.set(choice, known)
-    return known
   }
 }
 
