@@ -4,8 +4,12 @@ import type { Citation } from '../../core/events.ts'
 import type { Json } from '../../core/json.ts'
 import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 
+/** Each one is counted out in the text so far; beyond this many they are left out. */
+const CITATIONS_MAX = 100
+
 export class Citations {
   #said = ''
+  #saidBytes = 0
   /** Where the open block begins in the text so far. */
   #blockStart = 0
   readonly #told = new Set<string>()
@@ -16,6 +20,7 @@ export class Citations {
 
   say(text: string): void {
     this.#said += text
+    this.#saidBytes += Buffer.byteLength(text)
   }
 
   /** The new citations that have a URL and whose text has already arrived, in characters of the open block. */
@@ -23,13 +28,14 @@ export class Citations {
     if (!isObject(metadata)) return []
     // Vertex AI uses another name for the same list.
     const sources = metadata['citationSources'] ?? metadata['citations']
-    return listOf(sources).flatMap((source) => {
+    const first = listOf(sources).slice(0, CITATIONS_MAX)
+    return first.flatMap((source) => {
       const { uri, title, startIndex, endIndex } = objectOf(source)
       const url = stringOf(uri)
       const span = `${url} ${startIndex} ${endIndex}`
       const startByte = numberOf(startIndex) ?? 0
-      const isSaid = startByte < Buffer.byteLength(this.#said)
-      if (url === undefined || !isSaid || this.#told.has(span)) return []
+      if (url === undefined || startByte >= this.#saidBytes || this.#told.has(span)) return []
+      if (this.#told.size === CITATIONS_MAX) return []
       this.#told.add(span)
       const start = this.#characters(startByte)
       const end = this.#characters(numberOf(endIndex) ?? Infinity)

@@ -262,3 +262,17 @@ test('an answer in another format is the provider’s failure', () => {
   assert.throws(() => decodeFrames([1]), isFailure)
   assert.throws(() => decodeResponse({ choices: [] }), isFailure)
 })
+
+test('a hundred thousand citations of one text take linear time', () => {
+  const decode = decodeEvents()
+  decode(sseEvent('', { type: 'content_block_start', content_block: { type: 'text' } }))
+  const cite = sseEvent('', {
+    type: 'content_block_delta',
+    delta: { type: 'citations_delta', citation: { url: 'https://example.com' } },
+  })
+  const startedMs = performance.now()
+  for (let count = 0; count < 100_000; count++) decode(cite)
+  const cited = decode(sseEvent('', { type: 'content_block_stop' }))
+  assert.equal(cited.filter(({ type }) => type === 'text-citation').length, 100_000)
+  assert.ok(performance.now() - startedMs < 5_000)
+})

@@ -45,7 +45,7 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
 }
 
 type NewBlock =
-  | { readonly kind: 'text'; readonly citations: readonly Json[] }
+  | { readonly kind: 'text'; readonly citations: Json[] }
   | { readonly kind: 'thinking'; readonly seal: Seal | undefined }
   | {
       readonly kind: 'tool-call'
@@ -132,7 +132,7 @@ class FrameReader {
     this.#isIgnoring = false
     switch (typeOf(block)) {
       case 'text': {
-        const citations = listOf(block['citations'])
+        const citations = [...listOf(block['citations'])]
         return [...this.#begin({ kind: 'text', citations }), ...this.#piece('text', block['text'])]
       }
       case 'thinking': {
@@ -174,7 +174,7 @@ class FrameReader {
         return []
       case 'citations_delta':
         if (open?.kind === 'text' && delta['citation'] !== undefined) {
-          this.#open = { ...open, citations: [...open.citations, delta['citation']] }
+          open.citations.push(delta['citation'])
         }
         return []
       default:

@@ -281,3 +281,13 @@ test('a call whose id the conversation already uses gets another', () => {
     ['toolu_new', 'call_1'],
   )
 })
+
+test('a hundred thousand citations of a whole answer take linear time', () => {
+  const citation = { url: 'https://example.com', title: '', start: 0, end: 1 }
+  const cite: CanonicalEvent = { type: 'text-citation', ...at(0), citation }
+  const startedMs = performance.now()
+  const { content } = encodeResponse([start, ...Array<typeof cite>(100_000).fill(cite)], answer)
+  const [block] = content as { citations: unknown[] }[]
+  assert.equal(block?.citations.length, 100_000)
+  assert.ok(performance.now() - startedMs < 5_000)
+})
