@@ -30,7 +30,8 @@ function permit(person: Person | undefined, access: Access): void {
     throw new AdminError('not_signed_in', sentence('sign_in_needed'))
   }
   if (access === 'signed-in' || person.permissions.has(access)) return
-  throw new AdminError('not_permitted', sentence('permission_missing', { permission: access }), {
+  const told = person.via === 'token' ? 'token_lacks_permission' : 'permission_missing'
+  throw new AdminError('not_permitted', sentence(told, { permission: access }), {
     permission: access,
   })
 }

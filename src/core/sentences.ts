@@ -142,6 +142,8 @@ export const SENTENCES = {
     'the role "{{role}}" holds the permission "{{permission}}", which you do not hold yourself',
   permission_of_token:
     'your role lacks the permission "{{permission}}", so your tokens cannot have it',
+  token_lacks_permission:
+    'this token lacks the permission "{{permission}}": use one that has it, or ask an administrator for the permission if your role lacks it',
   token_not_enough: 'a personal access token cannot do this: sign in instead',
   other_site:
     'this change comes from another site, so nothing was done: open {{url}}, or set admin.public_url to the address you use',

@@ -122,7 +122,10 @@ describe('credentials', () => {
     assert.deepEqual((await script.get('/profile', bearer(secret))).json.permissions, [
       'usage:read',
     ])
-    assert.equal((await script.get('/people', bearer(secret))).status, 403)
+    const refused = await script.get('/people', bearer(secret))
+    assert.equal(refused.status, 403)
+    // Ann's role has the permission: no administrator could help.
+    assert.match(refused.json.error.message, /^this token lacks the permission "people:manage"/)
     const dora = await join('dora@example.com', 'Viewer')
     const more = await dora.post('/profile/tokens', {
       name: 'more',

@@ -9,7 +9,7 @@ export const ADMIN_ERRORS = {
   not_signed_in: 401,
   /** The e-mail address, the password or the code is wrong; the answer does not say which. */
   wrong_credentials: 401,
-  /** The role lacks a permission; `permission` names it. */
+  /** The role or the token lacks a permission; `permission` names it. */
   not_permitted: 403,
   /** A write with a cookie that comes from another site. */
   wrong_origin: 403,
