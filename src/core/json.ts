@@ -1,5 +1,5 @@
 // JSON as a type, and the few questions that decoders ask of it. Lenient by design: what is not there is undefined.
-import { isShallow } from './json-depth.ts'
+import { isModest } from './json-limits.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [name: string]: Json | undefined }
@@ -20,9 +20,9 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** The object in a JSON text; undefined if it is something else, not JSON, or nested too deep. */
+/** The object in a JSON text; undefined if it is something else, not JSON, or larger inside than real JSON. */
 export function parseObject(text: string, depthMax?: number): JsonObject | undefined {
-  if (!isShallow(text, depthMax)) return undefined
+  if (!isModest(text, depthMax)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined

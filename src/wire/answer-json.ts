@@ -1,4 +1,4 @@
-// JSON from a provider: a whole answer, or one event of a stream. It must be an object, of any size; anything else is
+// JSON from a provider: a whole answer, or one event of a stream. It must be an object, of any length; anything else is
 // the provider's failure.
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'

@@ -2,13 +2,13 @@
 // in tool calls are often longer. For values that are written again; bytes forwarded as they came need none of this.
 import { randomUUID } from 'node:crypto'
 
-import { endOfString } from '../core/json-depth.ts'
+import { endOfString } from '../core/json-limits.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject, parseObject } from '../core/json.ts'
 
 /**
  * Parses an object so that writing it again gives the same numbers; in between, a long number is not a number.
- * Undefined when the text is not an object, not JSON, or nested deeper than real JSON.
+ * Undefined when the text is not an object, not JSON, or larger inside than real JSON.
  */
 export function parseExactly(text: string): JsonObject | undefined {
   const value = parseObject(text)

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 
 import { GatewayError, invalidRequest } from '../core/errors.ts'
-import { DEPTH_MAX } from '../core/json-depth.ts'
+import { DEPTH_MAX } from '../core/json-limits.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { exactly } from './exact-json.ts'

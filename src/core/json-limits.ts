@@ -1,18 +1,24 @@
-// Whether the nesting of a JSON text has a sane depth, checked before it is parsed: reading millions of levels takes
-// seconds, and writing them again minutes, during which nothing else is served.
+// Whether a JSON text has the size of real JSON inside, checked before it is parsed: reading millions of levels, objects
+// or members takes seconds and gigabytes, and writing them again minutes, during which nothing else is served.
 
 /** Real requests, answers and tool arguments stay far below it. */
 export const DEPTH_MAX = 128
+/** Objects and lists. An answer of 16,000 tokens with twenty alternatives each has fewer, and fewer members. */
+const CONTAINERS_MAX = 1_200_000
+const MEMBERS_MAX = 1_200_000
 
 const QUOTE = 0x22
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
+const COLON = 0x3a
 
 /** Says nothing about a text that is not JSON. */
-export function isShallow(text: string, depthMax = DEPTH_MAX): boolean {
+export function isModest(text: string, depthMax = DEPTH_MAX): boolean {
   let depth = 0
+  let containers = 0
+  let members = 0
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
       case QUOTE:
@@ -20,11 +26,14 @@ export function isShallow(text: string, depthMax = DEPTH_MAX): boolean {
         break
       case OPEN_OBJECT:
       case OPEN_ARRAY:
-        if (++depth > depthMax) return false
+        if (++depth > depthMax || ++containers > CONTAINERS_MAX) return false
         break
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
         depth -= 1
+        break
+      case COLON:
+        if (++members > MEMBERS_MAX) return false
         break
       default:
     }

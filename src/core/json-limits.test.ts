@@ -1,8 +1,8 @@
-// How deep JSON is, by its brackets alone; those inside strings do not count.
+// What JSON has inside, by its brackets and colons alone; those inside strings do not count.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { DEPTH_MAX, isShallow } from './json-depth.ts'
+import { DEPTH_MAX, isModest } from './json-limits.ts'
 
 const nested = (levels: number, core = ''): string => '['.repeat(levels) + core + ']'.repeat(levels)
 
@@ -17,5 +17,10 @@ for (const [what, text, expected] of [
   ['never closed', '['.repeat(1_000_000), false],
   ['a string that never ends', `["${'['.repeat(1_000)}`, true],
   ['nothing', '', true],
+  ['many objects and lists', `[${'[],{},'.repeat(590_000)}1]`, true],
+  ['too many of them', `[${'[],{},'.repeat(610_000)}1]`, false],
+  ['many members', `{${'"a":1,'.repeat(1_190_000)}"a":1}`, true],
+  ['too many of them in one object', `{${'"a":1,'.repeat(1_210_000)}"a":1}`, false],
+  ['colons in a string', JSON.stringify({ a: ':'.repeat(1_210_000) }), true],
 ] as const)
-  test(what, () => assert.equal(isShallow(text), expected))
+  test(what, () => assert.equal(isModest(text), expected))
