@@ -24,6 +24,8 @@ export function exactly(text: string, value: JsonObject): JsonObject {
 /** The shortest integer that may be rounded has sixteen digits. */
 const LONG_INTEGER = /^-?\d{16,}$/
 const LENGTH_MIN = 16
+/** Each takes two microseconds; beyond this many, they are rounded. */
+const LONG_INTEGERS_MAX = 100_000
 
 /** The beginning of a string that stands for a long integer while its text is parsed; no client can know it. */
 const MARK = `${randomUUID()} `
@@ -32,7 +34,8 @@ const MARK = `${randomUUID()} `
 function withMarks(text: string): string {
   let marked = ''
   let copiedTo = 0
-  for (let index = 0; index < text.length; index++) {
+  let count = 0
+  for (let index = 0; index < text.length && count < LONG_INTEGERS_MAX; index++) {
     const character = text.charCodeAt(index)
     if (character === QUOTE) index = endOfString(text, index) - 1
     if (character !== MINUS && !isDigit(character)) continue
@@ -41,6 +44,7 @@ function withMarks(text: string): string {
     if (LONG_INTEGER.test(number) && !Number.isSafeInteger(Number(number))) {
       marked += `${text.slice(copiedTo, index)}"${MARK}${number}"`
       copiedTo = end
+      count += 1
     }
     index = end - 1
   }
