@@ -68,8 +68,8 @@ class PassingStream {
    * does not notice.
    */
   #unsent = ''
-  /** Of events that produced no text for the client. */
-  #untoldCharacters = 0
+  /** Of events without output, which decoders may keep: calls that must wait, items, ids. */
+  #silentCharacters = 0
   /** The text of the event that completes the answer, once it has come. */
   #ending: string | undefined
 
@@ -90,15 +90,17 @@ class PassingStream {
   read(bytes: Uint8Array): void {
     for (const event of this.#reader.read(bytes)) {
       const meaning = this.#decode(event)
+      const outputBefore = this.#books.outputBytes
       let isLast = false
       for (const one of meaning) {
         this.#books.see(one)
         isLast ||= isEnd(one)
       }
       const text = this.#voice.forward(event, meaning)
-      if (text === '') this.#untoldCharacters += event.raw.length
+      const { outputBytes } = this.#books
+      if (outputBytes === outputBefore) this.#silentCharacters += event.raw.length
       // A provider that ignores every limit: text may be kept to be repeated at the end, and silent events buffered.
-      if (Math.max(this.#books.outputBytes, this.#untoldCharacters) > ANSWER_BYTES_MAX) {
+      if (Math.max(outputBytes, this.#silentCharacters) > ANSWER_BYTES_MAX) {
         throw tooLong(ANSWER_BYTES_MAX)
       }
       if (isLast) {

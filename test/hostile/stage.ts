@@ -15,7 +15,7 @@ export type Stage = AsyncDisposable & {
   readonly gateway: TestGateway
   ask(model: string, asked?: Asked): Promise<Answer>
   /** The log line of an answered request. */
-  logOf(answer: Answer): Promise<LogLine>
+  logOf(answer: Pick<Answer, 'headers'>): Promise<LogLine>
   /** The log lines of requests for a model, once there are this many. */
   logsOf(model: string, count: number): Promise<readonly LogLine[]>
   /** The explanation of an answered request from the books. */
