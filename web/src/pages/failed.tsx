@@ -1,5 +1,6 @@
 // Shown instead of a page that could not be loaded.
 import { Button } from '@mantine/core'
+import { useRouter } from '@tanstack/react-router'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { ErrorAlert } from '../parts/error-alert.tsx'
@@ -8,8 +9,9 @@ import { Notice } from '../parts/notice.tsx'
 /** The messages of browsers for a script, and of Vite for a style sheet, that could not be fetched. */
 const NOT_FETCHED = /dynamically imported module|importing a module script|preload css/i
 
-export function FailedPage({ error, reset }: ErrorComponentProps) {
+export function FailedPage({ error }: ErrorComponentProps) {
   const { t } = useTranslation()
+  const router = useRouter()
   // The gateway is down or has been updated: only a reload finds the current files.
   if (NOT_FETCHED.test(String(error)))
     return (
@@ -30,7 +32,8 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
     <ErrorAlert
       title={t('error.page')}
       error={error instanceof Error ? error : new Error(String(error))}
-      onRetry={reset}
+      // Not the boundary's own reset, which would show the page again without asking for the session again.
+      onRetry={() => void router.invalidate()}
     />
   )
 }

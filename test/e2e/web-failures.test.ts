@@ -1,0 +1,31 @@
+// Pages while the gateway, or a proxy in front of it, answers with nothing useful: each says so, and works once it can.
+import { after, before, describe, test } from 'node:test'
+import type { Page, Route } from 'playwright-core'
+import { openWebDesk } from '../support/web.ts'
+import type { WebDesk } from '../support/web.ts'
+
+/** What a proxy answers on its own. */
+const proxyPage = (route: Route) =>
+  route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
+
+describe('pages while the gateway fails', () => {
+  let desk: WebDesk
+  let page: Page
+
+  before(async () => {
+    desk = await openWebDesk()
+    ;({ page } = desk)
+    await desk.ask('POST', '/keys', { name: 'night job', models: ['sandbox-chat'], budget: '1' })
+  })
+  after(() => desk.close())
+
+  test('a page that failed before it knew who is signed in loads on the next try', async () => {
+    await page.route('**/session', proxyPage)
+    await page.goto(`${desk.url}/settings/models`)
+    const again = page.getByRole('button', { name: 'Try again' })
+    await again.waitFor()
+    await page.unroute('**/session')
+    await again.click()
+    await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor()
+  })
+})
