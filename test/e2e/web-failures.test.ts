@@ -28,4 +28,14 @@ describe('pages while the gateway fails', () => {
     await again.click()
     await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor()
   })
+
+  test('an answer that is not the gateway’s is explained', async () => {
+    await page.route('**/v1/models', proxyPage)
+    await page.goto(`${desk.url}/settings/models`)
+    await page
+      .getByRole('alert')
+      .getByText(/not the gateway’s own \(HTTP 502\)/)
+      .waitFor()
+    await page.unroute('**/v1/models')
+  })
 })
