@@ -38,4 +38,14 @@ describe('pages while the gateway fails', () => {
       .waitFor()
     await page.unroute('**/v1/models')
   })
+
+  test('a list of keys that cannot be loaded does not look empty', async () => {
+    await page.route('**/keys?*', proxyPage)
+    await page.goto(`${desk.url}/settings/playground`)
+    await page.getByText('The keys could not be loaded.').waitFor()
+    await page.unroute('**/keys?*')
+    await page.getByRole('combobox', { name: 'Key' }).click()
+    await page.getByRole('option', { name: 'night job' }).click()
+    await page.getByText('The keys could not be loaded.').waitFor({ state: 'hidden' })
+  })
 })

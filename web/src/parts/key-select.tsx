@@ -49,6 +49,8 @@ export function KeySelect({ label, value, onChange, required = false }: KeySelec
       clearable={!required}
       clearButtonProps={{ 'aria-label': t('filter.clear', { filter: label }) }}
       description={hasNone && <NoKeys areRevoked={keys.data?.counts.all !== 0} />}
+      error={keys.isError && t('overview.failed')}
+      onDropdownOpen={() => keys.isError && void keys.refetch()}
       placeholder={required ? t('filter.chooseKey') : t('filter.any')}
       value={value ?? null}
       searchValue={text}
