@@ -59,7 +59,10 @@ class AnswerDecoder {
     }
     const { choices, usage } = chunk
     if (isArray(choices)) {
-      for (const choice of choices) if (isObject(choice)) events.push(...this.#addChoice(choice))
+      for (const choice of choices) {
+        // One by one, here and in the other formats: a call takes only so many arguments.
+        if (isObject(choice)) for (const event of this.#addChoice(choice)) events.push(event)
+      }
     }
     const counted = isObject(usage) ? decodeUsage(usage) : undefined
     if (counted === undefined) return events

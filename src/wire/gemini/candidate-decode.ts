@@ -1,7 +1,7 @@
 // One candidate of a generateContent answer as canonical blocks. Only texts arrive in pieces; every other part is
 // whole. Signatures become seals of empty thoughts, so that clients of every format carry them back.
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { callIdOf } from '../call-ids.ts'
@@ -14,8 +14,6 @@ export class CandidateDecoder {
   #block = -1
   #open: 'text' | 'thinking' | undefined
   #hasCalled = false
-  /** Citation metadata of the piece being read. Kept because a text block may end before its piece does. */
-  #cited: Json | undefined
   isEnded = false
   /** Why the answer cannot be used; undefined = it can. */
   unusable: string | undefined
@@ -26,7 +24,7 @@ export class CandidateDecoder {
 
   add(candidate: JsonObject): readonly CanonicalEvent[] {
     const { content, finishReason, citationMetadata } = candidate
-    this.#cited = citationMetadata
+    this.#citations.beginPiece(citationMetadata)
     for (const part of listOf(objectOf(content)['parts'])) if (isObject(part)) this.#addPart(part)
     this.#cite()
     if (typeof finishReason === 'string') this.#end(finishReason, candidate['finishMessage'])
@@ -60,7 +58,7 @@ export class CandidateDecoder {
 
   #cite(): void {
     if (this.#open !== 'text') return
-    for (const citation of this.#citations.read(this.#cited)) {
+    for (const citation of this.#citations.take()) {
       this.#events.push({ type: 'text-citation', ...this.#place(), citation })
     }
   }

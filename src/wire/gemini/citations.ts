@@ -1,8 +1,8 @@
 // Citations in generateContent answers: URLs for spans of all the text so far, counted in UTF-8 bytes, and repeated
 // with later pieces.
 import type { Citation } from '../../core/events.ts'
-import type { Json } from '../../core/json.ts'
-import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 
 /** Each one is counted out in the text so far; beyond this many they are left out. */
 const CITATIONS_MAX = 100
@@ -13,6 +13,8 @@ export class Citations {
   /** Where the open block begins in the text so far. */
   #blockStart = 0
   readonly #told = new Set<string>()
+  /** Those of the piece being read whose text has not arrived yet. */
+  #waiting: readonly JsonObject[] = []
 
   beginBlock(): void {
     this.#blockStart = this.#said.length
@@ -23,23 +25,27 @@ export class Citations {
     this.#saidBytes += Buffer.byteLength(text)
   }
 
-  /** The new citations that have a URL and whose text has already arrived, in characters of the open block. */
-  read(metadata: Json | undefined): Citation[] {
-    if (!isObject(metadata)) return []
+  /** Begins a piece of the answer, with the citations that came with it. */
+  beginPiece(metadata: Json | undefined): void {
     // Vertex AI uses another name for the same list.
-    const sources = metadata['citationSources'] ?? metadata['citations']
-    const first = listOf(sources).slice(0, CITATIONS_MAX)
-    return first.flatMap((source) => {
-      const { uri, title, startIndex, endIndex } = objectOf(source)
-      const url = stringOf(uri)
-      const span = `${url} ${startIndex} ${endIndex}`
-      const startByte = numberOf(startIndex) ?? 0
-      if (url === undefined || startByte >= this.#saidBytes || this.#told.has(span)) return []
-      if (this.#told.size === CITATIONS_MAX) return []
+    const { citationSources, citations } = objectOf(metadata)
+    const sources = listOf(citationSources ?? citations).slice(0, CITATIONS_MAX)
+    this.#waiting = sources.map(objectOf).filter(({ uri }) => typeof uri === 'string')
+  }
+
+  /** The new citations whose text has arrived, in characters of the open block. */
+  take(): Citation[] {
+    const isSaid = (source: JsonObject): boolean => startOf(source) < this.#saidBytes
+    const said = this.#waiting.filter(isSaid)
+    if (said.length > 0) this.#waiting = this.#waiting.filter((source) => !isSaid(source))
+    return said.flatMap((source) => {
+      const { uri, title, startIndex, endIndex } = source
+      const span = `${stringOf(uri)} ${startIndex} ${endIndex}`
+      if (this.#told.has(span) || this.#told.size === CITATIONS_MAX) return []
       this.#told.add(span)
-      const start = this.#characters(startByte)
+      const start = this.#characters(startOf(source))
       const end = this.#characters(numberOf(endIndex) ?? Infinity)
-      return [{ url, title: stringOf(title) ?? '', start, end }]
+      return [{ url: stringOf(uri) ?? '', title: stringOf(title) ?? '', start, end }]
     })
   }
 
@@ -47,4 +53,8 @@ export class Citations {
     const before = Buffer.from(this.#said).subarray(0, bytes).toString()
     return Math.max(0, before.length - this.#blockStart)
   }
+}
+
+function startOf({ startIndex }: JsonObject): number {
+  return numberOf(startIndex) ?? 0
 }

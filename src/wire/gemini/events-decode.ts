@@ -33,8 +33,9 @@ class AnswerDecoder {
     const { candidates, usageMetadata, promptFeedback } = chunk
     const events = this.#start(chunk)
     for (const candidate of listOf(candidates)) {
-      if (isObject(candidate))
-        events.push(...this.#candidates.at(candidate['index']).add(candidate))
+      if (!isObject(candidate)) continue
+      const decoder = this.#candidates.at(candidate['index'])
+      for (const event of decoder.add(candidate)) events.push(event)
     }
     const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
     if (usage !== undefined) events.push({ type: 'usage', usage })

@@ -73,13 +73,15 @@ class AnswerDecoder {
     const events = this.#start(response)
     const output = listOf(response['output'])
     for (const [output_index, item] of output.entries()) {
-      if (isObject(item)) events.push(...this.#done({ output_index, item }))
+      if (!isObject(item)) continue
+      for (const event of this.#done({ output_index, item })) events.push(event)
     }
-    events.push(...this.#close({}))
+    const rest = this.#close({})
     const usage = decodeUsage(response)
     this.#isEnded = true
     return [
       ...events,
+      ...rest,
       { type: 'choice-end', choice: 0, reason: this.#reason(response) },
       ...(usage === undefined ? [] : [usageEvent(usage, response['service_tier'])]),
       { type: 'response-end' },
@@ -135,8 +137,8 @@ class AnswerDecoder {
     this.#open = undefined
     this.#hasCalled ||= open.decoder.isCall
     const events = open.decoder.end(item)
-    for (const waiting of this.#waiting.splice(0)) events.push(...this.#tell(waiting))
-    return events
+    const waiting = this.#waiting.splice(0)
+    return [...events, ...waiting.flatMap((each) => this.#tell(each))]
   }
 
   #tell(item: JsonObject): CanonicalEvent[] {

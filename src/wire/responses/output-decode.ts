@@ -75,7 +75,8 @@ class MessageDecoder implements ItemDecoder {
       const logprobs = told === undefined ? decodeLogprobs(part['logprobs']) : undefined
       events.push(...this.#tell({ kind, part: index, text }, logprobs))
       const annotations = listOf(part['annotations'])
-      events.push(...this.#cite(index, annotations.slice(told?.citations ?? 0)))
+      const cited = this.#cite(index, annotations.slice(told?.citations ?? 0))
+      for (const event of cited) events.push(event)
     }
     return [...events, ...this.#close()]
   }
