@@ -159,6 +159,16 @@ describe('an item by its id', () => {
     assert.deepEqual(input, [user('one'), thought, says('E'), user('two')])
   })
 
+  test('names only the first thousand items of an answer; the others are stored with it', async () => {
+    const items = Array.from({ length: 10_000 }, (_, index) => says(`item_${index}`))
+    await turn({ input: 'all of them' }, response('resp_many', ...items))
+    const stored = await findResponse(state, { keyId, id: 'resp_many' })
+    assert.deepEqual(stored?.response['output'], items)
+    const reference = (index: number) => ({ type: 'item_reference', id: `msg_item_${index}` })
+    assert.deepEqual(await turn({ input: [reference(999)] }, response('resp_one')), [items[999]])
+    await assert.rejects(turn({ input: [reference(1_000)] }, response('resp_none')))
+  })
+
   test('stands for the latest if a provider used it for several answers', async () => {
     const alike = (text: string) => ({ ...says(text), id: 'msg_0' })
     await turn({ input: 'one' }, response('resp_again1', alike('first'), alike('second')))

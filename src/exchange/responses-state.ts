@@ -211,6 +211,9 @@ function unknownItem(place: string, itemId: string): GatewayError {
   )
 }
 
+/** Each item is a row of its own. Those after these are kept with their response, but cannot be referred to alone. */
+const ITEMS_NAMED_MAX = 1_000
+
 async function keep(
   state: ResponsesState,
   keyId: string,
@@ -228,7 +231,8 @@ async function keep(
     expiresAt,
   })
   // An item can be referred to by its id alone, which does not tell which response it is in.
-  const itemIds = new Set(outputOf(response).flatMap((item) => idOf(item) ?? []))
+  const items = outputOf(response).slice(0, ITEMS_NAMED_MAX)
+  const itemIds = new Set(items.flatMap((item) => idOf(item) ?? []))
   try {
     await state.shelf.put([
       sealed(id, JSON.stringify({ input, response })),
