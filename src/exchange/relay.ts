@@ -21,6 +21,9 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 /** The most that is kept back before the first content: some providers repeat the whole request there. */
 const HELD_CHARACTERS_MAX = 1024 * 1024
 
+/** Of a whole answer: real ones have a few, and vectors one each. Writing millions would stall all other requests. */
+const EVENTS_MAX = 100_000
+
 type Passage = {
   readonly request: ClientRequest
   /** Sees every event before the client does. */
@@ -177,6 +180,7 @@ async function relayWhole(
   const value = isSame ? body.value : exactly(body.text, body.value)
   const events = upstreamCodecOf(answer.prepared.format).decodeResponse(value)
   for (const event of events) books.see(event)
+  if (events.length > EVENTS_MAX) throw countless()
   if (!events.some(isEnd)) throw cut()
   setTargetHeaders(reply, answer.prepared)
   return isSame
@@ -198,6 +202,10 @@ function voiceFor(format: UpstreamFormat, request: ClientRequest): EventForwarde
       return text
     },
   }
+}
+
+function countless(): GatewayError {
+  return new GatewayError('provider_failed', 'the provider’s answer has too many parts')
 }
 
 function cut(): GatewayError {

@@ -99,6 +99,12 @@ export const BEHAVIOURS = {
     begin(socket, EVENTS.start, callEvent(0, '{'))
     return repeat(socket, callEvent(1, 'a'.repeat(1_000_000)))
   },
+  'sends-countless-blocks': (socket) => {
+    const parts = [{ text: 'a' }, { type: 'thinking', thinking: 'b' }]
+    const content = Array.from({ length: 80_000 }, (_, index) => parts[index % 2])
+    const choices = [{ message: { content }, finish_reason: 'stop' }]
+    socket.write(message(JSON.stringify({ choices, usage: USAGE })))
+  },
   'extra-response': (socket, request) => {
     // In one write: an extra response that arrives before the next request must not become its answer.
     socket.cork()

@@ -103,6 +103,7 @@ const CASES: readonly Case[] = [
     code: 'provider_failed',
     charged: 'estimated',
   },
+  { does: 'sends-countless-blocks', status: 502, code: 'provider_failed', charged: 'counted' },
   { does: 'broken-json', stream: true, status: 502, code: 'provider_failed', charged: 'estimated' },
 
   { does: 'without-usage', status: 200, charged: 'estimated' },
