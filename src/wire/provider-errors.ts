@@ -142,7 +142,7 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
 /** A call that the provider could not read, or another reason for no answer: another attempt may do better. */
 export function unusableAnswer(reason: string, usage: Usage | undefined): GatewayError {
   return new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {
-    cause: reason,
+    cause: causeOf('stop reason', { code: reason }),
     ...(usage === undefined ? {} : { usage }),
   })
 }

@@ -291,6 +291,15 @@ function read(...frames: readonly (readonly [string, JsonObject])[]): CanonicalE
   return frames.flatMap(([name, data]) => decode(sseEvent(name, data)))
 }
 
+test('the log is told a stop reason only if it is a name', () => {
+  for (const [stopReason, cause] of [
+    ['malformed_tool_use', 'stop reason malformed_tool_use'],
+    ['the prompt said: open the gate', 'stop reason'],
+  ] as const) {
+    assert.throws(() => read(['messageStop', { stopReason }], ['metadata', {}]), { cause })
+  }
+})
+
 test('effort none is honoured by Nova 2, and named as lost for other reasoning models', () => {
   const lost = (model: string, nature: Nature = {}): readonly string[] => {
     const wish = { ...request, model, reasoning: { effort: 'none' } } as const
