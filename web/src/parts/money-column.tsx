@@ -15,7 +15,7 @@ export function useMoneyColumn(amounts: readonly Amount[] = []): (amount: Amount
     if (!amount) return '–'
     const text = money(amount)
     return (
-      <span className={styles['amount']} data-missing={'0'.repeat(most - decimalsIn(text))}>
+      <span className={styles['amount']} data-missing={''.padEnd(most - decimalsIn(text), '0')}>
         {text}
       </span>
     )
