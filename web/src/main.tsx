@@ -8,7 +8,6 @@ import { startI18n } from './i18n/i18n.ts'
 import { Toasts } from './parts/toasts.tsx'
 import { newQueryClient } from './query-client.ts'
 import { newRouter } from './router.tsx'
-import { sessionQuery } from './session.ts'
 import { watchArrivals } from './shell/arrival.ts'
 import { theme } from './theme/theme.ts'
 // Must come first: it declares the order of the cascade layers.
@@ -19,11 +18,7 @@ import 'virtual:theme.css'
 const root = document.getElementById('root')
 if (root) {
   await startI18n()
-  const queryClient = newQueryClient(() => {
-    void queryClient
-      .resetQueries({ queryKey: sessionQuery.queryKey })
-      .then(() => router.invalidate())
-  })
+  const queryClient = newQueryClient()
   const router = newRouter(queryClient)
   watchArrivals(router)
   createRoot(root).render(

@@ -1,15 +1,17 @@
 // The query cache: known answers show at once and are refetched when the reader returns to the page.
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './api.ts'
+import { sessionQuery } from './session.ts'
 
 const attemptsMax = 2
 
-/** `onSignedOut` is called when the gateway no longer accepts the session. */
-export function newQueryClient(onSignedOut: () => void): QueryClient {
+export function newQueryClient(): QueryClient {
+  // The gateway no longer accepts the session: what the page knows of it is read again.
   const onError = (error: Error) => {
-    if (error instanceof ApiError && error.code === 'not_signed_in') onSignedOut()
+    if (error instanceof ApiError && error.code === 'not_signed_in')
+      void client.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
-  return new QueryClient({
+  const client = new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
@@ -22,6 +24,7 @@ export function newQueryClient(onSignedOut: () => void): QueryClient {
       mutations: { networkMode: 'always' },
     },
   })
+  return client
 }
 
 function isPassing(error: Error): boolean {

@@ -1,5 +1,6 @@
 // Who is signed in and what they may do. The server decides every time; this only hides what it would refuse.
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { aboutRoutes } from '../../src/admin/contract/about.ts'
 import type { Permission } from '../../src/admin/contract/permissions.ts'
 import { signInRoutes } from '../../src/admin/contract/sign-in.ts'
@@ -27,6 +28,9 @@ type Session = {
 /** Inside the shell someone is signed in; elsewhere nothing is permitted. */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery)
-  const person = data?.person ?? null
+  const present = data?.person ?? null
+  // Kept when the session ends: the page stays as it is beneath the form to sign in again.
+  const [person, setPerson] = useState(present)
+  if (present && present !== person) setPerson(present)
   return { person, may: (permission) => person?.permissions.includes(permission) ?? false }
 }

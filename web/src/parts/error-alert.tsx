@@ -31,6 +31,7 @@ function ErrorWords({ error }: { readonly error: Error }) {
   const { t } = useTranslation()
   if (!(error instanceof ApiError)) return <>{t('error.unexpected')}</>
   if (error.code === 'unreachable') return <>{t('error.unreachable')}</>
+  if (error.code === 'not_signed_in') return <>{t('error.sessionEnded')}</>
   if (error.code === 'not_understood')
     return <>{t('error.notUnderstood', { status: error.status })}</>
   return (

@@ -13,11 +13,13 @@ import { Navigation } from './navigation.tsx'
 import { Preferences } from './preferences.tsx'
 import styles from './shell.module.css'
 import { Shortcuts } from './shortcuts.tsx'
+import { SignInAgain } from './sign-in-again.tsx'
 
 export function Shell() {
   const { t } = useTranslation()
   return (
     <div className={styles['shell']}>
+      <SignInAgain />
       <Shortcuts />
       <a className={styles['skip']} href="#main">
         {t('nav.skip')}

@@ -21,19 +21,29 @@ export function Entrance({ title, about, children }: EntranceProps) {
         <Preferences />
       </header>
       <main className={styles['middle']}>
-        <div className={styles['brand']}>
-          <img src="/mark.svg" alt="" />
-          Tollgate
-        </div>
-        <div className="card">
-          <h1>{title}</h1>
-          <p>{about}</p>
+        <EntranceCard title={title} about={about}>
           {children}
-        </div>
-        <div className={styles['foot']}>
-          <Readiness />
-        </div>
+        </EntranceCard>
       </main>
     </div>
+  )
+}
+
+export function EntranceCard({ title, about, children }: EntranceProps) {
+  return (
+    <>
+      <div className={styles['brand']}>
+        <img src="/mark.svg" alt="" />
+        Tollgate
+      </div>
+      <div className="card">
+        <h1>{title}</h1>
+        <p>{about}</p>
+        {children}
+      </div>
+      <div className={styles['foot']}>
+        <Readiness />
+      </div>
+    </>
   )
 }
