@@ -107,7 +107,7 @@ async function openSqlite(
       dialect: sqliteDialect(thread),
       plugins: [new IntegerPlugin()],
     })
-    const stopWatching = watchPlace(file, (why) => thread.lose(why))
+    let stopWatching = (): void => {}
     const store: SqliteStore = {
       kind: 'sqlite',
       author,
@@ -119,7 +119,10 @@ async function openSqlite(
         return db.destroy()
       },
     }
-    return await ready(store, { place: file, purpose })
+    await ready(store, { place: file, purpose })
+    // Only now: the files beside a new database come with its first write.
+    stopWatching = watchPlace(file, (why) => thread.lose(why))
+    return store
   } catch (error) {
     throw sqliteError(file, error)
   }

@@ -1,25 +1,37 @@
 // Notices when a database file is removed or replaced, as by a restore under a running server: a process that has the
-// old one open would keep writing where nobody will ever read.
+// old one open would keep writing where nobody will ever read. The same goes for the files that SQLite keeps beside it:
+// the newest commits are in its log, and processes find each other's locks in its index.
 import { statSync } from 'node:fs'
 
 const LOOK_EVERY_MS = 1_000
 
-/** Calls `onReplaced` once, unless the returned function is called before. */
+/** Calls `onReplaced` once, unless the returned function is called before. All three files must exist by now. */
 export function watchPlace(file: string, onReplaced: (why: string) => void): () => void {
-  const opened = identityOf(file)
+  const opened = [file, `${file}-wal`, `${file}-shm`].map((path) => ({
+    path,
+    identity: identityOf(path),
+  }))
   const timer = setInterval(() => {
-    let found = opened
-    try {
-      found = identityOf(file)
-    } catch {
-      // A folder that cannot be read for a moment says nothing about the file.
-    }
-    if (found === opened) return
+    const why = opened.map(whyReplaced).find((reason) => reason !== undefined)
+    if (why === undefined) return
     clearInterval(timer)
-    onReplaced(found === undefined ? `${file} was removed` : `${file} is another file now`)
+    onReplaced(why)
   }, LOOK_EVERY_MS)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+type Opened = { readonly path: string; readonly identity: string | undefined }
+
+function whyReplaced({ path, identity }: Opened): string | undefined {
+  try {
+    const found = identityOf(path)
+    if (found === identity) return undefined
+    return found === undefined ? `${path} was removed` : `${path} is another file now`
+  } catch {
+    // A folder that cannot be read for a moment says nothing about the file.
+    return undefined
+  }
 }
 
 /** Undefined when there is none. */

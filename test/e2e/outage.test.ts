@@ -46,6 +46,23 @@ test('a gateway whose SQLite file is replaced ends, so that a restart uses the n
   assert.equal((await gateway.ended).code, 1)
 })
 
+for (const beside of ['-wal', '-shm']) {
+  test(`a gateway whose SQLite file loses its ${beside} ends, and a restart finds every call`, async () => {
+    const folder = freshFolder()
+    await using gateway = await startGateway({ folder })
+    const key = await gateway.key('demo', 'sandbox-chat')
+    rmSync(join(folder, `tollgate.db${beside}`))
+    assert.equal(await callSandbox(gateway.url, key), 200)
+    const lost = await gateway.logged('database_lost')
+    assert.match(JSON.stringify(lost['cause']), new RegExp(`${beside} was removed`))
+    assert.equal((await gateway.ended).code, 1)
+    await using next = await startGateway({ folder })
+    const [row] = (await next.tollgate('usage'))['rows'] as { requests: number }[]
+    assert.equal(row?.requests, 1)
+    assert.deepEqual(await next.tollgate('ledger', 'verify'), { ok: true, violations: [] })
+  })
+}
+
 test('a SQLite file that another process keeps locked soon makes the gateway not ready', async () => {
   const folder = freshFolder()
   await using gateway = await startGateway({ folder })
