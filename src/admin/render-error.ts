@@ -68,6 +68,7 @@ function ofStore(thrown: StoreError): AdminError {
     case 'invalid_url':
     case 'not_a_database':
     case 'no_database':
+    case 'no_tables':
     case 'newer_schema':
     case 'older_schema':
     case 'wrong_secret':

@@ -10,7 +10,7 @@ import type { Model } from '../catalog/models.ts'
 import { SANDBOX } from '../catalog/catalog.ts'
 import { formatUsd } from '../core/money.ts'
 import { urlOf } from '../core/url-of.ts'
-import { StoreError } from '../store/errors.ts'
+import { StoreError, type StoreErrorCode } from '../store/errors.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { describePlace } from '../store/place.ts'
 import { common, lookAtStore, readConfig, type CommonOptions } from './context.ts'
@@ -74,15 +74,16 @@ async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const { code, message } = error
-    if (code === 'older_schema') return { problems: [], notes: [message] }
-    if (code !== 'no_database') {
-      return { problems: [{ path: 'database', message: `cannot be used: ${message}` }], notes: [] }
-    }
     const place = describePlace(config.database)
-    return {
-      problems: [],
-      notes: [`there is no database at ${place} yet: the first start creates it`],
+    // What the first start takes care of is no problem.
+    const notes: Partial<Record<StoreErrorCode, string>> = {
+      no_database: `there is no database at ${place} yet: the first start creates it`,
+      no_tables: `the database at ${place} has no tables of Tollgate yet: the first start creates them`,
+      older_schema: message,
     }
+    const note = notes[code]
+    if (note !== undefined) return { problems: [], notes: [note] }
+    return { problems: [{ path: 'database', message: `cannot be used: ${message}` }], notes: [] }
   }
 }
 

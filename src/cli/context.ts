@@ -8,7 +8,7 @@ import type { Config, Place } from '../config/load.ts'
 import type { ConfigSource } from '../config/written.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Author } from '../store/audit.ts'
-import { StoreError } from '../store/errors.ts'
+import { StoreError, type StoreErrorCode } from '../store/errors.ts'
 import { seedFrame } from '../store/frame.ts'
 import { openStore } from '../store/open.ts'
 import type { Purpose, Store } from '../store/open.ts'
@@ -60,7 +60,7 @@ export function withStore<Result>(
   return closing(openedFor('change', place, workerModules), work)
 }
 
-/** The same for commands that people begin with: if there is no database, it is created. */
+/** The same for commands that people begin with: a database or its tables, if missing, are created. */
 export function withStoreOrNew<Result>(
   place: Place,
   work: (store: Store) => Promise<Result>,
@@ -73,16 +73,22 @@ export function withStoreOrNew<Result>(
   })
 }
 
-/** Reports a new database, because the address may be a mistake. */
+/** Reports what it creates, because the address may be a mistake. */
 async function openOrMake(place: Place): Promise<Store> {
   try {
     return await openedFor('change', place)
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'no_database') throw error
+    const created = error instanceof StoreError ? CREATED[error.code] : undefined
+    if (created === undefined) throw error
     const store = await openedFor('create', place)
-    printNote(`created a new database, ${describePlace(place.database)}`)
+    printNote(`created ${created} ${describePlace(place.database)}`)
     return store
   }
+}
+
+const CREATED: Partial<Record<StoreErrorCode, string>> = {
+  no_database: 'a new database,',
+  no_tables: "Tollgate's tables in",
 }
 
 function openedFor(

@@ -7,8 +7,10 @@ export type StoreErrorCode =
   /** The database cannot be reached, or does not let us in. */
   | 'unreachable'
   | 'not_a_database'
-  /** There is no database of Tollgate at that address, and the caller may not create it. */
+  /** There is no database at that address, and the caller may not create it. */
   | 'no_database'
+  /** There is a database without Tollgate's tables, and the caller may not create them. */
+  | 'no_tables'
   | 'read_only'
   /** The database belongs to a later major version of Tollgate. */
   | 'newer_schema'

@@ -97,9 +97,17 @@ export function postgresError(url: string, error: unknown): unknown {
 
 /** For callers that must not create a database just because the address is wrong. */
 export function noDatabase(place: string): StoreError {
-  const message = `there is no database at ${place}: name another with --config, TOLLGATE_DATABASE or \`database\` in tollgate.yaml, or create it with \`tollgate serve\` or \`tollgate keys create\``
+  const message = `there is no database at ${place}: ${NAME_ANOTHER}, or create it with ${CREATORS}`
   return new StoreError('no_database', message)
 }
+
+export function noTables(place: string): StoreError {
+  const message = `the database at ${place} has no tables of Tollgate: ${NAME_ANOTHER}, or create them with ${CREATORS}`
+  return new StoreError('no_tables', message)
+}
+
+const NAME_ANOTHER = 'name another with --config, TOLLGATE_DATABASE or `database` in tollgate.yaml'
+const CREATORS = '`tollgate serve` or `tollgate keys create`'
 
 export function olderSchema(
   place: string,

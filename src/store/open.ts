@@ -15,6 +15,7 @@ import { migrate, schemaState } from './migrate.ts'
 import {
   lettersMissing,
   noDatabase,
+  noTables,
   olderSchema,
   pooled,
   postgresError,
@@ -199,7 +200,7 @@ async function ready<Opened extends Store>(
   try {
     if (store.kind === 'postgres') await inspectServer(store.pool)
     const schema = await schemaState(store.db, store.kind)
-    if (schema.state === 'none' && purpose !== 'create') throw noDatabase(place)
+    if (schema.state === 'none' && purpose !== 'create') throw noTables(place)
     if (schema.state === 'older' && purpose === 'look') throw olderSchema(place, schema)
     if (schema.state !== 'current') await migrateStore(store)
     // Changes no row, but fails here and not at the first request if the database cannot be written.
