@@ -248,6 +248,15 @@ describe('mistakes', () => {
       ['providers.a.timeouts.idle must be above 0'],
     ],
     ['a size', 'server: { body_limit: big }', ['server.body_limit must be a size such as']],
+    ['no body at all', 'server: { body_limit: 0B }', ['server.body_limit must be above 0']],
+    [
+      'room for no response',
+      'responses: { retention: 0, key_limit: 0KB }',
+      [
+        'responses.retention must be above 0: to store nothing, set responses.store to false',
+        'responses.key_limit must be above 0: to store nothing, set responses.store to false',
+      ],
+    ],
     ['a budget', 'frame: { budget: -1 }', ['frame.budget must be a budget']],
     ['a time zone', 'frame: { timezone: Berlin }', ['frame.timezone must be an IANA time zone']],
     [

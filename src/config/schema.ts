@@ -12,9 +12,11 @@ import {
   flag,
   httpUrl,
   integer,
+  isAboveZero,
   oneOf,
   price,
   size,
+  someSize,
   someWait,
   text,
   timezone,
@@ -42,7 +44,7 @@ const server = z
     host: host.default('127.0.0.1'),
     port: port.default(4000),
     workers: workers.default(1),
-    body_limit: size.prefault('32MB'),
+    body_limit: someSize.prefault('32MB'),
     drain: wait.prefault('2m'),
   })
   .transform(({ body_limit, drain, ...rest }) => ({
@@ -110,11 +112,13 @@ const auth = z
   .strictObject({ messages_bearer: flag.default(false) })
   .transform(({ messages_bearer }) => ({ messagesBearer: messages_bearer }))
 
+const NOTHING_STORED = 'must be above 0: to store nothing, set responses.store to false'
+
 const responses = z
   .strictObject({
     store: flag.default(true),
-    retention: duration.prefault('7d'),
-    key_limit: size.prefault('1GB'),
+    retention: duration.refine(isAboveZero, NOTHING_STORED).prefault('7d'),
+    key_limit: size.refine(isAboveZero, NOTHING_STORED).prefault('1GB'),
   })
   .transform(({ store, retention, key_limit }) => ({
     store,

@@ -9,6 +9,7 @@ import type { Nanodollars } from './money.ts'
 import { isTimezone, timezoneOf } from './timezone.ts'
 import { parseDuration, parseSize } from './units.ts'
 
+const ABOVE_ZERO = 'must be above 0: leave it out for the default'
 const PRICE_HINT = 'must be a price in USD per million tokens, such as 0.25'
 
 /** In milliseconds. */
@@ -21,10 +22,13 @@ export const duration = written(
 export const wait = duration.refine((ms) => ms <= DAY_MS, 'must be at most 24h')
 
 /** A wait that cannot be switched off by writing 0. */
-export const someWait = wait.refine((ms) => ms > 0, 'must be above 0: leave it out for the default')
+export const someWait = wait.refine(isAboveZero, ABOVE_ZERO)
 
 /** In bytes. */
 export const size = written(parseSize, 'must be a size such as 512KB, 32MB or 1GB')
+
+/** A size that leaves room for something. */
+export const someSize = size.refine(isAboveZero, ABOVE_ZERO)
 
 /** An amount of USD with at most 9 decimals. */
 export const budget = z
@@ -83,6 +87,10 @@ export const httpUrl = text.refine((value) => {
   const url = URL.parse(value)
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:')
 }, 'must be an address such as https://api.example.com/v1')
+
+export function isAboveZero(value: number): boolean {
+  return value > 0
+}
 
 function toNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
