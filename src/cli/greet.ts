@@ -1,5 +1,6 @@
 // What a person at a terminal needs to know once the gateway serves: its address, how to become the first
 // administrator, and how to make the first call.
+import { hasPeopleManager } from '../admin/people/role-list.ts'
 import { adminUrlOf } from '../config/admin-url.ts'
 import type { Config } from '../config/load.ts'
 import type { ConfigSource } from '../config/written.ts'
@@ -13,20 +14,27 @@ type Started = { readonly config: Config; readonly source: ConfigSource }
 
 export async function greet({ config, source }: Started, url: string): Promise<void> {
   printHint(`Tollgate is listening on ${url}`)
-  const { setupUrl, isKeyless } = await withStore(config, async (store) => ({
+  const { setupUrl, hasManager, isKeyless } = await withStore(config, async (store) => ({
     setupUrl: await makeSetupUrl(store, adminUrlOf(config, url)),
+    hasManager: await hasPeopleManager(store.db),
     isKeyless: !(await hasKeys(store)),
   }))
+  const file = source.options?.config
+  const withFile = file === undefined ? '' : ` --config ${JSON.stringify(file)}`
   if (setupUrl !== undefined) {
     printHint(`
 There is no administrator yet. Open this link to become the first one; it works once, for 24 hours:
 
   ${setupUrl}
 `)
+  } else if (!hasManager) {
+    printHint(`
+There is no administrator yet. Add one from another terminal, ${whereToPaste(source)}:
+
+  npx tollgate users create${withFile} --email ADDRESS --role Administrator
+`)
   }
   if (isKeyless) {
-    const file = source.options?.config
-    const withFile = file === undefined ? '' : ` --config ${JSON.stringify(file)}`
     printHint(`
 There is no key yet. Create one in the interface, or paste this in another terminal, ${whereToPaste(source)}:
 

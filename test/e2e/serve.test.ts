@@ -319,6 +319,19 @@ test('changes that a running server cannot apply are reported', async () => {
   assert.equal(stdout.match(/restart_needed|frame_unchanged/g)?.length, 2)
 })
 
+test('a start with people but no administrator says how to make one', async () => {
+  const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'viewer.db')}` }
+  const hint = /There is no administrator yet.*\n\n {2}npx tollgate (users create .*)\n/
+  const told: boolean[] = []
+  for (const role of ['Viewer', 'Administrator']) {
+    await tollgate(env, 'users', 'create', `--email=${role}@example.com`, `--role=${role}`)
+    await using server = serve(env, '--port', '0')
+    await server.printed(/There is no key yet/)
+    told.push(hint.test((await server.stop()).stderr))
+  }
+  assert.deepEqual(told, [true, false])
+})
+
 test('a SQLite database that came without its secret is reported once', async () => {
   const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'restored', 't.db')}` }
   const told: number[] = []

@@ -1,6 +1,6 @@
 // All roles: the built-in ones, which nobody can change, and custom ones.
 import { sentence } from '../../core/sentences.ts'
-import { listStoredRoles } from '../../store/roles.ts'
+import { countByRole, listStoredRoles } from '../../store/roles.ts'
 import type { Queries } from '../../store/tables.ts'
 import { BUILT_IN_ROLES, PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { invalidValue } from '../error.ts'
@@ -21,6 +21,14 @@ export async function listRoles(db: Queries): Promise<readonly Role[]> {
     isBuiltIn: false,
   }))
   return [...BUILT_IN_ROLES.map((role) => ({ ...role, isBuiltIn: true })), ...own]
+}
+
+/** Whether anybody may manage people, once they accept their invitation. */
+export async function hasPeopleManager(db: Queries): Promise<boolean> {
+  const counts = await countByRole(db)
+  return (await listRoles(db)).some(
+    ({ id, permissions }) => permissions.includes('people:manage') && counts.has(id),
+  )
 }
 
 /** The role of a person. A role that no longer exists has no permissions. */
