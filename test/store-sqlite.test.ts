@@ -1,7 +1,7 @@
 // Faults of SQLite alone: files that cannot be opened, locks of other processes, handlers in its thread.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -29,6 +29,15 @@ describe('opening a file', () => {
     const store = await open('new/folder/tollgate.db')
     assert.equal((await readFrame(store)).period, 'month')
     await store.close()
+  })
+
+  test('lets nobody else into a new folder, and leaves the mode of an existing one', async () => {
+    const modeOf = (name: string): number => statSync(join(folder, name)).mode & 0o777
+    await (await open('own/data/tollgate.db')).close()
+    mkdirSync(join(folder, 'shared'))
+    chmodSync(join(folder, 'shared'), 0o755)
+    await (await open('shared/tollgate.db')).close()
+    assert.deepEqual(['own/data', 'shared'].map(modeOf), [0o700, 0o755])
   })
 
   for (const [url, code, message] of [

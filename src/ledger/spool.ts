@@ -123,7 +123,7 @@ export class Spool {
 /** Why the folder cannot be used, checked early, while there is time to repair it. */
 export function whyUnusable(folder: string): string | undefined {
   try {
-    makeFolder(folder, 0o700)
+    makeFolder(folder)
     accessSync(`${folder}/`, constants.W_OK)
     return undefined
   } catch (error) {
@@ -200,7 +200,7 @@ function fromLine(line: string): Spooled[] {
 }
 
 async function openIn(folder: string): Promise<OpenFile> {
-  makeFolder(folder, 0o700)
+  makeFolder(folder)
   const path = newPath(folder)
   const handle = await open(path, 'a', 0o600)
   await syncFolder(folder)
