@@ -69,6 +69,7 @@ export class Writer {
   readonly #watch: NodeJS.Timeout
   readonly #knownPrices = new Set<string>()
   #nodeId: number
+  /** Never starts again: books restored from a backup may give this process a number that it had before. */
   #holdCount = 0
   #queue: Entry[] = []
   #urgent: Entry[] = []
@@ -241,7 +242,6 @@ export class Writer {
   /** Joins under a new number, because holds of the old one are being charged; asks get new hold ids. */
   async #rejoin(entries: readonly Entry[]): Promise<void> {
     this.#nodeId = await this.#join()
-    this.#holdCount = 0
     this.#queue = [...entries, ...this.#urgent, ...this.#queue]
     this.#urgent = []
     for (const entry of this.#queue) {

@@ -200,6 +200,18 @@ export function ledgerNodesContract(
       rmSync(folder, { recursive: true })
     })
 
+    it('a node that joins again under its old number, as after a restore, charges every call', async (desk) => {
+      const key = await desk.key(10_000n)
+      const node = await openLedger({ store: desk.store, ...DEAF })
+      await spend(node, ask(key, 1000), { costNanodollars: 300n })
+      const { db } = desk.store
+      await sql`DELETE FROM node_beats WHERE node_id = (SELECT max(id) FROM nodes)`.execute(db)
+      await sql`DELETE FROM nodes WHERE id = (SELECT max(id) FROM nodes)`.execute(db)
+      await spend(node, ask(key, 1000), { costNanodollars: 400n })
+      assert.equal((await desk.account(key)).spent_nanodollars, 700n)
+      await node.close()
+    })
+
     it('settlements that several processes replay at once reach the books once', async (desk) => {
       const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
       const key = await desk.key(1_000_000n)
