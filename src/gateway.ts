@@ -17,7 +17,7 @@ import { KeyDirectory } from './access/directory.ts'
 import { LastUse } from './access/last-use.ts'
 import { RaisedBounds } from './access/raised-bounds.ts'
 import { Tokenizer } from './access/tokenizer.ts'
-import { adminUrlOf } from './config/admin-url.ts'
+import { adminUrlOf, isAdminLocal } from './config/admin-url.ts'
 import type { Config } from './config/load.ts'
 import type { ConfigSource } from './config/written.ts'
 import { secretOf } from './config/secret.ts'
@@ -187,6 +187,7 @@ async function openAdminPlane(
     store: own,
     publicUrl,
     publicUrlIsWritten: config.admin.publicUrl !== undefined,
+    isLocal: isAdminLocal(config),
     oidc: config.admin.oidc,
     version,
     secret: secretOf(config),

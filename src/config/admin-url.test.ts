@@ -1,9 +1,15 @@
 // The address people are given: a configured one wins, and one that means all interfaces is replaced.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
 
-import { adminUrlOf } from './admin-url.ts'
+import { adminUrlOf, isAdminLocal } from './admin-url.ts'
 import { loadConfig } from './load.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-admin-url-'))
+after(() => rmSync(folder, { recursive: true }))
 
 const cases = [
   ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
@@ -25,3 +31,22 @@ test('public_url wins, and a separate admin address comes before the shared one'
   const elsewhere = { ...admin, listen: { host: '127.0.0.1', port: 4001 } }
   assert.equal(adminUrlOf({ admin: elsewhere }, 'http://127.0.0.1:1'), 'http://127.0.0.1:4001')
 })
+
+for (const [config, isLocal] of [
+  ['', true],
+  ['server: { host: localhost }', true],
+  ['server: { host: "::1" }', true],
+  ['server: { host: 0.0.0.0 }', false],
+  ['server: { host: "::" }', false],
+  ['server: { host: 192.168.0.7 }', false],
+  ['server: { host: 0.0.0.0 }\nadmin: { listen: "127.0.0.2:4001" }', true],
+  ['admin: { listen: "0.0.0.0:4001" }', false],
+  ['admin: { public_url: "http://localhost:4000" }', true],
+  ['admin: { public_url: "http://tollgate.lan" }', false],
+  ['server: { host: 0.0.0.0 }\nadmin: { public_url: "http://127.0.0.1:4000" }', false],
+] as const)
+  test(`${config || 'the default'} serves people ${isLocal ? 'on this machine only' : 'elsewhere'}`, () => {
+    const file = join(folder, 'tollgate.yaml')
+    writeFileSync(file, config)
+    assert.equal(isAdminLocal(loadConfig({ env: {}, folder, options: { config: file } })), isLocal)
+  })

@@ -24,6 +24,8 @@ export type PeopleOptions = {
   readonly secret: string
   readonly publicUrl: string
   readonly publicUrlIsWritten: boolean
+  /** Whether only this machine reaches the interface. */
+  readonly isLocal: boolean
   readonly oidc: OidcConfig | undefined
   readonly mailer: Mailer | undefined
 }
@@ -40,7 +42,7 @@ type People = {
 }
 
 export function openPeople(options: PeopleOptions): People {
-  const { oidc, publicUrl, log } = options
+  const { oidc, publicUrl, isLocal, log } = options
   let signIn: Promise<SignIn> | undefined
   const parts: PeopleParts = {
     ...options,
@@ -54,7 +56,7 @@ export function openPeople(options: PeopleOptions): People {
       return signIn
     },
   }
-  if (!publicUrl.startsWith('https:')) {
+  if (!publicUrl.startsWith('https:') && !isLocal) {
     log.warn('sign_in_over_http', {
       message: `people sign in over plain HTTP (${publicUrl}): anyone on the network can read passwords. Put a proxy with HTTPS in front and set admin.public_url`,
     })
