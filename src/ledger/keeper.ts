@@ -11,6 +11,7 @@ import {
   holdsOfDeadNodes,
   beat,
   fence,
+  hasHolds,
   holdsOfNode,
   leaveNodes,
   nodesOfDeadProcesses,
@@ -121,8 +122,13 @@ export class Keeper {
   }
 
   async #fence(nodeId: number): Promise<void> {
-    await fence(this.#options.store, nodeId)
-    this.#options.alarm(`node ${nodeId} has stopped: what it held is charged as orphaned`)
+    const { store, alarm } = this.#options
+    // A node that another one was faster to fence has been reported by that one.
+    if (!(await fence(store, nodeId))) return
+    const fate = (await hasHolds(store, nodeId))
+      ? 'what it held is charged as orphaned'
+      : 'it held nothing'
+    alarm(`node ${nodeId} has stopped: ${fate}`)
   }
 
   async #chargeOrphans(): Promise<void> {

@@ -43,9 +43,12 @@ export async function beat(store: Store, nodeId: number): Promise<readonly Beat[
   return rows.map((row) => ({ nodeId: row.id, beats: row.beats }))
 }
 
-/** From here on the node can commit no batch: one in flight has committed before, or sees the fence. */
-export async function fence(store: Store, nodeId: number): Promise<void> {
-  await endNode(store, nodeId, 'fenced')
+/**
+ * From here on the node can commit no batch: one in flight has committed before, or sees the fence. False if it was no
+ * longer live.
+ */
+export function fence(store: Store, nodeId: number): Promise<boolean> {
+  return endNode(store, nodeId, 'fenced')
 }
 
 export async function leaveNodes(store: Store, nodeId: number): Promise<void> {
@@ -76,20 +79,27 @@ export async function holdsOfDeadNodes(store: Store, limit: number): Promise<rea
   return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
 }
 
+export async function hasHolds(store: Store, nodeId: number): Promise<boolean> {
+  const first = await selectHolds(store, nodeId).limit(1).executeTakeFirst()
+  return first !== undefined
+}
+
 /** The node's own holds reserved before this time. */
 export async function holdsOfNode(
   store: Store,
   nodeId: number,
   reservedBefore: number,
 ): Promise<readonly HeldBy[]> {
-  const rows = await store.db
+  const rows = await selectHolds(store, nodeId).where('reserved_at', '<', reservedBefore).execute()
+  return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
+}
+
+function selectHolds(store: Store, nodeId: number) {
+  return store.db
     .selectFrom('holds')
     .select(['id', 'key_id'])
     .where('id', '>=', nodeId * HOLDS_PER_NODE)
     .where('id', '<', (nodeId + 1) * HOLDS_PER_NODE)
-    .where('reserved_at', '<', reservedBefore)
-    .execute()
-  return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
 }
 
 async function insertNode(store: Store): Promise<number> {
@@ -107,14 +117,16 @@ async function insertNode(store: Store): Promise<number> {
   })
 }
 
-async function endNode(store: Store, nodeId: number, status: 'fenced' | 'left'): Promise<void> {
-  await store.db
+/** Whether it was live until now. */
+async function endNode(store: Store, nodeId: number, status: 'fenced' | 'left'): Promise<boolean> {
+  const { numUpdatedRows } = await store.db
     .updateTable('nodes')
     .set({ status, ended_at: store.clock.now() })
     .where('id', '=', nodeId)
     .where('status', '=', 'live')
-    .execute()
+    .executeTakeFirstOrThrow()
   await store.db.deleteFrom('node_beats').where('node_id', '=', nodeId).execute()
+  return numUpdatedRows > 0n
 }
 
 /** PostgreSQL's unique_violation; SQLite has one writer at a time, so it cannot happen there. */

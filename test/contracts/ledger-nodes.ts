@@ -64,7 +64,10 @@ export function ledgerNodesContract(
       })
       await until(async () => (await listOrphans(desk.store)).length === 3)
       await watcher.close()
-      assert.ok(alarms.some((message) => message.includes('has stopped')))
+      const alarmsEndingIn = (end: string): number =>
+        alarms.filter((message) => message.endsWith(`has stopped: ${end}`)).length
+      assert.equal(alarmsEndingIn('what it held is charged as orphaned'), 1)
+      assert.equal(alarmsEndingIn('it held nothing'), desk.nodes.length - 1)
       assert.equal((await desk.account(key)).spent_nanodollars, 6000n)
       assert.ok(
         (await desk.usage(key)).every((row) => row.estimated === 1 && row.state === 'orphaned'),
