@@ -14,11 +14,14 @@ export type HeldBy = { readonly holdId: HoldId; readonly keyId: string }
 
 const JOIN_TRIES_MAX = 20
 
-/** Joins under a number that was never used before; the node's hold ids derive from it. */
-export async function joinNodes(store: Store): Promise<number> {
+/**
+ * Joins under a number that was never used before; the node's hold ids derive from it. Books restored from a backup do
+ * not know the `former` number of this process, whose ids it may still remember.
+ */
+export async function joinNodes(store: Store, former: number): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
-      return await insertNode(store)
+      return await insertNode(store, former)
     } catch (error) {
       // Two nodes that join at once pick the same number: the second one tries again.
       if (tries === JOIN_TRIES_MAX || !isDuplicate(error)) throw error
@@ -102,13 +105,13 @@ function selectHolds(store: Store, nodeId: number) {
     .where('id', '<', (nodeId + 1) * HOLDS_PER_NODE)
 }
 
-async function insertNode(store: Store): Promise<number> {
+async function insertNode(store: Store, former: number): Promise<number> {
   return store.db.transaction().execute(async (tx) => {
     const { id } = await tx
       .insertInto('nodes')
       .columns(['id', 'status', 'host', 'pid', 'joined_at'])
       .expression(
-        sql`SELECT coalesce(max(id), 0) + 1, 'live', ${MACHINE}, ${process.pid}, ${store.clock.now()} FROM nodes`,
+        sql`SELECT CASE WHEN max(id) > ${former} THEN max(id) ELSE ${former} END + 1, 'live', ${MACHINE}, ${process.pid}, ${store.clock.now()} FROM nodes`,
       )
       .returning('id')
       .executeTakeFirstOrThrow()

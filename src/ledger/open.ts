@@ -41,7 +41,7 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   const writer = await Writer.start({
     runner,
     clock,
-    join: () => joinNodes(store),
+    join: (former) => joinNodes(store, former),
     onFreed: (keyIds) => ledger.freed(keyIds),
   })
   const spool = spoolFolder === undefined ? undefined : new Spool(spoolFolder)

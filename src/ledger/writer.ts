@@ -27,8 +27,13 @@ export type Done = {
 type WriterOptions = {
   readonly runner: BatchRunner
   readonly clock: Clock
-  /** Joins the nodes and returns the new number; called again when another node has taken this one for dead. */
-  readonly join: () => Promise<number>
+  /**
+   * Joins the nodes and returns the new number, which must be above `former`; called again when another node has taken
+   * this one for dead, or its hold ids run out.
+   */
+  readonly join: (former: number) => Promise<number>
+  /** How many holds are made under one number: HOLDS_PER_NODE, but for tests. */
+  readonly holdsMax?: number
   /** Called with the keys while a batch that may free budget is formed: items submitted `first` now join it. */
   readonly onFreed: (keyIds: ReadonlySet<string>) => void
 }
@@ -69,7 +74,6 @@ export class Writer {
   readonly #watch: NodeJS.Timeout
   readonly #knownPrices = new Set<string>()
   #nodeId: number
-  /** Never starts again: books restored from a backup may give this process a number that it had before. */
   #holdCount = 0
   #queue: Entry[] = []
   #urgent: Entry[] = []
@@ -80,7 +84,7 @@ export class Writer {
   #idle: (() => void) | undefined
 
   static async start(options: WriterOptions): Promise<Writer> {
-    return new Writer(options, await options.join())
+    return new Writer(options, await options.join(0))
   }
 
   private constructor(options: WriterOptions, nodeId: number) {
@@ -97,6 +101,11 @@ export class Writer {
   /** Whether the database did not take the last batch, which is tried again until it is taken. */
   get isFailing(): boolean {
     return this.#isFailing
+  }
+
+  /** Further holds would have the ids of the next number. */
+  get #isUsedUp(): boolean {
+    return this.#holdCount >= (this.#options.holdsMax ?? HOLDS_PER_NODE)
   }
 
   /** An id for a hold that does not exist yet. */
@@ -178,7 +187,7 @@ export class Writer {
   /** False when the database could not be reached: then the entries are back in the queue. */
   async #commit(entries: readonly Entry[]): Promise<boolean> {
     try {
-      const result = await this.#run(entries)
+      const result = this.#isUsedUp ? { live: false as const } : await this.#run(entries)
       if (result.live) this.#deliver(entries, result)
       else await this.#rejoin(entries)
       return true
@@ -239,9 +248,10 @@ export class Writer {
     }
   }
 
-  /** Joins under a new number, because holds of the old one are being charged; asks get new hold ids. */
+  /** Joins under a new number: holds of the old one are being charged, or its ids are used up. Asks get new hold ids. */
   async #rejoin(entries: readonly Entry[]): Promise<void> {
     this.#nodeId = await this.#join()
+    this.#holdCount = 0
     this.#queue = [...entries, ...this.#urgent, ...this.#queue]
     this.#urgent = []
     for (const entry of this.#queue) {
@@ -255,7 +265,7 @@ export class Writer {
 
   async #join(): Promise<number> {
     try {
-      return await this.#options.join()
+      return await this.#options.join(this.#nodeId)
     } catch (cause) {
       throw new Unavailable('this node could not join again', { cause })
     }

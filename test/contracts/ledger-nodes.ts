@@ -203,7 +203,7 @@ export function ledgerNodesContract(
       rmSync(folder, { recursive: true })
     })
 
-    it('a node that joins again under its old number, as after a restore, charges every call', async (desk) => {
+    it('a node that the books forgot, as after a restore, joins again and charges every call', async (desk) => {
       const key = await desk.key(10_000n)
       const node = await openLedger({ store: desk.store, ...DEAF })
       await spend(node, ask(key, 1000), { costNanodollars: 300n })

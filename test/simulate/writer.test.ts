@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
 import type { Batch, BatchResult, Item } from '../../src/ledger/books.ts'
-import { Unavailable, Writer, type Done } from '../../src/ledger/writer.ts'
+import { HOLDS_PER_NODE, Unavailable, Writer, type Done } from '../../src/ledger/writer.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import { ask } from '../contracts/ledger-desk.ts'
 import { MemoryBooks } from './memory-books.ts'
@@ -13,7 +13,9 @@ import { loadRules } from './rules.ts'
 type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs'
 
 /** Books in memory whose first batches meet these fates; later ones go well. */
-async function setUp(...fates: readonly Fate[]) {
+const setUp = (...fates: readonly Fate[]) => setUpWith({}, fates)
+
+async function setUpWith(options: { readonly holdsMax?: number }, fates: readonly Fate[] = []) {
   let whenFreed = (): void => {}
   const books = new MemoryBooks(await loadRules(), {})
   for (const id of ['key_a', FRAME_ID]) books.openAccount(id, 10_000n)
@@ -21,6 +23,7 @@ async function setUp(...fates: readonly Fate[]) {
   const clock = { time: 0, now: () => 0, monotonicMs: () => clock.time }
   const hanging = Promise.withResolvers<void>()
   const writer = await Writer.start({
+    ...options,
     clock,
     join: async () => books.join(),
     onFreed: () => whenFreed(),
@@ -78,6 +81,15 @@ describe('the writer', () => {
       assert.equal(open.length, 5, 'five holds of a live node')
     })
   }
+
+  test('takes a new number before the hold ids of the old one run out', async () => {
+    const holdsMax = 3
+    const { books, writer, reserve } = await setUpWith({ holdsMax })
+    for (let count = 0; count < 5; count++) assert.ok(isGranted(await reserve()))
+    await writer.close()
+    assert.equal(books.holds.size, 5)
+    for (const id of books.holds.keys()) assert.ok(id % HOLDS_PER_NODE < holdsMax, `hold ${id}`)
+  })
 
   test('items that arrive while a batch is in flight form the next one', async () => {
     const { batches, reserve, letGo, writer } = await setUp('hangs')
