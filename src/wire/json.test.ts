@@ -83,6 +83,16 @@ test('a body that no endpoint can read is a 400', () => {
   }
 })
 
+test('a field that an object has twice is named', () => {
+  assert.throws(
+    () => read('{"tools":[{"type":"web_search","typ\\u0065":"function"}]}'),
+    (error) =>
+      error instanceof GatewayError &&
+      error.message === 'the body has the field tools[0].type twice' &&
+      error.details.param === 'tools[0].type',
+  )
+})
+
 test('the same field in several objects, and colons in texts, are fine', () => {
   read('{"a":{"a":1,"b":[{"a":1},{"a":1}]},"b":{"__proto__":{"c":":"},"c":"{\\"a\\":1}"},":":[]}')
 })

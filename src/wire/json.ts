@@ -7,6 +7,7 @@ import { DEPTH_MAX } from '../core/json-limits.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { exactly } from './exact-json.ts'
+import { repeatedField } from './repeated-field.ts'
 
 export type JsonBody = {
   readonly bytes: Buffer
@@ -36,7 +37,7 @@ export function readJsonBody(bytes: Buffer): JsonBody {
   const value = parse(bytes)
   if (!isObject(value)) throw malformed('the body must be a JSON object')
   // Of two fields with the same name the parser keeps the last, but a provider may read the first.
-  if (namesIn(value) !== names) throw malformed('an object in the body has the same field twice')
+  if (namesIn(value) !== names) throw repeated(bytes)
   return { bytes, value, members }
 }
 
@@ -128,9 +129,6 @@ function scan(bytes: Buffer): { members: Map<string, Member>; names: number } {
   let valueEnd = -1
   const close = (): void => {
     if (open === undefined) return
-    if (members.has(open.name)) {
-      throw invalidRequest(open.name, `the body has the field "${open.name}" twice`)
-    }
     if (members.size === LIMITS.fields) throw tooComplex('fields')
     members.set(open.name, { start: open.start, valueStart: open.valueStart, end: valueEnd })
     open = undefined
@@ -211,6 +209,11 @@ function nameOf(bytes: Buffer, start: number, end: number): string {
   } catch {
     return text // The parser will refuse the whole body.
   }
+}
+
+function repeated(bytes: Buffer): GatewayError {
+  const place = repeatedField(bytes.toString('utf8')) ?? ''
+  return invalidRequest(place, `the body has the field ${place} twice`)
 }
 
 function malformed(message: string): GatewayError {
