@@ -42,20 +42,26 @@ test('public addresses and base64 are accepted, however they are spelled', () =>
 })
 
 test('files of a server’s disk and of its account are refused, however they are spelled', () => {
-  for (const url of [
-    'FILE:///etc/passwd',
-    'file:/etc/passwd',
+  const disk = /use an http or data URL, because this one names a file on a provider's own disk$/
+  const account = /use an http or data URL, because this one is read with the rights of a provider/
+  for (const [url, why] of [
+    ['FILE:///etc/passwd', disk],
+    ['file:/etc/passwd', disk],
     // As Python reads them.
-    'fi\nle:///etc/passwd',
-    '\0file:///etc/passwd',
-    'g\ts://bucket/x',
+    ['fi\nle:///etc/passwd', disk],
+    ['\0file:///etc/passwd', disk],
+    ['g\ts://bucket/x', account],
+    ['s3://bucket/x.png', account],
     // A server such as SGLang opens a bare path.
-    '/srv/ann/passport.jpg',
-    '../passport.png',
-  ]) {
+    ['/srv/ann/passport.jpg', disk],
+    ['../passport.png', disk],
+  ] as const) {
     assert.throws(
       () => readImage(url),
-      (error) => error instanceof GatewayError && error.code === 'unsupported_parameter',
+      (error) =>
+        error instanceof GatewayError &&
+        error.code === 'unsupported_parameter' &&
+        why.test(error.message),
       JSON.stringify(url),
     )
   }

@@ -1,5 +1,5 @@
-// Files kept at the provider, in the account that all keys share: referenced by id, or by URLs that only the account
-// can read. No request may reference one, in any format and in passthrough too (docs/translation.md).
+// Files kept at the provider, in the account that all keys share or on its disk: referenced by id, or by URLs that only
+// the provider can read. No request may reference one, in any format and in passthrough too (docs/translation.md).
 import { unsupportedParameter } from '../core/errors.ts'
 import type { Json } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
@@ -10,11 +10,11 @@ export const ACCOUNT = 'it refers to something in a provider account that all ke
 /** Fields that providers, or servers in front of them, open as URLs, one or a list. Other texts may say anything. */
 const ADDRESS_FIELD = /(?:^|_)url$|^(?:file_data|image|video|audio)$/
 
-/** gs:// and the like are read with the rights of the account, file: from the provider's own disk. */
-const ADDRESS = /^(?!https?:)[a-z][a-z\d+.-]{0,30}:\/\/|^file:/i
+/** gs:// and the like are read with the rights of the account. */
+const ACCOUNT_ADDRESS = /^(?!https?:|file:)[a-z][a-z\d+.-]{0,30}:\/\//i
 
-/** Some servers open a bare path. It has a dot before any colon, unlike other URLs and base64. */
-const PATH = /^[^:.]*\./
+/** Some servers open a bare path, too. It has a dot before any colon, unlike other URLs and base64. */
+const DISK_ADDRESS = /^file:|^[^:.]*\./i
 
 /** No path is longer, and no other address needs more to be recognized. */
 const ADDRESS_CHARACTERS = 4_096
@@ -48,9 +48,17 @@ function refuseAddress(value: Json | undefined, place: string): void {
   if (typeof value !== 'string') return
   // Servers written in Python ignore control characters in an address.
   const address = value.slice(0, ADDRESS_CHARACTERS).replaceAll(/[\0-\x20]/g, '')
-  if (!ADDRESS.test(address) && !PATH.test(address)) return
+  const why = whyRefused(address)
+  if (why === undefined) return
   throw unsupportedParameter(
     place,
-    `${place} is not supported: use an http or data URL, because others can read from a provider account that all keys share`,
+    `${place} is not supported: use an http or data URL, because this one ${why}`,
   )
+}
+
+function whyRefused(address: string): string | undefined {
+  if (ACCOUNT_ADDRESS.test(address)) {
+    return 'is read with the rights of a provider account that all keys share'
+  }
+  return DISK_ADDRESS.test(address) ? "names a file on a provider's own disk" : undefined
 }
