@@ -140,6 +140,26 @@ for (const moment of ['before', 'while'] as const)
     rmSync(folder, { recursive: true })
   })
 
+test('a client that leaves with the last byte of a file is logged as served', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-edge-'))
+  writeFileSync(join(folder, 'small.js'), 'export {}')
+  const statuses: unknown[] = []
+  const log = jsonLog(systemClock, () => {})
+  const noted: Log = { ...log, info: (_, fields) => void statuses.push(fields?.['status']) }
+  const edge = edgeWith(webFiles(folder), noted)
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  // Whether the server first notices its own end or the client's would be a race: of a hundred, some would go either way.
+  for (let time = 0; time < 100; time++) {
+    const client = connect(Number(port), '127.0.0.1')
+    client.write('GET /small.js HTTP/1.1\r\nhost: a\r\n\r\n')
+    let text = ''
+    for await (const chunk of client) if ((text += String(chunk)).endsWith('export {}')) break
+  }
+  await edge.drain(60_000)
+  assert.deepEqual(new Set(statuses), new Set([200]))
+  rmSync(folder, { recursive: true })
+})
+
 test('a client that reads nothing of a page is cut off, and the file is closed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-edge-'))
   writeFileSync(join(folder, 'large.js'), '')
