@@ -139,7 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const ownFigures = () => processFigures({ version, counts, ledger, supply })
   const figures = options.figuresOfAll ?? (async () => [await ownFigures()])
   const admin = onDemand(() =>
-    openAdminPlane({ config, parts, store, supply, mailer, alerts: sender, figures }, url),
+    openAdminPlane({ config, parts, supply, mailer, alerts: sender, figures }, url),
   )
   opened.defer(() => admin.close())
   const { edges, url } = await listen({ parts, store, ledger, admin, counts }, { config, log })
@@ -164,27 +164,26 @@ type AdminPlaneParts = Pick<AdminOptions, 'mailer' | 'alerts' | 'figures'> & {
   /** As it was at the start: what the admin plane is bound to, above all its database, stays that of the data plane. */
   readonly config: Config
   readonly parts: Parts
-  readonly store: Store
   readonly supply: Supply
 }
 
-/** On SQLite with a separate thread: a list of all keys must not keep a data-plane request waiting. */
+/** With its own thread or connections: lists and reports must not keep a data-plane request waiting. */
 async function openAdminPlane(
-  { config, parts, store, supply, ...rest }: AdminPlaneParts,
+  { config, parts, supply, ...rest }: AdminPlaneParts,
   url: string,
 ): Promise<AdminServer> {
   const { openAdmin } = await import('./admin/open.ts')
   const { clock, log, catalog } = parts
   const publicUrl = adminUrlOf(config, url)
   const options = { clock, workerModules: [LEDGER_WORKER_MODULE], purpose: 'change' } as const
-  const own = store.kind === 'sqlite' ? await openStore(config.database, options) : store
+  const store = await openStore(config.database, options)
   const server = await openAdmin({
     ...rest,
     clock,
     log,
     catalog,
     flow: parts,
-    store: own,
+    store,
     publicUrl,
     publicUrlIsWritten: config.admin.publicUrl !== undefined,
     isLocal: isAdminLocal(config),
@@ -200,7 +199,7 @@ async function openAdminPlane(
     ...server,
     close: async () => {
       await server.close()
-      if (own !== store) await own.close()
+      await store.close()
     },
   }
 }

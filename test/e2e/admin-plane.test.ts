@@ -6,8 +6,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
+import pg from 'pg'
+
 import { Browser, tokenOf } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { freshDatabase } from '../support/postgres.ts'
+import { callSandbox } from '../support/sandbox.ts'
+import { until } from '../support/until.ts'
+
+/** The connections of one pool; one of them may be listening for changes. */
+const POOL_SIZE = 10
+
+/** The browser of the first administrator. */
+async function signedUp(gateway: TestGateway): Promise<Browser> {
+  const [, link = ''] = await gateway.printed(/(http\S+\/welcome#\S+)/)
+  const ann = new Browser(gateway.url)
+  const person = { name: 'Ann', email: 'ann@example.com', password: 'correct horse battery' }
+  await ann.post('/links/use', { token: tokenOf(link), ...person })
+  return ann
+}
 
 const status = async (url: string): Promise<number> => (await fetch(url)).status
 
@@ -25,6 +42,30 @@ test('it opens the database that the data plane started with, however late its f
   await gateway.stop()
   rmSync(folder, { recursive: true })
 })
+
+test('lists that keep PostgreSQL busy keep no call waiting', async () => {
+  const database = await freshDatabase()
+  await using gateway = await startGateway({ database: database.url })
+  const unseen = await gateway.key('unseen', 'sandbox-chat')
+  const ann = await signedUp(gateway)
+  const locks = await connected(database.url)
+  const looks = await connected(database.url)
+  await locks.query('BEGIN; LOCK TABLE audit')
+  const lists = Promise.all(Array.from({ length: 2 * POOL_SIZE }, () => ann.get('/audit')))
+  const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'relation'"
+  await until(async () => (await looks.query(waiting)).rows.length >= POOL_SIZE - 1)
+  assert.equal(await callSandbox(gateway.url, unseen), 200)
+  await Promise.all([locks.end(), looks.end()])
+  await lists
+  await gateway.stop()
+  await database.drop()
+})
+
+async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return client
+}
 
 describe('on the port of the data plane', () => {
   let gateway: TestGateway
@@ -52,10 +93,7 @@ describe('on the port of the data plane', () => {
   })
 
   test('every step from the first link to a revoked key works and is on record', async () => {
-    const [, link = ''] = await gateway.printed(/(http\S+\/welcome#\S+)/)
-    const ann = new Browser(gateway.url)
-    const person = { name: 'Ann', email: 'ann@example.com', password: 'correct horse battery' }
-    await ann.post('/links/use', { token: tokenOf(link), ...person })
+    const ann = await signedUp(gateway)
     const { json: key } = await ann.post('/keys', {
       name: 'story',
       models: ['sandbox-chat'],
