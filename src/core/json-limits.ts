@@ -1,11 +1,24 @@
-// Whether a JSON text has the size of real JSON inside, checked before it is parsed: reading millions of levels, objects
-// or members takes seconds and gigabytes, and writing them again minutes, during which nothing else is served.
+// How large JSON may be inside, checked before it is parsed: reading millions of levels, objects or members takes seconds
+// and gigabytes, and writing them again minutes, during which nothing else is served.
 
 /** Real requests, answers and tool arguments stay far below it. */
 export const DEPTH_MAX = 128
-/** Objects and lists. An answer of 16,000 tokens with twenty alternatives each has fewer, and fewer members. */
-const CONTAINERS_MAX = 1_200_000
-const MEMBERS_MAX = 1_200_000
+
+/** Objects and lists. */
+export const CONTAINERS_MAX = {
+  /** A body that a client sends: no conversation has as many. */
+  request: 100_000,
+  /**
+   * JSON that is text in a request, such as the input of a tool call, added up: translation parses it, and ten million
+   * took half a minute and two gigabytes. Brackets in strings count, too, so there may be more than in the body.
+   */
+  requestTexts: 500_000,
+  /** Any other text: an answer of 16,000 tokens with twenty alternatives each has fewer. */
+  text: 1_200_000,
+} as const
+
+/** Fields of objects. */
+export const MEMBERS_MAX = { request: 200_000, text: 1_200_000 } as const
 
 const QUOTE = 0x22
 const OPEN_OBJECT = 0x7b
@@ -26,14 +39,14 @@ export function isModest(text: string, depthMax = DEPTH_MAX): boolean {
         break
       case OPEN_OBJECT:
       case OPEN_ARRAY:
-        if (++depth > depthMax || ++containers > CONTAINERS_MAX) return false
+        if (++depth > depthMax || ++containers > CONTAINERS_MAX.text) return false
         break
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
         depth -= 1
         break
       case COLON:
-        if (++members > MEMBERS_MAX) return false
+        if (++members > MEMBERS_MAX.text) return false
         break
       default:
     }

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 
 import { GatewayError, invalidRequest } from '../core/errors.ts'
-import { DEPTH_MAX } from '../core/json-limits.ts'
+import { CONTAINERS_MAX, DEPTH_MAX, MEMBERS_MAX } from '../core/json-limits.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { exactly } from './exact-json.ts'
@@ -22,10 +22,10 @@ type Member = { readonly start: number; readonly valueStart: number; readonly en
 // Real requests stay far below these; a body that does not would stall every other request while it is parsed.
 const LIMITS = {
   depth: DEPTH_MAX,
-  containers: 100_000,
+  containers: CONTAINERS_MAX.request,
   /** Of the request itself: each one that is unknown is measured, and named where it is dropped. */
   fields: 1_000,
-  members: 200_000,
+  members: MEMBERS_MAX.request,
   commas: 1_500_000,
 }
 

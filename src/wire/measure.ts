@@ -3,6 +3,7 @@
 // walk, so that it misses no text that is measured (`texts.ts`).
 import type { InputMeasure } from '../core/call.ts'
 import { NO_INPUT } from '../core/call.ts'
+import { CONTAINERS_MAX } from '../core/json-limits.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isGiven } from '../core/json.ts'
 import type { FieldTable } from './fields.ts'
@@ -10,12 +11,6 @@ import { tooComplex } from './json.ts'
 
 /** Roles that belong to the framing of a message. Any other is text that the client chose. */
 const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
-
-/**
- * How many objects and lists JSON may have that is text in a request, such as the input of a tool call: translation
- * parses it, and ten million of them took half a minute and two gigabytes. No model reads as many.
- */
-const CONTAINERS_MAX = 500_000
 
 export class Measure {
   readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = { ...NO_INPUT }
@@ -59,7 +54,7 @@ export class Measure {
   #countContainers(text: string): void {
     for (const bracket of ['{', '[']) {
       for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
-        if (++this.#containers > CONTAINERS_MAX) throw tooComplex('objects and lists')
+        if (++this.#containers > CONTAINERS_MAX.requestTexts) throw tooComplex('objects and lists')
       }
     }
   }
