@@ -12,7 +12,7 @@ import { HttpClient } from '../providers/http.ts'
 import { readConfig, type CommonOptions } from './context.ts'
 import { FailureError, UsageError } from './failure.ts'
 import { catalogFor } from './models.ts'
-import { printJson, printText, table } from './output.ts'
+import { printJson, printNote, printText, table } from './output.ts'
 
 type Offer = {
   readonly id: string
@@ -26,9 +26,28 @@ export async function discover(name: string, options: CommonOptions): Promise<vo
   const config = readConfig(options)
   const settings = settingsOf(config, name)
   const catalog = catalogFor(config)
-  const offers = (await ask(settings)).map((id) => offerOf(id, settings, catalog))
+  const offers = usable(await ask(settings)).map((id) => offerOf(id, settings, catalog))
   if (options.json) printJson({ provider: name, models: offers })
-  else printText(offersText(offers))
+  else printText(offers.length === 0 ? `${name} lists no models.` : offersText(offers))
+}
+
+/** Far more than any provider lists. */
+const MODELS_MAX = 10_000
+const MODEL_NAME = /^[^\s\p{C}]{1,200}$/u
+
+/** The names that a target can have, each once: a provider may answer anything. */
+function usable(listed: readonly string[]): readonly string[] {
+  const all = [...new Set(listed)]
+  const names = all.filter((name) => MODEL_NAME.test(name))
+  const odd = all.length - names.length
+  if (odd > 0) {
+    const verb = odd === 1 ? 'name is' : 'names are'
+    printNote(`${odd} ${verb} left out: too long, or with spaces or unprintable characters`)
+  }
+  if (names.length > MODELS_MAX) {
+    printNote(`it lists ${names.length} models: only the first ${MODELS_MAX} are shown`)
+  }
+  return names.slice(0, MODELS_MAX)
 }
 
 function settingsOf(config: Config, name: string): Named<ProviderSettings> {

@@ -292,6 +292,49 @@ describe('the configuration', () => {
     )
   })
 
+  describe('a provider that lists odd models', () => {
+    let listed: readonly string[] = []
+    const upstream = createServer((_, response) => {
+      response.end(JSON.stringify({ data: listed.map((id) => ({ id })) }))
+    })
+    before(() => once(upstream.listen(0, '127.0.0.1'), 'listening'))
+    after(() => upstream.close())
+    const discover = (...more: string[]): Promise<Ended> => {
+      const { port } = upstream.address() as AddressInfo
+      const odd = `{ kind: openai, base_url: "http://127.0.0.1:${port}/v1", api_key: k }`
+      const config = write('odd.yaml', `providers: { odd: ${odd} }\n`)
+      return tollgate(['models', 'discover', 'odd', '--config', config, ...more])
+    }
+
+    test('gets neither control characters nor long lines onto the terminal', async () => {
+      const odd = ['\u001b]0;owned\u0007', '\u009b2J', 'a\nb', '\u202exe', '', ' ', 'x'.repeat(1e6)]
+      listed = ['llama', ...odd, 'llama', 'mistral']
+      const human = await discover()
+      assert.deepEqual(
+        human.stdout.split('\n').map((line) => line.split(' ')[0]),
+        ['OFFERS', 'llama', 'mistral', ''],
+      )
+      assert.match(human.stderr, /^tollgate: note: 7 names are left out: .*\n$/)
+      const program = jsonOf(await discover('--json'))
+      assert.deepEqual(
+        (program['models'] as readonly { id: string }[]).map(({ id }) => id),
+        ['llama', 'mistral'],
+      )
+    })
+
+    test('is cut off if it lists far too many', async () => {
+      listed = Array.from({ length: 20_000 }, (_, index) => `m${index}`)
+      const { code, stdout, stderr } = await discover()
+      assert.deepEqual([code, stdout.trimEnd().split('\n').length], [0, 10_001])
+      assert.match(stderr, /^tollgate: note: it lists 20000 models: only the first 10000 are shown/)
+    })
+
+    test('is said to list nothing if it lists nothing', async () => {
+      listed = []
+      assert.match((await discover()).stdout, /^odd lists no models\.\n$/)
+    })
+  })
+
   test('check explains every mistake and ends with 1', async () => {
     const config = write(
       'wrong.yaml',
