@@ -12,19 +12,25 @@ const liveMs = 15_000
 /** Shorter on a key's own page, where someone who just made a call waits for its cost. Hidden pages do not refetch. */
 const soonMs = 2_000
 
+/** Refetches what is shown. What could not be loaded waits for the reader, or its error would flicker. */
+export const every =
+  (intervalMs: number) =>
+  ({ state }: { readonly state: { readonly data?: unknown } }) =>
+    state.data === undefined ? false : intervalMs
+
 export const keysQuery = (query: KeyQuery) =>
   queryOptions({
     queryKey: ['keys', 'list', query],
     queryFn: ({ signal }) => call(keyRoutes.listKeys, { query, signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: liveMs,
+    refetchInterval: every(liveMs),
   })
 
 export const keyQuery = (id: string) =>
   queryOptions({
     queryKey: ['keys', 'one', id],
     queryFn: ({ signal }) => call(keyRoutes.readKey, { params: { id }, signal }),
-    refetchInterval: soonMs,
+    refetchInterval: every(soonMs),
   })
 
 export const limitsQuery = (id: string, model: string | undefined) =>
@@ -33,7 +39,7 @@ export const limitsQuery = (id: string, model: string | undefined) =>
     queryFn: ({ signal }) =>
       call(keyRoutes.readLimits, { params: { id }, query: { model }, signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: soonMs,
+    refetchInterval: every(soonMs),
   })
 
 /** The audit entry that names who revoked a key. */
@@ -50,7 +56,7 @@ export const revocationQuery = (id: string) =>
 export const frameQuery = queryOptions({
   queryKey: ['frame'],
   queryFn: ({ signal }) => call(frameRoutes.readFrame, { signal }),
-  refetchInterval: liveMs,
+  refetchInterval: every(liveMs),
 })
 
 export const modelsQuery = queryOptions({

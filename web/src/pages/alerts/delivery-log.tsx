@@ -14,6 +14,7 @@ import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { CheckIcon, ClockIcon, ListIcon, WarningIcon } from '../../parts/icons.tsx'
 import { LoadMore } from '../../parts/load-more.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
+import { every } from '../../queries.ts'
 import { useAlertWords } from './alert-words.ts'
 import type { AlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
@@ -30,7 +31,7 @@ export function DeliveryLog() {
     queryFn: ({ pageParam: before, signal }) =>
       call(alertRoutes.listDeliveries, { query: { before }, signal }),
     getNextPageParam: ({ next }) => next ?? undefined,
-    refetchInterval: renewMs,
+    refetchInterval: every(renewMs),
   })
   const rows = log.data?.pages.flatMap((page) => page.deliveries)
   return (

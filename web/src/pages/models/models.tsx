@@ -13,7 +13,7 @@ import { CubeIcon, SearchIcon } from '../../parts/icons.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Toolbar } from '../../parts/toolbar.tsx'
 import { TypedFilter } from '../../parts/typed-filter.tsx'
-import { modelsQuery } from '../../queries.ts'
+import { every, modelsQuery } from '../../queries.ts'
 import { ModelDrawer } from './model-drawer.tsx'
 import { ModelTable } from './model-table.tsx'
 import { HEALTHS, KINDS, matching } from './models-search.ts'
@@ -29,7 +29,7 @@ export function ModelsPage() {
   const navigate = route.useNavigate()
   const change = (next: Partial<ModelsSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
-  const models = useQuery({ ...modelsQuery, refetchInterval: renewMs })
+  const models = useQuery({ ...modelsQuery, refetchInterval: every(renewMs) })
   const open = models.data?.find(({ id }) => id === search.open)
   return (
     <>
