@@ -11,11 +11,13 @@ const proxyPage = (route: Route) =>
 describe('pages while the gateway fails', () => {
   let desk: WebDesk
   let page: Page
+  let key: string
 
   before(async () => {
     desk = await openWebDesk()
     ;({ page } = desk)
-    await desk.ask('POST', '/keys', { name: 'night job', models: ['sandbox-chat'], budget: '1' })
+    const named = { name: 'night job', models: ['sandbox-chat'], budget: '1' }
+    key = String((await desk.ask('POST', '/keys', named))['id'])
   })
   after(() => desk.close())
 
@@ -47,5 +49,16 @@ describe('pages while the gateway fails', () => {
     await page.getByRole('combobox', { name: 'Key' }).click()
     await page.getByRole('option', { name: 'night job' }).click()
     await page.getByText('The keys could not be loaded.').waitFor({ state: 'hidden' })
+  })
+
+  test('the playground says that the models could not be loaded, and retries', async () => {
+    await page.route('**/v1/models', proxyPage)
+    await page.goto(`${desk.url}/settings/playground?key=${key}`)
+    const failed = page.getByRole('alert').getByText('The models could not be loaded.')
+    await failed.waitFor()
+    await page.unroute('**/v1/models')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await failed.waitFor({ state: 'hidden' })
+    await page.getByLabel('Model', { exact: true }).locator('option').waitFor({ state: 'attached' })
   })
 })

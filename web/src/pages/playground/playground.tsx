@@ -14,6 +14,7 @@ import { useChange } from '../../use-change.ts'
 import { Conversation } from './conversation.tsx'
 import type { Turn } from './conversation.tsx'
 import { Settings } from './settings.tsx'
+import type { ModelOffer } from './settings.tsx'
 import { readTemperature, settingsProblems } from './settings-problems.ts'
 import type { PlaygroundSettings } from './settings-problems.ts'
 import styles from './playground.module.css'
@@ -32,8 +33,8 @@ export function PlaygroundPage() {
   const problems = settingsProblems(settings, words)
   const [turns, setTurns] = useState<readonly Turn[]>([])
   const [draft, setDraft] = useState('')
-  const models = useOfferedModels(search.key)
-  const model = models.find((each) => each === search.model) ?? models[0]
+  const offer = useModelOffer(search.key)
+  const model = offer.models.find((each) => each === search.model) ?? offer.models[0]
   const play = useChange([['keys'], ['frame'], ['usage'], ['requests']], {
     change: ({ key, said }: { readonly key: string; readonly said: readonly Turn[] }) =>
       call(playgroundRoutes.play, {
@@ -62,7 +63,7 @@ export function PlaygroundPage() {
       <div className={styles['layout']}>
         <Settings
           search={search}
-          models={models}
+          offer={offer}
           model={model}
           settings={settings}
           problems={problems}
@@ -84,11 +85,18 @@ export function PlaygroundPage() {
 }
 
 /** The chat models on the key's allowlist. */
-function useOfferedModels(key: string | undefined): readonly string[] {
-  const chosen = useQuery({ ...keyQuery(key ?? ''), enabled: key !== undefined })
-  const models = useQuery(modelsQuery)
-  const chat = models.data?.filter(({ kind }) => kind === 'chat').map(({ id }) => id) ?? []
-  return chat.filter((id) => chosen.data?.models.includes(id)).toSorted()
+function useModelOffer(keyId: string | undefined): ModelOffer {
+  const key = useQuery({ ...keyQuery(keyId ?? ''), enabled: keyId !== undefined })
+  const catalogue = useQuery(modelsQuery)
+  const chat = catalogue.data?.filter(({ kind }) => kind === 'chat').map(({ id }) => id) ?? []
+  return {
+    models: chat.filter((id) => key.data?.models.includes(id)).toSorted(),
+    isLoading: key.isLoading || catalogue.isLoading,
+    error: catalogue.error ?? key.error,
+    retry: () => {
+      for (const query of [catalogue, key]) if (query.error) void query.refetch()
+    },
+  }
 }
 
 type Spoken = { readonly key: string; readonly model: string; readonly said: readonly Turn[] }

@@ -6,6 +6,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { blockedTitle } from '../../parts/blocked-title.ts'
 import { CallRefusal } from '../../parts/call-refusal.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { KeySelect } from '../../parts/key-select.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { limitsQuery } from '../../queries.ts'
@@ -14,9 +15,17 @@ import type { PlaygroundSearch } from './playground-search.ts'
 
 const route = getRouteApi('/app/settings/playground')
 
+/** The models to choose from; none if they could not be loaded. */
+export type ModelOffer = {
+  readonly models: readonly string[]
+  readonly isLoading: boolean
+  readonly error: Error | null
+  readonly retry: () => void
+}
+
 type SettingsProps = {
   readonly search: PlaygroundSearch
-  readonly models: readonly string[]
+  readonly offer: ModelOffer
   readonly model: string | undefined
   readonly settings: PlaygroundSettings
   readonly problems: SettingsProblems
@@ -24,9 +33,11 @@ type SettingsProps = {
 }
 
 export function Settings(props: SettingsProps) {
-  const { search, models, model, settings, problems, onChange } = props
+  const { search, offer, model, settings, problems, onChange } = props
+  const { models, isLoading, error, retry } = offer
   const { t } = useTranslation()
   const navigate = route.useNavigate()
+  const hasNone = search.key !== undefined && !isLoading && !error && models.length === 0
   const choose = (next: PlaygroundSearch) => void navigate({ search: next, replace: true })
   return (
     <section className="card" aria-label={t('playground.settings')}>
@@ -41,10 +52,12 @@ export function Settings(props: SettingsProps) {
         <NativeSelect
           label={t('requests.model')}
           disabled={models.length === 0}
+          description={hasNone && t('playground.noModel')}
           value={model ?? ''}
           onChange={({ currentTarget }) => choose({ key: search.key, model: currentTarget.value })}
-          data={[...models]}
+          data={isLoading ? [t('loading')] : [...models]}
         />
+        {error && <ErrorAlert title={t('picker.failed')} error={error} onRetry={retry} />}
         <Textarea
           label={t('playground.system')}
           autosize
