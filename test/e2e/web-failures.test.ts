@@ -1,7 +1,11 @@
 // Pages while the gateway, or a proxy in front of it, answers with nothing useful: each says so, and works once it can.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { openWebDesk } from '../support/web.ts'
+import { choose, openWebDesk } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
 /** What a proxy answers on its own. */
@@ -61,4 +65,80 @@ describe('pages while the gateway fails', () => {
     await failed.waitFor({ state: 'hidden' })
     await page.getByLabel('Model', { exact: true }).locator('option').waitFor({ state: 'attached' })
   })
+
+  test('an answer that is cut off is no answer', async (t) => {
+    const cutter = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1_000 })
+      response.write('{"models":[', () => response.destroy())
+    })
+    t.after(() => cutter.close())
+    cutter.listen(0, '127.0.0.1')
+    await once(cutter, 'listening')
+    const { port } = cutter.address() as AddressInfo
+    await page.route('**/v1/models', (route) =>
+      route.continue({ url: `http://127.0.0.1:${port}/` }),
+    )
+    await page.goto(`${desk.url}/settings/models`)
+    await page.getByRole('alert').getByText('The gateway does not answer.').waitFor()
+    await page.unroute('**/v1/models')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('rowheader', { name: 'sandbox-chat', exact: true }).waitFor()
+  })
+
+  describe('while nothing answers', () => {
+    before(() => page.clock.install())
+
+    for (const [what, path] of [
+      ['the session', '**/session'],
+      ['the data', '**/v1/models'],
+    ] as const)
+      test(`a page that waits for ${what} offers another try`, async () => {
+        const { asked, release } = await hang(path)
+        await page.goto(`${desk.url}/settings/models`)
+        await asked
+        await page.clock.runFor(2_000)
+        await page.locator('[aria-busy="true"]').first().waitFor()
+        await page.clock.runFor(30_000)
+        await page.getByText('The gateway did not answer within 30 seconds.').waitFor()
+        await release()
+        await page.getByRole('button', { name: 'Try again' }).click()
+        await page.getByRole('rowheader', { name: 'sandbox-chat', exact: true }).waitFor()
+      })
+
+    test('a change can be sent again', async () => {
+      await page.goto(`${desk.url}/settings/api-access`)
+      await choose(page, 'night job', 'Top up')
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Add, in USD').fill('2')
+      await dialog.getByLabel('Reason').fill('a busy week')
+      const { asked, release } = await hang('**/top-up')
+      await dialog.getByRole('button', { name: 'Top up' }).click()
+      await asked
+      await page.clock.runFor(30_000)
+      await dialog.getByText('a change may still take effect').waitFor()
+      assert.ok(await dialog.getByRole('button', { name: 'Cancel' }).isEnabled())
+      await release()
+      await dialog.getByRole('button', { name: 'Top up' }).click()
+      await dialog.waitFor({ state: 'hidden' })
+    })
+
+    test('a model may think for longer', async () => {
+      await page.goto(`${desk.url}/settings/playground?key=${key}`)
+      await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
+      const { promise: call, resolve } = Promise.withResolvers<Route>()
+      await page.route('**/v1/playground', resolve)
+      const asked = page.waitForRequest('**/v1/playground')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await asked
+      await page.clock.runFor(120_000)
+      await (await call).fallback()
+      await page.getByText(/tokens in/).waitFor()
+    })
+  })
+
+  /** Requests to this path arrive and are never answered, until the path is released. */
+  async function hang(path: string) {
+    await page.route(path, () => {})
+    return { asked: page.waitForRequest(path), release: () => page.unroute(path) }
+  }
 })

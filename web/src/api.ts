@@ -7,8 +7,16 @@ import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../src/admin
 
 type Readiness = 'ready' | 'not-ready' | 'unreachable'
 
-/** `unreachable`: no answer came. `not_understood`: the answer is none that this admin API gives. */
-type ApiErrorCode = AdminErrorCode | 'unreachable' | 'not_understood'
+/**
+ * `unreachable`: no whole answer came. `unanswered`: none came in time. `not_understood`: the answer is none that this
+ * admin API gives.
+ */
+type ApiErrorCode = AdminErrorCode | 'unreachable' | 'unanswered' | 'not_understood'
+
+/** How long an answer may take. */
+const answerMsMax = 30_000
+/** For answers that wait for a model: the longest that a provider may take by default. */
+export const modelAnswerMsMax = 30 * 60_000
 
 type FieldProblem = Refusal & { readonly field: string }
 
@@ -53,6 +61,7 @@ type Sent<R extends Route> = Part<'params', ParamsOf<R>> &
     readonly ifMatch?: string
     /** The same for every retry of one action, so that a lost answer does not create something twice. */
     readonly idempotencyKey?: string
+    readonly timeoutMs?: number
     readonly signal?: AbortSignal
   }
 
@@ -63,16 +72,18 @@ type Envelope = {
   readonly body?: unknown
   readonly ifMatch?: string
   readonly idempotencyKey?: string
+  readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
 
+type Received = { readonly status: number; readonly isOk: boolean; readonly text: string }
+
 export async function call<R extends Route>(route: R, sent: Sent<R>): Promise<AnswerOf<R>> {
   const envelope = sent as Envelope
-  const response = await send(route, envelope)
-  if (!response.ok) throw await readError(response)
-  const answer = route.media ? await response.text() : await readJson(response)
-  const parsed = route.answer.safeParse(answer)
-  if (!parsed.success) throw new ApiError('not_understood', response.status)
+  const { status, isOk, text } = await send(route, envelope)
+  if (!isOk) throw errorOf(status, text)
+  const parsed = route.answer.safeParse(route.media ? text : readJson(text))
+  if (!parsed.success) throw new ApiError('not_understood', status)
   return parsed.data as AnswerOf<R>
 }
 
@@ -104,35 +115,42 @@ export async function fetchReadiness(): Promise<Readiness> {
   }
 }
 
-async function send(route: Route, envelope: Envelope): Promise<Response> {
+async function send(route: Route, envelope: Envelope): Promise<Received> {
+  const { body, ifMatch, idempotencyKey, timeoutMs = answerMsMax, signal } = envelope
   const headers = new Headers({ accept: route.media ?? 'application/json' })
-  if (envelope.body !== undefined) headers.set('content-type', 'application/json')
-  if (envelope.ifMatch !== undefined) headers.set('if-match', envelope.ifMatch)
-  if (envelope.idempotencyKey !== undefined) headers.set('idempotency-key', envelope.idempotencyKey)
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  if (ifMatch !== undefined) headers.set('if-match', ifMatch)
+  if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), timeoutMs)
   try {
-    return await fetch(addressOf(route, envelope as Sent<Route>), {
+    const response = await fetch(addressOf(route, envelope as Sent<Route>), {
       method: route.method,
       headers,
-      body: envelope.body === undefined ? null : JSON.stringify(envelope.body),
-      signal: envelope.signal ?? null,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.any(signal ? [signal, deadline.signal] : [deadline.signal]),
       cache: 'no-store',
     })
+    return { status: response.status, isOk: response.ok, text: await response.text() }
   } catch (error) {
-    if (envelope.signal?.aborted) throw error
-    throw new ApiError('unreachable', 0)
+    if (signal?.aborted) throw error
+    throw new ApiError(deadline.signal.aborted ? 'unanswered' : 'unreachable', 0)
+  } finally {
+    clearTimeout(timer)
   }
 }
 
-async function readError(response: Response): Promise<ApiError> {
-  const parsed = adminError.safeParse(await readJson(response).catch(() => undefined))
-  if (!parsed.success) return new ApiError('not_understood', response.status)
-  return new ApiError(parsed.data.error.code, response.status, parsed.data.error)
+function errorOf(status: number, text: string): ApiError {
+  const parsed = adminError.safeParse(readJson(text))
+  if (!parsed.success) return new ApiError('not_understood', status)
+  return new ApiError(parsed.data.error.code, status, parsed.data.error)
 }
 
-async function readJson(response: Response): Promise<unknown> {
+/** Undefined, which no route answers with, if it is no JSON. */
+function readJson(text: string): unknown {
   try {
-    return await response.json()
+    return JSON.parse(text)
   } catch {
-    throw new ApiError('not_understood', response.status)
+    return undefined
   }
 }

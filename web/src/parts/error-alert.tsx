@@ -26,11 +26,12 @@ export function ErrorAlert({ title, error, onRetry }: ErrorAlertProps) {
   )
 }
 
-/** The message of an error: the gateway's own, or that it did not answer, or something else did. */
+/** The message of an error: the gateway's own, or that it did not answer, or that something else did. */
 function ErrorWords({ error }: { readonly error: Error }) {
   const { t } = useTranslation()
   if (!(error instanceof ApiError)) return <>{t('error.unexpected')}</>
   if (error.code === 'unreachable') return <>{t('error.unreachable')}</>
+  if (error.code === 'unanswered') return <>{t('error.unanswered')}</>
   if (error.code === 'not_signed_in') return <>{t('error.sessionEnded')}</>
   if (error.code === 'not_understood')
     return <>{t('error.notUnderstood', { status: error.status })}</>

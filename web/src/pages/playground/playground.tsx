@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/calls.ts'
 import { playgroundRoutes } from '../../../../src/admin/contract/playground.ts'
-import { call } from '../../api.ts'
+import { call, modelAnswerMsMax } from '../../api.ts'
 import { readCount } from '../../i18n/typed-numbers.ts'
 import type { Separators } from '../../i18n/typed-numbers.ts'
 import { useWords } from '../../i18n/use-words.ts'
@@ -39,6 +39,7 @@ export function PlaygroundPage() {
     change: ({ key, said }: { readonly key: string; readonly said: readonly Turn[] }) =>
       call(playgroundRoutes.play, {
         body: bodyOf({ key, model: model ?? '', said }, settings, words.format.separators),
+        timeoutMs: modelAnswerMsMax,
       }),
     onDone: (result) => setTurns((old) => [...old, answered(result)]),
   })

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import type { CallResult } from '../../../../../src/admin/contract/calls.ts'
-import { call } from '../../../api.ts'
+import { call, modelAnswerMsMax } from '../../../api.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { CallRefusal } from '../../../parts/call-refusal.tsx'
@@ -17,7 +17,8 @@ export function TestCall({ id }: { readonly id: string }) {
   const { t } = useTranslation()
   const refresh = useRefreshKeys()
   const test = useMutation({
-    mutationFn: () => call(keyRoutes.testKey, { params: { id }, body: {} }),
+    mutationFn: () =>
+      call(keyRoutes.testKey, { params: { id }, body: {}, timeoutMs: modelAnswerMsMax }),
     onSuccess: refresh,
   })
   return (
