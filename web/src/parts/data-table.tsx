@@ -105,6 +105,7 @@ function HeaderCell<Row, Key extends string>({ column, sort, onSort }: HeaderCel
       scope="col"
       data-align={column.align}
       data-card={column.card === 'corner' ? 'corner' : undefined}
+      data-edge={edgeOf(column)}
       aria-sort={sorted ? words[sorted] : undefined}
     >
       {column.sort && onSort ? (
@@ -123,6 +124,11 @@ function HeaderCell<Row, Key extends string>({ column, sort, onSort }: HeaderCel
       )}
     </th>
   )
+}
+
+/** The menu of a row stays in place at the end. */
+function edgeOf({ card }: { readonly card?: Column<never>['card'] }): 'end' | undefined {
+  return card === 'corner' ? 'end' : undefined
 }
 
 /** Where a header takes more than one line, the sign stays beside its last word. */
@@ -161,7 +167,11 @@ function BodyCell<Row>({ column, row }: BodyCellProps<Row>) {
       <div>{column.cell(row)}</div>
     </>
   )
-  const attributes = { 'data-align': column.align, 'data-card': column.card }
+  const attributes = {
+    'data-align': column.align,
+    'data-card': column.card,
+    'data-edge': edgeOf(column),
+  }
   return column.isRowHeader ? (
     <th role="rowheader" scope="row" {...attributes}>
       {content}

@@ -115,7 +115,9 @@ function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
           <caption className="visually-hidden">{t('roles.caption')}</caption>
           <thead>
             <tr>
-              <th scope="col">{t('roles.permission')}</th>
+              <th scope="col" data-edge="start">
+                {t('roles.permission')}
+              </th>
               {roles.map((role) => (
                 <th key={role.id} scope="col">
                   <RoleHead role={role} onOpen={onOpen} />
@@ -126,7 +128,7 @@ function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
           <tbody>
             {PERMISSIONS.map((permission) => (
               <tr key={permission}>
-                <th scope="row">
+                <th scope="row" data-edge="start">
                   {t(`permission.${permission}`)}
                   <small>{t(`roles.means.${permission}`)}</small>
                 </th>
