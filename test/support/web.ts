@@ -194,8 +194,8 @@ export function misfits(page: Page): Promise<string[]> {
       if (!element.checkVisibility() || element.closest('.visually-hidden')) continue
       const words = (element.textContent || element.getAttribute('aria-label') || element.id).trim()
       const { left, right, width } = element.getBoundingClientRect()
-      // What scrolls sideways by itself, such as a row of tabs, may hold more than is seen.
-      const home = element.parentElement.closest('[data-scrolls], [role="tablist"], pre')
+      // What scrolls sideways by itself, such as a table or a row of tabs, may hold more than is seen.
+      const home = element.parentElement.closest('[data-hidden], [role="tablist"], pre')
       const isBeyond = width > 1 && (left < -1 || right > clientWidth + 1)
       if (isBeyond && !home) found.push('beyond the edge: ' + words)
       const label = element.querySelector('.mantine-Button-label')
