@@ -30,6 +30,8 @@ export function unknownInMessages(messages: readonly Json[]): readonly string[] 
 const SPOKEN = ['role', 'content']
 const KNOWN_MEMBERS = new Map<unknown, readonly string[]>([
   ['system', SPOKEN],
+  // Sent as `system` (`compatible.ts`).
+  ['developer', SPOKEN],
   ['user', SPOKEN],
   ['assistant', [...SPOKEN, 'tool_calls', 'prefix']],
   ['tool', [...SPOKEN, 'tool_call_id', 'name']],

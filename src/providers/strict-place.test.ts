@@ -67,6 +67,11 @@ test('messages keep only the members that the place accepts', () => {
   assert.deepEqual(unknownIn({ messages }, 'chat'), ['messages.name', 'messages.reasoning_details'])
 })
 
+test('what a developer message loses is reported, too', () => {
+  const messages = [{ role: 'developer', content: 'x', name: 'ann' }, ...HELLO]
+  assert.deepEqual(unknownIn({ messages }, 'chat'), ['messages.name'])
+})
+
 test("a refusal is appended to the message's content", () => {
   const content = [{ type: 'text', text: 'Well.' }]
   const messages = [
