@@ -90,8 +90,14 @@ function knownId(id: string): string {
 function inPlace(message: Json, before: Json | undefined): Json {
   const isLate = isObject(before) && (before['role'] === 'assistant' || before['role'] === 'tool')
   if (!isLate || !isObject(message) || message['role'] !== 'system') return message
-  const { content } = message
-  return typeof content === 'string'
-    ? { role: 'user', content: lateInstruction(content) }
-    : { ...message, role: 'user' }
+  const { content = null } = message
+  const said = isArray(content) ? content.map(inUsersTurn) : inUsersTurn(content)
+  return { ...message, role: 'user', content: said }
+}
+
+/** The content of an instruction, or a part of it. */
+function inUsersTurn(content: Json): Json {
+  if (typeof content === 'string') return lateInstruction(content)
+  if (!isObject(content) || typeof content['text'] !== 'string') return content
+  return { ...content, text: lateInstruction(content['text']) }
 }

@@ -106,8 +106,17 @@ test('call ids of other models are replaced, in calls and in their results', () 
 
 test("instructions after an answer or a tool result move into the user's turn", () => {
   const result = { role: 'tool', content: 'ok', tool_call_id: 'Abcde6789' }
-  const instruct = (content: string) => ({ role: 'system', content })
-  const messages = [instruct('a'), ...HELLO, instruct('b'), result, instruct('c')]
+  const instruct = (content: JsonObject['content']) => ({ role: 'system', content })
+  const parts = ['d', 'e'].map((text) => ({ type: 'text', text }))
+  const messages = [
+    instruct('a'),
+    ...HELLO,
+    instruct('b'),
+    result,
+    instruct('c'),
+    result,
+    instruct(parts),
+  ]
   assert.deepEqual(sent({ messages }), {
     messages: [
       instruct('a'),
@@ -115,6 +124,14 @@ test("instructions after an answer or a tool result move into the user's turn", 
       instruct('b'),
       result,
       { role: 'user', content: '<system>\nc\n</system>' },
+      result,
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '<system>\nd\n</system>' },
+          { type: 'text', text: '<system>\ne\n</system>' },
+        ],
+      },
     ],
   })
 })
