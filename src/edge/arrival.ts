@@ -14,6 +14,9 @@ import type { Arrival } from './routes.ts'
 /** The client's headers that a provider may see. All others stay here, its credentials above all. */
 const PROVIDER_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta', SCRIPT_HEADER]
 
+/** The client's headers that refer to something in a provider account, which all keys share. */
+const ACCOUNT_HEADERS = ['anthropic-user-profile-id', 'anthropic-workspace-id']
+
 /** Betas that open a larger window than holds assume: only an operator sets them, for all (`providers.NAME.betas`). */
 const WIDER_WINDOW = /^context-1m\b/i
 
@@ -52,7 +55,10 @@ export class HttpArrival implements Arrival {
       apiKey: single(headers['x-api-key']),
     }
     const betas = betasOf(headers['anthropic-beta'])
-    this.dropped = betas.dropped
+    this.dropped = [
+      ...betas.dropped,
+      ...ACCOUNT_HEADERS.filter((name) => headers[name] !== undefined),
+    ]
     this.providerHeaders = providerHeadersOf(headers, betas.kept)
     this.session = sessionOf(headers)
     this.startedMs = given.startedMs

@@ -104,6 +104,15 @@ test('clouds are sent the betas they know, and the client is told the others', a
   }
 })
 
+test('headers that name something in the shared account stay here, and the client is told', async () => {
+  const given = { 'anthropic-user-profile-id': 'profile-1', 'anthropic-workspace-id': 'space-1' }
+  const hello = { ...HELLO, max_tokens: 10 }
+  const { answer, headers } = await ask('/v1/messages', { model: 'by-vertex', ...hello }, given)
+  const names = Object.keys(given)
+  assert.equal(answer.headers.get('x-tollgate-dropped'), names.join(', '))
+  for (const name of names) assert.equal(headers[name], undefined)
+})
+
 test('a beta in the body is refused, whichever provider serves the model', async () => {
   const hello = { ...HELLO, max_tokens: 10, anthropic_beta: ['context-1m-2025-08-07'] }
   for (const model of ['by-bedrock', 'by-vertex', 'house']) {
