@@ -88,6 +88,7 @@ export const FEATURES = {
   reasoning: { chat: 'reasoning_effort', responses: 'reasoning', messages: 'thinking' },
   thinking_off: { chat: 'reasoning_effort', responses: 'reasoning', messages: 'thinking' },
   schema_name: { chat: 'response_format.json_schema.name', responses: 'text.format.name' },
+  loose_schema: { messages: 'output_config.format' },
 } as const satisfies Record<string, Partial<Record<ChatFormat, string>>>
 
 export type Feature = keyof typeof FEATURES
@@ -100,6 +101,9 @@ const refuse = (why: string): Loss => ({ rule: 'refuse', why })
 
 const REASONERS =
   'OpenAI’s reasoning models choose it themselves, since GPT-5.1 only while they reason'
+
+const LOOSE =
+  'the model reads every schema, but is bound only to closed objects without optional properties'
 
 const PLAIN = 'only a reasoning model takes it'
 const ANYWAY = 'a model that cannot be stopped from thinking thinks as little as it can'
@@ -120,6 +124,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     foreign_thinking: drop('thoughts can be returned only to the provider that made them'),
     reasoning: drop(PLAIN),
     thinking_off: drop(ANYWAY),
+    loose_schema: drop(LOOSE),
   },
   responses: {
     choices: refuse('only one answer can be requested'),
@@ -139,6 +144,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     foreign_thinking: drop('thoughts can be returned only to the provider that made them'),
     reasoning: drop(PLAIN),
     thinking_off: drop(ANYWAY),
+    loose_schema: drop(LOOSE),
   },
   messages: {
     choices: refuse('only one answer can be requested'),

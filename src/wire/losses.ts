@@ -111,6 +111,7 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     reasoning: isDeafToEffort(told, target.format),
     thinking_off: thinksAnyway(told, target.format),
     schema_name: outputFormat?.type === 'json-schema',
+    loose_schema: outputFormat?.type === 'json-schema' && outputFormat.strict !== true,
   }
   return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
 }

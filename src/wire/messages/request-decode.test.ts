@@ -39,6 +39,38 @@ test('adaptive thinking becomes a high effort, this format’s default', () => {
   assert.deepEqual(decode({ thinking: { type: 'adaptive' } }).reasoning, { effort: 'high' })
 })
 
+describe('a model is bound to a schema wherever that is possible', () => {
+  const closed = {
+    type: 'object',
+    properties: { gate: { type: 'string' } },
+    required: ['gate'],
+    additionalProperties: false,
+  }
+  const optional = { ...closed, required: [] }
+
+  test('an answer', () => {
+    const strictness = (schema: JsonObject): unknown => {
+      const { outputFormat } = decode({
+        output_config: { format: { type: 'json_schema', schema } },
+      })
+      return outputFormat?.type === 'json-schema' && outputFormat.strict
+    }
+    assert.equal(strictness(closed), true)
+    assert.equal(strictness(optional), undefined)
+  })
+
+  test('a tool, and it is named if it cannot be', () => {
+    const strictness = (schema: JsonObject): unknown => {
+      const { tools, dropped } = decode({
+        tools: [{ name: 'f', input_schema: schema, strict: true }],
+      })
+      return [tools.map((tool) => 'strict' in tool), dropped]
+    }
+    assert.deepEqual(strictness(closed), [[true], []])
+    assert.deepEqual(strictness(optional), [[false], ['tools.strict']])
+  })
+})
+
 describe('tools that only models of this format know are dropped and named', () => {
   const bash = { type: 'bash_20250124', name: 'bash' }
   const described = { name: 'f', input_schema: {} }

@@ -17,6 +17,7 @@ import {
 import { droppedFields } from '../fields.ts'
 import { decodeServiceTier } from '../service-tier.ts'
 import { unknownMembers } from '../shape.ts'
+import { canBeStrict } from '../strict-schema.ts'
 import { decodeCacheMark } from './blocks-decode.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
 import { decodeMessages } from './messages-decode.ts'
@@ -87,8 +88,14 @@ function decodeOutputFormat(body: JsonObject, config: JsonObject): OutputFormat 
     throw invalidRequest(`${place}.type`, `${place}.type must be json_schema`)
   }
   const schema = expectObject(format['schema'], `${place}.schema`)
-  // Schemas have no names in this format, but other formats require one.
-  return { type: 'json-schema', name: 'output', schema }
+  return {
+    type: 'json-schema',
+    // Schemas have no names in this format, but other formats require one.
+    name: 'output',
+    schema,
+    // Here a model is bound to every schema; elsewhere to those that can be strict, and only if that is asked for.
+    ...(canBeStrict(schema) && { strict: true }),
+  }
 }
 
 const expectEffort = expectOneOf<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])

@@ -98,7 +98,12 @@ const schema: fc.Arbitrary<JsonObject> = fc
   .dictionary(fc.stringMatching(/^[a-z]{1,4}$/), fc.constant({ type: 'string' }), {
     noNullPrototype: true,
   })
-  .map((properties) => ({ type: 'object', properties, additionalProperties: false }))
+  .map((properties) => ({
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  }))
 
 const tools = fc
   .array(fc.record({ description: maybe(words), schema, strict: maybe(fc.constant(true)) }), {
@@ -152,7 +157,12 @@ const conversation = fc
     tools,
     stream: fc.boolean(),
     outputFormat: maybe(
-      schema.map((each) => ({ type: 'json-schema' as const, name: 'output', schema: each })),
+      schema.map((each) => ({
+        type: 'json-schema' as const,
+        name: 'output',
+        schema: each,
+        strict: true,
+      })),
     ),
     endUser: maybe(words),
     serviceTier: maybe(fc.constantFrom('auto', 'default')),

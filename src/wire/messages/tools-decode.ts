@@ -13,6 +13,7 @@ import {
   expectText,
   optional,
 } from '../expect.ts'
+import { canBeStrict } from '../strict-schema.ts'
 import { fitToolName } from '../tool-name.ts'
 import { decodeCacheMark } from './blocks-decode.ts'
 import { isVendorTool } from './removals.ts'
@@ -97,11 +98,16 @@ function decodeTool(tool: JsonObject, place: string, dropped: Set<string>) {
   for (const name of OWN_SETTINGS) {
     if (tool[name] !== undefined) dropped.add(`tools.${name}`)
   }
+  const schema = expectObject(tool['input_schema'], `${place}.input_schema`)
+  const strict = optional(tool['strict'], `${place}.strict`, expectBoolean)
+  // Here, properties of a strict tool may be optional.
+  const isLoose = strict === true && !canBeStrict(schema)
+  if (isLoose) dropped.add('tools.strict')
   return defined({
     type: 'function' as const,
     description: optional(tool['description'], `${place}.description`, expectText),
-    schema: expectObject(tool['input_schema'], `${place}.input_schema`),
-    strict: optional(tool['strict'], `${place}.strict`, expectBoolean),
+    schema,
+    strict: isLoose ? undefined : strict,
     cache: decodeCacheMark(tool, place),
   })
 }
