@@ -139,6 +139,10 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
   return new GatewayError('provider_failed', told, { cause })
 }
 
+export function withoutContent(): GatewayError {
+  return new GatewayError('provider_failed', 'the provider’s answer has no content')
+}
+
 /** A call that the provider could not read, or another reason for no answer: another attempt may do better. */
 export function unusableAnswer(reason: string, usage: Usage | undefined): GatewayError {
   return new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {

@@ -286,6 +286,51 @@ test('an answer without its last frame is incomplete, and an exception is an err
     )
 })
 
+test('an answer may lack its start, or have two', () => {
+  const rest = [
+    ['contentBlockDelta', { delta: { text: 'It rains.' } }],
+    ['contentBlockStop', {}],
+    ['messageStop', { stopReason: 'end_turn' }],
+    ['metadata', { usage }],
+  ] as const
+  const usual = read(['messageStart', {}], ...rest)
+  assert.deepEqual(read(...rest), usual)
+  assert.deepEqual(read(['messageStart', {}], ['messageStart', {}], ...rest), usual)
+})
+
+test('what comes after the stop reason is no part of the answer', () => {
+  const events = read(
+    ['contentBlockDelta', { delta: { text: 'It rains.' } }],
+    ['messageStop', { stopReason: 'end_turn' }],
+    ['contentBlockDelta', { delta: { text: 'It snows.' } }],
+    ['messageStop', { stopReason: 'max_tokens' }],
+    ['metadata', { usage }],
+  )
+  const [end] = events.filter(({ type }) => type === 'choice-end')
+  assert.deepEqual(end, { type: 'choice-end', choice: 0, reason: 'stop' })
+  assert.doesNotMatch(JSON.stringify(events), /snows/)
+})
+
+test('an answer without a stop reason cannot be used', () => {
+  const failure = { code: 'provider_failed', message: /cannot be used/ }
+  const text = ['contentBlockDelta', { delta: { text: 'It ' } }] as const
+  assert.throws(() => read(text, ['metadata', { usage }]), failure)
+  assert.throws(() => read(['metadata', { usage }]), failure)
+})
+
+test('the input of a call that never started is ignored', () => {
+  const delta = { toolUse: { input: '{}' } }
+  assert.deepEqual(read(['messageStart', {}], ['contentBlockDelta', { delta }]).slice(1), [])
+})
+
+test('an answer without content is the provider’s failure', () => {
+  for (const output of [null, {}, { message: {} }, { message: { content: 'It rains.' } }])
+    assert.throws(() => converseCodec.decodeResponse({ output, stopReason: 'end_turn', usage }), {
+      code: 'provider_failed',
+      message: /no content/,
+    })
+})
+
 function read(...frames: readonly (readonly [string, JsonObject])[]): CanonicalEvent[] {
   const decode = converseCodec.decodeEvents()
   return frames.flatMap(([name, data]) => decode(sseEvent(name, data)))

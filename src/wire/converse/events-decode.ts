@@ -3,12 +3,12 @@
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { countIn, readable } from '../counts.ts'
-import { decodeComplaint, streamError, unusableAnswer } from '../provider-errors.ts'
+import { decodeComplaint, streamError, unusableAnswer, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 
@@ -20,10 +20,11 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   const { output, stopReason, usage, serviceTier } = body
   const { content } = objectOf(objectOf(output)['message'])
+  if (!isArray(content)) throw withoutContent()
   const answer = new AnswerDecoder()
   return [
     ...answer.add('messageStart', {}),
-    ...listOf(content).flatMap((block) => (isObject(block) ? wholeBlock(answer, block) : [])),
+    ...content.flatMap((block) => (isObject(block) ? wholeBlock(answer, block) : [])),
     ...answer.add('messageStop', { stopReason }),
     ...answer.add('metadata', { usage, serviceTier }),
   ]
@@ -72,8 +73,10 @@ class AnswerDecoder {
   /** What the open text cites, and how long it is so far. */
   #citations: { readonly url: string; readonly title: string }[] = []
   #characters = 0
-  /** Why the answer cannot be used. Kept until the usage arrives, which comes after the stop reason. */
-  #unusable: string | undefined
+  #hasStarted = false
+  #hasStopped = false
+  /** Why the answer cannot be used; '' = it has not said why it stopped. Kept until the usage arrives, which is last. */
+  #unusable: string | undefined = ''
 
   add(name: string, data: JsonObject): readonly CanonicalEvent[] {
     this.#take(name, data)
@@ -83,10 +86,11 @@ class AnswerDecoder {
   }
 
   #take(name: string, data: JsonObject): void {
+    if (name === 'exception') throw streamError(decodeComplaint(data))
+    // Servers that stand in for Bedrock may leave out the start, or repeat it.
+    this.#begin()
+    if (this.#hasStopped && name !== 'metadata') return
     switch (name) {
-      case 'messageStart':
-        this.#events.push({ type: 'response-start', id: '', model: '' })
-        return
       case 'contentBlockStart':
         if (isObject(data['start'])) this.#start(data['start'])
         return
@@ -102,9 +106,13 @@ class AnswerDecoder {
       case 'metadata':
         this.#end(data)
         return
-      case 'exception':
-        throw streamError(decodeComplaint(data))
     }
+  }
+
+  #begin(): void {
+    if (this.#hasStarted) return
+    this.#hasStarted = true
+    this.#events.push({ type: 'response-start', id: '', model: '' })
   }
 
   #start({ toolUse }: JsonObject): void {
@@ -122,13 +130,15 @@ class AnswerDecoder {
 
   #delta({ text, toolUse, reasoningContent, citation }: JsonObject): void {
     if (typeof text === 'string' && text !== '') this.#prose('text', text)
-    if (isObject(toolUse)) {
-      const input = stringOf(toolUse['input']) ?? ''
-      if (input !== '')
-        this.#events.push({ type: 'tool-call-delta', ...this.#place(), text: input })
-    }
+    if (isObject(toolUse)) this.#input(stringOf(toolUse['input']) ?? '')
     if (isObject(reasoningContent)) this.#think(reasoningContent)
     if (isObject(citation)) this.#cite(citation)
+  }
+
+  /** A call without a start has no name, and its input is ignored. */
+  #input(text: string): void {
+    if (this.#open !== 'tool-call' || text === '') return
+    this.#events.push({ type: 'tool-call-delta', ...this.#place(), text })
   }
 
   /** Only web pages can be cited in every format; positions in documents cannot. */
@@ -180,11 +190,10 @@ class AnswerDecoder {
 
   #stop(reason: string): void {
     this.#close()
+    this.#hasStopped = true
     const finish = STOP_REASONS.get(reason)
-    if (finish === undefined) {
-      this.#unusable = reason
-      return
-    }
+    this.#unusable = finish === undefined ? reason : undefined
+    if (finish === undefined) return
     const explanation = finish === 'refusal' ? { explanation: reason } : {}
     this.#events.push({ type: 'choice-end', choice: 0, reason: finish, ...explanation })
   }

@@ -1,6 +1,5 @@
 // A provider's messages answer as canonical events. A whole answer goes through the same steps as a stream, so that
 // both decode alike. Tolerates merely compatible providers: missing starts, null counts, `[DONE]`.
-import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
@@ -9,7 +8,7 @@ import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { readable } from '../counts.ts'
 import { exactly } from '../exact-json.ts'
-import { streamError } from '../provider-errors.ts'
+import { streamError, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import { decodeError } from './error-decode.ts'
@@ -29,9 +28,7 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   if (isObject(body['error'])) throw streamError(decodeError(body))
-  if (!isArray(body['content'])) {
-    throw new GatewayError('provider_failed', 'the provider’s answer has no content')
-  }
+  if (!isArray(body['content'])) throw withoutContent()
   const reader = new FrameReader()
   return [
     ...reader.read({ type: 'message_start', message: { ...body, usage: undefined } }),
