@@ -198,10 +198,10 @@ test('deviations of merely compatible providers are understood', () => {
   for (const [what, [frames, expected]] of Object.entries(cases)) {
     assert.deepEqual(decodeFrames(...frames), expected, what)
   }
-  assert.deepEqual(decodeEvents()(sseEvent('', { type: 'message_stop' })), [
+  const stop = { type: 'message_delta', delta: { stop_reason: 'end_turn' } }
+  assert.deepEqual(decodeEvents()(sseEvent('', stop)), [
     { type: 'response-start', id: '', model: '' },
     { type: 'choice-end', choice: 0, reason: 'stop' },
-    { type: 'response-end' },
   ])
   assert.deepEqual(decodeEvents()(sseEvent('', '[DONE]')), [])
   assert.deepEqual(decodeEvents()(sseEvent('ping', '')), [])
@@ -253,6 +253,13 @@ test('an error in the stream becomes the matching error code', () => {
       )
     }
   }
+})
+
+test('an end without an answer is the provider’s failure', () => {
+  assert.throws(() => decodeEvents()(sseEvent('', { type: 'message_stop' })), {
+    code: 'provider_failed',
+    message: /no content/,
+  })
 })
 
 test('an answer in another format is the provider’s failure', () => {

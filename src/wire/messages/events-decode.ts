@@ -87,6 +87,7 @@ class FrameReader {
       case 'message_delta':
         return this.#messageDelta(objectOf(frame['delta']), frame['usage'])
       case 'message_stop':
+        if (!this.#hasStarted) throw withoutContent()
         return [...this.#end({}), { type: 'response-end' }]
       case 'ping':
         return [{ type: 'ping' }]
