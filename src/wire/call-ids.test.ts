@@ -7,7 +7,11 @@ import type { JsonObject } from '../core/json.ts'
 import type { Message, ToolCallPart } from '../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import { withUniqueCallIds } from './call-ids.ts'
+import { chatCodec } from './chat/codec.ts'
+import type { AnswerContext } from './codec.ts'
 import { upstreamCodecOf } from './codecs.ts'
+import { messagesCodec } from './messages/codec.ts'
+import { responsesCodec } from './responses/codec.ts'
 
 const call = (id: string, name: string): ToolCallPart => ({
   type: 'tool-call',
@@ -71,8 +75,8 @@ for (const format of ['messages', 'converse', 'gemini'] as const satisfies Targe
   })
 }
 
-/** A whole answer that calls two tools and gives neither call an id, or an empty one. */
-const NAMELESS: Record<TargetFormat, (id: object) => JsonObject> = {
+/** A whole answer that calls a tool twice, with the same id or none. */
+const TWO_CALLS: Record<TargetFormat, (id: object) => JsonObject> = {
   chat: (id) => ({
     choices: [
       {
@@ -104,7 +108,7 @@ const NAMELESS: Record<TargetFormat, (id: object) => JsonObject> = {
 }
 const FUNCTION = { name: 'f', arguments: '{}' }
 
-for (const [format, answer] of Object.entries(NAMELESS)) {
+for (const [format, answer] of Object.entries(TWO_CALLS)) {
   for (const id of [{}, { id: '', call_id: '' }]) {
     test(`calls of a ${format} provider that have ${'id' in id ? 'empty ids' : 'no ids'} get some`, () => {
       const events = upstreamCodecOf(format as TargetFormat).decodeResponse(answer(id))
@@ -113,4 +117,22 @@ for (const [format, answer] of Object.entries(NAMELESS)) {
       for (const each of ids) assert.match(each, /^call_/)
     })
   }
+}
+
+const answer: AnswerContext = {
+  model: 'house-model',
+  body: {},
+  createdAt: 1,
+  now: () => 2,
+  requestId: 'req_1',
+  newId: (prefix) => `${prefix}_new`,
+}
+
+for (const codec of [chatCodec, responsesCodec, messagesCodec]) {
+  test(`${codec.format}: an id that a provider gives to two calls reaches the client once`, () => {
+    const events = upstreamCodecOf('gemini').decodeResponse(TWO_CALLS.gemini({ id: 'call_0' }))
+    const text = JSON.stringify(codec.encodeResponse(events, answer))
+    assert.equal(text.split('"call_0"').length - 1, 1, text)
+    assert.match(text, /"(call|toolu)_new"/)
+  })
 }

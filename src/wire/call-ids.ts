@@ -11,6 +11,13 @@ export function callIdOf(given: Json | undefined): string {
   return `call_${randomUUID().replaceAll('-', '')}`
 }
 
+/** The id of a call in an answer, or a new one if another call has it: clients match results by id alone. */
+export function ownCallId(given: string, taken: Set<string>, newId: () => string): string {
+  const id = taken.has(given) ? newId() : given
+  taken.add(id)
+  return id
+}
+
 /** The same list if no id occurs twice. Otherwise repeated ids are replaced, in the same way in every later turn. */
 export function withUniqueCallIds(messages: readonly Message[]): readonly Message[] {
   const ids = callsIn(messages).map(({ id }) => id)

@@ -4,6 +4,7 @@ import type { CanonicalEvent, ChoiceEnd, FinishReason, TokenLogprob } from '../.
 import type { JsonObject } from '../../core/json.ts'
 import { listOf, objectOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { ownCallId } from '../call-ids.ts'
 import type { AnswerContext } from '../codec.ts'
 import { restoreCustomCalls } from '../custom-tools.ts'
 import { packSeal } from '../seal.ts'
@@ -31,13 +32,16 @@ type ChoiceState = {
 }
 
 export class DeltaEncoder {
+  readonly #answer: AnswerContext
+  readonly #callIds = new Set<string>()
   readonly #choices = new Map<number, ChoiceState>()
   readonly #isLegacy: boolean
   readonly #restore: (event: CanonicalEvent) => readonly CanonicalEvent[]
 
-  constructor({ body }: AnswerContext) {
-    this.#isLegacy = knowsOnlyFunctions(body)
-    this.#restore = restoreCustomCalls(customToolsOf(body))
+  constructor(answer: AnswerContext) {
+    this.#answer = answer
+    this.#isLegacy = knowsOnlyFunctions(answer.body)
+    this.#restore = restoreCustomCalls(customToolsOf(answer.body))
   }
 
   encode(event: CanonicalEvent): readonly Change[] {
@@ -113,7 +117,7 @@ export class DeltaEncoder {
         state.toolCalls += 1
         state.hasInput = false
         state.custom = event.custom
-        return this.#callDelta(state, event)
+        return this.#callDelta(state, { name: event.name, id: this.#ownId(event.id) })
       case 'tool-call-delta':
         state.hasInput ||= event.text !== ''
         return this.#callDelta(state, { input: event.text })
@@ -127,6 +131,10 @@ export class DeltaEncoder {
       case 'refusal-end':
         return undefined
     }
+  }
+
+  #ownId(given: string): string {
+    return ownCallId(given, this.#callIds, () => this.#answer.newId('call'))
   }
 
   #callDelta(state: ChoiceState, piece: CallPiece): JsonObject | undefined {

@@ -4,6 +4,7 @@ import type { CanonicalEvent, ChoiceEnd, UsageEvent } from '../../core/events.ts
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { ownCallId } from '../call-ids.ts'
 import type { AnswerContext } from '../codec.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { packSeal, SEAL_MARK } from '../seal.ts'
@@ -171,18 +172,12 @@ export class FrameWriter {
     this.#customInput = event.custom ? '' : undefined
     return this.#open({
       type: 'tool_use',
-      id: this.#callId(event.id),
+      // Some servers reuse the same call ids in every answer.
+      id: ownCallId(event.id, this.#callIds, () => this.#answer.newId('toolu')),
       name: this.#toolNames.get(event.name) ?? event.name,
       input: {},
       caller: { type: 'direct' },
     })
-  }
-
-  /** Some servers reuse the same call ids in every answer. */
-  #callId(given: string): string {
-    const id = this.#callIds.has(given) ? this.#answer.newId('toolu') : given
-    this.#callIds.add(id)
-    return id
   }
 
   #toolInput(text: string): Frame[] {

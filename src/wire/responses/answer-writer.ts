@@ -3,6 +3,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, UsageEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { ownCallId } from '../call-ids.ts'
 import type { AnswerContext } from '../codec.ts'
 import { restoreCustomCalls } from '../custom-tools.ts'
 import { failureSteps } from './failure-steps.ts'
@@ -19,6 +20,7 @@ export class AnswerWriter {
   readonly #restore: (event: CanonicalEvent) => readonly CanonicalEvent[]
   readonly #respond: (state: ResponseState, output: readonly JsonObject[]) => JsonObject
   readonly #output: JsonObject[] = []
+  readonly #callIds = new Set<string>()
   #open: OpenItem | undefined
   #steps: Step[] = []
   #reason: FinishReason = 'stop'
@@ -80,7 +82,8 @@ export class AnswerWriter {
         const { custom } = event
         const id = this.#answer.newId(custom ? 'ctc' : 'fc')
         const tool = { ...this.#names.own(event.name), custom }
-        return this.#start(new CallItem(id, event.id, tool))
+        const callId = ownCallId(event.id, this.#callIds, () => this.#answer.newId('call'))
+        return this.#start(new CallItem(id, callId, tool))
       }
       case 'tool-call-delta':
         if (this.#open instanceof CallItem) this.#grow(this.#open.add(event.text))
