@@ -1,5 +1,6 @@
 // Tool names that every provider accepts: letters, digits, - and _; only the greatest length differs.
-import { invalidRequest } from '../core/errors.ts'
+import { GatewayError, invalidRequest } from '../core/errors.ts'
+import type { Json } from '../core/json.ts'
 
 /** In every format but messages, which allows more. */
 export const TOOL_NAME_CHARACTERS_MAX = 64
@@ -20,4 +21,10 @@ export function fitToolName(
     place,
     `the tool name ${shown} cannot be used with this model: use at most ${charactersMax} letters, digits, - and _`,
   )
+}
+
+/** The name of a tool that a provider calls: without one, no client could run it. */
+export function calledName(given: Json | undefined): string {
+  if (typeof given === 'string' && given !== '') return given
+  throw new GatewayError('provider_failed', 'the provider called a tool without naming it')
 }

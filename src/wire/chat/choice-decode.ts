@@ -17,6 +17,7 @@ import {
 import type { Seal } from '../../core/request.ts'
 import { callIdOf } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
+import { calledName } from '../tool-name.ts'
 
 type Prose = {
   readonly kind: 'text' | 'refusal' | 'thinking'
@@ -204,10 +205,8 @@ export class ChoiceDecoder {
       if (block.kind === 'text') this.#cite()
       return
     }
-    const { name, custom } = block
-    if (name === '') {
-      throw new GatewayError('provider_failed', 'the provider called a tool without naming it')
-    }
+    const { custom } = block
+    const name = calledName(block.name)
     this.#events.push({ type: 'tool-call-start', ...place, id: callIdOf(block.id), name, custom })
   }
 

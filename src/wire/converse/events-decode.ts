@@ -11,6 +11,7 @@ import { countIn, readable } from '../counts.ts'
 import { decodeComplaint, streamError, unusableAnswer, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
+import { calledName } from '../tool-name.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
@@ -123,7 +124,7 @@ class AnswerDecoder {
       type: 'tool-call-start',
       ...this.#nextPlace(),
       id: callIdOf(toolUse['toolUseId']),
-      name: stringOf(toolUse['name']) ?? '',
+      name: calledName(toolUse['name']),
       custom: false,
     })
   }

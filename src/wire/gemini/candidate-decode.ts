@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { callIdOf } from '../call-ids.ts'
+import { calledName } from '../tool-name.ts'
 import { Citations } from './citations.ts'
 
 export class CandidateDecoder {
@@ -79,7 +80,7 @@ export class CandidateDecoder {
         type: 'tool-call-start',
         ...this.#nextPlace(),
         id: callIdOf(id),
-        name: stringOf(name) ?? '',
+        name: calledName(name),
         custom: false,
       },
       { type: 'tool-call-delta', ...this.#place(), text: JSON.stringify(args ?? {}) },

@@ -11,6 +11,7 @@ import { exactly } from '../exact-json.ts'
 import { streamError, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
+import { calledName } from '../tool-name.ts'
 import { decodeError } from './error-decode.ts'
 import { decodeStop } from './stop-reason.ts'
 import { decodeUsage, UNTOLD } from './usage.ts'
@@ -145,7 +146,7 @@ class FrameReader {
         return this.#begin({
           kind: 'tool-call',
           id: callIdOf(id),
-          name: stringOf(name) ?? '',
+          name: calledName(name),
           input: objectOf(input),
         })
       }

@@ -6,6 +6,7 @@ import { defined, isArray, isObject, listOf, numberOf, stringOf, typeOf } from '
 import type { Seal } from '../../core/request.ts'
 import { callIdOf } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
+import { calledName } from '../tool-name.ts'
 import { BETWEEN_THOUGHTS } from './input-decode.ts'
 
 export interface ItemDecoder {
@@ -226,7 +227,7 @@ class CallDecoder implements ItemDecoder {
       type: 'tool-call-start',
       ...this.#place,
       id: callIdOf(item['call_id'] || item['id']),
-      name: stringOf(item['name']) ?? '',
+      name: calledName(item['name']),
       custom: item['type'] === 'custom_tool_call',
     }
   }
