@@ -323,6 +323,16 @@ test('the input of a call that never started is ignored', () => {
   assert.deepEqual(read(['messageStart', {}], ['contentBlockDelta', { delta }]).slice(1), [])
 })
 
+test('the inputs of two calls that arrive mixed are not joined', () => {
+  const begin = (contentBlockIndex: number) =>
+    ['contentBlockStart', { contentBlockIndex, start: { toolUse: { name: 'f' } } }] as const
+  const piece = (contentBlockIndex: number, input: string) =>
+    ['contentBlockDelta', { contentBlockIndex, delta: { toolUse: { input } } }] as const
+  const failure = { code: 'provider_failed', message: /mixed up the inputs/ }
+  assert.throws(() => read(begin(0), begin(1), piece(1, '{'), piece(0, '{')), failure)
+  read(begin(0), begin(1), piece(1, '{'), piece(1, '}'))
+})
+
 test('an answer without content is the provider’s failure', () => {
   for (const output of [null, {}, { message: {} }, { message: { content: 'It rains.' } }])
     assert.throws(() => converseCodec.decodeResponse({ output, stopReason: 'end_turn', usage }), {

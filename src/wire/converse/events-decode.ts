@@ -3,12 +3,13 @@
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isArray, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { countIn, readable } from '../counts.ts'
-import { decodeComplaint, streamError, unusableAnswer, withoutContent } from '../provider-errors.ts'
+import { decodeComplaint, mixedInputs, streamError } from '../provider-errors.ts'
+import { unusableAnswer, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import { calledName } from '../tool-name.ts'
@@ -69,6 +70,8 @@ const STOP_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 class AnswerDecoder {
   #events: CanonicalEvent[] = []
   #block = -1
+  /** The provider's number of the last call that began. */
+  #index: number | undefined
   #open: 'text' | 'thinking' | 'tool-call' | undefined
   #seal: Seal | undefined
   /** What the open text cites, and how long it is so far. */
@@ -93,10 +96,11 @@ class AnswerDecoder {
     if (this.#hasStopped && name !== 'metadata') return
     switch (name) {
       case 'contentBlockStart':
+        this.#index = numberOf(data['contentBlockIndex'])
         if (isObject(data['start'])) this.#start(data['start'])
         return
       case 'contentBlockDelta':
-        if (isObject(data['delta'])) this.#delta(data['delta'])
+        if (isObject(data['delta'])) this.#delta(data['delta'], numberOf(data['contentBlockIndex']))
         return
       case 'contentBlockStop':
         this.#close()
@@ -129,16 +133,18 @@ class AnswerDecoder {
     })
   }
 
-  #delta({ text, toolUse, reasoningContent, citation }: JsonObject): void {
+  #delta(delta: JsonObject, index = this.#index): void {
+    const { text, toolUse, reasoningContent, citation } = delta
     if (typeof text === 'string' && text !== '') this.#prose('text', text)
-    if (isObject(toolUse)) this.#input(stringOf(toolUse['input']) ?? '')
+    if (isObject(toolUse)) this.#input(stringOf(toolUse['input']) ?? '', index)
     if (isObject(reasoningContent)) this.#think(reasoningContent)
     if (isObject(citation)) this.#cite(citation)
   }
 
   /** A call without a start has no name, and its input is ignored. */
-  #input(text: string): void {
+  #input(text: string, index: number | undefined): void {
     if (this.#open !== 'tool-call' || text === '') return
+    if (index !== this.#index) throw mixedInputs()
     this.#events.push({ type: 'tool-call-delta', ...this.#place(), text })
   }
 

@@ -255,6 +255,17 @@ test('an error in the stream becomes the matching error code', () => {
   }
 })
 
+test('the inputs of two calls that arrive mixed are not joined', () => {
+  const block = { type: 'tool_use', id: 'a', name: 'b', input: {} }
+  const begin = (index: number) => ({ type: 'content_block_start', index, content_block: block })
+  const piece = (index: number, partial_json: string) => {
+    return { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } }
+  }
+  const failure = { code: 'provider_failed', message: /mixed up the inputs/ }
+  assert.throws(() => decodeFrames(begin(0), begin(1), piece(1, '{'), piece(0, '{')), failure)
+  decodeFrames(begin(0), begin(1), piece(1, '{'), piece(1, '}'))
+})
+
 test('an end without an answer is the provider’s failure', () => {
   assert.throws(() => decodeEvents()(sseEvent('', { type: 'message_stop' })), {
     code: 'provider_failed',

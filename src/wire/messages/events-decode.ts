@@ -2,13 +2,13 @@
 // both decode alike. Tolerates merely compatible providers: missing starts, null counts, `[DONE]`.
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, numberOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { readable } from '../counts.ts'
 import { exactly } from '../exact-json.ts'
-import { streamError, withoutContent } from '../provider-errors.ts'
+import { mixedInputs, streamError, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import { calledName } from '../tool-name.ts'
@@ -61,6 +61,8 @@ class FrameReader {
   /** Named at the beginning of a stream, but not with the totals at its end. */
   #tier: Json | undefined
   #blocks = 0
+  /** The provider's number of the last block that began. */
+  #index: number | undefined
   #open: OpenBlock | undefined
   /** True inside a block that has no canonical form (a hosted tool ran): its pieces belong to no other block. */
   #isIgnoring = false
@@ -77,8 +79,9 @@ class FrameReader {
   #read(frame: JsonObject): CanonicalEvent[] {
     switch (typeOf(frame)) {
       case 'content_block_delta':
-        return this.#delta(objectOf(frame['delta']))
+        return this.#delta(objectOf(frame['delta']), numberOf(frame['index']))
       case 'content_block_start':
+        this.#index = numberOf(frame['index'])
         return this.#start(objectOf(frame['content_block']))
       case 'content_block_stop':
         this.#isIgnoring = false
@@ -156,7 +159,7 @@ class FrameReader {
     }
   }
 
-  #delta(delta: JsonObject): CanonicalEvent[] {
+  #delta(delta: JsonObject, index = this.#index): CanonicalEvent[] {
     if (this.#isIgnoring || this.#hasEnded) return []
     const open = this.#open
     switch (typeOf(delta)) {
@@ -165,6 +168,7 @@ class FrameReader {
       case 'thinking_delta':
         return this.#piece('thinking', delta['thinking'])
       case 'input_json_delta':
+        if (open?.kind === 'tool-call' && index !== this.#index) throw mixedInputs()
         return this.#piece('tool-call', delta['partial_json'])
       case 'signature_delta':
         if (open?.kind === 'thinking') {
