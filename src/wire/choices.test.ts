@@ -1,8 +1,12 @@
-// How many choices an answer may have.
+// The choices of an answer: how many there may be, and which one a format with room for one takes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import type { CanonicalEvent } from '../core/events.ts'
+import type { AnswerContext } from './codec.ts'
 import { upstreamCodecOf } from './codecs.ts'
+import { messagesCodec } from './messages/codec.ts'
+import { responsesCodec } from './responses/codec.ts'
 import { sseEvent } from './sse.ts'
 
 const FLOOD = Array.from({ length: 1_000 }, (_, index) => ({ index }))
@@ -16,4 +20,31 @@ for (const [format, answer] of [
     const failure = { code: 'provider_failed', message: /more choices/ }
     assert.throws(() => codec.decodeResponse(answer), failure)
     assert.throws(() => codec.decodeEvents()(sseEvent('', answer)), failure)
+  })
+
+const answer: AnswerContext = {
+  model: 'house-model',
+  body: {},
+  createdAt: 1,
+  now: () => 2,
+  requestId: 'req_1',
+  newId: (prefix) => `${prefix}_new`,
+}
+
+for (const codec of [messagesCodec, responsesCodec])
+  test(`${codec.format}: the first choice is the answer, whatever its number`, () => {
+    const events = (...indexes: readonly number[]): readonly CanonicalEvent[] =>
+      upstreamCodecOf('gemini').decodeResponse({
+        candidates: indexes.map((index) => ({
+          index,
+          content: { parts: [{ text: `choice ${index}` }] },
+          finishReason: 'STOP',
+        })),
+      })
+    const encode = (...indexes: readonly number[]): string =>
+      JSON.stringify(codec.encodeResponse(events(...indexes), answer))
+    assert.match(encode(1), /choice 1/)
+    assert.match(encode(-1), /choice -1/)
+    assert.match(encode(0, 1), /choice 0/)
+    assert.doesNotMatch(encode(0, 1), /choice 1/)
   })

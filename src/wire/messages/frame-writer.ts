@@ -38,6 +38,8 @@ export class FrameWriter {
   readonly #answer: AnswerContext
   readonly #toolNames: ReadonlyMap<string, string>
   readonly #callIds: Set<string>
+  /** The first choice, whatever its number: this format has only one, and its requests cannot ask for more. */
+  #choice: number | undefined
   #counted: UsageEvent = { type: 'usage', usage: NO_USAGE }
   #end: ChoiceEnd = { type: 'choice-end', choice: 0, reason: 'stop' }
   /** The blocks started so far, and whether the last one is still open. */
@@ -55,8 +57,7 @@ export class FrameWriter {
   }
 
   write(event: CanonicalEvent): Frame[] {
-    // This format has only one choice, and its requests cannot ask for more.
-    if ('choice' in event && event.choice > 0) return []
+    if ('choice' in event && event.choice !== (this.#choice ??= event.choice)) return []
     switch (event.type) {
       case 'response-start':
         return [this.#messageStart()]

@@ -21,6 +21,8 @@ export class AnswerWriter {
   readonly #respond: (state: ResponseState, output: readonly JsonObject[]) => JsonObject
   readonly #output: JsonObject[] = []
   readonly #callIds = new Set<string>()
+  /** The first choice, whatever its number: the format has room for one. */
+  #choice: number | undefined
   #open: OpenItem | undefined
   #steps: Step[] = []
   #reason: FinishReason = 'stop'
@@ -34,8 +36,7 @@ export class AnswerWriter {
   }
 
   write(event: CanonicalEvent): readonly Step[] {
-    // The format has room for one choice.
-    if ('choice' in event && event.choice !== 0) return []
+    if ('choice' in event && event.choice !== (this.#choice ??= event.choice)) return []
     this.#steps = []
     for (const each of this.#restore(event)) this.#take(each)
     return this.#steps
