@@ -4,6 +4,7 @@ import { AssertionError } from 'node:assert'
 
 import { DAY_MS, HOUR_MS } from '../core/durations.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { periodAt } from '../core/periods.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import { closePeriod, limitOf, openPeriod } from './account.ts'
 import type {
@@ -135,12 +136,16 @@ export class Draft {
     return true
   }
 
-  /** Starts a new period now; it ends when the old one would have ended. The closed period keeps what was spent. */
+  /**
+   * Starts a new period now; it ends when the old one would have ended, unless a clock that ran ahead had opened that
+   * one. The closed period keeps what was spent.
+   */
   reset(accountId: string, note: Note): boolean {
     const account = this.#accounts.get(accountId)
     if (account === undefined) return false
     const { spent, periodSeq } = account
     this.#closedPeriods.push(closePeriod(account, this.now))
+    account.periodEndsAt = periodAt(account, this.now).endsAt
     this.#changed.add(account)
     this.enter({ kind: 'reset', accountId, periodSeq, before: spent, after: 0n, note })
     return true

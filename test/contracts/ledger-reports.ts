@@ -55,6 +55,20 @@ export function byHand(it: It): void {
     assert.equal(spent_nanodollars, 1000n)
   })
 
+  it('a reset ends a period that a clock far ahead has opened', async (desk) => {
+    const key = await desk.key(1000n)
+    await spend(desk.ledger, ask(key, 600))
+    const { period_starts_at: startsAt, period_ends_at: endsAt } = await desk.account(key)
+    await desk.store.db
+      .updateTable('accounts')
+      .set({ period_starts_at: startsAt + 1000 * DAY_MS, period_ends_at: startsAt + 1031 * DAY_MS })
+      .where('id', '=', key)
+      .execute()
+    await spend(desk.ledger, ask(key, 100))
+    await resetSpent(desk.store, { ...someone, accountId: key })
+    assert.equal((await desk.account(key)).period_ends_at, endsAt)
+  })
+
   it('a charge can be adjusted down and up, and records who did it', async (desk) => {
     const key = await desk.key(1000n)
     const asked = ask(key, 500)

@@ -2,6 +2,7 @@
 // provider that knows the truth. Everything happens in one thread, in an order that the seed alone decides.
 import assert from 'node:assert/strict'
 
+import { DAY_MS, HOUR_MS } from '../../src/core/durations.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from '../../src/ledger/books.ts'
 import { HOLDS_PER_NODE } from '../../src/ledger/writer.ts'
@@ -248,12 +249,15 @@ class World {
     if (this.#random.chance(0.2)) this.#outageSteps = this.#random.between(1, 200)
   }
 
-  /** Hours pass, a day ends; now and then somebody sets the clock back. */
+  /** Hours pass, a day ends; now and then somebody sets the clock back, by hours or by weeks. */
   clock(): void {
-    if (this.#random.chance(0.3)) this.#books.now += this.#random.between(0, 5) * 3_600_000
+    if (this.#random.chance(0.3)) this.#books.now += this.#random.between(0, 5) * HOUR_MS
     if (this.#random.chance(0.05)) {
       this.#oracle.forgetMinutes(this.#books.now)
-      this.#books.now -= this.#random.between(1, 7_200_000)
+      this.#books.now -= this.#random.between(
+        1,
+        this.#random.chance(0.2) ? 30 * DAY_MS : 2 * HOUR_MS,
+      )
     }
   }
 
