@@ -139,7 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const ownFigures = () => processFigures({ version, counts, ledger, supply })
   const figures = options.figuresOfAll ?? (async () => [await ownFigures()])
   const admin = onDemand(() =>
-    openAdminPlane({ config, parts, supply, mailer, alerts: sender, figures }, url),
+    openAdminPlane({ config, parts, supply, http, mailer, alerts: sender, figures }, url),
   )
   opened.defer(() => admin.close())
   const { edges, url } = await listen({ parts, store, ledger, admin, counts }, { config, log })
@@ -160,7 +160,7 @@ function openNodeLedger(
   })
 }
 
-type AdminPlaneParts = Pick<AdminOptions, 'mailer' | 'alerts' | 'figures'> & {
+type AdminPlaneParts = Pick<AdminOptions, 'http' | 'mailer' | 'alerts' | 'figures'> & {
   /** As it was at the start: what the admin plane is bound to, above all its database, stays that of the data plane. */
   readonly config: Config
   readonly parts: Parts

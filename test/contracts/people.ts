@@ -21,6 +21,7 @@ import {
   unblockPerson,
 } from '../../src/admin/people/people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from '../../src/admin/people/roles.ts'
+import { HttpClient } from '../../src/providers/http.ts'
 import { listAudit } from '../../src/store/audit-list.ts'
 import { changeInTurn } from '../../src/store/changes.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -257,7 +258,7 @@ export function peopleContract(fresh: FreshDatabase): void {
   test('no session from the old password survives a new one, however close in time', async () => {
     const { betterAuthSignIn } = await import('../../src/admin/people/better-auth.ts')
     const log: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
-    const site = { publicUrl: 'http://127.0.0.1:4000', oidc: undefined }
+    const site = { publicUrl: 'http://127.0.0.1:4000', oidc: undefined, http: new HttpClient({}) }
     const signIn = betterAuthSignIn({ store, log, secret: 'a secret of the test', ...site })
     const visit = { cookie: undefined, address: '127.0.0.1', userAgent: undefined }
     const email = 'quick@example.com'

@@ -7,7 +7,15 @@ import { systemClock } from '../../src/core/clock.ts'
 import { openStore } from '../../src/store/open.ts'
 import { Browser, tokenOf } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { CLIENT, startOidcProvider, type Claims, type OidcProvider } from '../support/oidc.ts'
+import {
+  answerJson,
+  CLIENT,
+  DISCOVERY,
+  discovery,
+  startOidcProvider,
+  type Claims,
+  type OidcProvider,
+} from '../support/oidc.ts'
 import { freePort } from '../support/port.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { freshSqlite, type FreshDatabase } from '../support/store.ts'
@@ -336,6 +344,87 @@ test('an unreachable provider does not prevent signing in with a password', asyn
   await using back = await startOidcProvider(port)
   assert.equal(back.issuer, provider.issuer)
   assert.equal((await browser.post('/sso/start')).status, 200)
+})
+
+describe('a provider whose answers cannot be used', () => {
+  let provider: OidcProvider
+  let gateway: TestGateway
+  before(async () => {
+    provider = await startOidcProvider()
+    gateway = await startGateway({ config: config(provider, ', role: Viewer') })
+    provider.person = somebody
+    provider.userInfo = somebody
+  })
+  after(async () => {
+    await gateway.stop()
+    await provider[Symbol.asyncDispose]()
+  })
+  const logged = (cause: string) =>
+    gateway.printed(new RegExp(`"event":"single_sign_on_failed","cause":"Error: .*${cause}`))
+  const filler = 'x'.repeat(2 * 1024 * 1024)
+
+  for (const [what, change, told] of [
+    ['is no JSON', () => '<html>', 'openid-configuration, because .*no JSON object'],
+    ['names no issuer', ({ issuer: _, ...rest }: Claims) => rest, 'has no usable issuer'],
+    [
+      'gives an address that is none',
+      (description: Claims) => ({ ...description, token_endpoint: 'file:///etc/passwd' }),
+      'has no usable token_endpoint',
+    ],
+    [
+      'is too long',
+      (description: Claims) => ({ ...description, filler }),
+      'openid-configuration, because .*too long: more than 1 MB',
+    ],
+  ] as const)
+    test(`a description that ${what} counts as no answer`, async () => {
+      provider.instead.set(DISCOVERY, (response) =>
+        answerJson(response, change(discovery(provider.issuer))),
+      )
+      assert.equal((await new Browser(gateway.url).post('/sso/start')).status, 503)
+      await logged(told)
+      provider.instead.clear()
+    })
+
+  const fails = async (told: string): Promise<void> => {
+    assert.equal(await signOn(new Browser(gateway.url)), '/sign-in?error=failed')
+    await logged(told)
+    provider.instead.clear()
+  }
+
+  // The keys first, because they are not fetched again once they are known.
+  for (const path of ['/keys', '/token', '/userinfo'])
+    test(`nobody gets in by an answer of ${path} that is too long`, async () => {
+      provider.instead.set(path, (response) =>
+        answerJson(response, { ...somebody, keys: [], filler }),
+      )
+      await fails(`${path}, because .*too long: more than 1 MB`)
+    })
+
+  test('an answer that trickles in for ever fails the sign-on after ten seconds', async () => {
+    provider.instead.set('/token', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const drip = setInterval(() => response.write(' '), 500)
+      response.once('close', () => clearInterval(drip))
+    })
+    await fails('/token, because .*did not answer in time')
+  })
+
+  test('an answer without an ID token signs nobody in', async () => {
+    provider.instead.set('/token', (response) => answerJson(response, { access_token: 'a' }))
+    await fails('/token answered without an ID token')
+  })
+
+  test('an address comes from userinfo only if that is about the subject of the ID token', async () => {
+    const ann = new Browser(gateway.url)
+    assert.equal(await signOn(ann), '/')
+    assert.equal((await ann.get('/session')).json.person.email, 'ann@example.com')
+    provider.person = { sub: 'e1' }
+    for (const sub of ['a1', undefined, ['e1']]) {
+      provider.userInfo = { ...somebody, sub }
+      await fails('/userinfo answered about another subject than the ID token')
+    }
+  })
 })
 
 test('its routes are not found if single sign-on is not configured', async () => {

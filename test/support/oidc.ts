@@ -14,12 +14,17 @@ export type OidcProvider = AsyncDisposable & {
   person: Claims
   /** Claims that replace those of the ID token, for tokens that must be refused. */
   forged: Claims
+  /** What it says of everyone at its userinfo endpoint; the ID token then names only the subject. */
+  userInfo: Claims | undefined
   /** Signs with a key that the provider does not publish. */
   isSignedWrongly: boolean
+  /** Answers instead of its own, by path. */
+  readonly instead: Map<string, (response: ServerResponse) => void>
   /** The addresses that it sent browsers back to. */
   readonly returned: readonly URL[]
 }
 
+export const DISCOVERY = '/.well-known/openid-configuration'
 export const CLIENT = { id: 'tollgate', secret: 'the secret of a client' }
 
 type Pending = {
@@ -41,6 +46,8 @@ export async function startOidcProvider(port = 0): Promise<OidcProvider> {
     issuer,
     person: {},
     forged: {},
+    userInfo: undefined,
+    instead: new Map(),
     isSignedWrongly: false,
     returned,
     [Symbol.asyncDispose]: async () => {
@@ -52,17 +59,21 @@ export async function startOidcProvider(port = 0): Promise<OidcProvider> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', issuer)
+    const instead = provider.instead.get(url.pathname)
+    if (instead !== undefined) return instead(response)
     switch (url.pathname) {
-      case '/.well-known/openid-configuration':
-        return json(response, discovery(issuer))
+      case DISCOVERY:
+        return answerJson(response, discovery(issuer))
       case '/keys': {
         const key = published.publicKey.export({ format: 'jwk' })
-        return json(response, { keys: [{ ...key, kid: 'k1', use: 'sig', alg: 'RS256' }] })
+        return answerJson(response, { keys: [{ ...key, kid: 'k1', use: 'sig', alg: 'RS256' }] })
       }
       case '/authorize':
         return authorize(url, response)
       case '/token':
         return token(new URLSearchParams(await text(request)), request, response)
+      case '/userinfo':
+        return answerJson(response, provider.userInfo)
       default:
         response.writeHead(404).end()
     }
@@ -94,8 +105,10 @@ export async function startOidcProvider(port = 0): Promise<OidcProvider> {
     }
     const now = Math.floor(Date.now() / 1_000)
     const claims = { iss: issuer, aud: CLIENT.id, iat: now, exp: now + 60, nonce: pending.nonce }
-    const idToken = sign({ ...claims, ...provider.person, ...provider.forged })
-    json(response, {
+    const { person, userInfo, forged } = provider
+    const told = userInfo === undefined ? person : { sub: person['sub'] }
+    const idToken = sign({ ...claims, ...told, ...forged })
+    answerJson(response, {
       access_token: randomBytes(16).toString('hex'),
       token_type: 'Bearer',
       expires_in: 60,
@@ -113,11 +126,12 @@ export async function startOidcProvider(port = 0): Promise<OidcProvider> {
   return provider
 }
 
-function discovery(issuer: string): Claims {
+export function discovery(issuer: string): Claims {
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/userinfo`,
     jwks_uri: `${issuer}/keys`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
@@ -131,7 +145,7 @@ function isBasic({ headers }: IncomingMessage): boolean {
   return headers.authorization === `Basic ${expected}`
 }
 
-function json(response: ServerResponse, body: unknown): void {
+export function answerJson(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 

@@ -3,11 +3,12 @@
 import { hkdfSync } from 'node:crypto'
 
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
-import { genericOAuth } from 'better-auth/plugins/generic-oauth'
+import type { OAuthProvider } from 'better-auth/oauth2'
 import { twoFactor } from 'better-auth/plugins/two-factor'
+import type { BetterAuthPlugin } from 'better-auth/types'
 
 import { newId, type IdPrefix } from '../../core/ids.ts'
-import { withoutEndSlash } from '../../core/url-of.ts'
+import type { HttpClient } from '../../providers/http.ts'
 import { inTheNameOf, recordChange, type Change } from '../../store/audit.ts'
 import { findPerson, markJoined } from '../../store/people.ts'
 import type { Store } from '../../store/open.ts'
@@ -15,19 +16,10 @@ import type { Log } from '../../telemetry/log.ts'
 import { API_PREFIX } from '../contract/route.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
 import { ACCOUNT, PERSON, SESSION, TWO_FACTOR, VERIFICATION } from './columns.ts'
+import type { OidcSettings } from './identity-provider.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { subjectOf } from './people.ts'
-import { addressProblem, readProfile } from './provider-profile.ts'
-
-export type OidcSettings = {
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string
-  /** The role of people who sign in for the first time; undefined = only invited people may sign in. */
-  readonly roleId: string | undefined
-  /** Trust the provider's addresses even if it does not call them verified. */
-  readonly trustEmail: boolean
-}
+import { addressProblem } from './provider-profile.ts'
 
 export type SignInOptions = {
   readonly store: Store
@@ -36,18 +28,21 @@ export type SignInOptions = {
   /** How browsers reach the administration interface. */
   readonly publicUrl: string
   readonly oidc: OidcSettings | undefined
+  /** For calls to the single sign-on provider. */
+  readonly http: HttpClient
 }
 
 /** The callback URL registered with a provider is below this path. */
 const SINGLE_SIGN_ON_PATH = `${API_PREFIX}/sso`
-export const OIDC_PROVIDER = 'oidc'
 /** Set on every request passed to better-auth, so that no client can forge its address. */
 export const ADDRESS_HEADER = 'x-tollgate-address'
 
 const SESSION_SECONDS = 7 * 24 * 60 * 60
 
-export function betterAuthOptions(options: SignInOptions) {
+/** Single sign-on is possible only with its provider. */
+export function betterAuthOptions(options: SignInOptions, provider?: OAuthProvider) {
   const { store, log, publicUrl } = options
+  const trustsEmail = options.oidc?.trustEmail === true
   return {
     appName: 'Tollgate',
     baseURL: publicUrl,
@@ -75,7 +70,7 @@ export function betterAuthOptions(options: SignInOptions) {
     },
     user: {
       ...PERSON,
-      validateUserInfo: (coming: Coming) => checkAddress(coming, options.oidc),
+      validateUserInfo: (coming: Coming) => checkAddress(coming, trustsEmail),
       additionalFields: {
         roleId: {
           type: 'string' as const,
@@ -93,7 +88,7 @@ export function betterAuthOptions(options: SignInOptions) {
       updateAccountOnSignIn: false,
       accountLinking: {
         enabled: true,
-        trustedProviders: options.oidc?.trustEmail === true ? [OIDC_PROVIDER] : [],
+        trustedProviders: provider !== undefined && trustsEmail ? [provider.id] : [],
       },
     },
     verification: VERIFICATION,
@@ -109,7 +104,7 @@ export function betterAuthOptions(options: SignInOptions) {
     },
     plugins: [
       twoFactor({ issuer: 'Tollgate', schema: TWO_FACTOR }),
-      ...(options.oidc === undefined ? [] : [singleSignOn(options.oidc)]),
+      ...(provider === undefined ? [] : [singleSignOn(provider)]),
     ],
   }
 }
@@ -121,22 +116,8 @@ const ID_PREFIXES: Readonly<Record<string, IdPrefix>> = {
   person_sessions: 'session',
 }
 
-function singleSignOn(oidc: OidcSettings) {
-  return genericOAuth({
-    config: [
-      {
-        providerId: OIDC_PROVIDER,
-        discoveryUrl: `${withoutEndSlash(oidc.issuer)}/.well-known/openid-configuration`,
-        clientId: oidc.clientId,
-        clientSecret: oidc.clientSecret,
-        scopes: ['openid', 'email', 'profile'],
-        pkce: true,
-        requireIdTokenVerification: true,
-        disableSignUp: oidc.roleId === undefined,
-        mapProfileToUser: readProfile,
-      },
-    ],
-  })
+function singleSignOn(provider: OAuthProvider): BetterAuthPlugin {
+  return { id: 'single-sign-on', init: () => ({ context: { socialProviders: [provider] } }) }
 }
 
 /** Somebody who arrives by single sign-on. */
@@ -151,11 +132,11 @@ type Coming = {
 
 function checkAddress(
   { source: { action, oauth } }: Coming,
-  oidc: OidcSettings | undefined,
+  trustEmail: boolean,
 ): { error: string } | undefined {
   // Whoever is already known by their identity may have any address.
   if (action === 'sign-in') return undefined
-  const error = addressProblem(oauth?.profile ?? {}, { trustEmail: oidc?.trustEmail === true })
+  const error = addressProblem(oauth?.profile ?? {}, { trustEmail })
   return error === undefined ? undefined : { error }
 }
 

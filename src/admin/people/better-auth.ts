@@ -7,25 +7,20 @@ import { isFirstAttempt } from '../../store/attempts.ts'
 import type { Store } from '../../store/open.ts'
 import { findPassword, isStillPassword } from '../../store/passwords.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
-import {
-  ADDRESS_HEADER,
-  betterAuthOptions,
-  OIDC_PROVIDER,
-  type SignInOptions,
-} from './better-auth-options.ts'
+import { ADDRESS_HEADER, betterAuthOptions, type SignInOptions } from './better-auth-options.ts'
+import { discoverProvider } from './identity-provider.ts'
 import type { SignIn, SignInOutcome, SingleSignOn, Visit } from './sign-in.ts'
 
 type Auth = ReturnType<typeof newAuth>
 
-const DISCOVERY_MS_MAX = 10_000
 /** Stored with the session, to tell one browser from another. */
 const USER_AGENT_LENGTH_MAX = 300
 /** A code is valid in its own half minute and those before and after: its use is remembered for longer. */
 const CODE_MS = 120_000
 
 export function betterAuthSignIn(options: SignInOptions): SignIn {
-  // Separate from single sign-on, which contacts its provider at creation: passwords must not wait for that.
-  const auth = newAuth({ ...options, oidc: undefined })
+  // Separate from single sign-on, whose provider has to be asked first: passwords must not wait for that.
+  const auth = newAuth(options)
   const { api } = auth
   return {
     ...singleSignOn(options),
@@ -178,41 +173,49 @@ function pendingCookie({ cookie = '' }: Visit): string {
 function singleSignOn(
   options: SignInOptions,
 ): Pick<SignIn, 'startSingleSignOn' | 'finishSingleSignOn'> {
-  let found: Promise<Auth | undefined> | undefined
+  let found: Promise<Reached | undefined> | undefined
   /** Undefined if the provider cannot be reached; the next call tries again. */
-  const reach = async (): Promise<Auth | undefined> => {
+  const reach = async (): Promise<Reached | undefined> => {
     found ??= discover(options)
-    const auth = await found
-    if (auth === undefined) found = undefined
-    return auth
+    const reached = await found
+    if (reached === undefined) found = undefined
+    return reached
   }
   return {
     async startSingleSignOn(visit) {
-      const auth = await reach()
-      if (auth === undefined) return undefined
-      const body = { provider: OIDC_PROVIDER, callbackURL: '/', disableRedirect: true }
+      const reached = await reach()
+      if (reached === undefined) return undefined
+      const body = { provider: reached.id, callbackURL: '/', disableRedirect: true }
       const call = { ...asked(visit), body, returnHeaders: true as const }
-      const { headers, response } = await auth.api.signInSocial(call)
+      const { headers, response } = await reached.auth.api.signInSocial(call)
       if (response.url === undefined) return undefined
       return { location: response.url, cookies: headers.getSetCookie() }
     },
 
     async finishSingleSignOn(visit, query) {
-      const auth = await reach()
-      return auth === undefined ? { outcome: 'unavailable' } : finish(auth, visit, query)
+      const reached = await reach()
+      return reached === undefined ? { outcome: 'unavailable' } : finish(reached, visit, query)
     },
   }
 }
 
+/** A provider that has described itself, by the id under which the library knows it. */
+type Reached = { readonly auth: Auth; readonly id: string }
+
+async function discover(options: SignInOptions): Promise<Reached | undefined> {
+  const provider = options.oidc && (await discoverProvider(options, options.oidc))
+  return provider && { auth: newAuth(options, provider), id: provider.id }
+}
+
 async function finish(
-  auth: Auth,
+  { auth, id }: Reached,
   visit: Visit,
   query: Readonly<Record<string, string>>,
 ): Promise<SingleSignOn> {
   const { headers } = await auth.api.callbackOAuth({
     ...asked(visit),
     method: 'GET',
-    params: { id: OIDC_PROVIDER },
+    params: { id },
     query,
     asResponse: true,
   })
@@ -225,18 +228,8 @@ async function finish(
   return { outcome: 'signed-in', personId: session.userId, cookies }
 }
 
-async function discover(options: SignInOptions): Promise<Auth | undefined> {
-  const auth = newAuth(options)
-  const late = new Promise<undefined>((resolve) => {
-    setTimeout(() => resolve(undefined), DISCOVERY_MS_MAX).unref()
-  })
-  const context = await Promise.race([auth.$context, late])
-  const isKnown = context?.socialProviders.some(({ id }) => id === OIDC_PROVIDER)
-  return isKnown === true ? auth : undefined
-}
-
-function newAuth(options: SignInOptions) {
-  return betterAuth(betterAuthOptions(options))
+function newAuth(...given: Parameters<typeof betterAuthOptions>) {
+  return betterAuth(betterAuthOptions(...given))
 }
 
 function asked({ cookie, address, userAgent }: Visit): { readonly headers: Headers } {

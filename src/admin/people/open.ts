@@ -1,4 +1,5 @@
 // Assembles the people part of the admin plane: who a caller is, and the handlers that sign people in and manage them.
+import type { HttpClient } from '../../providers/http.ts'
 import type { Store } from '../../store/open.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { HandlersOf } from '../call.ts'
@@ -8,8 +9,8 @@ import type { signInRoutes } from '../contract/sign-in.ts'
 import { AdminError } from '../error.ts'
 import type { Identity } from '../identity.ts'
 import type { Mailer } from '../mail.ts'
-import type { OidcSettings } from './better-auth-options.ts'
 import { personFinder } from './find-person.ts'
+import type { OidcSettings } from './identity-provider.ts'
 import type { PeopleParts } from './parts.ts'
 import { peopleHandlers } from './people-handlers.ts'
 import { profileHandlers } from './profile-handlers.ts'
@@ -27,6 +28,7 @@ export type PeopleOptions = {
   /** Whether only this machine reaches the interface. */
   readonly isLocal: boolean
   readonly oidc: OidcConfig | undefined
+  readonly http: HttpClient
   readonly mailer: Mailer | undefined
 }
 

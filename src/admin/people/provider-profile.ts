@@ -1,12 +1,16 @@
 // What the single sign-on provider says about a person, checked before anything here follows from it.
+import { stringOf } from '../../core/json.ts'
 import { email as emailSchema, personName } from '../contract/sign-in.ts'
 
 type Profile = Readonly<Record<string, unknown>>
 
-/** The library on its own would take any value but nothing for a yes, even the text "false". */
-export function readProfile(profile: Profile): { emailVerified: boolean; name: string } {
+export function readProfile(profile: Profile) {
   const name = personName.safeParse(profile['name'])
-  return { emailVerified: isVerified(profile), name: name.success ? name.data : '' }
+  return {
+    email: stringOf(profile['email']),
+    emailVerified: isVerified(profile),
+    name: name.success ? name.data : '',
+  }
 }
 
 /** Why nobody may come to an account, or to a new one, by this address; undefined = they may. */
@@ -19,7 +23,7 @@ export function addressProblem(
   return trustEmail || isVerified(profile) ? undefined : 'email_not_verified'
 }
 
-/** Some providers send the flag as text. */
+/** Some providers send the flag as text; nothing but a clear yes counts. */
 function isVerified({ email_verified: flag }: Profile): boolean {
   return flag === true || flag === 'true'
 }

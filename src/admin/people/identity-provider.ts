@@ -1,0 +1,169 @@
+// The single sign-on provider as better-auth uses it: where it sends browsers, and whom it says has come back. In place
+// of the library's own, whose calls have no limits, and which believes userinfo about anyone.
+import {
+  authorizationCodeRequest,
+  createAuthorizationURL,
+  getOAuth2Tokens,
+  verifyProviderIdToken,
+  type OAuth2Tokens,
+  type OAuthProvider,
+} from 'better-auth/oauth2'
+import { createRemoteJWKSet, customFetch, decodeJwt } from 'jose'
+
+import { listOf, stringOf, type JsonObject } from '../../core/json.ts'
+import { withoutEndSlash } from '../../core/url-of.ts'
+import type { HttpClient } from '../../providers/http.ts'
+import { describeFailure, type Log } from '../../telemetry/log.ts'
+import { askProvider } from './ask-provider.ts'
+import { readProfile } from './provider-profile.ts'
+
+export type OidcSettings = {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** The role of people who sign in for the first time; undefined = only invited people may sign in. */
+  readonly roleId: string | undefined
+  /** Trust the provider's addresses even if it does not call them verified. */
+  readonly trustEmail: boolean
+}
+
+type Parts = { readonly http: HttpClient; readonly log: Log }
+
+/** The callback URL registered with a provider ends with this. */
+const CALLBACK_PATH = '/callback/oidc'
+const SCOPES = ['openid', 'email', 'profile']
+
+/** Undefined if the provider does not describe itself; the log says why. */
+export function discoverProvider(
+  parts: Parts,
+  oidc: OidcSettings,
+): Promise<OAuthProvider | undefined> {
+  return loggingFailure(parts, async () => providerAs(await describe(parts, oidc), oidc, parts))
+}
+
+type Described = {
+  readonly issuer: string
+  readonly authorization: URL
+  readonly token: URL
+  readonly keys: URL
+  readonly userInfo: URL | undefined
+  readonly algorithms: readonly string[]
+}
+
+async function describe({ http }: Parts, { issuer }: OidcSettings): Promise<Described> {
+  const url = new URL(`${withoutEndSlash(issuer)}/.well-known/openid-configuration`)
+  const document = await askProvider(http, { url })
+  const needed = (name: string): URL => {
+    const found = addressIn(document, name)
+    if (found === undefined) throw new Error(`${url.href} has no usable ${name}`)
+    return found
+  }
+  needed('issuer')
+  return {
+    issuer: stringOf(document['issuer']) ?? '',
+    authorization: needed('authorization_endpoint'),
+    token: needed('token_endpoint'),
+    keys: needed('jwks_uri'),
+    userInfo: addressIn(document, 'userinfo_endpoint'),
+    algorithms: listOf(document['id_token_signing_alg_values_supported']).map(String),
+  }
+}
+
+function addressIn(document: JsonObject, name: string): URL | undefined {
+  const url = URL.parse(stringOf(document[name]) ?? '')
+  return url !== null && /^https?:$/.test(url.protocol) ? url : undefined
+}
+
+function providerAs(described: Described, oidc: OidcSettings, parts: Parts): OAuthProvider {
+  const { issuer, algorithms } = described
+  const { clientId, clientSecret } = oidc
+  const options = { clientId, clientSecret, disableSignUp: oidc.roleId === undefined }
+  const { http } = parts
+  const provider: OAuthProvider<JsonObject> = {
+    id: 'oidc',
+    name: 'oidc',
+    callbackPath: CALLBACK_PATH,
+    issuer,
+    options,
+    requiresIdTokenNonce: true,
+    idToken: {
+      jwks: keySet(parts, described.keys),
+      issuer,
+      audience: clientId,
+      algorithms: algorithms.length === 0 ? undefined : [...algorithms],
+    },
+    accountSubject: ({ profile }) => stringOf(profile['sub']) ?? '',
+
+    createAuthorizationURL: ({ state, codeVerifier, redirectURI, idTokenNonce: nonce }) =>
+      createAuthorizationURL({
+        id: 'oidc',
+        options,
+        authorizationEndpoint: described.authorization.href,
+        state,
+        codeVerifier,
+        scopes: SCOPES,
+        redirectURI,
+        nonce,
+      }),
+
+    validateAuthorizationCode: async ({ code, codeVerifier, redirectURI }) => {
+      const asked = { code, codeVerifier, redirectURI, options }
+      const { body: form, headers } = await authorizationCodeRequest(asked)
+      const question = { url: described.token, form, headers }
+      const answer = await loggingFailure(parts, () => askProvider(http, question))
+      return answer === undefined ? null : getOAuth2Tokens(answer)
+    },
+
+    getUserInfo: async ({ expectedIdTokenNonce: nonce, ...tokens }) => {
+      const data = await loggingFailure(parts, async () => {
+        const { idToken } = tokens
+        if (typeof idToken !== 'string') {
+          throw new Error(`${described.token.href} answered without an ID token`)
+        }
+        if (!(await verifyProviderIdToken(provider, idToken, nonce))) {
+          throw new Error(`${described.token.href} answered with an ID token that is not valid`)
+        }
+        return profileOf(parts, described, { ...tokens, idToken })
+      })
+      return data === undefined ? null : { data, user: readProfile(data) }
+    },
+  }
+  return provider
+}
+
+/** Fetched again when a token names a key that is not in it. */
+function keySet(parts: Parts, url: URL) {
+  return createRemoteJWKSet(url, {
+    [customFetch]: async () => {
+      const keys = await loggingFailure(parts, () => askProvider(parts.http, { url }))
+      return keys === undefined ? Response.error() : Response.json(keys)
+    },
+  })
+}
+
+/** The claims of a valid ID token, or what userinfo says of the same subject if they lack the address. */
+async function profileOf(
+  { http }: Parts,
+  { userInfo: url }: Described,
+  { idToken, accessToken }: OAuth2Tokens & { readonly idToken: string },
+): Promise<JsonObject> {
+  const claims = decodeJwt<JsonObject>(idToken)
+  if (claims['email'] !== undefined || url === undefined) return claims
+  const headers = { authorization: `Bearer ${accessToken}` }
+  const profile = await askProvider(http, { url, headers })
+  if (profile['sub'] === claims.sub) return profile
+  throw new Error(`${url.href} answered about another subject than the ID token`)
+}
+
+/** Undefined after a failure: the person learns that it failed, the log why. */
+async function loggingFailure<Result>(
+  { log }: Parts,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await work()
+  } catch (thrown) {
+    log.warn('single_sign_on_failed', { cause: describeFailure(thrown) })
+    return undefined
+  }
+}
