@@ -45,10 +45,11 @@ type PersonSessionsTable = {
   updated_at: string
 }
 
-/** How a person proves who they are: a password's hash, or an identity elsewhere. */
+/** How a person proves who they are: a password's hash, or an identity elsewhere (identities.ts). */
 type PersonAccountsTable = {
   id: string
   user_id: string
+  /** The subject of an identity; of a password, the person. */
   account_id: string
   provider_id: string
   access_token: string | null

@@ -101,7 +101,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     const rows = await store.db
       .selectFrom('person_accounts')
       .select(['account_id', 'access_token', 'refresh_token', 'id_token'])
-      .where('provider_id', '=', 'oidc')
+      .where('provider_id', '=', `oidc ${provider.issuer}`)
       .execute()
     await store.close()
     const nothing = { access_token: null, refresh_token: null, id_token: null }
@@ -169,7 +169,8 @@ function invitedPeople(fresh: FreshDatabase): void {
     const { json } = await ann.get('/audit?action=person.link_identity')
     const [{ actor, subject_name, fields }] = json.entries
     assert.deepEqual([actor, subject_name], [email, email])
-    assert.deepEqual(fields, [{ field: 'identity', before: null, after: 'o1' }])
+    const identity = `o1 at ${provider.issuer}`
+    assert.deepEqual(fields, [{ field: 'identity', before: null, after: identity }])
     await gateway.tollgate('users', 'remove', email)
   })
 
@@ -256,6 +257,39 @@ function invitedPeople(fresh: FreshDatabase): void {
     assert.match(json.entries[0].reason, /^single sign-on: /)
   })
 }
+
+for (const [name, fresh] of [
+  ['SQLite', freshSqlite],
+  ['PostgreSQL', freshDatabase],
+] as const)
+  test(`after a change of provider, its subjects open no accounts of the old one on ${name}`, async () => {
+    const database = await fresh()
+    await using first = await startOidcProvider()
+    await using second = await startOidcProvider()
+    const comes = async (provider: OidcProvider, claims: Claims) => {
+      await using gateway = await startGateway({
+        database: database.url,
+        config: config(provider, ', role: Viewer'),
+      })
+      provider.person = { email_verified: true, ...claims }
+      const browser = new Browser(gateway.url)
+      assert.equal(await signOn(browser), '/')
+      return (await browser.get('/session')).json.person
+    }
+    const ann = await comes(first, { sub: 'a1', email: 'ann@example.com' })
+    // As earlier releases stored it. Only the identity can lead to the account: the address is new.
+    const store = await openStore(database.url, { clock: systemClock })
+    await store.db.updateTable('person_accounts').set({ provider_id: 'oidc' }).execute()
+    const again = await comes(first, { sub: 'a1', email: 'ann.new@example.com' })
+    assert.equal(again.id, ann.id)
+    const eve = await comes(second, { sub: 'a1', email: 'eve@example.com' })
+    assert.equal(eve.email, 'eve@example.com')
+    // Nobody is locked out: an address that the new provider verifies still opens its account.
+    const moved = await comes(second, { sub: 'a7', email: 'ann@example.com' })
+    assert.equal(moved.id, ann.id)
+    await store.close()
+    await database.drop()
+  })
 
 test('with a configured role, people get in without an invitation and have that role', async () => {
   await using provider = await startOidcProvider()
@@ -365,7 +399,11 @@ describe('a provider whose answers cannot be used', () => {
 
   for (const [what, change, told] of [
     ['is no JSON', () => '<html>', 'openid-configuration, because .*no JSON object'],
-    ['names no issuer', ({ issuer: _, ...rest }: Claims) => rest, 'has no usable issuer'],
+    [
+      'names no issuer',
+      (description: Claims) => ({ ...description, issuer: undefined }),
+      'has no usable issuer',
+    ],
     [
       'gives an address that is none',
       (description: Claims) => ({ ...description, token_endpoint: 'file:///etc/passwd' }),

@@ -10,6 +10,7 @@ import type { BetterAuthPlugin } from 'better-auth/types'
 import { newId, type IdPrefix } from '../../core/ids.ts'
 import type { HttpClient } from '../../providers/http.ts'
 import { inTheNameOf, recordChange, type Change } from '../../store/audit.ts'
+import { identityText } from '../../store/identities.ts'
 import { findPerson, markJoined } from '../../store/people.ts'
 import type { Store } from '../../store/open.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -191,13 +192,18 @@ function recordNewcomer(store: Store, { id, email, name }: NewPerson): Promise<v
   return recordComing(store, { id, email }, { action: 'person.join', before: null, after })
 }
 
-type NewIdentity = { readonly userId: string; readonly accountId: string }
+type NewIdentity = {
+  readonly userId: string
+  readonly providerId: string
+  readonly accountId: string
+}
 
 /** Records that an identity at the provider now belongs to this person. */
-async function recordIdentity(store: Store, { userId, accountId }: NewIdentity): Promise<void> {
-  const person = await findPerson(store.db, { id: userId })
+async function recordIdentity(store: Store, linked: NewIdentity): Promise<void> {
+  const { userId: id, providerId, accountId: subject } = linked
+  const person = await findPerson(store.db, { id })
   if (person === undefined) return
-  const after = { identity: accountId }
+  const after = { identity: identityText({ providerId, subject }) }
   await recordComing(store, person, { action: 'person.link_identity', before: {}, after })
 }
 

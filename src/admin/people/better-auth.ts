@@ -4,6 +4,7 @@ import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
 
 import { isFirstAttempt } from '../../store/attempts.ts'
+import { adoptIdentities } from '../../store/identities.ts'
 import type { Store } from '../../store/open.ts'
 import { findPassword, isStillPassword } from '../../store/passwords.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
@@ -204,7 +205,10 @@ type Reached = { readonly auth: Auth; readonly id: string }
 
 async function discover(options: SignInOptions): Promise<Reached | undefined> {
   const provider = options.oidc && (await discoverProvider(options, options.oidc))
-  return provider && { auth: newAuth(options, provider), id: provider.id }
+  if (provider === undefined) return undefined
+  const { id } = provider
+  await options.store.db.transaction().execute((tx) => adoptIdentities(tx, id))
+  return { auth: newAuth(options, provider), id }
 }
 
 async function finish(

@@ -13,6 +13,7 @@ import { createRemoteJWKSet, customFetch, decodeJwt } from 'jose'
 import { listOf, stringOf, type JsonObject } from '../../core/json.ts'
 import { withoutEndSlash } from '../../core/url-of.ts'
 import type { HttpClient } from '../../providers/http.ts'
+import { providerIdOf } from '../../store/identities.ts'
 import { describeFailure, type Log } from '../../telemetry/log.ts'
 import { askProvider } from './ask-provider.ts'
 import { readProfile } from './provider-profile.ts'
@@ -80,8 +81,8 @@ function providerAs(described: Described, oidc: OidcSettings, parts: Parts): OAu
   const options = { clientId, clientSecret, disableSignUp: oidc.roleId === undefined }
   const { http } = parts
   const provider: OAuthProvider<JsonObject> = {
-    id: 'oidc',
-    name: 'oidc',
+    id: providerIdOf(issuer),
+    name: issuer,
     callbackPath: CALLBACK_PATH,
     issuer,
     options,
@@ -96,7 +97,7 @@ function providerAs(described: Described, oidc: OidcSettings, parts: Parts): OAu
 
     createAuthorizationURL: ({ state, codeVerifier, redirectURI, idTokenNonce: nonce }) =>
       createAuthorizationURL({
-        id: 'oidc',
+        id: issuer,
         options,
         authorizationEndpoint: described.authorization.href,
         state,
