@@ -52,6 +52,7 @@ export const ATTEMPTS: Readonly<Record<RouteName, AuditAction>> = {
   changePerson: 'person.change',
   resetPassword: 'person.make_reset_link',
   resetTwoFactor: 'person.reset_two_factor',
+  unlinkPerson: 'person.unlink_identity',
   signOutPerson: 'person.sign_out',
   blockPerson: 'person.block',
   unblockPerson: 'person.unblock',

@@ -26,6 +26,7 @@ export function personBlock(person: PersonAnswer, now: number): string {
     ['role', person.role.name],
     ['status', person.status],
     ['codes', person.two_factor ? 'yes' : 'no'],
+    ['single sign-on', person.has_identity ? 'linked' : 'not linked'],
     ['added', moment(Date.parse(person.created_at), now)],
     ['last seen', seen(person.last_seen_at, now)],
   ] as const

@@ -20,6 +20,7 @@ import {
   resetTwoFactor,
   signOutPerson,
   unblockPerson,
+  unlinkPerson,
 } from '../admin/people/people.ts'
 import { sendLink } from '../admin/people/send-link.ts'
 import { adminUrlOf } from '../config/admin-url.ts'
@@ -168,6 +169,11 @@ function addSimple(users: Command): void {
     ['block', 'Lock a person out at once, until unblocked.', blockPerson],
     ['unblock', 'Let a blocked person in again.', unblockPerson],
     ['sign-out', 'End all sessions and personal access tokens of a person.', signOutPerson],
+    [
+      'unlink',
+      'Unlink a person from their identity at the single sign-on provider, whose address somebody else may have now. Their sessions and personal access tokens end; the next sign-on by their address links them again.',
+      unlinkPerson,
+    ],
     ['reset-two-factor', 'Let a person sign in without codes from an app.', resetTwoFactor],
   ] as const
   for (const [command, description, work] of simple) {

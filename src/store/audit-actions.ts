@@ -25,6 +25,7 @@ export const CHANGES = [
   'person.make_invitation',
   'person.join',
   'person.link_identity',
+  'person.unlink_identity',
   'person.change',
   'person.block',
   'person.unblock',

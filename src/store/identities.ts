@@ -1,6 +1,7 @@
 // Identities at single sign-on providers: an issuer, a subject there, and the person they belong to here. Another issuer
 // may give the same subject to somebody else, so better-auth's name for a provider contains the issuer.
-import type { Tx } from './tables.ts'
+import { PASSWORD_PROVIDER } from './people.ts'
+import type { Queries, Tx } from './tables.ts'
 
 type Identity = {
   /** better-auth's name for the provider. */
@@ -35,4 +36,29 @@ export async function adoptIdentities(tx: Tx, providerId: string): Promise<void>
     .set({ provider_id: providerId })
     .where('provider_id', '=', NAMELESS)
     .execute()
+}
+
+/** How many identities a person has at one provider. */
+export async function countIdentities(
+  db: Queries,
+  { personId, providerId }: { readonly personId: string; readonly providerId: string },
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('person_accounts')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', personId)
+    .where('provider_id', '=', providerId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Deletes all of a person's identities, at whichever provider, and returns them. */
+export async function deleteIdentities(tx: Tx, personId: string): Promise<readonly Identity[]> {
+  const rows = await tx
+    .deleteFrom('person_accounts')
+    .where('user_id', '=', personId)
+    .where('provider_id', '!=', PASSWORD_PROVIDER)
+    .returning(['provider_id', 'account_id'])
+    .execute()
+  return rows.map((row) => ({ providerId: row.provider_id, subject: row.account_id }))
 }

@@ -15,6 +15,8 @@ export type Person = {
   readonly roleId: string
   readonly status: PersonStatus
   readonly hasPassword: boolean
+  /** At a single sign-on provider. */
+  readonly hasIdentity: boolean
   readonly hasTwoFactor: boolean
   readonly createdAt: number
   readonly lastSeenAt: number | null
@@ -122,20 +124,27 @@ function selectPeople(db: Queries) {
   return db
     .selectFrom('people')
     .selectAll()
-    .select((eb) =>
-      eb
+    .select((eb) => {
+      const accounts = eb
         .selectFrom('person_accounts')
         .select((inner) => inner.fn.countAll<number>().as('count'))
         .whereRef('person_accounts.user_id', '=', 'people.id')
-        .where('person_accounts.provider_id', '=', PASSWORD_PROVIDER)
-        .as('passwords'),
-    )
+      return [
+        accounts.where('provider_id', '=', PASSWORD_PROVIDER).as('passwords'),
+        accounts.where('provider_id', '!=', PASSWORD_PROVIDER).as('identities'),
+      ]
+    })
 }
 
 /** better-auth's name for an identity that is a password. */
 export const PASSWORD_PROVIDER = 'credential'
 
-function toPerson(row: Selectable<PeopleTable> & { readonly passwords: number | null }): Person {
+type PersonRow = Selectable<PeopleTable> & {
+  readonly passwords: number | null
+  readonly identities: number | null
+}
+
+function toPerson(row: PersonRow): Person {
   return {
     id: row.id,
     name: row.name,
@@ -143,6 +152,7 @@ function toPerson(row: Selectable<PeopleTable> & { readonly passwords: number | 
     roleId: row.role_id,
     status: statusOf(row),
     hasPassword: (row.passwords ?? 0) > 0,
+    hasIdentity: (row.identities ?? 0) > 0,
     hasTwoFactor: row.two_factor_enabled === 1,
     createdAt: Date.parse(row.created_at),
     lastSeenAt: row.last_seen_at,

@@ -19,6 +19,7 @@ import {
   resetTwoFactor,
   signOutPerson,
   unblockPerson,
+  unlinkPerson,
 } from '../../src/admin/people/people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from '../../src/admin/people/roles.ts'
 import { HttpClient } from '../../src/providers/http.ts'
@@ -189,6 +190,7 @@ export function peopleContract(fresh: FreshDatabase): void {
         () => changePerson(desk, ann, { email: 'mine@example.com' }),
         () => makePersonLink(desk, ann, 'reset'),
         () => resetTwoFactor(desk, ann),
+        () => unlinkPerson(desk, ann),
         () => signOutPerson(desk, ann),
         () => blockPerson(desk, ann),
         () => removePerson(desk, ann),

@@ -422,7 +422,7 @@ for (const [name, fresh] of [
       const id = await idOf('ann@example.com')
       const moved = await ann.patch(`/people/${id}`, { email: 'eve@example.com' })
       assert.deepEqual([moved.status, moved.json.error.code], [409, 'wrong_state'])
-      for (const path of ['reset-password', 'reset-two-factor', 'block']) {
+      for (const path of ['reset-password', 'reset-two-factor', 'unlink', 'block']) {
         const refused = await ann.post(`/people/${id}/${path}`)
         assert.deepEqual([refused.status, refused.json.error.code], [409, 'wrong_state'], path)
       }

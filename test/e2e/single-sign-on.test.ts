@@ -174,6 +174,40 @@ function invitedPeople(fresh: FreshDatabase): void {
     await gateway.tollgate('users', 'remove', email)
   })
 
+  test('an address that belongs to another identity now does not open the old account', async () => {
+    provider.person = { ...somebody, sub: 'a2' }
+    await refused('already_linked')
+    const { message } = await gateway.logged('single_sign_on_refused')
+    assert.match(String(message), /^a2 at http\S+ has the address of person_\w+, who is linked/)
+    // The old identity still opens it, until somebody unlinks the two.
+    const [before, after] = [new Browser(gateway.url), new Browser(gateway.url)]
+    provider.person = somebody
+    assert.equal(await signOn(before), '/')
+    const { id } = (await before.get('/session')).json.person
+    assert.equal((await gateway.tollgate('users', 'unlink', id))['has_identity'], false)
+    assert.equal((await before.get('/session')).json.person, null)
+    provider.person = { ...somebody, sub: 'a2' }
+    assert.equal(await signOn(after), '/')
+    assert.equal((await after.get('/session')).json.person.id, id)
+    provider.person = somebody
+    await refused('already_linked')
+    const { json } = await after.get('/audit?action=person.unlink_identity')
+    assert.equal(json.entries[0].fields[0].before, `a1 at ${provider.issuer}`)
+    // For the tests below.
+    await gateway.tollgate('users', 'unlink', id)
+    assert.equal(await signOn(new Browser(gateway.url)), '/')
+  })
+
+  test('an account that is blocked is not linked', async () => {
+    const email = 'old@example.com'
+    await gateway.tollgate('users', 'create', '--email', email, '--role', 'Viewer')
+    await gateway.tollgate('users', 'block', email)
+    provider.person = { ...somebody, sub: 'x1', email }
+    await refused('blocked')
+    const removed = await gateway.tollgate('users', 'remove', email)
+    assert.equal(removed['has_identity'], false)
+  })
+
   test('a blocked person stays out', async () => {
     await gateway.tollgate('users', 'create', '--email', 'zoe@example.com', '--role', 'Viewer')
     provider.person = { ...somebody, sub: 'z1', email: 'zoe@example.com' }

@@ -3,6 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { systemClock } from '../../src/core/clock.ts'
+import { providerIdOf } from '../../src/store/identities.ts'
+import { openStore } from '../../src/store/open.ts'
+import { findPerson } from '../../src/store/people.ts'
 import { administrator, choose, openWebDesk, picture, seriousFindings } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
@@ -70,6 +74,20 @@ describe('people and accounts', () => {
     await signIn('robert@example.com')
   })
 
+  test('unlinking a person from single sign-on ends their sessions', async () => {
+    await linkToProvider('robert@example.com')
+    await desk.open('/settings/people')
+    await choose(page, 'Bob', 'Unlink from single sign-on')
+    const dialog = page.getByRole('dialog', { name: 'Unlink Bob from single sign-on?' })
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'people-unlink')
+    await dialog.getByRole('button', { name: 'Unlink' }).click()
+    await page.getByText('Bob is unlinked.').waitFor()
+    await bob.goto(`${desk.url}/sign-in?error=already_linked`)
+    await bob.getByText('is linked to another identity at the provider').waitFor()
+    await signIn('robert@example.com')
+  })
+
   test('signing in leads to the requested page', async () => {
     await bob.context().clearCookies()
     const wanted = '/settings/models?search=reasoner&sort=id'
@@ -133,6 +151,25 @@ describe('people and accounts', () => {
     assert.equal(await status(), 401)
     await page.getByText('No access tokens').waitFor()
   })
+
+  /** As if they had come by single sign-on. */
+  async function linkToProvider(email: string): Promise<void> {
+    const store = await openStore(desk.env['TOLLGATE_DATABASE'] ?? '', { clock: systemClock })
+    const person = await findPerson(store.db, { email })
+    const at = new Date().toISOString()
+    await store.db
+      .insertInto('person_accounts')
+      .values({
+        id: 'identity',
+        user_id: person?.id ?? '',
+        provider_id: providerIdOf('https://sso.example.com'),
+        account_id: 'b1',
+        created_at: at,
+        updated_at: at,
+      })
+      .execute()
+    await store.close()
+  }
 
   async function signIn(email: string, arrivesAt = 'API access'): Promise<void> {
     await bob.getByLabel('E-mail address').fill(email)

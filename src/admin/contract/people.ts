@@ -15,6 +15,8 @@ const person = z.object({
   role: roleName,
   status: z.enum(['active', 'invited', 'blocked']),
   has_password: z.boolean(),
+  /** Linked to an identity at a single sign-on provider. */
+  has_identity: z.boolean(),
   two_factor: z.boolean(),
   created_at: moment,
   last_seen_at: moment.nullable(),
@@ -99,6 +101,15 @@ export const peopleRoutes = {
     path: '/people/:id/reset-two-factor',
     access: 'people:manage',
     summary: 'Let a person who has lost the app sign in without codes',
+    params: idParams,
+    answer: person,
+  }),
+  unlinkPerson: route({
+    method: 'POST',
+    path: '/people/:id/unlink',
+    access: 'people:manage',
+    summary:
+      'Unlink a person from their identity at the single sign-on provider; sessions and personal access tokens end',
     params: idParams,
     answer: person,
   }),

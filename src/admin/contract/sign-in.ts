@@ -147,6 +147,8 @@ export const SINGLE_SIGN_ON_ERRORS = [
   'not_invited',
   /** The provider does not call the address verified, or its owner here chose it and no manager vouched for it. */
   'email_not_verified',
+  /** The account of this address is linked to another identity at the provider. */
+  'already_linked',
   'blocked',
   'unavailable',
   /** Started in another browser, too long ago, or cancelled: try again. */

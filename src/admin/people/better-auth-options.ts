@@ -3,6 +3,7 @@
 import { hkdfSync } from 'node:crypto'
 
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
+import { APIError } from 'better-auth/api'
 import type { OAuthProvider } from 'better-auth/oauth2'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 import type { BetterAuthPlugin } from 'better-auth/types'
@@ -10,7 +11,7 @@ import type { BetterAuthPlugin } from 'better-auth/types'
 import { newId, type IdPrefix } from '../../core/ids.ts'
 import type { HttpClient } from '../../providers/http.ts'
 import { inTheNameOf, recordChange, type Change } from '../../store/audit.ts'
-import { identityText } from '../../store/identities.ts'
+import { countIdentities, identityText } from '../../store/identities.ts'
 import { findPerson, markJoined } from '../../store/people.ts'
 import type { Store } from '../../store/open.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -93,7 +94,7 @@ export function betterAuthOptions(options: SignInOptions, provider?: OAuthProvid
       },
     },
     verification: VERIFICATION,
-    databaseHooks: hooks(store),
+    databaseHooks: hooks(store, log),
     advanced: {
       ...cookieSettings(publicUrl),
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
@@ -158,7 +159,7 @@ function cookieSettings(publicUrl: string) {
   }
 }
 
-function hooks(store: Store) {
+function hooks(store: Store, log: Log) {
   return {
     user: { create: { after: (person: NewPerson) => recordNewcomer(store, person) } },
     session: {
@@ -174,10 +175,11 @@ function hooks(store: Store) {
     },
     account: {
       create: {
-        // Only the identity is needed: the person's tokens at the provider are not stored.
-        before: async () => ({
-          data: { accessToken: null, refreshToken: null, idToken: null, scope: null },
-        }),
+        before: async (linked: NewIdentity) => {
+          await refuseIdentity(store, log, linked)
+          // Only the identity is needed: the person's tokens at the provider are not stored.
+          return { data: { accessToken: null, refreshToken: null, idToken: null, scope: null } }
+        },
         after: (linked: NewIdentity) => recordIdentity(store, linked),
       },
     },
@@ -196,6 +198,19 @@ type NewIdentity = {
   readonly userId: string
   readonly providerId: string
   readonly accountId: string
+}
+
+/** Throws unless an identity that comes with the right address may be linked to this person. */
+async function refuseIdentity(store: Store, log: Log, linked: NewIdentity): Promise<void> {
+  const { userId: id, providerId, accountId: subject } = linked
+  const person = await findPerson(store.db, { id })
+  if (person?.status === 'blocked') throw new APIError('FORBIDDEN', { code: 'person_blocked' })
+  if ((await countIdentities(store.db, { personId: id, providerId })) === 0) return
+  // The provider may have given the address to somebody else: the account stays with the first one.
+  log.warn('single_sign_on_refused', {
+    message: `${identityText({ providerId, subject })} has the address of ${id}, who is linked to another identity there. If both are the same person, unlink the old one: tollgate users unlink ${id}`,
+  })
+  throw new APIError('FORBIDDEN', { code: 'already_linked' })
 }
 
 /** Records that an identity at the provider now belongs to this person. */

@@ -15,6 +15,7 @@ import {
   resetTwoFactor,
   signOutPerson,
   unblockPerson,
+  unlinkPerson,
 } from './people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from './roles.ts'
 import { sendLink } from './send-link.ts'
@@ -35,6 +36,7 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
     inviteAgain: (call) => send(parts, call, { id: call.params.id, kind: 'invitation' }),
     resetPassword: (call) => send(parts, call, { id: call.params.id, kind: 'reset' }),
     resetTwoFactor: (call) => resetTwoFactor(deskFor(parts, call), call.params.id),
+    unlinkPerson: (call) => unlinkPerson(deskFor(parts, call), call.params.id),
     blockPerson: (call) => blockPerson(deskFor(parts, call), call.params.id),
     unblockPerson: (call) => unblockPerson(deskFor(parts, call), call.params.id),
 

@@ -6,6 +6,7 @@ import { iso } from '../../core/value-json.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordChange } from '../../store/audit.ts'
+import { deleteIdentities, identityText } from '../../store/identities.ts'
 import { setPassword } from '../../store/passwords.ts'
 import {
   deletePerson,
@@ -123,6 +124,21 @@ export function resetTwoFactor(desk: Desk, idOrEmail: string): Promise<PersonAns
   })
 }
 
+/** The next sign-on by the person's address links them again. Whoever came in by the old identity is locked out. */
+export function unlinkPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
+  const about = { idOrEmail, action: 'person.unlink_identity' } as const
+  return changeOne(desk, about, async (tx, { person }) => {
+    refuseSelf(desk, person, 'unlink')
+    const identities = await deleteIdentities(tx, person.id)
+    if (identities.length === 0) {
+      throw new AdminError('wrong_state', sentence('person_unlinked', { email: person.email }))
+    }
+    await deleteSessions(tx, { personId: person.id })
+    await deleteAccessTokens(tx, person.id)
+    return { identity: identities.map(identityText).join(', ') }
+  })
+}
+
 /** Makes stolen cookies and tokens useless. */
 export function signOutPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
   return changeOne(desk, { idOrEmail, action: 'person.sign_out' }, async (tx, { person }) => {
@@ -150,17 +166,17 @@ export async function removePerson(desk: Desk, idOrEmail: string): Promise<void>
 type About = { readonly idOrEmail: string; readonly action: AuditAction }
 type Found = { readonly person: Person; readonly roles: readonly Role[] }
 
-/** Finds a person, checks that the change is allowed, makes it and records it. */
+/** Finds a person, checks that the change is allowed, makes it and records it, with what `work` says it took away. */
 async function changeOne(
   desk: Desk,
   { idOrEmail, action }: About,
-  work: (tx: Tx, found: Found) => Promise<void>,
+  work: (tx: Tx, found: Found) => Promise<Readonly<Record<string, unknown>> | void>,
 ): Promise<PersonAnswer> {
   const attempt = { action, subject: 'person', subjectId: idOrEmail } as const
   return change(desk, attempt, async (tx, roles) => {
     const person = await manageable(desk, tx, { idOrEmail, roles })
-    await work(tx, { person, roles })
-    const before = recorded(personAnswer(person, roles))
+    const taken = await work(tx, { person, roles })
+    const before = { ...recorded(personAnswer(person, roles)), ...taken }
     const changed = personAnswer(await known(tx, person.id), roles)
     const after = recorded(changed)
     await recordChange(desk.store, tx, { action, ...subjectOf(person), before, after })
@@ -196,7 +212,7 @@ async function known(db: Queries, idOrEmail: string): Promise<Person> {
 export function refuseSelf(
   { personId }: Desk,
   person: Person,
-  verb: 'block' | 'email' | 'reset' | 'remove',
+  verb: 'block' | 'email' | 'reset' | 'unlink' | 'remove',
 ): void {
   if (personId !== person.id) return
   throw new AdminError('wrong_state', sentence(`self_${verb}`))
@@ -211,6 +227,7 @@ function personAnswer(person: Person, roles: readonly Role[]): PersonAnswer {
     role: { id, name },
     status: person.status,
     has_password: person.hasPassword,
+    has_identity: person.hasIdentity,
     two_factor: person.hasTwoFactor,
     created_at: iso(person.createdAt),
     last_seen_at: iso(person.lastSeenAt),

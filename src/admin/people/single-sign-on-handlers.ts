@@ -65,12 +65,14 @@ async function finish(
   return REASONS.get(result.reason) ?? 'failed'
 }
 
-/** better-auth's error words, and those of provider-profile.ts, that a person can do something about. */
+/** better-auth's error words, and our own (provider-profile.ts, better-auth-options.ts), that a person can do something about. */
 const REASONS: ReadonlyMap<string, SingleSignOnError> = new Map([
   ['signup_disabled', 'not_invited'],
   ['account_not_linked', 'email_not_verified'],
   ['email_not_verified', 'email_not_verified'],
   ['email_not_usable', 'email_not_verified'],
+  ['already_linked', 'already_linked'],
+  ['person_blocked', 'blocked'],
   ['unable_to_create_session', 'blocked'],
 ])
 

@@ -11,6 +11,7 @@ export type PersonAction =
   | 'invite'
   | 'password'
   | 'twoFactor'
+  | 'unlink'
   | 'signOut'
   | 'block'
   | 'unblock'
@@ -20,6 +21,7 @@ export const isDangerous: Readonly<Record<PersonAction, boolean>> = {
   invite: false,
   password: false,
   twoFactor: true,
+  unlink: true,
   signOut: true,
   block: true,
   unblock: false,
@@ -70,6 +72,9 @@ async function run(action: PersonAction, id: string): Promise<SentLink | undefin
       return call(peopleRoutes.resetPassword, sent)
     case 'twoFactor':
       await call(peopleRoutes.resetTwoFactor, sent)
+      return undefined
+    case 'unlink':
+      await call(peopleRoutes.unlinkPerson, sent)
       return undefined
     case 'signOut':
       await call(peopleRoutes.signOutPerson, sent)

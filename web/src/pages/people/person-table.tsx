@@ -126,11 +126,13 @@ function PersonMenu({ person, onEdit, onAction }: PersonMenuProps) {
   )
 }
 
-function actionsFor({ status, two_factor: hasCodes }: PersonAnswer): readonly PersonAction[] {
+function actionsFor(person: PersonAnswer): readonly PersonAction[] {
+  const { status, two_factor: hasCodes, has_identity: isLinked } = person
   if (status === 'invited') return ['invite', 'remove']
   return [
     'password',
     ...(hasCodes ? (['twoFactor'] as const) : []),
+    ...(isLinked ? (['unlink'] as const) : []),
     'signOut',
     status === 'blocked' ? 'unblock' : 'block',
     'remove',
