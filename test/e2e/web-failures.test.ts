@@ -66,6 +66,46 @@ describe('pages while the gateway fails', () => {
     await page.getByLabel('Model', { exact: true }).locator('option').waitFor({ state: 'attached' })
   })
 
+  test('a role cannot be chosen when the roles could not be loaded', async () => {
+    await page.route('**/v1/roles', proxyPage)
+    await page.goto(`${desk.url}/settings/people`)
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByRole('dialog').getByText('The roles could not be loaded.').waitFor()
+    await page.unroute('**/v1/roles')
+  })
+
+  test('the models of a key have no prices when the models could not be loaded', async () => {
+    await page.route('**/v1/models', proxyPage)
+    await page.goto(`${desk.url}/settings/api-access/${key}?tab=models`)
+    await page.getByRole('alert').getByText('The models could not be loaded.').waitFor()
+  })
+
+  test('models cannot be chosen when they could not be loaded', async () => {
+    await page.goto(`${desk.url}/settings/api-access`)
+    await page.getByRole('checkbox', { name: 'Select key night job' }).check()
+    await page.getByRole('button', { name: 'Add models' }).click()
+    await page.getByRole('dialog').getByText('The models could not be loaded.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
+    await page.getByRole('dialog').getByText('The models could not be loaded.').waitFor()
+    await page.unroute('**/v1/models')
+  })
+
+  test('the models of another key cannot be copied when it could not be loaded', async () => {
+    await page.goto(`${desk.url}/settings/api-access/new`)
+    await page.getByText('Copy from a key…').click()
+    await page.getByRole('combobox', { name: 'Key whose models are added' }).click()
+    await page.route(`**/keys/${key}`, proxyPage)
+    await page.getByRole('option', { name: 'night job' }).click()
+    await page.getByText('This key could not be loaded.').waitFor()
+    await page.unroute(`**/keys/${key}`)
+    await page.route('**/keys?*', proxyPage)
+    await page.goto(`${desk.url}/settings/api-access/new`)
+    await page.getByText('Copy from a key…').click()
+    await page.getByText('The keys could not be loaded.').waitFor()
+    await page.unroute('**/keys?*')
+  })
+
   test('an answer that is cut off is no answer', async (t) => {
     const cutter = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1_000 })

@@ -101,6 +101,7 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
         searchable
         required
         data-autofocus
+        error={models.isError && t('picker.failed')}
         value={[...value]}
         onChange={onChange}
         data={(models.data ?? []).map(({ id }) => id)}

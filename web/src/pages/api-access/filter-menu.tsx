@@ -79,6 +79,7 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
       <NativeSelect
         name="model"
         label={t('filter.model')}
+        error={models.isError && t('picker.failed')}
         defaultValue={search.model ?? ''}
         data={[any, ...(models.data ?? []).map(({ id }) => ({ value: id, label: id }))]}
       />

@@ -15,14 +15,14 @@ type RoleSelectProps = {
 export function RoleSelect({ value, onChange, error }: RoleSelectProps) {
   const { t } = useTranslation()
   const roleName = useRoleName()
-  const { data: roles = [] } = useQuery(rolesQuery)
+  const { data: roles = [], isError } = useQuery(rolesQuery)
   const permissions = roles.find(({ id }) => id === value)?.permissions ?? []
   return (
     <NativeSelect
       label={t('people.role')}
       required
       value={value}
-      error={error}
+      error={isError ? t('roles.failed') : error}
       description={permissions.map((each) => t(`permission.${each}`)).join(', ')}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}

@@ -1,9 +1,11 @@
 // The key's allowlist: every model it may call, who serves it and what it costs.
+import { Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { DataTable } from '../../../parts/data-table.tsx'
 import type { Column } from '../../../parts/data-table.tsx'
 import { EmptyState } from '../../../parts/empty-state.tsx'
+import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
 import { usePriceCells } from '../../../parts/price-cells.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
@@ -64,12 +66,21 @@ export function ModelsTab({ detail }: TabProps) {
     },
   ]
   return (
-    <DataTable
-      caption={t('modelList.caption')}
-      columns={columns}
-      rows={models.isPending ? undefined : rows}
-      rowKey={({ id }) => id}
-    />
+    <Stack>
+      {models.error && !models.data && (
+        <ErrorAlert
+          title={t('picker.failed')}
+          error={models.error}
+          onRetry={() => void models.refetch()}
+        />
+      )}
+      <DataTable
+        caption={t('modelList.caption')}
+        columns={columns}
+        rows={models.isPending ? undefined : rows}
+        rowKey={({ id }) => id}
+      />
+    </Stack>
   )
 }
 

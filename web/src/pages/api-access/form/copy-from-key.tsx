@@ -1,7 +1,7 @@
 // Copies the models of another key.
 import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { keyQuery, keysQuery } from '../../../queries.ts'
@@ -21,9 +21,11 @@ export function CopyFromKey({ onAdd }: { readonly onAdd: (ids: readonly string[]
     enabled: isOpen,
     refetchInterval: false,
   })
-  const take = async (id: string | null) => {
-    if (id) onAdd((await client.fetchQuery(keyQuery(id))).models)
-  }
+  const take = useMutation({
+    mutationFn: (id: string) => client.fetchQuery(keyQuery(id)),
+    onSuccess: ({ models }) => onAdd(models),
+  })
+  const failure = keys.isError ? 'overview.failed' : take.isError ? 'detail.failed' : undefined
   return (
     <details
       className={styles['more']}
@@ -36,7 +38,8 @@ export function CopyFromKey({ onAdd }: { readonly onAdd: (ids: readonly string[]
         value={null}
         searchValue={text}
         onSearchChange={setText}
-        onChange={(id) => void take(id)}
+        onChange={(id) => id && take.mutate(id)}
+        error={failure && t(failure)}
         // The gateway has already filtered.
         filter={({ options }) => options}
         nothingFoundMessage={keys.isFetching ? t('loading') : t('overview.noMatch')}
