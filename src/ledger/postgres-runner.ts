@@ -283,10 +283,13 @@ function inOnePiece<Sent>(stream: Writable, send: () => Sent): Sent {
   }
 }
 
-/** SQLSTATE classes that blame what was sent: data exception, constraint, syntax. And whatever our own code throws. */
+/**
+ * SQLSTATE classes that blame what was sent: data exception and constraint. And whatever our own code throws. Not class
+ * 42, a right or a table that is missing: that fails every batch alike until somebody mends it, as an outage does.
+ */
 function isDataError(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true
   if (!(error instanceof Error)) return false
   if (!('code' in error)) return error.name === 'AssertionError'
-  return typeof error.code === 'string' && /^(22|23|42|ERR_ASSERTION)/.test(error.code)
+  return typeof error.code === 'string' && /^(22|23|ERR_ASSERTION)/.test(error.code)
 }

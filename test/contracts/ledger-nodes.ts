@@ -165,6 +165,23 @@ export function ledgerNodesContract(
       rmSync(folder, { recursive: true })
     })
 
+    it('a settlement whose table is away is spooled, and reaches the books later', async (desk) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
+      const node = await openLedger({ store: desk.store, ...DEAF, spoolFolder: folder })
+      const key = await desk.key(10_000n)
+      const asked = ask(key, 1000)
+      const reserved = granted(await node.reserve(asked))
+      await sql`ALTER TABLE usage RENAME TO usage_elsewhere`.execute(desk.store.db)
+      const settling = node.settle(settlement(asked, reserved, { costNanodollars: 300n }))
+      const { durableIn } = await settling.finally(() =>
+        sql`ALTER TABLE usage_elsewhere RENAME TO usage`.execute(desk.store.db),
+      )
+      assert.equal(durableIn, 'spool')
+      await until(async () => (await desk.account(key)).spent_nanodollars === 300n)
+      await node.close()
+      rmSync(folder, { recursive: true })
+    })
+
     it('the spool of a dead process is replayed once', async (desk) => {
       const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
       const key = await desk.key(10_000n)
