@@ -50,8 +50,8 @@ test('the status decides whose problem it is, and whether the provider may have 
     request_too_large: [413],
     provider_overloaded: [503, 529],
     provider_rate_limited: [429],
-    provider_timeout: [408, 504],
-    provider_failed: [401, 402, 403, 404, 409, 500, 502],
+    provider_timeout: [408, 504, 524],
+    provider_failed: [202, 206, 401, 402, 403, 404, 409, 500, 502],
   } as const
   for (const [code, statuses] of Object.entries(table)) {
     for (const status of statuses) {
@@ -62,7 +62,7 @@ test('the status decides whose problem it is, and whether the provider may have 
         {
           status,
           code,
-          unbilled: code !== 'provider_timeout',
+          unbilled: code !== 'provider_timeout' && status >= 300,
           forOperator: status > 400 && status < 405,
         },
       )

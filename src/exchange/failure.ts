@@ -14,6 +14,8 @@ const ERROR_BYTES_MAX = 1024 * 1024
 const RETRY_AFTER_SECONDS_MAX = 86_400
 /** A provider's verdict on the request itself. */
 const JUDGEMENTS = [400, 413, 422]
+/** Something on the way gave up waiting; Cloudflare, before many providers, has a status of its own for that. */
+const TIMED_OUT = [408, 504, 524]
 /** Credentials, payment, rights, and names that do not exist. */
 const FOR_OPERATOR = [401, 402, 403, 404]
 
@@ -51,12 +53,13 @@ export async function readFailure(
       cause,
     })
   }
-  // Something on the way gave up waiting: the model may have worked, and the provider may bill it.
-  if (status === 408 || status === 504) {
+  // The model may have worked, and the provider may bill it.
+  if (TIMED_OUT.includes(status)) {
     return new GatewayError('provider_timeout', 'the provider did not answer in time', { cause })
   }
   return new GatewayError('provider_failed', 'the provider failed to answer this request', {
-    unbilled: true,
+    // A success that is no answer may be billed.
+    unbilled: status >= 300,
     forOperator,
     cause,
   })
