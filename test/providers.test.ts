@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib'
 
 import type { JsonObject } from '../src/core/json.ts'
 import { ADAPTERS } from '../src/providers/adapters.ts'
-import { claudeAnswer } from '../src/providers/bedrock-answer.ts'
+import { claudeAnswer, converseAnswer } from '../src/providers/bedrock-answer.ts'
 import { readFrames } from '../src/providers/event-frames.ts'
 import { SseReader } from '../src/wire/sse.ts'
 import type { ProviderCase } from './contracts/provider.ts'
@@ -421,6 +421,38 @@ test('an endless error from Bedrock is not read to the end', async () => {
   const { body } = claudeAnswer(answer, false)
   await assert.rejects(Array.fromAsync(body), /too long/)
   assert.ok(megabytes < 20)
+})
+
+describe('frames of Bedrock become events', () => {
+  const sent = { ':event-type': 'messageStop', ':message-type': 'event' }
+  const read = async (headers: Record<string, string>, payload: string): Promise<string> => {
+    const body = pieces(writeFrame(headers, payload))
+    const answer = { status: 200, headers: { get: () => undefined }, body }
+    const texts = await Array.fromAsync(converseAnswer(answer, true).body)
+    return Buffer.concat(texts).toString()
+  }
+
+  test('on one line, also where their JSON has several', async () => {
+    const data = '{   "stopReason": "end_turn" }'
+    assert.equal(
+      await read(sent, '{\r\n "stopReason":\n"end_turn"\n}'),
+      `event: messageStop\ndata: ${data}\n\n`,
+    )
+  })
+
+  test('and keep the kind of a failure, whatever else it says', async () => {
+    const named = { ':exception-type': 'throttlingException', ':message-type': 'exception' }
+    const coded = { ':error-code': 'ThrottlingException', ':error-message': 'Slow down.' }
+    for (const [headers, payload, message] of [
+      [named, '{"message":"Too many."}', 'Too many.'],
+      [named, '', 'throttlingException'],
+      [named, 'Too many.', 'throttlingException'],
+      [{ ...coded, ':message-type': 'error' }, '', 'Slow down.'],
+    ] as const) {
+      const error = JSON.stringify({ type: 'rate_limit_error', message })
+      assert.equal(await read(headers, payload), `event: exception\ndata: ${error}\n\n`)
+    }
+  })
 })
 
 describe('binary event streams', () => {

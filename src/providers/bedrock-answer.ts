@@ -1,6 +1,6 @@
 // Turns Bedrock's answers into what the codecs read: frames become events, and errors take the shape of their format.
 import { GatewayError } from '../core/errors.ts'
-import { parseObject, stringOf } from '../core/json.ts'
+import { objectOf, parseObject, stringOf } from '../core/json.ts'
 import type { JsonObject } from '../core/json.ts'
 import { decodeError } from '../wire/converse/error-decode.ts'
 import { sseEvent, writeSse } from '../wire/sse.ts'
@@ -40,7 +40,7 @@ async function* events(
 function converseEvent({ headers, payload }: EventFrame): string {
   const error = errorOf({ headers, payload })
   if (error !== undefined) return writeSse(sseEvent('exception', error))
-  return writeSse(sseEvent(headers.get(':event-type') ?? '', payload.toString()))
+  return writeSse(sseEvent(headers.get(':event-type') ?? '', inOneLine(payload.toString())))
 }
 
 function claudeEvent({ headers, payload }: EventFrame): string {
@@ -50,14 +50,23 @@ function claudeEvent({ headers, payload }: EventFrame): string {
   const outside = payload.toString()
   const { bytes } = read(outside)
   const data = typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString() : outside
-  return writeSse(sseEvent(stringOf(read(data)['type']) ?? '', data))
+  return writeSse(sseEvent(stringOf(read(data)['type']) ?? '', inOneLine(data)))
+}
+
+/** Between JSON tokens a line end is only white space. */
+function inOneLine(json: string): string {
+  return json.replaceAll(/[\r\n]/g, ' ')
 }
 
 function errorOf({ headers, payload }: EventFrame): JsonObject | undefined {
-  const kind = headers.get(':exception-type')
+  const kind = headers.get(':exception-type') ?? headers.get(':error-code')
   if (kind === undefined) return undefined
-  const message = stringOf(read(payload.toString())['message']) ?? kind
-  return { type: ERROR_TYPES.get(kind) ?? 'api_error', message }
+  const { message } = objectOf(parseObject(payload.toString()))
+  return {
+    // Codes begin with a capital letter, names of exceptions do not.
+    type: ERROR_TYPES.get(kind.charAt(0).toLowerCase() + kind.slice(1)) ?? 'api_error',
+    message: stringOf(message) ?? headers.get(':error-message') ?? kind,
+  }
 }
 
 async function* inEnvelope(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
