@@ -84,6 +84,18 @@ test('events are passed on unchanged except for the model’s name', () => {
   assert.equal(keepAlive, 'event: ping\ndata: {"type":"ping"}\n\n')
 })
 
+test('an event without a name gets the one in its data, without which SDKs drop it', () => {
+  const start = 'data: {"type":"message_start","message":{"model":"claude"}}\n\n'
+  const stop = 'data: {"type": "message_stop"}\n\n'
+  const rest = 'data: [DONE]\n\n: comment\n\n'
+  const { forward } = forwardEvents(answer)
+  const events = new SseReader().read(Buffer.from(start + stop + rest))
+  assert.equal(
+    events.map((event) => forward(event, [])).join(''),
+    `event: message_start\n${start.replace('"claude"', '"house-model"')}event: message_stop\n${stop}${rest}`,
+  )
+})
+
 test('a whole answer is passed on unchanged except for the model’s name', () => {
   const body = readJsonAnswer(Buffer.from('{"id":"msg_1", "model":"claude", "new": [1.0]}'))
   assert.equal(forwardResponse(body, answer), '{"id":"msg_1", "model":"house-model", "new": [1.0]}')

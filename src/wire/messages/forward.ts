@@ -4,7 +4,7 @@ import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import type { JsonBody } from '../json.ts'
 import { changeMembers, exactBody } from '../json.ts'
-import { findMember, replaceMember, setMembers } from '../json-text.ts'
+import { findMember, findString, replaceMember, setMembers } from '../json-text.ts'
 import { SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
 import { replaceData } from '../sse.ts'
@@ -24,7 +24,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
 
 export function forwardEvents(answer: AnswerContext): EventForwarder {
   return {
-    forward: (event) => renameModel(event, answer),
+    forward: (event) => renameModel(named(event), answer),
     fail: failing(answer),
     keepAlive: KEEP_ALIVE,
   }
@@ -32,6 +32,14 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
 
 export function forwardResponse({ text }: JsonAnswer, { model }: AnswerContext): string {
   return setMembers(text, { model })
+}
+
+/** Some providers leave out the name of an event, without which SDKs drop it. Its data has the same name. */
+function named(event: SseEvent): SseEvent {
+  const span = event.event === '' ? findString(event.data, ['type']) : undefined
+  if (span === undefined) return event
+  const name = event.data.slice(span.start, span.end)
+  return { ...event, event: name, raw: `event: ${name}\n${event.raw}` }
 }
 
 /** Only the first event names the model, inside the message that it starts. */
