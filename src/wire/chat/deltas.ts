@@ -26,6 +26,7 @@ type ChoiceState = {
   blockStart: number
   thinking: string
   toolCalls: number
+  readonly callIds: Set<string>
   /** Whether the current call has any input yet. */
   hasInput: boolean
   custom: boolean
@@ -33,7 +34,6 @@ type ChoiceState = {
 
 export class DeltaEncoder {
   readonly #answer: AnswerContext
-  readonly #callIds = new Set<string>()
   readonly #choices = new Map<number, ChoiceState>()
   readonly #isLegacy: boolean
   readonly #restore: (event: CanonicalEvent) => readonly CanonicalEvent[]
@@ -117,7 +117,10 @@ export class DeltaEncoder {
         state.toolCalls += 1
         state.hasInput = false
         state.custom = event.custom
-        return this.#callDelta(state, { name: event.name, id: this.#ownId(event.id) })
+        return this.#callDelta(state, {
+          name: event.name,
+          id: ownCallId(event.id, state.callIds, () => this.#answer.newId('call')),
+        })
       case 'tool-call-delta':
         state.hasInput ||= event.text !== ''
         return this.#callDelta(state, { input: event.text })
@@ -131,10 +134,6 @@ export class DeltaEncoder {
       case 'refusal-end':
         return undefined
     }
-  }
-
-  #ownId(given: string): string {
-    return ownCallId(given, this.#callIds, () => this.#answer.newId('call'))
   }
 
   #callDelta(state: ChoiceState, piece: CallPiece): JsonObject | undefined {
@@ -176,6 +175,7 @@ function newChoice(): ChoiceState {
     blockStart: 0,
     thinking: '',
     toolCalls: 0,
+    callIds: new Set(),
     hasInput: false,
     custom: false,
   }
