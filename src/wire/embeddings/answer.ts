@@ -1,4 +1,5 @@
 // An embeddings answer, decoded and encoded. Never streamed: each vector is one event, and the last event ends it.
+import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
@@ -7,7 +8,7 @@ import type { AnswerContext } from '../codec.ts'
 import { embeddingAnswer, noVector } from '../embedding-answer.ts'
 import { setMembers } from '../json-text.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
-import { encodingOf } from './request.ts'
+import { encodingOf, inputCountOf } from './request.ts'
 import { decodeVector, encodeVector } from './vector.ts'
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
@@ -39,6 +40,7 @@ export function encodeResponse(
     const { index, vector } = event
     data.push({ object: 'embedding', index, embedding: encodeVector(vector, encoding) })
   }
+  refuseMiscount(data.length, answer)
   return {
     object: 'list',
     data,
@@ -51,6 +53,7 @@ export function encodeResponse(
 export function forwardResponse({ text, value }: JsonAnswer, answer: AnswerContext): string {
   const encoding = encodingOf(answer.body)
   const { data } = value
+  refuseMiscount(listOf(data).length, answer)
   const isWanted = (entry: Json): boolean =>
     !isObject(entry) || isArray(entry['embedding']) === (encoding === 'float')
   if (!isArray(data) || data.every(isWanted)) return setMembers(text, { model: answer.model })
@@ -60,4 +63,15 @@ export function forwardResponse({ text, value }: JsonAnswer, answer: AnswerConte
     return { ...entry, embedding: encodeVector(vector, encoding) }
   })
   return setMembers(text, { model: answer.model, data: converted })
+}
+
+/** Clients match vectors to their texts by position: if one is missing, others are taken for it. */
+function refuseMiscount(vectors: number, { body }: AnswerContext): void {
+  const inputs = inputCountOf(body)
+  if (vectors === inputs) return
+  const counts = `inputs: ${inputs}, vectors: ${vectors}`
+  throw new GatewayError(
+    'provider_failed',
+    `the provider sent too few or too many vectors (${counts})`,
+  )
 }

@@ -53,9 +53,26 @@ test('the client gets the encoding it requested, whichever the provider sent', (
     [null, [0.5, -1], [0.5, -1]],
   ] as const) {
     const body = readJsonAnswer(Buffer.from(`{"model":"up", "data":${data(sent)},"x":1.0}`))
-    const forwarded = embeddingsCodec.forwardResponse(body, answerTo({ encoding_format: asked }))
+    const forwarded = embeddingsCodec.forwardResponse(
+      body,
+      answerTo({ input: 'one', encoding_format: asked }),
+    )
     assert.equal(forwarded, `{"model":"public-model", "data":${data(got)},"x":1.0}`)
   }
+})
+
+test('as many vectors come back as there were inputs', () => {
+  const failure = { code: 'provider_failed', message: /inputs: 2, vectors: 1/ }
+  const two = answerTo({ input: ['one', 'two'] })
+  const body = (count: number) => {
+    const data = Array.from({ length: count }, (_, index) => ({ index, embedding: [0.5] }))
+    return readJsonAnswer(Buffer.from(JSON.stringify({ data })))
+  }
+  const { decodeResponse, encodeResponse, forwardResponse } = embeddingsCodec
+  forwardResponse(body(2), two)
+  assert.throws(() => forwardResponse(body(1), two), failure)
+  encodeResponse(decodeResponse(body(2).value), two)
+  assert.throws(() => encodeResponse(decodeResponse(body(1).value), two), failure)
 })
 
 test('at most 2048 inputs fit, and one list of tokens counts as one', () => {

@@ -67,6 +67,11 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
   return defined({ model, input, encoding_format: encoding, dimensions })
 }
 
+/** How many texts a request has, and so how many vectors its answer. */
+export function inputCountOf(body: JsonObject): number {
+  return decodeInputs(body['input']).length
+}
+
 /** The encoding in which the client wants its vectors; float by default. */
 export function encodingOf(body: JsonObject): EmbeddingRequest['encoding'] {
   return optional(body['encoding_format'], 'encoding_format', expectOneOf(ENCODINGS)) ?? 'float'
