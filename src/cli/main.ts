@@ -67,20 +67,40 @@ await run(process.argv.slice(2))
 
 async function run(given: readonly string[]): Promise<void> {
   const program = newProgram()
-  // Commander's own `help` goes only one command deep.
-  const argv = given[0] === 'help' && given.length > 2 ? [...given.slice(1), '--help'] : given
-  const called = argv[0] === 'help' ? argv[1] : argv[0]
+  const isHelp = given[0] === 'help'
+  const called = given[isHelp ? 1 : 0]
   for (const [name, { summary, load }] of Object.entries(GROUPS)) {
     if (name === called) (await load())(program)
     else program.command(name).description(summary)
   }
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    if (isHelp) commandAt(program, given.slice(1)).help()
+    await program.parseAsync(given, { from: 'user' })
   } catch (error) {
     // Commander has already printed its own errors, and --help is not one.
     if (!(error instanceof CommanderError)) report(error)
     process.exitCode = exitCodeOf(error)
   }
+}
+
+/** Commander's own `help` goes only one command deep, and does not mind a command that it does not know. */
+function commandAt(program: Command, path: readonly string[]): Command {
+  let found = program
+  for (const name of path) {
+    found =
+      found.commands.find((command) => command.name() === name) ??
+      found.error(`unknown command '${name}'`, { exitCode: 2 })
+  }
+  return found
+}
+
+/** Commander puts a suggestion, if it has one, on a separate line. */
+function inOneLine(mistake: string): string {
+  const line = mistake
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll('\n', ' ')
+  return /^unknown command '[^']*'$/.test(line) ? `${line}: --help lists them all` : line
 }
 
 function newProgram(): Command {
@@ -93,14 +113,7 @@ function newProgram(): Command {
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
     .configureOutput({
       writeOut: printText,
-      // Commander puts a suggestion on a separate line; one line is easier to read.
-      outputError: (text, write) =>
-        write(
-          `tollgate: ${text
-            .replace(/^error: /, '')
-            .trim()
-            .replaceAll('\n', ' ')}\n`,
-        ),
+      outputError: (text) => printError(inOneLine(text)),
     })
     .exitOverride()
     .addHelpText(

@@ -16,12 +16,12 @@ export function printJson(value: unknown): void {
 
 /** Something the caller should know although the command succeeded. */
 export function printNote(text: string): void {
-  process.stderr.write(`tollgate: note: ${text}\n`)
+  tell(`note: ${text}`)
 }
 
 /** A problem that does not stop the command. */
 export function printWarning(text: string): void {
-  process.stderr.write(`tollgate: warning: ${text}\n`)
+  tell(`warning: ${text}`)
 }
 
 /** Help for the person at the terminal; programs read stdout. */
@@ -30,8 +30,16 @@ export function printHint(text: string): void {
 }
 
 export function printError(text: string): void {
-  process.stderr.write(`tollgate: ${text}\n`)
+  tell(text)
 }
+
+/** Messages quote arguments, configured names and the answers of other servers, which may be of any length. */
+function tell(text: string): void {
+  const lines = text.split('\n').map((line) => harmless(line).replaceAll(ENDLESS_WORD, '$1…'))
+  process.stderr.write(`tollgate: ${lines.join('\n')}\n`)
+}
+
+const ENDLESS_WORD = /(\S{300})\S+/gu
 
 export type Column<Row> = {
   readonly title: string
@@ -90,7 +98,7 @@ export function relativeTime(at: number, now: number): string {
 
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
 
-/** Clients choose the model names they send, and a terminal obeys control characters in its output. */
+/** Others choose names, such as that of the model they ask for, and a terminal obeys control characters. */
 function harmless(text: string): string {
   return text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '�')
 }

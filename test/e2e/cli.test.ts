@@ -415,6 +415,31 @@ describe('mistakes and failures', () => {
     ],
     ['an unknown subcommand', ['keys', 'creat'], /^tollgate: unknown command 'creat'/],
     [
+      'a command that resembles none',
+      ['keys', 'nonsense'],
+      /^tollgate: unknown command 'nonsense': --help lists them all\n$/,
+    ],
+    [
+      'help for an unknown command',
+      ['help', 'nonsense'],
+      /^tollgate: unknown command 'nonsense': --help lists them all\n$/,
+    ],
+    [
+      'help for an unknown subcommand',
+      ['help', 'keys', 'nonsense'],
+      /^tollgate: unknown command 'nonsense': --help lists them all\n$/,
+    ],
+    [
+      'an endless argument',
+      [...create, 'x'.repeat(100_000)],
+      /^.{1,400}'x{1,300}….* is invalid\. It is not an amount.{1,200}\n$/,
+    ],
+    [
+      'an argument that controls the terminal',
+      [...create, '\u001b[2J\u009b'],
+      /^tollgate: option '--budget <usd>' argument '�\[2J�' is invalid/,
+    ],
+    [
       'an unknown option',
       ['keys', 'list', '--jsn'],
       /^tollgate: unknown option '--jsn' \(Did you mean --json\?\)\n$/,
