@@ -13,6 +13,7 @@ import { seedFrame } from '../store/frame.ts'
 import { openStore } from '../store/open.ts'
 import type { Purpose, Store } from '../store/open.ts'
 import { describePlace } from '../store/place.ts'
+import { argument } from './failure.ts'
 import { printNote, printWarning } from './output.ts'
 
 export type CommonOptions = {
@@ -24,7 +25,17 @@ export type CommonOptions = {
 export function common(command: Command): Command {
   return command
     .option('--json', 'print only JSON on standard output')
-    .option('--config <file>', 'the configuration file (default: tollgate.yaml, if there is one)')
+    .option(
+      '--config <file>',
+      'the configuration file (default: tollgate.yaml, if there is one)',
+      argument(readFileName),
+    )
+}
+
+/** A variable that is not set would otherwise choose another file, and so another database. */
+function readFileName(text: string): string {
+  if (text === '') throw new RangeError('Name a file, or leave it out.')
+  return text
 }
 
 export function sourceOf(options: NonNullable<ConfigSource['options']>): ConfigSource {

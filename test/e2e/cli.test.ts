@@ -430,6 +430,11 @@ describe('mistakes and failures', () => {
       /^tollgate: unknown command 'nonsense': --help lists them all\n$/,
     ],
     [
+      'an empty configuration file name',
+      ['keys', 'list', '--config', ''],
+      /^tollgate: option '--config <file>' argument '' is invalid\. Name a file, or leave it out\.\n$/,
+    ],
+    [
       'an endless argument',
       [...create, 'x'.repeat(100_000)],
       /^.{1,400}'x{1,300}….* is invalid\. It is not an amount.{1,200}\n$/,
