@@ -48,8 +48,9 @@ export function argument<Value>(read: (text: string) => Value): (text: string) =
     try {
       return read(text)
     } catch (error) {
-      // Commander has already quoted the text.
-      throw new InvalidArgumentError(messageOf(error).replace(`"${text}" is`, 'It is'))
+      // Commander has already quoted the text, in a sentence of its own.
+      const why = messageOf(error).replace(`"${text}" is`, 'it is')
+      throw new InvalidArgumentError(why.charAt(0).toUpperCase() + why.slice(1))
     }
   }
 }

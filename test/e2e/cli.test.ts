@@ -435,6 +435,11 @@ describe('mistakes and failures', () => {
       /^tollgate: option '--config <file>' argument '' is invalid\. Name a file, or leave it out\.\n$/,
     ],
     [
+      'a budget beyond the limit',
+      [...create, '9000001'],
+      /'9000001' is invalid\. A budget can be at most 9000000 USD/,
+    ],
+    [
       'an endless argument',
       [...create, 'x'.repeat(100_000)],
       /^.{1,400}'x{1,300}….* is invalid\. It is not an amount.{1,200}\n$/,
