@@ -5,6 +5,7 @@ import { text as readAll } from 'node:stream/consumers'
 import { Option, type Command } from 'commander'
 
 import type { PersonAnswer } from '../admin/contract/people.ts'
+import { PERSON_NAME_LENGTH_MAX, personName } from '../admin/contract/sign-in.ts'
 import { invalidValue } from '../admin/error.ts'
 import { smtpMailer } from '../admin/mail.ts'
 import { operatorDesk } from '../admin/people/desk.ts'
@@ -37,6 +38,7 @@ import {
   type CommonOptions,
 } from './context.ts'
 import { demand } from './demand.ts'
+import { argument } from './failure.ts'
 import { printJson, printNote, printText, printWarning } from './output.ts'
 import { linkText, personBlock, peopleTable } from './user-text.ts'
 
@@ -82,7 +84,17 @@ function newPersonOptions(command: Command): Command {
   return demand(common(command), [
     new Option('--email <address>', 'what they sign in with'),
     new Option('--role <role>', 'what they may do'),
-  ]).option('--name <name>', 'their name; without it, they enter it themselves')
+  ]).option(
+    '--name <name>',
+    'their name; without it, they enter it themselves',
+    argument(readPersonName),
+  )
+}
+
+function readPersonName(text: string): string {
+  const { data } = personName.safeParse(text)
+  if (data !== undefined) return data
+  throw new RangeError(`Use a name of 1 to ${PERSON_NAME_LENGTH_MAX} characters.`)
 }
 
 function addCreate(users: Command): void {

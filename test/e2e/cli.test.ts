@@ -450,6 +450,11 @@ describe('mistakes and failures', () => {
       /^tollgate: option '--budget <usd>' argument '�\[2J�' is invalid/,
     ],
     [
+      'an endless name for a person',
+      ['users', 'create', '--email=a@example.com', '--role=Viewer', `--name=${'x'.repeat(101)}`],
+      /is invalid\. Use a name of 1 to 100 characters\.\n$/,
+    ],
+    [
       'an unknown option',
       ['keys', 'list', '--jsn'],
       /^tollgate: unknown option '--jsn' \(Did you mean --json\?\)\n$/,
