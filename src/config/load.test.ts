@@ -448,6 +448,19 @@ describe('mistakes', () => {
     })
   }
 
+  test('aliases that multiply', () => {
+    const lines = Array.from('abcdef', (name, index) => {
+      const before = index === 0 ? 'x' : `*${'abcdef'[index - 1]}`
+      return `${name}: &${name} [${Array(9).fill(before).join(', ')}]`
+    })
+    const [problem, ...more] = problemsOfLoad(lines.join('\n'))
+    assert.match(
+      problem ?? '',
+      /\.yaml repeats its aliases \(\*name\) too often: write the values out$/,
+    )
+    assert.deepEqual(more, [])
+  })
+
   test('a wrong variable or option is named as written', () => {
     const source = { env: { TOLLGATE_PORT: 'x', TOLLGATE_DATABASE: 'y' }, folder: '/' }
     assert.deepEqual(pathsOf(source), ['TOLLGATE_PORT', 'TOLLGATE_DATABASE'])

@@ -128,9 +128,13 @@ function readYaml(path: string): Sections {
     message: `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? ''}`,
   }))
   const misled = misledAliases(document, lineCounter)
-  const problems = [...mistakes, ...misled]
   // A document with mistakes still yields what could be read; one with such an alias yields nothing.
-  const value: unknown = misled.length > 0 ? null : document.toJS()
+  const value = misled.length > 0 ? null : valueOf(document)
+  if (value === undefined) {
+    const message = 'repeats its aliases (*name) too often: write the values out'
+    return { sections: {}, problems: [{ path, message }] }
+  }
+  const problems = [...mistakes, ...misled]
   if (problems.length === 0 && value !== null && !isObject(value)) {
     const message = 'must begin with a section such as `server:`, not a single value'
     return { sections: {}, problems: [{ path: 'line 1', message }] }
@@ -138,6 +142,16 @@ function readYaml(path: string): Sections {
   // A section whose lines are all commented out is null, and counts as absent.
   const sections = Object.entries(isObject(value) ? value : {}).filter(([, each]) => each !== null)
   return { sections: Object.fromEntries(sections), problems }
+}
+
+/** Undefined if its aliases multiply into something huge. */
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS() as unknown
+  } catch (error) {
+    if (error instanceof ReferenceError) return undefined
+    throw error
+  }
 }
 
 /** Aliases of nothing, or of a node around them. An unquoted secret that begins with * is one: it must not be shown. */
