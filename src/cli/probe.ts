@@ -105,8 +105,11 @@ function textOf(results: readonly Result[]): string {
 
 function readKey(): string {
   const key = process.env['TOLLGATE_API_KEY']
-  if (key) return key
-  throw new UsageError('set the environment variable TOLLGATE_API_KEY to the key to probe with')
+  if (!key) {
+    throw new UsageError('set the environment variable TOLLGATE_API_KEY to the key to probe with')
+  }
+  if (/^[!-~]+$/.test(key)) return key
+  throw new UsageError('TOLLGATE_API_KEY has a space, line break or letter that no key has')
 }
 
 function readUrl(text: string): URL {

@@ -122,6 +122,11 @@ describe('wrong usage', () => {
       [keyless.code, keyless.stderr],
       [2, 'tollgate: set the environment variable TOLLGATE_API_KEY to the key to probe with\n'],
     )
+    const odd = await probe('http://127.0.0.1:1', 'tg_live_1\ntg_live_2')
+    assert.deepEqual(
+      [odd.code, odd.stderr],
+      [2, 'tollgate: TOLLGATE_API_KEY has a space, line break or letter that no key has\n'],
+    )
     const nowhere = await probe('localhost', 'any')
     assert.equal(nowhere.code, 2)
     assert.match(nowhere.stderr, /--url must be an address/)
