@@ -333,6 +333,22 @@ describe('the pages besides those of keys', () => {
     assert.deepEqual(await permission.boundingBox(), before)
   })
 
+  test('figures stand in one row where there is room for it', async () => {
+    for (const width of [768, 1024, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      for (const path of ['/settings/usage', '/settings/api-access/frame']) {
+        await desk.open(path)
+        const tops = await page
+          .locator('main dl')
+          .first()
+          .locator('dt')
+          .evaluateAll((terms) => terms.map((term) => term.getBoundingClientRect().top))
+        assert.equal(tops.length, 5, path)
+        assert.equal(new Set(tops).size, 1, `${path} at ${width} pixels`)
+      }
+    }
+  })
+
   test('on the narrowest screen each role has its own list, and nothing scrolls sideways', async () => {
     await page.setViewportSize({ width: 320, height: 900 })
     await open('/settings/roles')
