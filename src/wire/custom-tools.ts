@@ -3,7 +3,27 @@
 import type { CanonicalEvent } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseObject, stringOf } from '../core/json.ts'
-import type { Tool } from '../core/request.ts'
+import type { AssistantPart, Conversation, Tool } from '../core/request.ts'
+import type { Addressee } from './known-names.ts'
+import { openAiOf } from './openai.ts'
+
+/** Only OpenAI's models take custom tools; other servers that speak its formats refuse them. */
+export function takesCustomTools(addressee: Addressee): boolean {
+  return openAiOf(addressee) !== undefined
+}
+
+/** The same conversation with functions in place of custom tools, and calls of those in its history. */
+export function withFunctionsOnly(request: Conversation): Conversation {
+  return {
+    ...request,
+    tools: request.tools.map(asFunction),
+    messages: request.messages.map((message) =>
+      message.role === 'assistant'
+        ? { ...message, parts: message.parts.map(asFunctionCall) }
+        : message,
+    ),
+  }
+}
 
 /** The input of the function that stands for a custom tool. */
 export const CUSTOM_TOOL_SCHEMA: JsonObject = {
@@ -19,6 +39,23 @@ export function describeCustomTool(tool: Extract<Tool, { type: 'custom' }>): str
   if (format === undefined || format['type'] === 'text') return tool.description
   const rule = `The input must follow this format: ${JSON.stringify(format)}`
   return tool.description === undefined ? rule : `${tool.description}\n\n${rule}`
+}
+
+function asFunction(tool: Tool): Tool {
+  if (tool.type === 'function') return tool
+  const { inputFormat: _, ...named } = tool
+  const description = describeCustomTool(tool)
+  return {
+    ...named,
+    type: 'function',
+    schema: CUSTOM_TOOL_SCHEMA,
+    ...(description !== undefined && { description }),
+  }
+}
+
+function asFunctionCall(part: AssistantPart): AssistantPart {
+  if (part.type !== 'tool-call' || !part.custom) return part
+  return { ...part, input: JSON.stringify(wrapCustomInput(part.input)), custom: false }
 }
 
 export function wrapCustomInput(input: string): JsonObject {

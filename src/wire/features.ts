@@ -118,6 +118,9 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     top_k: drop('there is no such setting'),
     metadata: drop('it is accepted only for stored answers; it is kept in the usage record'),
     file_url: refuse('files cannot be sent by URL'),
+    tool_input_format: drop(
+      'only OpenAI’s models take it; others read it in the tool’s description',
+    ),
     cache_marks: drop('the provider chooses what it caches'),
     thinking_budget: drop('it is turned into the nearest reasoning effort'),
     thinking_display: drop('the provider decides how thoughts are shown'),

@@ -6,6 +6,7 @@ import { defined } from '../core/json.ts'
 import type { Conversation, FilePart, Message, Nature } from '../core/request.ts'
 import { calledTools } from './converse/called-tools.ts'
 import { documentFormat } from './converse/documents.ts'
+import { takesCustomTools } from './custom-tools.ts'
 import type { Feature } from './features.ts'
 import { FEATURES, LOSSES } from './features.ts'
 import { isTextType } from './media.ts'
@@ -95,9 +96,9 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     forced_tool: isForcedInWords(told),
     forbidden_tools: request.toolChoice?.type === 'none' && calledTools(request).length > 0,
     strict_tool: request.tools.some((tool) => tool.type === 'function' && tool.strict === true),
-    tool_input_format: request.tools.some(
-      (tool) => tool.type === 'custom' && tool.inputFormat !== undefined,
-    ),
+    tool_input_format:
+      !(target.format === 'chat' && takesCustomTools(told)) &&
+      request.tools.some((tool) => tool.type === 'custom' && tool.inputFormat !== undefined),
     file_beyond_pdf: parts.some((part) => part.type === 'file' && !isPdfOrText(part)),
     thinking_before_forced_tool: hindrance === 'forced tool',
     thinking_within_small_limit: hindrance === 'small limit',

@@ -11,14 +11,16 @@ import type {
   Tool,
   ToolChoice,
 } from '../../core/request.ts'
+import { takesCustomTools, withFunctionsOnly } from '../custom-tools.ts'
 import { toldEffort } from '../effort.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../identifiers.ts'
 import { takesSampling } from '../sampling.ts'
 import { fitToolName } from '../tool-name.ts'
 import { encodeMessages } from './message-encode.ts'
 
-export function encodeRequest(request: CanonicalRequest): JsonObject {
-  assert(request.kind === 'chat')
+export function encodeRequest(asked: CanonicalRequest): JsonObject {
+  assert(asked.kind === 'chat')
+  const request = takesCustomTools(asked) ? asked : withFunctionsOnly(asked)
   const { tools, toolChoice, cacheKey, endUser } = request
   return defined({
     model: request.model,

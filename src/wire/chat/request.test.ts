@@ -95,9 +95,6 @@ const settings = fc.record(
       fc.record({ type: fc.constant('json-schema' as const), name: word, schema: fc.constant({}) }),
     ),
     verbosity: fc.constantFrom('low' as const, 'medium' as const, 'high' as const),
-    reasoning: fc.record({
-      effort: fc.constantFrom('low' as const, 'medium' as const, 'high' as const),
-    }),
     endUser: word,
     cacheKey: word,
     serviceTier: fc.constantFrom('auto', 'default'),
@@ -131,11 +128,55 @@ test('a conversation that the format can express survives encoding and decoding'
         choices: fc.integer({ min: 1, max: 4 }),
       }),
       (turns, tools, { settings: given, ...rest }) => {
-        const request = { ...PLAIN, ...rest, ...given, messages: turns.flat(), tools }
+        // A model that takes custom tools and any sampling.
+        const asked = { ...PLAIN, model: 'gpt-4.1', ...rest, ...given }
+        const request = { ...asked, messages: turns.flat(), tools }
         assert.deepEqual(decodeRequest(copy(encodeRequest(request))), copy(request))
       },
     ),
   )
+})
+
+test('an effort survives encoding and decoding', () => {
+  for (const effort of ['low', 'medium', 'high'] as const) {
+    const request = { ...PLAIN, reasoning: { effort } }
+    assert.deepEqual(decodeRequest(encodeRequest(request)), request)
+  }
+})
+
+test('models that are not OpenAI’s are offered functions in place of custom tools', () => {
+  const input = '*** Begin "patch"'
+  const encoded = encodeRequest({
+    ...PLAIN,
+    model: 'llama-4',
+    tools: [{ type: 'custom', name: 'patch', description: 'Patches.' }],
+    toolChoice: { type: 'tool', name: 'patch' },
+    messages: [
+      ...PLAIN.messages,
+      {
+        role: 'assistant',
+        parts: [{ type: 'tool-call', id: 'call_1', name: 'patch', input, custom: true }],
+      },
+      { role: 'tool', callId: 'call_1', parts: [] },
+    ],
+  })
+  const parameters = {
+    type: 'object',
+    properties: { input: { type: 'string' } },
+    required: ['input'],
+    additionalProperties: false,
+  }
+  const { tools, tool_choice: choice, messages } = encoded
+  assert.deepEqual(tools, [
+    { type: 'function', function: { name: 'patch', description: 'Patches.', parameters } },
+  ])
+  assert.deepEqual(choice, { type: 'function', function: { name: 'patch' } })
+  const call = { name: 'patch', arguments: JSON.stringify({ input }) }
+  assert.deepEqual((messages as readonly JsonObject[])[1], {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'call_1', type: 'function', function: call }],
+  })
 })
 
 function copy<Value>(value: Value): Value {
