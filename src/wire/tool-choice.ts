@@ -8,6 +8,14 @@ export function allowedTools({ tools, toolChoice }: Conversation): readonly Tool
   return tools.filter(({ name }) => names.has(name))
 }
 
+/** The same conversation without such a list. */
+export function withAllowedOnly(request: Conversation): Conversation {
+  const { toolChoice } = request
+  if (toolChoice?.type !== 'allowed') return request
+  const type = toolChoice.required ? 'required' : 'auto'
+  return { ...request, tools: allowedTools(request), toolChoice: { type } }
+}
+
 export function forcesTool({ toolChoice }: Conversation): boolean {
   if (toolChoice?.type === 'allowed') return toolChoice.required
   return toolChoice?.type === 'required' || toolChoice?.type === 'tool'

@@ -15,12 +15,13 @@ import { takesCustomTools, withFunctionsOnly } from '../custom-tools.ts'
 import { toldEffort } from '../effort.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../identifiers.ts'
 import { takesSampling } from '../sampling.ts'
+import { withAllowedOnly } from '../tool-choice.ts'
 import { fitToolName } from '../tool-name.ts'
 import { encodeMessages } from './message-encode.ts'
 
 export function encodeRequest(asked: CanonicalRequest): JsonObject {
   assert(asked.kind === 'chat')
-  const request = takesCustomTools(asked) ? asked : withFunctionsOnly(asked)
+  const request = takesCustomTools(asked) ? asked : inOlderWords(asked)
   const { tools, toolChoice, cacheKey, endUser } = request
   return defined({
     model: request.model,
@@ -41,6 +42,11 @@ export function encodeRequest(asked: CanonicalRequest): JsonObject {
     user: endUser && fitIdentifier(endUser, OPENAI_IDENTIFIER_CHARACTERS_MAX),
     service_tier: request.serviceTier,
   })
+}
+
+/** Servers that follow OpenAI know neither custom tools nor lists of allowed ones. */
+function inOlderWords(request: Conversation): Conversation {
+  return withFunctionsOnly(withAllowedOnly(request))
 }
 
 function encodeSampling(request: Conversation): JsonObject {

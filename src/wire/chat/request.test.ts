@@ -179,6 +179,19 @@ test('models that are not OpenAI’s are offered functions in place of custom to
   })
 })
 
+test('models that are not OpenAI’s are offered only the tools that are allowed', () => {
+  const [a, b] = ['a', 'b'].map((name) => ({ type: 'function' as const, name, schema: {} }))
+  assert(a !== undefined && b !== undefined)
+  for (const required of [true, false]) {
+    const toolChoice = { type: 'allowed' as const, names: ['b'], required }
+    const encoded = encodeRequest({ ...PLAIN, model: 'llama-4', tools: [a, b], toolChoice })
+    assert.deepEqual(encoded['tools'], [
+      { type: 'function', function: { name: 'b', parameters: {} } },
+    ])
+    assert.equal(encoded['tool_choice'], required ? 'required' : 'auto')
+  }
+})
+
 function copy<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value
 }
