@@ -366,7 +366,7 @@ describe('the pages besides those of keys', () => {
     await speakGerman(page)
     await page.setViewportSize({ width: 320, height: 900 })
     for (const { path, knows } of pages) {
-      await open(path)
+      await desk.follow(path)
       // The page is in German now; data from the gateway is unchanged.
       if (!/^[A-Z][a-z ]/.test(knows)) await page.getByText(knows).first().waitFor()
       assert.deepEqual(await misfits(page), [], path)

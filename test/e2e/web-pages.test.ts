@@ -151,7 +151,7 @@ describe('the pages of API access', () => {
     await speakGerman(page)
     await page.emulateMedia({ colorScheme: 'light' })
     for (const [name, path] of Object.entries(paths)) {
-      await open(path(id))
+      await desk.follow(path(id))
       assert.deepEqual(await seriousFindings(page), [], name)
       await picture(page, `${name}-german`)
       await page.setViewportSize({ width: 320, height: 900 })

@@ -52,6 +52,8 @@ export type WebDesk = WebStage & {
   readonly complaints: readonly string[]
   /** Opens a path, on this page by default, and waits until nothing on it is loading. */
   open(path: string, on?: Page): Promise<void>
+  /** Goes to a path as a link on the page would, which takes a fraction of the work of loading the page again. */
+  follow(path: string, on?: Page): Promise<void>
   /** A request of the administrator, as the interface itself would send it. */
   ask(method: string, path: string, data?: unknown): Promise<Record<string, unknown>>
 }
@@ -70,11 +72,20 @@ export async function openWebDesk(): Promise<WebDesk> {
     complaints,
     open: async (path, on = page) => {
       await on.goto(stage.url + path)
-      await on.getByRole('heading', { level: 1 }).waitFor()
-      await on.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+      await loaded(on)
+    },
+    follow: async (path, on = page) => {
+      // Ends when the page is rendered; the router is there for its developer tools.
+      await on.evaluate(`__TSR_ROUTER__.navigate({ href: '${path}' })`)
+      await loaded(on)
     },
     ask: (method, path, data) => send(context, stage.url, { method, path, data }),
   }
+}
+
+async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
 }
 
 /** One small call, as a program makes it. */
@@ -182,6 +193,9 @@ export async function speakGerman(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Language' }).click()
   await page.getByRole('menuitemradio', { name: 'Deutsch' }).click()
   await page.locator('html[lang="de"]').waitFor()
+  // The menu stays open for another choice.
+  await page.keyboard.press('Escape')
+  await page.getByRole('menu').waitFor({ state: 'hidden' })
 }
 
 /** What does not fit: the page itself, and controls on it that lie beyond its edge or cut off their text. */
