@@ -106,6 +106,18 @@ describe('pages while the gateway fails', () => {
     await page.unroute('**/keys?*')
   })
 
+  test('a sign-out that failed is not taken for one', async () => {
+    await desk.open('/settings/models')
+    await page.route('**/session', proxyPage)
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    const dialog = page.getByRole('dialog', { name: 'You are still signed in' })
+    await dialog.getByText(/not the gateway’s own/).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.unroute('**/session')
+  })
+
   test('an answer that is cut off is no answer', async (t) => {
     const cutter = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1_000 })
