@@ -200,6 +200,7 @@ describe('fields set to their defaults are not named', () => {
     ['chat', { verbosity: 'medium' }],
     ['responses', { text: { verbosity: 'medium' } }],
     ['responses', image('auto')],
+    ['responses', { tools: [{ type: 'custom', name: 'note', format: { type: 'text' } }] }],
   ]
   for (const [client, field] of examples)
     test(`${client}: ${JSON.stringify(field)}`, () => {

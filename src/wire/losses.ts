@@ -98,7 +98,9 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     strict_tool: request.tools.some((tool) => tool.type === 'function' && tool.strict === true),
     tool_input_format:
       !(target.format === 'chat' && takesCustomTools(told)) &&
-      request.tools.some((tool) => tool.type === 'custom' && tool.inputFormat !== undefined),
+      request.tools.some(
+        (tool) => tool.type === 'custom' && differs(tool.inputFormat?.['type'], 'text'),
+      ),
     file_beyond_pdf: parts.some((part) => part.type === 'file' && !isPdfOrText(part)),
     thinking_before_forced_tool: hindrance === 'forced tool',
     thinking_within_small_limit: hindrance === 'small limit',
