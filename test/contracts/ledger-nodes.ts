@@ -172,10 +172,10 @@ export function ledgerNodesContract(
       const asked = ask(key, 1000)
       const reserved = granted(await node.reserve(asked))
       await sql`ALTER TABLE usage RENAME TO usage_elsewhere`.execute(desk.store.db)
-      const settling = node.settle(settlement(asked, reserved, { costNanodollars: 300n }))
-      const { durableIn } = await settling.finally(() =>
-        sql`ALTER TABLE usage_elsewhere RENAME TO usage`.execute(desk.store.db),
+      const { durableIn } = await node.settle(
+        settlement(asked, reserved, { costNanodollars: 300n }),
       )
+      await sql`ALTER TABLE usage_elsewhere RENAME TO usage`.execute(desk.store.db)
       assert.equal(durableIn, 'spool')
       await until(async () => (await desk.account(key)).spent_nanodollars === 300n)
       await node.close()
