@@ -4,6 +4,7 @@ import { test } from 'node:test'
 
 import { GatewayError } from '../core/errors.ts'
 import type { Json } from '../core/json.ts'
+import { processorMs } from '../core/sample-time.ts'
 import { readJsonAnswer } from './answer-json.ts'
 
 test('a provider’s answer may have any number of values', () => {
@@ -14,10 +15,10 @@ test('a provider’s answer may have any number of values', () => {
 
 test('an answer nested millions of levels deep is the provider’s failure, and found quickly', () => {
   const deep = `${'['.repeat(8_000_000)}${']'.repeat(8_000_000)}`
-  const startedMs = performance.now()
+  const startedMs = processorMs()
   assert.throws(() => readJsonAnswer(Buffer.from(`{"a":${deep}}`)), /is not JSON/)
   // Parsing it would take ten times as long, and writing it again an hour.
-  assert.ok(performance.now() - startedMs < 5_000)
+  assert.ok(processorMs() - startedMs < 5_000)
 })
 
 test('an answer that is not JSON is the provider’s failure, and none of it is quoted', () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { JsonObject } from '../../core/json.ts'
+import { processorMs } from '../../core/sample-time.ts'
 import { geminiCodec } from './codec.ts'
 
 const SOURCES = [
@@ -64,9 +65,9 @@ test('a flood of citations takes no longer than a few', () => {
     startIndex,
   }))
   const told = { citationMetadata: { citations: flood } }
-  const startedMs = performance.now()
+  const startedMs = processorMs()
   const cited = citationsOf(piece('ü'.repeat(500_000), told), piece('.', told))
   assert.equal(cited.length, 100)
   // Counting out all of them takes ten seconds, for an event of a megabyte.
-  assert.ok(performance.now() - startedMs < 3_000)
+  assert.ok(processorMs() - startedMs < 3_000)
 })

@@ -8,6 +8,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json } from '../../core/json.ts'
+import { processorMs } from '../../core/sample-time.ts'
 import { SseReader, sseEvent } from '../sse.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'
 
@@ -288,9 +289,9 @@ test('a hundred thousand citations of one text take linear time', () => {
     type: 'content_block_delta',
     delta: { type: 'citations_delta', citation: { url: 'https://example.com' } },
   })
-  const startedMs = performance.now()
+  const startedMs = processorMs()
   for (let count = 0; count < 100_000; count++) decode(cite)
   const cited = decode(sseEvent('', { type: 'content_block_stop' }))
   assert.equal(cited.filter(({ type }) => type === 'text-citation').length, 100_000)
-  assert.ok(performance.now() - startedMs < 5_000)
+  assert.ok(processorMs() - startedMs < 5_000)
 })

@@ -10,6 +10,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { processorMs } from '../../core/sample-time.ts'
 import type { AnswerContext } from '../codec.ts'
 import { writeSse } from '../sse.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
@@ -285,9 +286,9 @@ test('a call whose id the conversation already uses gets another', () => {
 test('a hundred thousand citations of a whole answer take linear time', () => {
   const citation = { url: 'https://example.com', title: '', start: 0, end: 1 }
   const cite: CanonicalEvent = { type: 'text-citation', ...at(0), citation }
-  const startedMs = performance.now()
+  const startedMs = processorMs()
   const { content } = encodeResponse([start, ...Array<typeof cite>(100_000).fill(cite)], answer)
   const [block] = content as { citations: unknown[] }[]
   assert.equal(block?.citations.length, 100_000)
-  assert.ok(performance.now() - startedMs < 5_000)
+  assert.ok(processorMs() - startedMs < 5_000)
 })
