@@ -37,14 +37,17 @@ function permit(person: Person | undefined, access: Access): void {
 }
 
 /**
- * A browser names the site that a write comes from. That must be this site, by the requested host or by
- * `admin.public_url`. A client that names none is not a browser, and has no cookie that another site could use.
+ * A browser names the site that a write comes from. That must be this site, by `admin.public_url` or by the requested
+ * host, but not without HTTPS if the public address has it: anyone on the network can answer for that. A client that
+ * names none is not a browser, and has no cookie that another site could use.
  */
 function isFromHere(headers: RequestHeaders, publicUrl: string): boolean {
   const { origin, host } = headers
   if (origin === undefined) return !isCrossSite(headers)
   if (typeof origin !== 'string' || !URL.canParse(origin)) return false
-  return origin === new URL(publicUrl).origin || new URL(origin).host === host
+  const [from, own] = [new URL(origin), new URL(publicUrl)]
+  const isDowngraded = from.protocol === 'http:' && own.protocol === 'https:'
+  return from.origin === own.origin || (from.host === host && !(isDowngraded && host === own.host))
 }
 
 function isCrossSite(headers: RequestHeaders): boolean {
