@@ -17,6 +17,7 @@ export function crossCheck(
   return [
     ...checkWorkers(settings),
     ...checkListeners(settings),
+    ...checkMail(settings),
     ...checkProviders(settings),
     ...Object.entries(models).flatMap(([id, model]) => checkModel(known, id, model)),
   ]
@@ -34,6 +35,14 @@ function checkListeners({ server, admin: { listen } }: FileSettings): readonly P
   // Port 0 means any free port: the two will differ.
   if (listen.port === 0) return []
   return [{ path: 'admin.listen', message: 'is where the server itself listens: set it to same' }]
+}
+
+/** Whoever asks for a link could name any host; mailed there, it would hand an account to whoever owns that host. */
+function checkMail({ admin: { smtp, publicUrl } }: FileSettings): readonly Problem[] {
+  if (smtp === undefined || publicUrl !== undefined) return []
+  const message =
+    'is missing: links in mails begin with it, so set it to where people reach the interface'
+  return [{ path: 'admin.public_url', message }]
 }
 
 function checkProviders({ providers = {} }: FileSettings): readonly Problem[] {

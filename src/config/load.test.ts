@@ -276,6 +276,11 @@ describe('mistakes', () => {
       'admin: { listen: "127.0.0.1:4000" }',
       ['admin.listen is where the server itself listens'],
     ],
+    [
+      'mail without an address for its links',
+      'admin: { smtp: { url: "smtp://mail", from: gate@example.com } }',
+      ['admin.public_url is missing: links in mails begin with it'],
+    ],
     ['a prefix', 'keys: { prefix: T_ }', ['keys.prefix must be 1 to 16 lower-case letters']],
     ['no beat', 'ledger: { beat: 0 }', ['ledger.beat must be above 0']],
     [

@@ -83,17 +83,19 @@ describe('over plain HTTP', () => {
 })
 
 describe('mail', () => {
+  const publicUrl = 'public_url: "http://tollgate.lan"'
+
   test('an invitation goes out by mail, and its link is shown to nobody else', async () => {
     await using mail = await startMailServer()
     const smtp = `smtp: { url: "smtp://127.0.0.1:${mail.port}", from: "Tollgate <gate@example.com>" }`
-    await using gateway = await startGateway({ config: `admin: { ${smtp} }` })
+    await using gateway = await startGateway({ config: `admin: { ${publicUrl}, ${smtp} }` })
     const ann = await administrator(gateway)
     const invited = await ann.post('/people', { email: 'bob@example.com', role: 'Viewer' })
     assert.deepEqual([invited.json.link.mailed, invited.json.link.url], [true, null])
     const [letter = ''] = mail.letters
     assert.match(letter, /^From: Tollgate <gate@example\.com>$/m)
     assert.match(letter, /^To: bob@example\.com$/m)
-    const [link = ''] = /http\S+\/invitation#\S+/.exec(unfold(letter)) ?? []
+    const [link = ''] = /http:\/\/tollgate\.lan\/invitation#\S+/.exec(unfold(letter)) ?? []
     const bob = new Browser(gateway.url)
     const use = { token: tokenOf(link), name: 'Bob', password: PASSWORD }
     assert.equal((await bob.post('/links/use', use)).status, 200)
@@ -106,7 +108,7 @@ describe('mail', () => {
 
   test('an unreachable mail server does not prevent invitations', async () => {
     const smtp = 'smtp: { url: "smtp://127.0.0.1:1", from: "gate@example.com" }'
-    await using gateway = await startGateway({ config: `admin: { ${smtp} }` })
+    await using gateway = await startGateway({ config: `admin: { ${publicUrl}, ${smtp} }` })
     const ann = await administrator(gateway)
     const invited = await ann.post('/people', { email: 'bob@example.com', role: 'Viewer' })
     assert.equal(invited.json.link.mailed, false)

@@ -52,7 +52,7 @@ export function visitOf({ headers, address }: Pick<Caller, 'headers' | 'address'
   }
 }
 
-/** The base URL of links: the configured address, else the one that the caller used. */
+/** The base URL of links: the configured address, which mails require, else the one that the caller used. */
 export function linkBase(parts: PeopleParts, { headers }: Pick<Caller, 'headers'>): string {
   const host = textOf(headers['host'])
   if (parts.publicUrlIsWritten || host === undefined) return parts.publicUrl
