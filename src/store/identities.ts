@@ -38,10 +38,12 @@ export async function adoptIdentities(tx: Tx, providerId: string): Promise<void>
     .execute()
 }
 
+type Linked = { readonly personId: string; readonly providerId: string }
+
 /** How many identities a person has at one provider. */
 export async function countIdentities(
   db: Queries,
-  { personId, providerId }: { readonly personId: string; readonly providerId: string },
+  { personId, providerId }: Linked,
 ): Promise<number> {
   const { count } = await db
     .selectFrom('person_accounts')
@@ -50,6 +52,20 @@ export async function countIdentities(
     .where('provider_id', '=', providerId)
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** Whether a person still has an identity there. Changes nothing, but as a write it waits for a change in progress. */
+export async function isStillLinked(
+  db: Queries,
+  { personId, providerId }: Linked,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('person_accounts')
+    .set({ provider_id: providerId })
+    .where('user_id', '=', personId)
+    .where('provider_id', '=', providerId)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 /** Deletes all of a person's identities, at whichever provider, and returns them. */

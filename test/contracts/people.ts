@@ -31,6 +31,7 @@ import { markJoined } from '../../src/store/people.ts'
 import { deleteSessions, listPersonSessions } from '../../src/store/person-sessions.ts'
 import type { Log } from '../../src/telemetry/log.ts'
 import type { Clock } from '../../src/core/clock.ts'
+import { CLIENT, startOidcProvider } from '../support/oidc.ts'
 import { type FreshDatabase } from '../support/store.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -259,9 +260,7 @@ export function peopleContract(fresh: FreshDatabase): void {
 
   test('no session from the old password survives a new one, however close in time', async () => {
     const { betterAuthSignIn } = await import('../../src/admin/people/better-auth.ts')
-    const log: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
-    const site = { publicUrl: 'http://127.0.0.1:4000', oidc: undefined, http: new HttpClient({}) }
-    const signIn = betterAuthSignIn({ store, log, secret: 'a secret of the test', ...site })
+    const signIn = betterAuthSignIn(signInParts(store))
     const visit = { cookie: undefined, address: '127.0.0.1', userAgent: undefined }
     const email = 'quick@example.com'
     const [old, changed] = [await hashPassword(PASSWORD), await hashPassword('another password')]
@@ -278,6 +277,43 @@ export function peopleContract(fresh: FreshDatabase): void {
       await coming
       const sessions = await listPersonSessions(store.db, { personId, now: clock.now() })
       assert.deepEqual(sessions, [], `after ${reads} reads`)
+    }
+    await removePerson(operator, email)
+  })
+
+  test('no session of an identity survives its unlinking, however close in time', async () => {
+    const { betterAuthSignIn } = await import('../../src/admin/people/better-auth.ts')
+    await using provider = await startOidcProvider()
+    const email = 'linked@example.com'
+    const { id: personId } = await add(email, 'viewer')
+    provider.person = { sub: 'l1', email, email_verified: true }
+    const client = { clientId: CLIENT.id, clientSecret: CLIENT.secret }
+    const oidc = { issuer: provider.issuer, ...client, roleId: undefined, trustEmail: false }
+    const signIn = betterAuthSignIn({ ...signInParts(store), oidc })
+    const visit = { cookie: undefined, address: '127.0.0.1', userAgent: undefined }
+    const comes = async (): Promise<string> => {
+      const started = await signIn.startSingleSignOn(visit)
+      const cookie = started?.cookies.map((each) => each.split(';', 1)[0]).join('; ')
+      const atProvider = await fetch(started?.location ?? '', { redirect: 'manual' })
+      const { searchParams } = new URL(atProvider.headers.get('location') ?? '')
+      const query = Object.fromEntries(searchParams)
+      return (await signIn.finishSingleSignOn({ ...visit, cookie }, query)).outcome
+    }
+    for (let reads = 0; reads < 30; reads++) {
+      // Linked, without a session.
+      assert.equal(await comes(), 'signed-in')
+      await deleteSessions(store.db, { personId })
+      const returned = provider.returned.length
+      const coming = comes()
+      while (provider.returned.length === returned) await answerPerson(store.db, email)
+      for (let read = 0; read < reads; read++) await answerPerson(store.db, email)
+      await unlinkPerson(operator, email)
+      await coming
+      const person = await answerPerson(store.db, email)
+      const sessions = await listPersonSessions(store.db, { personId, now: clock.now() })
+      // They came either before, and are out, or after, and are linked again.
+      assert.equal(sessions.length > 0, person.has_identity, `after ${reads} reads`)
+      if (person.has_identity) await unlinkPerson(operator, email)
     }
     await removePerson(operator, email)
   })
@@ -394,4 +430,12 @@ export function peopleContract(fresh: FreshDatabase): void {
     )
     await limitTries(store, signInTries('ann@example.com', '2001:db8:1:3::1'))
   })
+}
+
+/** What signing in needs beside the database. */
+function signInParts(store: Store) {
+  const log: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
+  const http = new HttpClient({})
+  const publicUrl = 'http://127.0.0.1:4000'
+  return { store, log, http, publicUrl, secret: 'a secret of the test', oidc: undefined }
 }

@@ -4,7 +4,7 @@ import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
 
 import { isFirstAttempt } from '../../store/attempts.ts'
-import { adoptIdentities } from '../../store/identities.ts'
+import { adoptIdentities, isStillLinked } from '../../store/identities.ts'
 import type { Store } from '../../store/open.ts'
 import { findPassword, isStillPassword } from '../../store/passwords.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
@@ -195,7 +195,8 @@ function singleSignOn(
 
     async finishSingleSignOn(visit, query) {
       const reached = await reach()
-      return reached === undefined ? { outcome: 'unavailable' } : finish(reached, visit, query)
+      if (reached === undefined) return { outcome: 'unavailable' }
+      return finish(options, reached, { visit, query })
     },
   }
 }
@@ -211,10 +212,12 @@ async function discover(options: SignInOptions): Promise<Reached | undefined> {
   return { auth: newAuth(options, provider), id }
 }
 
+type Return = { readonly visit: Visit; readonly query: Readonly<Record<string, string>> }
+
 async function finish(
+  { store }: SignInOptions,
   { auth, id }: Reached,
-  visit: Visit,
-  query: Readonly<Record<string, string>>,
+  { visit, query }: Return,
 ): Promise<SingleSignOn> {
   const { headers } = await auth.api.callbackOAuth({
     ...asked(visit),
@@ -229,7 +232,13 @@ async function finish(
   if (error !== null) return { outcome: 'refused', reason: error, cookies }
   const session = await sessionIn(auth, headers)
   if (session === undefined) return { outcome: 'refused', reason: 'no_session', cookies }
-  return { outcome: 'signed-in', personId: session.userId, cookies }
+  const personId = session.userId
+  // If the identity was unlinked meanwhile, all sessions were ended, perhaps just before this one was made.
+  if (!(await isStillLinked(store.db, { personId, providerId: id }))) {
+    await endSessionIn(store, auth, headers)
+    return { outcome: 'refused', reason: 'unlinked', cookies: [] }
+  }
+  return { outcome: 'signed-in', personId, cookies }
 }
 
 function newAuth(...given: Parameters<typeof betterAuthOptions>) {
