@@ -100,3 +100,14 @@ test('data of several lines becomes one line when it is replaced', () => {
   assert.ok(event !== undefined)
   assert.equal(replaceData(event, '{\n"a":2}'), 'event: e\ndata: { "a":2}\n\n')
 })
+
+test('an event of countless lines is refused before it ends', () => {
+  const lines = Buffer.from('a\n'.repeat(200_000))
+  assert.throws(() => new SseReader().read(lines), {
+    code: 'provider_failed',
+    message: /too many lines/,
+  })
+  const reader = new SseReader()
+  // Lines of many events are as many as they like.
+  for (let events = 0; events < 200_000; events++) reader.read(Buffer.from('data: a\n\n'))
+})

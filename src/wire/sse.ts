@@ -15,6 +15,8 @@ export type SseEvent = {
 
 /** Bounds a single event: a provider that never ends one would fill the memory. */
 const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024
+/** Real events have a few, or as many as their JSON if it is indented. Reading millions stalls all other requests. */
+const EVENT_LINES_MAX = 100_000
 
 /** Keeps a connection alive and means nothing. */
 export function sseComment(text: string): string {
@@ -64,6 +66,8 @@ export class SseReader {
   /** The beginning of an event. It is never searched again: that would copy a long event once for every read. */
   #kept = ''
   #isLineEmpty = true
+  /** The lines of the event so far. */
+  #lines = 0
   /** A carriage return at the very end of a read may be half of a line end, so it waits for what follows. */
   #waiting: '' | '\r' = ''
 
@@ -81,16 +85,19 @@ export class SseReader {
       const isBlank = this.#isLineEmpty && isLineEnd(text.charCodeAt(position))
       this.#isLineEmpty = true
       position = next
-      if (!isBlank) continue
+      if (!isBlank) {
+        this.#lines += 1
+        if (this.#lines > EVENT_LINES_MAX) throw endless('an event of too many lines')
+        continue
+      }
+      this.#lines = 0
       events.push(parseEvent(this.#kept + text.slice(start, position)))
       this.#kept = ''
       start = position
     }
     if (position < end) this.#isLineEmpty = false
     this.#kept += text.slice(start, end)
-    if (this.#kept.length > EVENT_CHARACTERS_MAX) {
-      throw new GatewayError('provider_failed', 'the provider sent an event that does not end')
-    }
+    if (this.#kept.length > EVENT_CHARACTERS_MAX) throw endless('an event that does not end')
     return events
   }
 
@@ -103,6 +110,10 @@ export class SseReader {
     this.#hasBegun = true
     return text.startsWith('\uFEFF') ? text.slice(1) : text
   }
+}
+
+function endless(what: string): GatewayError {
+  return new GatewayError('provider_failed', `the provider sent ${what}`)
 }
 
 /** The index after the line that begins at a position, or -1 if its end has not arrived yet. */
