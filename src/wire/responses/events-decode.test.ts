@@ -174,6 +174,21 @@ describe('responses: a provider that deviates', () => {
     assert.deepEqual(texts(decoded(done(3, A), completed(A))), ['0:Aa'])
   })
 
+  test('may number the start of an item differently: its id is the same', () => {
+    const call = { type: 'function_call', id: 'fc_a', call_id: 'a', name: 'f', arguments: '{}' }
+    const piece = { type: 'response.function_call_arguments.delta', delta: '{}' }
+    const events = decoded(
+      added(7, { ...call, arguments: '' }),
+      { ...piece, output_index: 0, item_id: 'fc_a' },
+      done(0, call),
+      completed(call),
+    )
+    assert.deepEqual(
+      events.flatMap((event) => (event.type.startsWith('tool-call') ? [event.type] : [])),
+      ['tool-call-start', 'tool-call-delta', 'tool-call-end'],
+    )
+  })
+
   test('may rename items in every event', () => {
     const renamed = message('msg_other', 'Aa')
     assert.deepEqual(texts(decoded(done(0, A), completed(renamed))), ['0:Aa'])
@@ -330,6 +345,7 @@ for (const body of [
   {},
   { status: 'in_progress', output: [] },
   { status: 'cancelled', output: [] },
+  { status: 'completed', output: null },
   { error: { message: 'no' } },
 ]) {
   test(`responses: ${JSON.stringify(body)} is the provider’s failure`, () => {

@@ -3,10 +3,10 @@
 // that are already done.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
-import { decodeComplaint, streamError } from '../provider-errors.ts'
+import { decodeComplaint, streamError, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import type { ItemDecoder } from './output-decode.ts'
@@ -25,12 +25,15 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
 }
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
-  return new AnswerDecoder().whole(body)
+  const events = new AnswerDecoder().whole(body)
+  // The last response of a stream may leave out the items that were sent before; a whole answer is all there is.
+  if (!isArray(body['output'])) throw withoutContent()
+  return events
 }
 
 class AnswerDecoder {
-  /** The one item that is being streamed, and its index. */
-  #open: { readonly index: number; readonly decoder: ItemDecoder } | undefined
+  /** The one item that is being streamed, and what its events call it. */
+  #open: { readonly index: number; readonly id: string; readonly decoder: ItemDecoder } | undefined
   /** Items that are done but must wait for the open one. */
   readonly #waiting: JsonObject[] = []
   readonly #told = new Set<number>()
@@ -100,14 +103,20 @@ class AnswerDecoder {
     if (this.#open !== undefined || !isObject(data['item'])) return events
     const decoder = itemDecoder(data['item'], () => this.#blocks++)
     if (decoder === undefined) return events
-    this.#open = { index: numberOf(data['output_index']) ?? this.#told.size, decoder }
+    const index = numberOf(data['output_index']) ?? this.#told.size
+    this.#open = { index, id: stringOf(data['item']['id']) ?? '', decoder }
     return [...events, ...decoder.start()]
   }
 
   #grow(type: string, data: JsonObject): CanonicalEvent[] {
     if (this.#open === undefined) return []
     const index = numberOf(data['output_index']) ?? this.#open.index
-    return index === this.#open.index ? this.#open.decoder.grow(type, data) : []
+    return this.#isOpen(index, data['item_id']) ? this.#open.decoder.grow(type, data) : []
+  }
+
+  #isOpen(index: number, id: Json | undefined): boolean {
+    if (this.#open === undefined) return false
+    return this.#open.index === index || (this.#open.id !== '' && this.#open.id === id)
   }
 
   #done(data: JsonObject): CanonicalEvent[] {
@@ -115,7 +124,7 @@ class AnswerDecoder {
     const item = objectOf(data['item'])
     if (this.#isTold(item, index)) return []
     if (isSearchCall(item)) return [...this.#start({}), { type: 'search' }]
-    if (this.#open?.index === index) return this.#close(item)
+    if (this.#isOpen(index, item['id'])) return this.#close(item)
     if (this.#open === undefined) return [...this.#start({}), ...this.#tell(item)]
     this.#waiting.push(item)
     return []
