@@ -81,7 +81,8 @@ const call = fc
     custom: fc.boolean(),
   })
   .map(({ id, name: tool, deltas, custom }): Block => (place) => [
-    { type: 'tool-call-start', ...place, id, name: tool, custom },
+    // No two calls of an answer share an id.
+    { type: 'tool-call-start', ...place, id: `${id}_${place.block}`, name: tool, custom },
     ...deltas.map((delta): CanonicalEvent => ({ type: 'tool-call-delta', ...place, text: delta })),
     { type: 'tool-call-end', ...place },
   ])
