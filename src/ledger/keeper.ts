@@ -18,6 +18,7 @@ import {
 } from './nodes.ts'
 import { Patrol } from './patrol.ts'
 import { purgeUsage } from './retention.ts'
+import { Rounds } from './rounds.ts'
 import { verifyOpenBooks } from './verify.ts'
 import { Watch } from './watch.ts'
 import type { Writer } from './writer.ts'
@@ -43,10 +44,11 @@ export class Keeper {
   readonly #options: KeeperOptions
   readonly #watch: Watch
   readonly #patrol: Patrol
+  /** Apart from the other duties: a node must not seem dead because one of those waits for a lock. */
+  readonly #beats: Rounds
+  readonly #duties: Rounds
   #sweptAt: number
   #timer: NodeJS.Timeout | undefined
-  #round: Promise<void> = Promise.resolve()
-  #isFailing = false
   #isBeating = true
   /** Holds of this node that no request owned at the last sweep. */
   #suspects: ReadonlySet<HoldId> = new Set()
@@ -55,6 +57,10 @@ export class Keeper {
     this.#options = options
     this.#watch = new Watch(options.deadAfterMs)
     this.#patrol = new Patrol(options.store)
+    const alarm = (error: unknown): void =>
+      options.alarm(`this node cannot do its work: ${String(error)}`)
+    this.#beats = new Rounds(() => this.#watchNodes(), alarm)
+    this.#duties = new Rounds(() => this.#doDuties(), alarm)
     this.#sweptAt = options.store.clock.monotonicMs()
   }
 
@@ -69,15 +75,16 @@ export class Keeper {
     for (const nodeId of await nodesOfDeadProcesses(store)) await this.#fence(nodeId)
     await this.#chargeOrphans()
     this.#timer = setInterval(() => {
-      // Chained, so that the next round does not overtake one that takes longer than a beat.
-      this.#round = this.#round.then(() => this.#go())
+      this.#beats.begin()
+      this.#duties.begin()
     }, beatMs)
     this.#timer.unref()
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer)
-    await this.#round
+    await this.#beats.finish()
+    await this.#duties.finish()
   }
 
   /** Ignores errors: a node that fails to leave is taken for dead later, which has the same effect. */
@@ -85,22 +92,17 @@ export class Keeper {
     await leaveNodes(this.#options.store, this.#options.writer.nodeId).catch(() => {})
   }
 
-  async #go(): Promise<void> {
-    try {
-      await this.#doDuties()
-      this.#isFailing = false
-    } catch (error) {
-      if (!this.#isFailing) this.#options.alarm(`this node cannot do its work: ${String(error)}`)
-      this.#isFailing = true
-    }
+  async #watchNodes(): Promise<void> {
+    const beats = await this.#beat()
+    const dead = this.#watch.look(this.#options.store.clock.monotonicMs(), beats)
+    for (const nodeId of dead) await this.#fence(nodeId)
+    await this.#chargeOrphans()
   }
 
   async #doDuties(): Promise<void> {
+    // The beat reports why the database cannot be used.
+    if (!this.#isBeating) return
     const { store, ledger } = this.#options
-    const beats = await this.#beat()
-    const dead = this.#watch.look(store.clock.monotonicMs(), beats)
-    for (const nodeId of dead) await this.#fence(nodeId)
-    await this.#chargeOrphans()
     await ledger.flushRefused()
     if (store.clock.monotonicMs() - this.#sweptAt < this.#options.sweepMs) return
     this.#sweptAt = store.clock.monotonicMs()

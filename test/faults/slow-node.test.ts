@@ -1,5 +1,6 @@
-// A node stalls inside every batch, longer than PostgreSQL at first lets a session block the others: it loses one
-// session for that, and then gets the time it needs instead of losing every batch.
+// A node that PostgreSQL or its own machine makes slow. One that stalls inside every batch, longer than PostgreSQL at
+// first lets a session block the others, loses one session for that, and then gets the time it needs instead of losing
+// every batch. One whose background work waits for a lock is not taken for dead.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -15,6 +16,7 @@ import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, spend, USD } from '../contracts/ledger-desk.ts'
 import { freshDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 const STALL_MS = 400
 
@@ -45,3 +47,40 @@ test('a node that stalls inside every batch still commits them', async (t) => {
   await store.close()
   await database.drop()
 })
+
+test('a node beats while its other duties wait for a lock', async () => {
+  const database = await freshDatabase()
+  const store = await openStore(database.url, { clock: systemClock })
+  await seedFrame(store, SAMPLE_FRAME)
+  const ledger = await openLedger({ store, ...SAMPLE_PACE, beatMs: 20, sweepMs: 20 })
+  const [locks, looks] = [connection(database.url), connection(database.url)]
+  await Promise.all([locks.connect(), looks.connect()])
+  try {
+    await locks.query('BEGIN; LOCK TABLE usage')
+    const waiting = await until(() => waitingQuery(looks))
+    const { beats } = await beatsOf(looks)
+    await until(async () => (await beatsOf(looks)).beats > beats + 20)
+    assert.deepEqual(await waitingQuery(looks), waiting, 'the same one, all the time')
+  } finally {
+    await Promise.all([locks.end(), looks.end()])
+    await ledger.close()
+  }
+  await store.close()
+  await database.drop()
+})
+
+const connection = (url: string): pg.Client => new pg.Client({ connectionString: url })
+
+async function waitingQuery(client: pg.Client): Promise<unknown> {
+  const { rows } = await client.query(
+    "SELECT query, query_start FROM pg_stat_activity WHERE wait_event = 'relation' AND datname = current_database()",
+  )
+  return rows[0]
+}
+
+async function beatsOf(client: pg.Client): Promise<{ readonly beats: number }> {
+  const { rows } = await client.query<{ beats: number }>(
+    'SELECT beats::int AS beats FROM node_beats',
+  )
+  return rows[0] ?? { beats: 0 }
+}
