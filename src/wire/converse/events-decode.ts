@@ -8,7 +8,7 @@ import type { Seal } from '../../core/request.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { countIn, readable } from '../counts.ts'
-import { decodeComplaint, mixedInputs, streamError } from '../provider-errors.ts'
+import { checkTurn, decodeComplaint, streamError } from '../provider-errors.ts'
 import { unusableAnswer, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
@@ -133,7 +133,7 @@ class AnswerDecoder {
     })
   }
 
-  #delta(delta: JsonObject, index = this.#index): void {
+  #delta(delta: JsonObject, index: number | undefined): void {
     const { text, toolUse, reasoningContent, citation } = delta
     if (typeof text === 'string' && text !== '') this.#prose('text', text)
     if (isObject(toolUse)) this.#input(stringOf(toolUse['input']) ?? '', index)
@@ -144,7 +144,7 @@ class AnswerDecoder {
   /** A call without a start has no name, and its input is ignored. */
   #input(text: string, index: number | undefined): void {
     if (this.#open !== 'tool-call' || text === '') return
-    if (index !== this.#index) throw mixedInputs()
+    checkTurn(index, this.#index)
     this.#events.push({ type: 'tool-call-delta', ...this.#place(), text })
   }
 

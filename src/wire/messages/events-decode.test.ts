@@ -267,6 +267,16 @@ test('the inputs of two calls that arrive mixed are not joined', () => {
   decodeFrames(begin(0), begin(1), piece(1, '{'), piece(1, '}'))
 })
 
+test('the input of a call that began without a number is taken', () => {
+  const block = { type: 'tool_use', id: 'a', name: 'b', input: {} }
+  const delta = { type: 'input_json_delta', partial_json: '{}' }
+  const events = decodeFrames(
+    { type: 'content_block_start', content_block: block },
+    { type: 'content_block_delta', index: 0, delta },
+  )
+  assert.ok(events.some((event) => event.type === 'tool-call-delta' && event.text === '{}'))
+})
+
 test('an end without an answer is the provider’s failure', () => {
   assert.throws(() => decodeEvents()(sseEvent('', { type: 'message_stop' })), {
     code: 'provider_failed',

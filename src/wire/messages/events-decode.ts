@@ -8,7 +8,7 @@ import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { readable } from '../counts.ts'
 import { exactly } from '../exact-json.ts'
-import { mixedInputs, streamError, withoutContent } from '../provider-errors.ts'
+import { checkTurn, streamError, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import { calledName } from '../tool-name.ts'
@@ -159,7 +159,7 @@ class FrameReader {
     }
   }
 
-  #delta(delta: JsonObject, index = this.#index): CanonicalEvent[] {
+  #delta(delta: JsonObject, index: number | undefined): CanonicalEvent[] {
     if (this.#isIgnoring || this.#hasEnded) return []
     const open = this.#open
     switch (typeOf(delta)) {
@@ -168,7 +168,7 @@ class FrameReader {
       case 'thinking_delta':
         return this.#piece('thinking', delta['thinking'])
       case 'input_json_delta':
-        if (open?.kind === 'tool-call' && index !== this.#index) throw mixedInputs()
+        if (open?.kind === 'tool-call') checkTurn(index, this.#index)
         return this.#piece('tool-call', delta['partial_json'])
       case 'signature_delta':
         if (open?.kind === 'thinking') {
