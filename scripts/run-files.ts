@@ -36,8 +36,8 @@ export async function runFiles(files: readonly string[], signal: AbortSignal): P
   }
   const stream = run({
     files: [...files],
-    // A file often waits for a process, a disk or a clock: meanwhile another one can run.
-    concurrency: availableParallelism() + 1,
+    // A file often waits for a process, a disk or a clock: meanwhile others can run.
+    concurrency: availableParallelism() + 2,
     timeout: fileTimeoutMs,
     signal,
   })
