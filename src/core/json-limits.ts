@@ -1,5 +1,13 @@
 // How large JSON may be inside, checked before it is parsed: reading millions of levels, objects or members takes seconds
 // and gigabytes, and writing them again minutes, during which nothing else is served.
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from './json-characters.ts'
 
 /** Real requests, answers and tool arguments stay far below it. */
 export const DEPTH_MAX = 128
@@ -19,13 +27,6 @@ export const CONTAINERS_MAX = {
 
 /** Fields of objects. */
 export const MEMBERS_MAX = { request: 200_000, text: 1_200_000 } as const
-
-const QUOTE = 0x22
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const COLON = 0x3a
 
 /** Says nothing about a text that is not JSON. */
 export function isModest(text: string, depthMax = DEPTH_MAX): boolean {

@@ -1,5 +1,6 @@
 // Keeps integers as they were written. JavaScript rounds those beyond 2^53, and the ids of messages, rows and accounts
 // in tool calls are often longer. For values that are written again; bytes forwarded as they came need none of this.
+import { QUOTE } from '../core/json-characters.ts'
 import { randomUUID } from 'node:crypto'
 
 import { endOfString } from '../core/json-limits.ts'
@@ -51,7 +52,6 @@ function withMarks(text: string): string {
   return marked + text.slice(copiedTo)
 }
 
-const QUOTE = 0x22
 const PLUS = 0x2b
 const MINUS = 0x2d
 const POINT = 0x2e

@@ -3,6 +3,16 @@
 import { isUtf8 } from 'node:buffer'
 
 import { GatewayError, invalidRequest } from '../core/errors.ts'
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from '../core/json-characters.ts'
 import { CONTAINERS_MAX, DEPTH_MAX, MEMBERS_MAX } from '../core/json-limits.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
@@ -103,15 +113,6 @@ function parse(bytes: Buffer): unknown {
 function withoutQuote(message: string): string {
   return message.replace(/, (?:\.\.\.)?".*$/s, '')
 }
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const COLON = 0x3a
-const COMMA = 0x2c
 
 /**
  * One pass over the bytes before they are parsed: counts what makes parsing slow, and all names, and finds the outermost

@@ -1,6 +1,7 @@
 // A shortcut for repetitive streams: an event that differs from the previous one only in its text means the same with
 // another text. Comparing takes a tenth of the time of parsing, and is enough for nearly every event of a stream.
 import type { CanonicalEvent } from '../core/events.ts'
+import { BACKSLASH, QUOTE } from '../core/json-characters.ts'
 import type { Span } from './json-text.ts'
 import type { SseEvent } from './sse.ts'
 import { dataStart } from './sse.ts'
@@ -89,8 +90,6 @@ class Refrain {
 }
 
 const NOTHING: readonly CanonicalEvent[] = []
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
 const SPACE = 0x20
 
 /** The end of a JSON string without escapes; the end of the whole text if the string has any. */

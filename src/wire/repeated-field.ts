@@ -1,13 +1,14 @@
 // Finds the field that an object in a JSON text has twice, to name it in a refusal. A parser keeps one of the two and
 // does not say that there was another.
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from '../core/json-characters.ts'
 import { endOfString } from '../core/json-limits.ts'
-
-const QUOTE = 0x22
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const COMMA = 0x2c
 
 type Step = string | number
 
