@@ -8,10 +8,10 @@ import type { Message, ToolCallPart } from '../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import { withUniqueCallIds } from './call-ids.ts'
 import { chatCodec } from './chat/codec.ts'
-import type { AnswerContext } from './codec.ts'
 import { upstreamCodecOf } from './codecs.ts'
 import { messagesCodec } from './messages/codec.ts'
 import { responsesCodec } from './responses/codec.ts'
+import { SAMPLE_CONTEXT } from './sample-context.ts'
 
 const call = (id: string, name: string): ToolCallPart => ({
   type: 'tool-call',
@@ -119,19 +119,10 @@ for (const [format, answer] of Object.entries(TWO_CALLS)) {
   }
 }
 
-const answer: AnswerContext = {
-  model: 'house-model',
-  body: {},
-  createdAt: 1,
-  now: () => 2,
-  requestId: 'req_1',
-  newId: (prefix) => `${prefix}_new`,
-}
-
 for (const codec of [chatCodec, responsesCodec, messagesCodec]) {
   test(`${codec.format}: an id that a provider gives to two calls reaches the client once`, () => {
     const events = upstreamCodecOf('gemini').decodeResponse(TWO_CALLS.gemini({ id: 'call_0' }))
-    const text = JSON.stringify(codec.encodeResponse(events, answer))
+    const text = JSON.stringify(codec.encodeResponse(events, SAMPLE_CONTEXT))
     assert.equal(text.split('"call_0"').length - 1, 1, text)
     assert.match(text, /"(call|toolu)_new"/)
   })

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { CanonicalEvent } from '../core/events.ts'
-import type { AnswerContext } from './codec.ts'
 import { upstreamCodecOf } from './codecs.ts'
 import { messagesCodec } from './messages/codec.ts'
 import { responsesCodec } from './responses/codec.ts'
+import { SAMPLE_CONTEXT } from './sample-context.ts'
 import { sseEvent } from './sse.ts'
 
 const FLOOD = Array.from({ length: 1_000 }, (_, index) => ({ index }))
@@ -22,15 +22,6 @@ for (const [format, answer] of [
     assert.throws(() => codec.decodeEvents()(sseEvent('', answer)), failure)
   })
 
-const answer: AnswerContext = {
-  model: 'house-model',
-  body: {},
-  createdAt: 1,
-  now: () => 2,
-  requestId: 'req_1',
-  newId: (prefix) => `${prefix}_new`,
-}
-
 for (const codec of [messagesCodec, responsesCodec])
   test(`${codec.format}: the first choice is the answer, whatever its number`, () => {
     const events = (...indexes: readonly number[]): readonly CanonicalEvent[] =>
@@ -42,7 +33,7 @@ for (const codec of [messagesCodec, responsesCodec])
         })),
       })
     const encode = (...indexes: readonly number[]): string =>
-      JSON.stringify(codec.encodeResponse(events(...indexes), answer))
+      JSON.stringify(codec.encodeResponse(events(...indexes), SAMPLE_CONTEXT))
     assert.match(encode(1), /choice 1/)
     assert.match(encode(-1), /choice -1/)
     assert.match(encode(0, 1), /choice 0/)

@@ -3,21 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Json } from '../../core/json.ts'
-import type { AnswerContext } from '../codec.ts'
 import { readJsonAnswer } from '../answer-json.ts'
 import { readJsonBody } from '../json.ts'
+import { SAMPLE_CONTEXT } from '../sample-context.ts'
 import { packSeal } from '../seal.ts'
 import { SseReader } from '../sse.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
-
-const answer: AnswerContext = {
-  model: 'house-model',
-  body: {},
-  createdAt: 0,
-  now: () => 0,
-  requestId: 'req_1',
-  newId: (prefix) => `${prefix}_new`,
-}
 
 function forwarded(body: string, outputTokensMax?: number): string {
   const change = { model: 'claude', ...(outputTokensMax === undefined ? {} : { outputTokensMax }) }
@@ -78,7 +69,7 @@ test('events are passed on unchanged except for the model’s name', () => {
   const rest =
     'event: content_block_delta\ndata: {"type": "content_block_delta","delta":{"model":"claude"}}\n\nevent: novelty\ndata: {}\n\n: comment\n\n'
   const events = new SseReader().read(Buffer.from(start + rest))
-  const { forward, keepAlive } = forwardEvents(answer)
+  const { forward, keepAlive } = forwardEvents(SAMPLE_CONTEXT)
   const text = events.map((event) => forward(event, [])).join('')
   assert.equal(text, start.replace('"claude"', '"house-model"') + rest)
   assert.equal(keepAlive, 'event: ping\ndata: {"type":"ping"}\n\n')
@@ -88,7 +79,7 @@ test('an event without a name gets the one in its data, without which SDKs drop 
   const start = 'data: {"type":"message_start","message":{"model":"claude"}}\n\n'
   const stop = 'data: {"type": "message_stop"}\n\n'
   const rest = 'data: [DONE]\n\n: comment\n\n'
-  const { forward } = forwardEvents(answer)
+  const { forward } = forwardEvents(SAMPLE_CONTEXT)
   const events = new SseReader().read(Buffer.from(start + stop + rest))
   assert.equal(
     events.map((event) => forward(event, [])).join(''),
@@ -98,5 +89,8 @@ test('an event without a name gets the one in its data, without which SDKs drop 
 
 test('a whole answer is passed on unchanged except for the model’s name', () => {
   const body = readJsonAnswer(Buffer.from('{"id":"msg_1", "model":"claude", "new": [1.0]}'))
-  assert.equal(forwardResponse(body, answer), '{"id":"msg_1", "model":"house-model", "new": [1.0]}')
+  assert.equal(
+    forwardResponse(body, SAMPLE_CONTEXT),
+    '{"id":"msg_1", "model":"house-model", "new": [1.0]}',
+  )
 })
