@@ -28,7 +28,7 @@ import { SMALL_32 } from '../workloads.ts'
 import { makeToken, screensOf, screenTime, type ScreenTime } from './admin-times.ts'
 import { fill, settle } from './fill.ts'
 import type { Filled } from './filled-keys.ts'
-import { pairsPerSecond } from './pairs.ts'
+import { pairsPerSecond } from '../pairs/start.ts'
 import type { Size } from './size.ts'
 import { size } from './size.ts'
 

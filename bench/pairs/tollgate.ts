@@ -1,0 +1,69 @@
+// One node that calls Tollgate's ledger directly: no HTTP, no upstream, only the books.
+import { systemClock } from '../../src/core/clock.ts'
+import { NO_USAGE } from '../../src/core/events.ts'
+import { newId } from '../../src/core/ids.ts'
+import type { Ask, Settlement } from '../../src/ledger/ledger.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { openStore } from '../../src/store/open.ts'
+import { runLoops, task } from './loops.ts'
+
+const store = await openStore(task.database, {
+  clock: systemClock,
+  workerModules: [LEDGER_WORKER_MODULE],
+})
+const ledger = await openLedger({ store, ...SAMPLE_PACE })
+await runLoops(async (keyId) => {
+  const requestId = newId('req', systemClock)
+  const reserved = await ledger.reserve(askOf(requestId, keyId))
+  if (!reserved.reserved) throw new Error(`refused: ${reserved.reason}`)
+  await ledger.settle(settlementOf(requestId, keyId, reserved.holdId))
+})
+await ledger.close()
+await store.close()
+
+function askOf(requestId: string, keyId: string): Ask {
+  return {
+    requestId,
+    keyId,
+    allowVersion: 1,
+    endpoint: 'chat',
+    modelAsked: 'bench-chat',
+    worstCase: {
+      fixedPicodollars: 60_000_000n,
+      outputTokenPicodollars: 400_000n,
+      outputTokens: 256,
+      outputTokensFrom: 'client',
+      outputTokensMinimum: 256,
+    },
+    whenTight: 'cap',
+    estimatedTokens: 1_200,
+    recounted: false,
+  }
+}
+
+function settlementOf(requestId: string, keyId: string, holdId: number): Settlement {
+  return {
+    holdId,
+    requestId,
+    keyId,
+    endpoint: 'chat',
+    modelAsked: 'bench-chat',
+    modelServed: 'constant',
+    provider: 'local',
+    status: 200,
+    errorCode: null,
+    tokens: { ...NO_USAGE, inputTokens: 60, outputTokens: 100 },
+    costNanodollars: 43_000n,
+    price: null,
+    estimated: false,
+    latencyMs: 12,
+    firstTokenMs: 11,
+    endUser: null,
+    tags: {},
+    attempts: [
+      { target: 'local/constant', why: 'first choice', outcome: 'answered', durationMs: 10 },
+    ],
+  }
+}
