@@ -143,15 +143,6 @@ export function withoutContent(): GatewayError {
   return new GatewayError('provider_failed', 'the provider’s answer has no content')
 }
 
-/**
- * Blocks come one after the other. Where they do not, no client may run a tool with the input of another. A provider
- * that does not number its blocks is believed.
- */
-export function checkTurn(piece: number | undefined, open: number | undefined): void {
-  if (piece === undefined || open === undefined || piece === open) return
-  throw new GatewayError('provider_failed', 'the provider mixed up the inputs of its tool calls')
-}
-
 /** A call that the provider could not read, or another reason for no answer: another attempt may do better. */
 export function unusableAnswer(reason: string, usage: Usage | undefined): GatewayError {
   return new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {

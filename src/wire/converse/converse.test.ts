@@ -323,14 +323,26 @@ test('the input of a call that never started is ignored', () => {
   assert.deepEqual(read(['messageStart', {}], ['contentBlockDelta', { delta }]).slice(1), [])
 })
 
-test('the inputs of two calls that arrive mixed are not joined', () => {
-  const begin = (contentBlockIndex: number) =>
-    ['contentBlockStart', { contentBlockIndex, start: { toolUse: { name: 'f' } } }] as const
+test('blocks whose pieces arrive mixed come one after the other', () => {
+  const begin = (contentBlockIndex: number, name: string) =>
+    ['contentBlockStart', { contentBlockIndex, start: { toolUse: { name } } }] as const
   const piece = (contentBlockIndex: number, input: string) =>
     ['contentBlockDelta', { contentBlockIndex, delta: { toolUse: { input } } }] as const
-  const failure = { code: 'provider_failed', message: /mixed up the inputs/ }
-  assert.throws(() => read(begin(0), begin(1), piece(1, '{'), piece(0, '{')), failure)
-  read(begin(0), begin(1), piece(1, '{'), piece(1, '}'))
+  const events = read(
+    begin(0, 'a'),
+    begin(1, 'b'),
+    piece(1, '[1]'),
+    ['contentBlockDelta', { contentBlockIndex: 2, delta: { text: 'Both.' } }],
+    piece(0, '[0'),
+    piece(0, ']'),
+    ['contentBlockStop', { contentBlockIndex: 0 }],
+    ['messageStop', { stopReason: 'tool_use' }],
+  )
+  const told = events.flatMap((event) => {
+    if (event.type === 'tool-call-start') return event.name
+    return 'text' in event ? event.text : []
+  })
+  assert.deepEqual(told, ['a', '[0', ']', 'b', '[1]', 'Both.'])
 })
 
 test('an answer without content is the provider’s failure', () => {

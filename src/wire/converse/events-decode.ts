@@ -8,7 +8,8 @@ import type { Seal } from '../../core/request.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { countIn, readable } from '../counts.ts'
-import { checkTurn, decodeComplaint, streamError } from '../provider-errors.ts'
+import { InTurn } from '../in-turn.ts'
+import { decodeComplaint, streamError } from '../provider-errors.ts'
 import { unusableAnswer, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
@@ -70,8 +71,7 @@ const STOP_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 class AnswerDecoder {
   #events: CanonicalEvent[] = []
   #block = -1
-  /** The provider's number of the last call that began. */
-  #index: number | undefined
+  readonly #inTurn = new InTurn<{ readonly name: string; readonly data: JsonObject }>()
   #open: 'text' | 'thinking' | 'tool-call' | undefined
   #seal: Seal | undefined
   /** What the open text cites, and how long it is so far. */
@@ -96,15 +96,13 @@ class AnswerDecoder {
     if (this.#hasStopped && name !== 'metadata') return
     switch (name) {
       case 'contentBlockStart':
-        this.#index = numberOf(data['contentBlockIndex'])
-        if (isObject(data['start'])) this.#start(data['start'])
-        return
       case 'contentBlockDelta':
-        if (isObject(data['delta'])) this.#delta(data['delta'], numberOf(data['contentBlockIndex']))
+      case 'contentBlockStop': {
+        const index = numberOf(data['contentBlockIndex'])
+        const pieces = this.#inTurn.add({ name, data }, index, name === 'contentBlockStop')
+        for (const piece of pieces) this.#takePiece(piece.name, piece.data)
         return
-      case 'contentBlockStop':
-        this.#close()
-        return
+      }
       case 'messageStop':
         this.#stop(stringOf(data['stopReason']) ?? '')
         return
@@ -112,6 +110,12 @@ class AnswerDecoder {
         this.#end(data)
         return
     }
+  }
+
+  #takePiece(name: string, { start, delta }: JsonObject): void {
+    if (name === 'contentBlockStop') this.#close()
+    else if (isObject(start)) this.#start(start)
+    else if (isObject(delta)) this.#delta(delta)
   }
 
   #begin(): void {
@@ -133,18 +137,16 @@ class AnswerDecoder {
     })
   }
 
-  #delta(delta: JsonObject, index: number | undefined): void {
-    const { text, toolUse, reasoningContent, citation } = delta
+  #delta({ text, toolUse, reasoningContent, citation }: JsonObject): void {
     if (typeof text === 'string' && text !== '') this.#prose('text', text)
-    if (isObject(toolUse)) this.#input(stringOf(toolUse['input']) ?? '', index)
+    if (isObject(toolUse)) this.#input(stringOf(toolUse['input']) ?? '')
     if (isObject(reasoningContent)) this.#think(reasoningContent)
     if (isObject(citation)) this.#cite(citation)
   }
 
   /** A call without a start has no name, and its input is ignored. */
-  #input(text: string, index: number | undefined): void {
+  #input(text: string): void {
     if (this.#open !== 'tool-call' || text === '') return
-    checkTurn(index, this.#index)
     this.#events.push({ type: 'tool-call-delta', ...this.#place(), text })
   }
 
@@ -196,6 +198,7 @@ class AnswerDecoder {
   }
 
   #stop(reason: string): void {
+    for (const { name, data } of this.#inTurn.rest()) this.#takePiece(name, data)
     this.#close()
     this.#hasStopped = true
     const finish = STOP_REASONS.get(reason)

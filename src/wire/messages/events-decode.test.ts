@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
-import type { Json } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { processorMs } from '../../core/sample-time.ts'
 import { SseReader, sseEvent } from '../sse.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'
@@ -256,16 +256,42 @@ test('an error in the stream becomes the matching error code', () => {
   }
 })
 
-test('the inputs of two calls that arrive mixed are not joined', () => {
-  const block = { type: 'tool_use', id: 'a', name: 'b', input: {} }
-  const begin = (index: number) => ({ type: 'content_block_start', index, content_block: block })
-  const piece = (index: number, partial_json: string) => {
-    return { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } }
+test('blocks whose pieces arrive mixed come one after the other', () => {
+  const call = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
+  const begin = (index: number, content_block: JsonObject) => {
+    return { type: 'content_block_start', index, content_block }
   }
-  const failure = { code: 'provider_failed', message: /mixed up the inputs/ }
-  assert.throws(() => decodeFrames(begin(0), begin(1), piece(1, '{'), piece(0, '{')), failure)
-  decodeFrames(begin(0), begin(1), piece(1, '{'), piece(1, '}'))
+  const piece = (index: number, delta: JsonObject) => {
+    return { type: 'content_block_delta', index, delta }
+  }
+  const input = (index: number, partial_json: string) =>
+    piece(index, { type: 'input_json_delta', partial_json })
+  const words = (index: number, text: string) => piece(index, { type: 'text_delta', text })
+  const stop = (index: number) => ({ type: 'content_block_stop', index })
+  const events = decodeFrames(
+    begin(0, call('a')),
+    begin(1, call('b')),
+    begin(2, { type: 'text', text: '' }),
+    input(1, '[1'),
+    words(2, 'Now '),
+    input(0, '[0'),
+    stop(1),
+    input(0, ']'),
+    stop(0),
+    words(2, 'both.'),
+    begin(3, call('d')),
+    input(3, '[3]'),
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+  )
+  assert.deepEqual(told(events), ['a', '[0', ']', 'b', '[1', 'Now ', 'both.', 'd', '[3]'])
 })
+
+function told(events: readonly CanonicalEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type === 'tool-call-start') return event.id
+    return 'text' in event ? event.text : []
+  })
+}
 
 test('the input of a call that began without a number is taken', () => {
   const block = { type: 'tool_use', id: 'a', name: 'b', input: {} }

@@ -8,7 +8,8 @@ import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { readable } from '../counts.ts'
 import { exactly } from '../exact-json.ts'
-import { checkTurn, streamError, withoutContent } from '../provider-errors.ts'
+import { InTurn } from '../in-turn.ts'
+import { streamError, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import { calledName } from '../tool-name.ts'
@@ -61,8 +62,7 @@ class FrameReader {
   /** Named at the beginning of a stream, but not with the totals at its end. */
   #tier: Json | undefined
   #blocks = 0
-  /** The provider's number of the last block that began. */
-  #index: number | undefined
+  readonly #inTurn = new InTurn<JsonObject>()
   #open: OpenBlock | undefined
   /** True inside a block that has no canonical form (a hosted tool ran): its pieces belong to no other block. */
   #isIgnoring = false
@@ -77,15 +77,14 @@ class FrameReader {
   }
 
   #read(frame: JsonObject): CanonicalEvent[] {
-    switch (typeOf(frame)) {
+    const type = typeOf(frame)
+    switch (type) {
       case 'content_block_delta':
-        return this.#delta(objectOf(frame['delta']), numberOf(frame['index']))
       case 'content_block_start':
-        this.#index = numberOf(frame['index'])
-        return this.#start(objectOf(frame['content_block']))
       case 'content_block_stop':
-        this.#isIgnoring = false
-        return this.#close()
+        return this.#inTurn
+          .add(frame, numberOf(frame['index']), type === 'content_block_stop')
+          .flatMap((each) => this.#readBlock(each))
       case 'message_start':
         return this.#messageStart(objectOf(frame['message']))
       case 'message_delta':
@@ -99,6 +98,18 @@ class FrameReader {
         throw streamError(decodeError(frame))
       default:
         return []
+    }
+  }
+
+  #readBlock(frame: JsonObject): CanonicalEvent[] {
+    switch (typeOf(frame)) {
+      case 'content_block_delta':
+        return this.#delta(objectOf(frame['delta']))
+      case 'content_block_start':
+        return this.#start(objectOf(frame['content_block']))
+      default:
+        this.#isIgnoring = false
+        return this.#close()
     }
   }
 
@@ -124,8 +135,9 @@ class FrameReader {
 
   #end(delta: JsonObject): CanonicalEvent[] {
     if (this.#hasEnded) return []
+    const rest = this.#inTurn.rest().flatMap((each) => this.#readBlock(each))
     this.#hasEnded = true
-    return [...this.#close(), { type: 'choice-end', choice: 0, ...decodeStop(delta) }]
+    return [...rest, ...this.#close(), { type: 'choice-end', choice: 0, ...decodeStop(delta) }]
   }
 
   /** A start frame may carry the whole block: in a whole answer, and in some providers' streams. */
@@ -159,7 +171,7 @@ class FrameReader {
     }
   }
 
-  #delta(delta: JsonObject, index: number | undefined): CanonicalEvent[] {
+  #delta(delta: JsonObject): CanonicalEvent[] {
     if (this.#isIgnoring || this.#hasEnded) return []
     const open = this.#open
     switch (typeOf(delta)) {
@@ -168,7 +180,6 @@ class FrameReader {
       case 'thinking_delta':
         return this.#piece('thinking', delta['thinking'])
       case 'input_json_delta':
-        if (open?.kind === 'tool-call') checkTurn(index, this.#index)
         return this.#piece('tool-call', delta['partial_json'])
       case 'signature_delta':
         if (open?.kind === 'thinking') {
