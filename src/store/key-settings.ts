@@ -15,6 +15,7 @@ import {
   TAGS_MAX,
   TEXT_LENGTH_MAX,
 } from '../core/key-limits.ts'
+import { label, line, storable, visible } from '../core/labels.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
 import { PERIODS, WEEK_STARTS, type PeriodRule } from '../core/periods.ts'
 import { sentence, type Sentence } from '../core/sentences.ts'
@@ -177,30 +178,6 @@ function oneOf<Value extends string>(
 function atMost(field: string, text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text
   throw invalid(field, sentence('too_long', { field, most: lengthMax }))
-}
-
-/** A name that people give: one line, and names that look the same are the same. */
-function label(text: string): string {
-  return line(visible(text))
-}
-
-/** Removes characters that are invisible or reorder the text around them. */
-function visible(text: string): string {
-  return text
-    .normalize('NFC')
-    .replaceAll(/[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g, '')
-}
-
-/** One line: line breaks and other control characters become spaces. */
-function line(text: string): string {
-  return storable(text)
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .trim()
-}
-
-/** PostgreSQL stores no NUL, and neither database stores half a surrogate pair. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed()
 }
 
 function invalid(field: string, why: Sentence): StoreError {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { email, personName, roleName } from './sign-in.ts'
-import { done, idParams, moment, withoutNul } from './values.ts'
+import { done, givenName, idParams, moment, withoutNul } from './values.ts'
 
 export const ROLE_NAME_LENGTH_MAX = 60
 
@@ -41,7 +41,7 @@ const role = z.object({
 
 const roleId = withoutNul(z.string().min(1, 'choose a role').max(100))
 const roleBody = z.strictObject({
-  name: withoutNul(z.string().trim().min(1, 'enter a name').max(ROLE_NAME_LENGTH_MAX)),
+  name: givenName(ROLE_NAME_LENGTH_MAX),
   permissions: z.array(z.enum(PERMISSIONS)),
 })
 

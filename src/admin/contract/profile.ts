@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { code, email, newPassword, oldPassword, personName, signedIn } from './sign-in.ts'
-import { anyMoment, done, idParams, moment, withoutNul } from './values.ts'
+import { anyMoment, done, givenName, idParams, moment } from './values.ts'
 
 export const TOKEN_DAYS_MAX = 366
 export const TOKEN_NAME_LENGTH_MAX = 100
@@ -41,7 +41,7 @@ const proof = z.strictObject({ password: oldPassword })
 const recoveryCodes = z.object({ recovery_codes: z.array(z.string()) })
 
 const newAccessToken = z.strictObject({
-  name: withoutNul(z.string().trim().min(1, 'enter what it is for').max(TOKEN_NAME_LENGTH_MAX)),
+  name: givenName(TOKEN_NAME_LENGTH_MAX, 'enter what it is for'),
   expires_at: anyMoment,
   permissions: z.array(z.enum(PERMISSIONS)).nullable().default(null),
   /** Required of everyone who has one; people who sign in only by single sign-on have none. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
-import { done, EMAIL_LENGTH_MAX, moment, withoutNul } from './values.ts'
+import { done, EMAIL_LENGTH_MAX, givenName, moment } from './values.ts'
 
 export const PASSWORD_LENGTH_MIN = 12
 export const PASSWORD_LENGTH_MAX = 200
@@ -13,9 +13,7 @@ export const PERSON_NAME_LENGTH_MAX = 100
 export const CODE_LENGTH_MAX = 40
 
 export const email = z.email('enter an e-mail address').max(EMAIL_LENGTH_MAX)
-export const personName = withoutNul(
-  z.string().trim().min(1, 'enter a name').max(PERSON_NAME_LENGTH_MAX),
-)
+export const personName = givenName(PERSON_NAME_LENGTH_MAX)
 export const newPassword = z
   .string()
   .min(PASSWORD_LENGTH_MIN, `use at least ${PASSWORD_LENGTH_MIN} characters`)

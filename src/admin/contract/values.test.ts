@@ -1,4 +1,4 @@
-// Every name refuses text that a database cannot store, with a sentence that says so.
+// Every name refuses text that a database cannot store, with a sentence that says so, and is what it looks like.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -30,5 +30,21 @@ test('a NUL character is refused in every name', () => {
     )
     const clean = JSON.parse(JSON.stringify(body).replaceAll(String.raw`\u0000`, '-')) as unknown
     assert.ok(schema.safeParse(clean).success, JSON.stringify(clean))
+  }
+})
+
+test('no name contains a line break, or anything invisible', () => {
+  const name = ' Ad\u202emin\u200bistra\u3164\ntor '
+  for (const [schema, body] of [
+    [peopleRoutes.invitePerson.body, { email: 'ann@example.com', role: 'viewer' }],
+    [peopleRoutes.changePerson.body, {}],
+    [peopleRoutes.createRole.body, { permissions: [] }],
+    [peopleRoutes.changeRole.body, {}],
+    [profileRoutes.changeProfile.body, {}],
+    [profileRoutes.createToken.body, { expires_at: '2027-01-31T00:00:00Z' }],
+    [signInRoutes.useLink.body, { token: 'x', password: 'long enough to do' }],
+  ] as const) {
+    assert.equal(schema.safeParse({ ...body, name }).data?.name, 'Administra tor')
+    assert.equal(schema.safeParse({ ...body, name: '\u200b' }).success, false)
   }
 })

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { KEY_ID_SHAPE, TEXT_LENGTH_MAX } from '../../core/key-limits.ts'
+import { label } from '../../core/labels.ts'
 import { PERIODS, WEEK_STARTS } from '../../core/periods.ts'
 
 /** USD as a decimal string with at most 9 places: money is never a float. */
@@ -30,6 +31,10 @@ export const EMAIL_LENGTH_MAX = 254
 
 /** For texts that filter a list: names are shorter, and e-mail addresses at most this long. */
 export const FILTER_LENGTH_MAX = EMAIL_LENGTH_MAX
+
+/** The name of a person, a role or a token. */
+export const givenName = (lengthMax: number, missing = 'enter a name') =>
+  withoutNul(z.string()).overwrite(label).min(1, missing).max(lengthMax)
 
 export const storable = (lengthMax: number) => withoutNul(z.string().max(lengthMax))
 
