@@ -48,7 +48,8 @@ There is no key yet. Create one in the interface, or paste this in another termi
 /** Commands in another terminal need the same file and variables to find the same database. */
 function whereToPaste({ env }: ConfigSource): string {
   const variables = ['TOLLGATE_CONFIG', 'TOLLGATE_DATABASE'].filter((name) => env[name])
-  return ['in this folder', ...variables.map((name) => `with the same ${name}`)].join(', ')
+  if (variables.length === 0) return 'in this folder'
+  return `in this folder, with the same ${variables.join(' and ')}`
 }
 
 /** Where the first administrator sets a password; undefined once there are people. */
