@@ -78,6 +78,27 @@ test('an exhausted quota is the operator’s problem, not a rate limit', async (
   })
 })
 
+const FLAGGED =
+  'openai/gpt-x requires moderation on OpenRouter. Your input was flagged for "violence".'
+const VIOLATION =
+  'Content violates usage guidelines. Team: 4f1c, API key ID: 9d2e, Failed check: BIO'
+
+test('a request refused for its content is the client’s mistake, and is charged if the provider bills it', async () => {
+  const azure = { code: 'content_filter', message: 'The response was filtered.' }
+  for (const [status, body, unbilled] of [
+    [400, { error: azure }, false],
+    [403, { code: 'permission-denied', error: VIOLATION }, false],
+    [403, { error: { code: 403, message: FLAGGED } }, true],
+  ] as const) {
+    const { code, status: told, message, details } = await read('chat', { status, body })
+    assert.deepEqual([code, told, details.forOperator], ['invalid_request', 400, undefined])
+    assert.equal(details.unbilled, unbilled, message)
+    assert.doesNotMatch(message, /4f1c|9d2e/)
+  }
+  const { details } = streamError(azure)
+  assert.deepEqual([details.provider?.status, details.unbilled], [400, false])
+})
+
 test('an error about the request passes on the provider’s message, code and parameter, if given', async () => {
   const detailsOf = async (error: JsonObject) => {
     const { message, details } = await read('chat', { status: 422, body: { error } })

@@ -7,7 +7,13 @@ import { readWhole } from '../providers/whole.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
 import { readJsonAnswer } from '../wire/answer-json.ts'
-import { causeOf, isForOperator, refusesThoughts } from '../wire/provider-errors.ts'
+import {
+  billsRefusal,
+  causeOf,
+  isForOperator,
+  refusesContent,
+  refusesThoughts,
+} from '../wire/provider-errors.ts'
 
 const ERROR_BYTES_MAX = 1024 * 1024
 /** A day: no provider means more, and the client must be given a plain number of seconds. */
@@ -24,16 +30,16 @@ export async function readFailure(
   codec: UpstreamCodec,
 ): Promise<GatewayError> {
   const complaint = await readComplaint(answer, codec)
-  const { status } = answer
+  const status = refusesContent(complaint) ? 400 : answer.status
   const { code } = complaint
   const said = redact(complaint.message ?? `the provider answered with status ${status}`)
-  const cause = causeOf(`status ${status}`, complaint)
+  const cause = causeOf(`status ${answer.status}`, complaint)
   const forOperator = FOR_OPERATOR.includes(status) || isForOperator(complaint)
   if (JUDGEMENTS.includes(status) && !forOperator) {
     return new GatewayError(status === 413 ? 'request_too_large' : 'invalid_request', said, {
       provider: code === undefined ? { status } : { status, code },
       ...(complaint.param === undefined ? {} : { param: complaint.param }),
-      unbilled: true,
+      unbilled: !billsRefusal(complaint),
       unknownThoughts: refusesThoughts(complaint),
       cause,
     })

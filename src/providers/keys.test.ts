@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import type { LogFields } from '../telemetry/log.ts'
 import { Keys } from './keys.ts'
 import type { UpstreamAnswer } from './provider.ts'
+import { readWhole } from './whole.ts'
 
 const REST_MS = 10_000
 
@@ -76,6 +77,27 @@ test('when the provider turns all keys away, all rest, and requests try only the
   assert.deepEqual(await ask(allAway), { status: 429, used: ['a'] })
 })
 
+test('a request that is refused for its content is sent with no other key, and rests none', async () => {
+  const lines: unknown[] = []
+  const clock = { now: () => 0, monotonicMs: () => 0 }
+  const log = { error: (event: string) => void lines.push(event) }
+  const keys = new Keys({ name: 'local', apiKeys: ['a', 'b'] }, { clock, log })
+  const refusal = JSON.stringify({ code: 'permission-denied', error: VIOLATION })
+  const used: unknown[] = []
+  const ask = () =>
+    keys.send(async (key) => {
+      used.push(key)
+      return { ...answerOf(403), body: bodyOf(refusal) }
+    })
+  const { body } = await ask()
+  assert.equal(String(await readWhole(body, 1_000)), refusal)
+  await ask()
+  await ask()
+  assert.deepEqual([used, lines], [['a', 'b', 'a'], []])
+})
+
+const VIOLATION = 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO'
+
 test('an answer that is retried with another key is closed', async () => {
   const { ask, open } = desk(['a', 'b'])
   await ask({ a: { status: 401 } })
@@ -107,5 +129,9 @@ function desk(apiKeys: readonly string[] | undefined) {
 }
 
 function answerOf(status: number): UpstreamAnswer {
-  return { status, headers: new Map<string, string>(), body: (async function* () {})() }
+  return { status, headers: new Map<string, string>(), body: bodyOf('') }
+}
+
+async function* bodyOf(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text)
 }

@@ -1,11 +1,15 @@
 // Several keys of one provider: requests take turns among them. A key that the provider turns away rests for a while,
-// and the request is sent with the next one. The refused request did no work, so nothing is paid twice.
+// and the request is sent with the next one. The refused request did no work, so nothing is paid twice. A request that
+// is refused for its content is not sent again.
 import type { Clock } from '../core/clock.ts'
+import { parseObject } from '../core/json.ts'
 import { ASKED_REST_MS_MAX } from '../routing/breaker.ts'
 import type { Log } from '../telemetry/log.ts'
+import { decodeErrorBody, refusesContent } from '../wire/provider-errors.ts'
 import { discard } from './discard.ts'
 import type { UpstreamAnswer } from './provider.ts'
 import { retryAfterOf } from './retry-after.ts'
+import { readWhole } from './whole.ts'
 
 /** The key is invalid, or lacks permission. */
 const REFUSED = [401, 403]
@@ -49,7 +53,8 @@ export class Keys {
   }
 
   async #sendWith(key: string, others: readonly string[], send: Send): Promise<UpstreamAnswer> {
-    const answer = await send(key)
+    const { answer, isForContent } = await read(await send(key))
+    if (isForContent) return answer
     this.#note(key, answer)
     if (!TURNED_AWAY.includes(answer.status)) return answer
     this.#rest(key, answer)
@@ -93,4 +98,22 @@ export class Keys {
     const ms = seconds === undefined ? REST_MS : Math.min(seconds * 1000, ASKED_REST_MS_MAX)
     this.#restsUntilMs.set(key, this.#clock.monotonicMs() + ms)
   }
+}
+
+/** More than any provider says about a refusal. */
+const REFUSAL_BYTES_MAX = 1024 * 1024
+
+/** Some providers refuse the content of a request as they refuse a key: only the body tells them apart. */
+async function read(
+  answer: UpstreamAnswer,
+): Promise<{ readonly answer: UpstreamAnswer; readonly isForContent: boolean }> {
+  if (!REFUSED.includes(answer.status)) return { answer, isForContent: false }
+  // A body that breaks off says nothing, and the status is enough.
+  const bytes = await readWhole(answer.body, REFUSAL_BYTES_MAX).catch(() => Buffer.alloc(0))
+  const complaint = decodeErrorBody(parseObject(bytes.toString('utf8')) ?? {})
+  return { answer: { ...answer, body: inOnePiece(bytes) }, isForContent: refusesContent(complaint) }
+}
+
+async function* inOnePiece(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
 }

@@ -17,13 +17,43 @@ export function decodeErrorBody(body: JsonObject): ProviderComplaint {
 
 /** The members of an error object that both families have; many compatible providers send a bare string. */
 export function decodeComplaint(error: unknown): ProviderComplaint {
-  if (typeof error === 'string') return { message: error }
+  if (typeof error === 'string') return contentRefusal(error) ?? { message: error }
   if (!isObject(error)) return {}
   const { message, code, type, param } = error
-  return {
-    ...texts({ message, type, param }),
-    ...(typeof code === 'number' ? { code: String(code) } : texts({ code })),
-  }
+  return (
+    contentRefusal(stringOf(message) ?? '') ?? {
+      ...texts({ message, type, param }),
+      ...(typeof code === 'number' ? { code: String(code) } : texts({ code })),
+    }
+  )
+}
+
+/** Codes of a request that is refused for its content: at Azure, and at OpenAI. */
+const FILTERED = 'content_filter'
+const FLAGGED = 'content_policy_violation'
+
+/** How xAI and OpenRouter refuse content. Their status and code are those of an account without rights. */
+const CONTENT_REFUSALS = [
+  { says: /^Content violates usage guidelines\b/, code: FILTERED },
+  { says: /\brequires moderation\b.{0,200}\binput was flagged\b/s, code: FLAGGED },
+]
+
+/** In words of our own: xAI's names the team and the key. */
+function contentRefusal(message: string): ProviderComplaint | undefined {
+  const refusal = CONTENT_REFUSALS.find(({ says }) => says.test(message))
+  return (
+    refusal && { code: refusal.code, message: 'the provider refuses the content of this request' }
+  )
+}
+
+/** Whether a complaint is about what the request says: no other key or account of the provider would accept it. */
+export function refusesContent({ code }: ProviderComplaint): boolean {
+  return code === FILTERED || code === FLAGGED
+}
+
+/** Whether a provider bills a request that it refuses: Azure and xAI filter what they have already read. */
+export function billsRefusal({ code }: ProviderComplaint): boolean {
+  return code === FILTERED
 }
 
 function texts(members: JsonObject): ProviderComplaint {
@@ -65,7 +95,7 @@ const OURS = [
   '404',
 ]
 const TOO_LARGE = ['request_too_large', '413']
-const REQUEST = ['invalid_request_error', 'invalid_prompt', 'content_filter', '400', '422']
+const REQUEST = ['invalid_request_error', 'invalid_prompt', FILTERED, FLAGGED, '400', '422']
 
 /** Anthropic reports an account without credit as an invalid request, and has no code for it. */
 const OUT_OF_CREDIT = /^Your credit balance is too low\b/
@@ -106,7 +136,7 @@ export function causeOf(where: string, { type, code }: ProviderComplaint): strin
 }
 
 /**
- * The error that an error event of a stream stands for. A refused request is not billed, as long as it produced
+ * The error that an error event of a stream stands for. A refused request is mostly not billed, as long as it produced
  * nothing; one that failed for the provider's own reasons may be.
  */
 export function streamError(complaint: ProviderComplaint): GatewayError {
@@ -133,7 +163,7 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
     return new GatewayError(isTooLarge ? 'request_too_large' : 'invalid_request', told, {
       ...(param === undefined ? {} : { param }),
       provider: { status: isTooLarge ? 413 : 400, ...(code === undefined ? {} : { code }) },
-      unbilled: true,
+      unbilled: !billsRefusal(complaint),
     })
   }
   return new GatewayError('provider_failed', told, { cause })

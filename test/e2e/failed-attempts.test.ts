@@ -1,5 +1,5 @@
 // What a failed provider leaves behind: in the log the reason on one line, without a stack trace; in the books whatever
-// it counted.
+// it counted, or bills without a count.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -78,4 +78,45 @@ models: { m: { targets: [gemini/m], price: { input: 1, output: 2 }, context: 100
   } finally {
     await gateway.stop()
   }
+})
+
+test('a request that Azure filtered costs what it read; one that xAI refused disturbs no target', async () => {
+  const filtered = { code: 'content_filter', message: 'The response was filtered.' }
+  const violation = { code: 'permission-denied', error: 'Content violates usage guidelines.' }
+  const asked: unknown[] = []
+  await using provider = await startProvider(({ url }, response) => {
+    asked.push(url)
+    const isAzure = url?.startsWith('/openai') === true
+    const [status, body] = isAzure ? [400, { error: filtered }] : [403, violation]
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  const facts = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
+  await using gateway = await startGateway({
+    config: `
+providers:
+  azure: { kind: azure, base_url: "${provider.url}", api_key: k }
+  xai: { kind: openai, preset: xai, base_url: "${provider.url}/v1", api_key: [k, l] }
+models:
+  azure: { targets: [azure/m], ${facts} }
+  xai: { targets: [xai/m], fallbacks: [azure/m], ${facts} }
+`,
+  })
+  const headers = { authorization: `Bearer ${await gateway.key('demo', 'azure,xai')}` }
+  const ask = async (model: string): Promise<unknown> => {
+    const messages = [{ role: 'user', content: 'the gate '.repeat(3_000) }]
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ model, messages }),
+    })
+    const { error } = (await answer.json()) as { readonly error: { readonly code: string } }
+    assert.deepEqual([answer.status, error.code], [400, 'content_filter'])
+    const id = answer.headers.get('x-request-id') ?? ''
+    const shown = await fetch(`${gateway.url}/v1/requests/${id}`, { headers })
+    return ((await shown.json()) as { cost: unknown }).cost
+  }
+  // 27,000 bytes, taken for 9,000 tokens, and 4 for the message.
+  assert.equal(await ask('azure'), '0.009004')
+  for (let turn = 0; turn < 6; turn++) assert.equal(await ask('xai'), '0.009004')
+  assert.deepEqual([asked.length, gateway.log().filter(({ level }) => level === 'error')], [7, []])
 })
