@@ -54,8 +54,8 @@ export type ChoiceEnd = {
   readonly type: 'choice-end'
   readonly choice: number
   readonly reason: FinishReason
-  /** The stop sequence that was met, where the provider reports it. */
-  readonly stopSequence?: string
+  /** The stop sequence that was met, where the provider reports it; null = it does not say which one. */
+  readonly stopSequence?: string | null
   /** Why the provider refused, in its words. */
   readonly explanation?: string
 }

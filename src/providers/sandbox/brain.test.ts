@@ -39,7 +39,7 @@ type Heard = {
   thinking: string
   calls: { name: string; input: string; custom: boolean; id: string }[]
   reason?: string
-  stopSequence?: string
+  stopSequence?: string | null
   usage?: Usage
   isComplete: boolean
   deltas: number

@@ -7,6 +7,8 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Conversation, Nature, Reasoning } from '../../core/request.ts'
 import { lossesOf } from '../losses.ts'
+import { messagesCodec } from '../messages/codec.ts'
+import { SAMPLE_CONTEXT } from '../sample-context.ts'
 import { sseEvent } from '../sse.ts'
 import { converseCodec } from './codec.ts'
 
@@ -309,6 +311,22 @@ test('what comes after the stop reason is no part of the answer', () => {
   const [end] = events.filter(({ type }) => type === 'choice-end')
   assert.deepEqual(end, { type: 'choice-end', choice: 0, reason: 'stop' })
   assert.doesNotMatch(JSON.stringify(events), /snows/)
+})
+
+test('a messages client learns that a stop sequence was met, and which one if it gave only one', () => {
+  const events = read(
+    ['contentBlockDelta', { delta: { text: 'One, two, ' } }],
+    ['messageStop', { stopReason: 'stop_sequence' }],
+    ['metadata', { usage }],
+  )
+  for (const [stops, met] of [
+    [['three'], 'three'],
+    [['three', 'four'], null],
+  ] as const) {
+    const context = { ...SAMPLE_CONTEXT, body: { stop_sequences: stops } }
+    const { stop_reason, stop_sequence } = messagesCodec.encodeResponse(events, context)
+    assert.deepEqual([stop_reason, stop_sequence], ['stop_sequence', met])
+  }
 })
 
 test('an answer without a stop reason cannot be used', () => {

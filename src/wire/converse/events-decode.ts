@@ -204,8 +204,13 @@ class AnswerDecoder {
     const finish = STOP_REASONS.get(reason)
     this.#unusable = finish === undefined ? reason : undefined
     if (finish === undefined) return
-    const explanation = finish === 'refusal' ? { explanation: reason } : {}
-    this.#events.push({ type: 'choice-end', choice: 0, reason: finish, ...explanation })
+    this.#events.push({
+      type: 'choice-end',
+      choice: 0,
+      reason: finish,
+      ...(finish === 'refusal' && { explanation: reason }),
+      ...(reason === 'stop_sequence' && { stopSequence: null }),
+    })
   }
 
   #end({ usage, serviceTier }: JsonObject): void {

@@ -2,7 +2,8 @@
 // the name on the `event:` line, without which SDKs drop the event.
 import type { CanonicalEvent, ChoiceEnd, UsageEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { listOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { ownCallId } from '../call-ids.ts'
 import type { AnswerContext } from '../codec.ts'
@@ -38,6 +39,7 @@ export class FrameWriter {
   readonly #answer: AnswerContext
   readonly #toolNames: ReadonlyMap<string, string>
   readonly #callIds: Set<string>
+  readonly #stops: readonly Json[]
   /** The first choice, whatever its number: this format has only one, and its requests cannot ask for more. */
   #choice: number | undefined
   #counted: UsageEvent = { type: 'usage', usage: NO_USAGE }
@@ -54,6 +56,7 @@ export class FrameWriter {
     this.#answer = answer
     this.#toolNames = longToolNames(answer.body)
     this.#callIds = callIdsIn(answer.body)
+    this.#stops = listOf(answer.body['stop_sequences'])
   }
 
   write(event: CanonicalEvent): Frame[] {
@@ -125,7 +128,8 @@ export class FrameWriter {
   }
 
   #messageDelta(): Frame {
-    const stop = encodeStop(this.#end, { called: this.#hasCalled, refused: this.#hasRefused })
+    const contents = { called: this.#hasCalled, refused: this.#hasRefused }
+    const stop = encodeStop(this.#end, contents, this.#stops)
     return {
       type: 'message_delta',
       delta: { ...stop, container: null },

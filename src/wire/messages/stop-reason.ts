@@ -1,6 +1,6 @@
 // Why an answer ended, to and from the words of the messages format.
 import type { ChoiceEnd, FinishReason } from '../../core/events.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { objectOf, stringOf } from '../../core/json.ts'
 
 const STOP_REASONS: Record<FinishReason, string> = {
@@ -12,16 +12,19 @@ const STOP_REASONS: Record<FinishReason, string> = {
   pause: 'pause_turn',
 }
 
-/** The stop fields of `message_delta` and of a whole message. `called` and `refused`: what the answer contains. */
-export function encodeStop(
-  end: ChoiceEnd,
-  answer: { readonly called: boolean; readonly refused: boolean },
-): JsonObject {
+type Contents = { readonly called: boolean; readonly refused: boolean }
+
+/**
+ * The stop fields of `message_delta` and of a whole message. `answer`: what it contains; `stops`: the stop sequences of
+ * the request.
+ */
+export function encodeStop(end: ChoiceEnd, answer: Contents, stops: readonly Json[]): JsonObject {
   const reason = reasonOf(end, answer)
+  const met = end.stopSequence === null ? onlyOne(stops) : (end.stopSequence ?? null)
   return {
     stop_reason:
       reason === 'stop' && end.stopSequence !== undefined ? 'stop_sequence' : STOP_REASONS[reason],
-    stop_sequence: end.stopSequence ?? null,
+    stop_sequence: met,
     stop_details:
       reason === 'refusal'
         ? { type: 'refusal', category: null, explanation: end.explanation ?? null }
@@ -30,13 +33,16 @@ export function encodeStop(
 }
 
 /** What the answer contains overrides the provider's reason, unless a limit may have cut a call short. */
-function reasonOf(
-  end: ChoiceEnd,
-  answer: { readonly called: boolean; readonly refused: boolean },
-): FinishReason {
+function reasonOf(end: ChoiceEnd, answer: Contents): FinishReason {
   if (end.reason !== 'stop' && end.reason !== 'tool-call') return end.reason
   if (answer.called) return 'tool-call'
   return answer.refused ? 'refusal' : 'stop'
+}
+
+/** A provider may say that a sequence was met, but not which; of several, it could be any. */
+function onlyOne(stops: readonly Json[]): Json {
+  const [first, ...others] = stops
+  return others.length === 0 ? (first ?? null) : null
 }
 
 export function decodeStop(delta: JsonObject): Omit<ChoiceEnd, 'type' | 'choice'> {
