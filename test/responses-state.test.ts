@@ -127,6 +127,29 @@ describe('a conversation', () => {
     })
   })
 
+  test('keeps its long numbers as they were written', async () => {
+    const item = (row: string) => `{"type":"custom","id":"it_${row}","row":${row}}`
+    const asks = (input: string, more: string) =>
+      recall(state, keyId, readJsonBody(Buffer.from(`{"model":"m","input":[${input}]${more}}`)))
+    const answer = (id: string, row: string) =>
+      `{"id":"${id}","status":"completed","output":[${item(row)}]}`
+    const first = await asks(item('9007199254740993'), '')
+    await first.remember(answer('resp_n1', '9223372036854775807'))
+    const previous = ',"previous_response_id":"resp_n1"'
+    const second = await asks(item('10000000000000001'), previous)
+    const data = `{"type":"response.completed","response":${answer('resp_n2', '-9007199254740995')}}`
+    await second.remember(`event: response.completed\ndata: ${data}\n\n`)
+    const reference = '{"type":"item_reference","id":"it_-9007199254740995"}'
+    const third = await asks(reference, ',"previous_response_id":"resp_n2"')
+    assert.deepEqual(third.body.bytes.toString().match(/(?<="row":)-?\d+/g), [
+      '9007199254740993',
+      '9223372036854775807',
+      '10000000000000001',
+      '-9007199254740995',
+      '-9007199254740995',
+    ])
+  })
+
   test('passes unchanged if it refers to nothing', async () => {
     const sent = body({ model: 'm', input: 'hi', previous_response_id: null })
     assert.equal((await recall(state, keyId, sent)).body, sent)

@@ -3,10 +3,12 @@
 import type { Clock } from '../core/clock.ts'
 import { GatewayError, invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isObject, listOf, stringOf } from '../core/json.ts'
+import { isArray, isObject, listOf, stringOf } from '../core/json.ts'
 import type { ResponseName, SealedResponse } from '../store/responses.ts'
+import { exactly } from '../wire/exact-json.ts'
 import type { JsonBody } from '../wire/json.ts'
-import { changeMembers, readJsonBody } from '../wire/json.ts'
+import { changeMembers, exactBody, readJsonBody } from '../wire/json.ts'
+import { findMember } from '../wire/json-text.ts'
 import { itemType } from '../wire/responses/item-type.ts'
 import { SseReader } from '../wire/sse.ts'
 import { itemsOf } from './input-items.ts'
@@ -73,13 +75,22 @@ export async function recall(
     return { body, asked, dropped, remember: forget }
   }
   // The only part of the client's request that is kept until the answer is complete.
-  const { input } = body.value
+  const input = inputText(body)
   return {
     body,
     asked,
     dropped: [],
-    remember: (ending) => keep(state, keyId, { input: itemsOf(input) ?? [], ending }),
+    remember: (ending) => keep(state, keyId, { input, ending }),
   }
+}
+
+/** The list of items as it was written, because parsing rounds long numbers. */
+function inputText({ bytes, value, members }: JsonBody): string {
+  const { input } = value
+  const member = isArray(input) ? members.get('input') : undefined
+  return member === undefined
+    ? JSON.stringify(itemsOf(input) ?? [])
+    : bytes.toString('utf8', member.valueStart, member.end)
 }
 
 /** A stored answer: the input that the next request must send again, and the response as it was given. */
@@ -95,7 +106,8 @@ export async function findResponse(
 ): Promise<StoredResponse | undefined> {
   const opened = isResponseId(name.id) ? await open(state, name) : undefined
   if (opened === undefined) return undefined
-  const { input, response } = JSON.parse(opened) as Omit<StoredResponse, 'id'>
+  const parsed = exactly(opened, JSON.parse(opened) as JsonObject)
+  const { input, response } = parsed as Omit<StoredResponse, 'id'>
   return { id: name.id, input, response }
 }
 
@@ -121,7 +133,7 @@ async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Pr
   // Input that is neither text nor a list is refused where the rest of the request is read.
   if (items === undefined || (!hasPrevious && !items.some(isReference))) return sent
   const before = hasPrevious ? await previous(state, keyId, previousId) : []
-  const now = await withReferred(state, keyId, items)
+  const now = await withReferred(state, keyId, itemsOf(exactBody(sent)['input']) ?? [])
   const rebuilt = changeMembers(sent, {
     previous_response_id: undefined,
     input: [...before, ...now],
@@ -217,9 +229,10 @@ const ITEMS_NAMED_MAX = 1_000
 async function keep(
   state: ResponsesState,
   keyId: string,
-  answered: { readonly input: readonly Json[]; readonly ending: string },
+  answered: { readonly input: string; readonly ending: string },
 ): Promise<void> {
-  const response = endOf(answered.ending)
+  const text = endOf(answered.ending)
+  const response = JSON.parse(text) as JsonObject
   const id = stringOf(response['id'])
   if (id === undefined) return
   const { input } = answered
@@ -235,7 +248,7 @@ async function keep(
   const itemIds = new Set(items.flatMap((item) => idOf(item) ?? []))
   try {
     await state.shelf.put([
-      sealed(id, JSON.stringify({ input, response })),
+      sealed(id, `{"input":${input},"response":${text}}`),
       ...[...itemIds].filter(isShelfId).map((itemId) => sealed(shelfIdOf(keyId, itemId), id)),
     ])
   } catch (cause) {
@@ -247,15 +260,14 @@ async function keep(
   }
 }
 
-/** The response that ends an answer, whole or streamed. */
-function endOf(ending: string): JsonObject {
-  if (ending.trimStart().startsWith('{')) return JSON.parse(ending) as JsonObject
+/** The JSON of the response that ends an answer, whole or streamed. */
+function endOf(ending: string): string {
+  if (ending.trimStart().startsWith('{')) return ending
   for (const { data } of new SseReader().read(Buffer.from(ending)).toReversed()) {
-    if (!data.startsWith('{')) continue
-    const { response } = JSON.parse(data) as JsonObject
-    if (isObject(response)) return response
+    const response = data.startsWith('{') ? findMember(data, 'response') : undefined
+    if (response !== undefined) return data.slice(response.start, response.end)
   }
-  return {}
+  return '{}'
 }
 
 async function open(state: ResponsesState, name: ResponseName): Promise<string | undefined> {

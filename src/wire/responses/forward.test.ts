@@ -226,6 +226,13 @@ test('responses: a provider without event lines is understood too', () => {
   assert.deepEqual(namesOf(responseIn(text)), NAMES)
 })
 
+test('responses: long numbers in a response object stay as they are', () => {
+  const data = '{"type":"response.created","response":{"tools":[{"maximum":9223372036854775807}]}}'
+  const event = { event: 'response.created', data, raw: '' }
+  const text = forwardEvents(answerContext(BODY)).forward(event, [])
+  assert.match(text, /"maximum":9223372036854775807}/)
+})
+
 test('responses: a stream that breaks keeps its id and continues its numbering', () => {
   const forwarder = forwardEvents(answerContext(BODY))
   const begin = { type: 'response.created', response: { id: 'theirs' } }

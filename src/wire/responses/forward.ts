@@ -5,6 +5,7 @@ import { listOf, objectOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
+import { exactly } from '../exact-json.ts'
 import { setMembers } from '../json-text.ts'
 import type { JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
@@ -66,7 +67,7 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
       if (event.data !== '') sequence++
       const type = event.event === '' ? unnamedType(event) : event.event
       if (!LIFECYCLE.has(type)) return event.raw
-      const data = readJsonEvent(event)
+      const data = exactly(event.data, readJsonEvent(event))
       const response = { ...objectOf(data['response']), ...names }
       const changed = writeSse(sseEvent(event.event, { ...data, response }))
       return LAST.has(type) ? changed + writeSse(DONE) : changed
