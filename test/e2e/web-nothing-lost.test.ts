@@ -1,7 +1,7 @@
 // Typed text and one-time secrets stay on the screen, whatever the page refetches meanwhile.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Page, Route } from 'playwright-core'
+import type { Page, Request, Route } from 'playwright-core'
 import { administrator, choose, openWebDesk } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
@@ -96,6 +96,27 @@ describe('nothing is lost', () => {
     await comeBack()
     await page.getByText('No key matches').waitFor()
     await secret().waitFor()
+  })
+
+  test('a double click rotates once, and shows the new secret', async () => {
+    await desk.open('/settings/api-access?search=rotated')
+    await choose(page, 'rotated', 'Rotate secret')
+    const sent: string[] = []
+    const note = (request: Request) => request.method() === 'POST' && sent.push(request.url())
+    page.on('request', note)
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).dblclick()
+    await secret().waitFor()
+    page.off('request', note)
+    assert.equal(sent.length, 1)
+  })
+
+  test('a double click on what opens a dialog leaves it open', async () => {
+    await desk.open('/settings/api-access/frame')
+    await page.getByRole('button', { name: 'Top up' }).dblclick()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('a busy week')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
   })
 
   test('going back in the browser asks first', async () => {

@@ -1,9 +1,12 @@
 // The query cache: known answers show at once and are refetched when the reader returns to the page.
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { MutationCache, notifyManager, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './api.ts'
 import { sessionQuery } from './session.ts'
 
 const attemptsMax = 2
+
+// A button that was clicked is disabled before the second click of a double click, which a timer would let through.
+notifyManager.setScheduler(queueMicrotask)
 
 export function newQueryClient(): QueryClient {
   // The gateway no longer accepts the session: what the page knows of it is read again.

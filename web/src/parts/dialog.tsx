@@ -9,10 +9,9 @@ type DialogProps = {
   readonly onClose: () => void
   readonly children: ReactNode
   readonly size?: 'md' | 'xl'
-  readonly closeOnClickOutside?: boolean
 }
 
-export function Dialog({ title, onClose, children, size, closeOnClickOutside }: DialogProps) {
+export function Dialog({ title, onClose, children, size }: DialogProps) {
   const { t } = useTranslation()
   const root = useRef<HTMLDivElement>(null)
   useReturnedFocus()
@@ -24,7 +23,6 @@ export function Dialog({ title, onClose, children, size, closeOnClickOutside }: 
       onClose={onClose}
       title={title}
       size={size}
-      closeOnClickOutside={closeOnClickOutside}
       closeButtonProps={{ 'aria-label': t('dialog.close') }}
     >
       {children}

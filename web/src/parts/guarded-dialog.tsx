@@ -33,7 +33,7 @@ export function GuardedDialog(props: GuardedDialogProps) {
   const isLeaving = leaving.status === 'blocked'
   return (
     <>
-      <Dialog title={title} size={size} onClose={close} closeOnClickOutside={false}>
+      <Dialog title={title} size={size} onClose={close}>
         {children(close)}
       </Dialog>
       {(isAsking || isLeaving) && (

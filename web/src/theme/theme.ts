@@ -133,7 +133,15 @@ export const theme = createTheme({
   components: {
     // Mantine's scroll lock writes a <style> element, which the Content-Security-Policy forbids; style.css locks
     // instead.
-    Modal: { defaultProps: { lockScroll: false, centered: true, radius: 'lg' } },
+    // A stray click discards nothing typed, and the second of a double click does not close what the first opened.
+    Modal: {
+      defaultProps: {
+        lockScroll: false,
+        centered: true,
+        radius: 'lg',
+        closeOnClickOutside: false,
+      },
+    },
     Drawer: { defaultProps: { lockScroll: false } },
     Tooltip: {
       defaultProps: {
