@@ -45,6 +45,8 @@ export class BookLedger implements Ledger {
   readonly #waiting: Waiting
   /** The open holds of this process, each with its key. */
   readonly #open = new Map<HoldId, string>()
+  /** Holds that were never dispatched on, until their void is known to be in the books. */
+  readonly #unused = new Set<HoldId>()
   /** Recent settlements, in two generations: the older one is dropped as a whole, at no cost. */
   #settled = new Map<HoldId, Promise<Settled>>()
   #settledBefore = new Map<HoldId, Promise<Settled>>()
@@ -97,7 +99,8 @@ export class BookLedger implements Ledger {
     if (keyId === undefined) return
     // From here on nobody owns it: if the database does not take the void now, the sweep for forgotten holds finds it.
     this.#open.delete(holdId)
-    await this.#change({ kind: 'void', holdId, keyId, reason })
+    this.#unused.add(holdId)
+    if (await this.#change({ kind: 'void', holdId, keyId, reason })) this.#unused.delete(holdId)
   }
 
   async balances(keyId: string): Promise<Balances | undefined> {
@@ -140,6 +143,11 @@ export class BookLedger implements Ledger {
   /** Whether a request of this process still owns the hold. */
   owns(holdId: HoldId): boolean {
     return this.#open.has(holdId)
+  }
+
+  /** Whether nothing was dispatched on the hold, and its void may not be in the books. */
+  isUnused(holdId: HoldId): boolean {
+    return this.#unused.has(holdId)
   }
 
   /** Writes the refusals counted since the last call. */

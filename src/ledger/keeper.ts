@@ -1,4 +1,4 @@
-// A node's background duties: beating, watching the other nodes, charging what dead ones held, voiding its own
+// A node's background duties: beating, watching the other nodes, charging what dead ones held, ending its own
 // forgotten holds, deleting old usage rows, and checking that the open books balance. Each round does what it can; when
 // the database does not answer, the rest is left to the next round.
 import { databaseNow } from '../store/database-now.ts'
@@ -141,7 +141,7 @@ export class Keeper {
     }
   }
 
-  /** Voids holds of this node that no request owns: granted after the caller gave up, or their own void was lost. */
+  /** Ends holds of this node that no request owns. */
   async #sweep(): Promise<void> {
     const { store, writer, ledger } = this.#options
     const reservedBefore = (await databaseNow(store)) - this.#options.sweepMs
@@ -150,7 +150,18 @@ export class Keeper {
     // Seen twice, because a hold is in the books a moment before its owner knows, and the database's clock may jump.
     const forgotten = unknown.filter(({ holdId }) => this.#suspects.has(holdId))
     this.#suspects = new Set(unknown.map(({ holdId }) => holdId))
-    await this.#submit(forgotten, (hold) => ({ kind: 'void', ...hold, reason: 'forgotten' }))
+    const unused = forgotten.filter(({ holdId }) => ledger.isUnused(holdId))
+    await this.#submit(unused, (hold) => ({ kind: 'void', ...hold, reason: 'forgotten' }))
+    await this.#chargeLost(forgotten.filter(({ holdId }) => !ledger.isUnused(holdId)))
+  }
+
+  /** Their settlements were committed once, but the database now in use, such as a replica, does not have them. */
+  async #chargeLost(holds: readonly HeldBy[]): Promise<void> {
+    if (holds.length === 0) return
+    await this.#submit(holds, (hold) => ({ kind: 'orphan', ...hold }))
+    const fate =
+      holds.length === 1 ? '1 call ended: it is' : `${holds.length} calls ended: they are`
+    this.#options.alarm(`the database has lost how ${fate} charged in full as orphaned`)
   }
 
   /** A few pages per round, so that shortening retention does not make requests wait. */

@@ -29,6 +29,8 @@ export type LedgerOptions = {
 }
 
 const SWEEP_MS = 30_000
+const LOST =
+  'the database has lost its latest commits, as a replica that lagged behind when it took over: costs of calls may be missing, so compare the books with the log and with the bills of the providers'
 
 /** The ledger of one node, which also reports whether the node can write. */
 export type NodeLedger = Ledger & Pick<BookLedger, 'canWrite'>
@@ -37,7 +39,10 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   const { store, spoolFolder, alarm = () => {}, sweepMs = SWEEP_MS } = options
   const { beatMs, deadAfterMs, keepUsageMs } = options
   const { clock } = store
-  const runner = timed(runnerFor(store), options)
+  const runner = timed(
+    runnerFor(store, () => alarm(LOST)),
+    options,
+  )
   const writer = await Writer.start({
     runner,
     clock,

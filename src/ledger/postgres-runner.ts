@@ -9,8 +9,18 @@ import { codeOf } from '../core/code-of.ts'
 import { messageOf } from '../core/message-of.ts'
 import type { PostgresStore } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
-import type { Batch, BatchResult, Hold, Page, PeriodDelta, UsageRow, Writes } from './books.ts'
+import type {
+  Batch,
+  BatchResult,
+  Hold,
+  Outcome,
+  Page,
+  PeriodDelta,
+  UsageRow,
+  Writes,
+} from './books.ts'
 import { decide, keyOf, knownHoldOf } from './decide.ts'
+import type { HoldId } from './ledger.ts'
 import {
   HOLD_CHANGE_COLUMNS,
   PERIOD_CHANGE_COLUMNS,
@@ -62,8 +72,9 @@ const SETTINGS = [
 const BEGIN = 'BEGIN'
 const BEGIN_SLOWLY = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${THINKING_MS_MAX.slowly}`
 
-export function postgresRunner(store: PostgresStore): BatchRunner {
-  return new PostgresRunner(store.clock, {
+/** `onLost` is called when the database turns out not to have what it committed before. */
+export function postgresRunner(store: PostgresStore, onLost: () => void): BatchRunner {
+  const config = {
     ...store.pool.options,
     application_name: 'tollgate ledger',
     options: [store.pool.options.options, ...SETTINGS.map((setting) => `-c ${setting}`)].join(' '),
@@ -71,25 +82,35 @@ export function postgresRunner(store: PostgresStore): BatchRunner {
     query_timeout: ANSWER_MS_MAX,
     // The pool's value would be applied after the one in SETTINGS and win.
     statement_timeout: undefined,
-  })
+  }
+  return new PostgresRunner(store.clock, config, onLost)
 }
 
 class PostgresRunner implements BatchRunner {
   readonly #clock: Clock
   readonly #config: ClientConfig
+  readonly #onLost: () => void
   #client: Client | undefined
   #slowUntil = 0
+  /** The last hold that was granted. */
+  #granted: HoldId | undefined
 
-  constructor(clock: Clock, config: ClientConfig) {
+  constructor(clock: Clock, config: ClientConfig, onLost: () => void) {
     this.#clock = clock
     this.#config = config
+    this.#onLost = onLost
   }
 
   async run(batch: Batch): Promise<BatchResult> {
     const begin = this.#clock.monotonicMs() < this.#slowUntil ? BEGIN_SLOWLY : BEGIN
     try {
+      const isConnected = this.#client !== undefined
       const client = (this.#client ??= await this.#connect())
-      return await runBatch(client, batch, begin)
+      const result = await runBatch(client, batch, begin)
+      // Not before a batch was committed: a replica that is not promoted yet may still catch up.
+      if (!isConnected) await this.#lookBack(client)
+      if (result.live) this.#granted = lastHold(result.outcomes) ?? this.#granted
+      return result
     } catch (error) {
       if (isDataError(error)) {
         // Nothing was committed, and the connection is as good as before.
@@ -116,6 +137,15 @@ class PostgresRunner implements BatchRunner {
     return client
   }
 
+  /** Behind a new connection may be another server: a replica that lagged behind when it took over, or a backup. */
+  async #lookBack(client: Client): Promise<void> {
+    if (this.#granted === undefined) return
+    const { rows } = await ask(client, 'holdOrUsage', [this.#granted])
+    if (rows.length > 0) return
+    this.#granted = undefined
+    this.#onLost()
+  }
+
   /** Grants more time for a while if the server ended the session because this node was too slow. */
   #noteWhy(error: unknown): void {
     const wasTooSlow = codeOf(error) === '25P03'
@@ -129,6 +159,17 @@ class PostgresRunner implements BatchRunner {
     // Not `end()` first: that waits for answers that may never come.
     client?.connection.stream.destroy()
   }
+}
+
+/** Undefined when the batch granted none. */
+function lastHold(outcomes: readonly Outcome[]): HoldId | undefined {
+  let last: HoldId | undefined
+  for (const outcome of outcomes) {
+    // A dry run grants a hold without an id.
+    const isGrant = outcome.kind === 'judged' && outcome.answer.reserved
+    if (isGrant && outcome.answer.holdId > 0) last = outcome.answer.holdId
+  }
+  return last
 }
 
 /** Runs a batch on a pooled connection, for a caller that writes only this one. */

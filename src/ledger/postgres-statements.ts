@@ -69,6 +69,7 @@ export const STATEMENTS = {
     ) AS locked`,
   // The locking statement's own snapshot is older than its locks: a later statement reads what they protect.
   holds: `SELECT ${HOLD_COLUMNS.join(', ')} FROM holds WHERE id = ANY ($1)`,
+  holdOrUsage: 'SELECT 1 FROM holds WHERE id = $1 UNION ALL SELECT 1 FROM usage WHERE id = $1',
   // Retention deletes rows without locking their accounts: this lock keeps a row until it is corrected.
   usage: `SELECT ${USAGE_COLUMNS.join(', ')} FROM usage WHERE id = ANY ($1) FOR UPDATE`,
   insertPeriods: insert('account_periods', PERIOD_COLUMNS),

@@ -6,8 +6,8 @@ import { sqliteRunner } from './sqlite-runner.ts'
 import type { BatchRunner } from './writer.ts'
 
 /** On SQLite the store must have been opened with LEDGER_WORKER_MODULE among its worker modules. */
-export function runnerFor(store: Store): BatchRunner {
-  return store.kind === 'sqlite' ? sqliteRunner(store) : postgresRunner(store)
+export function runnerFor(store: Store, onLost: () => void): BatchRunner {
+  return store.kind === 'sqlite' ? sqliteRunner(store) : postgresRunner(store, onLost)
 }
 
 /** For a caller that writes only this one batch. */
