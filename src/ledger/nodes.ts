@@ -7,10 +7,12 @@ import type { Store } from '../store/open.ts'
 import type { HoldId } from './ledger.ts'
 import { MACHINE } from './machine.ts'
 import type { Beat } from './watch.ts'
-import { HOLDS_PER_NODE } from './writer.ts'
 
 /** A hold and the key it is on. */
 export type HeldBy = { readonly holdId: HoldId; readonly keyId: string }
+
+/** Room for 2^20 starts of a node and 2^33 holds each, in a safe integer. */
+export const HOLDS_PER_NODE = 2 ** 33
 
 const JOIN_TRIES_MAX = 20
 

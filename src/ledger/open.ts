@@ -5,7 +5,7 @@ import { readBalances } from './balances.ts'
 import { BookLedger } from './book-ledger.ts'
 import { Keeper } from './keeper.ts'
 import type { Ledger } from './ledger.ts'
-import { joinNodes } from './nodes.ts'
+import { HOLDS_PER_NODE, joinNodes } from './nodes.ts'
 import { runnerFor } from './runner.ts'
 import { leftovers, Spool, whyUnusable } from './spool.ts'
 import { Writer, type BatchRunner } from './writer.ts'
@@ -47,6 +47,7 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
     runner,
     clock,
     join: (former) => joinNodes(store, former),
+    holdsPerNode: HOLDS_PER_NODE,
     onFreed: (keyIds) => ledger.freed(keyIds),
   })
   const spool = spoolFolder === undefined ? undefined : new Spool(spoolFolder)

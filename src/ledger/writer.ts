@@ -32,8 +32,8 @@ type WriterOptions = {
    * this one for dead, or its hold ids run out.
    */
   readonly join: (former: number) => Promise<number>
-  /** How many holds are made under one number: HOLDS_PER_NODE, but for tests. */
-  readonly holdsMax?: number
+  /** How many hold ids belong to one number. */
+  readonly holdsPerNode: number
   /** Called with the keys while a batch that may free budget is formed: items submitted `first` now join it. */
   readonly onFreed: (keyIds: ReadonlySet<string>) => void
 }
@@ -66,8 +66,6 @@ const QUEUE_MAX = 20_000
 const WATCH_MS = 100
 const CLOSE_MS_MAX = 5000
 const RETRY_MS = { first: 40, max: 500 }
-/** Room for 2^20 starts of a node and 2^33 holds each, in a safe integer. */
-export const HOLDS_PER_NODE = 2 ** 33
 
 export class Writer {
   readonly #options: WriterOptions
@@ -105,12 +103,12 @@ export class Writer {
 
   /** Further holds would have the ids of the next number. */
   get #isUsedUp(): boolean {
-    return this.#holdCount >= (this.#options.holdsMax ?? HOLDS_PER_NODE)
+    return this.#holdCount >= this.#options.holdsPerNode
   }
 
   /** An id for a hold that does not exist yet. */
   newHoldId(): HoldId {
-    return this.#nodeId * HOLDS_PER_NODE + ++this.#holdCount
+    return this.#nodeId * this.#options.holdsPerNode + ++this.#holdCount
   }
 
   /** Resolves once the item is committed; rejects with Unavailable at its deadline, or with the item's own error. */

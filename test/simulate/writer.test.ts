@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
 import type { Batch, BatchResult, Item } from '../../src/ledger/books.ts'
-import { HOLDS_PER_NODE, Unavailable, Writer, type Done } from '../../src/ledger/writer.ts'
+import { HOLDS_PER_NODE } from '../../src/ledger/nodes.ts'
+import { Unavailable, Writer, type Done } from '../../src/ledger/writer.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import { ask } from '../contracts/ledger-desk.ts'
 import { MemoryBooks } from './memory-books.ts'
@@ -13,9 +14,9 @@ import { loadRules } from './rules.ts'
 type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs'
 
 /** Books in memory whose first batches meet these fates; later ones go well. */
-const setUp = (...fates: readonly Fate[]) => setUpWith({}, fates)
+const setUp = (...fates: readonly Fate[]) => setUpWith(HOLDS_PER_NODE, fates)
 
-async function setUpWith(options: { readonly holdsMax?: number }, fates: readonly Fate[] = []) {
+async function setUpWith(holdsPerNode: number, fates: readonly Fate[] = []) {
   let whenFreed = (): void => {}
   const books = new MemoryBooks(await loadRules(), {})
   for (const id of ['key_a', FRAME_ID]) books.openAccount(id, 10_000n)
@@ -23,8 +24,8 @@ async function setUpWith(options: { readonly holdsMax?: number }, fates: readonl
   const clock = { time: 0, now: () => 0, monotonicMs: () => clock.time }
   const hanging = Promise.withResolvers<void>()
   const writer = await Writer.start({
-    ...options,
     clock,
+    holdsPerNode,
     join: async () => books.join(),
     onFreed: () => whenFreed(),
     runner: {
@@ -83,12 +84,21 @@ describe('the writer', () => {
   }
 
   test('takes a new number before the hold ids of the old one run out', async () => {
-    const holdsMax = 3
-    const { books, writer, reserve } = await setUpWith({ holdsMax })
+    const holdsPerNode = 3
+    const { books, writer, reserve } = await setUpWith(holdsPerNode)
     for (let count = 0; count < 5; count++) assert.ok(isGranted(await reserve()))
     await writer.close()
-    assert.equal(books.holds.size, 5)
-    for (const id of books.holds.keys()) assert.ok(id % HOLDS_PER_NODE < holdsMax, `hold ${id}`)
+    const ids = [...books.holds.keys()]
+    assert.deepEqual(
+      ids.map((id) => [Math.floor(id / holdsPerNode), id % holdsPerNode]),
+      [
+        [1, 1],
+        [1, 2],
+        [2, 1],
+        [2, 2],
+        [3, 1],
+      ],
+    )
   })
 
   test('items that arrive while a batch is in flight form the next one', async () => {
@@ -111,7 +121,7 @@ describe('the writer', () => {
     const first = reserve()
     await turn()
     const asks = Array.from({ length: 100 }, reserve)
-    const holdId = writer.nodeId * 2 ** 33 + 1
+    const holdId = writer.nodeId * HOLDS_PER_NODE + 1
     const item: Item = { kind: 'void', keyId: 'key_a', holdId, reason: 'test' }
     const freed = writer.submit({ item, timeoutMs: 5000 })
     onFreed(() => asks.push(...Array.from({ length: 256 }, reserveFirst)))
@@ -178,7 +188,7 @@ describe('the writer', () => {
     await turn()
     const asks = Promise.allSettled(Array.from({ length: 20_000 }, reserve))
     await assert.rejects(reserve(), Unavailable)
-    const holdId = writer.nodeId * 2 ** 33 + 1
+    const holdId = writer.nodeId * HOLDS_PER_NODE + 1
     const item: Item = { kind: 'void', keyId: 'key_a', holdId, reason: 'test' }
     const late = writer.submit({ item, timeoutMs: Infinity })
     letGo()
@@ -196,7 +206,7 @@ describe('the writer', () => {
 })
 
 function nodeOf(holdId: number): number {
-  return Math.floor(holdId / 2 ** 33)
+  return Math.floor(holdId / HOLDS_PER_NODE)
 }
 
 function turn(): Promise<void> {
