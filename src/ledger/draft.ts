@@ -42,16 +42,16 @@ const SPAN_MS: Record<RollupSpan, number> = { hour: HOUR_MS, day: DAY_MS }
 
 export class Draft {
   readonly now: number
-  readonly holds: Map<number, Hold>
-  readonly usage: Map<number, UsageRow>
+  readonly holds: Map<HoldId, Hold>
+  readonly usage: Map<HoldId, UsageRow>
   readonly #accounts = new Map<string, Account>()
   readonly #changed = new Set<Account>()
   readonly #closedPeriods: ClosedPeriod[] = []
   readonly #periodDeltas = new Map<string, PeriodDelta>()
   readonly #rollups = new Map<string, Rollup>()
   readonly #holdsInserted: Hold[] = []
-  readonly #holdsChanged = new Map<number, Nanodollars>()
-  readonly #holdsDeleted: number[] = []
+  readonly #holdsChanged = new Map<HoldId, Nanodollars>()
+  readonly #holdsDeleted: HoldId[] = []
   readonly #usageInserted: UsageRow[] = []
   readonly #usageCorrected: UsageRow[] = []
   readonly #entries: LedgerEntry[] = []

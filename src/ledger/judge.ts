@@ -24,6 +24,8 @@ type Verdict =
     }
   | Refusal
 
+type KeyStatusRefusal = Extract<Refusal, { readonly reason: 'key_status' }>
+
 /** A cap that only other requests' holds require must still leave room for a whole answer to most requests. */
 const OUTPUT_TOKENS_AMPLE = 4096
 /** A request without an output limit may hold one part in this many of the remaining budget for its output. */
@@ -50,7 +52,7 @@ export function costAtMostWith({ key, frame }: Balances, worst: WorstCase): Nano
 }
 
 function judgeStatus(ask: PlainAsk, key: Account, now: number): Refusal | undefined {
-  const refused = (status: 'unknown' | 'paused' | 'revoked' | 'expired' | 'stale'): Refusal => ({
+  const refused = (status: KeyStatusRefusal['status']): Refusal => ({
     reserved: false,
     reason: 'key_status',
     status,

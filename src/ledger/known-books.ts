@@ -1,13 +1,14 @@
 // The database thread's cache of the books: accounts and open holds of its own recent batches, which need not be read
 // again. Worthless once anyone else has written, and then dropped as a whole.
 import type { Account, Hold, Writes } from './books.ts'
+import type { HoldId } from './ledger.ts'
 import { ageWindow } from './rates.ts'
 
 /** Enough for the keys that are busy at the same time. */
 const ACCOUNTS_MAX = 10_000
 
 export class KnownBooks {
-  readonly holds = new Map<number, Hold>()
+  readonly holds = new Map<HoldId, Hold>()
   /** The node of the last batch, known to be live still. */
   liveNode: number | undefined
   readonly #accounts = new Map<string, Account>()

@@ -224,7 +224,7 @@ async function readPage(client: Client, batch: Batch, begin: string): Promise<Pa
 /** The usage rows of holds that are no longer open: another round trip, for the few that are settled late or twice. */
 async function readUsage(
   client: Client,
-  holdIds: readonly number[],
+  holdIds: readonly HoldId[],
   open: readonly Hold[],
 ): Promise<readonly UsageRow[]> {
   const openIds = new Set(open.map(({ id }) => id))

@@ -9,6 +9,7 @@ import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import { withRoom } from '../store/room.ts'
 import { FRAME_ID } from '../store/tables.ts'
+import type { RollupSpan } from './books.ts'
 
 export type UsageGroup = 'key' | 'model' | 'day' | 'hour'
 
@@ -102,7 +103,7 @@ function dayAt(moment: number): number {
   return Math.floor(moment / DAY_MS) * DAY_MS
 }
 
-type Stretch = { readonly span: 'hour' | 'day'; readonly from: number; readonly to: number }
+type Stretch = { readonly span: RollupSpan; readonly from: number; readonly to: number }
 
 /** Whole days come from daily rollups, the hours before and after from hourly ones; by hour, all from hourly ones. */
 function stretchesOf(
