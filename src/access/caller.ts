@@ -1,7 +1,7 @@
 // Who is calling: as much of an external key as a request needs, read from the store. A plain value, made once and
 // passed forward.
 import type { Endpoint } from '../core/endpoints.ts'
-import type { KeyMode } from '../core/secret.ts'
+import type { KeyMode, WhenTight } from '../core/key-choices.ts'
 import { findKey, findKeyBySecretHash, type Key } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 
@@ -20,7 +20,7 @@ export type Caller = {
   readonly permissions: ReadonlySet<Endpoint>
   /** Compared by the ledger when it reserves, so that no request passes with settings that have since changed. */
   readonly allowVersion: number
-  readonly whenTight: 'cap' | 'refuse'
+  readonly whenTight: WhenTight
 }
 
 export async function loadCaller(store: Store, secretHash: string): Promise<Caller | undefined> {

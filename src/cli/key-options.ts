@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander'
 
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
+import { WHEN_TIGHT } from '../core/key-choices.ts'
 import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
 import type { KeySettings, Some } from '../store/key-settings.ts'
 import { argument } from './failure.ts'
@@ -51,7 +52,7 @@ export function settingsOptions(command: Command, key: 'new' | 'changed'): Comma
       new Option(
         '--when-tight <policy>',
         `near the end of the budget, cap the output or refuse the call${unless('cap')}`,
-      ).choices(['cap', 'refuse']),
+      ).choices(WHEN_TIGHT),
     )
 }
 

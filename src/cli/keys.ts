@@ -2,8 +2,8 @@
 import { Option, type Command } from 'commander'
 
 import type { Config } from '../config/load.ts'
+import { KEY_MODES, type KeyMode } from '../core/key-choices.ts'
 import { OVERLAP_MS } from '../core/key-limits.ts'
-import type { KeyMode } from '../core/secret.ts'
 import { iso } from '../core/value-json.ts'
 import { readFrame } from '../store/frame.ts'
 import {
@@ -66,7 +66,7 @@ function addCreate(keys: Command): void {
     .description('Create a key. Its secret is shown once, here, and cannot be shown again.')
     .addOption(
       new Option('--mode <mode>', 'test keys are answered by the sandbox, at no cost')
-        .choices(['live', 'test'])
+        .choices(KEY_MODES)
         .default('live'),
     )
     .addOption(secretOnly())

@@ -4,13 +4,13 @@
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-export type KeyMode = 'live' | 'test'
+import { KEY_MODES, type KeyMode } from './key-choices.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_DIGITS = 43
 const CHECKSUM_DIGITS = 6
 const SHAPE = new RegExp(
-  `^[a-z][a-z0-9]{0,15}_(live|test)_[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}$`,
+  `^[a-z][a-z0-9]{0,15}_(${KEY_MODES.join('|')})_[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}$`,
 )
 
 const PERSONAL_SHAPE = new RegExp(`^tgp_[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}$`)
@@ -45,7 +45,7 @@ export function maskSecret(secret: string): string {
 /** The masks of secrets with this ending: what to search for when only the last characters are known. */
 export function masksOf(ending: string, prefix: string): readonly string[] {
   if (!/[0-9A-Za-z]{4}$/.test(ending)) return []
-  return ['live', 'test'].map((mode) => maskSecret(`${prefix}_${mode}_${ending.slice(-4)}`))
+  return KEY_MODES.map((mode) => maskSecret(`${prefix}_${mode}_${ending.slice(-4)}`))
 }
 
 function randomSecret(start: string): string {

@@ -4,6 +4,7 @@ import type { CostLine, Price } from '../catalog/prices.ts'
 import type { WorstCase } from '../catalog/tokens.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Usage } from '../core/events.ts'
+import type { WhenTight } from '../core/key-choices.ts'
 import type { Nanodollars } from '../core/money.ts'
 
 export interface Ledger {
@@ -49,7 +50,7 @@ export type Ask = {
   readonly endpoint: Endpoint
   readonly modelAsked: string
   readonly worstCase: WorstCase
-  readonly whenTight: 'cap' | 'refuse'
+  readonly whenTight: WhenTight
   /** What counts against tokens per minute until the true total is known. */
   readonly estimatedTokens: number
   /** False while the input is only bounded by its bytes: then an ask that does not fit is answered `recount`. */

@@ -3,8 +3,8 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
 import { DAY_MS } from '../core/durations.ts'
+import type { KeyMode } from '../core/key-choices.ts'
 import { KEY_ID_SHAPE } from '../core/key-limits.ts'
-import type { KeyMode } from '../core/secret.ts'
 import { fold } from './fold.ts'
 import type { KeyStatus } from './keys.ts'
 import { FRAME_ID } from './tables.ts'

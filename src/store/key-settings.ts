@@ -7,6 +7,7 @@ import {
   THRESHOLDS_MAX,
 } from '../core/alert-rules.ts'
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
+import { WHEN_TIGHT, type WhenTight } from '../core/key-choices.ts'
 import {
   KEY_ID_SHAPE,
   MODELS_MAX,
@@ -35,7 +36,7 @@ export type KeySettings = PeriodRule & {
   readonly rpm: number | null
   readonly tpm: number | null
   readonly concurrency: number | null
-  readonly whenTight: 'cap' | 'refuse'
+  readonly whenTight: WhenTight
   readonly expiresAt: number | null
   /** Percent of its budget at which alerts are given. */
   readonly alertThresholds: readonly number[]
@@ -71,7 +72,7 @@ const CHECKS: {
   rpm: (count) => optionalCount('rpm', count),
   tpm: (count) => optionalCount('tpm', count),
   concurrency: (count) => optionalCount('concurrency', count),
-  whenTight: (value) => oneOf('when_tight', value, ['cap', 'refuse']),
+  whenTight: (value) => oneOf('when_tight', value, WHEN_TIGHT),
   expiresAt: checkMoment,
   alertThresholds: checkThresholds,
   expiryReminders: checkReminders,

@@ -2,8 +2,8 @@
 import { sql, type Selectable } from 'kysely'
 
 import type { Endpoint } from '../core/endpoints.ts'
+import type { KeyMode } from '../core/key-choices.ts'
 import { pieces } from '../core/pieces.ts'
-import type { KeyMode } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
 import { viewAccount, type AccountView } from './accounts.ts'
 import { readThresholds } from './alert-rules.ts'

@@ -1,4 +1,4 @@
-// Describes to people where a database is, without what opens it.
+// Where a database is: reads its address, and describes it to people without what opens it.
 import { StoreError } from './errors.ts'
 
 /** The path of a file, or postgres://USER@HOST:PORT/NAME. */

@@ -2,6 +2,7 @@
 // Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a number.
 import type { Generated, Kysely, Transaction } from 'kysely'
 
+import type { KeyMode, WhenTight } from '../core/key-choices.ts'
 import type { Period, WeekStart } from '../core/periods.ts'
 import type { AdminTables } from './admin-tables.ts'
 import type { PeopleTables } from './people-tables.ts'
@@ -29,7 +30,7 @@ export type Tables = PeopleTables &
 export type Queries = Kysely<Tables>
 export type Tx = Transaction<Tables>
 
-/** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`. */
+/** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`, `secret_mark`. */
 type MetaTable = {
   name: string
   value: string
@@ -98,14 +99,14 @@ type AccountPeriodsTable = {
 export type KeysTable = {
   id: string
   name: string
-  mode: 'live' | 'test'
+  mode: KeyMode
   environment: string | null
   owner: string | null
   description: string | null
   /** JSON arrays of text. */
   tags: string
   permissions: string
-  when_tight: 'cap' | 'refuse'
+  when_tight: WhenTight
   created_at: number
   last_used_at: number | null
   revoked_at: number | null

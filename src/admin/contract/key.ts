@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { ENDPOINTS } from '../../core/endpoints.ts'
+import { KEY_MODES, WHEN_TIGHT } from '../../core/key-choices.ts'
 import {
   MODELS_MAX,
   NAME_LENGTH_MAX,
@@ -13,7 +14,7 @@ import { reminders, thresholds } from './alerts.ts'
 import { forecast } from './frame.ts'
 import { amount, anyMoment, moment, period, storable, weekStart } from './values.ts'
 
-export const keyMode = z.enum(['live', 'test'])
+export const keyMode = z.enum(KEY_MODES)
 export const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
 
 /** The state on a badge: the first of these that is true. */
@@ -53,7 +54,7 @@ const settings = {
   rpm: rate,
   tpm: rate,
   concurrency: rate,
-  when_tight: z.enum(['cap', 'refuse']),
+  when_tight: z.enum(WHEN_TIGHT),
   /** Percent of the budget at which alerts are given; an empty list: none. */
   alert_thresholds: thresholds,
   /** Days before the expiry on which an alert is given; an empty list: none. */

@@ -3,7 +3,9 @@ import { Button, NativeSelect, Popover, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { SubmitEvent } from 'react'
+import { KEY_STATUSES } from '../../../../src/admin/contract/key.ts'
 import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
+import { KEY_MODES } from '../../../../src/core/key-choices.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { modelsQuery } from '../../queries.ts'
 import type { OverviewSearch } from './overview-search.ts'
@@ -15,8 +17,6 @@ type FilterMenuProps = {
   readonly onChange: (change: Partial<OverviewSearch>) => void
 }
 
-const statuses = ['active', 'paused', 'expired', 'revoked'] as const
-const modes = ['live', 'test'] as const
 const uses = ['last_30_days', 'not_last_30_days'] as const
 const texts = ['owner', 'environment', 'tag'] as const
 
@@ -61,7 +61,7 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
         defaultValue={search.status ?? ''}
         data={[
           { value: '', label: t('keyStatus.current') },
-          ...statuses.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
+          ...KEY_STATUSES.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
         ]}
       />
       <NativeSelect
@@ -74,7 +74,7 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
         name="mode"
         label={t('filter.mode')}
         defaultValue={search.mode ?? ''}
-        data={[any, ...modes.map((value) => ({ value, label: t(`mode.${value}`) }))]}
+        data={[any, ...KEY_MODES.map((value) => ({ value, label: t(`mode.${value}`) }))]}
       />
       <NativeSelect
         name="model"

@@ -26,7 +26,7 @@ export type KeyFormValues = {
   readonly owner: string
   readonly environment: string
   readonly tags: string[]
-  readonly mode: 'live' | 'test'
+  readonly mode: KeyDetail['mode']
   readonly models: string[]
   readonly hasOwnLimit: boolean
   readonly budget: string
