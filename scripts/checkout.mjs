@@ -54,10 +54,15 @@ function readPackages(file) {
   return JSON.parse(fs.readFileSync(file, 'utf8')).packages
 }
 
-/** Builds web/ into web/dist unless it was built from these very sources. */
+/** Builds web/, with what it shares with the gateway, into web/dist unless it was built from these very sources. */
 export async function ensureWeb() {
   const target = path.join(root, 'web', 'dist')
-  const sources = [...filesBelow(path.join(root, 'web')), path.join(root, 'package-lock.json')]
+  const sources = [
+    ...filesBelow(path.join(root, 'web')),
+    ...modulesBelow('src/admin/contract'),
+    ...modulesBelow('src/core'),
+    path.join(root, 'package-lock.json'),
+  ]
   await make('web', { product: path.join(target, 'index.html'), sources }, () => {
     say('building the web interface')
     buildWeb(target)
@@ -80,9 +85,8 @@ function buildWeb(target) {
 /** Builds src/ into dist unless it was built from these very sources. */
 export async function ensureBuilt() {
   const target = path.join(root, 'dist')
-  const sources = filesBelow(path.join(root, 'src')).filter((file) => /(?<!\.test)\.ts$/.test(file))
   const others = ['package.json', 'package-lock.json', 'scripts/build.mjs']
-  sources.push(...others.map((file) => path.join(root, file)))
+  const sources = [...modulesBelow('src'), ...others.map((file) => path.join(root, file))]
   await make('gateway', { product: path.join(target, 'main.js'), sources }, () => {
     say('building the gateway')
     buildGateway(target)
@@ -125,6 +129,10 @@ function digestOf(files) {
   for (const file of files)
     hash.update(path.relative(root, file)).update('\0').update(fs.readFileSync(file)).update('\0')
   return hash.digest('hex')
+}
+
+function modulesBelow(folder) {
+  return filesBelow(path.join(root, folder)).filter((file) => /(?<!\.test)\.ts$/.test(file))
 }
 
 function filesBelow(folder) {

@@ -1,4 +1,4 @@
-// dist/ is rebuilt once when the sources change, and leftovers of earlier builds are removed later.
+// dist/ and web/dist are rebuilt once when their sources change, and leftovers of earlier builds are removed later.
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
@@ -55,6 +55,19 @@ test('a renamed or removed source counts as a change', async () => {
   assert.equal((await buildAndRun()).ran, 'renamed\n')
 })
 
+test('the interface is built again when what it shares with the gateway has changed', async () => {
+  write('web/index.html', '<script type="module" src="/main.ts"></script>\n')
+  write('web/main.ts', `import { word } from '../src/admin/contract/word.ts'\nconsole.log(word)\n`)
+  write('src/admin/contract/word.ts', `export { word } from '../../core/word.ts'\n`)
+  write('src/core/word.ts', `export const word = 'first'\n`)
+  assert.equal(await ensure('Web'), 'tollgate: building the web interface\n')
+  assert.equal(await ensure('Web'), '')
+  write('src/core/word.ts', `export const word = 'second'\n`)
+  assert.equal(await ensure('Web'), 'tollgate: building the web interface\n')
+  write('src/admin/contract/word.ts', `export const word = 'third'\n`)
+  assert.equal(await ensure('Web'), 'tollgate: building the web interface\n')
+})
+
 function write(path: string, text: string): void {
   const file = join(root, path)
   mkdirSync(dirname(file), { recursive: true })
@@ -62,11 +75,17 @@ function write(path: string, text: string): void {
 }
 
 async function buildAndRun(): Promise<{ readonly said: string; readonly ran: string }> {
-  const checkout = pathToFileURL(join(root, 'scripts/checkout.mjs')).href
-  const program = `import { ensureBuilt } from '${checkout}'; await ensureBuilt()`
-  const built = await run(process.execPath, ['--input-type=module', '--eval', program])
-  assert.equal(built.code, 0, built.stderr)
+  const said = await ensure('Built')
   const ended = await run(process.execPath, [join(root, 'dist/main.js')])
   assert.equal(ended.code, 0, ended.stderr)
-  return { said: built.stderr, ran: ended.stdout }
+  return { said, ran: ended.stdout }
+}
+
+/** Returns what it said. */
+async function ensure(what: 'Built' | 'Web'): Promise<string> {
+  const checkout = pathToFileURL(join(root, 'scripts/checkout.mjs')).href
+  const program = `import { ensure${what} } from '${checkout}'; await ensure${what}()`
+  const ended = await run(process.execPath, ['--input-type=module', '--eval', program])
+  assert.equal(ended.code, 0, ended.stderr)
+  return ended.stderr
 }
