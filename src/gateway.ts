@@ -94,7 +94,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   })
   opened.defer(() => store.close())
   await seedFrame(store, config.frame)
-  if (!(await agreeOnSecret(store, secretOf(config)))) log.warn('secret_changed', SECRET_CHANGED)
+  const secret = secretOf(config)
+  if (!(await agreeOnSecret(store, secret))) log.warn('secret_changed', SECRET_CHANGED)
   const tokenizer = new Tokenizer()
   opened.defer(() => tokenizer.close())
   const http = new HttpClient(source.env)
@@ -103,7 +104,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => ledger.close())
   const { smtp } = config.admin
   const mailer = smtp && smtpMailer(smtp)
-  const sender = alertSender({ clock, http, mailer, secret: secretOf(config) })
+  const sender = alertSender({ clock, http, mailer, secret })
   const alerts = new AlertWatch({ store, log, sender })
   opened.defer(() => alerts.stop())
   const running = new Running()
@@ -113,7 +114,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const supply = new Supply(config, { http, clock, log })
   const { bodyBytesMax } = config.server
   const settings = () => ({ ...supply.config.responses, bodyBytesMax })
-  const responses = opened.use(openResponses({ store, log, secret: secretOf(config), settings }))
+  const responses = opened.use(openResponses({ store, log, secret, settings }))
 
   opened.defer(await watchKeys(store, { directory, running, log }))
   opened.defer(watchSettings(options, supply))
@@ -139,7 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const ownFigures = () => processFigures({ version, counts, ledger, supply })
   const figures = options.figuresOfAll ?? (async () => [await ownFigures()])
   const admin = onDemand(() =>
-    openAdminPlane({ config, parts, supply, http, mailer, alerts: sender, figures }, url),
+    openAdminPlane({ config, secret, parts, supply, http, mailer, alerts: sender, figures }, url),
   )
   opened.defer(() => admin.close())
   const { edges, url } = await listen({ parts, store, ledger, admin, counts }, { config, log })
@@ -160,7 +161,7 @@ function openNodeLedger(
   })
 }
 
-type AdminPlaneParts = Pick<AdminOptions, 'http' | 'mailer' | 'alerts' | 'figures'> & {
+type AdminPlaneParts = Pick<AdminOptions, 'secret' | 'http' | 'mailer' | 'alerts' | 'figures'> & {
   /** As it was at the start: what the admin plane is bound to, above all its database, stays that of the data plane. */
   readonly config: Config
   readonly parts: Parts
@@ -189,7 +190,6 @@ async function openAdminPlane(
     isLocal: isAdminLocal(config),
     oidc: config.admin.oidc,
     version,
-    secret: secretOf(config),
     baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),
     standingOf: supply.standingOf.bind(supply),
     secretPrefix: () => supply.config.keys.prefix,
