@@ -2,6 +2,7 @@
 // `message` is written for the caller and safe to send; `cause` is for the log alone.
 import type { Usage } from './events.ts'
 import type { JsonObject } from './json.ts'
+import { SENTENCES } from './sentences.ts'
 
 /** retry: never = it would fail again; later = after retry-after; elsewhere = another target may succeed. */
 const CODES = {
@@ -95,11 +96,7 @@ export const CLIENT_GONE_STATUS = 499
 /** Whatever was thrown, as an error that can be sent. Internal faults reveal no details. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
-  return new GatewayError(
-    'internal_error',
-    'Tollgate failed to handle this request; the log has the details under this request id',
-    { cause: thrown },
-  )
+  return new GatewayError('internal_error', SENTENCES.fault, { cause: thrown })
 }
 
 /** The same failure, marked so that clients do not retry it automatically. */
