@@ -3,7 +3,7 @@
 import type { Clock } from '../core/clock.ts'
 import { GatewayError, invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, isObject, listOf, stringOf } from '../core/json.ts'
+import { isArray, isGiven, isObject, listOf, stringOf } from '../core/json.ts'
 import type { ResponseName, SealedResponse } from '../store/responses.ts'
 import { exactly } from '../wire/exact-json.ts'
 import type { JsonBody } from '../wire/json.ts'
@@ -129,7 +129,7 @@ function conversationOf({ input, response }: StoredResponse): readonly Json[] {
 async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Promise<JsonBody> {
   const { previous_response_id: previousId, input } = sent.value
   const items = input === undefined ? [] : itemsOf(input)
-  const hasPrevious = previousId !== undefined && previousId !== null
+  const hasPrevious = isGiven(previousId)
   // Input that is neither text nor a list is refused where the rest of the request is read.
   if (items === undefined || (!hasPrevious && !items.some(isReference))) return sent
   const before = hasPrevious ? await previous(state, keyId, previousId) : []
