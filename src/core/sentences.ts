@@ -176,6 +176,7 @@ export const SENTENCES = {
   webhook_failed_because: 'the connection to {{host}} failed: {{why}}',
   webhook_failed: 'the connection to {{host}} failed',
   no_smtp: 'no SMTP server is configured: set admin.smtp',
+  destination_off: 'the destination was switched off',
   destination_removed: 'the destination was removed',
 
   // How the cost of a request came about.

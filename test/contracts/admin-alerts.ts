@@ -594,6 +594,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.partialDeepStrictEqual(await toHook(), {
         state: 'failed',
         result: 'the destination was switched off',
+        reason: 'destination_off',
       })
       await desk.call('DELETE', path)
     })

@@ -3,6 +3,7 @@
 // happens on a timer, which also finds thresholds reached without a request.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import { messageOf } from '../../core/message-of.ts'
+import { SENTENCES } from '../../core/sentences.ts'
 import type { Balance, Balances, Ledger, Shortage } from '../../ledger/ledger.ts'
 import {
   claimDelivery,
@@ -190,7 +191,7 @@ export class AlertWatch {
     try {
       const destination = await findDestination(store, delivery.destinationId)
       if (!destination.enabled) {
-        const result = 'the destination was switched off'
+        const result = SENTENCES.destination_off
         return await finishDelivery(store, delivery.id, { state: 'failed', result })
       }
       const result = await sender.send(destination, delivery.alert)

@@ -56,6 +56,7 @@ const FAILURES = [
   'webhook_failed_because',
   'webhook_failed',
   'no_smtp',
+  'destination_off',
   'destination_removed',
 ] as const
 
