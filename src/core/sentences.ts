@@ -98,7 +98,7 @@ export const SENTENCES = {
   password_long: 'use at most {{most}} characters',
   password_monotonous: 'use a greater variety of characters',
   password_is_address: 'your e-mail address cannot be your password',
-  person_unknown: 'there is nobody called {{person}} here',
+  person_unknown: 'there is nobody called "{{person}}" here',
   person_known: '{{email}} already has an account here',
   person_blocked: '{{email}} is blocked',
   person_came: '{{email}} has already joined: reset the password instead',
@@ -155,6 +155,7 @@ export const SENTENCES = {
   link_unknown: 'there is no such link: copy all of it, or ask for a new one',
   account_blocked: 'this account is blocked: ask an administrator',
 
+  // Refusals, as the audit record has them.
   sign_in_wrong_password: 'wrong e-mail address or password, or blocked',
   sign_in_wrong_code: 'wrong code',
   sign_on_refused: 'single sign-on: {{answer}}',

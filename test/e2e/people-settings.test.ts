@@ -158,7 +158,10 @@ test('tollgate users does what the web pages do, beside a running server', async
     users('create', '--email', 'x', '--role', 'Viewer'),
     /ended with 2: .*not an e-mail/,
   )
-  await assert.rejects(users('block', 'nobody@example.com'), /ended with 1: .*nobody called/)
+  await assert.rejects(
+    users('block', 'nobody@example.com'),
+    /ended with 1: .*nobody called "nobody@example\.com" here/,
+  )
   assert.equal((await users('block', 'bob@example.com'))['status'], 'blocked')
   assert.equal((await users('unblock', 'bob@example.com'))['status'], 'invited')
   await users('remove', 'bob@example.com')
