@@ -150,6 +150,29 @@ describe('responses: a provider that deviates', () => {
     assert.deepEqual(texts(events), ['0:A', '0:a', '1:Bb'])
   })
 
+  test('may end interleaved items in another order than it began them', () => {
+    const [C, D] = [message('msg_c', 'Cc'), message('msg_d', 'Dd')]
+    const events = decoded(
+      added(0, A),
+      added(1, B),
+      added(2, C),
+      done(2, C),
+      delta(0, 'Aa'),
+      done(0, A),
+      added(3, D),
+      delta(3, 'Dd'),
+      done(3, D),
+      done(1, B),
+      completed(A, B, C, D),
+    )
+    assert.deepEqual(texts(events), ['0:Aa', '1:Bb', '2:Cc', '3:Dd'])
+  })
+
+  test('may begin an item beside another and never mention it again', () => {
+    const events = decoded(added(0, A), added(1, B), done(2, B), done(0, A), completed())
+    assert.deepEqual(texts(events), ['0:Aa', '1:Bb'])
+  })
+
   test('may never mark an item as done', () => {
     assert.deepEqual(texts(decoded(added(0, A), delta(0, 'A'), completed(A, B))), [
       '0:A',

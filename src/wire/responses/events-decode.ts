@@ -1,6 +1,6 @@
 // A provider's responses answer as canonical events, streamed or whole. An item that grows while no other is open is
-// streamed; any other is taken whole when it is done, so blocks never interleave. A whole answer is a list of items
-// that are already done.
+// streamed; any other is taken whole when it and those before it are done, so blocks never interleave. A whole answer
+// is a list of items that are already done.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -34,8 +34,8 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
 class AnswerDecoder {
   /** The one item that is being streamed, and what its events call it. */
   #open: { readonly index: number; readonly id: string; readonly decoder: ItemDecoder } | undefined
-  /** Items that are done but must wait for the open one. */
-  readonly #waiting: JsonObject[] = []
+  /** Items that began or were done beside the open one, by number, in that order; undefined = not done yet. */
+  readonly #waiting = new Map<number, JsonObject | undefined>()
   readonly #told = new Set<number>()
   readonly #toldIds = new Set<string>()
   #blocks = 0
@@ -79,7 +79,7 @@ class AnswerDecoder {
       if (!isObject(item)) continue
       for (const event of this.#done({ output_index, item })) events.push(event)
     }
-    const rest = this.#close({})
+    const rest = [...this.#close({}), ...this.#tellWaiting({ isLast: true })]
     const usage = decodeUsage(response)
     this.#isEnded = true
     return [
@@ -100,11 +100,17 @@ class AnswerDecoder {
 
   #add(data: JsonObject): CanonicalEvent[] {
     const events = this.#start({})
-    if (this.#open !== undefined || !isObject(data['item'])) return events
+    if (!isObject(data['item'])) return events
+    const id = stringOf(data['item']['id']) ?? ''
+    const index = numberOf(data['output_index']) ?? this.#told.size
+    if (this.#open !== undefined || this.#waiting.size > 0) {
+      const isKnown = this.#isOpen(index, id) || this.#told.has(index)
+      if (!isKnown) this.#waiting.set(index, undefined)
+      return events
+    }
     const decoder = itemDecoder(data['item'], () => this.#blocks++)
     if (decoder === undefined) return events
-    const index = numberOf(data['output_index']) ?? this.#told.size
-    this.#open = { index, id: stringOf(data['item']['id']) ?? '', decoder }
+    this.#open = { index, id, decoder }
     return [...events, ...decoder.start()]
   }
 
@@ -125,9 +131,8 @@ class AnswerDecoder {
     if (this.#isTold(item, index)) return []
     if (isSearchCall(item)) return [...this.#start({}), { type: 'search' }]
     if (this.#isOpen(index, item['id'])) return this.#close(item)
-    if (this.#open === undefined) return [...this.#start({}), ...this.#tell(item)]
-    this.#waiting.push(item)
-    return []
+    this.#waiting.set(index, item)
+    return this.#open === undefined ? [...this.#start({}), ...this.#tellWaiting()] : []
   }
 
   /** Some providers renumber items at the end, others change ids in every event; one of the two always stays. */
@@ -145,9 +150,18 @@ class AnswerDecoder {
     if (open === undefined) return []
     this.#open = undefined
     this.#hasCalled ||= open.decoder.isCall
-    const events = open.decoder.end(item)
-    const waiting = this.#waiting.splice(0)
-    return [...events, ...waiting.flatMap((each) => this.#tell(each))]
+    return [...open.decoder.end(item), ...this.#tellWaiting()]
+  }
+
+  /** Sends the items that are done, up to the first that is not; at the end of the answer, all of them. */
+  #tellWaiting({ isLast = false } = {}): CanonicalEvent[] {
+    const events: CanonicalEvent[] = []
+    for (const [index, item] of this.#waiting) {
+      if (item === undefined && !isLast) break
+      this.#waiting.delete(index)
+      for (const event of item === undefined ? [] : this.#tell(item)) events.push(event)
+    }
+    return events
   }
 
   #tell(item: JsonObject): CanonicalEvent[] {
