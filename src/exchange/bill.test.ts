@@ -126,6 +126,14 @@ test('a cut stream pays for its input and the received output', () => {
   )
 })
 
+test('a cut stream of short tokens pays for each piece', () => {
+  const meter = new Meter()
+  for (const text of ['', ...'3,141,592,6'.repeat(20)]) {
+    meter.see({ type: 'text-delta', choice: 0, block: 0, text }, CLOCK)
+  }
+  assert.equal(billOf(billable(undefined, { meter })).usage.outputTokens, 220)
+})
+
 test('a stream cut before its first word pays for its input alone', () => {
   for (const outputTokens of [0, -1]) {
     const meter = new Meter()

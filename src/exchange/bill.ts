@@ -114,7 +114,9 @@ const UNSEEN_TOKENS_PER_MS = 0.15
 /** The model's work as counted here. Parts that the provider did count are believed. */
 function estimate(billable: Billable): Usage {
   const { meter, outputTokensMax, unseenMs } = billable
-  const written = likelyTokens(meter.outputBytes) + Math.ceil(unseenMs * UNSEEN_TOKENS_PER_MS)
+  // Numbers have fewer bytes per token than prose.
+  const seen = Math.max(likelyTokens(meter.outputBytes), meter.outputPieces)
+  const written = seen + Math.ceil(unseenMs * UNSEEN_TOKENS_PER_MS)
   const told = meter.usage?.outputTokens ?? 0
   return {
     ...withSearches(inputTold(billable) ?? inputUntold(billable), billable),

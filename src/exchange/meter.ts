@@ -10,6 +10,8 @@ export class Meter {
   isCounted = false
   /** UTF-8 bytes of everything the model wrote: text, thoughts, tool calls. */
   outputBytes = 0
+  /** In how many pieces that came: a provider streams whole tokens, so there are at least as many. */
+  outputPieces = 0
   /** The web searches seen so far. */
   searches = 0
   /** Whether the provider marked its answer as complete. */
@@ -64,6 +66,7 @@ export class Meter {
 
   #output(text: string, clock: Pick<Clock, 'monotonicMs'>): void {
     this.outputBytes += Buffer.byteLength(text)
+    if (text !== '') this.outputPieces += 1
     this.isCounted = false
     this.firstOutputMs ??= clock.monotonicMs()
   }
