@@ -8,6 +8,7 @@ import type { JsonObject } from '../core/json.ts'
 import { isGiven } from '../core/json.ts'
 import type { FieldTable } from './fields.ts'
 import { tooComplex } from './json.ts'
+import type { Shape } from './shape.ts'
 
 /** Roles that belong to the framing of a message. Any other is text that the client chose. */
 const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
@@ -63,9 +64,12 @@ export class Measure {
     if (!ROLES.has(value)) this.text(value)
   }
 
-  /** A field in no table may still reach the model: providers put documents and templates there. */
-  unknownFields(body: JsonObject, known: FieldTable): void {
-    for (const [name, value] of Object.entries(body)) {
+  /**
+   * A field in no table may still reach the model: providers read documents and templates there, and vLLM gives its
+   * template whole messages.
+   */
+  unknownFields(holder: JsonObject, known: FieldTable | Shape): void {
+    for (const [name, value] of Object.entries(holder)) {
       if (!Object.hasOwn(known, name)) this.json(value)
     }
   }

@@ -110,6 +110,10 @@ test('each part of the input is measured by its kind', () => {
       { ...plain, lore: 'abc' },
       { textBytes: 7, jsonBytes: 3 },
     ],
+    'an unknown field of a message': [
+      { ...plain, messages: [{ role: 'user', content: 'Hi', lore: 'abc' }] },
+      { textBytes: 2, jsonBytes: 3 },
+    ],
     'tools and an output schema': [
       { ...plain, tools: [tool], output_config: { format: schema } },
       { textBytes: 7, items: 2, jsonBytes: bytes(tool) + bytes(schema) },

@@ -12,6 +12,7 @@ import { dataType } from '../media.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
 import { isHosted, vendorToolsIn } from './removals.ts'
+import { MESSAGE } from './shape.ts'
 
 type MeasuredInput = {
   readonly measure: InputMeasure
@@ -40,6 +41,7 @@ export function measureInput(
       continue
     }
     measure.role(message['role'])
+    measure.unknownFields(message, MESSAGE)
     readContent(message['content'], `messages[${index}].content`, walk)
   }
   for (const tool of listOf(body['tools'])) {

@@ -60,9 +60,11 @@ const TOOL: Shape = {
 }
 const FORMAT: Shape = { type: 'known', schema: 'known' }
 
+export const MESSAGE: Shape = { role: 'known', content: blockShape }
+
 export const MESSAGES_SHAPE: Shape = {
   system: blockShape,
-  messages: { role: 'known', content: blockShape },
+  messages: MESSAGE,
   tools: (tool) => (isVendorTool(tool) ? undefined : TOOL),
   tool_choice: { type: 'known', name: 'known', disable_parallel_tool_use: 'known' },
   thinking: { type: 'known', budget_tokens: 'known', display: 'known' },

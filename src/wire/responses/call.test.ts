@@ -90,6 +90,11 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
   ],
   ['unknown fields', { documents: ['abc'] }, { textBytes: 2, jsonBytes: 7 }],
   [
+    'unknown fields of messages',
+    { input: [{ role: 'assistant', content: 'Hi', id: 'msg_1', tool_calls: ['abc'] }] },
+    { textBytes: 2, jsonBytes: 7 },
+  ],
+  [
     'cache marks',
     user({ type: 'input_text', text: '', prompt_cache_breakpoint: { ttl: '12h' } }),
     { items: 2, cacheWrites: 'long' },

@@ -15,6 +15,7 @@ import { PRICE, refuseFields } from '../refused-fields.ts'
 import { isUnreadable } from './encrypted-reasoning.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { itemType } from './item-type.ts'
+import { MESSAGE } from './shape.ts'
 import { isVendorTool, searchesMaxOf, usableTools } from './usable-tools.ts'
 
 export function readCall(body: JsonObject, measure = new Measure()): Call {
@@ -83,6 +84,7 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
   switch (itemType(item)) {
     case 'message':
       measure.role(item['role'])
+      measure.unknownFields(item, MESSAGE)
       return readContent(item['content'], `${place}.content`, walk)
     case 'function_call':
       measure.text(item['call_id'])

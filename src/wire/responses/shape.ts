@@ -58,8 +58,10 @@ function toolShape(tool: JsonObject): Shape | undefined {
   return TOOLS.get(typeOf(tool))
 }
 
+export const MESSAGE: Shape = { ...ITEM, role: 'known', phase: 'known', content: partShape }
+
 const ITEMS: ReadonlyMap<string, Shape> = shapesOf({
-  message: { ...ITEM, role: 'known', phase: 'known', content: partShape },
+  message: MESSAGE,
   function_call: { ...CALL, arguments: 'known', parsed_arguments: 'known' },
   custom_tool_call: { ...CALL, input: 'known' },
   function_call_output: { ...CALL, output: partShape },
