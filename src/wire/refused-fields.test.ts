@@ -22,6 +22,7 @@ const GIVEN: Readonly<Record<string, Json>> = {
   google: { cached_content: 'cachedContents/1' },
   best_of: 8,
   n_cmpl: 8,
+  multi_agent: { enabled: true, max_concurrent_subagents: 100 },
 }
 
 describe('fields that no request may carry', () => {
@@ -68,6 +69,7 @@ describe('fields that no request may carry', () => {
       search_parameters: { mode: 'off' },
       enable_search: false,
       auto_max_new_tokens: false,
+      multi_agent: { enabled: false },
       options: { temperature: 0.5 },
       google: { thinking_config: { thinking_budget: 0 } },
       n_cmpl: 1,

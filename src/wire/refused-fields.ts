@@ -62,6 +62,8 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   options: { why: OUTPUT, allows: (value) => isObject(value) && !isGiven(value['num_predict']) },
   n_cmpl: { why: OUTPUT, allows: (value) => value === 1 },
   best_of: { why: OUTPUT, allows: (value) => value === 1 },
+  // OpenAI: a model starts any number of others, each with a context of its own, inside one request.
+  multi_agent: { why: INPUT, allows: (value) => isObject(value) && value['enabled'] === false },
   // vLLM: a template may loop, and an image may be split into any number of tokens.
   chat_template: { why: INPUT },
   mm_processor_kwargs: { why: INPUT },

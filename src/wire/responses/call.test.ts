@@ -193,6 +193,7 @@ const REFUSED: readonly [param: string, body: JsonObject][] = [
     { prompt_cache_options: { comparison_response_id: 'resp_1' } },
   ],
   ['reasoning.mode', { reasoning: { mode: 'pro' } }],
+  ['multi_agent', { multi_agent: { enabled: true } }],
   ['prompt_cache_options.ttl', { prompt_cache_options: { ttl: '9d' } }],
 ]
 for (const [param, body] of REFUSED) {
