@@ -102,7 +102,7 @@ const message = {
   content: [
     { type: 'thinking', thinking: 'Let me think.', signature: 'c2lnbmVk' },
     { type: 'redacted_thinking', data: 'aGlkZGVu' },
-    { type: 'text', text: 'It is warm ☀', citations: null },
+    { type: 'text', text: 'It is warm ☀' },
     {
       type: 'tool_use',
       id: 'call_1',

@@ -143,7 +143,8 @@ export class FrameWriter {
   }
 
   #openText(): Frame[] {
-    return this.#open({ type: 'text', text: '', citations: null })
+    // Without `citations`, like Anthropic's own: AI SDK 5 and 6 take a list or nothing, and fail on null.
+    return this.#open({ type: 'text', text: '' })
   }
 
   #citation({ url, title }: { readonly url: string; readonly title: string }): Frame[] {
