@@ -99,6 +99,22 @@ describe('the overview of keys', () => {
     await hiding('none')
   })
 
+  test('the forecast is for the day of the reset, wherever the reader is', async () => {
+    const storageState = await desk.context.storageState()
+    const context = await desk.browser.newContext({
+      ...{ locale: 'en-US', timezoneId: 'Pacific/Pago_Pago', storageState },
+    })
+    const away = await context.newPage()
+    await desk.open('/settings/api-access', away)
+    const resets = await away.getByText(/^Resets /).textContent()
+    const forecast = await away.getByText(/^At the current pace/).textContent()
+    await context.close()
+    assert.equal(
+      / by (.+)$/.exec(String(forecast))?.[1],
+      /^Resets (.+?, \d+)/.exec(String(resets))?.[1],
+    )
+  })
+
   test('the frame can be edited from its card', async () => {
     await desk.open('/settings/api-access')
     await page.getByRole('button', { name: 'Edit frame' }).click()

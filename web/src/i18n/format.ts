@@ -20,6 +20,8 @@ export type Format = {
   /** 0.12 as "+12 %", a change relative to before. */
   change(ratio: number): string
   date(moment: string): string
+  /** The day on which a moment falls in the given zone. */
+  dateIn(moment: string, timezone: string): string
   /** A calendar day, `2026-11-15`, which is the same day in every zone. */
   day(day: string): string
   /** In the reader's zone, which it names. */
@@ -90,6 +92,8 @@ function makeFormat(locale: string): Format {
     },
     change: (ratio) => change.format(ratio),
     date: (moment) => date.format(new Date(moment)),
+    dateIn: (moment, timeZone) =>
+      new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }).format(new Date(moment)),
     day: (text) => day.format(new Date(text)),
     dateTime: (moment) => `${dateTime.format(new Date(moment))} ${zoneAt(zone, moment)}`,
     hour: (moment) => hour.format(new Date(moment)),

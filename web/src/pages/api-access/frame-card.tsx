@@ -74,7 +74,7 @@ function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
     <ul className={styles['facts']}>
       <li>{t('budget.held', { amount: format.money(frame.held) })}</li>
       <Resets resetsAt={frame.resets_at} timezone={frame.timezone} />
-      <Forecast forecast={frame.forecast} resetsAt={frame.resets_at} />
+      <Forecast forecast={frame.forecast} resetsAt={frame.resets_at} timezone={frame.timezone} />
       <li className={isOver ? styles['warn'] : undefined}>
         {isOver && <WarningIcon size={14} />}
         {isOver
@@ -100,13 +100,10 @@ export function Resets({ resetsAt, timezone }: ResetsProps) {
   return <li>{t('budget.resets', { moment, relative: format.relative(resetsAt, now) })}</li>
 }
 
-type ForecastProps = {
-  readonly forecast: FrameAnswer['forecast']
-  readonly resetsAt: string | null
-}
+type ForecastProps = ResetsProps & { readonly forecast: FrameAnswer['forecast'] }
 
 /** The forecast at the current pace, as an item of a list of facts. */
-export function Forecast({ forecast, resetsAt }: ForecastProps) {
+export function Forecast({ forecast, resetsAt, timezone }: ForecastProps) {
   const { t } = useTranslation()
   const format = useFormat()
   if (!forecast) return null
@@ -114,7 +111,7 @@ export function Forecast({ forecast, resetsAt }: ForecastProps) {
     return (
       <li className={styles['warn']}>
         <WarningIcon size={14} />
-        {t('budget.exhaustedAbout', { date: format.date(forecast.exhausted_at) })}
+        {t('budget.exhaustedAbout', { date: format.dateIn(forecast.exhausted_at, timezone) })}
       </li>
     )
   if (!resetsAt) return null
@@ -122,7 +119,7 @@ export function Forecast({ forecast, resetsAt }: ForecastProps) {
     <li>
       {t('budget.forecast', {
         amount: format.money(forecast.spent_at_reset),
-        date: format.date(resetsAt),
+        date: format.dateIn(resetsAt, timezone),
       })}
     </li>
   )

@@ -36,7 +36,11 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
       <Resets resetsAt={detail.resets_at} timezone={detail.timezone} />
       {/* A key that can no longer spend has no forecast. */}
       {detail.status === 'active' && detail.state !== 'budget_exhausted' && (
-        <Forecast forecast={detail.forecast} resetsAt={detail.resets_at} />
+        <Forecast
+          forecast={detail.forecast}
+          resetsAt={detail.resets_at}
+          timezone={detail.timezone}
+        />
       )}
       <LastAlert id={detail.id} />
     </>
@@ -175,7 +179,10 @@ function History({ detail }: { readonly detail: KeyDetail }) {
   const periods = detail.history.slice(0, periodsShown).toReversed()
   if (periods.length === 0) return null
   const summary = periods
-    .map(({ ends_at: endsAt, spent }) => `${format.date(endsAt)}: ${format.money(spent)}`)
+    .map(
+      ({ ends_at: endsAt, spent }) =>
+        `${format.dateIn(endsAt, detail.timezone)}: ${format.money(spent)}`,
+    )
     .join(', ')
   return (
     <div className={styles['history']}>
