@@ -1,7 +1,7 @@
-// The main navigation. Entries whose permission the reader lacks are hidden; their addresses still answer, with the
+// The main navigation. Entries whose pages the reader may not see are hidden; their addresses still answer, with the
 // reason.
-import { Link, useLocation } from '@tanstack/react-router'
-import type { LinkProps } from '@tanstack/react-router'
+import { Link, useLocation, useRouter } from '@tanstack/react-router'
+import type { AnyRoute, LinkProps } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import type { TextKey } from '../i18n/texts.ts'
@@ -23,10 +23,9 @@ import { useSession } from '../session.ts'
 import styles from './navigation.module.css'
 
 type Entry = {
-  readonly to: NonNullable<LinkProps['to']>
+  readonly to: Exclude<NonNullable<LinkProps['to']>, '.' | '..'>
   readonly label: TextKey
   readonly icon: ComponentType
-  readonly permission?: Permission
 }
 
 type Section = { readonly heading: TextKey; readonly entries: readonly Entry[] }
@@ -35,60 +34,25 @@ const sections: readonly Section[] = [
   {
     heading: 'nav.settings',
     entries: [
-      {
-        to: '/settings/api-access',
-        label: 'nav.apiAccess',
-        icon: KeyIcon,
-        permission: 'configuration:read',
-      },
-      {
-        to: '/settings/api-access/frame',
-        label: 'nav.frame',
-        icon: GaugeIcon,
-        permission: 'configuration:read',
-      },
-      {
-        to: '/settings/models',
-        label: 'nav.models',
-        icon: CubeIcon,
-        permission: 'configuration:read',
-      },
-      {
-        to: '/settings/alerts',
-        label: 'nav.alerts',
-        icon: BellIcon,
-        permission: 'configuration:read',
-      },
-      {
-        to: '/settings/playground',
-        label: 'nav.playground',
-        icon: PlayIcon,
-        permission: 'configuration:manage',
-      },
+      { to: '/settings/api-access', label: 'nav.apiAccess', icon: KeyIcon },
+      { to: '/settings/api-access/frame', label: 'nav.frame', icon: GaugeIcon },
+      { to: '/settings/models', label: 'nav.models', icon: CubeIcon },
+      { to: '/settings/alerts', label: 'nav.alerts', icon: BellIcon },
+      { to: '/settings/playground', label: 'nav.playground', icon: PlayIcon },
     ],
   },
   {
     heading: 'nav.insight',
     entries: [
-      { to: '/settings/usage', label: 'nav.usage', icon: ChartIcon, permission: 'usage:read' },
-      {
-        to: '/settings/requests',
-        label: 'nav.requests',
-        icon: ListIcon,
-        permission: 'requests:read',
-      },
-      { to: '/settings/audit', label: 'nav.audit', icon: HistoryIcon, permission: 'audit:read' },
+      { to: '/settings/usage', label: 'nav.usage', icon: ChartIcon },
+      { to: '/settings/requests', label: 'nav.requests', icon: ListIcon },
+      { to: '/settings/audit', label: 'nav.audit', icon: HistoryIcon },
     ],
   },
   {
     heading: 'nav.team',
     entries: [
-      {
-        to: '/settings/people',
-        label: 'nav.people',
-        icon: PeopleIcon,
-        permission: 'people:manage',
-      },
+      { to: '/settings/people', label: 'nav.people', icon: PeopleIcon },
       { to: '/settings/roles', label: 'nav.roles', icon: ShieldIcon },
       { to: '/settings/admin-api', label: 'nav.apiDocs', icon: BookIcon },
     ],
@@ -99,10 +63,11 @@ export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
   const { t } = useTranslation()
   const { may } = useSession()
   const { pathname } = useLocation()
+  const { routesByPath } = useRouter()
   return (
     <nav className={styles['navigation']} aria-label={t('nav.label')}>
       {sections.map(({ heading, entries }) => {
-        const shown = entries.filter(({ permission }) => !permission || may(permission))
+        const shown = entries.filter(({ to }) => permissionsOf(routesByPath[to]).every(may))
         if (shown.length === 0) return null
         return (
           <div key={heading}>
@@ -127,6 +92,14 @@ export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
       })}
     </nav>
   )
+}
+
+/** Those that the router demands for a page: its own, and those of the pages it is within. */
+function permissionsOf(page: AnyRoute): readonly Permission[] {
+  const { parentRoute, options } = page
+  const around = parentRoute ? permissionsOf(parentRoute) : []
+  const permission = options.staticData?.permission
+  return permission ? [...around, permission] : around
 }
 
 /** Whether an entry within this one leads here: then only that one is current. */
