@@ -59,8 +59,8 @@ test('the largest possible usage is believed', () => {
   for (const usage of [
     { inputTokens: 1_000, cachedTokens: 400, cacheWriteTokens: 600, cacheWriteLongTokens: 600 },
     { inputTokens: 1_000, audioTokens: 1_000 },
-    { outputTokens: 500, reasoningTokens: 500 },
-    { webSearches: SEARCHES_MOST },
+    { inputTokens: 1, outputTokens: 500, reasoningTokens: 500 },
+    { inputTokens: 1, webSearches: SEARCHES_MOST },
   ]) {
     const bill = billOf(billable(usage))
     assert.deepEqual([bill.estimated, bill.usage], [false, { ...NO_USAGE, ...usage }])
@@ -75,9 +75,12 @@ test('long cache writes cost the long price even if the usage names no lifetimes
   assert.equal(mostOf(long), 1_180_000n)
 })
 
-test('an explicit zero is a count', () => {
-  const bill = billOf(billable({}))
-  assert.deepEqual([bill.cost, bill.estimated], [0n, false])
+test('a server that says it read nothing has not counted', () => {
+  for (const outputTokens of [0, 400]) {
+    const { usage, estimated, impossible } = billOf(billable({ outputTokens }))
+    assert.deepEqual([estimated, impossible], [true, false])
+    assert.deepEqual([usage.inputTokens, usage.outputTokens], [204, outputTokens || 100])
+  }
 })
 
 test('a missing or impossible usage is replaced by an estimate of what was received', () => {
@@ -112,7 +115,8 @@ test('an estimate never exceeds the hold', () => {
 })
 
 test('a usage above the hold is charged in full', () => {
-  assert.equal(billOf(billable({ outputTokens: 10 }, { held: 7n })).cost, 20_000n)
+  const usage = { inputTokens: 1, outputTokens: 10 }
+  assert.equal(billOf(billable(usage, { held: 7n })).cost, 21_000n)
 })
 
 test('a cut stream pays for its input and the received output', () => {

@@ -56,11 +56,13 @@ export const NOTHING: Bill = {
 export function billOf(billable: Billable): Bill {
   const { meter, price, held } = billable
   const told = meter.isComplete && meter.isCounted ? usageTold(billable) : undefined
-  const isBelieved = told !== undefined && isPossible(told, billable)
+  const isCredible = told !== undefined && isPossible(told, billable)
+  // A model reads something of every request: a server that says it read nothing has not counted.
+  const isBelieved = isCredible && told.inputTokens > 0
   const usage = isBelieved ? told : estimate(billable)
   const { lines, nanodollars: cost } = costOf(usage, price)
   const surcharge = surchargeOf(usage, price)
-  const impossible = told !== undefined && !isBelieved
+  const impossible = told !== undefined && !isCredible
   return isBelieved || cost + surcharge.nanodollars <= held
     ? { usage, lines, cost, surcharge, estimated: !isBelieved, impossible }
     : { usage, lines, cost: held, surcharge: NO_SURCHARGE, estimated: true, impossible }
