@@ -111,9 +111,17 @@ test('a new key has every field', () => {
 })
 
 test('a lifetime counts from now, and a date lasts until the end of that day', () => {
-  assert.equal(expiryOf({ lifetime: '7', lastDay: '' }, now), '2026-11-22T12:00:00.000Z')
-  const end = new Date(expiryOf({ lifetime: 'date', lastDay: '2027-01-31' }, now) ?? '')
+  const values = emptyValues('UTC')
+  assert.equal(expiryOf({ ...values, lifetime: '7' }, now), '2026-11-22T12:00:00.000Z')
+  const end = new Date(expiryOf({ ...values, lifetime: 'date', lastDay: '2027-01-31' }, now) ?? '')
   assert.equal(end.getHours(), 23)
   assert.equal(end.getDate(), 31)
-  assert.equal(expiryOf({ lifetime: 'date', lastDay: '' }, now), null)
+  assert.equal(expiryOf({ ...values, lifetime: 'date' }, now), null)
+})
+
+test('a key whose last day is not changed expires when it did before', () => {
+  const values = valuesOf(key, separators)
+  assert.equal(expiryOf(values, now), key.expires_at)
+  const later = expiryOf({ ...values, lastDay: '2027-02-16' }, now) ?? ''
+  assert.equal(new Date(later).getHours(), 23)
 })

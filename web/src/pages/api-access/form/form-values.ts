@@ -43,6 +43,8 @@ export type KeyFormValues = {
   readonly lifetime: Lifetime
   /** The last day, in the reader's zone; used only if `lifetime` is `date`. */
   readonly lastDay: string
+  /** When the key expires now, at any time of day: left as it is unless another last day is chosen. */
+  readonly expiresAt: string | null
   /** Days before the expiry, as typed. */
   readonly expiry_reminders: string[]
 }
@@ -91,6 +93,7 @@ export const emptyValues = (timezone: string): KeyFormValues => ({
   permissions: [...ENDPOINTS],
   lifetime: 'never',
   lastDay: '',
+  expiresAt: null,
   expiry_reminders: USUAL_REMINDERS.map(String),
 })
 
@@ -115,7 +118,8 @@ export function valuesOf(key: KeyDetail, separators: Separators): KeyFormValues 
     concurrency: key.concurrency === null ? '' : String(key.concurrency),
     permissions: [...key.permissions],
     lifetime: key.expires_at === null ? 'never' : 'date',
-    lastDay: key.expires_at === null ? '' : dayOf(new Date(key.expires_at)),
+    lastDay: key.expires_at === null ? '' : dayOf(key.expires_at),
+    expiresAt: key.expires_at,
     expiry_reminders: key.expiry_reminders.map(String),
   }
 }
@@ -128,11 +132,8 @@ export function newKeyOf(values: KeyFormValues, reading: Reading): NewKey {
 /** Only the fields that differ, so that two people who change different fields do not undo each other. */
 export function keyChangeOf(key: KeyDetail, values: KeyFormValues, reading: Reading): KeyChange {
   const wanted = settingsOf(values, reading)
-  const before = valuesOf(key, reading.separators)
   const isKept = (name: keyof typeof wanted): boolean => {
     if (name === 'budget') return isSame(key.budget, wanted.budget)
-    if (name === 'expires_at')
-      return before.lifetime === values.lifetime && before.lastDay === values.lastDay
     return JSON.stringify(comparable(wanted[name])) === JSON.stringify(comparable(key[name]))
   }
   return Object.fromEntries(
@@ -175,16 +176,18 @@ function settingsOf(values: KeyFormValues, { now, separators }: Reading) {
 
 /** The moment the key stops working: after so many days, or at the end of its last day; null = never. */
 export function expiryOf(
-  { lifetime, lastDay }: Pick<KeyFormValues, 'lifetime' | 'lastDay'>,
+  { lifetime, lastDay, expiresAt }: Pick<KeyFormValues, 'lifetime' | 'lastDay' | 'expiresAt'>,
   now: number,
 ): string | null {
   if (lifetime === 'never') return null
   if (lifetime !== 'date') return new Date(now + Number(lifetime) * DAY_MS).toISOString()
+  if (expiresAt !== null && lastDay === dayOf(expiresAt)) return expiresAt
   const end = new Date(`${lastDay}T23:59:59`)
   return Number.isNaN(end.getTime()) ? null : end.toISOString()
 }
 
-function dayOf(moment: Date): string {
+function dayOf(text: string): string {
+  const moment = new Date(text)
   const pad = (part: number): string => String(part).padStart(2, '0')
   return `${moment.getFullYear()}-${pad(moment.getMonth() + 1)}-${pad(moment.getDate())}`
 }

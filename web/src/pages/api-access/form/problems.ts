@@ -18,7 +18,7 @@ import type { Words } from '../../../i18n/use-words.ts'
 import { expiryOf, isShown } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
 
-export type Field = keyof KeyFormValues
+export type Field = Exclude<keyof KeyFormValues, 'expiresAt'>
 type FormWords = Pick<Words, 't' | 'format'>
 type Problems = Partial<Record<Field, string>>
 
