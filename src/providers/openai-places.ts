@@ -14,6 +14,8 @@ export type Place = {
   readonly isCurrent?: true
   /** It refuses what it does not know. */
   readonly isStrict?: true
+  /** It has files read for models that cannot, for a fee unless told otherwise. */
+  readonly parsesFiles?: true
   /** OpenAI itself: it speaks responses, too. */
   readonly isOpenAi?: true
 }
@@ -41,7 +43,12 @@ export const PLACES = {
   deepseek: { url: 'https://api.deepseek.com/v1', prices: 'deepseek', vendor: 'deepseek' },
   xai: { url: 'https://api.x.ai/v1', prices: 'x-ai', vendor: 'xai', isCurrent: true },
   together: { url: 'https://api.together.xyz/v1', prices: 'together' },
-  openrouter: { url: 'https://openrouter.ai/api/v1', prices: 'openrouter', isCurrent: true },
+  openrouter: {
+    url: 'https://openrouter.ai/api/v1',
+    prices: 'openrouter',
+    isCurrent: true,
+    parsesFiles: true,
+  },
   vllm: { url: 'http://127.0.0.1:8000/v1', isLocal: true },
   llamacpp: { url: 'http://127.0.0.1:8080/v1', isLocal: true },
   ollama: { url: 'http://127.0.0.1:11434/v1', isLocal: true },

@@ -12,6 +12,7 @@ import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Place } from './openai-places.ts'
 import { isInOpenAiRegion, placeOf, PLACES, PRESETS } from './openai-places.ts'
+import { withFreeParser } from './openrouter-files.ts'
 import type { Provider, UnsentRequest } from './provider.ts'
 import { unknownIn, withoutUnknown } from './strict-place.ts'
 
@@ -86,12 +87,13 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   return {
     name: settings.name,
     formatsOf: () => formats,
-    send: ({ format, body, headers, timeouts }, signal) => {
+    send: ({ format, model, body, headers, timeouts }, signal) => {
       const url = urls.get(format)
       if (url === undefined) throw new Error(`${settings.name} does not speak ${format}`)
       const beta = headers.get('openai-beta')
       const words = format === 'chat' && place.isCurrent !== true ? inOlderWords(body) : body
-      const known = place.isStrict === true ? withoutUnknown(words, format) : words
+      const parsed = place.parsesFiles === true ? withFreeParser(words, model) : words
+      const known = place.isStrict === true ? withoutUnknown(parsed, format) : parsed
       return keys.send((key) =>
         http.send(
           {
