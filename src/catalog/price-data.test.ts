@@ -35,6 +35,7 @@ test('a model that searches unasked has no price if the data lacks the fee', () 
   assert.equal(priceOf('openai', 'gpt-4o-mini-search-preview-2025-03-11'), undefined)
   assert.equal(priceOf('openrouter', 'perplexity/sonar'), undefined)
   assert.equal(priceOf('perplexity', 'sonar-deep-research'), undefined)
+  assert.equal(priceOf('openrouter', 'openai/o4-mini-deep-research'), undefined)
   assert.equal(perMillion(priceOf('perplexity', 'sonar-pro')?.fees.request ?? 0n), '14000')
 })
 

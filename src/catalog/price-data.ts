@@ -59,7 +59,7 @@ const BILLED_BESIDE = [
   { madeFor: /\baudio\b/i, figure: 'input_audio_mtok' },
   { madeFor: /\bimage\b/i, figure: 'output_image_mtok' },
   // These search the web unasked, for a fee that their usage does not report.
-  { madeFor: /\b(?:sonar|search-preview)\b/i, figure: 'requests_kcount' },
+  { madeFor: /\b(?:sonar|search-preview|deep-research)\b/i, figure: 'requests_kcount' },
 ]
 
 /** Whether the data has only the price of text, for a model that is made for more. */
