@@ -1,4 +1,4 @@
-// Runs test files with node:test, one process each, one more at a time than there are cores, and collects the outcome.
+// Runs test files with node:test, one process each, two more at a time than there are cores, and collects the outcome.
 // Prints one line when a file is done; suite.ts prints the report at the end.
 import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
