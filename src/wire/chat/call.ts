@@ -4,11 +4,12 @@ import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
 import { refuseAccountFiles } from '../account-files.ts'
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { compactionIn } from '../compaction.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
+import { endUserOf } from '../end-user.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
 import { refuseFields } from '../refused-fields.ts'
@@ -33,7 +34,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const tokensMax = countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1)
   const choices = countOf(body, 'n', 1) ?? 1
   const effort = body['reasoning_effort'] ?? 'none'
-  const endUser = stringOf(body['safety_identifier']) ?? stringOf(body['user'])
+  const endUser = endUserOf(body)
   const metadata = labelsOf(body['metadata'])
   return {
     model,

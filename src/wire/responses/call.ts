@@ -4,11 +4,12 @@ import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isGiven, isObject, listOf, stringOf, typeOf } from '../../core/json.ts'
+import { defined, isArray, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 import { refuseAccountFiles } from '../account-files.ts'
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { compactionIn } from '../compaction.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
+import { endUserOf } from '../end-user.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
 import { PRICE, refuseFields } from '../refused-fields.ts'
@@ -49,7 +50,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
             searchesMax,
             dropped: [...usableTools(body, { maySearch: true }).dropped, ...compaction],
           },
-    endUser: stringOf(body['safety_identifier']) ?? stringOf(body['user']),
+    endUser: endUserOf(body),
     metadata: labelsOf(body['metadata']),
   })
 }
