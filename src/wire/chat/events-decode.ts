@@ -1,13 +1,12 @@
 // A provider's chat completions answer as canonical events. Tolerates what compatible providers get wrong (missing
 // roles or indexes, usage sent twice), but an answer is complete only with its final marker: `[DONE]`, or the
 // usage-only chunk before it, after which some providers just close the connection.
-import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { Choices } from '../choices.ts'
-import { decodeComplaint, streamError } from '../provider-errors.ts'
+import { decodeComplaint, streamError, withoutContent } from '../provider-errors.ts'
 import { findString } from '../json-text.ts'
 import type { Changing } from '../refrain.ts'
 import { withRefrain } from '../refrain.ts'
@@ -85,9 +84,7 @@ class AnswerDecoder {
   end(): readonly CanonicalEvent[] {
     if (this.#isEnded) return []
     this.#isEnded = true
-    if (this.#choices.isEmpty) {
-      throw new GatewayError('provider_failed', 'the provider sent an answer without any content')
-    }
+    if (this.#choices.isEmpty) throw withoutContent()
     const ends = this.#choices.all.flatMap((choice) => choice.end('stop'))
     return [...ends, { type: 'response-end' }]
   }
