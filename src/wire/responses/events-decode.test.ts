@@ -212,6 +212,21 @@ describe('responses: a provider that deviates', () => {
     )
   })
 
+  test('may give a text and a call the same number', () => {
+    const call = { type: 'function_call', id: 'fc_a', call_id: 'a', name: 'f', arguments: '{}' }
+    const piece = { type: 'response.function_call_arguments.delta', delta: '{}' }
+    const begun = added(0, { ...call, arguments: '' })
+    const grown = { ...piece, output_index: 0, item_id: 'fc_a' }
+    for (const stream of [
+      [added(0, A), delta(0, 'Aa'), done(0, A), begun, grown, done(0, call), completed(A, call)],
+      [added(0, A), begun, delta(0, 'Aa'), grown, done(0, call), done(0, A), completed(A, call)],
+      [done(0, A), done(0, call), completed()],
+    ]) {
+      const told = decoded(...stream).flatMap((event) => ('text' in event ? [event.text] : []))
+      assert.deepEqual(told, ['Aa', '{}'])
+    }
+  })
+
   test('may rename items in every event', () => {
     const renamed = message('msg_other', 'Aa')
     assert.deepEqual(texts(decoded(done(0, A), completed(renamed))), ['0:Aa'])

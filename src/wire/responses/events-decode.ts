@@ -3,8 +3,8 @@
 // is a list of items that are already done.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isArray, isObject, listOf, numberOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { decodeComplaint, streamError, withoutContent } from '../provider-errors.ts'
 import { usageEvent } from '../service-tier.ts'
@@ -31,12 +31,19 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   return events
 }
 
+type OpenItem = {
+  readonly index: number
+  readonly id: string
+  readonly place: string
+  readonly decoder: ItemDecoder
+}
+
 class AnswerDecoder {
   /** The one item that is being streamed, and what its events call it. */
-  #open: { readonly index: number; readonly id: string; readonly decoder: ItemDecoder } | undefined
-  /** Items that began or were done beside the open one, by number, in that order; undefined = not done yet. */
-  readonly #waiting = new Map<number, JsonObject | undefined>()
-  readonly #told = new Set<number>()
+  #open: OpenItem | undefined
+  /** Items that began or were done beside the open one, by place, in that order; undefined = not done yet. */
+  readonly #waiting = new Map<string, JsonObject | undefined>()
+  readonly #told = new Set<string>()
   readonly #toldIds = new Set<string>()
   #blocks = 0
   #hasStarted = false
@@ -100,46 +107,49 @@ class AnswerDecoder {
 
   #add(data: JsonObject): CanonicalEvent[] {
     const events = this.#start({})
-    if (!isObject(data['item'])) return events
-    const id = stringOf(data['item']['id']) ?? ''
+    const { item } = data
+    if (!isObject(item)) return events
     const index = numberOf(data['output_index']) ?? this.#told.size
+    const place = placeOf(item, index)
     if (this.#open !== undefined || this.#waiting.size > 0) {
-      const isKnown = this.#isOpen(index, id) || this.#told.has(index)
-      if (!isKnown) this.#waiting.set(index, undefined)
+      const isKnown = this.#isOpen(place, item) || this.#told.has(place)
+      if (!isKnown) this.#waiting.set(place, undefined)
       return events
     }
-    const decoder = itemDecoder(data['item'], () => this.#blocks++)
+    const decoder = itemDecoder(item, () => this.#blocks++)
     if (decoder === undefined) return events
-    this.#open = { index, id, decoder }
+    this.#open = { index, id: stringOf(item['id']) ?? '', place, decoder }
     return [...events, ...decoder.start()]
   }
 
   #grow(type: string, data: JsonObject): CanonicalEvent[] {
     if (this.#open === undefined) return []
-    const index = numberOf(data['output_index']) ?? this.#open.index
-    return this.#isOpen(index, data['item_id']) ? this.#open.decoder.grow(type, data) : []
+    const { index, id, decoder } = this.#open
+    const isIts = (numberOf(data['output_index']) ?? index) === index || data['item_id'] === id
+    return isIts ? decoder.grow(type, data) : []
   }
 
-  #isOpen(index: number, id: Json | undefined): boolean {
+  #isOpen(place: string, { id }: JsonObject): boolean {
     if (this.#open === undefined) return false
-    return this.#open.index === index || (this.#open.id !== '' && this.#open.id === id)
+    return this.#open.place === place || (this.#open.id !== '' && this.#open.id === id)
   }
 
   #done(data: JsonObject): CanonicalEvent[] {
     const index = numberOf(data['output_index']) ?? this.#open?.index ?? this.#told.size
     const item = objectOf(data['item'])
-    if (this.#isTold(item, index)) return []
+    const place = placeOf(item, index)
+    if (this.#isTold(place, item)) return []
     if (isSearchCall(item)) return [...this.#start({}), { type: 'search' }]
-    if (this.#isOpen(index, item['id'])) return this.#close(item)
-    this.#waiting.set(index, item)
+    if (this.#isOpen(place, item)) return this.#close(item)
+    this.#waiting.set(place, item)
     return this.#open === undefined ? [...this.#start({}), ...this.#tellWaiting()] : []
   }
 
   /** Some providers renumber items at the end, others change ids in every event; one of the two always stays. */
-  #isTold(item: JsonObject, index: number): boolean {
+  #isTold(place: string, item: JsonObject): boolean {
     const id = stringOf(item['id']) ?? ''
-    const isTold = this.#told.has(index) || (id !== '' && this.#toldIds.has(id))
-    this.#told.add(index)
+    const isTold = this.#told.has(place) || (id !== '' && this.#toldIds.has(id))
+    this.#told.add(place)
     this.#toldIds.add(id)
     return isTold
   }
@@ -156,9 +166,9 @@ class AnswerDecoder {
   /** Sends the items that are done, up to the first that is not; at the end of the answer, all of them. */
   #tellWaiting({ isLast = false } = {}): CanonicalEvent[] {
     const events: CanonicalEvent[] = []
-    for (const [index, item] of this.#waiting) {
+    for (const [place, item] of this.#waiting) {
       if (item === undefined && !isLast) break
-      this.#waiting.delete(index)
+      this.#waiting.delete(place)
       for (const event of item === undefined ? [] : this.#tell(item)) events.push(event)
     }
     return events
@@ -178,6 +188,11 @@ class AnswerDecoder {
     if (reason === 'max_output_tokens' || response['status'] === 'incomplete') return 'limit'
     return this.#hasCalled ? 'tool-call' : 'stop'
   }
+}
+
+/** Some providers count texts and calls separately. */
+function placeOf(item: JsonObject, index: number): string {
+  return `${typeOf(item)} ${index}`
 }
 
 function refuseUnfinished(response: JsonObject): void {
