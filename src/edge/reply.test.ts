@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { Duplex } from 'node:stream'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -42,8 +42,8 @@ for (const moment of ['before its stream begins', 'during its stream'] as const)
     assert.equal(look.mock.callCount(), 0)
   })
 
-test('a stream continues as soon as a paused client reads again', async () => {
-  const { server, client, response } = await connected()
+test('a stream continues as soon as a paused client reads again', async (context) => {
+  const { client, response } = await connected(context)
   const reply = new HttpReply(response, new KeepAlive(systemClock))
   reply.beginStream(VOICE)
   // More bytes than a socket takes at once, but fewer characters.
@@ -52,12 +52,12 @@ test('a stream continues as soon as a paused client reads again', async () => {
   const pausing = setInterval(() => response.writableLength > 0 && client.resume(), 10)
   for (let event = 0; event < 400; event++) await reply.write(text)
   clearInterval(pausing)
-  client.destroy()
-  server.close()
 })
 
-test('a client that reads a large answer slowly gets all of it', async () => {
-  const { server, client, response } = await connected()
+test('a client that reads a large answer slowly gets all of it', async (context) => {
+  // Only the looks below count: one by the real clock between them would be far behind them.
+  context.mock.timers.enable({ apis: ['setInterval'] })
+  const { client, response } = await connected(context)
   const reply = new HttpReply(response, new KeepAlive(systemClock))
   const sent = reply.sendJson(200, '0'.repeat(3 * PART_BYTES))
 
@@ -72,7 +72,6 @@ test('a client that reads a large answer slowly gets all of it', async () => {
   }
   assert.equal(Math.floor(takenBytes / PART_BYTES), 3)
   await sent
-  server.close()
 })
 
 /** More than the buffers of a connection hold, so that a client that has taken a part has made room for more. */
@@ -90,13 +89,17 @@ test('a stream that is cut sends nothing more', async () => {
 })
 
 /** A request that came in over a socket. */
-async function connected() {
+async function connected(context: TestContext) {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  context.after(() => {
+    client.destroy()
+    server.close()
+  })
   client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
-  return { server, client, response }
+  return { client, response }
 }
 
 type Asked = {
