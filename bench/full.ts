@@ -1,12 +1,12 @@
 // The full benchmark: every contender at every workload, in about twelve minutes. Prints one table, and writes it as
 // JSON and as a plot to bench/results.
 import { installWithApt } from '../test/support/apt.ts'
-import { PORTKEY, TOLLGATE_SQLITE, startField, tollgateOnSqlite } from './contenders/all.ts'
+import { TOLLGATE_SQLITE, startField, tollgateOnSqlite } from './contenders/all.ts'
 import type { Contender } from './contenders/contender.ts'
 import { BARE_PROXY, UPSTREAM, UPSTREAM_MINIMUM } from './contenders/contender.ts'
 import { bareProxyContender } from './contenders/contender.ts'
 import { findNginx } from './contenders/nginx.ts'
-import { startPortkey } from './contenders/portkey.ts'
+import { PORTKEY, startPortkey } from './contenders/portkey.ts'
 import { stopPostgres } from './contenders/postgres.ts'
 import { startBareProxy, startUpstreams } from './contenders/servers.ts'
 import type { Upstreams } from './contenders/servers.ts'

@@ -66,7 +66,7 @@ function report({ direct, bare, tollgate }: Results): number {
   const loads = loadavg().map((load) => load.toFixed(1))
   console.log(`machine load ${loads.join(' ')}`)
   console.log(`${'upstream'.padEnd(12)} ${rateText([direct])}`)
-  console.log(`${'bare proxy'.padEnd(12)} ${rateText(bare)}`)
+  console.log(`${BARE_PROXY.padEnd(12)} ${rateText(bare)}`)
   console.log(`${'Tollgate'.padEnd(12)} ${rateText(tollgate)}`)
   const floor = median(bare.map(({ perSecond }) => perSecond))
   if (direct.perSecond < UPSTREAM_MINIMUM * floor) {

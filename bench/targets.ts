@@ -1,6 +1,7 @@
 // The project's promises about its speed, as ratios within one run, and whether a run kept them.
-import { PORTKEY, TOLLGATE_SQLITE } from './contenders/all.ts'
+import { TOLLGATE_SQLITE } from './contenders/all.ts'
 import { BARE_PROXY } from './contenders/contender.ts'
+import { PORTKEY } from './contenders/portkey.ts'
 import type { Figure, Row } from './report/rows.ts'
 import { figureOf } from './report/rows.ts'
 

@@ -2,10 +2,15 @@
 // continues.
 import { join } from 'node:path'
 import { startPostgres } from './postgres.ts'
-import { bareProxyContender, tollgateContender, upstreamContender } from './contender.ts'
+import {
+  BARE_PROXY,
+  bareProxyContender,
+  tollgateContender,
+  upstreamContender,
+} from './contender.ts'
 import type { Contender } from './contender.ts'
 import { findInstalled } from './installed.ts'
-import { startPortkey } from './portkey.ts'
+import { PORTKEY, startPortkey } from './portkey.ts'
 import { startBareProxy } from './servers.ts'
 import type { Upstreams } from './servers.ts'
 import { startTollgate } from './tollgate.ts'
@@ -14,7 +19,6 @@ import { buildWithoutLedger } from './without-ledger.ts'
 export const TOLLGATE_SQLITE = 'Tollgate SQLite'
 export const TOLLGATE_POSTGRES = 'Tollgate PostgreSQL'
 export const TOLLGATE_WITHOUT_LEDGER = 'Tollgate without ledger'
-export const PORTKEY = 'Portkey'
 
 export type Field = {
   readonly contenders: readonly Contender[]
@@ -27,7 +31,7 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
   const missing: string[] = []
   const starts: readonly { readonly name: string; start(): Promise<Contender> }[] = [
     {
-      name: 'bare proxy',
+      name: BARE_PROXY,
       start: async () => bareProxyContender(await startBareProxy(folder, upstreams)),
     },
     { name: TOLLGATE_SQLITE, start: () => tollgateOnSqlite(folder, upstreams) },

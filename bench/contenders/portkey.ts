@@ -8,6 +8,8 @@ import { GATEWAY_CORE, start } from '../processes.ts'
 import type { Contender } from './contender.ts'
 import type { Upstreams } from './servers.ts'
 
+export const PORTKEY = 'Portkey'
+
 const PEERS = fileURLToPath(new URL('../peers', import.meta.url))
 
 export async function startPortkey(folder: string, upstreams: Upstreams): Promise<Contender> {
@@ -15,7 +17,7 @@ export async function startPortkey(folder: string, upstreams: Upstreams): Promis
   const port = await freePort()
   const program = join(PEERS, 'node_modules/@portkey-ai/gateway/build/start-server.js')
   const { pid, startMs } = await start({
-    name: 'Portkey',
+    name: PORTKEY,
     command: [process.execPath, program, `--port=${port}`, '--headless'],
     core: GATEWAY_CORE,
     env: { NODE_ENV: 'production' },
@@ -23,7 +25,7 @@ export async function startPortkey(folder: string, upstreams: Upstreams): Promis
     ready: /Ready for connections/,
   })
   return {
-    name: 'Portkey',
+    name: PORTKEY,
     pid,
     startMs,
     wayOf: ({ isStream, refusal }) => {
