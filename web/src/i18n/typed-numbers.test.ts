@@ -24,6 +24,10 @@ describe('amounts', () => {
     ['de', '1\u202f000,50', '1000.50'],
     ['de-AT', '1.000,50', '1000.50'],
     ['de-CH', '1’000.50', '1000.50'],
+    ['en-IN', '90,00,000', '9000000'],
+    ['en-IN', '1,00,000.50', '100000.50'],
+    ['en-IN', '9,000,000', '9000000'],
+    ['en-IN', '100,000', '100000'],
   ] as const)
     test(`"${typed}" in ${locale} is ${amount}`, () =>
       assert.equal(readAmount(typed, separatorsOf(locale)), amount))
@@ -39,6 +43,9 @@ describe('amounts', () => {
     ['en', '1,00', 'such as 12.50 or 1,000'],
     ['en', '12,5', 'such as 12.50 or 1,000'],
     ['en', '0,125', 'such as 12.50 or 1,000'],
+    ['en', '90,00,000', 'such as 12.50 or 1,000'],
+    ['en-IN', '1,00,00', 'such as 12.50 or 1,000'],
+    ['en-IN', '100,00,000', 'such as 12.50 or 1,000'],
     ['en', '1000,000', 'such as 12.50 or 1,000'],
     ['en', '1.000,50', 'such as 12.50 or 1,000'],
     ['en', '0.1234567891', 'such as 12.50 or 1,000'],

@@ -10,14 +10,20 @@ import { RATE_MAX } from '../../../src/core/key-limits.ts'
 import { BUDGET_MAX, formatUsd, parseUsd } from '../../../src/core/money.ts'
 import type { Words } from './use-words.ts'
 
-export type Separators = { readonly decimal: string; readonly group: string }
+export type Separators = {
+  readonly decimal: string
+  readonly group: string
+  /** How many digits a group has, unless it is the last: two in India. */
+  readonly groupDigits: number
+}
 
 /** The separators used for money: Austria groups other numbers differently. */
 export function separatorsOf(locale: string): Separators {
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
   const parts = format.formatToParts(1_234_567.5)
   const partOf = (type: string): string => parts.find((part) => part.type === type)?.value ?? ''
-  return { decimal: partOf('decimal'), group: partOf('group') }
+  const [, middle = ''] = parts.filter(({ type }) => type === 'integer').map(({ value }) => value)
+  return { decimal: partOf('decimal'), group: partOf('group'), groupDigits: middle.length }
 }
 
 /** In the gateway's notation; undefined if it is not a valid amount. */
@@ -77,18 +83,26 @@ function kindOfProblem(
 }
 
 /**
- * The number with a decimal point and without groups. Groups have three digits, separated by the language's separator
- * or by spaces or apostrophes, which no language uses for decimals.
+ * The number with a decimal point and without groups. Groups have three digits, or as many as the language's, separated
+ * by its separator or by spaces or apostrophes, which no language uses for decimals.
  */
-export function readNumber(typed: string, { decimal, group }: Separators): string | undefined {
+export function readNumber(
+  typed: string,
+  { decimal, group, groupDigits }: Separators,
+): string | undefined {
   const text = typed
     .trim()
     .replaceAll(/[\u00a0\u202f]/g, ' ')
     .replaceAll('’', "'")
   const [whole = '', ...fraction] = text.split(decimal)
   const separator = [group, ' ', "'"].find((each) => whole.includes(each))
-  const [first = '', ...groups] = separator === undefined ? [whole] : whole.split(separator)
-  const isGrouped = /^[1-9]\d{0,2}$/.test(first) && groups.every((each) => /^\d{3}$/.test(each))
-  if (!isGrouped && (groups.length > 0 || !/^\d+$/.test(first))) return undefined
-  return [first + groups.join(''), ...fraction].join('.')
+  const groups = separator === undefined ? [whole] : whole.split(separator)
+  const isGrouped = [3, groupDigits].some((digits) => areGroups(groups.join(','), digits))
+  if (!isGrouped && !/^\d+$/.test(whole)) return undefined
+  return [groups.join(''), ...fraction].join('.')
+}
+
+/** Joined by commas, such as 1,234,567, or 12,34,567 with groups of two digits. */
+function areGroups(joined: string, digits: number): boolean {
+  return new RegExp(String.raw`^[1-9]\d{0,${digits - 1}}(,\d{${digits}})*,\d{3}$`).test(joined)
 }
