@@ -1,13 +1,18 @@
-// A node notices when PostgreSQL no longer has what it committed, as after a failover to a replica that lagged behind.
+// A node after PostgreSQL was replaced, as in a failover: it notices when the new server lacks what it committed, and it
+// is not taken for dead because it still waits for the old one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { sql } from 'kysely'
 
 import { systemClock } from '../src/core/clock.ts'
+import { openLedger } from '../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../src/ledger/sample-pace.ts'
 import { openStore } from '../src/store/open.ts'
 import { ask, Desk, granted } from './contracts/ledger-desk.ts'
 import { freshDatabase } from './support/postgres.ts'
+import { openRoad } from './support/road.ts'
+import { until } from './support/until.ts'
 
 test('commits that the database has lost are reported once the node is connected again', async (context) => {
   const database = await freshDatabase()
@@ -38,3 +43,28 @@ test('commits that the database has lost are reported once the node is connected
   assert.equal(alarms.length, 1)
   assert.match(alarms.join(), /^the database has lost its latest commits/)
 })
+
+test('a node goes on beating although the connections of before have fallen silent', async () => {
+  const database = await freshDatabase()
+  const road = await openRoad(database.url)
+  const store = await openStore(road.url, { clock: systemClock })
+  const node = await openLedger({ ...SAMPLE_PACE, store, beatMs: 100 })
+  const other = await openStore(database.url, { clock: systemClock })
+  const beats = async () =>
+    (await other.db.selectFrom('node_beats').select('beats').executeTakeFirstOrThrow()).beats
+  await until(async () => (await beats()) > 0)
+  road.silence()
+  const startedMs = systemClock.monotonicMs()
+  const before = await beats()
+  await until(async () => (await beats()) > before + 1)
+  assert.ok(systemClock.monotonicMs() - startedMs < QUERY_MS_MAX, 'no query was waited for')
+  // First, because closing would wait for duties that still use a silent connection.
+  await road[Symbol.asyncDispose]()
+  await node.close()
+  await store.close()
+  await other.close()
+  await database.drop()
+})
+
+/** How long a query may take. */
+const QUERY_MS_MAX = 30_000

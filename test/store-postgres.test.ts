@@ -14,6 +14,7 @@ import { openStore, type PostgresStore } from '../src/store/open.ts'
 import { agreeOnSecret } from '../src/store/secret-mark.ts'
 import { findPgbouncer, startPgbouncer } from './support/pgbouncer.ts'
 import { freshDatabase, type TestDatabase } from './support/postgres.ts'
+import { openRoad } from './support/road.ts'
 import { refusal } from './support/store.ts'
 
 const options = { clock: systemClock }
@@ -233,7 +234,30 @@ describe('a server that ends our connections', () => {
     assert.equal(revisions.length, 3)
     assert.equal(revisions.at(-1), await readRevision(store))
   })
+
+  test('a change is noticed although the connections of before have fallen silent', async () => {
+    await using road = await openRoad(database.url)
+    const node = await openStore(road.url, options)
+    const noticed = Promise.withResolvers<void>()
+    const stop = await watchChanges(node, {
+      // Needs a connection of the pool, too.
+      onChange: () => readRevision(node).then(() => noticed.resolve()),
+      onError: () => {},
+    })
+    // Several connections, idle afterwards.
+    await Promise.all([1, 2, 3].map(() => readRevision(node)))
+    road.silence()
+    const startedMs = systemClock.monotonicMs()
+    await setFrame(store, {})
+    await noticed.promise
+    assert.ok(systemClock.monotonicMs() - startedMs < QUERY_MS_MAX, 'no query was waited for')
+    await stop()
+    await node.close()
+  })
 })
+
+/** How long a query may take. */
+const QUERY_MS_MAX = 30_000
 
 /** Ends every other connection to the database, as a restart of the server would. */
 async function endConnections(): Promise<void> {

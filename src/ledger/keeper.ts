@@ -3,6 +3,7 @@
 // the database does not answer, the rest is left to the next round.
 import { databaseNow } from '../store/database-now.ts'
 import type { Store } from '../store/open.ts'
+import { answerWithin } from '../store/outlast.ts'
 import type { BookLedger } from './book-ledger.ts'
 import type { Item } from './books.ts'
 import type { HoldId } from './ledger.ts'
@@ -38,6 +39,8 @@ type KeeperOptions = {
 
 const ORPHANS_PER_ROUND_MAX = 500
 const ITEM_MS_MAX = 5000
+/** A beat on a connection whose server is gone must not delay the next ones until this node seems dead. */
+const BEAT_MS_MAX = 4000
 const PURGE_PAGES_MAX = 20
 
 export class Keeper {
@@ -96,13 +99,13 @@ export class Keeper {
     const beats = await this.#beat()
     const dead = this.#watch.look(this.#options.store.clock.monotonicMs(), beats)
     for (const nodeId of dead) await this.#fence(nodeId)
-    await this.#chargeOrphans()
   }
 
   async #doDuties(): Promise<void> {
     // The beat reports why the database cannot be used.
     if (!this.#isBeating) return
     const { store, ledger } = this.#options
+    await this.#chargeOrphans()
     await ledger.flushRefused()
     if (store.clock.monotonicMs() - this.#sweptAt < this.#options.sweepMs) return
     this.#sweptAt = store.clock.monotonicMs()
@@ -114,7 +117,7 @@ export class Keeper {
   async #beat(): ReturnType<typeof beat> {
     const { store, writer } = this.#options
     try {
-      const beats = await beat(store, writer.nodeId)
+      const beats = await answerWithin(BEAT_MS_MAX, beat(store, writer.nodeId))
       this.#isBeating = true
       return beats
     } catch (error) {

@@ -1,7 +1,7 @@
 // How a running server learns what the command line or another node has changed: every change raises one revision in
 // its own transaction. SQLite is polled often; PostgreSQL notifies, and is polled in case a notification is lost.
 import { sql } from 'kysely'
-import type { PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 
 import type { PostgresStore, Store } from './open.ts'
 import type { Tx } from './tables.ts'
@@ -9,6 +9,8 @@ import type { Tx } from './tables.ts'
 const CHANNEL = 'tollgate_changes'
 const SQLITE_POLL_MS = 250
 const POSTGRES_POLL_MS = 1_000
+/** A connection that is silent for longer leads nowhere: after a failover, its server may be gone without closing it. */
+const ANSWER_MS_MAX = 4_000
 
 /** Last in its transaction, because every change waits for this row; first only in `changeInTurn`. */
 export async function bumpRevision(store: Store, tx: Tx): Promise<void> {
@@ -41,12 +43,12 @@ export function changeInTurn<Result>(
 }
 
 export async function readRevision(store: Store): Promise<number> {
-  const { value } = await store.db
-    .selectFrom('meta')
-    .select('value')
-    .where('name', '=', 'revision')
-    .executeTakeFirstOrThrow()
+  const { value } = await revisionOf(store).executeTakeFirstOrThrow()
   return Number(value)
+}
+
+function revisionOf({ db }: Store) {
+  return db.selectFrom('meta').select('value').where('name', '=', 'revision')
 }
 
 type ChangeWatch = {
@@ -72,8 +74,7 @@ export async function watchChanges(
   async function look(): Promise<void> {
     let revision = seen
     try {
-      await listener?.listen()
-      revision = await readRevision(store)
+      revision = await (listener?.readRevision() ?? readRevision(store))
     } catch {
       // Callers that need the database report that it is away; the next round looks again.
     }
@@ -126,7 +127,7 @@ class Bell {
   }
 }
 
-/** A connection on which PostgreSQL notifies of changes; after it breaks, the next `listen` opens another. */
+/** A connection on which PostgreSQL notifies of changes; after it breaks, the next look opens another. */
 class Listener {
   readonly #store: PostgresStore
   readonly #bell: Bell
@@ -137,25 +138,47 @@ class Listener {
     this.#bell = bell
   }
 
-  async listen(): Promise<void> {
-    if (this.#client !== undefined) return
-    const client = await this.#store.pool.connect()
+  /** On its own connection, so that a silent one is noticed. */
+  async readRevision(): Promise<number> {
     try {
-      await client.query(`LISTEN ${CHANNEL}`)
+      const client = (this.#client ??= await this.#listen())
+      const { sql: text, parameters } = revisionOf(this.#store).compile()
+      const { rows } = await client.query<{ value: string }>(inTime(text, parameters))
+      return Number(rows[0]?.value)
     } catch (error) {
-      client.release(true)
+      this.close()
+      await dropIdle(this.#store.pool)
       throw error
     }
-    this.#client = client
-    client.on('error', () => {
-      this.close()
-      this.#bell.ring()
-    })
-    client.on('notification', () => this.#bell.ring())
   }
 
   close(): void {
     this.#client?.release(true)
     this.#client = undefined
   }
+
+  async #listen(): Promise<PoolClient> {
+    const client = await this.#store.pool.connect()
+    try {
+      await client.query(inTime(`LISTEN ${CHANNEL}`))
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+    client.on('error', () => {
+      if (this.#client === client) this.close()
+      this.#bell.ring()
+    })
+    client.on('notification', () => this.#bell.ring())
+    return client
+  }
+}
+
+function inTime(text: string, values: readonly unknown[] = []) {
+  return { text, values: [...values], query_timeout: ANSWER_MS_MAX }
+}
+
+/** Whoever got one of these next might wait for as long as any query may take. */
+async function dropIdle(pool: Pool): Promise<void> {
+  while (pool.idleCount > 0) (await pool.connect()).release(true)
 }

@@ -1,20 +1,24 @@
-// A proxy to a database that can be blocked: then connections stay open, but nothing comes through.
+// A proxy to a database that can be blocked: then connections stay open, but nothing comes through. Or only those that
+// are open now: as if their server had been replaced by another at the same address, without closing them.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-export type Road = AsyncDisposable & { readonly url: string; block(): void }
+export type Road = AsyncDisposable & { readonly url: string; block(): void; silence(): void }
 
 export async function openRoad(url: string): Promise<Road> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
   let isBlocked = false
+  let age = 0
   const server = createServer((near) => {
+    const ownAge = age
+    const isSilent = (): boolean => isBlocked || ownAge < age
     const far = connect(Number(port), hostname)
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.on('error', () => {})
     }
-    near.on('data', (bytes) => isBlocked || far.write(bytes))
-    far.on('data', (bytes) => isBlocked || near.write(bytes))
+    near.on('data', (bytes) => isSilent() || far.write(bytes))
+    far.on('data', (bytes) => isSilent() || near.write(bytes))
     near.on('close', () => far.destroy())
     far.on('close', () => near.destroy())
   })
@@ -24,6 +28,7 @@ export async function openRoad(url: string): Promise<Road> {
   return {
     url: road.href,
     block: () => void (isBlocked = true),
+    silence: () => void age++,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       server.close()
