@@ -103,7 +103,11 @@ async function replayLeftovers(
   folder: string,
   alarm: (message: string) => void,
 ): Promise<void> {
-  for (const { settlements, remove, setAside } of leftovers(folder)) {
+  const onUnusable = (reason: string): void =>
+    alarm(
+      `spooled costs cannot be read, so those calls are charged in full until a start that can: ${reason}`,
+    )
+  for (const { settlements, remove, setAside } of leftovers(folder, onUnusable)) {
     if (await ledger.replay(settlements)) {
       remove()
       continue

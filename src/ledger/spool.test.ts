@@ -1,6 +1,14 @@
 // On a real disk: what the spool acknowledges survives a crash, and what it cannot keep it does not acknowledge.
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -87,6 +95,20 @@ test('a file taken by another process after the listing is skipped', async () =>
   assert.equal(one.next().done, false)
   for (const taken of leftovers(folder)) taken.remove()
   assert.equal(one.next().done, true)
+})
+
+test('a file that cannot be read is reported and stays, and the others are found', async () => {
+  const folder = newFolder()
+  // Even root cannot read a folder as a file.
+  mkdirSync(join(folder, 'settlements-0.jsonl'), { recursive: true })
+  const spool = new Spool(folder)
+  await spool.append({ charge: charge(1), price: undefined })
+  await spool.close()
+  const reasons: string[] = []
+  const left = leftovers(folder, (reason) => void reasons.push(reason))
+  assert.deepEqual(holdsOf(left), [1])
+  assert.match(reasons.join(), /^EISDIR/)
+  assert.equal(readdirSync(folder).length, 2)
 })
 
 test('taking the file of a live writer loses nothing that it acknowledged', async () => {

@@ -140,14 +140,24 @@ export type Leftover = {
 
 /**
  * The spool files of other processes, each taken when the caller gets to it. It does not matter whether the writer is
- * still alive: if so, it begins another file.
+ * still alive: if so, it begins another file. One that cannot be used, such as that of another user, is left to a
+ * process that can.
  */
-export function* leftovers(folder: string): Generator<Leftover> {
+export function* leftovers(
+  folder: string,
+  onUnusable: (reason: string) => void = () => {},
+): Generator<Leftover> {
   for (const name of namesIn(folder)) {
-    // Only one process wins the rename; if it dies before it is done, the file is there for the next one.
-    const path = moved(join(folder, name), newPath(folder))
-    const text = path && unlessTaken(() => readFileSync(path, 'utf8'))
-    if (path === undefined || text === undefined) continue
+    const path = newPath(folder)
+    let text: string
+    try {
+      // Only one process wins the rename; if it dies before it is done, the file is there for the next one.
+      renameSync(join(folder, name), path)
+      text = readFileSync(path, 'utf8')
+    } catch (error) {
+      if (!isGone(error)) onUnusable(messageOf(error))
+      continue
+    }
     yield {
       settlements: text.split('\n').flatMap(fromLine),
       remove: () => rmSync(path, { force: true }),
@@ -167,20 +177,18 @@ function namesIn(folder: string): readonly string[] {
 
 /** The file's new path; undefined when another process has taken it. */
 function moved(from: string, to: string): string | undefined {
-  return unlessTaken(() => {
+  try {
     renameSync(from, to)
     return to
-  })
-}
-
-/** Undefined when another process has taken the file in between. */
-function unlessTaken<Result>(use: () => Result): Result | undefined {
-  try {
-    return use()
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (isGone(error)) return undefined
     throw error
   }
+}
+
+/** Whether another process has taken the file in between. */
+function isGone(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT'
 }
 
 /** Line breaks on both sides: what a failed write left behind stays on a separate line. */
