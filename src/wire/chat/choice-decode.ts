@@ -59,7 +59,7 @@ export class ChoiceDecoder {
     return this.#take()
   }
 
-  end(reason: Json | undefined): readonly CanonicalEvent[] {
+  end(reason: Json | undefined, stopSequence?: string): readonly CanonicalEvent[] {
     if (this.isEnded) return []
     this.isEnded = true
     this.#close()
@@ -72,6 +72,7 @@ export class ChoiceDecoder {
       type: 'choice-end',
       choice: this.#choice,
       reason: decodeReason(reason, this.#calls.length > 0),
+      ...(stopSequence !== undefined && { stopSequence }),
     })
     return this.#take()
   }

@@ -8,6 +8,8 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
+import { messagesCodec } from '../messages/codec.ts'
+import { SAMPLE_CONTEXT } from '../sample-context.ts'
 import { sseEvent } from '../sse.ts'
 import { decodeErrorBody } from '../provider-errors.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'
@@ -42,6 +44,23 @@ test('an error in the stream becomes the matching error code', () => {
   for (const [error, code] of cases) {
     assert.throws(() => decode({ error }), failsAs(code), JSON.stringify(error))
     assert.throws(() => decodeResponse({ error }), failsAs(code), JSON.stringify(error))
+  }
+})
+
+test('a messages client learns which stop sequence was met, if the server says so', () => {
+  const context = { ...SAMPLE_CONTEXT, body: { stop_sequences: ['END', 'STOP'] } }
+  const cases: [JsonObject, string, Json][] = [
+    [{ stop_reason: 'STOP' }, 'stop_sequence', 'STOP'],
+    [{ matched_stop: 'END' }, 'stop_sequence', 'END'],
+    [{ stop_reason: 151645 }, 'end_turn', null],
+    [{ stop_reason: 'eos' }, 'end_turn', null],
+    [{ stop_reason: null }, 'end_turn', null],
+  ]
+  for (const [end, ...expected] of cases) {
+    const choice = { message: { content: 'One, ' }, finish_reason: 'stop', ...end }
+    const events = decodeResponse({ choices: [choice] })
+    const { stop_reason, stop_sequence } = messagesCodec.encodeResponse(events, context)
+    assert.deepEqual([stop_reason, stop_sequence], expected, JSON.stringify(end))
   }
 })
 

@@ -74,11 +74,14 @@ class AnswerDecoder {
   #addChoice(choice: JsonObject): readonly CanonicalEvent[] {
     const decoder = this.#choices.at(choice['index'])
     if (decoder.isEnded) return []
-    const { delta, logprobs, finish_reason: reason } = choice
+    const { delta, logprobs, finish_reason: reason, stop_reason, matched_stop } = choice
     const events = isObject(delta) ? decoder.add(delta, logprobs) : []
     // Some providers send an empty reason before the choice has ended.
     const isEnd = typeof reason === 'string' && reason !== ''
-    return isEnd ? [...events, ...decoder.end(reason)] : events
+    if (!isEnd) return events
+    // vLLM and SGLang name the stop sequence that was met, or number the token.
+    const stopSequence = stringOf(stop_reason) ?? stringOf(matched_stop)
+    return [...events, ...decoder.end(reason, stopSequence)]
   }
 
   end(): readonly CanonicalEvent[] {

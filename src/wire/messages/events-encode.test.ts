@@ -17,7 +17,10 @@ import { encodeEvents, encodeResponse } from './events-encode.ts'
 
 const answer: AnswerContext = {
   model: 'house-model',
-  body: { tools: [{ name: 'x'.repeat(100), input_schema: { type: 'object' } }] },
+  body: {
+    tools: [{ name: 'x'.repeat(100), input_schema: { type: 'object' } }],
+    stop_sequences: ['END'],
+  },
   createdAt: 1_700_000_000,
   now: () => 1_700_000_001,
   requestId: 'req_1',

@@ -20,11 +20,10 @@ type Contents = { readonly called: boolean; readonly refused: boolean }
  */
 export function encodeStop(end: ChoiceEnd, answer: Contents, stops: readonly Json[]): JsonObject {
   const reason = reasonOf(end, answer)
-  const met = end.stopSequence === null ? onlyOne(stops) : (end.stopSequence ?? null)
+  const met = metSequence(end.stopSequence, stops)
   return {
-    stop_reason:
-      reason === 'stop' && end.stopSequence !== undefined ? 'stop_sequence' : STOP_REASONS[reason],
-    stop_sequence: met,
+    stop_reason: reason === 'stop' && met !== undefined ? 'stop_sequence' : STOP_REASONS[reason],
+    stop_sequence: met ?? null,
     stop_details:
       reason === 'refusal'
         ? { type: 'refusal', category: null, explanation: end.explanation ?? null }
@@ -39,10 +38,10 @@ function reasonOf(end: ChoiceEnd, answer: Contents): FinishReason {
   return answer.refused ? 'refusal' : 'stop'
 }
 
-/** A provider may say that a sequence was met, but not which; of several, it could be any. */
-function onlyOne(stops: readonly Json[]): Json {
-  const [first, ...others] = stops
-  return others.length === 0 ? (first ?? null) : null
+/** Null = any of several. Servers may use the field for other words: only a sequence of the request can be met. */
+function metSequence(told: string | null | undefined, stops: readonly Json[]): Json | undefined {
+  if (told === null) return stops.length === 1 ? stops[0] : null
+  return told !== undefined && stops.includes(told) ? told : undefined
 }
 
 export function decodeStop(delta: JsonObject): Omit<ChoiceEnd, 'type' | 'choice'> {
