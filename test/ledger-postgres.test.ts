@@ -18,7 +18,9 @@ test('commits that the database has lost are reported once the node is connected
   const database = await freshDatabase()
   const alarms: string[] = []
   const alarm = (message: string) => void alarms.push(message)
-  const desk = new Desk(await openStore(database.url, { clock: systemClock }), { alarm })
+  let aheadMs = 0
+  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }
+  const desk = new Desk(await openStore(database.url, { clock }), { alarm })
   await desk.ready
   context.after(async () => {
     await desk.close()
@@ -36,6 +38,11 @@ test('commits that the database has lost are reported once the node is connected
   assert.deepEqual(alarms, [], 'nothing is lost yet')
   await sql`DELETE FROM holds WHERE id = ${holdId}`.execute(desk.store.db)
   await sql`UPDATE accounts SET held_nanodollars = 0, in_flight = 0`.execute(desk.store.db)
+  aheadMs = 660_000
+  await reconnect()
+  await desk.ledger.dryRun(ask(key, 100))
+  assert.deepEqual(alarms, [], 'retention may have deleted the row of a hold that old')
+  aheadMs = 0
   for (let round = 0; round < 2; round++) {
     await reconnect()
     await desk.ledger.dryRun(ask(key, 100))

@@ -69,6 +69,9 @@ const SETTINGS = [
   'jit=off',
 ]
 
+/** No replica that takes over is further behind; of an older hold, retention may have deleted the usage row. */
+const LAG_MS_MAX = 600_000
+
 const BEGIN = 'BEGIN'
 const BEGIN_SLOWLY = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${THINKING_MS_MAX.slowly}`
 
@@ -93,7 +96,7 @@ class PostgresRunner implements BatchRunner {
   #client: Client | undefined
   #slowUntil = 0
   /** The last hold that was granted. */
-  #granted: HoldId | undefined
+  #granted: { readonly holdId: HoldId; readonly atMs: number } | undefined
 
   constructor(clock: Clock, config: ClientConfig, onLost: () => void) {
     this.#clock = clock
@@ -109,7 +112,8 @@ class PostgresRunner implements BatchRunner {
       const result = await runBatch(client, batch, begin)
       // Not before a batch was committed: a replica that is not promoted yet may still catch up.
       if (!isConnected) await this.#lookBack(client)
-      if (result.live) this.#granted = lastHold(result.outcomes) ?? this.#granted
+      const holdId = result.live ? lastHold(result.outcomes) : undefined
+      if (holdId !== undefined) this.#granted = { holdId, atMs: this.#clock.monotonicMs() }
       return result
     } catch (error) {
       if (isDataError(error)) {
@@ -139,8 +143,9 @@ class PostgresRunner implements BatchRunner {
 
   /** Behind a new connection may be another server: a replica that lagged behind when it took over, or a backup. */
   async #lookBack(client: Client): Promise<void> {
-    if (this.#granted === undefined) return
-    const { rows } = await ask(client, 'holdOrUsage', [this.#granted])
+    const granted = this.#granted
+    if (granted === undefined || this.#clock.monotonicMs() - granted.atMs > LAG_MS_MAX) return
+    const { rows } = await ask(client, 'holdOrUsage', [granted.holdId])
     if (rows.length > 0) return
     this.#granted = undefined
     this.#onLost()
