@@ -1,5 +1,5 @@
-// The ledger alone, beside the least that its rows could cost, and the bare proxy for scale: where the promises about
-// speed end, whatever the rest of a gateway costs.
+// The ledger alone: what a hold and its settlement cost, beside a program that only writes the same rows. With the bare
+// proxy's cost it gives the best ratio that any gateway with these books could reach.
 import { join } from 'node:path'
 import { systemClock } from '../src/core/clock.ts'
 import { BUDGET_MAX } from '../src/core/money.ts'
