@@ -89,6 +89,20 @@ describe('by keyboard alone', () => {
     await page.locator('button:focus', { hasText: 'Rotate secret' }).waitFor()
   })
 
+  test('so does a dialog that took the place of another', async () => {
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await tabTo(/^Rotate secret$/)
+    await page.keyboard.press('Enter')
+    await page.locator('input[readonly]:focus').waitFor()
+    await tabTo(/^Copy the secret/)
+    await page.keyboard.press('Enter')
+    await tabTo(/^Done$/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.locator('button:focus', { hasText: 'Rotate secret' }).waitFor()
+  })
+
   test('a dialog keeps the focus while it works, and when that fails', async () => {
     const { promise: isCut, resolve: cut } = Promise.withResolvers<void>()
     await page.route('**/pause', async (route) => {

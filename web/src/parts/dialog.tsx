@@ -14,11 +14,16 @@ type DialogProps = {
 export function Dialog({ title, onClose, children, size }: DialogProps) {
   const { t } = useTranslation()
   const root = useRef<HTMLDivElement>(null)
-  useReturnedFocus()
+  const openers = useReturnedFocus()
   useKeptFocus(root)
+  // Mantine renders the dialog into the page only after this component is mounted.
+  const keepRoot = (element: HTMLDivElement | null) => {
+    root.current = element
+    if (element !== null) openersOf.set(element, openers)
+  }
   return (
     <Modal
-      ref={root}
+      ref={keepRoot}
       opened
       onClose={onClose}
       title={title}
@@ -31,15 +36,14 @@ export function Dialog({ title, onClose, children, size }: DialogProps) {
 }
 
 /** Mantine returns the focus only for dialogs that stay rendered while closed. */
-function useReturnedFocus(): void {
-  const [opener] = useState(findOpener)
-  useEffect(
-    () => () => {
-      if (opener?.isConnected) opener.focus()
-    },
-    [opener],
-  )
+function useReturnedFocus(): readonly HTMLElement[] {
+  const [openers] = useState(findOpeners)
+  useEffect(() => () => openers.find(({ isConnected }) => isConnected)?.focus(), [openers])
+  return openers
 }
+
+/** By dialog, nearest first. */
+const openersOf = new WeakMap<Element, readonly HTMLElement[]>()
 
 /**
  * A pending button is disabled and would lose the focus to the page behind. Park the focus on the dialog, then give it
@@ -57,10 +61,16 @@ function useKeptFocus(root: RefObject<HTMLDivElement | null>): void {
   })
 }
 
-/** The focused element; for a menu item, which will be gone, the button of its menu. */
-function findOpener(): HTMLElement | null {
+/**
+ * The focused element; for a menu item, which will be gone, the button of its menu. A dialog that takes the place of
+ * another is opened by a button that will be gone, too: then by what opened the other.
+ */
+function findOpeners(): readonly HTMLElement[] {
   const focused = document.activeElement
   const menuButton = focused?.closest('[role="menu"]')?.getAttribute('aria-labelledby')
   const opener = menuButton ? document.getElementById(menuButton) : focused
-  return opener instanceof HTMLElement ? opener : null
+  if (!(opener instanceof HTMLElement)) return []
+  let around: Element | null = opener
+  while (around !== null && !openersOf.has(around)) around = around.parentElement
+  return [opener, ...((around && openersOf.get(around)) ?? [])]
 }
