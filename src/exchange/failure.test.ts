@@ -119,6 +119,25 @@ test('an error about the request passes on the provider’s message, code and pa
   })
 })
 
+test('a prompt that is too long has one code, however the provider says so', async () => {
+  const anthropic = 'prompt is too long: 210000 tokens > 200000 maximum'
+  const gemini =
+    'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).'
+  const vllm = "This model's maximum context length is 32768 tokens. However, you requested 40000."
+  for (const [format, body] of [
+    ['messages', complaint(anthropic)],
+    ['gemini', { error: { code: 400, status: 'INVALID_ARGUMENT', message: gemini } }],
+    ['converse', { message: 'Input is too long for requested model.' }],
+    ['chat', { object: 'error', type: 'BadRequestError', code: 400, message: vllm }],
+    ['chat', { error: 'the request exceeds the available context size' }],
+    ['responses', { error: { code: 'context_length_exceeded', message: 'Too much.' } }],
+  ] as const) {
+    const error = await read(format, { status: 400, body })
+    assert.equal(error.publicCode, 'context_length_exceeded', error.message)
+  }
+  assert.equal(streamError({ message: vllm, code: '400' }).publicCode, 'context_length_exceeded')
+})
+
 test('the wait is whole seconds between one second and a day, whatever the provider says', async () => {
   for (const [told, seconds] of [
     ['0.25', 1],

@@ -10,6 +10,7 @@ import { readJsonAnswer } from '../wire/answer-json.ts'
 import {
   billsRefusal,
   causeOf,
+  clientCode,
   isForOperator,
   refusesContent,
   refusesThoughts,
@@ -31,7 +32,7 @@ export async function readFailure(
 ): Promise<GatewayError> {
   const complaint = await readComplaint(answer, codec)
   const status = refusesContent(complaint) ? 400 : answer.status
-  const { code } = complaint
+  const code = clientCode(complaint)
   const said = redact(complaint.message ?? `the provider answered with status ${status}`)
   const cause = causeOf(`status ${answer.status}`, complaint)
   const forOperator = FOR_OPERATOR.includes(status) || isForOperator(complaint)

@@ -96,6 +96,20 @@ test('a provider’s own code is passed on with its status', () => {
   })
 })
 
+test('a prompt that is too long is told to messages clients in the words they look for', () => {
+  const told = (message: string): unknown => {
+    const provider = { status: 400, code: 'context_length_exceeded' }
+    const error = new GatewayError('invalid_request', message, { provider })
+    const body = encodeError('messages', error, '')['error']
+    return isObject(body) && body['message']
+  }
+  assert.equal(told('Too much.'), 'prompt is too long: Too much.')
+  assert.equal(
+    told('prompt is too long: 2 tokens > 1 maximum'),
+    'prompt is too long: 2 tokens > 1 maximum',
+  )
+})
+
 test('a refusal of thoughts is recognized by its wording', () => {
   for (const [message, isAboutThoughts] of [
     ['The encrypted content gAAA...A== could not be verified.', true],

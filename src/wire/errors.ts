@@ -39,6 +39,10 @@ const TYPES: Record<ErrorCode, Record<Family, string>> = {
   internal_error: { chat: 'server_error', messages: 'api_error' },
 }
 
+/** OpenAI's code. Agents that see it, or read the words below, shorten their conversation and go on. */
+export const TOO_LONG_CODE = 'context_length_exceeded'
+const TOO_LONG_WORDS = 'prompt is too long'
+
 export function errorType(family: Family, code: ErrorCode): string {
   return TYPES[code][family]
 }
@@ -61,11 +65,18 @@ export function encodeError(family: Family, error: GatewayError, requestId: stri
       }
     case 'messages': {
       const field = param === undefined ? {} : { param }
+      const code = error.publicCode
       return {
         type: 'error',
-        error: { type, message, code: error.publicCode, ...field, ...facts },
+        error: { type, message: wordsOf(message, code), code, ...field, ...facts },
         request_id: requestId,
       }
     }
   }
+}
+
+/** Clients of Anthropic know a prompt that is too long by its words, because Anthropic has no code for it. */
+function wordsOf(message: string, code: string): string {
+  if (code !== TOO_LONG_CODE || message.includes(TOO_LONG_WORDS)) return message
+  return `${TOO_LONG_WORDS}: ${message}`
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../core/json.ts'
 import { isObject, stringOf } from '../core/json.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint } from './codec.ts'
+import { TOO_LONG_CODE } from './errors.ts'
 
 /**
  * The complaint in the body of a failed request, in the formats of the chat family. Providers other than OpenAI may
@@ -124,6 +125,27 @@ export function refusesThoughts({ message = '' }: ProviderComplaint): boolean {
   return THOUGHTS_REFUSED.some((pattern) => pattern.test(message))
 }
 
+/**
+ * How providers say that a prompt does not fit the context window, where they have no code for it: Anthropic, Bedrock,
+ * Gemini, OpenAI, compatible servers and xAI, Groq, llama.cpp, Moonshot.
+ */
+const TOO_LONG = [
+  /prompt is too long/i,
+  /exceed context limit/,
+  /input is too long for requested model/i,
+  /input token count .{0,60}exceeds the maximum/i,
+  /exceeds the context window/i,
+  /maximum (?:context|model|prompt) length/i,
+  /reduce the length of the messages/i,
+  /available context size/i,
+  /exceeded model token limit/i,
+]
+
+/** The client's code for a complaint: the provider's own, but one code for a prompt that is too long. */
+export function clientCode({ code, message = '' }: ProviderComplaint): string | undefined {
+  return TOO_LONG.some((pattern) => pattern.test(message)) ? TOO_LONG_CODE : code
+}
+
 const NAME = /^[\w.:/-]{1,100}$/
 
 /**
@@ -144,6 +166,7 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
   const says = (words: readonly string[]): boolean =>
     words.includes(code ?? '') || words.includes(type ?? '')
   const told = redact(message ?? 'the provider gave no reason')
+  const toldCode = clientCode(complaint)
   const cause = causeOf('error event', complaint)
   if (isForOperator(complaint)) {
     return new GatewayError('provider_failed', 'the provider refused to serve this gateway', {
@@ -162,7 +185,10 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
   if (isTooLarge || says(REQUEST)) {
     return new GatewayError(isTooLarge ? 'request_too_large' : 'invalid_request', told, {
       ...(param === undefined ? {} : { param }),
-      provider: { status: isTooLarge ? 413 : 400, ...(code === undefined ? {} : { code }) },
+      provider: {
+        status: isTooLarge ? 413 : 400,
+        ...(toldCode === undefined ? {} : { code: toldCode }),
+      },
       unbilled: !billsRefusal(complaint),
     })
   }
