@@ -3,7 +3,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { UpstreamAnswer } from '../providers/provider.ts'
 import { retryAfterOf } from '../providers/retry-after.ts'
-import { readWhole } from '../providers/whole.ts'
+import { FAILURE_BYTES_MAX, readWhole } from '../providers/whole.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
 import { readJsonAnswer } from '../wire/answer-json.ts'
@@ -16,7 +16,6 @@ import {
   refusesThoughts,
 } from '../wire/provider-errors.ts'
 
-const ERROR_BYTES_MAX = 1024 * 1024
 /** A day: no provider means more, and the client must be given a plain number of seconds. */
 const RETRY_AFTER_SECONDS_MAX = 86_400
 /** A provider's verdict on the request itself. */
@@ -77,7 +76,7 @@ async function readComplaint(
   codec: UpstreamCodec,
 ): Promise<ProviderComplaint> {
   try {
-    const bytes = await readWhole(answer.body, ERROR_BYTES_MAX)
+    const bytes = await readWhole(answer.body, FAILURE_BYTES_MAX)
     return codec.decodeError(readJsonAnswer(bytes).value)
   } catch {
     // An error page instead of JSON: its status is all there is to know.

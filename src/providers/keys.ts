@@ -9,7 +9,7 @@ import { decodeErrorBody, refusesContent } from '../wire/provider-errors.ts'
 import { discard } from './discard.ts'
 import type { UpstreamAnswer } from './provider.ts'
 import { retryAfterOf } from './retry-after.ts'
-import { readWhole } from './whole.ts'
+import { FAILURE_BYTES_MAX, inOnePiece, readWhole } from './whole.ts'
 
 /** The key is invalid, or lacks permission. */
 const REFUSED = [401, 403]
@@ -100,20 +100,13 @@ export class Keys {
   }
 }
 
-/** More than any provider says about a refusal. */
-const REFUSAL_BYTES_MAX = 1024 * 1024
-
 /** Some providers refuse the content of a request as they refuse a key: only the body tells them apart. */
 async function read(
   answer: UpstreamAnswer,
 ): Promise<{ readonly answer: UpstreamAnswer; readonly isForContent: boolean }> {
   if (!REFUSED.includes(answer.status)) return { answer, isForContent: false }
   // A body that breaks off says nothing, and the status is enough.
-  const bytes = await readWhole(answer.body, REFUSAL_BYTES_MAX).catch(() => Buffer.alloc(0))
+  const bytes = await readWhole(answer.body, FAILURE_BYTES_MAX).catch(() => Buffer.alloc(0))
   const complaint = decodeErrorBody(parseObject(bytes.toString('utf8')) ?? {})
   return { answer: { ...answer, body: inOnePiece(bytes) }, isForContent: refusesContent(complaint) }
-}
-
-async function* inOnePiece(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes
 }

@@ -1,6 +1,9 @@
-// Reads a provider's answer that must be complete before it can be used, up to a size limit.
+// Answers of providers that are taken whole: one that must be complete before it can be used is read up to a size limit.
 import { GatewayError } from '../core/errors.ts'
 import { formatSize } from '../core/units.ts'
+
+/** More than any provider says about a failure. */
+export const FAILURE_BYTES_MAX = 1024 * 1024
 
 export async function readWhole(
   body: AsyncIterable<Uint8Array>,
@@ -15,6 +18,11 @@ export async function readWhole(
   }
   const [first] = chunks
   return chunks.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(chunks, bytes)
+}
+
+/** The body of an answer that is there already. */
+export async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }
 
 export function tooLong(bytesMax: number): GatewayError {

@@ -15,6 +15,7 @@ import { readJsonBody } from '../../wire/json.ts'
 import type { SseEvent } from '../../wire/sse.ts'
 import { writeSse } from '../../wire/sse.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../provider.ts'
+import { inOnePiece } from '../whole.ts'
 import { answer } from './brain.ts'
 import { failureOf } from './failure.ts'
 import { sandboxFormatsOf } from './models.ts'
@@ -46,7 +47,7 @@ export function sandboxProvider(clock: Clock): Provider {
       if (failure !== undefined) return refused(failure)
       return request.stream
         ? { status: 200, headers: EVENT_STREAM, body: streamed(performance, pace, signal) }
-        : { status: 200, headers: JSON_DOCUMENT, body: once(whole(performance)) }
+        : { status: 200, headers: JSON_DOCUMENT, body: inOnePiece(whole(performance)) }
     },
   }
 }
@@ -145,13 +146,9 @@ function isPiece(event: CanonicalEvent): boolean {
 }
 
 function jsonAnswer(status: number, body: JsonObject): UpstreamAnswer {
-  return { status, headers: JSON_DOCUMENT, body: once(jsonBytes(body)) }
+  return { status, headers: JSON_DOCUMENT, body: inOnePiece(jsonBytes(body)) }
 }
 
 function jsonBytes(body: JsonObject): Buffer {
   return Buffer.from(JSON.stringify(body))
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }
