@@ -1,15 +1,10 @@
 // The ledger alone: what a hold and its settlement cost, beside a program that only writes the same rows. With the bare
 // proxy's cost it gives the best ratio that any gateway with these books could reach.
 import { join } from 'node:path'
-import { systemClock } from '../src/core/clock.ts'
-import { BUDGET_MAX } from '../src/core/money.ts'
-import { seedFrame } from '../src/store/frame.ts'
-import { createKey } from '../src/store/key-changes.ts'
-import { openStore } from '../src/store/open.ts'
-import { SAMPLE_FRAME } from '../src/store/sample-frame.ts'
 import { BARE_PROXY, bareProxyContender } from './contenders/contender.ts'
 import type { Contender } from './contenders/contender.ts'
 import { startBareProxy, startUpstreams } from './contenders/servers.ts'
+import { makeKeys } from './contenders/tollgate.ts'
 import { share } from './effort.ts'
 import { median } from './figures.ts'
 import { runFolder } from './folder.ts'
@@ -22,7 +17,6 @@ import { isMeasured, measure, ROUND_SECONDS, warmUp } from './rounds.ts'
 import { SMALL_1, SMALL_256, SMALL_32 } from './workloads.ts'
 import type { Workload } from './workloads.ts'
 
-const KEYS = 10
 const ROUNDS = share(5)
 /** Longer than a round of HTTP: a third of it comes on top, as the warm-up of a program just started. */
 const PAIRS_SECONDS = share(6)
@@ -79,17 +73,6 @@ async function measureTimes({ folder, proxy, books }: Field, workload: Workload)
 
 async function makeBooks(folder: string, name: PairsProgram): Promise<Books> {
   const database = `sqlite:${join(folder, `${name}.db`)}`
-  const store = await openStore(database, { clock: systemClock })
-  try {
-    await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: BUDGET_MAX })
-    const keyIds: string[] = []
-    for (let index = 0; index < KEYS; index++) {
-      const limits = { limitNanodollars: BUDGET_MAX / 10n, rpm: 100_000_000 }
-      const made = await createKey(store, { name: `${index}`, models: ['bench-chat'], ...limits })
-      keyIds.push(made.key.id)
-    }
-    return { database, keyIds, folder }
-  } finally {
-    await store.close()
-  }
+  const { keyIds } = await makeKeys(database)
+  return { database, keyIds, folder }
 }

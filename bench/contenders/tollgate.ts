@@ -13,9 +13,12 @@ import { GATEWAY_CORE, start } from '../processes.ts'
 import type { Running } from '../processes.ts'
 import type { Upstreams } from './servers.ts'
 
-export type Tollgate = Running & {
-  /** Secrets of keys that may make every request of the benchmark. */
+export type Tollgate = Running & BenchKeys
+
+/** Keys that may make every request of the benchmark. */
+export type BenchKeys = {
   readonly secrets: readonly string[]
+  readonly keyIds: readonly string[]
   /** The secret of a key whose budget is spent. */
   readonly poorSecret: string
 }
@@ -45,7 +48,7 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
   const database = options.database ?? `sqlite:${join(folder, 'tollgate.db')}`
   const configFile = join(folder, 'tollgate.yaml')
   writeFileSync(configFile, configOf(options.upstreams))
-  const secrets = await makeKeys(database)
+  const keys = await makeKeys(database)
   const running = await start({
     name: options.name,
     command: [process.execPath, options.program ?? LAUNCHER, 'serve', '--port', '0'],
@@ -58,7 +61,7 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
     logFile: join(folder, 'log'),
     ready: /"event":"listening".*?"url":"([^"]+)"/,
   })
-  return { ...running, ...secrets }
+  return { ...running, ...keys }
 }
 
 function configOf({ whole, streams }: Upstreams): string {
@@ -76,20 +79,23 @@ models:
 `
 }
 
-async function makeKeys(database: string): Promise<Pick<Tollgate, 'secrets' | 'poorSecret'>> {
+export async function makeKeys(database: string): Promise<BenchKeys> {
   const store = await openStore(database, { clock: systemClock })
   try {
     await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: BUDGET_MAX })
-    const make = async (name: string, limitNanodollars: bigint): Promise<string> => {
+    const make = (name: string, limitNanodollars: bigint) => {
       const models = Object.values(MODELS)
       const rpm = 100_000_000
-      return (await createKey(store, { name, models, limitNanodollars, rpm })).secret
+      return createKey(store, { name, models, limitNanodollars, rpm })
     }
     const secrets: string[] = []
+    const keyIds: string[] = []
     for (let index = 0; index < KEYS; index++) {
-      secrets.push(await make(`application ${index}`, BUDGET_MAX / 10n))
+      const { secret, key } = await make(`application ${index}`, BUDGET_MAX / 10n)
+      secrets.push(secret)
+      keyIds.push(key.id)
     }
-    return { secrets, poorSecret: await make('without money', 0n) }
+    return { secrets, keyIds, poorSecret: (await make('without money', 0n)).secret }
   } finally {
     await store.close()
   }
