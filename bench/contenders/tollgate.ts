@@ -2,13 +2,8 @@
 // rate limit, the frame, the ledger on disk, the usage record, the log.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { systemClock } from '../../src/core/clock.ts'
-import { BUDGET_MAX } from '../../src/core/money.ts'
-import { seedFrame } from '../../src/store/frame.ts'
-import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
-import { createKey } from '../../src/store/key-changes.ts'
-import { openStore } from '../../src/store/open.ts'
+import { launcherOf, THIS_CHECKOUT, tollgate } from '../checkout.ts'
+import type { Checkout } from '../checkout.ts'
 import { GATEWAY_CORE, start } from '../processes.ts'
 import type { Running } from '../processes.ts'
 import type { Upstreams } from './servers.ts'
@@ -28,6 +23,7 @@ export type TollgateOptions = {
   readonly folder: string
   readonly upstreams: Upstreams
   readonly database?: string
+  readonly checkout?: Checkout
   /** A program other than the usual one. */
   readonly program?: string
 }
@@ -39,8 +35,9 @@ export const MODELS = {
   embedding: 'bench-embedding',
 }
 const KEYS = 10
-
-const LAUNCHER = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url))
+/** In USD: the most that a budget can be. */
+const FRAME_BUDGET = '9000000'
+const KEY_BUDGET = '900000'
 
 export async function startTollgate(options: TollgateOptions): Promise<Tollgate> {
   const folder = join(options.folder, options.name)
@@ -48,10 +45,17 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
   const database = options.database ?? `sqlite:${join(folder, 'tollgate.db')}`
   const configFile = join(folder, 'tollgate.yaml')
   writeFileSync(configFile, configOf(options.upstreams))
-  const keys = await makeKeys(database)
+  const checkout = options.checkout ?? THIS_CHECKOUT
+  const keys = await makeKeys(database, checkout)
   const running = await start({
     name: options.name,
-    command: [process.execPath, options.program ?? LAUNCHER, 'serve', '--port', '0'],
+    command: [
+      process.execPath,
+      options.program ?? launcherOf(checkout.root),
+      'serve',
+      '--port',
+      '0',
+    ],
     core: GATEWAY_CORE,
     env: {
       TOLLGATE_CONFIG: configFile,
@@ -67,7 +71,7 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
 function configOf({ whole, streams }: Upstreams): string {
   const facts = 'price: { input: 0.05, output: 0.40 }, context: 131072'
   return `
-frame: { budget: 9000000 }
+frame: { budget: ${FRAME_BUDGET} }
 providers:
   whole: { kind: openai, base_url: "${whole.url}/v1", api: chat, api_key: none }
   streams: { kind: openai, base_url: "${streams.url}/v1", api: chat, api_key: none }
@@ -79,24 +83,26 @@ models:
 `
 }
 
-export async function makeKeys(database: string): Promise<BenchKeys> {
-  const store = await openStore(database, { clock: systemClock })
-  try {
-    await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: BUDGET_MAX })
-    const make = (name: string, limitNanodollars: bigint) => {
-      const models = Object.values(MODELS)
-      const rpm = 100_000_000
-      return createKey(store, { name, models, limitNanodollars, rpm })
-    }
-    const secrets: string[] = []
-    const keyIds: string[] = []
-    for (let index = 0; index < KEYS; index++) {
-      const { secret, key } = await make(`application ${index}`, BUDGET_MAX / 10n)
-      secrets.push(secret)
-      keyIds.push(key.id)
-    }
-    return { secrets, keyIds, poorSecret: (await make('without money', 0n)).secret }
-  } finally {
-    await store.close()
+export async function makeKeys(
+  database: string,
+  checkout: Checkout = THIS_CHECKOUT,
+): Promise<BenchKeys> {
+  const run = (...words: readonly string[]): Promise<unknown> =>
+    tollgate(checkout, words, { TOLLGATE_DATABASE: database, TOLLGATE_CONFIG: '' })
+  const make = async (name: string, budget: string): Promise<MadeKey> => {
+    const models = Object.values(MODELS).join(',')
+    const limits = ['--budget', budget, '--rpm', '100000000']
+    return (await run('keys', 'create', '--name', name, '--models', models, ...limits)) as MadeKey
+  }
+  await run('frame', 'set', '--budget', FRAME_BUDGET)
+  const keys: MadeKey[] = []
+  for (let index = 0; index < KEYS; index++)
+    keys.push(await make(`application ${index}`, KEY_BUDGET))
+  return {
+    secrets: keys.map(({ secret }) => secret),
+    keyIds: keys.map(({ id }) => id),
+    poorSecret: (await make('without money', '0')).secret,
   }
 }
+
+type MadeKey = { readonly id: string; readonly secret: string }

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import type { Checkout } from '../checkout.ts'
+import { THIS_CHECKOUT } from '../checkout.ts'
 import { share } from '../effort.ts'
 import { GATEWAY_CORE, start } from '../processes.ts'
 import type { PairsResult, PairsTask } from './loops.ts'
@@ -10,6 +11,8 @@ import type { PairsResult, PairsTask } from './loops.ts'
 export type Books = Pick<PairsTask, 'database' | 'keyIds'> & { readonly folder: string }
 
 export type PairsProgram = 'tollgate' | 'bare'
+
+type PairsRun = PairsTask & { readonly folder: string; readonly checkout?: Checkout }
 
 const LOOPS = 64
 const SECONDS = share(6)
@@ -27,12 +30,12 @@ export async function pairsPerSecond(books: Books, nodes: number): Promise<numbe
 export async function runPairs(
   name: string,
   program: PairsProgram,
-  { folder, ...task }: PairsTask & { readonly folder: string },
+  { folder, checkout = THIS_CHECKOUT, ...task }: PairsRun,
 ): Promise<PairsResult> {
   const logFile = join(folder, `pairs-${name}.log`)
   await start({
     name: 'a node of the ledger',
-    command: [process.execPath, fileURLToPath(new URL(`./${program}.ts`, import.meta.url))],
+    command: [process.execPath, join(checkout.root, 'bench', 'pairs', `${program}.ts`)],
     core: GATEWAY_CORE,
     env: { PAIRS_TASK: JSON.stringify(task) },
     logFile,
