@@ -119,7 +119,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(await watchKeys(store, { directory, running, log }))
   opened.defer(watchSettings(options, supply))
 
-  const messagesBearer = (): boolean => supply.config.auth.messagesBearer
+  const headers = () => supply.config.auth.headers
   const findBySecretHash = directory.findBySecretHash.bind(directory)
   const forget = directory.forget.bind(directory)
   const parts: Parts = {
@@ -131,7 +131,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     running,
     responses,
     lastUse,
-    authenticator: { clock, messagesBearer, findBySecretHash, forget },
+    authenticator: { clock, headers, findBySecretHash, forget },
     catalog: () => supply.catalog,
     route: supply.route.bind(supply),
     describeKey: async (keyId) => keyJson(await outlast(clock, () => findKey(store, keyId))),
@@ -193,7 +193,7 @@ async function openAdminPlane(
     baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),
     standingOf: supply.standingOf.bind(supply),
     secretPrefix: () => supply.config.keys.prefix,
-    messagesBearer: () => supply.config.auth.messagesBearer,
+    authHeaders: () => supply.config.auth.headers,
   })
   return {
     ...server,

@@ -1,5 +1,5 @@
-// The gateway uses a provider's free token count: to answer count_tokens, and to admit requests that their bytes alone
-// would not.
+// The gateway uses a provider's free token count: to answer count_tokens and input_tokens, and to admit requests that
+// their bytes alone would not.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -20,6 +20,15 @@ const counting: Behaviour = (socket, { path }) =>
   void socket.write(
     message(path === COUNT_PATH ? '{"input_tokens":77}' : fixture('providers/messages.json')),
   )
+const RESPONSE_COUNT_PATH = '/v1/responses/input_tokens'
+const countingResponses: Behaviour = (socket, { path }) =>
+  void socket.write(
+    message(
+      path === RESPONSE_COUNT_PATH
+        ? '{"object":"response.input_tokens","input_tokens":88}'
+        : fixture('providers/responses.json'),
+    ),
+  )
 const notCounting: Behaviour = (socket, { path }) =>
   void socket.write(
     path === COUNT_PATH
@@ -28,14 +37,22 @@ const notCounting: Behaviour = (socket, { path }) =>
   )
 
 before(async () => {
-  const behaviours = { counts: counting, 'counts-not': notCounting, 'counts-never': () => {} }
+  const behaviours = {
+    counts: counting,
+    'counts-responses': countingResponses,
+    'counts-not': notCounting,
+    'counts-never': () => {},
+  }
   upstream = opened.use(await startUpstream(behaviours))
   const known = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
   const base = upstream.url.replace('/v1', '')
   const config = [
-    `providers: { claude: { kind: anthropic, base_url: "${base}", api_key: k } }`,
+    'providers:',
+    `  claude: { kind: anthropic, base_url: "${base}", api_key: k }`,
+    `  gpt: { kind: openai, preset: openai, base_url: "${upstream.url}", api_key: k }`,
     'models:',
     `  counts: { targets: [claude/counts], ${known} }`,
+    `  counts-responses: { targets: [gpt/counts-responses], ${known} }`,
     `  counts-not: { targets: [claude/counts-not], ${known} }`,
     `  counts-never: { targets: [claude/counts-never], ${known} }`,
     '',
@@ -55,6 +72,26 @@ test('count_tokens returns the provider’s count, else our own', async () => {
   const [asked] = upstream.requests
   assert.equal(asked?.headers.get('anthropic-beta'), 'token-efficient-tools-2025-02-19')
   assert.deepEqual(Object.keys(asked?.body ?? {}).toSorted(), ['messages', 'model'])
+  const own = await counted('counts-not')
+  assert.ok(own > 0 && own !== 77)
+})
+
+test('input_tokens returns the provider’s count, whatever its format, else our own', async () => {
+  const key = await gateway.key('inputs', 'counts,counts-responses,counts-not')
+  const counted = async (model: string): Promise<number> => {
+    const body = { model, instructions: 'x', input: 'xq-zv-kj. ', max_output_tokens: 20 }
+    const { text } = await ask(key, RESPONSE_COUNT_PATH, body)
+    const { object, input_tokens } = JSON.parse(text) as { object: string; input_tokens: number }
+    assert.equal(object, 'response.input_tokens', text)
+    return input_tokens
+  }
+  assert.equal(await counted('counts-responses'), 88)
+  // OpenAI refuses to count a request with fields that are no input.
+  const asked = upstream.requests.at(-1)
+  assert.equal(asked?.path, RESPONSE_COUNT_PATH)
+  assert.deepEqual(Object.keys(asked.body).toSorted(), ['input', 'instructions', 'model'])
+  assert.equal(await counted('counts'), 77)
+  assert.equal(upstream.requests.at(-1)?.path, COUNT_PATH)
   const own = await counted('counts-not')
   assert.ok(own > 0 && own !== 77)
 })
@@ -140,6 +177,7 @@ async function ask(key: string, path: string, body: object) {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
+      authorization: `Bearer ${key}`,
       'x-api-key': key,
       'anthropic-beta': 'token-efficient-tools-2025-02-19',
     },

@@ -68,6 +68,33 @@ const CASES: readonly ProviderCase[] = [
     error: openAiError,
   },
   {
+    name: 'openai, OpenAI itself',
+    settings: (url) => ({
+      kind: 'openai',
+      preset: 'openai',
+      base_url: `${url}/v1`,
+      api_key: 'secret',
+    }),
+    twoKeys: null,
+    signsIn: ({ authorization }) => assert.equal(authorization, 'Bearer secret'),
+    speaks: [
+      {
+        model: 'gpt-5-mini',
+        format: 'responses',
+        whole: { path: '/v1/responses', answer: fixture('providers/responses.json') },
+        streamed: { path: '/v1/responses', answer: fixture('providers/responses.sse') },
+        means: MEANS,
+        sends: namesModel('gpt-5-mini'),
+      },
+    ],
+    counts: {
+      path: '/v1/responses/input_tokens',
+      answer: { object: 'response.input_tokens', input_tokens: 12 },
+      tokens: 12,
+    },
+    error: openAiError,
+  },
+  {
     name: 'openai, by its responses',
     settings: (url) => ({
       kind: 'openai',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import type { AuthHeaders } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { hashSecret, newPersonalToken, newSecret } from '../core/secret.ts'
 import type { Authenticator, Credentials } from './authenticate.ts'
@@ -12,12 +13,15 @@ import { SAMPLE_CALLER as caller } from './sample-caller.ts'
 const NOW = 1_800_000_000_000
 const secret = newSecret('live')
 
-function door(known: Caller = caller, messagesBearer = false): Authenticator & { asked: string[] } {
+function door(
+  known: Caller = caller,
+  headers: AuthHeaders = 'strict',
+): Authenticator & { asked: string[] } {
   const asked: string[] = []
   return {
     asked,
     clock: { now: () => NOW, monotonicMs: () => 0 },
-    messagesBearer: () => messagesBearer,
+    headers: () => headers,
     forget: () => {},
     findBySecretHash: async (hash) => {
       asked.push(hash)
@@ -49,10 +53,60 @@ test('the header of the family is accepted, and another one beside it is ignored
   ]) {
     assert.equal(await authenticate(door(), credentials, {}), caller)
   }
-  for (const empty of [undefined, '', ' ']) {
-    const bearer = messages(`Bearer ${secret}`, empty)
-    assert.equal(await authenticate(door(caller, true), bearer, {}), caller)
+})
+
+test('with `either`, the other header counts when the family’s own holds no key', async () => {
+  const other = newSecret('live')
+  for (const credentials of [
+    chat(`Bearer ${secret}`),
+    chat(undefined, secret),
+    chat('', secret),
+    chat('Basic dXNlcjpwYXNz', secret),
+    chat('Bearer sk-ant-nothing', secret),
+    chat(`Bearer ${other.slice(0, -1)}`, secret),
+    chat(`Bearer ${secret}`, 'nonsense'),
+    chat(`Bearer ${secret}`, secret),
+    messages(undefined, secret),
+    messages(`Bearer ${secret}`),
+    messages(`Bearer ${secret}`, ' '),
+    messages(`Bearer ${secret}`, 'nonsense'),
+    messages('Bearer nonsense', secret),
+    messages(`Bearer ${secret}`, `${secret}, ${secret}`),
+  ]) {
+    assert.equal(await authenticate(door(caller, 'either'), credentials, {}), caller)
   }
+})
+
+test('with `either`, two different keys are refused, and none is looked up', async () => {
+  const other = newSecret('live')
+  for (const credentials of [
+    chat(`Bearer ${secret}`, other),
+    chat(`Bearer ${other}`, secret),
+    messages(`Bearer ${secret}`, other),
+    messages(`Bearer ${other}`, secret),
+  ]) {
+    const at = door(caller, 'either')
+    await assert.rejects(authenticate(at, credentials, {}), {
+      code: 'invalid_api_key',
+      message: /two different API keys, in Authorization and in x-api-key: send one/,
+    })
+    assert.deepEqual(at.asked, [])
+  }
+})
+
+test('with `either`, a request without a usable key is told what is wrong with the one it has', async () => {
+  const refuses = (credentials: Credentials, message: RegExp) =>
+    assert.rejects(authenticate(door(caller, 'either'), credentials, {}), {
+      code: 'invalid_api_key',
+      message,
+    })
+  await refuses(chat(), /header "Authorization: Bearer <API_KEY>" or "x-api-key: <API_KEY>"$/)
+  await refuses(messages(), /header "x-api-key: <API_KEY>" or "Authorization: Bearer <API_KEY>"$/)
+  await refuses(chat('Basic dXNlcjpwYXNz'), /reads it only from the header/)
+  await refuses(chat(undefined, 'nonsense'), /is unknown/)
+  await refuses(messages('Bearer nonsense'), /is unknown/)
+  await refuses(messages(`Bearer ${newPersonalToken()}`), /personal access token/)
+  await refuses(chat(`Bearer ${secret}`, `${secret}, nonsense`), /x-api-key has several values/)
 })
 
 test('a key in the wrong place is a 401 that names the right header', async () => {
@@ -70,10 +124,6 @@ test('a key in the wrong place is a 401 that names the right header', async () =
   await refuses(chat(secret), /"Authorization: Bearer <API_KEY>"/)
   await refuses(messages(`Bearer ${secret}`), /header "x-api-key: <API_KEY>"$/)
   await refuses(messages(`Bearer ${secret}`, ' '), /"x-api-key: <API_KEY>"/)
-  await assert.rejects(
-    authenticate(door(caller, true), messages(), {}),
-    /reads it only from the header "x-api-key: <API_KEY>" or "Authorization: Bearer <API_KEY>"/,
-  )
   await refuses(chat(`Bearer ${newSecret('live')}`), /is unknown/)
   const other = newSecret('live')
   await refuses(messages(undefined, `${secret}, ${other}`), /x-api-key has several values/)

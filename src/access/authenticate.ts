@@ -1,7 +1,7 @@
 // From a request's headers to the calling key, or a 401 that names what is wrong. Reads only the header that the
-// endpoint's family uses; other credentials are ignored.
+// endpoint's family uses, unless the operator allows either; other credentials are ignored.
 import type { Clock } from '../core/clock.ts'
-import type { Family } from '../core/endpoints.ts'
+import type { AuthHeaders, Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
 import type { Caller } from './caller.ts'
@@ -9,8 +9,8 @@ import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
 
 export type Authenticator = {
   readonly clock: Clock
-  /** Whether messages-style endpoints take a Bearer key too (`auth.messages_bearer`). */
-  messagesBearer(): boolean
+  /** As configured now (`auth.headers`). */
+  headers(): AuthHeaders
   findBySecretHash(hash: string): Promise<Caller | undefined> | Caller
   /** Drops what was found before, which may be out of date. */
   forget(): void
@@ -27,7 +27,7 @@ export async function authenticate(
   credentials: Credentials,
   trace: { keyId?: string },
 ): Promise<Caller> {
-  const secret = secretOf(credentials, authenticator.messagesBearer())
+  const secret = secretOf(credentials, authenticator.headers())
   // The checksum refuses typing errors and guesses before anything is looked up.
   if (!isWellFormedSecret(secret)) throw secret.startsWith('tgp_') ? personalToken() : unknownKey()
   const caller = await authenticator.findBySecretHash(hashSecret(secret))
@@ -50,22 +50,34 @@ function assertUsable(caller: Caller, now: number): void {
 const BEARER = 'Authorization: Bearer <API_KEY>'
 const API_KEY = 'x-api-key: <API_KEY>'
 
-function secretOf(credentials: Credentials, messagesBearer: boolean): string {
-  if (credentials.family === 'messages') {
-    const apiKey = valueOf('x-api-key', credentials.apiKey)
-    if (apiKey !== '') return apiKey
-    const bearer = messagesBearer ? bearerOf(credentials.authorization) : undefined
-    if (bearer !== undefined) return bearer
-    throw wrongHeader(messagesBearer ? [API_KEY, BEARER] : [API_KEY])
+function secretOf(credentials: Credentials, headers: AuthHeaders): string {
+  const isMessages = credentials.family === 'messages'
+  const own = isMessages ? apiKeyOf(credentials) : bearerOf(credentials)
+  if (headers === 'strict') {
+    if (own !== undefined) return own
+    throw wrongHeader([isMessages ? API_KEY : BEARER])
   }
-  const bearer = bearerOf(credentials.authorization)
-  if (bearer !== undefined) return bearer
-  throw wrongHeader([BEARER])
+  const other = isMessages ? bearerOf(credentials) : apiKeyOf(credentials)
+  const [key, another] = new Set([own, other].filter(isKey))
+  if (another !== undefined) throw twoKeys()
+  // If neither can be a key, the refusal is about what the client most likely meant as one.
+  const found = key ?? own ?? other
+  if (found !== undefined) return found
+  throw wrongHeader(isMessages ? [API_KEY, BEARER] : [BEARER, API_KEY])
 }
 
-function bearerOf(authorization: string | undefined): string | undefined {
+function isKey(value: string | undefined): value is string {
+  return value !== undefined && isWellFormedSecret(value)
+}
+
+function bearerOf({ authorization }: Credentials): string | undefined {
   const match = /^bearer +(\S+)$/i.exec(valueOf('Authorization', authorization))
   return match?.[1]
+}
+
+function apiKeyOf({ apiKey }: Credentials): string | undefined {
+  const value = valueOf('x-api-key', apiKey)
+  return value === '' ? undefined : value
 }
 
 /** A header that is sent again arrives as a list. Anthropic's Python library before 1.0 repeats a default header. */
@@ -83,6 +95,13 @@ function wrongHeader(right: readonly string[]): GatewayError {
   return new GatewayError(
     'invalid_api_key',
     `no API key was found: this endpoint reads it only from the header ${headers}`,
+  )
+}
+
+function twoKeys(): GatewayError {
+  return new GatewayError(
+    'invalid_api_key',
+    'this request has two different API keys, in Authorization and in x-api-key: send one of them',
   )
 }
 

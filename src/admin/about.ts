@@ -14,7 +14,7 @@ export function aboutHandlers(parts: AdminParts): HandlersOf<typeof aboutRoutes>
       base_url: parts.baseUrl(),
       now: iso(parts.clock.now()),
       address,
-      messages_bearer: parts.messagesBearer(),
+      auth_headers: parts.authHeaders(),
       email_available: parts.mailer !== undefined,
     }),
   }

@@ -1,6 +1,7 @@
 // What the admin plane needs from the gateway.
 import type { Catalog } from '../catalog/models.ts'
 import type { Clock } from '../core/clock.ts'
+import type { AuthHeaders } from '../core/endpoints.ts'
 import type { Parts } from '../exchange/exchange.ts'
 import type { Standing } from '../routing/breaker.ts'
 import { inTheNameOf, type Author } from '../store/audit.ts'
@@ -34,7 +35,7 @@ export type AdminParts = {
   figures(): Promise<readonly (readonly Figure[])[]>
   /** The first part of secrets. */
   secretPrefix(): string
-  messagesBearer(): boolean
+  authHeaders(): AuthHeaders
 }
 
 type Acting = {

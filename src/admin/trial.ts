@@ -97,7 +97,7 @@ function textsOf(parts: Texts): string {
 function flowOf({ flow, store, clock }: AdminParts, { key, isDryRun }: Trial): Parts {
   const authenticator = {
     clock,
-    messagesBearer: () => true,
+    headers: () => 'strict' as const,
     findBySecretHash: () => callerOfKey(store, key.id),
     forget: () => {},
   }

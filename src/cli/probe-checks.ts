@@ -108,6 +108,18 @@ const POSTS: readonly Post[] = [
     lastEvent: /^event: response\.(completed|incomplete)$/m,
   },
   {
+    path: '/v1/responses/input_tokens',
+    method: 'POST',
+    header: 'authorization',
+    kind: 'chat',
+    body: (model) => ({ model, input: 'Say hello.' }),
+    whole: {
+      expected: 'object response.input_tokens, input_tokens',
+      holds: ({ object, input_tokens }) =>
+        object === 'response.input_tokens' && Number.isInteger(input_tokens),
+    },
+  },
+  {
     path: '/v1/embeddings',
     method: 'POST',
     header: 'authorization',
@@ -192,7 +204,7 @@ function answers(post: Post, models: Models): readonly (Check | Skipped)[] {
   ]
 }
 
-/** Only a known key in the family's own header is accepted. */
+/** Only a known key is accepted, in the family's own header unless the operator allows either. */
 function wrongKeys(endpoint: Endpoint | Post, models: Models): readonly Check[] {
   const { method, path, header } = endpoint
   const body = 'body' in endpoint ? endpoint.body(models[endpoint.kind] ?? 'any') : undefined
@@ -205,13 +217,16 @@ function wrongKeys(endpoint: Endpoint | Post, models: Models): readonly Check[] 
     holds: isRefused(401, 'invalid_api_key', path),
   })
   const swapped = refused(`the key in ${other} alone`, { ...right, header: other })
+  // The operator may allow either header. Then the key is known, whatever it may call.
+  const isAccepted = ({ status }: Seen): boolean => status === 200 || status === 403
   return [
     refused('no key', { ...right, header: undefined }),
     refused('an unknown key', { ...right, key: 'tg_live_unknown' }),
-    // The operator may allow Bearer for the messages family, so acceptance is right too.
-    other === 'x-api-key'
-      ? swapped
-      : { ...swapped, holds: (seen) => swapped.holds(seen) || seen.status === 200 },
+    {
+      ...swapped,
+      expected: `${swapped.expected}, or acceptance where either header is allowed`,
+      holds: (seen) => swapped.holds(seen) || isAccepted(seen),
+    },
   ]
 }
 

@@ -56,7 +56,7 @@ describe('docs/config.md', () => {
       'frame.period': frame.period,
       'frame.timezone': frame.timezone,
       'frame.week_start': frame.weekStart,
-      'auth.messages_bearer': rest.auth.messagesBearer,
+      'auth.headers': rest.auth.headers,
       'responses.store': rest.responses.store,
       sandbox: rest.sandbox,
     }

@@ -77,7 +77,7 @@ server:   { host: 127.0.0.1, port: 4000, body_limit: 32MB }
 admin:    { listen: same, public_url: "http://127.0.0.1:4000" }
 database: sqlite:data/tollgate.db
 frame:    { budget: 100, period: month, timezone: UTC }
-auth:     { messages_bearer: false }
+auth:     { headers: either }
 responses: { store: true, retention: 7d }
 sandbox:  true
 providers:
@@ -233,6 +233,14 @@ describe('mistakes', () => {
       ['database names the file /no/such, which cannot be read (ENOENT)'],
     ],
     ['an unknown setting', 'server: { prot: 1 }', ['server.prot is not a setting']],
+    [
+      'a setting of an earlier version',
+      'auth: { messages_bearer: true }',
+      [
+        'auth.messages_bearer is now auth.headers: in place of true write "auth: { headers: either }"',
+      ],
+    ],
+    ['an unknown way to read keys', 'auth: { headers: any }', ['auth.headers must be']],
     [
       'an unknown section',
       'provders: {}',

@@ -63,13 +63,25 @@ function unknownSection(key: string, sections: readonly string[]): Problem {
 
 const SECTION_CHARACTERS_MAX = 100
 
+function unknownSetting(path: string): Problem {
+  const message = REPLACED.get(path) ?? 'is not a setting: docs/config.md lists them all'
+  return { path, message }
+}
+
+/** Settings of earlier versions, and what to write in their place. */
+const REPLACED = new Map([
+  [
+    'auth.messages_bearer',
+    'is now auth.headers: in place of true write "auth: { headers: either }"; in place of false leave it out',
+  ],
+])
+
 type Issue = z.core.$ZodIssue
 
 function problemsOfIssue(issue: Issue, before: Path): readonly Problem[] {
   const path = [...before, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
-    const message = 'is not a setting: docs/config.md lists them all'
-    return issue.keys.map((key) => ({ path: pathOf([...path, key]), message }))
+    return issue.keys.map((key) => unknownSetting(pathOf([...path, key])))
   }
   if (issue.code === 'invalid_key') {
     return [{ path: pathOf(path), message: issue.issues[0]?.message ?? issue.message }]

@@ -1,7 +1,7 @@
 // Everything a configuration file may say, with its defaults. docs/config.md describes each key, held by a test.
 import { z } from 'zod'
 
-import { ABILITIES } from '../core/endpoints.ts'
+import { ABILITIES, AUTH_HEADERS } from '../core/endpoints.ts'
 import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
 import { timeouts } from '../providers/adapter.ts'
 import { providerSettings } from '../providers/adapters.ts'
@@ -108,9 +108,7 @@ const keys = z.strictObject({
     .default('tg'),
 })
 
-const auth = z
-  .strictObject({ messages_bearer: flag.default(false) })
-  .transform(({ messages_bearer }) => ({ messagesBearer: messages_bearer }))
+const auth = z.strictObject({ headers: oneOf(AUTH_HEADERS).default('strict') })
 
 const NOTHING_STORED = 'must be above 0: to store nothing, set responses.store to false'
 

@@ -13,6 +13,10 @@ export type Endpoint = (typeof ENDPOINTS)[number]
 /** The two API families: they differ in the header that carries the key and in the shape of errors. */
 export type Family = 'chat' | 'messages'
 
+/** Where a key is read from: the header of the endpoint's family alone, or either family's. */
+export const AUTH_HEADERS = ['strict', 'either'] as const
+export type AuthHeaders = (typeof AUTH_HEADERS)[number]
+
 /** A wire format: how a request and its answer are spelled, by a client or by a provider. */
 export type Format = 'chat' | 'responses' | 'messages' | 'embeddings'
 /** What a provider may speak: the clients' formats, and some that no client does. */

@@ -7,7 +7,7 @@ import { ROUTES } from './routes.ts'
 const find = makeRouter<Handler>(ROUTES)
 
 /** OpenAI has endpoints of its own, such as compact, where only the id of a response can stand here. */
-const NO_RESPONSE = /^\/v1\/responses\/(?!resp_)/
+const NO_RESPONSE = /^\/v1\/responses\/(?!resp_|input_tokens$)/
 
 export type FoundRoute = { readonly handler: Handler; readonly path: string; readonly id: string }
 

@@ -1,6 +1,6 @@
 // The data plane on one screen: every method and path under /v1, and the function that answers it.
 import type { Endpoint, Format } from '../core/endpoints.ts'
-import { countTokens } from '../exchange/count-tokens.ts'
+import { countMessageTokens, countResponseTokens } from '../exchange/count-tokens.ts'
 import type { Incoming } from '../exchange/client-request.ts'
 import type { Parts } from '../exchange/exchange.ts'
 import { exchange } from '../exchange/exchange.ts'
@@ -33,6 +33,11 @@ export const ROUTES: readonly Route<Handler>[] = [
   ask('GET', '/v1/models/{name}', { endpoint: 'models', run: showModel }),
   post('/v1/chat/completions', { endpoint: 'chat', format: 'chat', run: exchange }),
   post('/v1/responses', { endpoint: 'responses', format: 'responses', run: exchange }),
+  post('/v1/responses/input_tokens', {
+    endpoint: 'responses',
+    format: 'responses',
+    run: countResponseTokens,
+  }),
   ask('GET', '/v1/responses/{id}', { endpoint: 'responses', run: showResponse }),
   ask('DELETE', '/v1/responses/{id}', { endpoint: 'responses', run: deleteResponse }),
   ask('GET', '/v1/responses/{id}/input_items', { endpoint: 'responses', run: listInputItems }),
@@ -41,7 +46,7 @@ export const ROUTES: readonly Route<Handler>[] = [
   post('/v1/messages/count_tokens', {
     endpoint: 'count_tokens',
     format: 'messages',
-    run: countTokens,
+    run: countMessageTokens,
   }),
 ]
 

@@ -303,7 +303,7 @@ const caller: Caller = { ...SAMPLE_CALLER, permissions: new Set(['messages']) }
 function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
   const authenticator: Authenticator = {
     clock,
-    messagesBearer: () => false,
+    headers: () => 'strict',
     findBySecretHash: () => caller,
     forget: () => {},
   }

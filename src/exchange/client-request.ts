@@ -8,7 +8,7 @@ import { newId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CanonicalRequest } from '../core/request.ts'
 import type { Routed } from '../routing/route.ts'
-import type { AnswerContext, Codec } from '../wire/codec.ts'
+import type { AnswerContext, Codec, EdgeCodec } from '../wire/codec.ts'
 import type { JsonBody } from '../wire/json.ts'
 import { changeMembers, exactBody, readJsonBody } from '../wire/json.ts'
 import type { Asking } from './asking.ts'
@@ -33,18 +33,24 @@ export type Incoming = Asking & {
 
 export type RequestParts = { readonly clock: Clock; readonly responses: ResponsesState }
 
+type Reading = {
+  readonly keyId: string
+  /** In place of the codec's own, for requests of which less is asked. */
+  readonly readCall?: EdgeCodec['readCall']
+}
+
 /** Reads a request, with the conversation behind it where it names one. */
 export async function readRequest(
   parts: RequestParts,
   incoming: Incoming,
-  keyId: string,
+  { keyId, readCall = incoming.codec.readCall }: Reading,
 ): Promise<ClientRequest> {
   const sent = readJsonBody(await incoming.readBody(keyId))
   const recalled =
     incoming.endpoint === 'responses'
       ? await recall(parts.responses, keyId, sent)
       : withoutState(sent)
-  const call = incoming.codec.readCall(recalled.body.value)
+  const call = readCall(recalled.body.value)
   return new ClientRequest(incoming, recalled, { call, clock: parts.clock })
 }
 

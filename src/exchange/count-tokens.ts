@@ -1,28 +1,51 @@
-// POST /v1/messages/count_tokens: the input tokens of a request, by the provider's own count where it gives one, else
-// counted here. Costs nothing, so an exhausted budget does not refuse it; the rate limits count it.
+// POST /v1/messages/count_tokens and /v1/responses/input_tokens: the input tokens of a request, by the provider's own
+// count where it gives one, else counted here. Costs nothing, so an exhausted budget does not refuse it; the rate limits
+// count it.
 import { permitModel } from '../access/permit.ts'
 import { likelyInput } from '../catalog/tokens.ts'
-import type { Call } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
-import { readJsonBody } from '../wire/json.ts'
+import type { EdgeCodec } from '../wire/codec.ts'
 import { readCountCall } from '../wire/messages/call.ts'
 import { textsOf } from '../wire/texts.ts'
 import { identify } from './asking.ts'
 import { countAt } from './count-input.ts'
-import type { Incoming } from './client-request.ts'
-import { ClientRequest } from './client-request.ts'
+import type { ClientRequest, Incoming } from './client-request.ts'
+import { readRequest } from './client-request.ts'
 import type { Parts } from './exchange.ts'
 import { answerFree } from './free.ts'
 import { prepare } from './prepare.ts'
 import type { Reply } from './reply.ts'
-import { withoutState } from './responses-state.ts'
 
-export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
+/** In the messages format, where a request whose tokens are only counted needs no output limit. */
+export function countMessageTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
+  return count(
+    parts,
+    { incoming, readCall: readCountCall, answerOf: (tokens) => ({ input_tokens: tokens }) },
+    reply,
+  )
+}
+
+/** In the responses format: also of the conversation behind a request, which it may name by an id. */
+export function countResponseTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
+  const answerOf = (tokens: number) => ({ object: 'response.input_tokens', input_tokens: tokens })
+  return count(parts, { incoming, readCall: incoming.codec.readCall, answerOf }, reply)
+}
+
+type Counting = {
+  readonly incoming: Incoming
+  readonly readCall: EdgeCodec['readCall']
+  readonly answerOf: (tokens: number) => JsonObject
+}
+
+async function count(
+  parts: Parts,
+  { incoming, readCall, answerOf }: Counting,
+  reply: Reply,
+): Promise<void> {
   const { trace } = incoming
   const caller = await identify(parts, incoming)
-  const sent = readJsonBody(await incoming.readBody(caller.keyId))
-  const call = readCountCall(sent.value)
-  const request = new ClientRequest(incoming, withoutState(sent), { call, clock: parts.clock })
+  const request = await readRequest(parts, incoming, { keyId: caller.keyId, readCall })
+  const { call } = request
   const model = permitModel(parts.catalog(), caller, { call, kind: 'chat' })
   trace.model = model.id
   const { destinations } = parts.route(caller, model, request)
@@ -32,12 +55,15 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   await answerFree(parts, asked, async () => {
     const headers = incoming.providerHeaders
     const told = first === undefined ? undefined : await countAt(first, headers, reply.closed)
-    const tokens = told ?? (await countHere(parts, call, sent.value))
-    return JSON.stringify({ input_tokens: tokens })
+    return JSON.stringify(answerOf(told ?? (await countHere(parts, request, readCall))))
   })
 }
 
-async function countHere({ tokenizer }: Parts, call: Call, body: JsonObject): Promise<number> {
-  const count = await tokenizer.count(textsOf(readCountCall, body))
-  return likelyInput(call.input, count?.likely)
+async function countHere(
+  { tokenizer }: Parts,
+  { call, content }: ClientRequest,
+  readCall: EdgeCodec['readCall'],
+): Promise<number> {
+  const counted = await tokenizer.count(textsOf(readCall, content.value))
+  return likelyInput(call.input, counted?.likely)
 }

@@ -41,7 +41,7 @@ export type Parts = ListingParts &
 export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
   const { codec, endpoint, requestId, startedMs, trace } = incoming
   const caller = await identify(parts, incoming)
-  const request = await readRequest(parts, incoming, caller.keyId)
+  const request = await readRequest(parts, incoming, caller)
   const { call } = request
   trace.stream = call.stream
   const model = permitModel(parts.catalog(), caller, { call, kind: kindOf(endpoint) })

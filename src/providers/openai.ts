@@ -2,12 +2,14 @@
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
-import { defined } from '../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
+import { defined, numberOf } from '../core/json.ts'
 import { oneOf, text } from '../core/setting-kinds.ts'
 import { gptVersion } from '../wire/openai.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
 import { inOlderWords } from './compatible.ts'
+import { fetchJson } from './fetch-json.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Place } from './openai-places.ts'
@@ -108,6 +110,23 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
         ),
       )
     },
+    // Others that speak responses have no such endpoint.
+    ...(place.isOpenAi === true && {
+      countTokens: async ({ format, model, body }: UnsentRequest, signal: AbortSignal) => {
+        if (format !== 'responses') return undefined
+        const counted = await fetchJson(
+          http,
+          {
+            url: new URL(`${place.url}/responses/input_tokens`),
+            method: 'POST',
+            headers: headersFor(keys.next()),
+            body: Buffer.from(JSON.stringify({ ...countable(body), model })),
+          },
+          signal,
+        )
+        return numberOf(counted['input_tokens'])
+      },
+    }),
     ...(place.isStrict === true && {
       leavesOut: ({ format, body }: UnsentRequest) => unknownIn(body, format),
     }),
@@ -118,6 +137,16 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
         signal,
       ),
   }
+}
+
+/** The fields that count as input; the endpoint refuses all others. */
+const COUNTABLE = [
+  ...['input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'text'],
+  ...['reasoning', 'personality', 'truncation'],
+]
+
+function countable(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => COUNTABLE.includes(name)))
 }
 
 function headersWith(key: string | undefined, { organization, project }: Settings): Headers {

@@ -242,3 +242,82 @@ describe('token counts', () => {
         assert.ok(bare.input_tokens < input_tokens)
       })
 })
+
+describe('token counts of responses', () => {
+  const question: OpenAI.Responses.InputTokenCountParams = {
+    instructions: 'Be brief.',
+    input: 'What is the weather in Paris?',
+    tools: [
+      {
+        type: 'function',
+        name: 'get_weather',
+        strict: false,
+        parameters: { type: 'object', properties: {} },
+      },
+    ],
+  }
+  const charged = async (body: object): Promise<number | undefined> => {
+    const { usage } = await openai.responses.create({ ...body, stream: false })
+    return usage?.input_tokens
+  }
+  for (const model of CHATS)
+    test(`openai 7, ${model}: the count equals what the call is then charged`, async () => {
+      const count = await openai.responses.inputTokens.count({ model, ...question })
+      assert.deepEqual(count, {
+        object: 'response.input_tokens',
+        input_tokens: await charged({ model, ...question }),
+      })
+      const bare = await openai.responses.inputTokens.count({ model, input: 'What?' })
+      assert.ok(bare.input_tokens < count.input_tokens)
+    })
+
+  test('a conversation kept here counts as a whole', async () => {
+    const model = 'sandbox-chat'
+    const first = await openai.responses.create({ model, input: 'Say '.repeat(500) })
+    const more = { model, previous_response_id: first.id, input: 'Go on.' }
+    const { input_tokens: tokens } = await openai.responses.inputTokens.count(more)
+    assert.ok(tokens > 500)
+    assert.equal(tokens, await charged(more))
+    // Counting neither stores nor changes anything.
+    assert.equal((await openai.responses.retrieve(first.id)).id, first.id)
+    const gone = { model, previous_response_id: 'resp_none', input: 'x' }
+    await assert.rejects(
+      openai.responses.inputTokens.count(gone),
+      (error) =>
+        error instanceof OpenAI.BadRequestError && error.code === 'previous_response_not_found',
+    )
+  })
+
+  test('it is free, needs the permission of responses, and obeys the allowlist', async () => {
+    const clientOf = async (...settings: string[]): Promise<OpenAI> =>
+      new OpenAI({
+        baseURL: `${gateway.url}/v1`,
+        apiKey: await gateway.key(settings.join(' '), 'sandbox-chat', ...settings),
+        maxRetries: 0,
+      })
+    const body = { model: 'sandbox-chat', input: 'x' }
+    const poor = await clientOf('--budget', '0')
+    const { data, response } = await poor.responses.inputTokens.count(body).withResponse()
+    assert.ok(data.input_tokens > 0)
+    const id = response.headers.get('x-request-id') ?? ''
+    const noted: { endpoint: string; cost: string } = await poor.get(`/requests/${id}`)
+    assert.deepEqual([noted.endpoint, noted.cost], ['responses', '0'])
+    await assert.rejects(poor.responses.create(body), { status: 402 })
+
+    const narrow = await clientOf('--permissions', 'chat,count_tokens')
+    await assert.rejects(
+      narrow.responses.inputTokens.count(body),
+      (error) =>
+        error instanceof OpenAI.PermissionDeniedError && error.code === 'endpoint_not_allowed',
+    )
+    await assert.rejects(
+      poor.responses.inputTokens.count({ ...body, model: 'gpt-5' }),
+      (error) =>
+        error instanceof OpenAI.PermissionDeniedError && error.code === 'model_not_allowed',
+    )
+    await assert.rejects(
+      poor.responses.inputTokens.count({ input: 'x' }),
+      (error) => error instanceof OpenAI.BadRequestError && error.param === 'model',
+    )
+  })
+})

@@ -16,6 +16,7 @@ export type Hostile = {
 export const ORDERLY: Record<Post, JsonObject> = {
   chat: { messages: [{ role: 'user', content: 'x' }] },
   responses: { input: 'x' },
+  input_tokens: { input: 'x' },
   messages: { messages: [{ role: 'user', content: 'x' }], max_tokens: 10 },
   count_tokens: { messages: [{ role: 'user', content: 'x' }] },
   embeddings: { input: 'x' },
@@ -305,6 +306,7 @@ const EMBEDDINGS: readonly Hostile[] = [
 export const HOSTILE: Record<Post, readonly Hostile[]> = {
   chat: [...COMMON, ...CHAT],
   responses: [...COMMON, ...RESPONSES],
+  input_tokens: [...COMMON, ...RESPONSES],
   messages: [...COMMON, ...MESSAGES],
   count_tokens: [...COMMON.filter(({ fields }) => !('stream' in fields)), ...COUNTED],
   embeddings: [...COMMON.filter(({ fields }) => !('stream' in fields)), ...EMBEDDINGS],

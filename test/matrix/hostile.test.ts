@@ -53,7 +53,8 @@ function modelsOf(endpoint: Post): readonly (readonly [string, string])[] {
 }
 
 function formatOf(endpoint: Post): string {
-  return endpoint === 'count_tokens' ? 'messages' : endpoint
+  if (endpoint === 'count_tokens') return 'messages'
+  return endpoint === 'input_tokens' ? 'responses' : endpoint
 }
 
 function refused(endpoint: Post, { status, body, requestId }: RawAnswer): void {

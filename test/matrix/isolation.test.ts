@@ -41,6 +41,8 @@ const REACHES: Record<string, (caller: Raw, model: string, stored: Stored) => Pr
       caller.call('DELETE', `/v1/responses/${encodeURIComponent(`${keyId}/${itemId}`)}`),
     previous_response_id: (caller, model, { id }) =>
       caller.post('responses', { model, input: 'go on', previous_response_id: id }),
+    'previous_response_id of a count': (caller, model, { id }) =>
+      caller.post('input_tokens', { model, previous_response_id: id }),
     'previous_response_id, a signpost': (caller, model, { keyId, itemId }) =>
       caller.post('responses', {
         model,
@@ -110,7 +112,12 @@ for (const model of MODELS)
     test('is still there for its owner', async () => {
       const shown = await owner.call('GET', `/v1/responses/${stored.id}`)
       assert.equal(shown.status, 200)
-      for (const name of ['previous_response_id', 'an item reference', 'a reference to a thought'])
+      for (const name of [
+        'previous_response_id',
+        'previous_response_id of a count',
+        'an item reference',
+        'a reference to a thought',
+      ])
         assert.equal((await REACHES[name]?.(owner, model, stored))?.status, 200, name)
       assert.equal((await owner.call('DELETE', `/v1/responses/${stored.id}`)).status, 200)
     })
@@ -211,6 +218,11 @@ const NAMED: Record<Exclude<Post, 'embeddings'>, Record<string, JsonObject>> = {
     container_upload: user([{ type: 'container_upload', file_id: 'file_1' }]),
     'file_id beside base64': user([{ type: 'image', source: { ...PNG, file_id: 'file_1' } }]),
   },
+  input_tokens: {
+    conversation: { conversation: 'conv_1' },
+    'prompt.id': { prompt: { id: 'pmpt_1' } },
+    'input_image.file_id': input([{ type: 'input_image', file_id: 'file-1' }]),
+  },
   count_tokens: {
     container: { container: 'c_1' },
     mcp_servers: { mcp_servers: [{ type: 'url', url: 'https://example.com', name: 'x' }] },
@@ -221,6 +233,7 @@ const NAMED: Record<Exclude<Post, 'embeddings'>, Record<string, JsonObject>> = {
 const PLAIN: Record<Exclude<Post, 'embeddings'>, JsonObject> = {
   chat: { messages: [{ role: 'user', content: 'x' }] },
   responses: { input: 'x' },
+  input_tokens: { input: 'x' },
   messages: { messages: [{ role: 'user', content: 'x' }], max_tokens: 10 },
   count_tokens: { messages: [{ role: 'user', content: 'x' }] },
 }

@@ -50,6 +50,7 @@ const PLACES: Record<Post, (text: string) => JsonObject> = {
     tools: [{ type: 'function', name: 'f', description: text, parameters: {} }],
     [text]: text,
   }),
+  input_tokens: (text) => ({ instructions: text, input: text }),
   messages: (text) => ({
     max_tokens: 50,
     system: text,
@@ -117,7 +118,9 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
 
     test('in random bodies', async () => {
       const models = fc.constantFrom(...CHATS)
-      const endpoints = fc.constantFrom<Post>('chat', 'responses', 'messages', 'count_tokens')
+      const endpoints = fc.constantFrom<Post>(
+        ...(['chat', 'responses', 'input_tokens', 'messages', 'count_tokens'] as const),
+      )
       await fc.assert(
         fc.asyncProperty(endpoints, models, twists, async (endpoint, model, twist) => {
           const body = twist({ model, ...ORDERLY[endpoint] })

@@ -14,6 +14,7 @@ export type RawAnswer = {
 export const POSTS = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
+  input_tokens: '/v1/responses/input_tokens',
   embeddings: '/v1/embeddings',
   messages: '/v1/messages',
   count_tokens: '/v1/messages/count_tokens',

@@ -99,7 +99,7 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
     standingOf: supply.standingOf.bind(supply),
     figures: async () => [new Counts().figures()],
     secretPrefix: () => 'tg',
-    messagesBearer: () => false,
+    authHeaders: () => 'strict',
   }
   const server = await makeAdminServer({
     ...parts,
@@ -180,7 +180,7 @@ async function flowOf(
     raisedBounds: new RaisedBounds(),
     authenticator: {
       clock,
-      messagesBearer: () => false,
+      headers: () => 'strict',
       findBySecretHash: async () => undefined,
       forget: () => {},
     },

@@ -1,6 +1,7 @@
 // What the web interface must know about this gateway first.
 import { z } from 'zod'
 
+import { AUTH_HEADERS } from '../../core/endpoints.ts'
 import { route } from './route.ts'
 import { moment } from './values.ts'
 
@@ -24,8 +25,8 @@ export const aboutRoutes = {
       now: moment,
       /** The caller's address, as the gateway sees it. */
       address: z.string(),
-      /** Whether messages-style endpoints also accept a Bearer key. */
-      messages_bearer: z.boolean(),
+      /** Whether a key must be in the header of the endpoint's family, or may be in either. */
+      auth_headers: z.enum(AUTH_HEADERS),
       email_available: z.boolean(),
     }),
   }),
