@@ -3,7 +3,8 @@
 import { isDeepStrictEqual } from 'node:util'
 
 import type { Caller } from './access/caller.ts'
-import { SANDBOX, TIMEOUTS } from './catalog/catalog.ts'
+import { TIMEOUTS } from './catalog/catalog.ts'
+import { SANDBOX } from './catalog/known.ts'
 import { targetName } from './catalog/models.ts'
 import type { Catalog, Model } from './catalog/models.ts'
 import { FREE } from './catalog/prices.ts'

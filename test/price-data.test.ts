@@ -173,6 +173,7 @@ function only(target: Model['targets'][number]): Model {
     defaultOutput: null,
     abilities: UNKNOWN_ABILITIES,
     available: true,
+    leftOut: [],
     reason: null,
   }
 }

@@ -47,6 +47,7 @@ const model: Model = {
   defaultOutput: null,
   abilities: UNKNOWN_ABILITIES,
   available: true,
+  leftOut: [],
   reason: null,
 }
 const bytesBound = inputBound(INPUT, 'chat', target)

@@ -104,6 +104,7 @@ function rehearsed(id: string, kind: ModelKind, listed: Model | undefined): Mode
     defaultOutput: null,
     abilities: listed?.abilities ?? UNKNOWN_ABILITIES,
     available: false,
+    leftOut: [],
     reason: null,
   }
 }

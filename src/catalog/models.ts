@@ -30,8 +30,18 @@ export type Model = {
   readonly defaultOutput: number | null
   readonly abilities: Abilities
   readonly available: boolean
+  /** The targets and fallbacks that are configured and not served. */
+  readonly leftOut: readonly LeftOut[]
   /** Why the model is not available, or which of its targets are left out and why. */
   readonly reason: string | null
+}
+
+export type LeftOut = {
+  readonly role: 'targets' | 'fallbacks'
+  readonly index: number
+  readonly reason: string
+  /** Its whole provider is left out, perhaps on purpose; or the target itself cannot be served: a mistake. */
+  readonly because: 'provider' | 'target'
 }
 
 export type Target = {
@@ -83,17 +93,21 @@ export function mayThink({ abilities }: Model, { thinks }: OutputLimits): boolea
   return thinks || abilities.reasoning === true
 }
 
-/** A model as the operator configured it; undefined members follow from what is known about its targets. */
-export type ModelEntry = {
-  readonly id: string
-  readonly kind?: ModelKind | undefined
-  readonly targets: readonly TargetEntry[]
-  readonly fallbacks: readonly TargetEntry[]
+/** What an operator may say about a provider's model; undefined members follow from what is known about it. */
+export type Figures = {
   readonly price?: Price | undefined
   /** The name of the model, or provider/model, whose price applies. */
   readonly priceLike?: string | undefined
   readonly context?: number | undefined
   readonly maxOutput?: number | undefined
+}
+
+/** A model as the operator configured it. Its figures are those of its targets, never of its fallbacks. */
+export type ModelEntry = Figures & {
+  readonly id: string
+  readonly kind?: ModelKind | undefined
+  readonly targets: readonly TargetEntry[]
+  readonly fallbacks: readonly TargetEntry[]
   readonly defaultOutput?: number | undefined
   readonly abilities: Partial<Readonly<Record<Ability, boolean>>>
 }

@@ -2,7 +2,7 @@
 // turns usage into money, exactly, with one round-up per request.
 import { createHash } from 'node:crypto'
 
-import { roundUpToNanodollars } from '../core/money.ts'
+import { pricePerMillion, roundUpToNanodollars } from '../core/money.ts'
 import type { Usage } from '../core/events.ts'
 import type { Nanodollars, Picodollars } from '../core/money.ts'
 
@@ -58,6 +58,34 @@ export const FREE: Price = makePrice({
 export function makePrice(figures: Omit<Price, 'version'>): Price {
   const digest = createHash('sha256').update(componentsOf(figures)).digest('hex')
   return { ...figures, version: `price_${digest.slice(0, 16)}` }
+}
+
+/** A price as a configuration says it: `free`, or USD per million tokens. */
+type WrittenPrice =
+  | 'free'
+  | {
+      readonly input: number
+      readonly output?: number | undefined
+      readonly cached?: number | undefined
+      readonly cache_write?: number | undefined
+      readonly cache_write_long?: number | undefined
+    }
+
+/** A cache price that is not given is that of plain input; for long writes, that of short ones. */
+export function priceFrom(written: WrittenPrice): Price {
+  if (written === 'free') return FREE
+  const { input, output = 0, cached = input, cache_write = input } = written
+  return makePrice({
+    rates: {
+      input: pricePerMillion(input),
+      cached: pricePerMillion(cached),
+      cacheWriteShort: pricePerMillion(cache_write),
+      cacheWriteLong: pricePerMillion(written.cache_write_long ?? cache_write),
+      output: pricePerMillion(output),
+    },
+    tiers: [],
+    fees: { request: 0n, webSearch: null },
+  })
 }
 
 /** The price in a region where the lists have only the global one: a tenth more per token. Fees stay the same. */

@@ -226,6 +226,7 @@ function model(targets: readonly Target[]): Model {
     defaultOutput: null,
     abilities: UNKNOWN_ABILITIES,
     available: true,
+    leftOut: [],
     reason: null,
   }
 }

@@ -1,8 +1,9 @@
 // The catalogue a configuration describes: its providers and models, together with the sandbox's models.
 import { buildCatalog } from '../catalog/catalog.ts'
-import type { CatalogProvider, SandboxModel } from '../catalog/catalog.ts'
+import type { CatalogProvider, SandboxModel } from '../catalog/known.ts'
 import type { Catalog } from '../catalog/models.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
+import { priceFrom } from '../catalog/prices.ts'
 import type { Named } from '../providers/adapter.ts'
 import { ADAPTERS, adapterOf, priceListOf } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
@@ -30,7 +31,7 @@ const PRICE_LISTS = new Map(
 )
 
 function toCatalogProvider(provider: Named<ProviderSettings>): CatalogProvider {
-  const { name, timeouts } = provider
+  const { name, timeouts, models } = provider
   const adapter = adapterOf(provider)
   return {
     name,
@@ -40,5 +41,11 @@ function toCatalogProvider(provider: Named<ProviderSettings>): CatalogProvider {
     isRegional: (model) => adapter.isRegional?.(provider, model) ?? false,
     writesCacheUnasked: (model) => adapter.writesCacheUnasked?.(model) ?? false,
     hasFreeNames: adapter.hasFreeNames ?? false,
+    models: new Map(
+      Object.entries(models).map(([model, { price, ...figures }]) => [
+        model,
+        { ...figures, price: price && priceFrom(price) },
+      ]),
+    ),
   }
 }

@@ -1,7 +1,11 @@
 // Rules between settings, which no single value can break.
-import { SANDBOX } from '../catalog/catalog.ts'
+import { isDeepStrictEqual } from 'node:util'
+
+import { SANDBOX } from '../catalog/known.ts'
 import { targetName } from '../catalog/models.ts'
+import { priceFrom } from '../catalog/prices.ts'
 import { adapterOf } from '../providers/adapters.ts'
+import type { ProviderSettings } from '../providers/adapters.ts'
 import { sqlitePath } from '../store/place.ts'
 import { pathOf } from './problems.ts'
 import type { Path, Problem } from './problems.ts'
@@ -20,6 +24,7 @@ export function crossCheck(
     ...checkMail(settings),
     ...checkProviders(settings),
     ...Object.entries(models).flatMap(([id, model]) => checkModel(known, id, model)),
+    ...checkAgreement(settings),
   ]
 }
 
@@ -52,10 +57,23 @@ function checkProviders({ providers = {} }: FileSettings): readonly Problem[] {
       const message = 'is the name of the provider that ships with Tollgate: choose another one'
       return [{ path: pathOf(path), message }]
     }
+    const wrong = checkFigures(path, settings.models)
     const missing = adapterOf(settings).missing(settings)
-    if (missing?.is !== 'absent') return []
+    if (missing?.is !== 'absent') return wrong
     const message = 'is missing: set it, preferably as ${VARIABLE} or file:/path'
-    return [{ path: pathOf([...path, missing.setting]), message }]
+    return [{ path: pathOf([...path, missing.setting]), message }, ...wrong]
+  })
+}
+
+function checkFigures(path: Path, models: ProviderSettings['models']): readonly Problem[] {
+  return Object.entries(models).flatMap(([model, figures]) => {
+    const problems: Problem[] = []
+    const refuse: Refuse = (where, message) => {
+      problems.push({ path: pathOf([...path, 'models', model, ...where]), message })
+    }
+    checkPrice(figures, refuse, 'for a model that only embeds, write 0')
+    checkLimits(figures, refuse)
+    return problems
   })
 }
 
@@ -72,7 +90,11 @@ function checkModel(
     refuse([], 'begins with sandbox-, which is reserved for the sandbox: choose another name')
   }
   checkTargets(providers, model, refuse)
-  checkPrice(model, refuse)
+  checkPrice(
+    model,
+    refuse,
+    model.kind === 'embedding' ? null : 'only a model with kind: embedding has no output',
+  )
   checkLimits(model, refuse)
   return problems
 }
@@ -95,20 +117,59 @@ function checkTargets(providers: ReadonlySet<string>, model: ModelSettings, refu
   }
 }
 
-function checkPrice({ kind, price, priceLike }: ModelSettings, refuse: Refuse): void {
+type Priced = Pick<ModelSettings, 'price' | 'priceLike'>
+
+function checkPrice({ price, priceLike }: Priced, refuse: Refuse, without: string | null): void {
   if (price !== undefined && priceLike !== undefined) {
     refuse(['price_like'], 'contradicts price: keep one of the two')
   }
-  if (typeof price === 'object' && price.output === undefined && kind !== 'embedding') {
-    refuse(['price', 'output'], 'is missing: only a model with kind: embedding has no output')
+  if (without !== null && typeof price === 'object' && price.output === undefined) {
+    refuse(['price', 'output'], `is missing: ${without}`)
   }
 }
 
-function checkLimits({ context, maxOutput, defaultOutput }: ModelSettings, refuse: Refuse): void {
+type Limited = Pick<ModelSettings, 'context' | 'maxOutput'> & { readonly defaultOutput?: unknown }
+
+function checkLimits({ context, maxOutput, defaultOutput }: Limited, refuse: Refuse): void {
   if (maxOutput !== undefined && maxOutput > (context ?? Infinity)) {
     refuse(['max_output'], 'cannot be larger than context')
   }
-  if (defaultOutput !== undefined && defaultOutput > (maxOutput ?? Infinity)) {
+  if (typeof defaultOutput === 'number' && defaultOutput > (maxOutput ?? Infinity)) {
     refuse(['default_output'], 'cannot be larger than max_output')
   }
+}
+
+/** What entries say about their targets, each with the words for it. */
+const STATEMENTS = [
+  {
+    of: ({ price, priceLike }: Priced) => (price === undefined ? priceLike : priceFrom(price)),
+    at: ({ price }: Priced) => (price === undefined ? 'price_like' : 'price'),
+    setting: 'price',
+  },
+  { of: ({ context }: Limited) => context, at: () => 'context', setting: 'context' },
+  { of: ({ maxOutput }: Limited) => maxOutput, at: () => 'max_output', setting: 'max_output' },
+] as const
+
+/** A target costs and takes the same under every name, so two entries must not say different things about it. */
+function checkAgreement({ providers = {}, models = {} }: FileSettings): readonly Problem[] {
+  return STATEMENTS.flatMap(({ of, at, setting }) => {
+    const first = new Map<string, { readonly said: unknown; readonly path: string }>()
+    return Object.entries(models).flatMap(([id, model]) => {
+      const said = of(model)
+      if (said === undefined) return []
+      const path = pathOf(['models', id, at(model)])
+      return model.targets.flatMap(({ provider, model: name }) => {
+        const figures = providers[provider]?.models[name]
+        // What is said about the provider's model itself settles it.
+        if (figures !== undefined && of(figures) !== undefined) return []
+        const target = targetName(provider, name)
+        const other = first.get(target)
+        if (other === undefined) first.set(target, { said, path })
+        if (other === undefined || isDeepStrictEqual(other.said, said)) return []
+        const place = pathOf(['providers', provider, 'models', name, setting])
+        const message = `contradicts ${other.path}: both are about ${target}, so say the same in both, or say it once as ${place}`
+        return [{ path, message }]
+      })
+    })
+  })
 }

@@ -97,7 +97,7 @@ function keysOf(schema: z.core.$ZodType, path: string): readonly string[] {
   }
   if (def.type === 'union') return (def.options ?? []).flatMap((each) => keysOf(each, path))
   if (def.type === 'record' && def.valueType !== undefined) {
-    const names = namesOf(def.keyType) ?? [path === 'models' ? 'MODEL' : 'NAME']
+    const names = namesOf(def.keyType) ?? [path.endsWith('models') ? 'MODEL' : 'NAME']
     const { valueType } = def
     return names.flatMap((name) => keysOf(valueType, `${path}.${name}`))
   }

@@ -117,6 +117,17 @@ models:
     )
   })
 
+  test('entries that agree about a target, or leave it to its provider, are no error', () => {
+    const { models } = load(`
+providers: { a: { kind: openai, api_key: k, models: { m: { price: free, context: 5 } } } }
+models:
+  one: { targets: [a/m, a/n], price: { input: 1, output: 2 }, context: 100 }
+  two: { targets: [a/m, a/n], price: { input: 1, output: 2, cached: 1 }, context: 100 }
+  three: { targets: [a/m], fallbacks: [a/n], price: { input: 3, output: 3 }, context: 9 }
+`)
+    assert.equal(models?.length, 3)
+  })
+
   test('a provider whose secret cannot be read is left out, and the rest works', () => {
     const config = load(
       `
@@ -341,6 +352,27 @@ describe('mistakes', () => {
       'a preset without a key',
       'providers: { a: { kind: openai, preset: groq } }',
       ['providers.a.api_key is missing'],
+    ],
+    [
+      'figures of a model at its provider',
+      'providers: { a: { kind: openai, api_key: k, models: { m: { price: { input: 1 }, price_like: b, context: 10, max_output: 11 } } } }',
+      [
+        'providers.a.models.m.price_like contradicts price',
+        'providers.a.models.m.price.output is missing: for a model that only embeds, write 0',
+        'providers.a.models.m.max_output cannot be larger than context',
+      ],
+    ],
+    [
+      'two entries that say different things about one target',
+      'providers: { a: { kind: openai, api_key: k } }\n' +
+        'models:\n' +
+        '  one: { targets: [a/m.1], price: { input: 1, output: 2 }, context: 100, max_output: 10 }\n' +
+        '  two: { targets: [a/n, a/m.1], price_like: b, context: 101, max_output: 9 }\n',
+      [
+        'models.two.price_like contradicts models.one.price: both are about a/m.1, so say the same in both, or say it once as providers.a.models."m.1".price',
+        'models.two.context contradicts models.one.context: both are about a/m.1',
+        'models.two.max_output contradicts models.one.max_output: both are about a/m.1',
+      ],
     ],
     [
       'the name of the sandbox',

@@ -1,10 +1,8 @@
 // The configuration: file and environment in, one frozen value out. Everything wrong is reported at once, each with
 // its path and what to do. Nothing but this and written.ts reads the file or the TOLLGATE_ variables.
 import type { ModelEntry } from '../catalog/models.ts'
-import { FREE, makePrice } from '../catalog/prices.ts'
-import type { Price } from '../catalog/prices.ts'
+import { priceFrom } from '../catalog/prices.ts'
 import { isObject } from '../core/json.ts'
-import { pricePerMillion } from '../core/money.ts'
 import type { Named } from '../providers/adapter.ts'
 import { adapterOf, ADAPTERS } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
@@ -194,24 +192,7 @@ function whyLeftOut(settings: ProviderSettings): string | undefined {
 }
 
 function toEntry(id: string, { price, ...model }: ModelSettings): ModelEntry {
-  return { id, ...model, price: price === undefined ? undefined : toPrice(price) }
-}
-
-/** A cache price that is not given is that of plain input; for long writes, that of short ones. */
-function toPrice(price: NonNullable<ModelSettings['price']>): Price {
-  if (price === 'free') return FREE
-  const { input, output = 0, cached = input, cache_write = input } = price
-  return makePrice({
-    rates: {
-      input: pricePerMillion(input),
-      cached: pricePerMillion(cached),
-      cacheWriteShort: pricePerMillion(cache_write),
-      cacheWriteLong: pricePerMillion(price.cache_write_long ?? cache_write),
-      output: pricePerMillion(output),
-    },
-    tiers: [],
-    fees: { request: 0n, webSearch: null },
-  })
+  return { id, ...model, price: price && priceFrom(price) }
 }
 
 function freeze<Value>(value: Value): Value {

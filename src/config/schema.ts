@@ -14,17 +14,16 @@ import {
   integer,
   isAboveZero,
   oneOf,
-  price,
+  prices,
   size,
   someSize,
   someWait,
   text,
   timezone,
+  tokens,
   wait,
 } from '../core/setting-kinds.ts'
 import { withoutEndSlash } from '../core/url-of.ts'
-
-const TOKENS_MAX = 100_000_000
 
 const host = text
 const port = integer(0, 65_535)
@@ -172,20 +171,6 @@ const fallback = z.union(
   { error: () => 'must be PROVIDER/MODEL, or { to: PROVIDER/MODEL, timeouts: { … } }' },
 )
 
-const prices = z.union(
-  [
-    z.literal('free'),
-    z.strictObject({
-      input: price,
-      output: price.optional(),
-      cached: price.optional(),
-      cache_write: price.optional(),
-      cache_write_long: price.optional(),
-    }),
-  ],
-  { error: () => 'must be free, or prices in USD per million tokens: { input: 0.25, output: 2 }' },
-)
-
 const abilities = z.partialRecord(z.enum(ABILITIES), flag)
 
 const model = z
@@ -197,9 +182,9 @@ const model = z
     fallbacks: z.array(fallback, { error: () => 'must be a list of PROVIDER/MODEL' }).default([]),
     price: prices.optional(),
     price_like: text.optional(),
-    context: integer(1, TOKENS_MAX).optional(),
-    max_output: integer(1, TOKENS_MAX).optional(),
-    default_output: integer(1, TOKENS_MAX).optional(),
+    context: tokens.optional(),
+    max_output: tokens.optional(),
+    default_output: tokens.optional(),
     abilities: abilities.default({}),
   })
   .transform(({ price_like, max_output, default_output, ...rest }) => ({

@@ -55,6 +55,26 @@ export const price = z.preprocess(
     .refine((usd) => Number(usd.toFixed(6)) === usd, 'may have at most 6 decimals'),
 )
 
+const PRICES_HINT = 'must be free, or prices in USD per million tokens: { input: 0.25, output: 2 }'
+
+/** What a model costs. The output of an entry that only embeds has no price. */
+export const prices = z.union(
+  [
+    z.literal('free'),
+    z.strictObject({
+      input: price,
+      output: price.optional(),
+      cached: price.optional(),
+      cache_write: price.optional(),
+      cache_write_long: price.optional(),
+    }),
+  ],
+  { error: () => PRICES_HINT },
+)
+
+/** A number of tokens. */
+export const tokens = integer(1, 100_000_000)
+
 export function integer(least: number, most: number) {
   const hint = `must be a whole number from ${least} to ${most}`
   return z.preprocess(

@@ -6,7 +6,7 @@ import type { Vendor } from '../catalog/main-models.ts'
 import type { PriceList } from '../catalog/price-data.ts'
 import type { Clock } from '../core/clock.ts'
 import { defined } from '../core/json.ts'
-import { httpUrl, someWait } from '../core/setting-kinds.ts'
+import { httpUrl, prices, someWait, text, tokens } from '../core/setting-kinds.ts'
 import { withoutEndSlash } from '../core/url-of.ts'
 import type { Log } from '../telemetry/log.ts'
 import { isForbiddenHost } from './addresses.ts'
@@ -95,5 +95,22 @@ export const timeouts = z
     defined({ connectMs: connect, firstByteMs: first_byte, idleMs: idle, totalMs: total }),
   )
 
+/** What only the operator knows about one of its models. */
+const figures = z
+  .strictObject({
+    price: prices.optional(),
+    price_like: text.optional(),
+    context: tokens.optional(),
+    max_output: tokens.optional(),
+  })
+  .transform(({ price_like, max_output, ...rest }) => ({
+    ...rest,
+    priceLike: price_like,
+    maxOutput: max_output,
+  }))
+
 /** Settings of every kind. */
-export const COMMON = { timeouts: timeouts.prefault({}) }
+export const COMMON = {
+  timeouts: timeouts.prefault({}),
+  models: z.record(text, figures).default({}),
+}

@@ -85,16 +85,16 @@ before(async () => {
     tight: fallback('hangs', '-tight'),
     brownout: 'targets: [hostile/brownout], fallbacks: [hostile/answers]',
   }
+  const figures = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
+  const onlyFallbacks = ['answers-tight', 'says-401-away', 'says-404-away']
+  const said = onlyFallbacks.map((name) => `${name}: { ${figures} }`).join(', ')
   const config = [
     'sandbox: false',
     'providers:',
-    `  hostile: { kind: openai, base_url: "${upstream.url}", api_key: sk-hostile }`,
+    `  hostile: { kind: openai, base_url: "${upstream.url}", api_key: sk-hostile, models: { ${said} } }`,
     `  refusing: { kind: openai, base_url: "http://127.0.0.1:${await freePort()}/v1" }`,
     'models:',
-    ...Object.entries(models).map(
-      ([name, targets]) =>
-        `  ${name}: { ${targets}, price: { input: 1, output: 2 }, context: 100000, max_output: 1000 }`,
-    ),
+    ...Object.entries(models).map(([name, targets]) => `  ${name}: { ${targets}, ${figures} }`),
     '',
   ].join('\n')
   stage = opened.use(await startStage(config, Object.keys(models)))

@@ -1,6 +1,6 @@
 // The sandbox as a provider: real bytes of each upstream format, without a network. It reads requests and writes the
 // model's events with the client-facing half of each format's codec, so it contains no format of its own.
-import { SANDBOX } from '../../catalog/catalog.ts'
+import { SANDBOX } from '../../catalog/known.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
