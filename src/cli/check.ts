@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 
 import { modelJson } from '../catalog/model-json.ts'
 import type { Config } from '../config/load.ts'
-import { ConfigError, type Problem } from '../config/problems.ts'
+import { ConfigError, pathOf, type Problem } from '../config/problems.ts'
 import { secretProblems } from '../config/secret.ts'
 import { withOrigins } from '../config/written.ts'
 import type { Model } from '../catalog/models.ts'
@@ -21,7 +21,7 @@ import { block, bold, printJson, printText } from './output.ts'
 export function addCheck(program: Command): void {
   common(program.command('check'))
     .description(
-      'Check the configuration: what is wrong, which providers and models are available, why others are not, and whether the stored budget frame differs from the configured one. Exit code 1 when something is wrong; a model that is only unavailable is a note.',
+      'Check the configuration: what is wrong, which providers and models are available, why others are not, and whether the stored budget frame differs from the configured one. Exit code 1 when something is wrong, or configured and not served; a provider that is left out because its key is empty is a note.',
     )
     .action(async (options: CommonOptions) => {
       const report = await check(options)
@@ -53,17 +53,29 @@ async function check(options: CommonOptions): Promise<Report> {
     ([name, reason]) => `the provider ${name} is left out: ${reason}`,
   )
   const database = await checkDatabase(config)
+  const models = catalogFor(config).list()
   return {
     file: config.path,
     problems: [
       ...config.unreadable.map(({ path, message }) => ({ path, message })),
+      ...(config.models === null ? [] : models.flatMap(unserved)),
       ...secretProblems(config),
       ...withOrigins(config, database.problems),
     ],
     config,
-    models: catalogFor(config).list(),
+    models,
     notes: [...leftOut, ...database.notes],
   }
+}
+
+/** What is configured and will not be served, unless its whole provider is left out: that may be intended. */
+function unserved({ id, leftOut }: Model): readonly Problem[] {
+  return leftOut
+    .filter(({ because }) => because === 'target')
+    .map(({ role, index, reason }) => ({
+      path: pathOf(['models', id, role, index]),
+      message: `is not served: ${reason}`,
+    }))
 }
 
 /** Reads the stored frame, but creates no database if there is none. */

@@ -373,6 +373,30 @@ describe('the configuration', () => {
     assert.match(JSON.stringify(second['models']), /"id":"gpt".*"available":false.*left out/)
     assert.deepEqual([second['ok'], second['problems']], [true, []])
   })
+
+  test('check ends with 1 when something is configured and not served, and its advice mends it', async () => {
+    const house =
+      'house: { targets: [local/llama], fallbacks: [local/large, off/gpt-5], price: free, context: 8192, max_output: 1024 }'
+    const configured = (models: string): string =>
+      write(
+        'unserved.yaml',
+        'providers:\n' +
+          `  local: { kind: openai, base_url: "http://127.0.0.1:1/v1", models: { ${models} } }\n` +
+          '  off: { kind: openai, api_key: "${NOT_SET:-}" }\n' +
+          `models: { ${house} }\n`,
+      )
+    const { code, stderr } = await tollgate(['check', '--config', configured('')])
+    const [line = '', ...others] = stderr.trimEnd().split('\n')
+    assert.deepEqual([code, others], [1, []])
+    const [, advice = ''] =
+      /models\.house\.fallbacks\[0\] is not served: local\/large has no known price, .*: write (.*) under providers\.local\.models/.exec(
+        line,
+      ) ?? []
+    const mended = advice.replaceAll('USD', '1').replaceAll('TOKENS', '1000')
+    const after = await tollgate(['check', '--config', configured(mended), '--json'])
+    assert.deepEqual([after.code, jsonOf(after)['problems']], [0, []])
+    assert.match(after.stdout, /off\/gpt-5 is left out: its api_key is empty/)
+  })
 })
 
 test('check shows where the database is, without its password', async () => {
