@@ -1,217 +1,129 @@
-// The largest accepted bodies take time proportional to their length, whatever they contain: a request is read and
-// translated in one go, and nobody else is served meanwhile. Quadratic code would take minutes here.
+// Four times the size takes about four times the work, whatever a body contains and in every pass over it: the serving
+// thread does nothing else meanwhile. Measured in processor time, pass by pass, because a long one would hide a quadratic
+// one beside it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { ChatFormat } from '../src/core/endpoints.ts'
-import type { Json, JsonObject } from '../src/core/json.ts'
-import { processorMs } from '../src/core/sample-time.ts'
+import type { ChatFormat, TargetFormat, UpstreamFormat } from '../src/core/endpoints.ts'
+import { EMBEDDING_FORMATS } from '../src/core/endpoints.ts'
+import type { JsonObject } from '../src/core/json.ts'
+import type { CanonicalRequest } from '../src/core/request.ts'
+import { inOlderWords } from '../src/providers/compatible.ts'
+import { withFreeParser } from '../src/providers/openrouter-files.ts'
+import { unknownIn, withoutUnknown } from '../src/providers/strict-place.ts'
 import { codecOf, upstreamCodecOf } from '../src/wire/codecs.ts'
 import { exactBody, readJsonBody } from '../src/wire/json.ts'
-import { packSeal } from '../src/wire/seal.ts'
+import { lossesOf } from '../src/wire/losses.ts'
+import { textsOf } from '../src/wire/texts.ts'
+import type { WorstBody } from './support/worst-bodies.ts'
+import { worstBodies } from './support/worst-bodies.ts'
 
-const UPSTREAM = ['chat', 'responses', 'messages', 'gemini', 'converse'] as const
-/** About a second; the rest allows for slow machines. */
-const MS_MAX = 20_000
+const UPSTREAM: readonly UpstreamFormat[] = ['chat', 'responses', 'messages', 'gemini', 'converse']
 
-const user: JsonObject = { role: 'user', content: 'x' }
-const asked: Record<ChatFormat, JsonObject> = {
-  chat: { messages: [user] },
-  responses: { input: [user] },
-  messages: { messages: [user], max_tokens: 10 },
-}
+const SMALL = 2_500
+const GROWTH = 4
+/** Linear work is as much as that of the small bodies together, quadratic work four times as much. */
+const RATIO_MAX = 2.2
+/** What takes less is lost among collections of garbage and compilations. */
+const MS_NOTICED = 20
+/** Chance does not explain this much. */
+const MS_HOPELESS = 500
+/** A pass is measured again this often before it counts as too slow. */
+const ROUNDS = 8
 
-/** JSON text inside the JSON, almost as deep as the bound on its lists allows. */
-const DEEP = `{"a":${'['.repeat(499_000)}${']'.repeat(499_000)}}`
-
-const chatCall = (index: number, text = '{}'): JsonObject => ({
-  id: `c${index}`,
-  type: 'function',
-  function: { name: 'f', arguments: text },
-})
-const chatResult = (index: number, content = 'x'): JsonObject => ({
-  role: 'tool',
-  tool_call_id: `c${index}`,
-  content,
-})
-const callItem = (index: number, text = '{}'): JsonObject => ({
-  type: 'function_call',
-  call_id: `c${index}`,
-  name: 'f',
-  arguments: text,
-})
-const resultItem = (index: number, output = 'x'): JsonObject => ({
-  type: 'function_call_output',
-  call_id: `c${index}`,
-  output,
-})
-const useBlock = (index: number): JsonObject => ({
-  type: 'tool_use',
-  id: `t${index}`,
-  name: 'f',
-  input: {},
-})
-const resultBlock = (index: number, content = 'x'): JsonObject => ({
-  type: 'tool_result',
-  tool_use_id: `t${index}`,
-  content,
-})
-const chatTool = (index: number): JsonObject => ({
-  type: 'function',
-  function: { name: `f${index}` },
-})
-const namedTool = (index: number): JsonObject => ({ type: 'function', name: `f${index}` })
-
-const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
-  ['chat', 'messages', () => ({ messages: many(90_000, () => user) })],
-  ['chat', 'parts', () => ({ messages: [{ role: 'user', content: many(90_000, textPart) }] })],
-  [
-    'chat',
-    'calls',
-    () => ({
-      messages: [
-        user,
-        { role: 'assistant', tool_calls: many(20_000, chatCall) },
-        ...many(20_000, chatResult),
-      ],
-    }),
-  ],
-  ['chat', 'tools', () => ({ tools: many(45_000, chatTool) })],
-  [
-    'chat',
-    'allowed tools',
-    () => ({
-      tools: many(24_000, chatTool),
-      tool_choice: {
-        type: 'allowed_tools',
-        allowed_tools: { mode: 'auto', tools: many(24_000, chatTool) },
-      },
-    }),
-  ],
-  [
-    'chat',
-    'deeply nested arguments',
-    () => ({
-      messages: [user, { role: 'assistant', tool_calls: [chatCall(0, DEEP)] }, chatResult(0)],
-    }),
-  ],
-  [
-    'chat',
-    'a deeply nested result',
-    () => ({
-      messages: [user, { role: 'assistant', tool_calls: [chatCall(0)] }, chatResult(0, DEEP)],
-    }),
-  ],
-  [
-    'responses',
-    'calls',
-    () => ({ input: [user, ...many(20_000, callItem), ...many(20_000, resultItem)] }),
-  ],
-  [
-    'responses',
-    'allowed tools',
-    () => ({
-      tools: many(45_000, namedTool),
-      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: many(45_000, namedTool) },
-    }),
-  ],
-  [
-    'responses',
-    'one namespace named again and again',
-    () => ({
-      tools: [{ type: 'namespace', name: 'n', tools: many(40_000, namedTool) }],
-      tool_choice: {
-        type: 'allowed_tools',
-        mode: 'auto',
-        tools: many(40_000, () => ({ type: 'namespace', name: 'n' })),
-      },
-    }),
-  ],
-  [
-    'responses',
-    'namespaces named once each',
-    () => ({
-      tools: many(20_000, (index) => ({
-        type: 'namespace',
-        name: `n${index}`,
-        tools: [namedTool(0)],
-      })),
-      tool_choice: {
-        type: 'allowed_tools',
-        mode: 'auto',
-        tools: many(20_000, (index) => ({ type: 'namespace', name: `n${index}` })),
-      },
-    }),
-  ],
-  [
-    'responses',
-    'deeply nested arguments',
-    () => ({ input: [user, callItem(0, DEEP), resultItem(0)] }),
-  ],
-  [
-    'responses',
-    'a thought with a deeply nested seal',
-    () => ({
-      input: [
-        user,
-        { type: 'reasoning', summary: [], encrypted_content: deepSeal() },
-        { role: 'assistant', content: 'x' },
-        user,
-      ],
-    }),
-  ],
-  [
-    'messages',
-    'calls',
-    () => ({
-      messages: [
-        user,
-        { role: 'assistant', content: many(20_000, useBlock) },
-        { role: 'user', content: many(20_000, resultBlock) },
-      ],
-    }),
-  ],
-  ['messages', 'a deeply nested user id', () => ({ metadata: { user_id: DEEP } })],
-  [
-    'messages',
-    'a deeply nested result',
-    () => ({
-      messages: [
-        user,
-        { role: 'assistant', content: [useBlock(0)] },
-        { role: 'user', content: [resultBlock(0, DEEP)] },
-      ],
-    }),
-  ],
-]
-
-for (const [format, what, fields] of BODIES)
-  test(`${format}: reading ${what} takes linear time`, () => {
-    const bytes = Buffer.from(JSON.stringify({ model: 'm', ...asked[format], ...fields() }))
-    const startedMs = processorMs()
-    const codec = codecOf(format)
-    const body = readJsonBody(bytes)
-    codec.readCall(body.value)
-    codec.affinityOf(body.value)
-    codec.forwardRequest(body, { model: 'other' })
-    const request = codec.decodeRequest(exactBody(body))
-    for (const upstream of UPSTREAM) {
-      JSON.stringify(upstreamCodecOf(upstream).encodeRequest({ ...request, model: 'other' }))
+for (const body of worstBodies())
+  test(`${body.format}: ${body.list} take linear time`, () => {
+    const small = passesOver(body, SMALL)
+    const large = passesOver(body, GROWTH * SMALL)
+    for (const [name, pass] of large) {
+      const other = small.get(name)
+      assert.ok(other !== undefined, name)
+      assertLinear(name, other, pass)
     }
-    const tookMs = processorMs() - startedMs
-    assert.ok(tookMs < MS_MAX, `${Math.round(tookMs)} ms for ${bytes.length} bytes`)
   })
 
-function many<Each extends Json>(count: number, make: (index: number) => Each): Each[] {
-  return Array.from({ length: count }, (_, index) => make(index))
+type Pass = () => unknown
+
+function assertLinear(name: string, small: Pass, large: Pass): void {
+  let smallMs = Infinity
+  let largeMs = Infinity
+  for (let round = 0; round < ROUNDS; round++) {
+    largeMs = Math.min(largeMs, msOf(large, 1))
+    if (largeMs < MS_NOTICED) return
+    smallMs = Math.min(smallMs, msOf(small, GROWTH))
+    if (largeMs < RATIO_MAX * smallMs) return
+    if (largeMs > MS_HOPELESS) break
+  }
+  const [one, other] = [largeMs.toFixed(1), smallMs.toFixed(1)]
+  assert.fail(`${name}: ${one} ms, and ${other} ms for ${GROWTH} bodies of a quarter of the size`)
 }
 
-function textPart(): JsonObject {
-  return { type: 'text', text: 'x' }
+/**
+ * By the processor time of the whole process, because some systems count that of a thread in steps of milliseconds. The
+ * results are kept until the end, so that both sizes have as much to collect.
+ */
+function msOf(pass: Pass, times: number): number {
+  const started = process.cpuUsage()
+  const results = Array.from({ length: times }, pass)
+  const { user, system } = process.cpuUsage(started)
+  assert.equal(results.length, times)
+  return (user + system) / 1000
 }
 
-/** A seal as a client could forge it. */
-function deepSeal(): string {
-  const mark = packSeal({ format: 'chat', kind: 'encrypted', value: '' }, 'responses').split('.')
-  return [...mark.slice(0, 2), Buffer.from(DEEP).toString('base64url')].join('.')
+/** What the gateway may do with a body, by name: each reads all of it. A refusal counts, too. */
+function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<string, Pass> {
+  const text = JSON.stringify(make(count))
+  const bytes = Buffer.from(text)
+  const value = JSON.parse(text) as JsonObject
+  const codec = codecOf(format)
+  const body = { bytes, value, members: membersOf(bytes) }
+  const passes = new Map<string, Pass>([
+    ['reading', () => readJsonBody(bytes)],
+    ['measuring', () => codec.readCall(value)],
+    ['collecting texts', () => textsOf(codec.readCall, value)],
+    ['finding its conversation', () => codec.affinityOf(value)],
+    ['forwarding', () => codec.forwardRequest(body, { model: 'other' })],
+    ['forgetting thoughts', () => codec.withoutThoughts?.(value)],
+    ['exact numbers', () => exactBody(body)],
+    ['decoding', () => codec.decodeRequest(value)],
+  ])
+  const request = unlessRefused(() => codec.decodeRequest(value))
+  for (const upstream of format === 'embeddings' ? EMBEDDING_FORMATS : UPSTREAM) {
+    const { encodeRequest } = upstreamCodecOf(upstream)
+    const encode = (): JsonObject | undefined =>
+      request && unlessRefused(() => encodeRequest({ ...request, model: 'other' }))
+    const encoded = encode()
+    passes.set(`what ${upstream} loses`, () => request && losses(request, format, upstream))
+    passes.set(`encoding for ${upstream}`, encode)
+    if (encoded === undefined) continue
+    passes.set(`writing for ${upstream}`, () => JSON.stringify(encoded))
+    const sent = Buffer.from(JSON.stringify(encoded))
+    if (upstream !== 'chat' && upstream !== 'embeddings') continue
+    passes.set(`older words in ${upstream}`, () => inOlderWords(sent))
+    passes.set(`files in ${upstream}`, () => withFreeParser(sent, 'other'))
+    passes.set(`known members of ${upstream}`, () => withoutUnknown(sent, upstream))
+    passes.set(`unknown members of ${upstream}`, () => unknownIn(encoded, upstream))
+  }
+  return new Map([...passes].map(([name, pass]) => [name, () => unlessRefused(pass)] as const))
+}
+
+/** Losses concern conversations only. */
+function losses(request: CanonicalRequest, client: string, upstream: UpstreamFormat): unknown {
+  if (request.kind !== 'chat') return undefined
+  const target = { format: upstream as TargetFormat, model: 'other' }
+  return lossesOf(request, client as ChatFormat, target)
+}
+
+/** Where the members are; none if the body is refused, which is for the pass that reads it to measure. */
+function membersOf(bytes: Buffer) {
+  return unlessRefused(() => readJsonBody(bytes).members) ?? new Map<string, never>()
+}
+
+function unlessRefused<Result>(run: () => Result): Result | undefined {
+  try {
+    return run()
+  } catch (thrown) {
+    if (thrown instanceof Error && thrown.name === 'GatewayError') return undefined
+    throw thrown
+  }
 }

@@ -35,9 +35,18 @@ export function callsIn(messages: readonly Message[]): readonly ToolCallPart[] {
 function renamed(messages: readonly Message[], taken: Set<string>): readonly Message[] {
   /** The new id of the last call with each id. Results follow their calls, so that is the call they belong to. */
   const names = new Map<string, string>()
+  /** The number after which to look for the next free one, by id. */
+  const numbers = new Map<string, number>()
+  const freeId = (id: string): string => {
+    let number = numbers.get(id) ?? 1
+    do number += 1
+    while (taken.has(`${id}_${number}`))
+    numbers.set(id, number)
+    return `${id}_${number}`
+  }
   const rename = (part: AssistantPart): AssistantPart => {
     if (part.type !== 'tool-call') return part
-    const id = names.has(part.id) ? freeId(part.id, taken) : part.id
+    const id = names.has(part.id) ? freeId(part.id) : part.id
     names.set(part.id, id)
     return { ...part, id }
   }
@@ -53,11 +62,4 @@ function renamed(messages: readonly Message[], taken: Set<string>): readonly Mes
         return message
     }
   })
-}
-
-function freeId(id: string, taken: Set<string>): string {
-  let number = 2
-  while (taken.has(`${id}_${number}`)) number += 1
-  taken.add(`${id}_${number}`)
-  return `${id}_${number}`
 }

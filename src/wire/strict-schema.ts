@@ -27,12 +27,9 @@ function isTyped({ type, anyOf }: JsonObject): boolean {
 
 function isClosed(schema: JsonObject): boolean {
   if (!isOfType(schema, 'object')) return true
-  const required = listOf(schema['required'])
-  return (
-    schema['additionalProperties'] === false &&
-    isObject(schema['properties']) &&
-    Object.keys(schema['properties']).every((name) => required.includes(name))
-  )
+  if (schema['additionalProperties'] !== false || !isObject(schema['properties'])) return false
+  const required = new Set(listOf(schema['required']))
+  return Object.keys(schema['properties']).every((name) => required.has(name))
 }
 
 function partsOf(schema: JsonObject): readonly (Json | undefined)[] {

@@ -141,6 +141,8 @@ function decodeCalled(called: JsonObject, place: string): Omit<ToolCallPart, 'id
 /** The calls of the last assistant message that have no result yet. */
 class OpenCalls {
   readonly #calls = new Map<string, { readonly name: string; readonly place: string }>()
+  /** The ids of the calls of each function, and how many of them have been looked at. */
+  readonly #byName = new Map<string, { readonly ids: string[]; seen: number }>()
 
   #nameless = 0
 
@@ -154,6 +156,9 @@ class OpenCalls {
       throw invalidRequest(place, `${place} has two tool calls with the id ${call.id}`)
     }
     this.#calls.set(call.id, { name: call.name, place })
+    const named = this.#byName.get(call.name)
+    if (named === undefined) this.#byName.set(call.name, { ids: [call.id], seen: 0 })
+    else named.ids.push(call.id)
   }
 
   answer(id: string, place: string): void {
@@ -165,8 +170,10 @@ class OpenCalls {
   }
 
   answerByName(name: string, place: string): string {
-    for (const [id, call] of this.#calls) {
-      if (call.name !== name) continue
+    const named = this.#byName.get(name) ?? { ids: [], seen: 0 }
+    while (named.seen < named.ids.length) {
+      const id = named.ids[named.seen++] ?? ''
+      if (this.#calls.get(id)?.name !== name) continue
       this.#calls.delete(id)
       return id
     }

@@ -113,6 +113,7 @@ const UNSIGNED = 'skip_thought_signature_validator'
 function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObject[] {
   const encoded: JsonObject[] = []
   const signatures: string[] = []
+  let used = 0
   let isSigned = generationOf(model) < 3
   for (const part of parts) {
     switch (part.type) {
@@ -126,7 +127,9 @@ function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObjec
         else signatures.push(part.seal.value)
         break
       case 'tool-call': {
-        const thoughtSignature = signatures.shift() ?? (isSigned ? undefined : UNSIGNED)
+        const given = signatures[used]
+        if (given !== undefined) used += 1
+        const thoughtSignature = given ?? (isSigned ? undefined : UNSIGNED)
         encoded.push({
           functionCall: { name: part.name, args: callInput(part) },
           ...(thoughtSignature === undefined ? {} : { thoughtSignature }),

@@ -82,30 +82,35 @@ class MessageList {
   readonly #messages: Message[]
   readonly #waiting = new Set<string>()
   #callsPlace = ''
-  /** Where the next result goes: after the calls and the earlier results, whatever the client put in between. */
-  #resultsEnd = 0
+  /** The parts of the assistant turn that the last message is; undefined = it is something else. */
+  #openParts: AssistantPart[] | undefined
+  /** What follows the last assistant turn, except the results of its calls, which come before all of it. */
+  #following: Message[] = []
 
   constructor(messages: Message[]) {
     this.#messages = messages
   }
 
   add(message: Message): void {
-    this.#messages.push(message)
+    this.#following.push(message)
+    this.#openParts = undefined
   }
 
   addAssistant(parts: readonly AssistantPart[], place: string): void {
-    const last = this.#messages.at(-1)
-    if (last?.role === 'assistant') {
-      // Here consecutive turns of one role count as one. Other formats require the calls in the last of them.
-      this.#messages.pop()
-      this.add({ role: 'assistant', parts: [...last.parts, ...parts] })
-    } else {
+    // Here consecutive turns of one role count as one. Other formats require the calls in the last of them.
+    let open = this.#openParts
+    if (open === undefined) {
       this.#refuseWaiting()
-      this.add({ role: 'assistant', parts })
+      this.#closeTurn()
+      open = []
+      this.#messages.push({ role: 'assistant', parts: open })
+      this.#openParts = open
     }
-    for (const part of parts) if (part.type === 'tool-call') this.#waiting.add(part.id)
+    for (const part of parts) {
+      open.push(part)
+      if (part.type === 'tool-call') this.#waiting.add(part.id)
+    }
     this.#callsPlace = place
-    this.#resultsEnd = this.#messages.length
   }
 
   addResult({ value, place }: Block, dropped: Set<string>): void {
@@ -124,12 +129,19 @@ class MessageList {
       isError: optional(value['is_error'], `${place}.is_error`, expectBoolean),
       cache: decodeCacheMark(value, place),
     })
-    this.#messages.splice(this.#resultsEnd++, 0, result)
+    this.#messages.push(result)
+    this.#openParts = undefined
   }
 
   finish(): Message[] {
     this.#refuseWaiting()
+    this.#closeTurn()
     return this.#messages
+  }
+
+  #closeTurn(): void {
+    for (const message of this.#following) this.#messages.push(message)
+    this.#following = []
   }
 
   #refuseWaiting(): void {
