@@ -11,6 +11,11 @@ test('ids sort by time', () => {
   for (const id of ids) assert.match(id, /^req_[0-9a-hjkmnp-tv-z]{26}$/)
 })
 
+test('a chat completion has an id of the form that clients know', () => {
+  const id = newId('chatcmpl', { now: () => 1_800_000_000_000, monotonicMs: () => 0 })
+  assert.match(id, /^chatcmpl-[0-9a-hjkmnp-tv-z]{26}$/)
+})
+
 test('a range of ids may begin at any date', () => {
   const made = newId('req', { now: () => 1_800_000_000_000, monotonicMs: () => 0 })
   const dates = ['-271821-04-20', '1969-12-31', '1970-01-01', '9999-12-31', '+275760-09-13']

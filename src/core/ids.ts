@@ -1,4 +1,4 @@
-// Identifiers: a prefix that says what it names, then 26 characters that sort by time.
+// Identifiers: a prefix that says what it names, a mark, then 26 characters that sort by time.
 import { randomBytes } from 'node:crypto'
 
 import type { Clock } from './clock.ts'
@@ -31,12 +31,17 @@ export type IdPrefix =
   | 'session'
 
 export function newId(prefix: IdPrefix, clock: Clock): string {
-  return `${prefix}_${timeDigits(clock.now())}${randomDigits()}`
+  return `${prefix}${markAfter(prefix)}${timeDigits(clock.now())}${randomDigits()}`
+}
+
+/** Clients know the ids of chat completions by the form that OpenAI gives them, `chatcmpl-…`. */
+function markAfter(prefix: IdPrefix): string {
+  return prefix === 'chatcmpl' ? '-' : '_'
 }
 
 /** Sorts before every id made at this moment or later: where a range of ids begins. Takes any moment a date can be. */
 export function firstIdAt(prefix: IdPrefix, at: number): string {
-  return `${prefix}_${timeDigits(at)}`
+  return `${prefix}${markAfter(prefix)}${timeDigits(at)}`
 }
 
 // Asking the system for randomness takes longer than everything else about an id, so it is done for many ids at once.
