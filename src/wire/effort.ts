@@ -12,6 +12,7 @@ const COMMON: readonly Effort[] = ['low', 'medium', 'high']
 const OTHERS: readonly (readonly [RegExp, readonly Effort[]])[] = [
   [/^mistral-(?:small|medium)/, ['none', 'high']],
   [/^qwen\/qwen3-32b$/, ['none']],
+  [/^sandbox-reasoner/, EFFORTS],
 ]
 
 export type Thinker = Addressee & Pick<Conversation, 'reasoning'>

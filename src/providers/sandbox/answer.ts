@@ -13,7 +13,7 @@ export type Block =
       readonly seal?: Seal
     }
   | { readonly type: 'text'; readonly text: string }
-  | (ToolCall & { readonly type: 'tool-call' })
+  | (ToolCall & { readonly type: 'tool-call'; readonly id: string })
 
 export type Choice = {
   readonly blocks: readonly Block[]
@@ -78,54 +78,70 @@ type Delivery = {
   readonly logprobs: number | undefined
 }
 
-export function eventsOf(
+/** Made one by one, as they are sent: a long answer with probabilities is large. */
+export function* eventsOf(
   { blocks, reason, stopSequence }: Choice,
   delivery: Delivery,
-): CanonicalEvent[] {
+): Generator<CanonicalEvent> {
   const { choice, isBroken } = delivery
-  const events = blocks.flatMap((block, index) =>
-    blockEvents(block, { choice, block: index }, delivery),
-  )
-  if (isBroken) return events.slice(0, blocks.length === 0 ? 0 : -1)
+  for (const [index, block] of blocks.entries()) {
+    const place = { choice, block: index }
+    yield* blockEvents(block, place, delivery)
+    if (!isBroken || index < blocks.length - 1) yield endOf(block, place)
+  }
+  if (isBroken) return
   const told = stopSequence === undefined ? {} : { stopSequence }
-  return [...events, { type: 'choice-end', choice, reason, ...told }]
+  yield { type: 'choice-end', choice, reason, ...told }
+}
+
+/** How many pieces an answer has, each alternative of a piece counted, too. */
+export function piecesOf({ blocks }: Choice, logprobs: number | undefined): number {
+  const each = logprobs === undefined ? 1 : 2 + logprobs
+  let sum = 0
+  for (const block of blocks) {
+    if (block.type === 'text') sum += each * pieces(block.text).length
+    else sum += pieces(block.type === 'thinking' ? block.text : block.input).length
+  }
+  return sum
 }
 
 type Place = { readonly choice: number; readonly block: number }
 
-function blockEvents(block: Block, place: Place, { logprobs }: Delivery): CanonicalEvent[] {
+function* blockEvents(
+  block: Block,
+  place: Place,
+  { logprobs }: Delivery,
+): Generator<CanonicalEvent> {
   switch (block.type) {
     case 'text':
-      return [
-        { type: 'text-start', ...place },
-        ...pieces(block.text).map((text): CanonicalEvent => {
-          const told = logprobs === undefined ? {} : { logprobs: [logprobOf(text, logprobs)] }
-          return { type: 'text-delta', ...place, text, ...told }
-        }),
-        { type: 'text-end', ...place },
-      ]
+      yield { type: 'text-start', ...place }
+      for (const text of pieces(block.text)) {
+        const told = logprobs === undefined ? {} : { logprobs: [logprobOf(text, logprobs)] }
+        yield { type: 'text-delta', ...place, text, ...told }
+      }
+      break
     case 'thinking':
-      return [
-        { type: 'thinking-start', ...place },
-        ...pieces(block.isShown ? block.text : '').map((text): CanonicalEvent => ({
-          type: 'thinking-delta',
-          ...place,
-          text,
-        })),
-        { type: 'thinking-end', ...place, ...(block.seal && { seal: block.seal }) },
-      ]
+      yield { type: 'thinking-start', ...place }
+      for (const text of block.isShown ? pieces(block.text) : []) {
+        yield { type: 'thinking-delta', ...place, text }
+      }
+      break
     case 'tool-call': {
       const { id, name, custom } = block
-      return [
-        { type: 'tool-call-start', ...place, id, name, custom },
-        ...pieces(block.input).map((text): CanonicalEvent => ({
-          type: 'tool-call-delta',
-          ...place,
-          text,
-        })),
-        { type: 'tool-call-end', ...place },
-      ]
+      yield { type: 'tool-call-start', ...place, id, name, custom }
+      for (const text of pieces(block.input)) yield { type: 'tool-call-delta', ...place, text }
     }
+  }
+}
+
+function endOf(block: Block, place: Place): CanonicalEvent {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text-end', ...place }
+    case 'thinking':
+      return { type: 'thinking-end', ...place, ...(block.seal && { seal: block.seal }) }
+    case 'tool-call':
+      return { type: 'tool-call-end', ...place }
   }
 }
 

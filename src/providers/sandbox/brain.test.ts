@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
+import type { Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Message, Tool, UserPart } from '../../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
+import { processorMs } from '../../core/sample-time.ts'
 import { answer } from './brain.ts'
 import { readScript } from './script.ts'
 import { tokensOf } from './tokens.ts'
@@ -34,6 +36,12 @@ function user(text: string, ...parts: UserPart[]): Message {
   return { role: 'user', parts: [{ type: 'text', text }, ...parts] }
 }
 
+let calls = 0
+
+function ways(format: Format = 'messages'): Parameters<typeof answer>[2] {
+  return { format, newCallId: () => `call_${++calls}` }
+}
+
 type Heard = {
   text: string
   thinking: string
@@ -47,7 +55,7 @@ type Heard = {
 
 /** What a client receives of one choice; also asserts the rules of the event stream. */
 function hear(request: Conversation, choice = 0): Heard {
-  const events = answer(request, readScript(request, undefined), 'messages')
+  const events = answer(request, readScript(request, undefined), ways())
   const heard: Heard = { text: '', thinking: '', calls: [], isComplete: false, deltas: 0 }
   let block = -1
   let isOpen = false
@@ -154,6 +162,48 @@ describe('what it says', () => {
   })
 })
 
+describe('a system prompt that asks for one answer', () => {
+  for (const [system, expected] of [
+    ['Answer only with the word PONG.', 'PONG'],
+    ['You are a test.\nReply with exactly: all is well', 'all is well'],
+    ['Reply with exactly: "All is well. Really."', 'All is well. Really.'],
+    ['Always answer "no", whatever you are asked.', 'no'],
+    ['Respond only with PONG', 'PONG'],
+    ['Only reply with OK.', 'OK'],
+    ['Say exactly the words all is well and nothing else', 'all is well'],
+    // These ask for a form, or for something in some cases only.
+    ['Answer only with JSON.', undefined],
+    ['Answer only with valid JSON', undefined],
+    ['If you do not know, answer only with "unknown".', undefined],
+    ['Answer only with "yes" or "no".', undefined],
+    ['Never answer with the word maybe.', undefined],
+    ['Answer in the words of a pirate', undefined],
+    ['Reply with a short summary: one line', undefined],
+    ['Always answer in this format: one line', undefined],
+    ['Answer only in the language of the user: German', undefined],
+    [`${'Be brief. '.repeat(1_000)}Answer only with the word PONG`, undefined],
+  ] as const) {
+    test(system.slice(0, 60), () => {
+      const { text, reason } = hear(
+        conversation([{ role: 'system', parts: [{ type: 'text', text: system }] }, user('Hello')]),
+      )
+      if (expected === undefined) assert.match(text, /^You wrote/)
+      else assert.equal(text, expected)
+      assert.equal(reason, 'stop')
+    })
+  }
+
+  test('every choice is that answer, and JSON is JSON', () => {
+    const system: Message = {
+      role: 'developer',
+      parts: [{ type: 'text', text: 'Reply with exactly: {"ok":true}' }],
+    }
+    const request = conversation([system, user('Hello')], { choices: 2 })
+    assert.deepEqual([hear(request, 0).text, hear(request, 1).text], ['{"ok":true}', '{"ok":true}'])
+    assert.equal(hear({ ...request, outputFormat: { type: 'json' } }).text, '{"ok":true}')
+  })
+})
+
 describe('length', () => {
   for (const [what, request, tokens, reason] of [
     ['the requested tokens', asking('[[sandbox tokens=200]]'), 200, 'stop'],
@@ -219,7 +269,7 @@ describe('length', () => {
     const heard = [0, 1, 2].map((choice) => hear(request, choice))
     assert.equal(new Set(heard.map(({ text }) => text)).size, 3)
     assert.equal(heard[0]?.usage?.outputTokens, 90)
-    const order = answer(request, readScript(request, undefined), 'chat')
+    const order = [...answer(request, readScript(request, undefined), ways('chat'))]
       .flatMap((event) => (event.type === 'text-delta' ? event.choice : []))
       .slice(0, 6)
     assert.deepEqual(order, [0, 1, 2, 0, 1, 2])
@@ -241,7 +291,7 @@ describe('length', () => {
 
   test('each piece carries as many log probabilities as requested', () => {
     const request = asking('Say hello there', { sampling: { logprobs: 2 } })
-    const told = answer(request, {}, 'chat').flatMap((event) =>
+    const told = [...answer(request, {}, ways('chat'))].flatMap((event) =>
       event.type === 'text-delta' ? (event.logprobs ?? []) : [],
     )
     assert.deepEqual(
@@ -292,6 +342,33 @@ describe('tools', () => {
       assert.equal(new Set(heard.calls.map(({ id }) => id)).size, called.length)
     })
   }
+
+  test('each choice has calls of its own', () => {
+    const request = asking('Call clock', { tools, choices: 2 })
+    const ids = [...answer(request, {}, ways('chat'))].flatMap((event) =>
+      event.type === 'tool-call-start' ? event.id : [],
+    )
+    assert.equal(new Set(ids).size, 2)
+  })
+
+  test('a tool whose schema cannot be filled is refused, unless its arguments are given', () => {
+    const schema: JsonObject = {
+      type: 'object',
+      properties: { code: { type: 'string', pattern: '^(?!a)\\w+$' } },
+      required: ['code'],
+    }
+    const request = (text: string) =>
+      asking(text, { tools: [{ type: 'function', name: 'buy', schema }] })
+    assert.throws(
+      () => hear(request('Call buy')),
+      (error) =>
+        error instanceof GatewayError &&
+        error.details.param === 'tools' &&
+        /"buy" \(steer it with args=.* at code, no text for the pattern/.test(error.message),
+    )
+    const { calls } = hear(request('[[sandbox tool=buy args={"code":"b"}]]'))
+    assert.equal(calls[0]?.input, '{"code":"b"}')
+  })
 
   test('arguments come from the message or from the steering', () => {
     const input = (text: string) => hear(asking(text, { tools: [WEATHER] })).calls[0]?.input
@@ -427,7 +504,7 @@ describe('the reasoner', () => {
     }
   })
 
-  const sealed = answer(asking('Hello', { model }), {}, 'messages')
+  const sealed = [...answer(asking('Hello', { model }), {}, ways())]
   const seal = sealed.flatMap((event) => (event.type === 'thinking-end' ? [event.seal] : []))[0]
   const text = hear(asking('Hello', { model })).thinking
   const giveBack = (part: { text: string; value: string }) =>
@@ -474,6 +551,49 @@ describe('the reasoner', () => {
   })
 })
 
-test('more choices than any provider allows are refused', () => {
-  assert.throws(() => hear(asking('Hello', { choices: 129 })), /n must be at most 128/)
+describe('what is more than an answer may be is refused before any of it is made', () => {
+  const LONG = '[[sandbox tokens=4096]]'
+  const stops = (count: number, length: number) =>
+    Array.from({ length: count }, (_, number) => String(number).padEnd(length, 'x'))
+  for (const [what, request, why] of [
+    ['choices', asking('Hello', { choices: 129 }), /n must be at most 128/],
+    ['long choices', asking(LONG, { choices: 128 }), /128 answers of this length are more/],
+    [
+      'long choices with probabilities',
+      asking(LONG, { choices: 2, sampling: { logprobs: 20 } }),
+      /2 answers of this length with 20 log probabilities are more/,
+    ],
+    ['stop sequences', asking(LONG, { sampling: { stop: stops(100_000, 5) } }), /are more/],
+    ['long stop sequences', asking(LONG, { sampling: { stop: stops(10, 9_000) } }), /are more/],
+  ] as const) {
+    test(what, () => {
+      const startedMs = processorMs()
+      assert.throws(() => answer(request, readScript(request, undefined), ways()), why)
+      assert.ok(processorMs() - startedMs < 1_000)
+    })
+  }
+
+  test('one long choice with probabilities, and many short ones, are not', () => {
+    for (const request of [
+      asking(LONG, { sampling: { logprobs: 20 } }),
+      asking('Hello', { choices: 128, sampling: { logprobs: 20, stop: ['never'] } }),
+      asking(LONG, { choices: 30 }),
+    ]) {
+      let events = 0
+      for (const { type } of answer(request, readScript(request, undefined), ways())) {
+        if (type.endsWith('-delta')) events++
+      }
+      assert.ok(events > 3_000 && events < 128 * 1024)
+    }
+  })
+
+  test('thousands of tools, in a message with thousands of words, are looked through once', () => {
+    const named = (name: string): Tool => ({ type: 'function', name, schema: { type: 'object' } })
+    const tools = Array.from({ length: 20_000 }, (_, number) => named(`get_${number}_a`))
+    const words = 'use get_5_a '.repeat(1_600)
+    const startedMs = processorMs()
+    const heard = hear(asking(words, { tools, model: 'any name' }))
+    assert.deepEqual(names(heard), ['get_5_a'])
+    assert.ok(processorMs() - startedMs < 2_000)
+  })
 })

@@ -1,5 +1,7 @@
 // The sandbox as a provider: real bytes of each upstream format, without a network. It reads requests and writes the
 // model's events with the client-facing half of each format's codec, so it contains no format of its own.
+import { setImmediate as othersTurn } from 'node:timers/promises'
+
 import { SANDBOX } from '../../catalog/known.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Format } from '../../core/endpoints.ts'
@@ -8,6 +10,7 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import type { IdPrefix } from '../../core/ids.ts'
 import { newId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { isArray } from '../../core/json.ts'
 import type { AnswerContext, EdgeCodec } from '../../wire/codec.ts'
 import { codecOf } from '../../wire/codecs.ts'
 import { encodeError } from '../../wire/errors.ts'
@@ -42,12 +45,19 @@ export function sandboxProvider(clock: Clock): Provider {
       const pace = paceOf(request.timeouts, signal)
       const failure = earlyFailure(performance, request.stream)
       const isImmediate = request.stream || failure !== undefined
-      const milliseconds = isImmediate ? (performance.script.first ?? 0) : wholeMs(performance)
+      const events = isImmediate ? [] : await collected(performance.events, signal)
+      const milliseconds = isImmediate
+        ? (performance.script.first ?? 0)
+        : wholeMs(performance.script, events)
       await pace({ milliseconds, until: 'first byte' })
       if (failure !== undefined) return refused(failure)
       return request.stream
         ? { status: 200, headers: EVENT_STREAM, body: streamed(performance, pace, signal) }
-        : { status: 200, headers: JSON_DOCUMENT, body: inOnePiece(whole(performance)) }
+        : {
+            status: 200,
+            headers: JSON_DOCUMENT,
+            body: inOnePiece(await whole(performance, events)),
+          }
     },
   }
 }
@@ -64,7 +74,7 @@ function countInput(format: Format, body: JsonObject): number | undefined {
 
 type Performance = {
   readonly script: Script
-  readonly events: readonly CanonicalEvent[]
+  readonly events: Iterable<CanonicalEvent>
   readonly codec: EdgeCodec
   readonly context: AnswerContext
 }
@@ -88,7 +98,9 @@ function prepared(
       requestId: newId('req', clock),
       newId: (prefix: IdPrefix) => newId(prefix, clock),
     }
-    return { script, codec, context, events: answer(request, script, codec.format) }
+    const prefix = codec.format === 'messages' ? 'toolu' : 'call'
+    const ways = { format: codec.format, newCallId: () => newId(prefix, clock) }
+    return { script, codec, context, events: answer(request, script, ways) }
   } catch (error) {
     if (error instanceof GatewayError) return error
     throw error
@@ -101,8 +113,26 @@ function earlyFailure({ script }: Performance, isStreamed: boolean): GatewayErro
   return script.error === undefined || isLate ? undefined : failureOf(script.error)
 }
 
+/** How many events are made, or sent, before other requests get their turn. */
+const EVENTS_AT_ONCE = 100
+
+/** All events of an answer, while other requests are served. */
+async function collected(
+  events: Iterable<CanonicalEvent>,
+  signal: AbortSignal,
+): Promise<readonly CanonicalEvent[]> {
+  const list: CanonicalEvent[] = []
+  for (const event of events) {
+    list.push(event)
+    if (list.length % EVENTS_AT_ONCE > 0 && event.type !== 'embedding') continue
+    await othersTurn()
+    signal.throwIfAborted()
+  }
+  return list
+}
+
 /** How long a whole answer takes: as long as its stream would, since it is sent only once complete. */
-function wholeMs({ script, events }: Performance): number {
+function wholeMs(script: Script, events: readonly CanonicalEvent[]): number {
   const { first = 0, gap = 0, stall } = script
   const gaps = Math.max(0, events.filter(isPiece).length - 1)
   return stall === undefined ? first + gaps * gap : Infinity
@@ -118,7 +148,9 @@ async function* streamed(
   const bytesOf = (event: SseEvent) =>
     Buffer.from(writeSse(script.usage === 'none' ? withoutUsageEvent(event) : event))
   let isBegun = false
+  let count = 0
   for (const event of events) {
+    if (++count % EVENTS_AT_ONCE === 0) await othersTurn()
     if (isPiece(event)) {
       if (isBegun) await pace({ milliseconds: script.gap ?? 0, until: 'next byte' })
       isBegun = true
@@ -132,10 +164,32 @@ async function* streamed(
   }
 }
 
-function whole({ script, events, codec, context }: Performance): Uint8Array {
+async function whole(
+  { script, codec, context }: Performance,
+  events: readonly CanonicalEvent[],
+): Promise<Uint8Array> {
   const body = codec.encodeResponse(events, context)
-  const bytes = jsonBytes(script.usage === 'none' ? withoutUsage(body) : body)
+  const bytes = await jsonInPieces(script.usage === 'none' ? withoutUsage(body) : body)
   return script.cut === undefined ? bytes : bytes.subarray(0, bytes.length / 2)
+}
+
+/** Choices and vectors are written one by one, while other requests are served. */
+async function jsonInPieces(body: JsonObject): Promise<Buffer> {
+  const members: string[] = []
+  for (const [name, value] of Object.entries(body)) {
+    if (value === undefined) continue
+    if (!isArray(value) || value.length < 2) {
+      members.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`)
+      continue
+    }
+    const items: string[] = []
+    for (const item of value) {
+      items.push(JSON.stringify(item))
+      await othersTurn()
+    }
+    members.push(`${JSON.stringify(name)}:[${items.join()}]`)
+  }
+  return Buffer.from(`{${members.join()}}`)
 }
 
 const EVENT_STREAM = new Map([['content-type', 'text/event-stream; charset=utf-8']])

@@ -1,201 +1,209 @@
-// Whether a value fits a JSON schema, as far as the sandbox needs to fill one. Patterns and formats are not tested,
-// only generated, because a client's pattern could keep a regular expression busy for hours.
+// Whether a value fits a JSON schema, and how much work a schema may cause. Patterns and formats are not tested, only
+// made: a client's pattern could keep a regular expression busy for hours. A library's validator would run it, or turn
+// the client's schema into code, and neither can be told when to stop.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf } from '../../core/json.ts'
 
 export type Schema = boolean | JsonObject
 
-/** The work left for one schema. Once it is used up every value fits, which stops schemas made to be slow. */
-type Work = { steps: number }
+/** What is left for the schemas of one answer. Charged for every schema, value, member, item and comparison. */
+export class Work {
+  steps: number
+  /** Of the JSON that is made. */
+  characters: number
+  /** The last thing that could not be made, in words. */
+  why = ''
+
+  constructor(steps: number, characters: number) {
+    this.steps = steps
+    this.characters = characters
+  }
+
+  spend(steps = 1): void {
+    this.steps -= steps
+    if (this.steps < 0) throw new OutOfWork('it is too large or too entangled')
+  }
+
+  write(characters: number): void {
+    this.spend()
+    this.characters -= characters
+    if (this.characters < 0) throw new OutOfWork('what fits it is longer than an answer can be')
+  }
+}
+
+/** Ends an attempt to fill a schema, wherever it is. */
+export class OutOfWork extends Error {}
 
 export type SchemaContext = {
   readonly root: JsonObject
   readonly work: Work
-  /** How deep the schema has been followed; references can be circular. */
+  /** How deep the schema has been followed: references can be circular. */
   readonly depth: number
+  /** The value is one of this schema's options, and need not be looked for among them. */
+  readonly listedIn?: JsonObject
 }
 
-export const DEPTH_MAX = 256
+const DEPTH_MAX = 150
+
+export function deeper<Context extends SchemaContext>(context: Context): Context {
+  if (context.depth > DEPTH_MAX) throw new OutOfWork('it is nested too deeply')
+  return { ...context, depth: context.depth + 1 }
+}
 
 export function isSchema(value: unknown): value is Schema {
   return typeof value === 'boolean' || isObject(value)
 }
 
-export function schemasOf(value: unknown): readonly Schema[] {
-  return listOf(value).filter(isSchema)
+export function schemasOf(value: unknown, work: Work): readonly Schema[] {
+  const list = listOf(value)
+  work.spend(list.length)
+  return list.filter(isSchema)
 }
 
-export function fits(context: SchemaContext, schema: Schema, value: Json): boolean {
-  if (typeof schema === 'boolean') return schema
-  if (--context.work.steps < 0 || context.depth > DEPTH_MAX) return true
-  const deeper = { ...context, depth: context.depth + 1 }
-  const check: Check = { value, schema, fits: (inner, part) => fits(deeper, inner, part) }
-  const target = typeof schema['$ref'] === 'string' ? resolve(context.root, schema['$ref']) : true
-  return (
-    check.fits(target ?? true, value) &&
-    Object.entries(schema).every(([keyword, operand]) =>
-      Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword]?.(operand, check) : true,
-    )
-  )
-}
-
-/** The schema that a reference points to; only references into the schema itself are resolved. */
-export function resolve(root: JsonObject, reference: string): Schema | undefined {
-  if (!reference.startsWith('#')) return undefined
-  const names = reference.slice(1).split('/').slice(1)
-  let place: Json | undefined = root
-  for (const name of names) {
-    const key = name.replaceAll('%25', '%').replaceAll('~1', '/').replaceAll('~0', '~')
-    const inside: unknown = place
-    place = isArray(inside)
-      ? inside[Number(key)]
-      : isObject(inside) && Object.hasOwn(inside, key)
-        ? inside[key]
-        : undefined
+/** The schema that a reference points to; undefined = it points nowhere in the schema itself. */
+export function resolve(reference: string, { root, work }: SchemaContext): Schema | undefined {
+  work.spend(1 + reference.length / 16)
+  if (!/^#(?:\/|$)/.test(reference)) return undefined
+  let place: unknown = root
+  for (const name of reference.split('/').slice(1)) {
+    const key = unescaped(name)
+    if (isArray(place)) place = place[Number(key)]
+    else place = isObject(place) && Object.hasOwn(place, key) ? place[key] : undefined
   }
   return isSchema(place) ? place : undefined
 }
 
-type Check = {
-  readonly value: Json
-  readonly schema: JsonObject
-  readonly fits: (schema: Schema, value: Json) => boolean
-}
-type Keyword = (operand: Json | undefined, check: Check) => boolean
-
-const KEYWORDS: Readonly<Record<string, Keyword>> = {
-  type: (types, { value }) =>
-    (isArray(types) ? types : [types]).some(
-      (type) => typeof type === 'string' && isOf(type, value),
-    ),
-  const: (constant, { value }) => same(constant ?? null, value),
-  enum: (options, { value }) => !isArray(options) || formsOf(options).has(canonical(value)),
-
-  allOf: (all, check) => schemasOf(all).every((schema) => check.fits(schema, check.value)),
-  anyOf: (any, check) => matches(any, check) > 0,
-  oneOf: (one, check) => matches(one, check) === 1,
-  not: (no, check) => !isSchema(no) || !check.fits(no, check.value),
-  if: (condition, check) => {
-    if (!isSchema(condition)) return true
-    const branch = check.schema[check.fits(condition, check.value) ? 'then' : 'else']
-    return !isSchema(branch) || check.fits(branch, check.value)
-  },
-
-  minimum: bound((value, least) => value >= least),
-  maximum: bound((value, most) => value <= most),
-  exclusiveMinimum: bound((value, below) => value > below),
-  exclusiveMaximum: bound((value, above) => value < above),
-  multipleOf: bound((value, step) => step <= 0 || isWhole(value / step)),
-  minLength: (least, { value }) => typeof value !== 'string' || lengthOf(value) >= count(least, 0),
-  maxLength: (most, { value }) =>
-    typeof value !== 'string' || lengthOf(value) <= count(most, Infinity),
-
-  required: (names, { value }) =>
-    !isObject(value) ||
-    !isArray(names) ||
-    names.every((name) => Object.hasOwn(value, String(name))),
-  properties: (properties, check) =>
-    !isObject(check.value) ||
-    !isObject(properties) ||
-    Object.entries(check.value).every(([name, part]) => {
-      const schema = Object.hasOwn(properties, name) ? properties[name] : true
-      return !isSchema(schema) || check.fits(schema, part ?? null)
-    }),
-  additionalProperties: (schema, check) => {
-    if (!isObject(check.value) || !isSchema(schema)) return true
-    // Patterns are not tested, so any name may be covered by one.
-    if (isObject(check.schema['patternProperties'])) return true
-    const { properties } = check.schema
-    return Object.entries(check.value).every(
-      ([name, part]) =>
-        (isObject(properties) && Object.hasOwn(properties, name)) ||
-        check.fits(schema, part ?? null),
-    )
-  },
-  propertyNames: (schema, { value, fits: fitsPart }) =>
-    !isObject(value) ||
-    !isSchema(schema) ||
-    Object.keys(value).every((name) => fitsPart(schema, name)),
-  minProperties: (least, { value }) =>
-    !isObject(value) || Object.keys(value).length >= count(least, 0),
-  maxProperties: (most, { value }) =>
-    !isObject(value) || Object.keys(value).length <= count(most, Infinity),
-  dependentRequired: (table, { value }) =>
-    !isObject(value) ||
-    !isObject(table) ||
-    Object.entries(table).every(
-      ([name, needed]) =>
-        !Object.hasOwn(value, name) ||
-        !isArray(needed) ||
-        needed.every((other) => Object.hasOwn(value, String(other))),
-    ),
-
-  prefixItems: (_, check) => fitItems(check),
-  items: (_, check) => fitItems(check),
-  additionalItems: (_, check) => fitItems(check),
-  minItems: (least, { value }) => !isArray(value) || value.length >= count(least, 0),
-  maxItems: (most, { value }) => !isArray(value) || value.length <= count(most, Infinity),
-  uniqueItems: (unique, { value }) =>
-    unique !== true ||
-    !isArray(value) ||
-    new Set(value.map((item) => canonical(item))).size === value.length,
-  contains: (schema, check) => {
-    if (!isArray(check.value) || !isSchema(schema)) return true
-    const found = check.value.filter((item) => check.fits(schema, item)).length
-    const { minContains, maxContains } = check.schema
-    return found >= count(minContains, 1) && found <= count(maxContains, Infinity)
-  },
+function unescaped(name: string): string {
+  const plain = name.replaceAll('~1', '/').replaceAll('~0', '~')
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
 }
 
-function fitItems({ value, schema, fits: fitsPart }: Check): boolean {
-  const { leading, rest } = itemSchemas(schema)
-  return !isArray(value) || value.every((item, index) => fitsPart(leading[index] ?? rest, item))
+export function fits(schema: Schema, value: Json, context: SchemaContext): boolean {
+  if (typeof schema === 'boolean') return schema
+  const { work } = context
+  work.spend()
+  const isListed = context.listedIn === schema
+  const inner = deeper(context)
+  const holds = (part: unknown, of: Json = value): boolean =>
+    !isSchema(part) || fits(part, of, inner)
+  const { type, const: constant, enum: options, $ref, anyOf, oneOf, not, if: condition } = schema
+  return (
+    (type === undefined || typeNames(type, work).some((name) => isOf(name, value))) &&
+    (isListed || constant === undefined || same(constant, value, work)) &&
+    (isListed || !isArray(options) || options.some((option) => same(option, value, work))) &&
+    (typeof $ref !== 'string' || holds(resolve($ref, context))) &&
+    schemasOf(schema['allOf'], work).every((part) => holds(part)) &&
+    (!isArray(anyOf) || schemasOf(anyOf, work).some((part) => holds(part))) &&
+    (!isArray(oneOf) || schemasOf(oneOf, work).filter((part) => holds(part)).length === 1) &&
+    (!isSchema(not) || !holds(not)) &&
+    (!isSchema(condition) || holds(schema[holds(condition) ? 'then' : 'else'])) &&
+    insideFits(schema, value, { holds, work })
+  )
+}
+
+type Inside = {
+  readonly holds: (part: unknown, of: Json) => boolean
+  readonly work: Work
+}
+
+/** The words of a schema that concern one type each. */
+function insideFits(schema: JsonObject, value: Json, inside: Inside): boolean {
+  if (typeof value === 'number') return numberFits(schema, value)
+  if (typeof value === 'string') {
+    inside.work.spend(value.length / 64)
+    return isWithin(schema, 'Length', lengthOf(value))
+  }
+  if (isArray(value)) return itemsFit(schema, value, inside)
+  return !isObject(value) || membersFit(schema, value, inside)
+}
+
+function numberFits(schema: JsonObject, value: number): boolean {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
+  const step = count(multipleOf, 0)
+  return (
+    value >= count(minimum, -Infinity) &&
+    value <= count(maximum, Infinity) &&
+    value > count(exclusiveMinimum, -Infinity) &&
+    value < count(exclusiveMaximum, Infinity) &&
+    (step <= 0 || isWhole(value / step))
+  )
+}
+
+function itemsFit(schema: JsonObject, items: readonly Json[], { holds, work }: Inside): boolean {
+  const { leading, rest } = itemSchemas(schema, work)
+  const { contains, minContains, maxContains, uniqueItems } = schema
+  work.spend(items.length)
+  const found = isSchema(contains) ? items.filter((item) => holds(contains, item)).length : 1
+  return (
+    isWithin(schema, 'Items', items.length) &&
+    items.every((item, index) => holds(leading[index] ?? rest, item)) &&
+    (!isSchema(contains) ||
+      (found >= count(minContains, 1) && found <= count(maxContains, Infinity))) &&
+    (uniqueItems !== true ||
+      new Set(items.map((item) => JSON.stringify(item))).size === items.length)
+  )
+}
+
+function membersFit(schema: JsonObject, value: JsonObject, { holds, work }: Inside): boolean {
+  const names = Object.keys(value)
+  work.spend(names.length)
+  const has = (name: Json): boolean => Object.hasOwn(value, String(name))
+  const required = listOf(schema['required'])
+  work.spend(required.length)
+  return (
+    isWithin(schema, 'Properties', names.length) &&
+    required.every(has) &&
+    names.every((name) => holds(memberSchema(schema, name), value[name] ?? null)) &&
+    names.every((name) => holds(schema['propertyNames'], name)) &&
+    names.every((name) => neededBy(schema, name, work).every(has))
+  )
+}
+
+/** What a member must be; undefined = anything. Patterns of names are not tested, so any name may be covered by one. */
+export function memberSchema(schema: JsonObject, name: string): Schema | undefined {
+  const { properties, patternProperties, additionalProperties } = schema
+  const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (isSchema(own)) return own
+  return isSchema(additionalProperties) && !isObject(patternProperties)
+    ? additionalProperties
+    : undefined
+}
+
+/** The members that must be there if the named one is. */
+export function neededBy(schema: JsonObject, name: string, work: Work): readonly Json[] {
+  const table = schema['dependentRequired']
+  const needed = isObject(table) && Object.hasOwn(table, name) ? listOf(table[name]) : []
+  work.spend(needed.length)
+  return needed
 }
 
 /** The schemas of the first items, one each, and of all others. Before 2020 `items` was the list of the first. */
-export function itemSchemas(schema: JsonObject): {
-  readonly leading: readonly Schema[]
-  readonly rest: Schema
-} {
+export function itemSchemas(
+  schema: JsonObject,
+  work: Work,
+): { readonly leading: readonly Schema[]; readonly rest: Schema } {
   const { prefixItems, items, additionalItems } = schema
   const [leading, rest] = isArray(items) ? [items, additionalItems] : [prefixItems, items]
-  return { leading: schemasOf(leading), rest: isSchema(rest) ? rest : true }
+  return { leading: schemasOf(leading, work), rest: isSchema(rest) ? rest : true }
+}
+
+export function typeNames(type: Json, work: Work): readonly string[] {
+  const names = isArray(type) ? type : [type]
+  work.spend(names.length)
+  return names.filter((name) => typeof name === 'string')
 }
 
 export function count(value: unknown, otherwise: number): number {
   return numberOf(value) ?? otherwise
 }
 
-/** The same text for equal values, whatever the order of their members. */
-export function canonical(value: Json | undefined): string {
-  if (!isArray(value) && !isObject(value)) return JSON.stringify(value ?? null)
-  const known = FORMS.get(value)
-  if (known !== undefined) return known
-  const form = isArray(value) ? `[${value.map(canonical).join()}]` : canonicalObject(value)
-  FORMS.set(value, form)
-  return form
+function isWithin(schema: JsonObject, what: 'Length' | 'Items' | 'Properties', size: number) {
+  return size >= count(schema[`min${what}`], 0) && size <= count(schema[`max${what}`], Infinity)
 }
-
-/** Values in a schema are compared again and again, and may be large. */
-const FORMS = new WeakMap<object, string>()
-
-function canonicalObject(value: JsonObject): string {
-  const members = Object.entries(value).map(
-    ([name, part]) => `${JSON.stringify(name)}:${canonical(part)}`,
-  )
-  return `{${members.toSorted().join()}}`
-}
-
-/** The forms of all values in a list, which may be long. */
-function formsOf(options: readonly Json[]): ReadonlySet<string> {
-  const known = OPTION_FORMS.get(options)
-  if (known !== undefined) return known
-  const forms = new Set(options.map(canonical))
-  OPTION_FORMS.set(options, forms)
-  return forms
-}
-
-const OPTION_FORMS = new WeakMap<readonly Json[], ReadonlySet<string>>()
 
 function isOf(type: string, value: Json): boolean {
   switch (type) {
@@ -212,17 +220,18 @@ function isOf(type: string, value: Json): boolean {
   }
 }
 
-function same(one: Json, other: Json): boolean {
-  return canonical(one) === canonical(other)
-}
-
-function matches(options: Json | undefined, { value, fits: fitsPart }: Check): number {
-  return schemasOf(options).filter((schema) => fitsPart(schema, value)).length
-}
-
-function bound(holds: (value: number, limit: number) => boolean): Keyword {
-  return (limit, { value }) =>
-    typeof value !== 'number' || typeof limit !== 'number' || holds(value, limit)
+function same(one: Json | undefined, other: Json | undefined, work: Work): boolean {
+  work.spend(1 + (typeof one === 'string' ? one.length / 256 : 0))
+  if (isArray(one) && isArray(other)) {
+    return one.length === other.length && one.every((item, index) => same(item, other[index], work))
+  }
+  if (!isObject(one) || !isObject(other)) return one === other
+  const names = Object.keys(one)
+  work.spend(names.length)
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && same(one[name], other[name], work))
+  )
 }
 
 /** Dividing decimal fractions leaves a rounding error. */

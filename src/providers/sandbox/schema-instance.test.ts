@@ -1,15 +1,17 @@
 // Instances of schemas: hand-picked corner cases, generated schemas against the test's own checker, and schemas that
-// were made to be slow or that nothing fits.
+// are refused: those that nothing fits, and those that were made to be slow.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 
 import fc from 'fast-check'
 
+import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { processorMs } from '../../core/sample-time.ts'
+import type { Hints } from './hints.ts'
 import { readHints } from './hints.ts'
-import { instanceOf } from './schema-instance.ts'
+import { ANSWER_STEPS_MAX, instanceOf } from './schema-instance.ts'
 
 const NODE: JsonObject = {
   $ref: '#/$defs/node',
@@ -82,12 +84,6 @@ describe('corner cases', () => {
       uniqueItems: true,
     },
     'no items allowed': { type: 'array', maxItems: 0, items: { type: 'string' } },
-    'an item of a kind': {
-      type: 'array',
-      items: { type: 'integer' },
-      contains: { minimum: 100 },
-      minContains: 2,
-    },
     'a fraction in a narrow range': { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 },
     'a fraction below zero': { type: 'number', exclusiveMaximum: -0.5, minimum: -0.6 },
     cents: { type: 'number', multipleOf: 0.01, minimum: 0.07 },
@@ -100,17 +96,19 @@ describe('corner cases', () => {
     'a long text': { type: 'string', minLength: 500 },
     'a short text': { type: 'string', maxLength: 1 },
     'an empty text': { type: 'string', maxLength: 0 },
-    'a pattern': { type: 'string', pattern: '^[A-Z]{3}-\\d{4}(-(x|y))?$' },
+    'a pattern': { type: 'string', pattern: '^[A-Z]{3}-\\d{4}(?:-x|-y)$' },
+    'a pattern of an address': { type: 'string', pattern: '^[^@]+@[\\w.-]+\\.com$' },
+    'a pattern that cannot be read, with an example': {
+      type: 'string',
+      pattern: '^(?:a(?=b)b)+$',
+      examples: ['abab'],
+    },
     'a pattern and a length': { type: 'string', pattern: '^(ab)+$', minLength: 9 },
     'different matches': {
       type: 'array',
       items: { type: 'string', pattern: '^[a-z]{2}$' },
       minItems: 30,
       uniqueItems: true,
-    },
-    'a pattern of odd characters': {
-      type: 'string',
-      pattern: '^\\u00e9[^a-z]\\.\\p{Lu}\\x41[\\d.-]$',
     },
     'exactly one of two': { oneOf: [{ type: 'integer' }, { type: 'number', minimum: 10 }] },
     'parts of an object': {
@@ -145,6 +143,38 @@ describe('corner cases', () => {
         leaf: { type: 'string', format: 'uuid' },
       },
     },
+    'as Pydantic and Zod write it': {
+      ...object(
+        {
+          status: { type: 'string', enum: ['open', 'closed'] },
+          opened_at: { type: 'string', format: 'date-time' },
+          note: { anyOf: [{ type: 'string', maxLength: 5 }, { type: 'null' }] },
+          lines: { type: 'array', minItems: 2, items: { $ref: '#/$defs/Line' } },
+          parent: { anyOf: [{ $ref: '#/$defs/Order' }, { type: 'null' }], default: null },
+        },
+        ['status', 'opened_at', 'note', 'lines', 'parent'],
+      ),
+      additionalProperties: false,
+      $defs: {
+        Line: {
+          ...object({ kind: { const: 'line' }, price: { type: 'number', exclusiveMinimum: 0 } }, [
+            'kind',
+            'price',
+          ]),
+          additionalProperties: false,
+        },
+        Order: {
+          ...object({ lines: { type: 'array', items: { $ref: '#/$defs/Line' } } }, ['lines']),
+          additionalProperties: false,
+        },
+      },
+    },
+    'a depth that the surroundings demand': {
+      ...object({ first: { allOf: [{ $ref: '#/$defs/node' }, { type: 'object' }] } }, ['first']),
+      $defs: {
+        node: { anyOf: [object({ next: { $ref: '#/$defs/node' } }, ['next']), { type: 'null' }] },
+      },
+    },
     'an optional member that contains itself': object({
       child: { $ref: '#' },
       value: { type: 'string' },
@@ -162,7 +192,7 @@ describe('corner cases', () => {
   }
   for (const [what, schema] of Object.entries(schemas)) {
     test(what, () => {
-      const value = instanceOf(schema, readHints('Please describe Paris and 3 more'))
+      const value = made(schema, readHints('Please describe Paris and 3 more'))
       assert.deepEqual(problems(schema, value, schema), [], JSON.stringify(value))
     })
   }
@@ -175,7 +205,7 @@ describe('corner cases', () => {
         minItems: 70,
         uniqueItems: true,
       }
-      const value = instanceOf(schema, readHints('x'))
+      const value = made(schema, readHints('x'))
       assert.deepEqual(problems(schema, value, schema), [], JSON.stringify(value).slice(0, 200))
     })
   }
@@ -206,77 +236,198 @@ describe('values from the message are used where they fit', () => {
     ],
     ['Give me 99', object({ n: { type: 'integer', maximum: 10 } }), { n: 1 }],
   ] as const) {
-    test(message, () => assert.deepEqual(instanceOf(schema, readHints(message)), expected))
+    test(message, () => assert.deepEqual(made(schema, readHints(message)), expected))
   }
 })
 
 test('any satisfiable schema gets a valid instance', () => {
   fc.assert(
     fc.property(schemas(), fc.string(), (schema, message) => {
-      const value = instanceOf(schema, readHints(message))
+      const value = made(schema, readHints(message))
       assert.deepEqual(problems(schema, value, schema), [], JSON.stringify({ schema, value }))
     }),
     { numRuns: 400 },
   )
 })
 
-test('an unsatisfiable or slow schema still gets an answer', () => {
-  const wide = Object.fromEntries(
-    Array.from({ length: 3000 }, (_, index) => [`p${index}`, { type: 'string' }]),
-  )
-  for (const schema of [
-    { type: 'string', minLength: 5, maxLength: 2 },
-    { type: 'integer', minimum: 2, maximum: 1 },
-    { allOf: [{ type: 'string' }, { type: 'integer' }] },
-    { $ref: '#' },
-    { allOf: [{ $ref: '#' }, { $ref: '#' }] },
-    { allOf: Array.from({ length: 20_000 }, () => ({})) },
-    nested(100, (inner) => ({ allOf: [...Array.from({ length: 99 }, () => ({})), inner] })),
-    { ...nested(60, (inner) => object({ a: inner }, ['a']), { $ref: '#' }) },
-    { $ref: '#/nowhere' },
-    { $ref: 'https://example.com/schema' },
-    object({ self: { $ref: '#' } }, ['self']),
-    {
-      anyOf: [
-        object({ a: { $ref: '#' }, b: { $ref: '#' } }, ['a', 'b']),
-        object({ c: { $ref: '#' } }, ['c']),
-      ],
-    },
-    { type: 'string', pattern: '(?=look)ahead' },
-    { type: 'string', pattern: '((a?){9999}){9999}' },
-    { type: 'string', pattern: '('.repeat(500) },
-    { type: 'array', minItems: 1e9, items: { type: 'string', minLength: 1e9 } },
-    { type: 'object', minProperties: 1e9 },
-    object(wide, Object.keys(wide)),
-    { properties: 5, required: 'x', type: 7, items: 'y', enum: 3, anyOf: {}, minimum: 'z' },
-    // Names that every JavaScript object has, used as keywords and as formats.
-    ...['__proto__', 'constructor', 'toString', 'valueOf', '__defineGetter__'].flatMap((word) => [
-      { type: 'string', format: word },
-      { allOf: [{ [word]: { a: 1 } }, { [word]: { b: 2 } }] },
-    ]),
-  ] as JsonObject[]) {
-    assert.notEqual(instanceOf(schema, readHints('hello')), undefined)
+describe('a schema that nothing fits, or nothing that is made here, is refused with the reason', () => {
+  for (const [why, schema] of [
+    [
+      /^the sandbox cannot fill the schema: no value within/,
+      { type: 'integer', minimum: 2, maximum: 1 },
+    ],
+    [/at a\.b\[0\], no value within/, nestedText({ minLength: 5, maxLength: 2 })],
+    [
+      /at a\.b\[0\], no text for the pattern \(\?=look\)ahead/,
+      nestedText({ pattern: '(?=look)ahead' }),
+    ],
+    [/pattern \(\(a\?\)\{9999/, { type: 'string', pattern: '((a?){9999}){9999}' }],
+    [/pattern \({100}…/, { type: 'string', pattern: '('.repeat(500) }],
+    [/no type is allowed/, { allOf: [{ type: 'string' }, { type: 'integer' }] }],
+    [/at self\.self, it contains itself without end/, object({ self: { $ref: '#' } }, ['self'])],
+    [
+      /contains itself without end/,
+      {
+        anyOf: [
+          object({ a: { $ref: '#' }, b: { $ref: '#' } }, ['a', 'b']),
+          object({ c: { $ref: '#' } }, ['c']),
+        ],
+      },
+    ],
+    [/\$ref "#\/nowhere" points nowhere/, { $ref: '#/nowhere' }],
+    [/\$ref "https:\/\/example.com/, { $ref: 'https://example.com/schema' }],
+    [/1000000000 items/, { type: 'array', minItems: 1e9 }],
+    [/no text of 1000000000 characters/, { type: 'string', minLength: 1e9 }],
+    [/too large/, { type: 'object', minProperties: 1e9 }],
+    [/longer than an answer/, object(many(2000, { type: 'string' }), Object.keys(many(2000, {})))],
+  ] as const) {
+    test(String(why), () => {
+      assert.throws(
+        () => made(schema, readHints('hello')),
+        (error) => error instanceof GatewayError && error.status === 400 && why.test(error.message),
+      )
+    })
   }
 })
 
-test('many or large allowed values are compared quickly', () => {
+describe('no schema takes long', () => {
   const options = Array.from({ length: 20_000 }, (_, index) => ({ a: index }))
   const large = { a: options }
-  const lists = [{ enum: options }, { const: large }, { const: large, enum: [{}, large] }].flatMap(
-    (items) => [
-      { type: 'array', minItems: 1000, items },
-      { type: 'array', minItems: 1000, items, uniqueItems: true },
-    ],
-  )
-  const names = Array.from({ length: 2000 }, (_, index) => `p${index}`)
-  const members = Object.fromEntries(names.map((name) => [name, { $ref: '#/$defs/one' }]))
-  for (const schema of [...lists, { ...object(members), $defs: { one: { enum: options } } }]) {
-    const startedMs = processorMs()
-    instanceOf(schema, readHints('hello'))
-    const tookMs = processorMs() - startedMs
-    assert.ok(tookMs < 2_000, `${tookMs} ms of processor time`)
+  const names = Array.from({ length: 200_000 }, (_, index) => `p${index}`)
+  const wide = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) }
+  const padding = 'x'.repeat(1000)
+  const hostile: Record<string, JsonObject> = {
+    'nonsense in every word': {
+      properties: 5,
+      required: 'x',
+      type: 7,
+      items: 'y',
+      enum: 3,
+      anyOf: {},
+      minimum: 'z',
+    },
+    'definitions that each join the one before twice': joined(200, padding, (inner) => ({
+      allOf: [inner, inner],
+    })),
+    'definitions that each offer the one before twice': joined(200, padding, (inner) => ({
+      anyOf: [inner, inner],
+    })),
+    'definitions that each need the one before twice': joined(200, padding, (inner) =>
+      object({ a: inner, b: inner }, ['a', 'b']),
+    ),
+    'definitions that all contain each other': {
+      $ref: '#/$defs/d0',
+      $defs: Object.fromEntries(
+        Array.from({ length: 30 }, (_, number) => [
+          `d${number}`,
+          object(
+            Object.fromEntries(
+              Array.from({ length: 30 }, (_, other) => [
+                `m${other}`,
+                { $ref: `#/$defs/d${other}` },
+              ]),
+            ),
+          ),
+        ]),
+      ),
+    },
+    'a definition that is itself': { $ref: '#' },
+    'a definition that is itself twice': { allOf: [{ $ref: '#' }, { $ref: '#' }] },
+    'many schemas that all hold': { allOf: Array.from({ length: 90_000 }, () => ({})) },
+    'many alternatives of which none holds': { anyOf: Array.from({ length: 90_000 }, () => false) },
+    'a hundred levels of a hundred schemas': nested(60, (inner) => ({
+      allOf: [...Array.from({ length: 99 }, () => ({})), inner],
+    })),
+    'groups of alternatives': {
+      allOf: Array.from({ length: 200 }, () => ({ anyOf: [{ not: {} }, {}] })),
+    },
+    'conditions in conditions': nested(60, (inner) => ({ if: inner, then: inner, else: inner })),
+    'exactly one of many': { oneOf: Array.from({ length: 50_000 }, () => ({ type: 'string' })) },
+    'many members, none required': wide,
+    'many members, one required': { ...wide, required: ['p199999'] },
+    'many members, all required': { ...wide, required: names },
+    'one member, required a million times': {
+      ...object({ a: { type: 'string' } }),
+      required: Array.from({ length: 1_000_000 }, () => 'a'),
+    },
+    'a long list of types': { type: Array.from({ length: 500_000 }, () => 'string') },
+    'a long reference': { $ref: `#/${'a/'.repeat(500_000)}` },
+    'lists in lists': nested(60, (inner) => ({ type: 'array', minItems: 9, items: inner })),
+    'many items with many options': { type: 'array', minItems: 1000, items: { enum: options } },
+    'many items with many options that differ': {
+      type: 'array',
+      minItems: 1000,
+      uniqueItems: true,
+      items: { enum: options },
+    },
+    'one large value': { const: large },
+    'a large value, compared again and again': {
+      type: 'array',
+      minItems: 1000,
+      items: { const: large, enum: [{}, large] },
+    },
+    'two lists of options without a common one': {
+      allOf: [{ enum: options }, { enum: options.map(({ a }) => ({ b: a })) }],
+    },
+    'a long text, compared again and again': {
+      type: 'array',
+      minItems: 5000,
+      items: { not: { const: padding.repeat(1000) } },
+    },
+    // Names that every JavaScript object has, used as keywords and as formats.
+    ...Object.fromEntries(
+      ['__proto__', 'constructor', 'toString', 'valueOf', '__defineGetter__'].flatMap((word) => [
+        [`format ${word}`, { type: 'string', format: word }],
+        [`keyword ${word}`, { allOf: [{ [word]: { a: 1 } }, { [word]: { b: 2 } }] }],
+      ]),
+    ),
+  }
+  for (const [what, schema] of Object.entries(hostile)) {
+    test(what, () => {
+      const startedMs = processorMs()
+      try {
+        const value = made(schema, readHints('hello'))
+        assert.ok(JSON.stringify(value).length <= 20_000)
+      } catch (error) {
+        assert.ok(error instanceof GatewayError && error.status === 400, String(error))
+      }
+      const tookMs = processorMs() - startedMs
+      assert.ok(tookMs < 1_000, `${tookMs} ms of processor time`)
+    })
   }
 })
+
+/** Definitions, each made of the one before. */
+function joined(
+  count: number,
+  description: string,
+  around: (inner: JsonObject) => JsonObject,
+): JsonObject {
+  const numbers = Array.from({ length: count }, (_, number) => number)
+  const definitions = numbers.map((number) => [
+    `d${number}`,
+    { description, ...around({ $ref: `#/$defs/d${number + 1}` }) },
+  ])
+  return {
+    $ref: '#/$defs/d0',
+    $defs: { ...Object.fromEntries(definitions), [`d${count}`]: { type: 'string' } },
+  }
+}
+
+function nestedText(words: JsonObject): JsonObject {
+  const b = { type: 'array', minItems: 1, items: { type: 'string', ...words } }
+  return object({ a: object({ b }, ['b']) }, ['a'])
+}
+
+function many(count: number, schema: JsonObject): JsonObject {
+  const names = Array.from({ length: count }, (_, index) => `p${index}`)
+  return Object.fromEntries(names.map((name) => [name, schema]))
+}
+
+function made(schema: JsonObject, hints: Hints): Json {
+  const allowance = { steps: ANSWER_STEPS_MAX }
+  return instanceOf(schema, { hints, allowance, param: 'response_format', what: 'the schema' })
+}
 
 function object(properties: JsonObject, required?: readonly string[]): JsonObject {
   return { type: 'object', properties, ...(required && { required }) }

@@ -1,307 +1,365 @@
-// A valid instance of any JSON schema, filled from the message where that fits. It tries values in a sensible order and
-// takes the first one the schema accepts; recursive schemas are followed no deeper than necessary.
+// A small instance of a JSON schema, filled from the message where that fits. Each place of the instance has a list of
+// schemas that it must fit, all of them; where a schema offers alternatives, the first that works is taken. All work is
+// charged, so that no schema takes longer than a few milliseconds; what cannot be made is refused, with the reason.
+import type { GatewayError } from '../../core/errors.ts'
+import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, listOf, objectOf } from '../../core/json.ts'
+import { isArray, isObject, listOf } from '../../core/json.ts'
 import type { Hints } from './hints.ts'
+import { OUTPUT_TOKENS_MAX } from './models.ts'
 import type { Schema, SchemaContext } from './schema-check.ts'
 import {
-  DEPTH_MAX,
-  canonical,
+  OutOfWork,
+  Work,
   count,
+  deeper,
   fits,
   isSchema,
   itemSchemas,
+  memberSchema,
+  neededBy,
   resolve,
   schemasOf,
 } from './schema-check.ts'
-import { merged } from './schema-merge.ts'
-import { numbersFor, textsFor } from './schema-values.ts'
+import type { Field } from './schema-values.ts'
+import { lengthsOf, numbersFor, textsFor, typesOf, wordOf } from './schema-values.ts'
 
-/** How often a definition may contain itself, the smallest number first. */
-const RECURSIONS = [0, 1, 2, 4, 8, 16]
-/** Bounds the work on a schema that was made to be slow, or that nothing fits. */
-const STEPS_MAX = 30_000
+/** For one attempt, and for all schemas of an answer. */
+const STEPS_MAX = 15_000
+export const ANSWER_STEPS_MAX = 45_000
+/** As long as an answer can be. */
+const CHARACTERS_MAX = OUTPUT_TOKENS_MAX * 4
 
-/** An instance of the schema; for one that nothing fits, the nearest thing to it. */
-export function instanceOf(root: JsonObject, hints: Hints): Json {
-  const place: Place = {
-    root,
-    hints,
-    work: { steps: STEPS_MAX },
-    depth: 0,
-    name: undefined,
-    turn: 0,
-    references: ['#'],
-    recursionsMax: 0,
-    isLenient: false,
-  }
-  for (const recursionsMax of RECURSIONS) {
-    for (const value of candidates(root, { ...place, recursionsMax })) return value
-  }
-  // Better a value of about the right shape than none.
-  const lenient = { ...place, work: { steps: STEPS_MAX }, recursionsMax: 1, isLenient: true }
-  for (const value of candidates(root, lenient)) return value
-  return {}
-}
+type Attempt = Pick<Place, 'isSparse' | 'recursionsMax'>
 
-type Place = SchemaContext & {
+/** The smallest instance has no definition inside itself, unless its surroundings demand one. */
+const ATTEMPTS: readonly Attempt[] = [
+  { isSparse: false, recursionsMax: 0 },
+  { isSparse: true, recursionsMax: 0 },
+  { isSparse: true, recursionsMax: 1 },
+]
+
+type Filling = {
   readonly hints: Hints
-  /** The field that gets the value, and how many fields of its type come before it. */
-  readonly name: string | undefined
-  readonly turn: number
-  /** The references that lead here from the root. */
-  readonly references: readonly string[]
-  readonly recursionsMax: number
-  readonly isLenient: boolean
+  /** What all schemas of the answer may still cost. */
+  readonly allowance: { steps: number }
+  /** What is filled, for the refusal: the parameter, and words for it. */
+  readonly param: string
+  readonly what: string
 }
 
-/** Values that fit the schema, the most sensible first. */
-function* candidates(schema: Schema, place: Place): Generator<Json> {
-  for (const alternative of alternatives(schema, place)) {
-    for (const value of valuesOf(alternative.schema, alternative.place)) {
-      place.work.steps -= costOf(value)
-      if (place.isLenient) yield value
-      else if (place.work.steps < 0) return
-      else if (fits(place, schema, value)) yield value
+/** An instance of the schema. Throws if there is none, or none that can be found with little work. */
+export function instanceOf(root: JsonObject, filling: Filling): Json {
+  const { hints, allowance } = filling
+  let why = ''
+  for (const attempt of ATTEMPTS) {
+    const steps = Math.min(STEPS_MAX, allowance.steps)
+    const work = new Work(steps, CHARACTERS_MAX)
+    try {
+      const value = fill([root], { ...TOP, ...attempt, root, hints, work })
+      if (value !== undefined) return value
+      why = work.why
+    } catch (thrown) {
+      if (!(thrown instanceof OutOfWork)) throw thrown
+      why = thrown.message
+    } finally {
+      allowance.steps -= steps - Math.max(0, work.steps)
     }
   }
+  throw unfillable(filling, why)
 }
 
-/** Large values cost more than small ones. */
-function costOf(value: Json): number {
-  if (typeof value === 'string') return 1 + value.length / 16
-  if (isArray(value)) return 1 + value.length
-  return isObject(value) ? 1 + Object.keys(value).length : 1
+function unfillable({ param, what }: Filling, why: string): GatewayError {
+  return invalidRequest(param, `the sandbox cannot fill ${what}: ${why}`)
 }
 
-type Alternative = { readonly schema: JsonObject; readonly place: Place }
-
-/** The ways to satisfy a schema, each as one plain schema without references or combinations. */
-function* alternatives(schema: Schema, place: Place): Generator<Alternative> {
-  if (schema === false || place.depth > DEPTH_MAX || --place.work.steps < 0) return
-  if (schema === true) return yield { schema: {}, place }
-  const {
-    $ref: reference,
-    allOf,
-    anyOf,
-    oneOf,
-    if: condition,
-    then,
-    else: otherwise,
-    ...plain
-  } = schema
-  const groups: (readonly Schema[])[] = schemasOf(allOf).map((part) => [part])
-  if (isArray(anyOf)) groups.push(schemasOf(anyOf))
-  if (isArray(oneOf)) groups.push(schemasOf(oneOf))
-  if (isSchema(condition)) {
-    const met = { allOf: [condition, isSchema(then) ? then : true] }
-    groups.push([met, isSchema(otherwise) ? otherwise : true])
+type Place = SchemaContext &
+  Field & {
+    /** Where it is in the instance, for the reason why it cannot be filled. */
+    readonly path: string
+    /** The references that lead here from the root. */
+    readonly references: readonly string[]
+    readonly recursionsMax: number
+    /** Nothing is made that is not required. */
+    readonly isSparse: boolean
   }
-  const inner = typeof reference === 'string' ? follow(reference, place) : place
-  if (inner === undefined) return
-  if (typeof reference === 'string') groups.push([resolve(place.root, reference) ?? true])
-  yield* combinations({ schema: plain, place: inner }, groups)
+
+const TOP = { depth: 0, name: undefined, turn: 0, variant: 0, path: '', references: ['#'] }
+
+/** No instance: the work says why. */
+function nothing({ work, path }: Place, why: string): undefined {
+  work.why = path === '' ? why : `at ${short(path)}, ${why}`
 }
 
-/** One choice out of each group from `index` on, merged. */
-function* combinations(
-  base: Alternative,
-  groups: readonly (readonly Schema[])[],
-  index = 0,
-): Generator<Alternative> {
-  const group = groups[index]
-  if (group === undefined) return yield base
+function short(text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 100).toWellFormed()}…`
+}
+
+/** What a place must be: plain schemas, and groups of which each must have one schema that fits. */
+type Demands = {
+  readonly parts: readonly JsonObject[]
+  readonly groups: readonly (readonly Schema[])[]
+  readonly place: Place
+}
+
+/** A value that fits all the schemas. */
+function fill(schemas: readonly Schema[], place: Place, before?: Demands): Json | undefined {
+  const demands = demandsOf(schemas, deeper(place))
+  if (demands === undefined) return undefined
+  const parts = [...(before?.parts ?? []), ...demands.parts]
+  const [group, ...groups] = [...demands.groups, ...(before?.groups ?? [])]
+  place.work.spend(parts.length + groups.length)
+  if (group === undefined) return valueFor(parts, demands.place)
   for (const option of group) {
-    for (const { schema, place } of alternatives(option, deeper(base.place))) {
-      yield* combinations({ schema: merged(base.schema, schema), place }, groups, index + 1)
+    const value = fill([option], demands.place, { parts, groups, place })
+    if (value !== undefined) return value
+  }
+  return group.length === 0 ? nothing(place, 'there is no alternative') : undefined
+}
+
+/** Follows references, and takes apart what must all hold. */
+function demandsOf(schemas: readonly Schema[], place: Place): Demands | undefined {
+  const { work } = place
+  const queue = [...schemas]
+  const parts: JsonObject[] = []
+  const groups: (readonly Schema[])[] = []
+  const followed = new Set<string>()
+  // The queue grows while it is read.
+  for (const schema of queue) {
+    work.spend()
+    if (schema === false) return nothing(place, 'nothing is allowed')
+    if (schema === true) continue
+    const { $ref, allOf, anyOf, oneOf, if: condition, then, else: otherwise } = schema
+    parts.push(schema)
+    if (typeof $ref === 'string' && !followed.has($ref)) {
+      followed.add($ref)
+      const rounds = place.references.filter((earlier) => earlier === $ref).length
+      if (rounds > place.recursionsMax) return nothing(place, 'it contains itself without end')
+      const target = resolve($ref, place)
+      if (target === undefined) return nothing(place, `$ref "${short($ref)}" points nowhere`)
+      queue.push(target)
+    }
+    queue.push(...schemasOf(allOf, work))
+    if (isArray(anyOf)) groups.push(schemasOf(anyOf, work))
+    if (isArray(oneOf)) groups.push(schemasOf(oneOf, work))
+    if (isSchema(condition)) {
+      const met = { allOf: [condition, isSchema(then) ? then : true] }
+      groups.push([met, isSchema(otherwise) ? otherwise : true])
     }
   }
+  return { parts, groups, place: { ...place, references: [...place.references, ...followed] } }
 }
 
-function deeper(place: Place): Place {
-  return { ...place, depth: place.depth + 1 }
+/** Words that a value is not made for, only checked against. */
+const CHECKED = ['oneOf', 'not', 'if', 'contains', 'propertyNames', 'dependentRequired']
+
+function valueFor(parts: readonly JsonObject[], place: Place): Json | undefined {
+  const { work } = place
+  // Each of the schemas is looked at for every kind of word.
+  work.spend(parts.length)
+  const checked = parts.filter((part) => CHECKED.some((word) => part[word] !== undefined))
+  for (const value of valuesOf(parts, place)) {
+    if (checked.every((part) => fits(part, value, place))) return value
+    nothing(place, 'what was tried does not fit')
+  }
+  if (work.why === '') nothing(place, 'no value was found')
+  return undefined
 }
 
-/** The place behind a reference, unless it has been followed too often on the way here. */
-function follow(reference: string, place: Place): Place | undefined {
-  const rounds = place.references.filter((earlier) => earlier === reference).length
-  if (rounds > place.recursionsMax) return undefined
-  return { ...place, references: [...place.references, reference] }
-}
-
-function* valuesOf(schema: JsonObject, place: Place): Generator<Json> {
-  if (schema['const'] !== undefined) return yield schema['const']
-  if (isArray(schema['enum'])) return yield* likeliestFirst(schema['enum'], place)
-  for (const type of typesOf(schema)) {
+function* valuesOf(parts: readonly JsonObject[], place: Place): Generator<Json> {
+  const source = parts.find((part) => part['const'] !== undefined || isArray(part['enum']))
+  if (source !== undefined) return yield* optionsOf(source, parts, place)
+  const types = typesOf(parts, place.work)
+  if (types.length === 0) nothing(place, 'no type is allowed')
+  for (const type of types) {
     switch (type) {
-      case 'string':
-        yield* textsFor(schema, place)
-        break
-      case 'integer':
-      case 'number':
-        yield* numbersFor(schema, place)
-        break
-      case 'boolean':
-        yield* [true, false]
-        break
-      case 'null':
-        yield null
-        break
-      case 'array':
-        yield* arraysFor(schema, place)
-        break
       case 'object':
-        yield* objectsFor(schema, place)
+      case 'array': {
+        const made = type === 'object' ? objectFor(parts, place) : arrayFor(parts, place)
+        if (made !== undefined) yield made
         break
+      }
+      default:
+        yield* fitting(simpleValues(type, parts, place), parts, place)
     }
   }
 }
 
-/** Options that the message mentions come first. Looking for them in a long list is work, too. */
-function likeliestFirst(options: readonly Json[], { hints, work }: Place): readonly Json[] {
-  work.steps -= options.length / 16
+/** The values that fit; those that do not are passed over. */
+function* fitting(
+  values: Iterable<Json>,
+  parts: readonly JsonObject[],
+  place: Place,
+): Generator<Json> {
+  let isFound = false
+  for (const value of values) {
+    if (!parts.every((part) => fits(part, value, place))) continue
+    isFound = true
+    place.work.write(typeof value === 'string' ? value.length + 2 : 5)
+    yield value
+  }
+  if (!isFound) nothing(place, `no ${wantedOf(parts)} was found`)
+}
+
+/** What a simple value is wanted to be, for the reason why there is none. */
+function wantedOf(parts: readonly JsonObject[]): string {
+  const pattern = wordOf(parts, 'pattern')
+  if (pattern !== undefined) return `text for the pattern ${short(pattern)}`
+  const [least] = lengthsOf(parts)
+  return least > CHARACTERS_MAX ? `text of ${least} characters` : 'value within the bounds'
+}
+
+function* simpleValues(type: string, parts: readonly JsonObject[], place: Place): Generator<Json> {
+  switch (type) {
+    case 'string': {
+      const [least] = lengthsOf(parts)
+      if (least <= CHARACTERS_MAX) yield* textsFor(parts, place)
+      break
+    }
+    case 'integer':
+    case 'number':
+      yield* numbersFor(parts, place)
+      break
+    case 'boolean':
+      yield* place.variant % 2 === 0 ? [true, false] : [false, true]
+      break
+    case 'null':
+      yield null
+  }
+}
+
+/** How many options are searched for one that the message mentions. */
+const OPTIONS_READ = 200
+
+/** Options that the message mentions come first; items of a list begin with different ones. */
+function* optionsOf(
+  source: JsonObject,
+  parts: readonly JsonObject[],
+  place: Place,
+): Generator<Json> {
+  const { hints, variant, work } = place
+  const constant = source['const']
+  const options = constant === undefined ? listOf(source['enum']) : [constant]
   const spoken = new Set(hints.phrases.map((phrase) => phrase.toLowerCase()))
-  const isSpoken = (option: Json) => typeof option === 'string' && spoken.has(option.toLowerCase())
-  return [...options.filter(isSpoken), ...options.filter((option) => !isSpoken(option))]
+  work.spend(Math.min(options.length, OPTIONS_READ) / 4)
+  const mentioned = options
+    .slice(0, OPTIONS_READ)
+    .findIndex((option) => typeof option === 'string' && spoken.has(option.toLowerCase()))
+  for (let index = 0; index < options.length; index++) {
+    const option = options[(Math.max(0, mentioned) + variant + index) % options.length]
+    work.spend()
+    if (option === undefined) continue
+    if (!parts.every((part) => fits(part, option, { ...place, listedIn: source }))) continue
+    copy(option, work)
+    yield option
+  }
+  nothing(place, 'none of its values is allowed')
 }
 
-const TYPES = ['string', 'number', 'object', 'array', 'boolean', 'null']
-const TELLING: Readonly<Record<string, string>> = {
-  properties: 'object',
-  required: 'object',
-  additionalProperties: 'object',
-  minProperties: 'object',
-  items: 'array',
-  prefixItems: 'array',
-  minItems: 'array',
-  contains: 'array',
-  minimum: 'number',
-  maximum: 'number',
-  exclusiveMinimum: 'number',
-  exclusiveMaximum: 'number',
-  multipleOf: 'number',
+/** Charges for a value of the schema that is put into the instance. */
+function copy(value: Json | undefined, work: Work): void {
+  if (isArray(value)) for (const item of value) copy(item, work)
+  else if (isObject(value)) {
+    for (const name of Object.keys(value)) {
+      work.write(name.length + 3)
+      copy(value[name], work)
+    }
+  } else work.write(typeof value === 'string' ? value.length + 2 : 5)
 }
 
-/** The types a schema names, or else all types, beginning with the one its other keywords imply. */
-function typesOf(schema: JsonObject): readonly string[] {
-  const { type } = schema
-  if (typeof type === 'string') return [type]
-  if (isArray(type)) return type.filter((name) => typeof name === 'string')
-  const word = Object.keys(TELLING).find((keyword) => schema[keyword] !== undefined)
-  return word === undefined ? TYPES : [TELLING[word] ?? 'object', ...TYPES]
-}
-
-function* objectsFor(schema: JsonObject, place: Place): Generator<Json> {
-  const required = requiredOf(schema)
+function objectFor(parts: readonly JsonObject[], place: Place): Json | undefined {
+  const { work } = place
+  const required = requiredOf(parts, work)
+  const least = Math.max(...parts.map((part) => count(part['minProperties'], 0)))
   const members = new Map<string, Json>()
-  const streams = new Map<string, Iterator<Json>>()
   const turns = new Map<Json | undefined, number>()
-  for (const name of namesFor(schema, required)) {
-    const member = memberSchema(schema, name)
+  for (const name of namesFor(parts, required, { least, place })) {
+    work.write(name.length + 4)
+    const schemas = parts.map((part) => memberSchema(part, name) ?? true)
     // Members of one type take the hints in turn, so that two texts of an object differ.
-    const type = isObject(member) ? member['type'] : undefined
+    const first = schemas.find(isObject)
+    const type = first?.['type']
     const turn = turns.get(type) ?? 0
     turns.set(type, turn + 1)
-    const stream = candidates(member, { ...deeper(place), name, turn })
-    const first = stream.next()
-    if (!first.done) {
-      members.set(name, first.value)
-      streams.set(name, stream)
-    } else if (required.has(name) && !place.isLenient) return
+    const path = place.path === '' ? short(name) : `${place.path}.${short(name)}`
+    const value = fill(schemas, { ...place, name, turn, path })
+    if (value !== undefined) members.set(name, value)
+    else if (required.has(name)) return undefined
   }
-  yield Object.fromEntries(members)
-  // Further objects change one member at a time.
-  while (streams.size > 0) {
-    for (const [name, stream] of streams) {
-      const next = stream.next()
-      if (next.done) streams.delete(name)
-      else yield Object.fromEntries(members.set(name, next.value))
-    }
-  }
+  if (members.size < least) return nothing(place, `no ${least} members were found`)
+  return Object.fromEntries(members)
 }
 
-function requiredOf(schema: JsonObject): Set<string> {
-  const names = new Set(listOf(schema['required']).map(String))
-  const table = objectOf(schema['dependentRequired'])
+function requiredOf(parts: readonly JsonObject[], work: Work): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const part of parts) {
+    const list = listOf(part['required'])
+    work.spend(list.length)
+    for (const name of list) names.add(String(name))
+  }
   // Iterating a set visits names added meanwhile, so names that need other names are followed too.
   for (const name of names) {
-    const needed = Object.hasOwn(table, name) ? table[name] : undefined
-    if (isArray(needed)) for (const other of needed) names.add(String(other))
+    for (const part of parts)
+      for (const other of neededBy(part, name, work)) names.add(String(other))
   }
   return names
 }
+
+type Names = { readonly least: number; readonly place: Place }
 
 /** The required members; if none is required, all known ones, because an empty object would say nothing. */
-function namesFor(schema: JsonObject, required: ReadonlySet<string>): ReadonlySet<string> {
-  const known = isObject(schema['properties']) ? Object.keys(schema['properties']) : []
-  const least = count(schema['minProperties'], 0)
-  const most = count(schema['maxProperties'], Infinity)
+function namesFor(
+  parts: readonly JsonObject[],
+  required: ReadonlySet<string>,
+  { least, place }: Names,
+): ReadonlySet<string> {
+  const { work } = place
+  const most = Math.min(...parts.map((part) => count(part['maxProperties'], Infinity)))
+  const wanted = required.size === 0 && !place.isSparse ? most : least
   const names = new Set(required)
-  for (const name of known) {
-    if (names.size < (required.size === 0 ? most : least)) names.add(name)
+  if (names.size >= wanted) return names
+  for (const { properties } of parts) {
+    if (!isObject(properties)) continue
+    for (const name of Object.keys(properties)) {
+      work.spend()
+      if (names.size < wanted) names.add(name)
+    }
   }
-  for (let index = 1; names.size < Math.min(least, MEMBERS_MAX); index++) names.add(`field${index}`)
+  for (let index = 1; names.size < least; index++) {
+    work.spend()
+    names.add(`field${index}`)
+  }
   return names
 }
 
-const MEMBERS_MAX = 256
-
-function memberSchema(schema: JsonObject, name: string): Schema {
-  const { properties, patternProperties, additionalProperties } = schema
-  const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
-  if (isSchema(own)) return own
-  const [covering] = isObject(patternProperties) ? Object.values(patternProperties) : []
-  if (isSchema(covering)) return covering
-  return isSchema(additionalProperties) ? additionalProperties : true
-}
-
-const ITEMS_MAX = 1000
-/** A type that repeats known values this many times in a row is taken to have no others. */
+/** How many further values are tried for an item that must differ from the others. */
 const REPEATS_MAX = 32
 
-function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
-  const least = count(schema['minItems'], 0)
-  const most = Math.min(count(schema['maxItems'], Infinity), ITEMS_MAX)
-  const { leading } = itemSchemas(schema)
-  const usual = Math.min(Math.max(least, containedMin(schema), leading.length, 1), most)
-  const lengths = new Set([usual, least])
-  for (let more = 1; more <= 8 && usual + more <= most; more++) lengths.add(usual + more)
-  for (const length of lengths) {
-    const items = itemsFor(schema, place, length)
-    if (items !== undefined) yield items
-    // Too few different items for this length are too few for a greater one.
-    else if (length > usual) return
-  }
-}
-
-/** How many items must match `contains`. */
-function containedMin({ contains, minContains }: JsonObject): number {
-  return isSchema(contains) ? count(minContains, 1) : 0
-}
-
-function itemsFor(schema: JsonObject, place: Place, length: number): Json[] | undefined {
-  const { leading, rest: usual } = itemSchemas(schema)
-  const contained = containedMin(schema)
-  const streams = new Map<Schema, Iterator<Json>>()
+function arrayFor(parts: readonly JsonObject[], place: Place): Json | undefined {
+  const { work } = place
+  const shapes = parts.map((part) => itemSchemas(part, work))
+  const leading = Math.max(0, ...shapes.map((shape) => shape.leading.length))
+  const least = Math.max(0, ...parts.map(({ minItems }) => count(minItems, 0)))
+  const most = Math.min(...parts.map(({ maxItems }) => count(maxItems, Infinity)))
+  const length = Math.min(place.isSparse ? least : Math.max(least, leading, 1), most)
+  if (length < least) return nothing(place, 'it has room for too few items')
+  if (length > STEPS_MAX) return nothing(place, `${length} items are more than an answer can have`)
+  const isUnique = parts.some(({ uniqueItems }) => uniqueItems === true)
   const items: Json[] = []
   const seen = new Set<string>()
-  const isUnique = schema['uniqueItems'] === true
-  const special = { allOf: [usual, schema['contains'] ?? true] }
   for (let index = 0; index < length; index++) {
-    const item = leading[index] ?? (index - leading.length < contained ? special : usual)
-    const stream =
-      streams.get(item) ?? candidates(item, { ...deeper(place), name: undefined, turn: 0 })
-    streams.set(item, stream)
-    let next = stream.next()
-    const isRepeated = (): boolean => isUnique && !next.done && seen.has(canonical(next.value))
-    for (let tries = 0; tries < REPEATS_MAX && isRepeated(); tries++) next = stream.next()
-    if (isRepeated()) return undefined
-    // A type with few values repeats them.
-    const value = next.done && !isUnique ? items.at(-1) : next.value
-    place.work.steps -= costOf(value ?? null)
-    if (place.isLenient && place.work.steps < 0) break
-    if (value === undefined) return undefined
-    if (isUnique) seen.add(canonical(value))
+    work.write(1)
+    const schemas = shapes.map((shape) => shape.leading[index] ?? shape.rest)
+    const path = `${place.path}[${index}]`
+    let value: Json | undefined
+    for (let tries = 0; tries <= (isUnique ? REPEATS_MAX : 0); tries++) {
+      value = fill(schemas, { ...place, name: undefined, turn: 0, variant: index + tries, path })
+      if (value === undefined || !isUnique || !seen.has(JSON.stringify(value))) break
+      value = nothing(place, `no ${length} different items were found`)
+    }
+    if (value === undefined && index < least) return undefined
+    if (value === undefined) break
+    if (isUnique) seen.add(JSON.stringify(value))
     items.push(value)
   }
   return items

@@ -1,15 +1,21 @@
 // What the sandbox says: a small, honest model that can repeat and describe its input, and knows nothing else.
 import type { Base64Source } from '../../core/request.ts'
+import { dictatedIn, unquoted } from './dictation.ts'
 import { firstTokens, tokensOf } from './tokens.ts'
 import type { Attachment, ToolResult, Turn } from './turn.ts'
 
 /** Longer quotations are cut. */
 const QUOTE_CHARACTERS_MAX = 300
 
+/** Of results and attachments: no answer has room for more. */
+const DESCRIBED_MAX = 500
+
 export function speak(turn: Turn): string {
-  const spoken = [...turn.results.map(tell), ...describe(turn.attachments)]
+  if (turn.fixed !== undefined) return turn.fixed
+  const results = turn.results.slice(0, DESCRIBED_MAX)
+  const spoken = [...results.map(tell), ...describe(turn.attachments)]
   if (turn.isAnswered) return spoken.join(' ')
-  const dictated = DICTATION.exec(turn.text)?.[1]
+  const dictated = DICTATION.exec(turn.text)?.[1] ?? dictatedIn(turn.text)
   if (dictated !== undefined) return [...spoken, unquoted(dictated)].join(' ')
   if (turn.text !== '') {
     const verb = turn.text.includes('?') ? 'asked' : 'wrote'
@@ -26,17 +32,14 @@ const INTRODUCTION =
 const DICTATION =
   /^(?:please,? )?(?:say|repeat|(?:reply|respond|answer) with)(?: only| just| exactly| the words?)*:? ([^\n]+?)[.!]?$/i
 
-function unquoted(text: string): string {
-  return /^["'“`](.+)["'”`]$/.exec(text)?.[1] ?? text
-}
-
 function tell({ name, text, attachments, isError }: ToolResult): string {
   const said = `The tool ${name} ${isError ? 'failed' : 'answered'}: ${quote(text)}`
   return [said, ...describe(attachments)].join(' ')
 }
 
 function describe(attachments: readonly Attachment[]): string[] {
-  return attachments.length === 0 ? [] : [`I was given ${attachments.map(nameOf).join(' and ')}.`]
+  const names = attachments.slice(0, DESCRIBED_MAX).map(nameOf)
+  return names.length === 0 ? [] : [`I was given ${names.join(' and ')}.`]
 }
 
 function nameOf(attachment: Attachment): string {

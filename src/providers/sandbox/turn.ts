@@ -1,4 +1,5 @@
-// What the sandbox's answer is about: the last user message, and the tool results since the last answer.
+// What the sandbox's answer is about: the last user message, the tool results since the last answer, and what the
+// instructions demand of every answer.
 import type {
   Conversation,
   FilePart,
@@ -8,6 +9,8 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { callsIn } from '../../wire/call-ids.ts'
+import { JSON_ONLY } from '../../wire/instructions.ts'
+import { dictatedIn } from './dictation.ts'
 import { lastUserText, withoutScript } from './script.ts'
 
 export type Turn = {
@@ -19,6 +22,10 @@ export type Turn = {
   readonly isAnswered: boolean
   /** The tools called since the last user message. */
   readonly called: ReadonlySet<string>
+  /** The answer that the instructions ask for, whatever the user says. */
+  readonly fixed: string | undefined
+  /** The instructions ask for a JSON object, as translation words it for formats without a JSON mode. */
+  readonly wantsJson: boolean
 }
 
 export type Attachment = Exclude<UserPart, { type: 'text' }>
@@ -38,12 +45,19 @@ export function turnOf(request: Conversation): Turn {
   const results = afterAnswer.flatMap((message) =>
     message.role === 'tool' ? [resultOf(message, names)] : [],
   )
+  const instructions = messages.flatMap((message) =>
+    message.role === 'system' || message.role === 'developer'
+      ? message.parts.map((part) => part.text)
+      : [],
+  )
   return {
     text: spokenPart(withoutScript(lastUserText(request))),
     attachments: (lastUser?.parts ?? []).filter((part) => part.type !== 'text'),
     results,
     isAnswered: results.length > 0,
     called: new Set(callNames(afterUser).values()),
+    fixed: dictatedIn(instructions.join('\n')),
+    wantsJson: instructions.includes(JSON_ONLY),
   }
 }
 
