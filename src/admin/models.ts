@@ -1,6 +1,6 @@
 // The handler of /models: the catalogue, the standing of its targets, and how many keys may call each model.
 import { modelJson } from '../catalog/model-json.ts'
-import type { Model, Target } from '../catalog/models.ts'
+import type { Model } from '../catalog/models.ts'
 import { iso } from '../core/value-json.ts'
 import { keysPerModel } from '../store/keys.ts'
 import type { HandlersOf } from './call.ts'
@@ -18,22 +18,16 @@ export function modelHandlers(parts: AdminParts): HandlersOf<typeof modelRoutes>
 }
 
 function answerOf(parts: AdminParts, model: Model, key_count: number): ModelAnswer {
-  const targetOf =
-    (role: 'target' | 'fallback') =>
-    ({ provider, model: name, weight }: Target) => {
-      const standing = parts.standingOf({ provider, model: name })
-      const until = standing.name === 'resting' ? parts.clock.now() + standing.forMs : null
-      const why = 'why' in standing ? standing.why : undefined
-      const failure = why === undefined ? null : { code: why.reason, refusal: why.refusal ?? null }
-      const fare = { standing: standing.name, failure, rests_until: iso(until) }
-      return { provider, model: name, weight, role, ...fare }
-    }
-  const targets = [
-    ...model.targets.map(targetOf('target')),
-    ...model.fallbacks.map(targetOf('fallback')),
-  ]
+  const shown = modelJson(model)
+  const targets = shown.targets.map((target) => {
+    const standing = parts.standingOf(target)
+    const until = standing.name === 'resting' ? parts.clock.now() + standing.forMs : null
+    const why = 'why' in standing ? standing.why : undefined
+    const failure = why === undefined ? null : { code: why.reason, refusal: why.refusal ?? null }
+    return { ...target, standing: standing.name, failure, rests_until: iso(until) }
+  })
   const health = model.available ? healthOf(targets.map(({ standing }) => standing)) : 'unavailable'
-  return { ...modelJson(model), abilities: { ...model.abilities }, targets, health, key_count }
+  return { ...shown, abilities: { ...model.abilities }, targets, health, key_count }
 }
 
 type Named = ModelAnswer['targets'][number]['standing']

@@ -4,7 +4,7 @@ import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
 import { defined } from '../core/json.ts'
 import { mainModels } from './facts.ts'
-import { knowledgeOf, knownAbout, listPrice, SANDBOX, statedAbout } from './known.ts'
+import { knowledgeOf, knownAbout, priceAt, SANDBOX, statedAbout } from './known.ts'
 import type { CatalogParts, CatalogProvider, Knowledge, SandboxModel } from './known.ts'
 import { targetName } from './models.ts'
 import type {
@@ -115,7 +115,7 @@ function resolveTarget(context: Knowledge, question: TargetQuestion): Target | U
     return { because: 'target', reason: `${name} is left out: ${clash}` }
   }
   const stated = statedAbout(context, target)
-  const price = listPrice(context, target, new Set())
+  const price = priceAt(context, target)
   if (price === undefined && stated.priceLike !== undefined) {
     const like = `${name} should cost what ${stated.priceLike} costs, which has no price`
     return { because: 'target', reason: `${like}: ${mend(question, {})}` }

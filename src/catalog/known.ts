@@ -7,7 +7,7 @@ import type { Vendor } from './main-models.ts'
 import { targetName, UNKNOWN_ABILITIES } from './models.ts'
 import type { Abilities, Figures, ModelEntry, TargetEntry, Timeouts } from './models.ts'
 import type { PriceList, PriceLookup } from './price-data.ts'
-import { inRegion } from './prices.ts'
+import { inRegion, withDiscount } from './prices.ts'
 import type { Price } from './prices.ts'
 
 export type CatalogParts = {
@@ -36,8 +36,15 @@ export type CatalogProvider = {
   /** The operator chooses the names of its models, so a name says nothing about the model. */
   readonly hasFreeNames: boolean
   readonly timeouts: Partial<Timeouts>
+  /** Taken off the list prices there, in millionths. */
+  readonly discount: number
   /** What the operator says about its models, by their names there. */
-  readonly models: ReadonlyMap<string, Figures>
+  readonly models: ReadonlyMap<string, ProviderFigures>
+}
+
+type ProviderFigures = Figures & {
+  /** Replaces the provider's own. */
+  readonly discount?: number | undefined
 }
 
 /** What the sandbox declares about its own models. */
@@ -123,8 +130,18 @@ export function statedAbout({ providers, ownersOf }: Knowledge, target: Place): 
   }
 }
 
+/** What a target costs: its list price less the discount there. A price that the operator states is final. */
+export function priceAt(context: Knowledge, target: Place): Price | undefined {
+  const list = listPrice(context, target, new Set())
+  const provider = context.providers.get(target.provider)
+  if (list === undefined || provider === undefined) return list
+  const isFinal = statedAbout(context, target).price !== undefined
+  const { discount = provider.discount } = provider.models.get(target.model) ?? {}
+  return isFinal ? list : withDiscount(list, discount)
+}
+
 /** `seen` holds the names that price_like has led through, so that a circle ends. */
-export function listPrice(context: Knowledge, target: Place, seen: Set<string>): Price | undefined {
+function listPrice(context: Knowledge, target: Place, seen: Set<string>): Price | undefined {
   const { price, priceLike } = statedAbout(context, target)
   if (price !== undefined) return price
   return priceLike === undefined

@@ -1,6 +1,6 @@
 // The JSON form of a model, for both the command line and the admin API.
 import { formatUsd, type Picodollars } from '../core/money.ts'
-import type { Model } from './models.ts'
+import type { Model, Target } from './models.ts'
 import type { Price, Rates } from './prices.ts'
 
 export function modelJson(model: Model) {
@@ -8,6 +8,10 @@ export function modelJson(model: Model) {
     id: model.id,
     kind: model.kind,
     provider: model.targets[0]?.provider ?? null,
+    targets: [
+      ...model.targets.map((target) => targetJson(target, 'target')),
+      ...model.fallbacks.map((target) => targetJson(target, 'fallback')),
+    ],
     price: model.price === null ? null : priceJson(model.price),
     context: model.context,
     max_output: model.maxOutput,
@@ -17,8 +21,13 @@ export function modelJson(model: Model) {
   }
 }
 
+/** A target has its own price, whatever the model's first one costs. */
+function targetJson({ provider, model, weight, price }: Target, role: 'target' | 'fallback') {
+  return { provider, model, weight, role, price: priceJson(price) }
+}
+
 /** Tiers only where long inputs cost more; their rates then apply to the whole request. */
-function priceJson({ rates, tiers }: Price) {
+function priceJson({ rates, tiers, discount }: Price) {
   return {
     ...ratesJson(rates),
     ...(tiers.length > 0 && {
@@ -26,6 +35,10 @@ function priceJson({ rates, tiers }: Price) {
         above_input_tokens: tier.aboveInputTokens,
         ...ratesJson(tier.rates),
       })),
+    }),
+    ...(discount !== undefined && {
+      discount: String(discount.millionths / 1_000_000),
+      list: ratesJson(discount.list.rates),
     }),
   }
 }

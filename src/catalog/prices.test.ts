@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
+import fc from 'fast-check'
+
 import { NO_USAGE } from '../core/events.ts'
 import type { Usage } from '../core/events.ts'
 import {
@@ -13,6 +15,7 @@ import {
   NO_SURCHARGE,
   parsePrice,
   surchargeOf,
+  withDiscount,
 } from './prices.ts'
 import type { Price } from './prices.ts'
 
@@ -158,5 +161,69 @@ describe('versions', () => {
   test('another figure is another version', () => {
     const dearer = makePrice({ ...price, rates: { ...price.rates, output: 15_000_001n } })
     assert.notEqual(dearer.version, makePrice(price).version)
+  })
+})
+
+describe('a discount', () => {
+  const fees = { request: 3n, webSearch: 7n, audioToken: 9n }
+  const list = makePrice({ ...price, fees })
+  const lowered = withDiscount(list, 150_000)
+
+  test('is taken off every figure, rounded up to a pico-dollar', () => {
+    assert.deepEqual(lowered.rates, {
+      input: 2_550_000n,
+      cached: 255_000n,
+      cacheWriteShort: 3_187_500n,
+      cacheWriteLong: 5_100_000n,
+      output: 12_750_000n,
+    })
+    assert.equal(lowered.tiers[0]?.rates.output, 19_125_000n)
+    // 2.55, 5.95 and 7.65.
+    assert.deepEqual(lowered.fees, { request: 3n, webSearch: 6n, audioToken: 8n })
+    // 3 % more than on the list: 3.09, 7.21 and 9.27.
+    assert.deepEqual(withDiscount(list, -30_000).fees, {
+      request: 4n,
+      webSearch: 8n,
+      audioToken: 10n,
+    })
+  })
+
+  test('of nothing changes nothing', () => assert.equal(withDiscount(list, 0), list))
+
+  test('never charges less than the exact share, and less than a pico-dollar more', () => {
+    const rate = fc.bigInt({ min: 0n, max: 10n ** 12n })
+    fc.assert(
+      fc.property(rate, fc.integer({ min: -1_000_000, max: 999_999 }), (input, millionths) => {
+        const whole = makePrice({ ...FREE, rates: { ...FREE.rates, input } })
+        const millionfold = withDiscount(whole, millionths).rates.input * 1_000_000n
+        const exact = input * BigInt(1_000_000 - millionths)
+        assert.ok(millionfold >= exact && millionfold - exact < 1_000_000n)
+      }),
+    )
+  })
+
+  test('and the list price are covered by the version, and survive storage', () => {
+    assert.deepEqual(parsePrice(componentsOf(lowered)), lowered)
+    const { rates, tiers, fees: less } = lowered
+    const undiscounted = makePrice({ rates, tiers, fees: less })
+    const other = withDiscount(makePrice({ ...list, fees: { ...fees, webSearch: 6n } }), 1)
+    const versions = [list, lowered, undiscounted, withDiscount(list, 150_001), other]
+    assert.equal(new Set(versions.map(({ version }) => version)).size, 5)
+  })
+
+  test('is shown on every line, beside the list price of the same tier', () => {
+    const usage = { ...NO_USAGE, inputTokens: 200_001, outputTokens: 1, webSearches: 1 }
+    assert.deepEqual(
+      [...costOf(usage, lowered).lines, ...surchargeOf(usage, lowered).lines].map((line) => [
+        line.what,
+        line.list,
+      ]),
+      [
+        ['input', { eachPicodollars: 6_000_000n, millionths: 150_000 }],
+        ['output', { eachPicodollars: 22_500_000n, millionths: 150_000 }],
+        ['request', { eachPicodollars: 3n, millionths: 150_000 }],
+        ['webSearch', { eachPicodollars: 7n, millionths: 150_000 }],
+      ],
+    )
   })
 })

@@ -6,13 +6,25 @@ import { pricePerMillion, roundUpToNanodollars } from '../core/money.ts'
 import type { Usage } from '../core/events.ts'
 import type { Nanodollars, Picodollars } from '../core/money.ts'
 
-export type Price = {
+export type Price = PriceFigures & {
   /** Identifies exactly these figures: the same version is always the same price. */
   readonly version: string
+  /** Absent = none. */
+  readonly discount?: Discount
+}
+
+type PriceFigures = {
   readonly rates: Rates
   /** Rates for requests with a long input, by ascending threshold. */
   readonly tiers: readonly Tier[]
   readonly fees: Fees
+}
+
+/** What the provider takes off its list price. */
+type Discount = {
+  readonly list: PriceFigures
+  /** 150,000 = 15 %; below zero, it costs more than on the list. */
+  readonly millionths: number
 }
 
 /** The price of one token, by billing class. */
@@ -46,6 +58,8 @@ export type CostLine = {
   readonly what: keyof Rates | 'request' | 'webSearch' | 'audioToken'
   readonly count: number
   readonly eachPicodollars: Picodollars
+  /** Where a discount applies: what it would cost without, and how much is taken off. */
+  readonly list?: { readonly eachPicodollars: Picodollars; readonly millionths: number }
 }
 
 export const FREE: Price = makePrice({
@@ -89,32 +103,57 @@ export function priceFrom(written: WrittenPrice): Price {
 }
 
 /** The price in a region where the lists have only the global one: a tenth more per token. Fees stay the same. */
-export function inRegion({ rates, tiers, fees }: Price): Price {
-  const { audioToken } = fees
-  return makePrice({
-    rates: regionalRates(rates),
-    tiers: tiers.map((tier) => ({ ...tier, rates: regionalRates(tier.rates) })),
-    fees: { ...fees, ...(audioToken === undefined ? {} : { audioToken: tenthMore(audioToken) }) },
-  })
-}
-
-function regionalRates(rates: Rates): Rates {
-  return {
-    input: tenthMore(rates.input),
-    cached: tenthMore(rates.cached),
-    cacheWriteShort: tenthMore(rates.cacheWriteShort),
-    cacheWriteLong: tenthMore(rates.cacheWriteLong),
-    output: tenthMore(rates.output),
-  }
+export function inRegion(price: Price): Price {
+  return makePrice(changeRates(price, tenthMore))
 }
 
 function tenthMore(rate: Picodollars): Picodollars {
   return (rate * 11n + 9n) / 10n
 }
 
+const MILLION = 1_000_000n
+
+/** The price less a discount on every figure, each rounded up to a pico-dollar. */
+export function withDiscount(list: Price, millionths: number): Price {
+  if (millionths === 0) return list
+  const share = MILLION - BigInt(millionths)
+  const { rates, tiers, fees } = list
+  const less = (figure: Picodollars): Picodollars => (figure * share + MILLION - 1n) / MILLION
+  const figures = changeRates(list, less)
+  return makePrice({
+    ...figures,
+    fees: {
+      ...figures.fees,
+      request: less(fees.request),
+      webSearch: fees.webSearch === null ? null : less(fees.webSearch),
+    },
+    discount: { list: { rates, tiers, fees }, millionths },
+  })
+}
+
+/** The same figures with every price of a token changed. */
+function changeRates(
+  { rates, tiers, fees }: PriceFigures,
+  change: (rate: Picodollars) => Picodollars,
+): PriceFigures {
+  const changed = (each: Rates): Rates => ({
+    input: change(each.input),
+    cached: change(each.cached),
+    cacheWriteShort: change(each.cacheWriteShort),
+    cacheWriteLong: change(each.cacheWriteLong),
+    output: change(each.output),
+  })
+  const { audioToken } = fees
+  return {
+    rates: changed(rates),
+    tiers: tiers.map((tier) => ({ ...tier, rates: changed(tier.rates) })),
+    fees: { ...fees, ...(audioToken === undefined ? {} : { audioToken: change(audioToken) }) },
+  }
+}
+
 /** The figures as text, stored with the version in the books: `parsePrice` reads it back. */
-export function componentsOf({ rates, tiers, fees }: Omit<Price, 'version'>): string {
-  return JSON.stringify({ rates, tiers, fees }, (_name, value: unknown) =>
+export function componentsOf({ rates, tiers, fees, discount }: Omit<Price, 'version'>): string {
+  return JSON.stringify({ rates, tiers, fees, discount }, (_name, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
   )
 }
@@ -131,9 +170,12 @@ export function parsePrice(components: string): Price {
 export function costOf(usage: Usage, price: Price): Cost {
   const rates = ratesFor(price, usage.inputTokens)
   const { cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
+  const { discount } = price
   const lines: CostLine[] = []
   const add = (what: CostLine['what'], count: number, eachPicodollars: Picodollars): void => {
-    if (count !== 0) lines.push({ what, count, eachPicodollars })
+    if (count === 0) return
+    const line = { what, count, eachPicodollars }
+    lines.push(discount === undefined ? line : beforeDiscount(line, discount, usage.inputTokens))
   }
   add('input', Math.max(0, usage.inputTokens - cachedTokens - cacheWriteTokens), rates.input)
   add('cached', cachedTokens, rates.cached)
@@ -149,15 +191,35 @@ export function costOf(usage: Usage, price: Price): Cost {
 }
 
 /** What is billed besides the tokens: in separate lines, because the usage row has no columns for these counts. */
-export function surchargeOf({ webSearches, audioTokens }: Usage, { fees }: Price): Cost {
+export function surchargeOf(usage: Usage, { fees, discount }: Price): Cost {
+  const { webSearches, audioTokens } = usage
   if (webSearches === undefined && audioTokens === undefined) return NO_SURCHARGE
   const lines: CostLine[] = [
     { what: 'webSearch', count: webSearches ?? 0, eachPicodollars: fees.webSearch ?? 0n },
     { what: 'audioToken', count: audioTokens ?? 0, eachPicodollars: fees.audioToken ?? 0n },
   ]
+  const billed = lines.filter(({ count, eachPicodollars }) => count !== 0 && eachPicodollars !== 0n)
   return costOfLines(
-    lines.filter(({ count, eachPicodollars }) => count !== 0 && eachPicodollars !== 0n),
+    discount === undefined
+      ? billed
+      : billed.map((line) => beforeDiscount(line, discount, usage.inputTokens)),
   )
+}
+
+/** The same line with what it would cost by the list. */
+function beforeDiscount(
+  line: CostLine,
+  { list, millionths }: Discount,
+  inputTokens: number,
+): CostLine {
+  const { fees } = list
+  const figures = {
+    ...ratesFor(list, inputTokens),
+    request: fees.request,
+    webSearch: fees.webSearch ?? 0n,
+    audioToken: fees.audioToken ?? 0n,
+  }
+  return { ...line, list: { eachPicodollars: figures[line.what], millionths } }
 }
 
 /** The case of nearly every request. */
@@ -173,6 +235,6 @@ export function costOfLines(lines: readonly CostLine[]): Cost {
 }
 
 /** The rates for a request with this many input tokens. */
-function ratesFor(price: Price, inputTokens: number): Rates {
+function ratesFor(price: PriceFigures, inputTokens: number): Rates {
   return price.tiers.findLast((tier) => inputTokens > tier.aboveInputTokens)?.rates ?? price.rates
 }

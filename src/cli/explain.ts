@@ -91,6 +91,7 @@ function lineTable(lines: readonly CostLine[]): string {
     [
       { title: 'WHAT', of: ({ what }) => WORDS[what] },
       { title: 'COUNT', of: ({ count }) => count.toLocaleString('en'), align: 'right' },
+      ...(lines.some(({ list }) => list !== undefined) ? LIST_COLUMNS : []),
       { title: 'PRICE', of: priceOf, align: 'right' },
       {
         title: 'USD',
@@ -101,6 +102,20 @@ function lineTable(lines: readonly CostLine[]): string {
     lines,
   )
 }
+
+/** Where a discount applies. */
+const LIST_COLUMNS = [
+  {
+    title: 'LIST PRICE',
+    of: ({ what, list }: CostLine) => (list === undefined ? '-' : priceOf({ what, ...list })),
+    align: 'right',
+  },
+  {
+    title: 'DISCOUNT',
+    of: ({ list }: CostLine) => (list === undefined ? '-' : `${list.millionths / 10_000} %`),
+    align: 'right',
+  },
+] as const
 
 const WORDS: Readonly<Record<CostLine['what'], string>> = {
   input: 'input',

@@ -95,13 +95,36 @@ export function modelsText(models: readonly Model[]): string {
   )
   const prices = 'Prices in USD per million tokens.'
   const dearer = models.flatMap(dearerWhenLong)
+  const others = models.flatMap(pricedOtherwise)
+  const discounted = [...new Set(models.flatMap(discounts))]
   return [
     rows,
     '',
     prices,
+    ...(others.length === 0 ? [] : ['', 'Other targets have their own prices:', ...others]),
+    ...(discounted.length === 0 ? [] : ['', 'Less than the list price:', ...discounted]),
     ...(dearer.length === 0 ? [] : ['', 'All tokens of a long request cost more:', ...dearer]),
     ...(problems.length === 0 ? [] : ['', 'Not as configured:', ...problems]),
   ].join('\n')
+}
+
+/** The table shows the price of the first target. */
+function pricedOtherwise({ id, price: first, targets, fallbacks }: Model): readonly string[] {
+  return [...targets, ...fallbacks]
+    .filter(({ price }) => price.version !== first?.version)
+    .map(({ provider, model, price: { rates } }) => {
+      const [input, cached, output] = [rates.input, rates.cached, rates.output].map(perMillion)
+      return `  ${id} at ${targetName(provider, model)}: ${input} (cached ${cached}), output ${output}`
+    })
+}
+
+function discounts({ targets, fallbacks }: Model): readonly string[] {
+  return [...targets, ...fallbacks].flatMap(({ provider, model, price: { discount } }) => {
+    if (discount === undefined) return []
+    const { input, output } = discount.list.rates
+    const list = `${perMillion(input)}, output ${perMillion(output)}`
+    return [`  ${targetName(provider, model)}: ${discount.millionths / 10_000} % off ${list}`]
+  })
 }
 
 function dearerWhenLong({ id, price }: Model): readonly string[] {

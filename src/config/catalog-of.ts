@@ -31,11 +31,12 @@ const PRICE_LISTS = new Map(
 )
 
 function toCatalogProvider(provider: Named<ProviderSettings>): CatalogProvider {
-  const { name, timeouts, models } = provider
+  const { name, timeouts, discount, models } = provider
   const adapter = adapterOf(provider)
   return {
     name,
     timeouts,
+    discount,
     vendor: adapter.vendor(provider),
     priceList: priceListOf(provider),
     isRegional: (model) => adapter.isRegional?.(provider, model) ?? false,

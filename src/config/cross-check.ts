@@ -71,6 +71,9 @@ function checkFigures(path: Path, models: ProviderSettings['models']): readonly 
     const refuse: Refuse = (where, message) => {
       problems.push({ path: pathOf([...path, 'models', model, ...where]), message })
     }
+    if (figures.price !== undefined && figures.discount !== undefined) {
+      refuse(['discount'], 'contradicts price: it is taken off list prices, so keep one of the two')
+    }
     checkPrice(figures, refuse, 'for a model that only embeds, write 0')
     checkLimits(figures, refuse)
     return problems

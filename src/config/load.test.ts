@@ -363,6 +363,20 @@ describe('mistakes', () => {
       ],
     ],
     [
+      'a discount',
+      'providers: { a: { kind: openai, api_key: k, discount: 1, models: { m: { price: free, discount: 0 }, n: { discount: -1.01 }, o: { discount: 0.0000001 } } } }',
+      [
+        'providers.a.discount must be a part of the list price below 1, such as 0.15 for 15 %',
+        'providers.a.models.n.discount must be at least -1',
+        'providers.a.models.o.discount may have at most 6 decimals',
+      ],
+    ],
+    [
+      'a discount beside a price',
+      'providers: { a: { kind: openai, api_key: k, discount: -1, models: { m: { price: free, discount: 0 } } } }',
+      ['providers.a.models.m.discount contradicts price'],
+    ],
+    [
       'two entries that say different things about one target',
       'providers: { a: { kind: openai, api_key: k } }\n' +
         'models:\n' +

@@ -55,6 +55,19 @@ export const price = z.preprocess(
     .refine((usd) => Number(usd.toFixed(6)) === usd, 'may have at most 6 decimals'),
 )
 
+const DISCOUNT_HINT = 'must be a part of the list price below 1, such as 0.15 for 15 %'
+
+/** Millionths of the list price: finer ones could not be charged exactly. Below zero, it costs more than on the list. */
+export const discount = z.preprocess(
+  toNumber,
+  z
+    .number({ error: () => DISCOUNT_HINT })
+    .min(-1, 'must be at least -1, which doubles the list price')
+    .lt(1, DISCOUNT_HINT)
+    .refine((part) => Number(part.toFixed(6)) === part, 'may have at most 6 decimals')
+    .transform((part) => Math.round(part * 1_000_000)),
+)
+
 const PRICES_HINT = 'must be free, or prices in USD per million tokens: { input: 0.25, output: 2 }'
 
 /** What a model costs. The output of an entry that only embeds has no price. */
@@ -113,7 +126,7 @@ export function isAboveZero(value: number): boolean {
 }
 
 function toNumber(value: unknown): unknown {
-  return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
+  return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
 }
 
 /** Text, or what YAML takes for a number. */

@@ -303,9 +303,10 @@ type Charged = Pick<Bill, 'lines' | 'cost'>
 
 function chargeOf({ lines, cost }: Charged): AttemptCharge {
   return {
-    lines: lines.map(({ eachPicodollars, ...line }) => ({
+    lines: lines.map(({ eachPicodollars, list, ...line }) => ({
       ...line,
       eachPicodollars: String(eachPicodollars),
+      ...(list && { list: { ...list, eachPicodollars: String(list.eachPicodollars) } }),
     })),
     costNanodollars: String(cost),
   }

@@ -89,7 +89,11 @@ function hasCharge(attempt: Attempt): attempt is ChargedAttempt {
 }
 
 function linesOf({ lines }: AttemptCharge): readonly CostLine[] {
-  return lines.map((line) => ({ ...line, eachPicodollars: BigInt(line.eachPicodollars) }))
+  return lines.map(({ list, ...line }) => ({
+    ...line,
+    eachPicodollars: BigInt(line.eachPicodollars),
+    ...(list && { list: { ...list, eachPicodollars: BigInt(list.eachPicodollars) } }),
+  }))
 }
 
 /** What was charged besides the answer's tokens, in words. */

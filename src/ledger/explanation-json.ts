@@ -32,6 +32,7 @@ export function explanationJson({ row, ...rest }: Explanation) {
       what: line.what,
       count: line.count,
       price: priceOf(line),
+      ...listOf(line),
     })),
     attempts: rest.attempts.map(({ target, why, outcome, durationMs }) => ({
       target,
@@ -56,8 +57,18 @@ function reasonsOf(why: string): SentenceName[] {
   return sentences.every((each) => each !== undefined) ? sentences.map(({ name }) => name) : []
 }
 
+/** The price before the discount, and the discount as a part of it; nothing where there is none. */
+function listOf({ what, list }: CostLine) {
+  if (list === undefined) return {}
+  const { eachPicodollars, millionths } = list
+  return {
+    list_price: priceOf({ what, eachPicodollars }),
+    discount: String(millionths / 1_000_000),
+  }
+}
+
 /** USD per million tokens; for a fee, USD each. */
-export function priceOf({ what, eachPicodollars }: CostLine): string {
+export function priceOf({ what, eachPicodollars }: Omit<CostLine, 'count'>): string {
   const isFee = what === 'request' || what === 'webSearch'
   return isFee ? formatUsd(eachPicodollars / PICO_PER_NANO) : perMillion(eachPicodollars)
 }

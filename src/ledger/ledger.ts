@@ -172,8 +172,9 @@ export type Attempt = {
 
 /** Amounts as decimal text, because the attempts of a request are kept as JSON. */
 export type AttemptCharge = {
-  readonly lines: readonly (Omit<CostLine, 'eachPicodollars'> & {
+  readonly lines: readonly (Omit<CostLine, 'eachPicodollars' | 'list'> & {
     readonly eachPicodollars: string
+    readonly list?: { readonly eachPicodollars: string; readonly millionths: number }
   })[]
   readonly costNanodollars: string
 }

@@ -6,7 +6,7 @@ import type { Vendor } from '../catalog/main-models.ts'
 import type { PriceList } from '../catalog/price-data.ts'
 import type { Clock } from '../core/clock.ts'
 import { defined } from '../core/json.ts'
-import { httpUrl, prices, someWait, text, tokens } from '../core/setting-kinds.ts'
+import { discount, httpUrl, prices, someWait, text, tokens } from '../core/setting-kinds.ts'
 import { withoutEndSlash } from '../core/url-of.ts'
 import type { Log } from '../telemetry/log.ts'
 import { isForbiddenHost } from './addresses.ts'
@@ -100,6 +100,7 @@ const figures = z
   .strictObject({
     price: prices.optional(),
     price_like: text.optional(),
+    discount: discount.optional(),
     context: tokens.optional(),
     max_output: tokens.optional(),
   })
@@ -112,5 +113,6 @@ const figures = z
 /** Settings of every kind. */
 export const COMMON = {
   timeouts: timeouts.prefault({}),
+  discount: discount.default(0),
   models: z.record(text, figures).default({}),
 }

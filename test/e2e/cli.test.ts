@@ -204,6 +204,15 @@ describe('the configuration', () => {
       id: 'sandbox-chat',
       kind: 'chat',
       provider: 'sandbox',
+      targets: [
+        {
+          provider: 'sandbox',
+          model: 'sandbox-chat',
+          weight: 1,
+          role: 'target',
+          price: { input: '1', cached: '1', cache_write: '1', cache_write_long: '1', output: '2' },
+        },
+      ],
       price: { input: '1', cached: '1', cache_write: '1', cache_write_long: '1', output: '2' },
       context: 131_072,
       max_output: 4_096,

@@ -65,3 +65,37 @@ models:
     ],
   )
 })
+
+test('a discount is taken off the list price, and explain shows both', async () => {
+  await using upstream = await provider(new Set())
+  await using gateway = await startGateway({
+    config: `
+providers:
+  local: { kind: openai, api: chat, base_url: "${upstream.url}/v1", discount: "0.15", models: { m: { price_like: openai/gpt-5-mini } } }
+models:
+  m: { targets: [local/m], ${LIMITS} }
+`,
+  })
+  const key = await gateway.key('demo', 'm')
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }),
+  })
+  // 0.00125 USD less 15 %.
+  assert.equal(answer.headers.get('x-tollgate-cost'), '0.0010625')
+  const { recomputed, lines } = await gateway.tollgate(
+    'explain',
+    answer.headers.get('x-request-id') ?? '',
+  )
+  assert.deepEqual(
+    [recomputed, lines],
+    [
+      '0.0010625',
+      [
+        { what: 'input', count: 1000, price: '0.2125', list_price: '0.25', discount: '0.15' },
+        { what: 'output', count: 500, price: '1.7', list_price: '2', discount: '0.15' },
+      ],
+    ],
+  )
+})

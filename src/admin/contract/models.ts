@@ -7,19 +7,6 @@ import { amount, moment } from './values.ts'
 
 const standing = z.enum(['uncalled', 'answering', 'failing', 'resting'])
 
-const target = z.object({
-  provider: z.string(),
-  model: z.string(),
-  weight: z.int(),
-  role: z.enum(['target', 'fallback']),
-  /** Judged by its calls so far, in the process that answers: others keep their own count. */
-  standing,
-  /** Why it fails or rests: its last error and, if the provider refused the gateway's own account, that refusal. */
-  failure: z.object({ code: z.string(), refusal: z.string().nullable() }).nullable(),
-  /** Null = it gets requests. */
-  rests_until: moment.nullable(),
-})
-
 const rates = {
   input: amount,
   cached: amount,
@@ -28,20 +15,39 @@ const rates = {
   output: amount,
 }
 
+/** USD per million tokens. */
+const price = z.object({
+  ...rates,
+  /** The rates for all tokens of a request with more input tokens than this; absent = the same rates. */
+  tiers: z.array(z.object({ above_input_tokens: z.int(), ...rates })).optional(),
+  /** The part that is taken off the list price; absent = none. */
+  discount: z.string().optional(),
+  /** The price before the discount; absent = there is none. */
+  list: z.object(rates).optional(),
+})
+
+const target = z.object({
+  provider: z.string(),
+  model: z.string(),
+  weight: z.int(),
+  role: z.enum(['target', 'fallback']),
+  price,
+  /** Judged by its calls so far, in the process that answers: others keep their own count. */
+  standing,
+  /** Why it fails or rests: its last error and, if the provider refused the gateway's own account, that refusal. */
+  failure: z.object({ code: z.string(), refusal: z.string().nullable() }).nullable(),
+  /** Null = it gets requests. */
+  rests_until: moment.nullable(),
+})
+
 export const model = z.object({
   id: z.string(),
   kind: z.enum(['chat', 'embedding']),
   /** The first target's. */
   provider: z.string().nullable(),
   targets: z.array(target),
-  /** USD per million tokens; null when no price is known. */
-  price: z
-    .object({
-      ...rates,
-      /** The rates for all tokens of a request with more input tokens than this; absent = the same rates. */
-      tiers: z.array(z.object({ above_input_tokens: z.int(), ...rates })).optional(),
-    })
-    .nullable(),
+  /** The first target's; null when no price is known. A request costs what the target costs that answers it. */
+  price: price.nullable(),
   context: z.int().nullable(),
   max_output: z.int().nullable(),
   abilities: z.record(z.enum(ABILITIES), z.union([z.boolean(), z.literal('unknown')])),

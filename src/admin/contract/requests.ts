@@ -63,7 +63,16 @@ export const requestDetail = requestRow.extend({
   ),
   price_version: z.string().nullable(),
   /** Counts, with prices in USD per million; the price of a fee is in USD. */
-  lines: z.array(z.object({ what: z.string(), count: z.number(), price: z.string() })),
+  lines: z.array(
+    z.object({
+      what: z.string(),
+      count: z.number(),
+      price: z.string(),
+      /** The price before the discount, and the discount as a part of it; absent where there is none. */
+      list_price: z.string().optional(),
+      discount: z.string().optional(),
+    }),
+  ),
   recomputed: amount.nullable(),
   agrees: z.boolean(),
   why: z.string(),

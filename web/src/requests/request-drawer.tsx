@@ -116,11 +116,21 @@ function CostLines({ request }: { readonly request: RequestDetail }) {
         </tr>
       </thead>
       <tbody>
-        {request.lines.map(({ what, count, price }) => (
+        {request.lines.map(({ what, count, price, ...list }) => (
           <tr key={what}>
             <td>{find(`requests.line.${what}`) ?? what}</td>
             <td>{format.number(count)}</td>
-            <td>{price}</td>
+            <td>
+              {price}
+              {list.list_price !== undefined && (
+                <div className={styles['sub']}>
+                  {t('requests.listPrice', {
+                    price: list.list_price,
+                    percent: format.number(Number(list.discount) * 100),
+                  })}
+                </div>
+              )}
+            </td>
           </tr>
         ))}
       </tbody>

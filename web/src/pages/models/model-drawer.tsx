@@ -58,6 +58,7 @@ function Targets({ model }: ModelProps) {
           <tr>
             <th scope="col">{t('modelsPage.target')}</th>
             <th scope="col">{t('modelsPage.weight')}</th>
+            <th scope="col">{t('modelsPage.inAndOut')}</th>
             <th scope="col">{t('requests.status')}</th>
           </tr>
         </thead>
@@ -72,6 +73,9 @@ function Targets({ model }: ModelProps) {
                 {target.role === 'fallback'
                   ? t('modelsPage.fallback')
                   : format.number(target.weight)}
+              </td>
+              <td>
+                {format.money(target.price.input)} / {format.money(target.price.output)}
               </td>
               <td>
                 <TargetBadge target={target} />
