@@ -96,7 +96,8 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
   })
   // Checked again once the body has arrived: a caller could hold it back for minutes, and lose their rights meanwhile.
   app.addHook('preValidation', async (request) => {
-    if (!request.is404 && request.method !== 'GET') await admit(request, options)
+    const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
+    if (!request.is404 && hasBody) await admit(request, options)
   })
   readJsonBodies(app)
   addRoutes(app, options)

@@ -31,7 +31,7 @@ export function otherMethods(
 ): GatewayError {
   return new GatewayError(
     'method_not_allowed',
-    `${path} accepts ${methods.join(' and ')}, not ${method}`,
+    `${path} accepts ${methods.filter((one) => one !== 'HEAD').join(' and ')}, not ${method}`,
     { allow: methods },
   )
 }

@@ -1,4 +1,4 @@
-// Finds the handler of a method and a path. Paths are exact but for one placeholder: `{id}`, or `{name}`, which may
+// Finds the handler of a method and a path. HEAD is answered where GET is: node leaves out the body. Paths are exact but for one placeholder: `{id}`, or `{name}`, which may
 // contain slashes because model names may. Of several patterns that match, the longest wins.
 
 export type Route<Handler> = {
@@ -41,9 +41,11 @@ function choose<Handler>(
   method: string,
   id: string,
 ): Found<Handler> {
-  const route = routes.find((one) => one.method === method)
+  const asked = method === 'HEAD' ? 'GET' : method
+  const route = routes.find((one) => one.method === asked)
   if (route !== undefined) return { found: 'route', handler: route.handler, path: route.path, id }
-  return { found: 'other methods', methods: routes.map((one) => one.method) }
+  const methods = routes.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : one.method))
+  return { found: 'other methods', methods }
 }
 
 /** The value of the placeholder, if the path matches the pattern. A value that is not properly escaped never does. */

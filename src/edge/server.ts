@@ -203,7 +203,7 @@ export class Edge {
     const { method = '' } = message
     const isRead = method === 'GET' || method === 'HEAD'
     if (HEALTH.includes(path)) {
-      if (!isRead) throw otherMethods(path, method, ['GET'])
+      if (!isRead) throw otherMethods(path, method, ['GET', 'HEAD'])
       return path === '/healthz' ? sendHealth(reply, 'ok') : this.#serveReadiness(reply)
     }
     const { admin, planes, web } = this.#options

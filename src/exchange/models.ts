@@ -3,7 +3,7 @@
 import type { Caller } from '../access/caller.ts'
 import type { Catalog, Model } from '../catalog/models.ts'
 import type { ModelKind } from '../core/endpoints.ts'
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, invalidRequest } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Asking, IdentifyParts } from './asking.ts'
 import { identify } from './asking.ts'
@@ -13,18 +13,57 @@ import type { Reply } from './reply.ts'
 
 export type ListingParts = IdentifyParts & FreeParts & { catalog(): Catalog }
 
-export async function listModels(parts: ListingParts, asking: Asking, reply: Reply): Promise<void> {
+export async function listModels(
+  parts: ListingParts,
+  asking: Asking & { readonly query: URLSearchParams },
+  reply: Reply,
+): Promise<void> {
   const caller = await identify(parts, asking)
   await answerFree(parts, { asking, caller, model: '', reply }, () => {
-    const data = modelsOf(parts, caller).map(entryOf)
+    const { models, hasMore } = pageOf(modelsOf(parts, caller), asking.query)
     return JSON.stringify({
       object: 'list',
-      data,
-      has_more: false,
-      first_id: data.at(0)?.['id'] ?? null,
-      last_id: data.at(-1)?.['id'] ?? null,
+      data: models.map(entryOf),
+      has_more: hasMore,
+      first_id: models.at(0)?.id ?? null,
+      last_id: models.at(-1)?.id ?? null,
     })
   })
+}
+
+const LIMIT_MAX = 1000
+
+type Page = { readonly models: readonly Listed[]; readonly hasMore: boolean }
+
+/** The models that the query asks for, as Anthropic pages them; all of them, as OpenAI lists them, if it asks for none. */
+function pageOf(models: readonly Listed[], query: URLSearchParams): Page {
+  const most = limitOf(query.get('limit')) ?? models.length
+  const [after, before] = [query.get('after_id'), query.get('before_id')]
+  if (after !== null && before !== null) {
+    throw invalidRequest('before_id', 'send after_id or before_id, not both')
+  }
+  if (before !== null) {
+    const end = positionOf(before, { models, param: 'before_id' })
+    const start = Math.max(0, end - most)
+    return { models: models.slice(start, end), hasMore: start > 0 }
+  }
+  const start = after === null ? 0 : positionOf(after, { models, param: 'after_id' }) + 1
+  const end = start + most
+  return { models: models.slice(start, end), hasMore: end < models.length }
+}
+
+function limitOf(text: string | null): number | undefined {
+  if (text === null) return undefined
+  if (/^[1-9]\d{0,3}$/.test(text) && Number(text) <= LIMIT_MAX) return Number(text)
+  throw invalidRequest('limit', `limit must be a whole number from 1 to ${LIMIT_MAX}`)
+}
+
+type Sought = { readonly models: readonly Listed[]; readonly param: string }
+
+function positionOf(id: string, { models, param }: Sought): number {
+  const position = models.findIndex((model) => model.id === id)
+  if (position >= 0) return position
+  throw invalidRequest(param, `${param} must be the id of a model in this list`)
 }
 
 export async function showModel(

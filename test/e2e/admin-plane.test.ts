@@ -61,6 +61,54 @@ test('lists that keep PostgreSQL busy keep no call waiting', async () => {
   await database.drop()
 })
 
+test('HEAD is answered wherever GET is, with its headers and without a body', async () => {
+  await using gateway = await startGateway()
+  const ann = await signedUp(gateway)
+  const secret = await gateway.key('heads', 'sandbox-chat')
+  const bearer = { authorization: `Bearer ${secret}` }
+  const stored = await fetch(`${gateway.url}/v1/responses`, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': 'application/json' },
+    body: '{"model":"sandbox-chat","input":"Say hello"}',
+  })
+  const { id } = (await stored.json()) as { id: string }
+  const cookie = { cookie: ann.cookieHeader() }
+  for (const [path, headers, status] of [
+    ['/v1/models', bearer, 200],
+    ['/v1/models/sandbox-chat', bearer, 200],
+    ['/v1/models/none', bearer, 404],
+    ['/v1/models', {}, 401],
+    ['/v1/key', bearer, 200],
+    [`/v1/requests/${stored.headers.get('x-request-id')}`, bearer, 200],
+    [`/v1/responses/${id}`, bearer, 200],
+    [`/v1/responses/${id}/input_items`, bearer, 200],
+    ['/v1/nothing', bearer, 404],
+    ['/healthz', {}, 200],
+    ['/readyz', {}, 200],
+    ['/admin/api/v1/keys', cookie, 200],
+    ['/admin/api/v1/keys', {}, 401],
+    ['/admin/api/v1/frame', cookie, 200],
+    ['/nothing.js', {}, 404],
+  ] as const) {
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => fetch(gateway.url + path, { method, headers })),
+    )
+    const [body, none] = [await get?.text(), await head?.text()]
+    assert.deepEqual([get?.status, head?.status, none], [status, status, ''], path)
+    assert.notEqual(body, '')
+    assert.deepEqual(lasting(head?.headers), lasting(get?.headers), path)
+  }
+  await gateway.stop()
+})
+
+/** The headers that are the same in two answers to the same question. */
+function lasting(headers: Headers | undefined): Record<string, string> {
+  const changing =
+    /^(?:date|connection|keep-alive|x-request-id|x-ratelimit-.*|x-tollgate-budget-.*)$/
+  const kept = [...(headers ?? [])].filter(([name]) => !changing.test(name))
+  return Object.fromEntries(kept)
+}
+
 async function connected(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -96,6 +96,44 @@ describe('answers', () => {
     assert.deepEqual([other.status, other.body['error'].code], [404, 'model_not_found'])
   })
 
+  test('the list of models comes in pages, if that is asked for', async () => {
+    const page = async (query: string) => {
+      const { status, body } = await call(`/v1/models${query}`, { headers: bearer() })
+      assert.equal(status, 200, JSON.stringify(body))
+      const ids = (body['data'] as { id: string }[]).map(({ id }) => id)
+      assert.deepEqual([body['first_id'], body['last_id']], [ids.at(0) ?? null, ids.at(-1) ?? null])
+      return { ids, hasMore: body['has_more'] as boolean }
+    }
+    const { ids: all, hasMore } = await page('')
+    const [a = '', b = '', c = ''] = all
+    assert.deepEqual([all.length, hasMore], [3, false])
+    for (const [query, ids, more] of [
+      ['?limit=2', [a, b], true],
+      ['?limit=3', [a, b, c], false],
+      ['?limit=1000', [a, b, c], false],
+      [`?after_id=${a}`, [b, c], false],
+      [`?after_id=${a}&limit=1`, [b], true],
+      [`?after_id=${c}`, [], false],
+      [`?before_id=${c}`, [a, b], false],
+      [`?before_id=${c}&limit=1`, [b], true],
+      [`?before_id=${a}&limit=1`, [], false],
+    ] as const) {
+      assert.deepEqual(await page(query), { ids, hasMore: more }, query)
+    }
+    for (const [query, param] of [
+      ['?limit=0', 'limit'],
+      ['?limit=1001', 'limit'],
+      ['?limit=1.5', 'limit'],
+      ['?limit=', 'limit'],
+      ['?after_id=gpt-5', 'after_id'],
+      ['?before_id=', 'before_id'],
+      [`?after_id=${a}&before_id=${c}`, 'before_id'],
+    ] as const) {
+      const { status, body } = await call(`/v1/models${query}`, { headers: bearer() })
+      assert.deepEqual([status, body['error'].param], [400, param], query)
+    }
+  })
+
   test('health needs no key', async () => {
     assert.deepEqual((await call('/healthz')).body, { status: 'ok' })
     assert.deepEqual((await call('/readyz')).body, { status: 'ready' })
@@ -187,7 +225,7 @@ describe('refusals', () => {
     await refused(call('/v1'), 404, 'not_found')
     await refused(call('/metrics'), 401, 'not_signed_in')
     const health = await refused(call('/healthz', { method: 'POST' }), 405, 'method_not_allowed')
-    assert.equal(health.headers.get('allow'), 'GET')
+    assert.equal(health.headers.get('allow'), 'GET, HEAD')
     const narrow = await gateway.key('narrow', 'sandbox-chat', '--permissions', 'models')
     await refused(
       call('/v1/chat/completions', { method: 'POST', body: '{' }),

@@ -221,6 +221,19 @@ describe('models', () => {
       assert.notEqual(display_name, '')
       assert.ok(!Number.isNaN(Date.parse(created_at)))
     }
+    const ids = listed.map(({ id }) => id)
+    const forth = await Array.fromAsync(client.models.list({ limit: 2 }))
+    assert.deepEqual(
+      forth.map(({ id }) => id),
+      ids,
+    )
+    const last = ids.at(-1) ?? ''
+    const pages = client.models.list({ limit: 2, before_id: last })
+    const back = await Array.fromAsync((await pages).iterPages(), ({ data }) => data)
+    assert.deepEqual(
+      back.toReversed().flatMap((page) => page.map(({ id }) => id)),
+      ids.slice(0, -1),
+    )
   })
 })
 
