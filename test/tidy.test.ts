@@ -154,6 +154,21 @@ describe('documents', () => {
     for (const { name } of listed) assert.ok(existsSync(join('web/src', name)), name)
   })
 
+  test('examples for other places than a checkout use the installed command', () => {
+    // npx runs what is registered under a name where it finds nothing of that name.
+    const examples = globSync('docs/**/*.md').flatMap((path) =>
+      (readFileSync(path, 'utf8').match(/^ *```[^]*?^ *```/gm) ?? [])
+        .filter((block) => block.includes('npx tollgate'))
+        .map(() => path),
+    )
+    assert.deepEqual(examples, [])
+    const told = tracked.filter((path) => /^(src|web\/src)\/.*\.(json|ts|tsx)$/.test(path))
+    assert.deepEqual(
+      told.filter((path) => /npx tollgate [a-z]/.test(readFileSync(path, 'utf8'))),
+      [],
+    )
+  })
+
   test('no link between documents is broken', () => {
     for (const path of tracked.filter((each) => each.endsWith('.md')))
       for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(

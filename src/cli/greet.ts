@@ -9,6 +9,7 @@ import type { Store } from '../store/open.ts'
 import { hasPeople } from '../store/people.ts'
 import { withStore } from './context.ts'
 import { printHint } from './output.ts'
+import { ownCommand } from './own-command.ts'
 
 type Started = { readonly config: Config; readonly source: ConfigSource }
 
@@ -19,6 +20,8 @@ export async function greet({ config, source }: Started, url: string): Promise<v
     hasManager: await hasPeopleManager(store.db),
     isKeyless: !(await hasKeys(store)),
   }))
+  const { folder, env } = source
+  const command = ownCommand({ program: process.argv[1] ?? '', folder, path: env['PATH'] })
   const file = source.options?.config
   const withFile = file === undefined ? '' : ` --config ${JSON.stringify(file)}`
   if (setupUrl !== undefined) {
@@ -31,14 +34,14 @@ There is no administrator yet. Open this link to become the first one; it works 
     printHint(`
 There is no administrator yet. Add one from another terminal, ${whereToPaste(source)}:
 
-  npx tollgate users create${withFile} --email ADDRESS --role Administrator
+  ${command} users create${withFile} --email ADDRESS --role Administrator
 `)
   }
   if (isKeyless) {
     printHint(`
 There is no key yet. Create one in the interface, or paste this in another terminal, ${whereToPaste(source)}:
 
-  export TOLLGATE_API_KEY=$(npx tollgate keys create${withFile} --name demo --models sandbox-chat --budget 1 --secret-only)
+  export TOLLGATE_API_KEY=$(${command} keys create${withFile} --name demo --models sandbox-chat --budget 1 --secret-only)
   curl ${url}/v1/chat/completions -H "Authorization: Bearer $TOLLGATE_API_KEY" -H "content-type: application/json" \\
     -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'
 `)

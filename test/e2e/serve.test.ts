@@ -321,7 +321,7 @@ test('changes that a running server cannot apply are reported', async () => {
 
 test('a start with people but no administrator says how to make one', async () => {
   const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'viewer.db')}` }
-  const hint = /There is no administrator yet.*\n\n {2}npx tollgate (users create .*)\n/
+  const hint = /There is no administrator yet.*\n\n {2}node ".*" users create .*\n/
   const told: boolean[] = []
   for (const role of ['Viewer', 'Administrator']) {
     await tollgate(env, 'users', 'create', `--email=${role}@example.com`, `--role=${role}`)
@@ -330,6 +330,16 @@ test('a start with people but no administrator says how to make one', async () =
     told.push(hint.test((await server.stop()).stderr))
   }
   assert.deepEqual(told, [true, false])
+})
+
+test('the command that a start proposes works where it was started, outside the checkout', async () => {
+  const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'proposed.db')}` }
+  await using server = serve(env, '--port', '0')
+  const [, command = ''] = await server.printed(/export TOLLGATE_API_KEY=\$\((.*)\)\n/)
+  const bare = { ...bareEnv, ...env, npm_config_offline: 'true' }
+  const { code, stdout, stderr } = await run('sh', ['-c', command], { cwd: folder, env: bare })
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^tg_live_\w+\n$/)
 })
 
 test('a SQLite database that came without its secret is reported once', async () => {
