@@ -33,6 +33,7 @@ const frame: Frame = {
   ...account,
   limitNanodollars: 100n * USD,
   remainingNanodollars: 100n * USD,
+  periodSeq: 3,
   version: 1,
 }
 
@@ -43,6 +44,7 @@ const key: Key = {
   ...{ permissions: [], createdAt: 0, expiresAt: null, lastUsedAt: null },
   ...{ alertThresholds: [50], expiryReminders: [1] },
   ...{ revokedAt: null, revokedReason: null, allowVersion: 1, version: 1 },
+  ...{ framePeriodSeq: 3, frameSpentNanodollars: 0n },
   limitNanodollars: 10n * USD,
   remainingNanodollars: 10n * USD,
 }
@@ -99,12 +101,20 @@ describe('a key within the frame', () => {
     })
 
   test('its share is of the limit including the top-up', () => {
-    const row = rowOf({ spentNanodollars: 3n * USD }, { frame: { topUpNanodollars: 20n * USD } })
+    const spent = { frameSpentNanodollars: 3n * USD }
+    const row = rowOf(spent, { frame: { topUpNanodollars: 20n * USD } })
     assert.equal(row.frame_share, 0.025)
   })
 
+  test('its share is what it spent in the frame’s period, not in its own or an earlier one', () => {
+    const spent = { spentNanodollars: 9n * USD, frameSpentNanodollars: 5n * USD }
+    assert.equal(rowOf(spent, {}).frame_share, 0.05)
+    assert.equal(rowOf({ ...spent, framePeriodSeq: 2 }, {}).frame_share, 0)
+    assert.equal(rowOf(spent, { frame: { periodSeq: null } }).frame_share, 0)
+  })
+
   test('the smallest spending is a share above zero', () => {
-    assert.ok(rowOf({ spentNanodollars: 1n }, {}).frame_share > 0)
+    assert.ok(rowOf({ frameSpentNanodollars: 1n }, {}).frame_share > 0)
   })
 
   test('unavailable models are counted, except for a test key', () => {

@@ -6,7 +6,7 @@ import type { Nanodollars } from '../core/money.ts'
 import { iso, usd } from '../core/value-json.ts'
 import { limitWithTopUp } from '../store/accounts.ts'
 import type { AccountView, PastPeriod } from '../store/accounts.ts'
-import type { Frame } from '../store/frame.ts'
+import { partOfFrame, type Frame } from '../store/frame.ts'
 import { frameJson, keyJson } from '../store/key-json.ts'
 import { EXPIRES_SOON_MS, HIGH_PERCENT } from '../store/key-filter.ts'
 import type { Key } from '../store/keys.ts'
@@ -92,7 +92,7 @@ function shown(key: Key, { frame, secrets, now }: KeyAround) {
     secret_last_used_at: iso(secrets?.lastUsedAt ?? null),
     top_up: usd(key.topUpNanodollars),
     limit: usd(limitWithTopUp(key)),
-    frame_share: share(key.spentNanodollars, limitWithTopUp(frame)),
+    frame_share: share(partOfFrame(key, frame), limitWithTopUp(frame)),
     frame_binds: own === null || frame.remainingNanodollars < own,
     version: String(key.version),
   }

@@ -3,12 +3,10 @@
 import { noModelAllowed } from '../access/permit.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import type { Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { Balance, Balances } from '../ledger/ledger.ts'
-import { reportFromRollups } from '../ledger/usage-report.ts'
-import { readFrame, type Frame } from '../store/frame.ts'
+import { partOfFrame, readFrame } from '../store/frame.ts'
 import { findKey, type Key } from '../store/keys.ts'
 import type { Verdict } from './contract/calls.ts'
 import { AdminError } from './error.ts'
@@ -37,7 +35,7 @@ export async function verdictOf(
     key: balanceJson(balances.key),
     frame: {
       ...balanceJson(balances.frame),
-      own: usd(await ownPart(parts, key, { balances, frame })),
+      own: usd(partOfFrame(key, frame)),
       timezone: frame.timezone,
     },
     rates: ratesJson(balances),
@@ -90,20 +88,6 @@ function factsOf(facts: Facts): Pick<BlockedBy, 'scope' | 'resets_at' | 'shortag
     resets_at: typeof resets_at === 'string' ? resets_at : null,
     shortage: shortageOf(facts),
   }
-}
-
-/** This key's part of the frame's spending in its period: from the sums by hour and day, and never above the whole. */
-async function ownPart(
-  { store, clock }: AdminParts,
-  key: Key,
-  { balances, frame }: { readonly balances: Balances; readonly frame: Frame },
-): Promise<Nanodollars> {
-  const since = Math.max(frame.periodStartsAt, key.createdAt)
-  const until = clock.now()
-  if (since >= until) return 0n
-  const { total } = await reportFromRollups(store, { keyId: key.id, since, until, by: [] })
-  const { spentNanodollars: whole } = balances.frame
-  return total.costNanodollars < whole ? total.costNanodollars : whole
 }
 
 function balanceJson(balance: Balance): Verdict['key'] {

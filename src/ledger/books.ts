@@ -29,6 +29,9 @@ export type Account = PeriodRule & {
   periodSeq: number
   periodStartsAt: number
   periodEndsAt: number | null
+  /** What the key has spent in the frame's period of this number, the latest in which it spent anything. */
+  framePeriodSeq: number
+  frameSpent: Nanodollars
   /** The last minute's admissions; kept only for keys with a rate limit. */
   rateWindow: RateWindow
 }

@@ -78,8 +78,10 @@ export class Draft {
 
   /** Moves balances in the entry's own periods: on the account while a period runs, on the closed period afterwards. */
   move(place: Place, movement: Movement): void {
-    this.#moveLeg(this.#account(place.keyId), place.keyPeriod, movement)
+    const key = this.#account(place.keyId)
+    this.#moveLeg(key, place.keyPeriod, movement)
     this.#moveLeg(this.#account(FRAME_ID), place.framePeriod, movement)
+    if (movement.spent !== 0n) addToFrameSpent(key, place.framePeriod, movement.spent)
   }
 
   /** Records the limits that budget was granted under, as proof that no grant ever exceeded them. */
@@ -232,6 +234,15 @@ export class Draft {
     }
     return rollup
   }
+}
+
+/** The key's part of what the frame has spent; of the frame's earlier periods nobody asks for it. */
+function addToFrameSpent(key: Account, framePeriod: number, spent: Nanodollars): void {
+  if (framePeriod > key.framePeriodSeq) {
+    key.framePeriodSeq = framePeriod
+    key.frameSpent = 0n
+  }
+  if (framePeriod === key.framePeriodSeq) key.frameSpent += spent
 }
 
 function addTo(

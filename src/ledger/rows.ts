@@ -30,6 +30,8 @@ export const ACCOUNT_COLUMNS = [
   'period_seq',
   'period_starts_at',
   'period_ends_at',
+  'frame_period_seq',
+  'frame_spent_nanodollars',
   'rate_window',
 ] as const
 
@@ -55,6 +57,8 @@ export function toAccount(row: Row, now: number): Account {
     periodSeq: number(row, 'period_seq'),
     periodStartsAt: number(row, 'period_starts_at'),
     periodEndsAt: maybe(number, row, 'period_ends_at'),
+    framePeriodSeq: number(row, 'frame_period_seq'),
+    frameSpent: money(row, 'frame_spent_nanodollars'),
     rateWindow: unpackWindow(text(row, 'rate_window'), now),
   }
 }
@@ -71,6 +75,8 @@ export const ACCOUNT_CHANGE_COLUMNS = [
   'period_seq',
   'period_starts_at',
   'period_ends_at',
+  'frame_period_seq',
+  'frame_spent_nanodollars',
   'rate_window',
 ] as const
 
@@ -87,6 +93,8 @@ export function accountValues(account: Account): Value[] {
     account.periodSeq,
     account.periodStartsAt,
     account.periodEndsAt,
+    account.framePeriodSeq,
+    account.frameSpent,
     packWindow(account.rateWindow),
   ]
 }

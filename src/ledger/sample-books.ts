@@ -26,6 +26,8 @@ export function sampleAccount(changes: Partial<Account>): Account {
     periodSeq: 1,
     periodStartsAt: 0,
     periodEndsAt: null,
+    framePeriodSeq: 0,
+    frameSpent: 0n,
     rateWindow: unpackWindow('', 0),
     ...changes,
   }

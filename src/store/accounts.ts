@@ -126,7 +126,10 @@ export async function movedPeriodEnd(
   return hasEnded(change.from, now) ? {} : { period_ends_at: periodAt(after, now).endsAt }
 }
 
-function hasEnded({ period_ends_at: endsAt }: Selectable<AccountsTable>, now: number): boolean {
+export function hasEnded(
+  { period_ends_at: endsAt }: Selectable<AccountsTable>,
+  now: number,
+): boolean {
   return endsAt !== null && endsAt <= now
 }
 

@@ -5,11 +5,12 @@ import { formatUsd, NANO_PER_USD, type Nanodollars } from '../core/money.ts'
 import type { PeriodRule } from '../core/periods.ts'
 import { sentence } from '../core/sentences.ts'
 import { recordChange } from './audit.ts'
-import { lockAccount, movedPeriodEnd, viewAccount, type AccountView } from './accounts.ts'
+import { hasEnded, lockAccount, movedPeriodEnd, viewAccount, type AccountView } from './accounts.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale } from './errors.ts'
 import { lapseAlerts } from './give-alerts.ts'
 import { checkReason, checkSettings, type Some } from './key-settings.ts'
+import type { Key } from './keys.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type AccountsTable } from './tables.ts'
 
@@ -18,6 +19,8 @@ export type FrameSettings = PeriodRule & { readonly limitNanodollars: Nanodollar
 export type Frame = AccountView & {
   readonly limitNanodollars: Nanodollars
   readonly remainingNanodollars: Nanodollars
+  /** The number of the running period; null = the last one is over, and nothing is spent in the next one yet. */
+  readonly periodSeq: number | null
   /** Goes up with every change of the frame. */
   readonly version: number
 }
@@ -49,8 +52,17 @@ export async function readFrame(store: Store): Promise<Frame> {
     ...account,
     limitNanodollars: account.limitNanodollars ?? 0n,
     remainingNanodollars: account.remainingNanodollars ?? 0n,
+    periodSeq: hasEnded(row, store.clock.now()) ? null : row.period_seq,
     version: row.allow_version,
   }
+}
+
+/** What a key has spent of the frame in the frame's running period, whatever the key's own period is. */
+export function partOfFrame(
+  { framePeriodSeq, frameSpentNanodollars }: Pick<Key, 'framePeriodSeq' | 'frameSpentNanodollars'>,
+  frame: Pick<Frame, 'periodSeq'>,
+): Nanodollars {
+  return framePeriodSeq === frame.periodSeq ? frameSpentNanodollars : 0n
 }
 
 /** The sum of the budgets of all keys that are not revoked; it may exceed the frame's own. Reads every key. */

@@ -182,6 +182,11 @@ export const spentAt = (now: number): RawBuilder<bigint> =>
   ofPeriod(now, sql`accounts.spent_nanodollars`)
 export const spentAndHeldAt = (now: number): RawBuilder<bigint> =>
   ofPeriod(now, sql`accounts.spent_nanodollars + accounts.held_nanodollars`)
+/** As `partOfFrame` in frame.ts. */
+export const frameSpentAt = (now: number): RawBuilder<bigint> =>
+  sql`(CASE WHEN accounts.frame_period_seq = (SELECT frame.period_seq FROM accounts AS frame
+    WHERE frame.id = ${FRAME_ID} AND (frame.period_ends_at IS NULL OR frame.period_ends_at > ${now}))
+    THEN accounts.frame_spent_nanodollars ELSE 0 END)`
 export const limitAt = (now: number): RawBuilder<bigint> =>
   sql`(accounts.limit_nanodollars + ${ofPeriod(now, sql`accounts.top_up_nanodollars`)})`
 export const noOwnLimit: Test = sql`accounts.limit_nanodollars IS NULL`

@@ -5,6 +5,7 @@ import { sql, type RawBuilder } from 'kysely'
 import {
   conditionsOf,
   expiresSoon,
+  frameSpentAt,
   isHigh,
   limitAt,
   rowsOf,
@@ -165,8 +166,9 @@ function sortOf(sort: KeySort, now: number): Sort {
     case 'expires_at':
       return { by: sql`accounts.expires_at`, source: 'accounts', isOptional: true }
     case 'spent':
-    case 'share':
       return { by: spentAt(now), source: 'accounts' }
+    case 'share':
+      return { by: frameSpentAt(now), source: 'accounts' }
     case 'percent': {
       const percent = sql`CAST(${spentAndHeldAt(now)} AS DOUBLE PRECISION) / nullif(${limitAt(now)}, 0)`
       return { by: percent, source: 'accounts', isOptional: true }

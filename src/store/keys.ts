@@ -3,6 +3,7 @@ import { sql, type Selectable } from 'kysely'
 
 import type { Endpoint } from '../core/endpoints.ts'
 import type { KeyMode } from '../core/key-choices.ts'
+import type { Nanodollars } from '../core/money.ts'
 import { pieces } from '../core/pieces.ts'
 import { sentence } from '../core/sentences.ts'
 import { viewAccount, type AccountView } from './accounts.ts'
@@ -29,6 +30,9 @@ export type Key = AccountView &
     readonly allowVersion: number
     /** Counts all changes of the key: a caller that changes it may name the version it has seen. */
     readonly version: number
+    /** What it has spent in this period of the frame (frame.ts). */
+    readonly framePeriodSeq: number
+    readonly frameSpentNanodollars: Nanodollars
   }
 
 type KeyOfSecret = {
@@ -225,6 +229,8 @@ function readKey(store: Store, row: KeyRow, models: readonly string[]): Key {
     revokedReason: row.revoked_reason,
     allowVersion: row.allow_version,
     version: row.version,
+    framePeriodSeq: row.frame_period_seq,
+    frameSpentNanodollars: row.frame_spent_nanodollars,
   }
 }
 

@@ -275,4 +275,18 @@ export const MIGRATIONS: readonly Migration[] = [
       'CREATE INDEX responses_by_key ON responses (key_id, created_at, (length(sealed)))',
     ],
   },
+  {
+    major: 1,
+    minor: 13,
+    // Each key's part of the frame's period, which its own period and the hours of the rollups only approximate.
+    statements: [
+      'ALTER TABLE accounts ADD COLUMN frame_period_seq INTEGER NOT NULL DEFAULT 0',
+      'ALTER TABLE accounts ADD COLUMN frame_spent_nanodollars INTEGER NOT NULL DEFAULT 0',
+      `UPDATE accounts SET frame_period_seq = spent.period_seq, frame_spent_nanodollars = spent.cost
+        FROM (SELECT usage.key_id, frame.period_seq, sum(usage.cost_nanodollars) AS cost
+          FROM usage JOIN accounts AS frame ON frame.id = 'frame' AND frame.period_seq = usage.frame_period
+          GROUP BY usage.key_id, frame.period_seq) AS spent
+        WHERE accounts.id = spent.key_id`,
+    ],
+  },
 ]

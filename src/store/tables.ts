@@ -78,6 +78,9 @@ export type AccountsTable = {
   top_up_nanodollars: Generated<bigint>
   /** The highest limit that a hold of this period was granted under; NULL = one was granted without a limit. */
   granted_limit_nanodollars: Generated<bigint | null>
+  /** What a key has spent in this period of the frame, the latest in which it spent anything. */
+  frame_period_seq: Generated<number>
+  frame_spent_nanodollars: Generated<bigint>
   /** The last minute's admissions, packed; kept only for keys with a rate limit. */
   rate_window: Generated<string>
 }

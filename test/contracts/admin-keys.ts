@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
+import { parseUsd } from '../../src/core/money.ts'
 import { isWellFormedSecret } from '../../src/core/secret.ts'
 import { openAdminDesk, type AdminDesk, type Answer } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
@@ -337,6 +338,57 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       })
       assert.equal(reset['spent'], '0')
       assert.equal((reset['history'] as unknown as object[]).length, 1)
+    })
+
+    test('a key’s part of the frame is what it spent in the frame’s period, not in its own', async () => {
+      await using own = await openAdminDesk(fresh)
+      const made = async (name: string): Promise<string> => {
+        const body = { name, models: ['sandbox-chat'], budget: '1', period: 'day' }
+        return String((await own.call('POST', '/keys', { body })).body['id'])
+      }
+      const spend = (id: string) => own.call('POST', `/keys/${id}/test`, { body: {} })
+      const reset = (path: string) =>
+        own.call('POST', `${path}/reset-spend`, { body: { reason: 'a test' } })
+      const [early, late] = [await made('early'), await made('late')]
+      type Shown = { name: string; spent: string; frame_share: number }
+      const shares = async (): Promise<unknown> => {
+        const { body } = await own.call('GET', '/keys?sort=share&order=desc')
+        const { keys, frame } = body as unknown as { keys: Shown[]; frame: { limit: string } }
+        const of = async (id: string): Promise<string> => {
+          const { body: limits } = await own.call('GET', `/keys/${id}/limits`)
+          return (limits as unknown as { frame: { own: string } }).frame.own
+        }
+        // The list and the page of a key say the same.
+        const shown = keys.map(({ name, frame_share }) => [name, frame_share])
+        const parts = [await of(early), await of(late)].map(
+          (part) => Number(parseUsd(part)) / Number(parseUsd(frame.limit)),
+        )
+        assert.deepEqual(
+          new Map(shown as [string, number][]),
+          new Map([
+            ['early', parts[0]],
+            ['late', parts[1]],
+          ]),
+        )
+        return keys.map(({ name, spent, frame_share }) => [name, spent !== '0', frame_share > 0])
+      }
+      await spend(early)
+      assert.deepEqual(await shares(), [
+        ['early', true, true],
+        ['late', false, false],
+      ])
+      await reset('/frame')
+      await spend(late)
+      assert.deepEqual(await shares(), [
+        ['late', true, true],
+        ['early', true, false],
+      ])
+      // A new period of a key forgets nothing that the frame counts.
+      await reset(`/keys/${late}`)
+      assert.deepEqual(await shares(), [
+        ['late', false, true],
+        ['early', true, false],
+      ])
     })
   })
 }

@@ -6,7 +6,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 
 import { hashSecret } from '../../src/core/secret.ts'
-import { readFrame } from '../../src/store/frame.ts'
+import { partOfFrame, readFrame } from '../../src/store/frame.ts'
 import { updateKey } from '../../src/store/key-changes.ts'
 import { matchingIds } from '../../src/store/key-search.ts'
 import { findKey, findKeyBySecretHash } from '../../src/store/keys.ts'
@@ -52,6 +52,7 @@ export function upgradesContract(fresh: FreshDatabase): void {
         .select('model_count')
         .executeTakeFirstOrThrow()
       assert.equal(model_count, 2)
+      if (minor > 1) assert.equal(partOfFrame(key, await readFrame(store)), 5n)
       if (minor > 1) assert.deepEqual(await frameSums(store.db), { requests: 5, cost: 7n })
       await updateKey(store, KEY_ID, { name: 'Pflaumen' })
       assert.deepEqual(await matchingIds(store, { search: 'PFLAU' }), [KEY_ID])
@@ -88,12 +89,29 @@ const LEFT: Readonly<Record<number, readonly string[]>> = {
     `INSERT INTO rollups VALUES
       ('day', 0, '${KEY_ID}', 'one', 2, 0, 0, 0, 0, 0, 0, 0, 0, 3),
       ('day', 0, 'key_of_another', 'one', 3, 0, 0, 0, 0, 0, 0, 0, 0, 4)`,
+    // Two in the frame's running period, one before it.
+    ...[
+      [1, 1, 2],
+      [2, 1, 3],
+      [3, 0, 9],
+    ].map(
+      ([id, framePeriod, cost]) => `INSERT INTO usage (id, request_id, key_id, key_period,
+        frame_period, state, held_nanodollars, cost_nanodollars, endpoint, model_asked, status,
+        input_tokens, cached_tokens, cache_write_tokens, cache_write_long_tokens, output_tokens,
+        reasoning_tokens, estimated, latency_ms, tags, attempts, reserved_at, settled_at)
+      VALUES (${id}, 'req_${id}', '${KEY_ID}', 1, ${framePeriod}, 'settled', 9, ${cost}, 'chat',
+        'one', 200, 0, 0, 0, 0, 0, 0, 0, 1, '{}', '[]', 1, 1)`,
+    ),
   ],
   // From here on the ledger keeps sums for all keys.
   7: [
     `INSERT INTO rollups VALUES ('day', 0, 'frame', 'one', 5, 0, 0, 0, 0, 0, 0, 0, 0, 7)
       ON CONFLICT DO NOTHING`,
     'UPDATE keys SET model_count = 2',
+  ],
+  // And each key's part of the frame's period.
+  13: [
+    `UPDATE accounts SET frame_period_seq = 1, frame_spent_nanodollars = 5 WHERE id = '${KEY_ID}'`,
   ],
   9: [`UPDATE keys SET folded_text = 'ÄPFEL\nÖZGÜR', folded_tags = '["SÜSS"]'`],
 }

@@ -100,6 +100,7 @@ export class MemoryBooks {
         ({ keyId }) => account.id === FRAME_ID || keyId === account.id,
       )
       assert.equal(account.inFlight, inFlight.length, `in flight on ${account.id}`)
+      this.#assertPartOfFrame(account)
     }
     for (const period of this.periods.values()) this.#assertPeriod(period.accountId, period)
     for (const id of this.holds.keys()) assert.ok(!this.usage.has(id), `hold ${id} is closed too`)
@@ -110,6 +111,16 @@ export class MemoryBooks {
         assert.equal(this.rollupCosts.get(sum) ?? 0n, cost, `rollups by ${sum}`)
       }
     }
+  }
+
+  /** A key with no figure for the frame's current period has spent nothing in it. */
+  #assertPartOfFrame({ id, framePeriodSeq, frameSpent }: StoredAccount): void {
+    if (id === FRAME_ID) return
+    const current = this.account(FRAME_ID).periodSeq
+    let spent = 0n
+    for (const row of this.usage.values())
+      if (row.keyId === id && row.framePeriod === current) spent += row.costNanodollars
+    assert.equal(framePeriodSeq === current ? frameSpent : 0n, spent, `part of the frame of ${id}`)
   }
 
   #assertPeriod(

@@ -123,6 +123,18 @@ export const MUTANTS: readonly Mutant[] = [
     'if (period <= account.periodSeq)',
   ),
   mutant(
+    'a late settlement counts in the running period of the frame',
+    'draft.ts',
+    'if (framePeriod === key.framePeriodSeq)',
+    'if (framePeriod <= key.framePeriodSeq)',
+  ),
+  mutant(
+    'what a key spent in the last period of the frame counts in the next',
+    'draft.ts',
+    'key.frameSpent = 0n\n',
+    '',
+  ),
+  mutant(
     'a reset forgets the old period',
     'account.ts',
     'return closed.seq === 0 ? undefined : closed',

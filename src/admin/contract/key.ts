@@ -107,7 +107,7 @@ const shown = {
   held: amount,
   remaining: amount.nullable(),
   resets_at: moment.nullable(),
-  /** This key's spending as a fraction of the frame's limit; it can exceed 1. */
+  /** This key's spending in the frame's period as a fraction of the frame's limit; it can exceed 1. */
   frame_share: z.number(),
   /** Less is left in the frame than in the key's own budget. */
   frame_binds: z.boolean(),

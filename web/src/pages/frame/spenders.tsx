@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
-import { isMore } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
@@ -24,7 +23,7 @@ export function Spenders() {
     keysQuery({ sort: 'share', order: 'desc', page: 1, per_page: shownMax }),
   )
   const spenders = keys.data?.keys.filter(
-    ({ state, spent }) => state !== 'revoked' || isMore(spent, '0'),
+    ({ state, frame_share: share }) => state !== 'revoked' || share > 0,
   )
   const budget = useMoneyColumn(spenders?.map(({ limit }) => limit))
   const cost = useMoneyColumn(spenders?.map(({ cost_7d: { total } }) => total))
