@@ -5,9 +5,11 @@ export function label(text: string): string {
   return line(visible(text))
 }
 
-/** Removes characters that are invisible or reorder the text around them. */
+/** Removes characters that are invisible or reorder the text around them, except where they join an emoji. */
 export function visible(text: string): string {
-  return text.normalize('NFC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+  return text
+    .normalize('NFC')
+    .replaceAll(/(\p{RGI_Emoji})|\p{Default_Ignorable_Code_Point}/gv, '$1')
 }
 
 /** One line: line breaks and other control characters become spaces. */
