@@ -9,7 +9,7 @@ import { PERSON_NAME_LENGTH_MAX, personName } from '../admin/contract/sign-in.ts
 import { invalidValue } from '../admin/error.ts'
 import { smtpMailer } from '../admin/mail.ts'
 import { operatorDesk } from '../admin/people/desk.ts'
-import type { PersonLinkKind } from '../admin/people/links.ts'
+import { invitePerson, makePersonLink, type Invitation } from '../admin/people/links.ts'
 import { hashPassword, passwordProblem } from '../admin/people/password.ts'
 import {
   addPerson,
@@ -112,10 +112,10 @@ Examples:
       const config = readConfig(options)
       const passwordHash = options.passwordStdin && (await readPassword(options.email))
       await withStoreOrNew(config, async (store) => {
-        const person = await addPerson(operatorDesk(store), { ...options, passwordHash })
+        const desk = operatorDesk(store)
         if (passwordHash === undefined) {
-          await printLink(store, { config, options, person, kind: 'invitation' })
-        } else printPerson(store, person, options)
+          await printLink(store, { config, options, ...(await invitePerson(desk, options)) })
+        } else printPerson(store, await addPerson(desk, { ...options, passwordHash }), options)
       })
     })
 }
@@ -130,8 +130,8 @@ function addInvite(users: Command): void {
     .action(async (options: NewOptions) => {
       const config = readConfig(options)
       await withStoreOrNew(config, async (store) => {
-        const person = await addPerson(operatorDesk(store), options)
-        await printLink(store, { config, options, person, kind: 'invitation', mayMail: true })
+        const invitation = await invitePerson(operatorDesk(store), options)
+        await printLink(store, { config, options, ...invitation, mayMail: true })
       })
     })
 }
@@ -145,7 +145,8 @@ function addResetPassword(users: Command): void {
       await withStore(config, async (store) => {
         const person = await answerPerson(store.db, who)
         const kind = person.status === 'invited' ? 'invitation' : 'reset'
-        await printLink(store, { config, options, person, kind })
+        const link = await makePersonLink(operatorDesk(store), person.id, kind)
+        await printLink(store, { config, options, person, link })
       })
     })
 }
@@ -214,21 +215,17 @@ function addRemove(users: Command): void {
     })
 }
 
-type Linked = {
+type Linked = Invitation & {
   readonly config: Config
   readonly options: CommonOptions
-  readonly person: PersonAnswer
-  readonly kind: PersonLinkKind
   readonly mayMail?: true
 }
 
 async function printLink(store: Store, linked: Linked): Promise<void> {
-  const { config, options, person, kind, mayMail } = linked
+  const { config, options, person, mayMail } = linked
   const { smtp, publicUrl } = config.admin
   const base = adminUrlOf(config, urlOf(config.server))
-  const link = await sendLink(operatorDesk(store), {
-    id: person.id,
-    kind,
+  const link = await sendLink(linked.link, {
     base,
     mailer: mayMail && smtp && smtpMailer(smtp),
     onMailFailed: (thrown) => printWarning(`the mail was not sent: ${String(thrown)}`),

@@ -153,6 +153,12 @@ for (const [name, fresh] of [
       const invited = await ann.post('/people', { email: 'bob@example.com', role: 'Viewer' })
       assert.equal(invited.status, 201)
       const { person, link } = invited.json
+      const { json: log } = await ann.get(`/audit?subject=person&subject_id=${person.id}`)
+      assert.deepEqual(
+        log.entries.map(({ action }: { action: string }) => action),
+        ['person.invite'],
+        'one invitation is one entry',
+      )
       assert.deepEqual([person.status, person.role.id, link.mailed], ['invited', 'viewer', false])
       const token = tokenOf(link.url)
       const twice = await ann.post('/people', { email: 'BOB@example.com', role: 'Viewer' })

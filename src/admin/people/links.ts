@@ -18,12 +18,13 @@ import {
 import { deleteSessions } from '../../store/person-sessions.ts'
 import { makeLink, useLink, type Link, type LinkMaker } from '../../store/person-links.ts'
 import type { Tx } from '../../store/tables.ts'
+import type { PersonAnswer } from '../contract/people.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import { change, type Desk } from './desk.ts'
 import { judgeLink, LINK_REFUSALS } from './judge-link.ts'
 import { hashPassword, passwordProblem } from './password.ts'
-import { manageable, refuseSelf, subjectOf } from './people.ts'
+import { addPerson, manageable, refuseSelf, subjectOf, type Invited } from './people.ts'
 import { refusal } from './refuse.ts'
 
 const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
@@ -33,7 +34,7 @@ const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
 }
 
 /** Links for existing people. The setup link, for the first administrator, is printed where the gateway starts. */
-export type PersonLinkKind = Exclude<LinkKind, 'setup'>
+type PersonLinkKind = Exclude<LinkKind, 'setup'>
 
 export type MadeLink = {
   readonly kind: PersonLinkKind
@@ -71,13 +72,41 @@ export async function makePersonLink(
     const person = await manageable(desk, tx, { idOrEmail, roles })
     refuseSelf(desk, person, 'reset')
     refuseLink(person, kind)
-    const now = store.clock.now()
-    const expiresAt = now + LIFETIME_MS[kind]
-    const link = { kind, personId: person.id, expiresAt, maker: makerAt(desk) }
-    const token = await makeLink(tx, link, now)
     await recordChange(store, tx, { action, ...subjectOf(person), before: {}, after: {} })
-    return { kind, token, expiresAt, email: person.email }
+    return newLink(desk, tx, { kind, person })
   })
+}
+
+export type Invitation = { readonly person: PersonAnswer; readonly link: MadeLink }
+
+/** Adds a person together with the link they join by: one change, with one record. */
+export async function invitePerson(
+  desk: Desk,
+  invited: Omit<Invited, 'passwordHash'>,
+): Promise<Invitation> {
+  const made: MadeLink[] = []
+  const person = await addPerson(desk, invited, async (tx, added) => {
+    // A transaction that is run again makes another one.
+    made.unshift(await newLink(desk, tx, { kind: 'invitation', person: added }))
+  })
+  const [link] = made
+  if (link === undefined) throw new Error('an invitation was made without its link')
+  return { person, link }
+}
+
+async function newLink(
+  desk: Desk,
+  tx: Tx,
+  {
+    kind,
+    person,
+  }: { readonly kind: PersonLinkKind; readonly person: Pick<Person, 'id' | 'email'> },
+): Promise<MadeLink> {
+  const now = desk.store.clock.now()
+  const expiresAt = now + LIFETIME_MS[kind]
+  const link = { kind, personId: person.id, expiresAt, maker: makerAt(desk) }
+  const token = await makeLink(tx, link, now)
+  return { kind, token, expiresAt, email: person.email }
 }
 
 function makerAt({ personId, rights }: Desk): LinkMaker | null {

@@ -3,10 +3,9 @@ import { describeError } from '../../telemetry/log.ts'
 import type { Call, HandlersOf } from '../call.ts'
 import type { peopleRoutes, SentLink } from '../contract/people.ts'
 import type { Route } from '../contract/route.ts'
-import type { PersonLinkKind } from './links.ts'
+import { invitePerson, makePersonLink, type MadeLink } from './links.ts'
 import { deskFor, linkBase, type PeopleParts } from './parts.ts'
 import {
-  addPerson,
   answerPeople,
   answerPerson,
   blockPerson,
@@ -27,14 +26,20 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
     readPerson: ({ params }) => answerPerson(db, params.id),
 
     async invitePerson(call) {
-      const person = await addPerson(deskFor(parts, call), call.body)
-      return { person, link: await send(parts, call, { id: person.id, kind: 'invitation' }) }
+      const { person, link } = await invitePerson(deskFor(parts, call), call.body)
+      return { person, link: await send(parts, call, link) }
     },
 
     changePerson: (call) => changePerson(deskFor(parts, call), call.params.id, call.body),
 
-    inviteAgain: (call) => send(parts, call, { id: call.params.id, kind: 'invitation' }),
-    resetPassword: (call) => send(parts, call, { id: call.params.id, kind: 'reset' }),
+    async inviteAgain(call) {
+      const link = await makePersonLink(deskFor(parts, call), call.params.id, 'invitation')
+      return send(parts, call, link)
+    },
+    async resetPassword(call) {
+      const link = await makePersonLink(deskFor(parts, call), call.params.id, 'reset')
+      return send(parts, call, link)
+    },
     resetTwoFactor: (call) => resetTwoFactor(deskFor(parts, call), call.params.id),
     unlinkPerson: (call) => unlinkPerson(deskFor(parts, call), call.params.id),
     blockPerson: (call) => blockPerson(deskFor(parts, call), call.params.id),
@@ -64,12 +69,12 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
 function send(
   parts: PeopleParts,
   call: Pick<Call<Manages>, 'person' | 'headers' | 'address' | 'requestId'>,
-  about: { readonly id: string; readonly kind: PersonLinkKind },
+  link: MadeLink,
 ): Promise<SentLink> {
   const base = linkBase(parts, call)
   const onMailFailed = (thrown: unknown): void =>
     parts.log.warn('mail_failed', { cause: describeError(thrown) })
-  return sendLink(deskFor(parts, call), { ...about, base, mailer: parts.mailer, onMailFailed })
+  return sendLink(link, { base, mailer: parts.mailer, onMailFailed })
 }
 
 type Manages = Route & { readonly access: 'people:manage' }

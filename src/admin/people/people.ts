@@ -27,7 +27,7 @@ import { change, demandRights, type Desk } from './desk.ts'
 import { assignEmail, checkedEmail, refuseTaken } from './emails.ts'
 import { listRoles, roleById, roleNamed, type Role } from './role-list.ts'
 
-type Invited = {
+export type Invited = {
   readonly email: string
   readonly name?: string | undefined
   /** An id or a name. */
@@ -45,8 +45,12 @@ export async function answerPerson(db: Queries, idOrEmail: string): Promise<Pers
   return personAnswer(await known(db, idOrEmail), await listRoles(db))
 }
 
-/** Adds a person, who joins by a link unless a password is set at once. */
-export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAnswer> {
+/** Adds a person, who joins by a link unless a password is set at once. `alongside` is part of the same change. */
+export async function addPerson(
+  desk: Desk,
+  invited: Invited,
+  alongside?: (tx: Tx, added: PersonAnswer) => Promise<void>,
+): Promise<PersonAnswer> {
   const { store } = desk
   const email = checkedEmail(invited.email)
   const attempt = {
@@ -73,6 +77,7 @@ export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAns
       before: null,
       after: recorded(added),
     })
+    await alongside?.(tx, added)
     return added
   })
 }

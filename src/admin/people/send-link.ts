@@ -2,23 +2,18 @@
 import { iso } from '../../core/value-json.ts'
 import type { SentLink } from '../contract/people.ts'
 import type { Mailer } from '../mail.ts'
-import type { Desk } from './desk.ts'
 import { mailFor } from './letters.ts'
-import { linkUrl, makePersonLink, type PersonLinkKind } from './links.ts'
+import { linkUrl, type MadeLink } from './links.ts'
 
 type Sending = {
-  /** The person's id or address. */
-  readonly id: string
-  readonly kind: PersonLinkKind
   /** The base URL of the link. */
   readonly base: string
   readonly mailer: Mailer | undefined
   readonly onMailFailed: (thrown: unknown) => void
 }
 
-export async function sendLink(desk: Desk, sending: Sending): Promise<SentLink> {
-  const { id, kind, base, mailer, onMailFailed } = sending
-  const link = await makePersonLink(desk, id, kind)
+export async function sendLink(link: MadeLink, sending: Sending): Promise<SentLink> {
+  const { base, mailer, onMailFailed } = sending
   const url = linkUrl(link, base)
   const expires_at = iso(link.expiresAt)
   if (mailer === undefined) return { mailed: false, url, expires_at }
