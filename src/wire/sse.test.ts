@@ -36,6 +36,17 @@ test('corner cases of the framing are read as the standard says', () => {
   }
 })
 
+test('lines that end with CR alone are read as they arrive, the last one too', () => {
+  const reader = new SseReader()
+  const read = (text: string) => reader.read(Buffer.from(text)).map(({ data, raw }) => [data, raw])
+  assert.deepEqual(read('data: a\r\r'), [['a', 'data: a\r\r']])
+  assert.deepEqual(read('data: b\r'), [])
+  assert.deepEqual(read('\r'), [['b', 'data: b\r\r']])
+  assert.deepEqual(read('data: [DONE]\r\r'), [['[DONE]', 'data: [DONE]\r\r']])
+  // The rest of a line end that turns out to have two characters is no line.
+  assert.deepEqual(read('\ndata: c\n\n'), [['c', 'data: c\n\n']])
+})
+
 test('written events are read back unchanged', () => {
   const written = [
     sseEvent('', { a: 'ü\n' }),

@@ -70,10 +70,18 @@ export class SseReader {
   #lines = 0
   /** A carriage return at the very end of a read may be half of a line end, so it waits for what follows. */
   #waiting: '' | '\r' = ''
+  /** One that did not wait: if it was half of a line end all the same, the other half is skipped. */
+  #isHalfRead = false
 
   read(bytes: Uint8Array): SseEvent[] {
-    const text = this.#waiting + this.#decode(bytes)
-    this.#waiting = text.endsWith('\r') ? '\r' : ''
+    let text = this.#waiting + this.#decode(bytes)
+    if (this.#isHalfRead && text !== '') {
+      this.#isHalfRead = false
+      if (text.startsWith('\n')) text = text.slice(1)
+    }
+    // After another one it ends an event of lines that end with it alone: nothing may follow for a long time, or ever.
+    this.#isHalfRead ||= text.endsWith('\r\r')
+    this.#waiting = text.endsWith('\r') && !this.#isHalfRead ? '\r' : ''
     const end = text.length - this.#waiting.length
     const afterLine = text.includes('\r') ? afterAnyLine : afterUsualLine
     const events: SseEvent[] = []
