@@ -32,6 +32,12 @@ test('instructions get the role that all servers know', () => {
   })
 })
 
+test('integers beside a role that changes stay as they were written', () => {
+  const body = Buffer.from('{"messages":[{"role":"developer","row":9223372036854775807}]}')
+  const told = Buffer.from(inOlderWords(body)).toString()
+  assert.equal(told, '{"messages":[{"role":"system","row":9223372036854775807}]}')
+})
+
 test('everything else is sent unchanged', () => {
   const plain = Buffer.from('{ "model": "m", "messages": [{"role":"user","content":"x"}] }')
   assert.equal(inOlderWords(plain), plain)

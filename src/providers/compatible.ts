@@ -3,19 +3,17 @@
 // no limit, and the hold would not cover its output.
 import { isArray, isGiven, isObject } from '../core/json.ts'
 import type { Json } from '../core/json.ts'
-import { changeMembers, readJsonBody } from '../wire/json.ts'
+import { readJsonBody, rewriteMembers } from '../wire/json.ts'
 
 export function inOlderWords(bytes: Buffer): Buffer {
   if (!NEWER_WORDS.some((word) => bytes.includes(word))) return bytes
-  const body = readJsonBody(bytes)
-  const { max_completion_tokens: limit, messages } = body.value
-  return changeMembers(body, {
+  return rewriteMembers(readJsonBody(bytes), ({ max_completion_tokens: limit, messages }) => ({
     max_completion_tokens: undefined,
     ...(isGiven(limit) ? { max_tokens: limit } : {}),
     ...(isArray(messages) && messages.some(isInstruction)
       ? { messages: messages.map(inKnownRole) }
       : {}),
-  })
+  }))
 }
 
 /** The last one because JSON escapes may spell either of the others. */

@@ -3,23 +3,26 @@
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, listOf } from '../core/json.ts'
-import { changeMembers, readJsonBody } from '../wire/json.ts'
+import { readJsonBody, rewriteMembers } from '../wire/json.ts'
 import { saysSomething } from '../wire/shape.ts'
 import { knownMessages, unknownInMessages } from './strict-messages.ts'
 
 /** The same request without what would be refused. */
 export function withoutUnknown(bytes: Buffer, format: UpstreamFormat): Buffer {
-  const body = readJsonBody(bytes)
+  return rewriteMembers(readJsonBody(bytes), (body) => changesTo(body, format))
+}
+
+function changesTo(body: JsonObject, format: UpstreamFormat): JsonObject {
   const changes: Record<string, Json | undefined> = {}
-  for (const [name, value] of Object.entries(body.value)) {
+  for (const [name, value] of Object.entries(body)) {
     if (isTaken(name, format)) continue
     changes[name] = undefined
     const own = ownName(name, format)
-    if (own !== undefined && isGiven(value) && !isGiven(body.value[own])) changes[own] = value
+    if (own !== undefined && isGiven(value) && !isGiven(body[own])) changes[own] = value
   }
-  const { messages } = body.value
+  const { messages } = body
   if (isArray(messages)) changes['messages'] = knownMessages(messages)
-  return changeMembers(body, changes)
+  return changes
 }
 
 /** What that leaves out, by the format's names. */

@@ -101,6 +101,26 @@ export function changeMembers({ bytes, value, members }: JsonBody, changes: Json
   return Buffer.concat(pieces)
 }
 
+/** The same, where changes are made from the body's own lists and objects: integers in them stay as they were written. */
+export function rewriteMembers(
+  body: JsonBody,
+  changesOf: (value: JsonObject) => JsonObject,
+): Buffer {
+  const changes = changesOf(body.value)
+  if (!isAnyRewritten(body.value, changes)) return changeMembers(body, changes)
+  const value = exactBody(body)
+  return value === body.value
+    ? changeMembers(body, changes)
+    : changeMembers({ ...body, value }, changesOf(value))
+}
+
+function isAnyRewritten(value: JsonObject, changes: JsonObject): boolean {
+  return Object.entries(changes).some(
+    ([name, change]) =>
+      typeof change === 'object' && change !== value[name] && typeof value[name] === 'object',
+  )
+}
+
 function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))

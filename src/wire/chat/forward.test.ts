@@ -56,6 +56,10 @@ test('a request is changed where it must be and nowhere else', () => {
       '{"model":"m","tools":[{"type":"mcp"}],"tool_choice":"required","max_tokens":9,"web_search_options":{}}',
       '{"model":"up","max_tokens":9}',
     ],
+    [
+      '{"model":"m","max_tokens":9,"tools":[{"type":"mcp"},{"type":"function","x":9223372036854775807}],"y":1.0}',
+      '{"model":"up","max_tokens":9,"tools":[{"type":"function","x":9223372036854775807}],"y":1.0}',
+    ],
   ] as const) {
     const body = readJsonBody(Buffer.from(before))
     assert.equal(Buffer.from(forwardRequest(body, change)).toString(), after)

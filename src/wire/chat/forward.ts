@@ -7,7 +7,7 @@ import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { findMember, replaceMember, setMembers } from '../json-text.ts'
 import type { JsonBody } from '../json.ts'
-import { changeMembers, exactBody } from '../json.ts'
+import { rewriteMembers } from '../json.ts'
 import { SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
 import { dataStart, replaceData, writeSse } from '../sse.ts'
@@ -16,14 +16,15 @@ import { withoutForeignThoughts } from './thoughts.ts'
 import { usableTools } from './usable-tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
-  return changeMembers(body, {
+  const isSealed = body.bytes.includes(SEAL_MARK)
+  return rewriteMembers(body, (value) => ({
     model: change.model,
-    ...limitChange(body.value, change.outputTokensMax),
-    ...streamChange(body.value),
-    ...toolChange(body.value),
+    ...limitChange(value, change.outputTokensMax),
+    ...streamChange(value),
+    ...toolChange(value),
     context_management: undefined,
-    ...(body.bytes.includes(SEAL_MARK) ? withoutForeignThoughts(exactBody(body))?.changes : {}),
-  })
+    ...(isSealed ? withoutForeignThoughts(value)?.changes : {}),
+  }))
 }
 
 /** Sets the field that the client used, or both if it used both, so that neither stays above the limit. */

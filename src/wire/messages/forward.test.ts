@@ -47,6 +47,13 @@ test('tools that run at the provider are removed, along with what depends on the
   }
 })
 
+test('integers of lists that are rewritten stay as they were written', () => {
+  const tool = '{"name":"f","input_schema":{"const":9223372036854775807}}'
+  const hosted = '{"type":"tool_search_tool_bm25_20251119","name":"t"}'
+  const text = forwarded(`{"model":"m","messages":[],"x":1.0,"tools":[${hosted},${tool}]}`)
+  assert.equal(text, `{"model":"claude","messages":[],"x":1.0,"tools":[${tool}]}`)
+})
+
 test('thoughts from another format’s provider are removed, and its own pass untouched', () => {
   const foreign = packSeal({ format: 'responses', kind: 'encrypted', value: 'x' }, 'messages')
   const own = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }

@@ -3,7 +3,7 @@
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import type { JsonBody } from '../json.ts'
-import { changeMembers, exactBody } from '../json.ts'
+import { rewriteMembers } from '../json.ts'
 import { findMember, findString, replaceMember, setMembers } from '../json-text.ts'
 import { SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
@@ -14,12 +14,13 @@ import { withoutForeignThoughts } from './thoughts.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { outputTokensMax, searchesMax } = change
-  return changeMembers(body, {
-    ...removalsFrom(body.value, { maySearch: searchesMax !== undefined }).changes,
-    ...(body.bytes.includes(SEAL_MARK) ? withoutForeignThoughts(exactBody(body))?.changes : {}),
+  const isSealed = body.bytes.includes(SEAL_MARK)
+  return rewriteMembers(body, (value) => ({
+    ...removalsFrom(value, { maySearch: searchesMax !== undefined }).changes,
+    ...(isSealed ? withoutForeignThoughts(value)?.changes : {}),
     model: change.model,
     ...(outputTokensMax === undefined ? {} : { max_tokens: outputTokensMax }),
-  })
+  }))
 }
 
 export function forwardEvents(answer: AnswerContext): EventForwarder {

@@ -139,6 +139,18 @@ for (const [what, sent, expected, change] of CHANGES) {
   })
 }
 
+test('responses: integers of lists that are rewritten stay as they were written', () => {
+  const long = '9223372036854775807'
+  const tool = `{"type":"function","name":"f","parameters":{"const":${long}}}`
+  const item = `{"type":"additional_tools","tools":[{"type":"mcp"}],"row":${long}}`
+  const text = forwarded(
+    `{"model":"m","input":[{"type":"reasoning","summary":[]},${item}],"tools":[{"type":"mcp"},${tool}],"x":1.0}`,
+  )
+  assert.ok(text.includes(`"tools":[${tool}]`), text)
+  assert.ok(text.includes(`"input":[{"type":"additional_tools","tools":[],"row":${long}}]`), text)
+  assert.ok(text.includes('"x":1.0'), text)
+})
+
 test('responses: thoughts that the provider cannot read are removed, along with the ids tied to them', () => {
   const foreign = Buffer.from('{"format":"messages","kind":"signature","value":"s"}')
   const user = { id: 'msg_0', role: 'user', content: 'x' }

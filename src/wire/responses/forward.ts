@@ -8,7 +8,7 @@ import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { exactly } from '../exact-json.ts'
 import { setMembers } from '../json-text.ts'
 import type { JsonBody } from '../json.ts'
-import { changeMembers } from '../json.ts'
+import { rewriteMembers } from '../json.ts'
 import type { SseEvent } from '../sse.ts'
 import { sseEvent, writeSse } from '../sse.ts'
 import { givesEncryptedReasoning, readableInput } from './encrypted-reasoning.ts'
@@ -19,11 +19,14 @@ import { responseObjects } from './response-object.ts'
 import { usableTools } from './usable-tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
-  const { value } = body
+  return rewriteMembers(body, (value) => changesTo(value, change))
+}
+
+function changesTo(value: JsonObject, change: RequestChange): JsonObject {
   const { searchesMax } = change
   const maySearch = searchesMax !== undefined
   const { tools, toolChoice, input: usable, dropped } = usableTools(value, { maySearch })
-  return changeMembers(body, {
+  return {
     model: change.model,
     input: readableInput(usable),
     store: false,
@@ -35,7 +38,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
     ...(dropped.length === 0
       ? {}
       : { tools: tools.length === 0 ? undefined : tools, tool_choice: toolChoice }),
-  })
+  }
 }
 
 function includeOf(body: JsonObject): readonly Json[] {
