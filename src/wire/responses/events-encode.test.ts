@@ -268,21 +268,54 @@ test('responses: a failure is an error in both shapes, then a failed response, a
     message: 'try later',
     type: 'server_error',
     param: null,
-    code: 'provider_overloaded',
+    code: 'server_error',
+    tollgate_code: 'provider_overloaded',
   }
   assert.equal(error?.event, 'error')
   assert.deepEqual(JSON.parse(error?.data ?? ''), {
     type: 'error',
     sequence_number: begun.length,
-    code: 'provider_overloaded',
+    code: 'server_error',
     message: 'try later',
     param: null,
+    tollgate_code: 'provider_overloaded',
     error: told,
   })
   const data = JSON.parse(failed?.data ?? '') as { response: JsonObject }
   assert.equal(data.response['status'], 'failed')
   assert.equal(data.response['id'], 'resp_1')
   assert.deepEqual(data.response['error'], told)
+})
+
+test('responses: the code of a failure is one of OpenAI’s own, with Tollgate’s beside it', () => {
+  const judged = (code: string) => ({ provider: { status: 400, code } })
+  const failures: [GatewayError, code: string, tollgate_code: string][] = [
+    [new GatewayError('provider_failed', 'x'), 'server_error', 'provider_failed'],
+    [new GatewayError('revoked_api_key', 'x'), 'server_error', 'revoked_api_key'],
+    [
+      new GatewayError('provider_rate_limited', 'x'),
+      'rate_limit_exceeded',
+      'provider_rate_limited',
+    ],
+    [
+      new GatewayError('invalid_request', 'x', judged('context_length_exceeded')),
+      'invalid_prompt',
+      'context_length_exceeded',
+    ],
+    [
+      new GatewayError('invalid_request', 'x', judged('image_too_large')),
+      'image_too_large',
+      'image_too_large',
+    ],
+  ]
+  for (const [failure, code, tollgate_code] of failures) {
+    const [error, failed] = encodeEvents(answerContext(BODY)).fail(failure)
+    const flat = JSON.parse(error?.data ?? '') as JsonObject
+    const { response } = JSON.parse(failed?.data ?? '') as JsonObject
+    for (const told of [flat, objectOf(flat['error']), objectOf(objectOf(response)['error'])]) {
+      assert.deepEqual([told['code'], told['tollgate_code']], [code, tollgate_code])
+    }
+  }
 })
 
 function client(text: string): OpenAI {
