@@ -82,6 +82,12 @@ describe('docs/translation.md', () => {
       ['messages', 'tools.…', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
       ['messages', 'compaction', { compaction: {} }],
       ['messages', 'diagnostics', { diagnostics: {} }],
+      ['messages', 'fallback_credit_token', { fallback_credit_token: 'fct_1' }],
+      [
+        'responses',
+        'prompt_cache_options.comparison_response_id',
+        { prompt_cache_options: { comparison_response_id: 'resp_1' } },
+      ],
       [
         'messages',
         'context_management.edits.compact',

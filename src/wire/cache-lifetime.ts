@@ -1,8 +1,8 @@
-// How long a provider is asked to cache a prompt, in the two classes that have prices: below an hour, and from an hour
-// on. A lifetime outside the list would be billed at an unknown price.
+// What a provider is asked to cache of a prompt: how long, in the two classes that have prices, below an hour and from an
+// hour on (a lifetime outside the list would be billed at an unknown price), and with which other settings.
 import { unsupportedParameter } from '../core/errors.ts'
-import type { JsonObject } from '../core/json.ts'
-import { defined, isObject, stringOf } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { defined, isGiven, isObject, stringOf } from '../core/json.ts'
 import type { CacheMark } from '../core/request.ts'
 import { expectObject, expectText, optional } from './expect.ts'
 import type { Measure } from './measure.ts'
@@ -38,5 +38,23 @@ export function readCacheSettings(body: JsonObject, measure: Measure): void {
   }
   if ((retention ?? 'in_memory') !== 'in_memory') {
     measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
+  }
+}
+
+type UsableCaching = {
+  readonly options: Json | undefined
+  /** What was removed, by the client's names. */
+  readonly dropped: readonly string[]
+}
+
+/** The options without the response that a provider should compare its cache with: it knows no ids of this gateway. */
+export function usableCaching({ prompt_cache_options: options }: JsonObject): UsableCaching {
+  if (!isObject(options) || !isGiven(options['comparison_response_id'])) {
+    return { options, dropped: [] }
+  }
+  const { comparison_response_id: _, ...rest } = options
+  return {
+    options: Object.keys(rest).length === 0 ? undefined : rest,
+    dropped: ['prompt_cache_options.comparison_response_id'],
   }
 }

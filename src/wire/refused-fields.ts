@@ -93,7 +93,6 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   api_key: { why: ALLOWLIST },
   custom_llm_provider: { why: ALLOWLIST },
   model_list: { why: ALLOWLIST },
-  fallback_credit_token: { why: ALLOWLIST },
   plugins: { why: ALLOWLIST },
   compound_custom: { why: ALLOWLIST },
 }

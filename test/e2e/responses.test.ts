@@ -14,6 +14,7 @@ import { z } from 'zod'
 
 import { loadConfig } from '../../src/config/load.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { objectOf } from '../../src/core/json.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { startGateway } from '../../src/gateway.ts'
 import { createKey } from '../../src/store/key-changes.ts'
@@ -135,6 +136,51 @@ for (const model of MODELS) {
       assert.deepEqual(response.incomplete_details, { reason: 'max_output_tokens' })
     })
 
+    test('is told the output limit it sent, in every event and in storage', async () => {
+      const asked = { model, input: '[[sandbox tokens=3]] Hello' }
+      for (const max_output_tokens of [undefined, 50]) {
+        const limit = max_output_tokens === undefined ? {} : { max_output_tokens }
+        const stream = client().responses.stream({ ...asked, ...limit })
+        for await (const event of stream) {
+          if (!('response' in event)) continue
+          assert.equal(event.response.max_output_tokens, max_output_tokens ?? null, event.type)
+        }
+        const { id } = await stream.finalResponse()
+        const whole = await client().responses.create({ ...asked, ...limit })
+        assert.equal(whole.max_output_tokens, max_output_tokens ?? null)
+        for (const stored of [id, whole.id]) {
+          const kept = await client().responses.retrieve(stored)
+          assert.equal(kept.max_output_tokens, max_output_tokens ?? null)
+        }
+      }
+    })
+
+    test('is refused an input without items', async () => {
+      await assert.rejects(client().responses.create({ model, input: [] }), (thrown) => {
+        assert.ok(thrown instanceof OpenAI.APIError)
+        assert.deepEqual(
+          [thrown.status, thrown.code, thrown.param],
+          [400, 'invalid_request', 'input'],
+        )
+        return true
+      })
+    })
+
+    test('may name a response to compare caches with, which is left out', async () => {
+      const { data, response } = await client()
+        .responses.create({
+          model,
+          input: 'Hello',
+          prompt_cache_options: { comparison_response_id: 'resp_1' },
+        })
+        .withResponse()
+      assert.equal(data.status, 'completed')
+      assert.match(
+        response.headers.get('x-tollgate-dropped') ?? '',
+        /prompt_cache_options\.comparison_response_id/,
+      )
+    })
+
     test('notices a broken stream', async () => {
       const stream = await client().responses.create({
         model,
@@ -142,9 +188,17 @@ for (const model of MODELS) {
         stream: true,
       })
       const seen: string[] = []
-      await assert.rejects(async () => {
-        for await (const event of stream) seen.push(event.type)
-      }, OpenAI.APIError)
+      await assert.rejects(
+        async () => {
+          for await (const event of stream) seen.push(event.type)
+        },
+        (thrown) => {
+          assert.ok(thrown instanceof OpenAI.APIError)
+          assert.equal(thrown.code, 'server_error')
+          assert.equal(objectOf(thrown.error)['tollgate_code'], 'provider_failed')
+          return true
+        },
+      )
       assert.ok(seen.some((type) => type.endsWith('.delta')))
       assert.equal(seen.includes('response.completed'), false)
     })

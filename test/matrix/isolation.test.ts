@@ -184,9 +184,6 @@ const NAMED: Record<Exclude<Post, 'embeddings'>, Record<string, JsonObject>> = {
     ]),
     'image_url of the account': input([{ type: 'input_image', image_url: 'gs://b/x.png' }]),
     'file_url of the account': output([{ type: 'input_file', file_url: 'gs://b/x.pdf' }]),
-    'prompt_cache_options.comparison_response_id': {
-      prompt_cache_options: { comparison_response_id: 'resp_1' },
-    },
   },
   messages: {
     container: { container: 'c_1' },

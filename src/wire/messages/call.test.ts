@@ -286,10 +286,12 @@ test('tools and edits that run at the provider are dropped and named, and those 
     tools: [search, bash],
     tool_choice: { type: 'tool', name: 'web_search' },
     diagnostics: { previous_message_id: 'msg_1' },
+    fallback_credit_token: { token: 'fct_1', mode: 'best_effort' },
     context_management: { edits },
   })
   assert.deepEqual(call.dropped, [
     'diagnostics',
+    'fallback_credit_token',
     'tools.web_search_20260318',
     'tool_choice',
     'context_management.edits.compact',

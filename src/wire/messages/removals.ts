@@ -1,6 +1,6 @@
-// What is removed from every messages request, in passthrough too: hosted tools, compaction and diagnostics. They cost
-// more than the hold covers, or reach what another key left in the shared account. Only web searches may stay, where
-// the hold covers them.
+// What is removed from every messages request, in passthrough too: hosted tools, compaction, and what refers to earlier
+// answers. They cost more than the hold covers, or reach what another key left in the shared account. Only web searches
+// may stay, where the hold covers them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
@@ -8,7 +8,7 @@ import { isSearch, withSearchLimit } from './search.ts'
 
 export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Removals {
   const removals: Growing = { changes: {}, dropped: [] }
-  for (const name of ['compaction', 'diagnostics']) {
+  for (const name of ['compaction', 'diagnostics', 'fallback_credit_token']) {
     if (!isGiven(body[name])) continue
     removals.changes[name] = undefined
     removals.dropped.push(name)

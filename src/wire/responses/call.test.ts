@@ -153,6 +153,7 @@ const REFUSED: readonly [param: string, body: JsonObject][] = [
   ['model', { model: 3 }],
   ['input', { input: null }],
   ['input', { input: 5 }],
+  ['input', { input: [] }],
   ['stream', { stream: 'yes' }],
   ['store', { store: 'no' }],
   ['max_output_tokens', { max_output_tokens: 0 }],
@@ -188,10 +189,6 @@ const REFUSED: readonly [param: string, body: JsonObject][] = [
   ],
   ['input[0]', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
   ['input[0].id', { input: [{ type: 'image_generation_call', id: 'ig_1', result: null }] }],
-  [
-    'prompt_cache_options.comparison_response_id',
-    { prompt_cache_options: { comparison_response_id: 'resp_1' } },
-  ],
   ['reasoning.mode', { reasoning: { mode: 'pro' } }],
   ['multi_agent', { multi_agent: { enabled: true } }],
   ['prompt_cache_options.ttl', { prompt_cache_options: { ttl: '9d' } }],
@@ -215,6 +212,21 @@ test('responses: hosted tools are found in the input and in namespaces, and name
   const space = (...inner: Json[]): JsonObject => ({ type: 'namespace', name: 'n', tools: inner })
   const tools = [space(TOOL), space(TOOL, { type: 'code_interpreter' })]
   assert.deepEqual(read({ tools }).dropped, ['tools.namespace'])
+})
+
+test('responses: the id of a response to compare caches with is named, and changes no price', () => {
+  const comparison_response_id = 'resp_1'
+  const call = read({ prompt_cache_options: { comparison_response_id } })
+  assert.deepEqual(call.dropped, ['prompt_cache_options.comparison_response_id'])
+  assert.equal(call.input.cacheWrites, 'none')
+  const lasting = read({ prompt_cache_options: { comparison_response_id, ttl: '12h' } })
+  assert.equal(lasting.input.cacheWrites, 'long')
+  const search = read({
+    prompt_cache_options: { comparison_response_id },
+    tools: [{ type: 'web_search' }],
+  }).search
+  assert.deepEqual(search?.dropped, ['prompt_cache_options.comparison_response_id'])
+  assert.deepEqual(read({ prompt_cache_options: { comparison_response_id: null } }).dropped, [])
 })
 
 test('responses: restricted fields pass with their default values', () => {

@@ -6,7 +6,7 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 import { refuseAccountFiles } from '../account-files.ts'
-import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
+import { lifetimeOf, readCacheSettings, usableCaching } from '../cache-lifetime.ts'
 import { compactionIn } from '../compaction.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { endUserOf } from '../end-user.ts'
@@ -26,7 +26,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
   readPrompt(body, walk)
   const { tools, dropped } = usableTools(body)
-  const compaction = compactionIn(body)
+  const everywhere = [...compactionIn(body), ...usableCaching(body).dropped]
   const searchesMax = searchesMaxOf(body)
   for (const tool of tools) readTool(tool, walk)
   readSettings(body, walk)
@@ -41,14 +41,14 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
       thinks: typeof effort === 'string' && effort !== 'none',
     }),
     needs: [...walk.needs],
-    dropped: [...dropped, ...compaction],
+    dropped: [...dropped, ...everywhere],
     droppedAtHome: walk.hasForeignThoughts ? ['input.reasoning'] : undefined,
     search:
       searchesMax === 0
         ? undefined
         : {
             searchesMax,
-            dropped: [...usableTools(body, { maySearch: true }).dropped, ...compaction],
+            dropped: [...usableTools(body, { maySearch: true }).dropped, ...everywhere],
           },
     endUser: endUserOf(body),
     metadata: labelsOf(body['metadata']),
@@ -70,8 +70,8 @@ function readPrompt(body: JsonObject, walk: Walk): void {
     walk.measure.text(input)
     return
   }
-  if (!isArray(input)) {
-    throw invalidRequest('input', 'input must be a string or a list of items')
+  if (!isArray(input) || input.length === 0) {
+    throw invalidRequest('input', 'input must be a string or a list of at least one item')
   }
   for (const [index, item] of input.entries()) {
     walk.measure.item()
@@ -188,8 +188,9 @@ function readTool(tool: Json, { measure, needs }: Walk): void {
 
 function readSettings(body: JsonObject, { measure, needs }: Walk): void {
   refuseWithin(body)
-  readCacheSettings(body, measure)
-  const { text, store } = body
+  const { text, store, prompt_cache_retention } = body
+  const { options } = usableCaching(body)
+  readCacheSettings({ prompt_cache_options: options, prompt_cache_retention }, measure)
   const format = isObject(text) ? text['format'] : undefined
   measure.json(format)
   if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
@@ -200,15 +201,9 @@ function readSettings(body: JsonObject, { measure, needs }: Walk): void {
 }
 
 /** Refuses what no request may carry inside fields that are otherwise allowed. */
-function refuseWithin({ reasoning, prompt_cache_options: caching }: JsonObject): void {
+function refuseWithin({ reasoning }: JsonObject): void {
   const mode = (isObject(reasoning) ? reasoning['mode'] : undefined) ?? 'standard'
   if (mode !== 'standard') {
     throw unsupportedParameter('reasoning.mode', `reasoning.mode is not supported: ${PRICE}`)
-  }
-  if (isObject(caching) && isGiven(caching['comparison_response_id'])) {
-    throw unsupportedParameter(
-      'prompt_cache_options.comparison_response_id',
-      'prompt_cache_options.comparison_response_id is not supported: providers do not know the response ids of this gateway',
-    )
   }
 }

@@ -38,6 +38,20 @@ const CHANGES: readonly [
     { store: false, include: ['x', 'reasoning.encrypted_content'] },
   ],
   [
+    'a response to compare caches with is known only to the gateway',
+    { prompt_cache_options: { comparison_response_id: 'resp_1' } },
+    { store: false, include: ['reasoning.encrypted_content'] },
+  ],
+  [
+    'other options of the prompt cache stay',
+    { prompt_cache_options: { comparison_response_id: 'resp_1', ttl: '12h' } },
+    {
+      prompt_cache_options: { ttl: '12h' },
+      store: false,
+      include: ['reasoning.encrypted_content'],
+    },
+  ],
+  [
     'an included field is not requested twice',
     { include: ['reasoning.encrypted_content'] },
     { store: false, include: ['reasoning.encrypted_content'] },
@@ -182,11 +196,23 @@ test('responses: thoughts that the provider cannot read are removed, along with 
 const RECORDED = readFileSync(
   new URL('../../../test/fixtures/responses/reasoning-text-call.sse', import.meta.url),
 )
-const BODY = { model: 'public-model', input: 'x', previous_response_id: 'resp_before' }
-const NAMES = ['resp_1', 'public-model', 'resp_before', true]
+const BODY = {
+  model: 'public-model',
+  input: 'x',
+  previous_response_id: 'resp_before',
+  max_output_tokens: 4000,
+}
+const OURS = {
+  id: 'resp_1',
+  model: 'public-model',
+  previous_response_id: 'resp_before',
+  store: true,
+  max_output_tokens: 4000,
+  max_tool_calls: null,
+}
 
-function namesOf(response: JsonObject): unknown[] {
-  return ['id', 'model', 'previous_response_id', 'store'].map((name) => response[name])
+function assertOurs(response: JsonObject): void {
+  assert.deepEqual({ ...response, ...OURS }, response)
 }
 
 const responseIn = (text: string): JsonObject =>
@@ -205,17 +231,8 @@ test('responses: events are passed on unchanged except for the names in response
     changed++
     assert.match(text, new RegExp(`^event: ${event.event}\ndata: {"type":"${event.event}"`))
     const [before, after] = [responseIn(event.raw), responseIn(text)]
-    assert.deepEqual(namesOf(after), NAMES)
-    assert.deepEqual(
-      { ...after, id: 0, model: 0, previous_response_id: 0, store: 0 },
-      {
-        ...before,
-        id: 0,
-        model: 0,
-        previous_response_id: 0,
-        store: 0,
-      },
-    )
+    assertOurs(after)
+    assert.deepEqual(after, { ...before, ...OURS })
   }
   assert.equal(changed, 3)
 })
@@ -235,7 +252,7 @@ test('responses: a provider without event lines is understood too', () => {
   const data = '{"type":"response.created","response":{"id":"theirs"}}'
   const event = { event: '', data, raw: `data: ${data}\n\n` }
   const text = forwardEvents(answerContext(BODY)).forward(event, [])
-  assert.deepEqual(namesOf(responseIn(text)), NAMES)
+  assertOurs(responseIn(text))
 })
 
 test('responses: long numbers in a response object stay as they are', () => {
@@ -260,10 +277,10 @@ test('responses: a stream that breaks keeps its id and continues its numbering',
 
 test('responses: a whole answer is passed on unchanged except for the names', () => {
   const text =
-    '{"id":"theirs", "model":"gpt-up-2026","output":[ ],"x":1.0,"store":false,"previous_response_id":null}'
+    '{"id":"theirs", "model":"gpt-up-2026","output":[ ],"x":1.0,"store":false,"previous_response_id":null,"max_output_tokens":128000,"max_tool_calls":5}'
   const sent = forwardResponse(readJsonAnswer(Buffer.from(text)), answerContext(BODY))
   assert.equal(
     sent,
-    '{"id":"resp_1", "model":"public-model","output":[ ],"x":1.0,"store":true,"previous_response_id":"resp_before"}',
+    '{"id":"resp_1", "model":"public-model","output":[ ],"x":1.0,"store":true,"previous_response_id":"resp_before","max_output_tokens":4000,"max_tool_calls":null}',
   )
 })

@@ -5,6 +5,7 @@ import { listOf, objectOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
+import { usableCaching } from '../cache-lifetime.ts'
 import { exactly } from '../exact-json.ts'
 import { setMembers } from '../json-text.ts'
 import type { JsonBody } from '../json.ts'
@@ -32,6 +33,7 @@ function changesTo(value: JsonObject, change: RequestChange): JsonObject {
     store: false,
     previous_response_id: undefined,
     context_management: undefined,
+    prompt_cache_options: usableCaching(value).options,
     ...(change.outputTokensMax === undefined ? {} : { max_output_tokens: change.outputTokensMax }),
     ...(givesEncryptedReasoning(change) ? { include: includeOf(value) } : {}),
     ...(maySearch ? { max_tool_calls: searchesMax } : {}),
@@ -95,6 +97,8 @@ function ours({ model, body }: AnswerContext, id: string): JsonObject {
     model,
     previous_response_id: body['previous_response_id'] ?? null,
     store: body['store'] ?? true,
+    max_output_tokens: body['max_output_tokens'] ?? null,
+    max_tool_calls: body['max_tool_calls'] ?? null,
   }
 }
 

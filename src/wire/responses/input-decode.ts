@@ -125,10 +125,21 @@ function decodeItem({ item, place }: Placed, turns: Turns, reading: Reading): vo
     default:
       throw unsupportedParameter(
         place,
-        `${place} has the type ${JSON.stringify(type)}, which this model cannot be sent; leave it out, or use a model whose provider speaks the responses format`,
+        `${place} has the type ${JSON.stringify(type.slice(0, 100))}, which this model cannot be sent: it takes ${ITEM_TYPES.join(', ')}; leave the item out, or use a model whose provider speaks the responses format`,
       )
   }
 }
+
+const ITEM_TYPES = [
+  'message',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'reasoning',
+  'additional_tools',
+  'item_reference',
+]
 
 const ROLES = ['user', 'assistant', 'system', 'developer'] as const
 

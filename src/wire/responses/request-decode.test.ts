@@ -385,3 +385,11 @@ for (const [param, body] of REFUSED) {
     )
   })
 }
+
+test('responses: the refusal of an item lists the types that any model takes', () => {
+  assert.throws(() => decode({ input: [{ type: 'mesage', role: 'user', content: 'x' }] }), {
+    code: 'unsupported_parameter',
+    message:
+      /the type "mesage", .* takes message, function_call, function_call_output, custom_tool_call, custom_tool_call_output, reasoning, additional_tools, item_reference;/,
+  })
+})
