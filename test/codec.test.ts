@@ -98,7 +98,7 @@ for (const format of FORMATS) {
 
 for (const [format, { kinds, choices }] of Object.entries(ANSWERS)) {
   const codec = codecOf(format as Format)
-  const body = { stream_options: { include_usage: true } }
+  const body = asking({ stream_options: { include_usage: true } })
   describe(`${format}: answers`, () => {
     test('a stream carries what the events say', () => {
       fc.assert(
@@ -168,7 +168,7 @@ describe('from any provider to any client', () => {
 })
 
 function streamed(format: Format, events: readonly CanonicalEvent[]): Buffer {
-  const body = { stream: true, stream_options: { include_usage: true } }
+  const body = asking({ stream: true, stream_options: { include_usage: true } })
   const encoder = codecOf(format).encodeEvents(fixedAnswer(body))
   return Buffer.from(events.flatMap((event) => encoder.encode(event).map(writeSse)).join(''))
 }
@@ -267,12 +267,12 @@ function checkCase(codec: Codec, { sections }: Case): void {
       }
       case 'as FORMAT':
         assert.deepEqual(
-          json(codecOf(target).encodeResponse(events(), fixedAnswer(request))),
+          json(codecOf(target).encodeResponse(events(), fixedAnswer(asking(request)))),
           expected,
         )
         break
       case 'as FORMAT stream': {
-        const encoder = codecOf(target).encodeEvents(fixedAnswer(request))
+        const encoder = codecOf(target).encodeEvents(fixedAnswer(asking(request)))
         const text = events().flatMap((event) => encoder.encode(event).map(writeSse))
         assert.equal(text.join('').trim(), sections.get(name))
         break
@@ -281,6 +281,11 @@ function checkCase(codec: Codec, { sections }: Case): void {
         assert.fail(`no check is called "${name}"`)
     }
   }
+}
+
+/** A request that asks for thoughts as well: messages clients that do not are shown none. */
+function asking(request: JsonObject): JsonObject {
+  return { thinking: { type: 'adaptive' }, ...request }
 }
 
 function json(value: unknown): unknown {

@@ -128,7 +128,7 @@ function resolveTarget(context: Knowledge, question: TargetQuestion): Target | U
   const provider = context.providers.get(target.provider)
   const isOwn = role === 'targets'
   const written = entry.abilities.reasoning
-  const found = known.abilities.reasoning
+  const found = known.reasons ?? known.abilities.reasoning
   const reasons = certain(isOwn ? (written ?? found) : (found ?? written))
   return {
     provider: target.provider,

@@ -55,6 +55,8 @@ export type SandboxModel = {
   readonly context: number
   readonly maxOutput: number
   readonly abilities: Abilities
+  /** Whether it thinks; unset = if it has the ability. Some accept settings for it without ever thinking. */
+  readonly reasons?: boolean
 }
 
 /** The name of the provider that ships with Tollgate; no configured provider may have it. */
@@ -172,6 +174,7 @@ type Known = {
   readonly context?: number | undefined
   readonly maxOutput?: number | undefined
   readonly abilities: Abilities
+  readonly reasons?: boolean
   readonly imageTokens: number
   readonly changesAt?: number | null | undefined
   readonly alsoKnownAs?: readonly string[]

@@ -41,6 +41,8 @@ export type Conversation = Asked<'chat'> & {
   readonly outputFormat?: OutputFormat
   readonly verbosity?: (typeof VERBOSITIES)[number]
   readonly reasoning?: Reasoning
+  /** The client has not asked for thoughts, and its format shows none unless asked. */
+  readonly hidesThoughts?: boolean
   readonly sampling: Sampling
   /** How many answers; 1 unless the client asked for more. */
   readonly choices: number

@@ -1,6 +1,6 @@
 // Passes a provider's answer on to the client: the same bytes where both speak one format, decoded and encoded where
 // they do not. Returns the end of the answer unsent, because nothing may be completed before it is in the books.
-import type { UpstreamFormat } from '../core/endpoints.ts'
+import { likelyInput } from '../catalog/tokens.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import { readWhole, tooLong } from '../providers/whole.ts'
@@ -82,7 +82,7 @@ class PassingStream {
     this.#request = request
     this.#books = books
     this.#decode = upstreamCodecOf(target.format).decodeEvents()
-    this.#voice = voiceFor(target.format, request)
+    this.#voice = voiceFor(target, request)
     reply.beginStream(this.#voice)
   }
 
@@ -189,10 +189,10 @@ async function relayWhole(
 }
 
 /** Forwards events as they are where the formats match, and encodes their meaning in the client's format where not. */
-function voiceFor(format: UpstreamFormat, request: ClientRequest): EventForwarder {
-  const { codec } = request
+function voiceFor({ format, inputTokens }: Prepared, request: ClientRequest): EventForwarder {
+  const { codec, call } = request
   if (format === codec.format) return codec.forwardEvents(request)
-  const encoder = codec.encodeEvents(request)
+  const encoder = codec.encodeEvents(request, inputTokens ?? likelyInput(call.input))
   return {
     keepAlive: encoder.keepAlive,
     fail: (error) => encoder.fail(error),

@@ -87,6 +87,7 @@ export const FEATURES = {
   },
   reasoning: { chat: 'reasoning_effort', responses: 'reasoning', messages: 'thinking' },
   thinking_off: { chat: 'reasoning_effort', responses: 'reasoning', messages: 'thinking' },
+  unasked_thoughts: { messages: 'thinking' },
   schema_name: { chat: 'response_format.json_schema.name', responses: 'text.format.name' },
   loose_schema: { messages: 'output_config.format' },
 } as const satisfies Record<string, Partial<Record<ChatFormat, string>>>
@@ -106,6 +107,7 @@ const LOOSE =
   'the model reads every schema, but is bound only to closed objects without optional properties'
 
 const PLAIN = 'only a reasoning model takes it'
+const UNASKED = 'a model may think, but a client that does not ask for thoughts is shown none'
 const ANYWAY = 'a model that cannot be stopped from thinking thinks as little as it can'
 
 /** What each format cannot express. */
@@ -127,6 +129,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     foreign_thinking: drop('thoughts can be returned only to the provider that made them'),
     reasoning: drop(PLAIN),
     thinking_off: drop(ANYWAY),
+    unasked_thoughts: drop(UNASKED),
     loose_schema: drop(LOOSE),
   },
   responses: {
@@ -147,6 +150,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     foreign_thinking: drop('thoughts can be returned only to the provider that made them'),
     reasoning: drop(PLAIN),
     thinking_off: drop(ANYWAY),
+    unasked_thoughts: drop(UNASKED),
     loose_schema: drop(LOOSE),
   },
   messages: {
@@ -208,6 +212,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     foreign_thinking: drop('thoughts can be returned only to the provider that made them'),
     reasoning: drop(PLAIN),
     thinking_off: drop(ANYWAY),
+    unasked_thoughts: drop(UNASKED),
     schema_name: drop('schemas have no names'),
   },
   converse: {
@@ -237,6 +242,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     tool_input_format: drop('the format is given in the tool’s description instead'),
     reasoning: drop('only Nova 2 and gpt-oss take it'),
     thinking_off: drop('only Nova 2 can be stopped from thinking'),
+    unasked_thoughts: drop(UNASKED),
     thinking_budget: drop('it is turned into the nearest reasoning effort'),
     thinking_display: drop('the provider decides how thoughts are shown'),
     foreign_thinking: drop('thoughts can be returned only to the provider that made them'),

@@ -211,6 +211,33 @@ describe('fields set to their defaults are not named', () => {
     })
 })
 
+test('messages: thoughts that are not asked for are named where a model may have some', () => {
+  const named = (body: JsonObject, listener: Listener): boolean => {
+    const request = codecOf('messages').decodeRequest({ ...SMALLEST.messages, ...body })
+    assert.ok(request.kind === 'chat')
+    return lossesOf(request, 'messages', listener).includes('thinking')
+  }
+  const listeners: [TargetFormat, model: string, expected: boolean, reasons?: boolean][] = [
+    ['chat', 'deepseek-v4-pro', true],
+    ['chat', 'house', true, true],
+    ['chat', 'house', false, false],
+    ['chat', 'gpt-4.1', false],
+    ['responses', 'gpt-5', true],
+    ['responses', 'gpt-5.1', false],
+    ['gemini', 'gemini-2.0-flash', false],
+    ['gemini', 'gemini-3-pro', true],
+    ['converse', 'meta.llama4', false],
+    ['converse', 'deepseek.r1', true, true],
+    ['converse', 'openai.gpt-oss-120b', true],
+  ]
+  for (const [format, model, expected, reasons] of listeners) {
+    const listener = { format, model, ...(reasons !== undefined && { nature: { reasons } }) }
+    assert.equal(named({}, listener), expected, model)
+  }
+  const asked = { thinking: { type: 'adaptive' } }
+  assert.equal(named(asked, { format: 'responses', model: 'gpt-5' }), false)
+})
+
 /** What the provider is sent and what is named to the client, or the refusal. */
 function fateOf(client: ChatFormat, body: JsonObject, target: Listener): string {
   try {

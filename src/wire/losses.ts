@@ -15,7 +15,7 @@ import { claudeOf } from './messages/claude.ts'
 import { isForcedInWords } from './messages/forced-tool.ts'
 import { hindranceOf, thinksAsAsked } from './messages/thinking-encode.ts'
 import { takesSampling } from './sampling.ts'
-import { isDeafToEffort, thinksAnyway } from './thinking.ts'
+import { isDeafToEffort, mayThink, thinksAnyway } from './thinking.ts'
 
 /** The model that is called, by its provider's name for it, and the format in which it is called. */
 export type Listener = {
@@ -49,13 +49,12 @@ export function lossesOf(request: Conversation, client: ChatFormat, target: List
 
 /** The features a request uses. */
 export function featuresOf(request: Conversation, target: Listener): Feature[] {
-  const { sampling, messages, reasoning, outputFormat } = request
+  const { sampling, messages, outputFormat } = request
   const parts = messages.flatMap((message): readonly Part[] => message.parts)
   const told: Conversation = defined({ ...request, model: target.model, nature: target.nature })
   const claude = claudeOf(told)
   const isClaudes = target.format === 'messages'
   const thinks = isClaudes && thinksAsAsked(told)
-  const hindrance = isClaudes ? hindranceOf(told) : undefined
   const isFree = takesSampling(told)
   const uses: Record<Feature, boolean> = {
     choices: request.choices > 1,
@@ -102,6 +101,34 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
         (tool) => tool.type === 'custom' && differs(tool.inputFormat?.['type'], 'text'),
       ),
     file_beyond_pdf: parts.some((part) => part.type === 'file' && !isPdfOrText(part)),
+    ...thinkingUses(told, parts, target.format),
+    schema_name: outputFormat?.type === 'json-schema',
+    loose_schema: outputFormat?.type === 'json-schema' && outputFormat.strict !== true,
+  }
+  return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
+}
+
+type ThinkingFeature =
+  | 'thinking_before_forced_tool'
+  | 'thinking_within_small_limit'
+  | 'thinking_in_unthinking_turn'
+  | 'effort_beside_budget'
+  | 'thinking_budget'
+  | 'thinking_display'
+  | 'foreign_thinking'
+  | 'reasoning'
+  | 'thinking_off'
+  | 'unasked_thoughts'
+
+/** Those that ask for thoughts, or carry some back. */
+function thinkingUses(
+  told: Conversation,
+  parts: readonly Part[],
+  format: TargetFormat,
+): Record<ThinkingFeature, boolean> {
+  const { reasoning } = told
+  const hindrance = format === 'messages' ? hindranceOf(told) : undefined
+  return {
     thinking_before_forced_tool: hindrance === 'forced tool',
     thinking_within_small_limit: hindrance === 'small limit',
     thinking_in_unthinking_turn: hindrance === 'unthinking turn',
@@ -109,14 +136,12 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     thinking_budget: reasoning?.tokensMax !== undefined,
     thinking_display: reasoning?.display !== undefined,
     foreign_thinking: parts.some(
-      (part) => part.type === 'thinking' && part.seal?.format !== target.format,
+      (part) => part.type === 'thinking' && part.seal?.format !== format,
     ),
-    reasoning: isDeafToEffort(told, target.format),
-    thinking_off: thinksAnyway(told, target.format),
-    schema_name: outputFormat?.type === 'json-schema',
-    loose_schema: outputFormat?.type === 'json-schema' && outputFormat.strict !== true,
+    reasoning: isDeafToEffort(told, format),
+    thinking_off: thinksAnyway(told, format),
+    unasked_thoughts: told.hidesThoughts === true && mayThink(told, format),
   }
-  return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
 }
 
 /** Whether a field differs from its default, which many clients send explicitly. */

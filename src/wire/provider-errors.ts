@@ -20,7 +20,9 @@ export function decodeErrorBody(body: JsonObject): ProviderComplaint {
 export function decodeComplaint(error: unknown): ProviderComplaint {
   if (typeof error === 'string') return contentRefusal(error) ?? { message: error }
   if (!isObject(error)) return {}
-  const { message, code, type, param } = error
+  const { message, type, param } = error
+  // A provider may be such a gateway itself: its own code says more than the one from OpenAI's list beside it.
+  const code = error['tollgate_code'] ?? error['code']
   return (
     contentRefusal(stringOf(message) ?? '') ?? {
       ...texts({ message, type, param }),

@@ -5,6 +5,7 @@ import type { Thinker } from './effort.ts'
 import { effortOf, isPlain, toldEffort } from './effort.ts'
 import { geminiOf } from './gemini/thinking-encode.ts'
 import { claudeOf } from './messages/claude.ts'
+import { openAiOf } from './openai.ts'
 
 export function asksForThinking({ reasoning }: Pick<Thinker, 'reasoning'>): boolean {
   return reasoning !== undefined && reasoning.effort !== 'none'
@@ -25,6 +26,24 @@ export function isDeafToEffort(thinker: Thinker, format: TargetFormat): boolean 
       return !geminiOf(thinker).thinks
     case 'converse':
       return !canBeToldEffort(thinker.model)
+  }
+}
+
+/** Whether a model may think, although nothing says that it must. */
+export function mayThink(thinker: Thinker, format: TargetFormat): boolean {
+  if (thinker.reasoning?.effort === 'none') return thinksAnyway(thinker, format)
+  if (thinker.nature?.reasons === false) return false
+  switch (format) {
+    case 'chat':
+    case 'responses':
+      if (isPlain(thinker)) return false
+      return asksForThinking(thinker) || (openAiOf(thinker)?.reasonsUnasked ?? true)
+    case 'messages':
+      return asksForThinking(thinker) && claudeOf(thinker).thinks
+    case 'gemini':
+      return geminiOf(thinker).thinks
+    case 'converse':
+      return thinker.nature?.reasons === true || canBeToldEffort(thinker.model)
   }
 }
 

@@ -12,7 +12,7 @@ export type Speaker = {
 }
 
 /** Features that not every library has. */
-export type Skill = 'stop' | 'single' | 'thoughts' | 'thoughts back' | 'late usage'
+export type Skill = 'stop' | 'single' | 'thoughts' | 'thoughts back'
 
 /** The gateway's address and the key; every call goes through this fetch. */
 export type Line = {

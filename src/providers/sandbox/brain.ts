@@ -161,7 +161,8 @@ function choiceOf(content: Content, { script, ways }: Question, index: number): 
 }
 
 function thinkingFor({ request, script, ways, turn }: Question): readonly Block[] {
-  if (!thinksFirst(request.model)) return []
+  // Like Claude, it does not think unless a request in this format asks for it.
+  if (!thinksFirst(request.model) || request.hidesThoughts === true) return []
   // At least half of a short answer is left for the answer itself.
   const tokensMax = Math.min(
     request.reasoning?.tokensMax ?? Infinity,

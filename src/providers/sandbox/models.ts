@@ -78,6 +78,7 @@ function chatModel(id: string, price: Price): SandboxModel {
     context: CONTEXT_TOKENS,
     maxOutput: OUTPUT_TOKENS_MAX,
     abilities: allAbilities(true),
+    reasons: thinksFirst(id),
   }
 }
 

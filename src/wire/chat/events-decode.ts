@@ -3,7 +3,7 @@
 // usage-only chunk before it, after which some providers just close the connection.
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, listOf, stringOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { Choices } from '../choices.ts'
 import { decodeComplaint, streamError, withoutContent } from '../provider-errors.ts'
@@ -57,15 +57,19 @@ class AnswerDecoder {
       events.push({ type: 'response-start', id, model: stringOf(chunk['model']) ?? '' })
     }
     const { choices, usage } = chunk
+    const counted = isObject(usage) ? decodeUsage(usage) : undefined
+    const told = counted === undefined ? [] : [usageEvent(counted, chunk['service_tier'])]
+    // Before the words it came with: some clients are told the input at the beginning.
+    const isEarly = isArray(choices) && !choices.some(isLast)
+    if (isEarly) events.push(...told)
     if (isArray(choices)) {
       for (const choice of choices) {
         // One by one, here and in the other formats: a call takes only so many arguments.
         if (isObject(choice)) for (const event of this.#addChoice(choice)) events.push(event)
       }
     }
-    const counted = isObject(usage) ? decodeUsage(usage) : undefined
+    if (!isEarly) events.push(...told)
     if (counted === undefined) return events
-    events.push(usageEvent(counted, chunk['service_tier']))
     return isArray(choices) && choices.length === 0 && this.#choices.haveEnded
       ? [...events, ...this.end()]
       : events
@@ -76,9 +80,7 @@ class AnswerDecoder {
     if (decoder.isEnded) return []
     const { delta, logprobs, finish_reason: reason, stop_reason, matched_stop } = choice
     const events = isObject(delta) ? decoder.add(delta, logprobs) : []
-    // Some providers send an empty reason before the choice has ended.
-    const isEnd = typeof reason === 'string' && reason !== ''
-    if (!isEnd) return events
+    if (!isLast(choice)) return events
     // vLLM and SGLang name the stop sequence that was met, or number the token.
     const stopSequence = stringOf(stop_reason) ?? stringOf(matched_stop)
     return [...events, ...decoder.end(reason, stopSequence)]
@@ -91,6 +93,12 @@ class AnswerDecoder {
     const ends = this.#choices.all.flatMap((choice) => choice.end('stop'))
     return [...ends, { type: 'response-end' }]
   }
+}
+
+/** Whether this is the end of a choice: some providers send an empty reason before that. */
+function isLast(choice: Json): boolean {
+  const { finish_reason: reason } = objectOf(choice)
+  return typeof reason === 'string' && reason !== ''
 }
 
 /** A whole choice as the single chunk of a stream: the message becomes the delta, and its calls are numbered. */

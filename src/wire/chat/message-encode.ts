@@ -18,7 +18,15 @@ import { encodeUrl } from '../media.ts'
 // The longest tool call id that OpenAI accepts.
 const CALL_ID_CHARACTERS_MAX = 40
 
-export function encodeMessages(messages: readonly Message[]): readonly JsonObject[] {
+type Manner = {
+  /** Whether every answer needs thoughts, even where there are none. */
+  readonly wantsThoughts: boolean
+}
+
+export function encodeMessages(
+  messages: readonly Message[],
+  manner: Manner,
+): readonly JsonObject[] {
   const encoded: JsonObject[] = []
   // A tool's result can only be text here. Its images and files follow in a user message, after all results.
   let media: (ImagePart | FilePart)[] = []
@@ -27,14 +35,14 @@ export function encodeMessages(messages: readonly Message[]): readonly JsonObjec
       encoded.push({ role: 'user', content: encodeParts(media) })
       media = []
     }
-    encoded.push(encodeMessage(message))
+    encoded.push(encodeMessage(message, manner))
     if (message.role === 'tool') media.push(...message.parts.filter((part) => part.type !== 'text'))
   }
   if (media.length > 0) encoded.push({ role: 'user', content: encodeParts(media) })
   return encoded
 }
 
-function encodeMessage(message: Message): JsonObject {
+function encodeMessage(message: Message, manner: Manner): JsonObject {
   const name = 'name' in message && message.name !== undefined ? { name: message.name } : {}
   switch (message.role) {
     case 'system':
@@ -42,7 +50,7 @@ function encodeMessage(message: Message): JsonObject {
     case 'user':
       return { role: message.role, content: encodeContent(message.parts), ...name }
     case 'assistant':
-      return { role: 'assistant', ...encodeAssistant(message.parts), ...name }
+      return { role: 'assistant', ...encodeAssistant(message.parts, manner), ...name }
     case 'tool': {
       const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
       const content = message.isError === true ? `Error: ${text}` : text
@@ -85,7 +93,10 @@ function encodeFile(file: FilePart): JsonObject {
   return { type: 'file', file: { filename: fileName(file), file_data: encodeUrl(source) } }
 }
 
-function encodeAssistant(parts: readonly AssistantPart[]): JsonObject {
+/** What stands in for thoughts: providers that want some take an empty text for none. */
+const NO_THOUGHTS = ' '
+
+function encodeAssistant(parts: readonly AssistantPart[], { wantsThoughts }: Manner): JsonObject {
   const texts = parts.filter((part) => part.type === 'text')
   const refusals = parts.filter((part) => part.type === 'refusal')
   const calls = parts.filter((part) => part.type === 'tool-call')
@@ -93,6 +104,7 @@ function encodeAssistant(parts: readonly AssistantPart[]): JsonObject {
   return {
     content: text === '' && (calls.length > 0 || refusals.length > 0) ? null : text,
     ...(refusals.length > 0 && { refusal: refusals.map((part) => part.text).join('') }),
+    ...(wantsThoughts && { reasoning_content: NO_THOUGHTS }),
     ...encodeThinking(parts.filter((part) => part.type === 'thinking')),
     ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
   }

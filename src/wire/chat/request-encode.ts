@@ -14,6 +14,7 @@ import type {
 import { takesCustomTools, withFunctionsOnly } from '../custom-tools.ts'
 import { toldEffort } from '../effort.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../identifiers.ts'
+import { knownNames } from '../known-names.ts'
 import { takesSampling } from '../sampling.ts'
 import { withAllowedOnly } from '../tool-choice.ts'
 import { fitToolName } from '../tool-name.ts'
@@ -25,7 +26,7 @@ export function encodeRequest(asked: CanonicalRequest): JsonObject {
   const { tools, toolChoice, cacheKey, endUser } = request
   return defined({
     model: request.model,
-    messages: encodeMessages(request.messages),
+    messages: encodeMessages(request.messages, { wantsThoughts: wantsThoughts(request) }),
     stream: request.stream ? true : undefined,
     // Without this a stream reports no usage, and there would be nothing to settle with.
     stream_options: request.stream ? { include_usage: true } : undefined,
@@ -42,6 +43,15 @@ export function encodeRequest(asked: CanonicalRequest): JsonObject {
     user: endUser && fitIdentifier(endUser, OPENAI_IDENTIFIER_CHARACTERS_MAX),
     service_tier: request.serviceTier,
   })
+}
+
+/**
+ * DeepSeek and Kimi refuse a conversation with tools in which an answer lacks its thoughts. A client that was shown none,
+ * or another model, has none to send back.
+ */
+function wantsThoughts(request: Conversation): boolean {
+  if (request.tools.length === 0 || request.nature?.reasons === false) return false
+  return knownNames(request).some((name) => /deepseek|kimi/i.test(name))
 }
 
 /** Servers that follow OpenAI know neither custom tools nor lists of allowed ones. */

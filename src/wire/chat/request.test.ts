@@ -257,3 +257,30 @@ test('names too long for a provider are shortened and stay distinct', () => {
   assert.equal(String(one).length, 64)
   assert.notEqual(one, other)
 })
+
+test('models that insist on thoughts beside tools get a placeholder where there are none', () => {
+  const seal = { format: 'chat', kind: 'signature', value: '' } as const
+  const messages: Message[] = [
+    { role: 'user', parts: [{ type: 'text', text: 'a' }] },
+    { role: 'assistant', parts: [{ type: 'thinking', text: 'hm', seal }] },
+    {
+      role: 'assistant',
+      parts: [{ type: 'tool-call', id: 'c', name: 'f', input: '{}', custom: false }],
+    },
+    { role: 'tool', callId: 'c', parts: [] },
+  ]
+  const tools: Tool[] = [{ type: 'function', name: 'f', schema: {} }]
+  const thoughts = (more: object): unknown[] => {
+    const sent = encodeRequest({ ...PLAIN, messages, tools, ...more })['messages'] as JsonObject[]
+    return sent.flatMap(({ role, reasoning_content: said }) => (role === 'assistant' ? [said] : []))
+  }
+  assert.deepEqual(thoughts({ model: 'deepseek-v4-pro' }), ['hm', ' '])
+  assert.deepEqual(thoughts({ model: 'moonshotai/Kimi-K2.6' }), ['hm', ' '])
+  assert.deepEqual(thoughts({ model: 'prod', nature: { alsoKnownAs: ['kimi-k2.5'] } }), ['hm', ' '])
+  assert.deepEqual(thoughts({ model: 'deepseek-v4-pro', tools: [] }), ['hm', undefined])
+  assert.deepEqual(thoughts({ model: 'deepseek-chat', nature: { reasons: false } }), [
+    'hm',
+    undefined,
+  ])
+  assert.deepEqual(thoughts({ model: 'gpt-5' }), ['hm', undefined])
+})

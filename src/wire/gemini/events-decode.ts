@@ -2,7 +2,7 @@
 // pieces. There is no end marker: the answer is complete when its candidate reports a finish reason.
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
+import { isGiven, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { Choices } from '../choices.ts'
 import { exactly } from '../exact-json.ts'
@@ -32,13 +32,17 @@ class AnswerDecoder {
     if (this.#isEnded) return []
     const { candidates, usageMetadata, promptFeedback } = chunk
     const events = this.#start(chunk)
+    const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
+    const told: readonly CanonicalEvent[] = usage === undefined ? [] : [{ type: 'usage', usage }]
+    // Before the words it came with: some clients are told the input at the beginning.
+    const isEarly = !listOf(candidates).some((each) => isGiven(objectOf(each)['finishReason']))
+    if (isEarly) events.push(...told)
     for (const candidate of listOf(candidates)) {
       if (!isObject(candidate)) continue
       const decoder = this.#candidates.at(candidate['index'])
       for (const event of decoder.add(candidate)) events.push(event)
     }
-    const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
-    if (usage !== undefined) events.push({ type: 'usage', usage })
+    if (!isEarly) events.push(...told)
     this.#refuseUnusable(usage)
     const refusal = this.#candidates.isEmpty ? decodeRefusal(promptFeedback) : undefined
     if (refusal !== undefined) events.push(refusal)

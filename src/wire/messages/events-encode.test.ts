@@ -20,6 +20,7 @@ const answer: AnswerContext = {
   body: {
     tools: [{ name: 'x'.repeat(100), input_schema: { type: 'object' } }],
     stop_sequences: ['END'],
+    thinking: { type: 'enabled', budget_tokens: 1024 },
   },
   createdAt: 1_700_000_000,
   now: () => 1_700_000_001,
@@ -49,6 +50,7 @@ const conversation: CanonicalEvent[] = [
   start,
   { type: 'ping' },
   { type: 'thinking-start', ...at(0) },
+  { type: 'ping' },
   { type: 'thinking-delta', ...at(0), text: 'Let me ' },
   { type: 'thinking-delta', ...at(0), text: 'think.' },
   { type: 'thinking-end', ...at(0), seal },
@@ -138,12 +140,57 @@ test('a whole answer says what the stream says', () => {
   assert.deepEqual(encodeResponse(conversation, answer), message)
 })
 
-test('message_start carries the input counts known before the answer starts', () => {
-  const [first] = encodeEvents(answer).encode(start)
-  assert.match(first?.data ?? '', /"input_tokens":0,/)
-  const encoder = encodeEvents(answer)
-  encoder.encode({ type: 'usage', usage })
-  assert.match(encoder.encode(start)[0]?.data ?? '', /"input_tokens":30,/)
+describe('the input is counted as well as it is known', () => {
+  const said: CanonicalEvent[] = [
+    { type: 'text-start', ...at(0) },
+    { type: 'text-delta', ...at(0), text: 'Hi' },
+    { type: 'text-end', ...at(0) },
+    { type: 'choice-end', choice: 0, reason: 'stop' },
+  ]
+  const counts = (events: readonly CanonicalEvent[], likely?: number): string[] => {
+    const encoder = encodeEvents(answer, likely)
+    const frames = events.flatMap((event) => encoder.encode(event))
+    assert.equal(frames[0]?.event, 'message_start')
+    return frames.flatMap(({ data }) => /"input_tokens":(\d+)/.exec(data)?.[1] ?? [])
+  }
+
+  test('by the provider, if it counts before or beside its first words', () => {
+    const counted: CanonicalEvent = { type: 'usage', usage }
+    assert.deepEqual(counts([start, counted, ...said, { type: 'response-end' }], 7), ['30', '30'])
+    assert.deepEqual(counts([counted, start, ...said, { type: 'response-end' }], 7), ['30', '30'])
+  })
+
+  test('by an estimate until the provider counts', () => {
+    assert.deepEqual(counts([start, ...said, ...end], 7), ['7', '30'])
+    assert.deepEqual(counts([start, { type: 'ping' }, ...said, ...end], 7), ['7', '30'])
+    assert.deepEqual(counts([start, ...said, { type: 'response-end' }], 7), ['7', '7'])
+  })
+})
+
+describe('a client that does not ask for thoughts is shown none', () => {
+  const [{ content: whole }] = [message]
+  const spoken = whole.slice(2)
+  const bodies: JsonObject[] = [{}, { thinking: { type: 'disabled' } }, { thinking: null }]
+  for (const body of bodies)
+    test(JSON.stringify(body), () => {
+      const asked = { ...answer, body }
+      assert.deepEqual(encodeResponse(conversation, asked)['content'], spoken)
+      const encoder = encodeEvents(asked)
+      const frames = conversation.flatMap((event) => encoder.encode(event))
+      const text = frames.map(writeSse).join('')
+      assert.doesNotMatch(text, /"(?:redacted_)?thinking"|signature/)
+      assert.equal(names(text)[0], 'message_start')
+      // Blocks are numbered as if there had been no thoughts.
+      assert.match(text, /"type":"content_block_start","index":0,"content_block":{"type":"text"/)
+      const thinking = conversation
+        .slice(0, 3)
+        .flatMap((event) => encodeEvents(asked).encode(event))
+      assert.deepEqual(
+        thinking.map(({ event }) => event),
+        ['message_start'],
+        'a client learns early that a model thinks',
+      )
+    })
 })
 
 describe('the official SDKs read the stream', () => {

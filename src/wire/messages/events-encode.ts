@@ -9,8 +9,8 @@ import { assembleMessage } from './frames-assemble.ts'
 
 export const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
 
-export function encodeEvents(answer: AnswerContext): EventEncoder {
-  const writer = new FrameWriter(answer)
+export function encodeEvents(answer: AnswerContext, inputTokens?: number): EventEncoder {
+  const writer = new FrameWriter(answer, inputTokens)
   return {
     encode: (event) => writer.write(event).map((frame) => sseEvent(frame.type, frame)),
     fail: failing(answer),

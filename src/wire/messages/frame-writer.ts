@@ -10,6 +10,7 @@ import type { AnswerContext } from '../codec.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { packSeal, SEAL_MARK } from '../seal.ts'
 import { encodeStop } from './stop-reason.ts'
+import { asksForThoughts } from './thoughts.ts'
 import { callIdsIn, longToolNames } from './tool-names.ts'
 import { encodeUsage } from './usage.ts'
 
@@ -32,6 +33,12 @@ export type FrameDelta =
   | { readonly type: 'citations_delta'; readonly citation: JsonObject }
   | { readonly type: 'input_json_delta'; readonly partial_json: string }
 
+type ContentEvent = Exclude<CanonicalEvent, { type: 'response-start' | 'usage' | 'ping' }>
+
+function isThinking({ type }: CanonicalEvent): boolean {
+  return type === 'thinking-start' || type === 'thinking-delta' || type === 'thinking-end'
+}
+
 /** The signature of unsealed thoughts: an empty pack, so that no provider is sent them as its own. */
 const UNSEALED = SEAL_MARK
 
@@ -40,9 +47,12 @@ export class FrameWriter {
   readonly #toolNames: ReadonlyMap<string, string>
   readonly #callIds: Set<string>
   readonly #stops: readonly Json[]
+  readonly #showsThoughts: boolean
   /** The first choice, whatever its number: this format has only one, and its requests cannot ask for more. */
   #choice: number | undefined
-  #counted: UsageEvent = { type: 'usage', usage: NO_USAGE }
+  #counted: UsageEvent
+  /** The message starts with the first content, because some providers report their input beside it. */
+  #isStarted = false
   #end: ChoiceEnd = { type: 'choice-end', choice: 0, reason: 'stop' }
   /** The blocks started so far, and whether the last one is still open. */
   #blocks = 0
@@ -52,8 +62,11 @@ export class FrameWriter {
   /** The input of a custom tool, which can only be written when it is complete. */
   #customInput: string | undefined
 
-  constructor(answer: AnswerContext) {
+  /** `inputTokens`: what is assumed until the provider reports it. */
+  constructor(answer: AnswerContext, inputTokens = 0) {
     this.#answer = answer
+    this.#counted = { type: 'usage', usage: { ...NO_USAGE, inputTokens } }
+    this.#showsThoughts = asksForThoughts(answer.body)
     this.#toolNames = longToolNames(answer.body)
     this.#callIds = callIdsIn(answer.body)
     this.#stops = listOf(answer.body['stop_sequences'])
@@ -61,9 +74,18 @@ export class FrameWriter {
 
   write(event: CanonicalEvent): Frame[] {
     if ('choice' in event && event.choice !== (this.#choice ??= event.choice)) return []
+    if (event.type === 'response-start') return []
+    if (event.type === 'usage') {
+      this.#counted = event
+      return []
+    }
+    if (event.type === 'ping') return this.#isStarted ? [{ type: 'ping' }] : []
+    return this.#isStarted ? this.#content(event) : [this.#messageStart(), ...this.#content(event)]
+  }
+
+  #content(event: ContentEvent): Frame[] {
+    if (!this.#showsThoughts && isThinking(event)) return []
     switch (event.type) {
-      case 'response-start':
-        return [this.#messageStart()]
       case 'text-start':
       case 'refusal-start':
       case 'thinking-start':
@@ -97,13 +119,8 @@ export class FrameWriter {
       case 'choice-end':
         this.#end = event
         return []
-      case 'usage':
-        this.#counted = event
-        return []
       case 'response-end':
         return [this.#messageDelta(), { type: 'message_stop' }]
-      case 'ping':
-        return [{ type: 'ping' }]
       case 'search':
       case 'embedding':
         return []
@@ -111,6 +128,7 @@ export class FrameWriter {
   }
 
   #messageStart(): Frame {
+    this.#isStarted = true
     const message = {
       id: this.#answer.newId('msg'),
       type: 'message',

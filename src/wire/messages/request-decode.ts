@@ -24,6 +24,7 @@ import { decodeMessages } from './messages-decode.ts'
 import { removalsFrom } from './removals.ts'
 import { sessionOf } from './session.ts'
 import { MESSAGES_SHAPE } from './shape.ts'
+import { asksForThoughts } from './thoughts.ts'
 import { decodeToolChoice, decodeTools } from './tools-decode.ts'
 
 export function decodeRequest(whole: JsonObject): Conversation {
@@ -48,6 +49,7 @@ export function decodeRequest(whole: JsonObject): Conversation {
     outputTokensMax: decodeOutputLimit(body),
     outputFormat: decodeOutputFormat(body, config),
     reasoning: decodeReasoning(body, config, dropped),
+    hidesThoughts: asksForThoughts(body) ? undefined : true,
     sampling: decodeSampling(body),
     choices: 1,
     endUser,

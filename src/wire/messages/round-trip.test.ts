@@ -184,7 +184,8 @@ test('a request survives encoding and decoding', () => {
   fc.assert(
     fc.property(conversation, (request) => {
       const body = JSON.parse(JSON.stringify(encodeRequest(request))) as JsonObject
-      assert.deepEqual(decodeRequest(body), withOneZero(request))
+      const { hidesThoughts: _, ...decoded } = decodeRequest(body)
+      assert.deepEqual(decoded, withOneZero(request))
       assert.equal(readCall(body).output.tokensMax, 4096)
     }),
   )

@@ -1,8 +1,14 @@
-// Removes the thoughts of earlier turns from a messages request: those of other formats, or all of them.
+// The thoughts in a messages conversation: whether a request asks to see new ones, and how those of earlier turns are
+// removed from it, either those of other formats or all of them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
 import { isPacked } from '../seal.ts'
+
+/** Clients that do not ask for thoughts take the first block of an answer for its text. */
+export function asksForThoughts({ thinking }: JsonObject): boolean {
+  return isObject(thinking) && thinking['type'] !== 'disabled'
+}
 
 export function withoutThoughts(body: JsonObject): Removals | undefined {
   return removing(body, isThought)

@@ -168,6 +168,7 @@ function failureOf(thrown: unknown): Failure {
 /** The gateway's code, if the library passes the error object on. */
 function codeIn(value: unknown): string | undefined {
   if (!isObject(value)) return undefined
-  const { code } = isObject(value['error']) ? value['error'] : value
+  const error = isObject(value['error']) ? value['error'] : value
+  const code = error['tollgate_code'] ?? error['code']
   return typeof code === 'string' ? code : undefined
 }

@@ -17,10 +17,7 @@ import { sdkFailure } from './sdk-failure.ts'
 const LACKS: Record<Speaker['format'], NonNullable<Speaker['lacks']>> = {
   chat: { 'thoughts back': 'the class gives no thoughts back' },
   responses: { stop: 'responses have no stop sequences' },
-  messages: {
-    single: 'the class has no word for it',
-    'late usage': 'the class reads the input tokens from the start of a stream alone',
-  },
+  messages: { single: 'the class has no word for it' },
 }
 
 export const LANGCHAIN_SPEAKERS: readonly Speaker[] = [
@@ -68,12 +65,11 @@ function openai(useResponsesApi: boolean) {
       configuration: { baseURL: `${url}/v1`, fetch },
       maxRetries: 0,
       ...(outputTokensMax && { maxTokens: outputTokensMax }),
+      // By itself the class requests thoughts only from models whose names it knows.
       ...(thinks &&
-        useResponsesApi && {
-          // By itself the class requests thoughts only from models whose names it knows.
-          modelKwargs: { reasoning: { effort: 'medium', summary: 'auto' } },
-          zdrEnabled: true,
-        }),
+        (useResponsesApi
+          ? { modelKwargs: { reasoning: { effort: 'medium', summary: 'auto' } }, zdrEnabled: true }
+          : { modelKwargs: { reasoning_effort: 'medium' } })),
     })
     return chat.withConfig({
       ...(tools && { tools: tools.map(toolOf) }),
