@@ -4,6 +4,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 
 import type { Clock } from '../core/clock.ts'
+import { retryAfterText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { sentence } from '../core/sentences.ts'
 import type { Store } from '../store/open.ts'
@@ -211,7 +212,8 @@ async function sendError(reply: FastifyReply, failed: Failed): Promise<FastifyRe
       cause: describeError(cause ?? thrown),
     })
   }
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  if (retryAfterSeconds !== undefined)
+    reply.header('retry-after', retryAfterText(retryAfterSeconds))
   // An error thrown before any hook ran has no headers yet.
   reply.headers({ ...HEADERS, 'x-request-id': request.id })
   return reply

@@ -106,6 +106,14 @@ export function withoutRetry(failure: unknown): unknown {
   return new GatewayError(code, message, { ...details, shouldRetry: false })
 }
 
+/** OpenAI's Node SDK ignores a longer wait, and is back within seconds. */
+const RETRY_AFTER_SECONDS_MAX = 60
+
+/** The value of `retry-after`. A client that then comes too early is told the rest. */
+export function retryAfterText(seconds: number): string {
+  return String(Math.min(seconds, RETRY_AFTER_SECONDS_MAX))
+}
+
 export function invalidRequest(param: string, message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param })
 }

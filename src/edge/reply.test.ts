@@ -88,6 +88,21 @@ test('a stream that is cut sends nothing more', async () => {
   assert.equal(writes.length, 1)
 })
 
+test('a refusal asks for a wait of at most a minute: OpenAI’s Node SDK ignores a longer one', async () => {
+  for (const [seconds, told] of [
+    [1, '1'],
+    [59, '59'],
+    [61, '60'],
+    [86_400, '60'],
+  ] as const) {
+    const { response, writes } = await asked()
+    const reply = new HttpReply(response, new KeepAlive(systemClock))
+    const error = new GatewayError('rate_limit_exceeded', 'later', { retryAfterSeconds: seconds })
+    await reply.fail(error, 'chat', 'req_1')
+    assert.match(writes.join(''), new RegExp(`\\r\\nretry-after: ${told}\\r\\n`))
+  }
+})
+
 /** A request that came in over a socket. */
 async function connected(context: TestContext) {
   const server = createServer().listen(0, '127.0.0.1')

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 
 import type { Family } from '../core/endpoints.ts'
-import { CLIENT_GONE_STATUS } from '../core/errors.ts'
+import { CLIENT_GONE_STATUS, retryAfterText } from '../core/errors.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/linked-list.ts'
 import { ClientGone } from '../exchange/reply.ts'
@@ -126,7 +126,9 @@ export class HttpReply implements Reply {
       return
     }
     const { retryAfterSeconds, shouldRetry } = error.details
-    if (retryAfterSeconds !== undefined) this.setHeader('retry-after', String(retryAfterSeconds))
+    if (retryAfterSeconds !== undefined) {
+      this.setHeader('retry-after', retryAfterText(retryAfterSeconds))
+    }
     this.setHeader('x-should-retry', String(shouldRetry ?? error.retry !== 'never'))
     if (error.details.allow !== undefined) this.setHeader('allow', error.details.allow.join(', '))
     await this.sendJson(error.status, JSON.stringify(encodeError(family, error, requestId)))

@@ -45,6 +45,21 @@ describe('requests per minute', () => {
     }
   })
 
+  test('a client that returns a second too early waits for the rest', () => {
+    const window = empty()
+    admit(window, NOON, 0)
+    admit(window, NOON, 0)
+    const seconds = (now: number): number | undefined =>
+      rateExceeded(rates, unpackWindow(packWindow(window), now), { now, tokens: 0 })
+        ?.retryAfterSeconds
+    assert.deepEqual([NOON, NOON + 60_000, NOON + 60_999, NOON + 61_000].map(seconds), [
+      61,
+      1,
+      1,
+      undefined,
+    ])
+  })
+
   test('tokens do not matter if only requests are limited', () => {
     const window = empty()
     admit(window, NOON, 5000)
