@@ -43,7 +43,8 @@ type Question = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined
 async function report(parts: AdminParts, query: Question): Promise<UsageAnswer> {
   const now = parts.clock.now()
   const until = query.until === undefined ? now : readMoment(query.until)
-  const since = query.since === undefined ? until - DEFAULT_DAYS * DAY_MS : readMoment(query.since)
+  const since =
+    query.since === undefined ? Math.max(0, until - DEFAULT_DAYS * DAY_MS) : readMoment(query.since)
   if (since >= until) throw invalidValue('since', sentence('since_before_until'))
   const by = query.by.split(',') as Group[]
   if (by.includes('hour') && until - since > HOURS_MS_MAX) {
@@ -67,7 +68,7 @@ async function previous(
   { since, until, by, ...rest }: ScanQuestion,
 ): Promise<UsageAnswer['previous']> {
   const end = Math.floor(since / HOUR_MS) * HOUR_MS
-  const start = end - (until - since)
+  const start = Math.max(0, end - (until - since))
   const groups = by.filter((group) => group !== 'day' && group !== 'hour')
   const { rows, total } = await reportUsage(parts.store, {
     ...rest,

@@ -3,6 +3,7 @@
 import { BUDGET_MAX, formatUsd, parseBudget } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { parseDuration } from '../core/units.ts'
+import { momentOf } from '../core/value-json.ts'
 
 /** `a,b,c`, with or without spaces; a repeated option adds to the list. */
 export function readList(text: string, before: readonly string[] = []): readonly string[] {
@@ -38,10 +39,10 @@ export function readCount(text: string): OrNone<number> {
 export function readMoment(text: string): OrNone<number> {
   if (text === 'none') return text
   const shape = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
-  const moment = shape.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : NaN
-  if (Number.isNaN(moment)) {
+  const moment = shape.test(text) && isDay(text.slice(0, 10)) ? momentOf(text) : undefined
+  if (moment === undefined) {
     throw new RangeError(
-      'Use a date such as 2027-01-31 (midnight UTC) or 2027-01-31T09:00:00+01:00.',
+      'Use a date such as 2027-01-31 (midnight UTC) or 2027-01-31T09:00:00+01:00, from 1970 to 9999.',
     )
   }
   return moment
@@ -64,7 +65,9 @@ export function readPast(text: string): (now: number) => number {
   } catch {
     // The error below names both forms.
   }
-  throw new RangeError('Use a date such as 2027-01-31, or how long ago, such as 24h or 7d.')
+  throw new RangeError(
+    'Use a date such as 2027-01-31, from 1970 on, or how long ago, such as 24h or 7d.',
+  )
 }
 
 /** For options that may be repeated. */

@@ -72,7 +72,7 @@ async function usage(options: UsageOptions): Promise<void> {
 
 async function questionOf(store: Store, options: UsageOptions): Promise<ScanQuestion> {
   const now = store.clock.now()
-  const since = options.since?.(now) ?? now - DEFAULT_DAYS * DAY_MS
+  const since = options.since?.(now) ?? Math.max(0, now - DEFAULT_DAYS * DAY_MS)
   const until = options.until?.(now) ?? now
   if (since >= until) throw new UsageError('--since must be before --until')
   const key = options.key === undefined ? undefined : await findKey(store, options.key)

@@ -24,6 +24,7 @@ export const SENTENCES = {
   budget_range: 'a budget must be between 0 and {{most}} USD',
   cost_range: 'a cost must be between 0 and {{most}} USD',
   moment_shape: 'enter a date and time such as 2027-01-31T00:00:00Z',
+  moment_range: 'enter a time from 1970 to 9999',
   moment_passed: 'choose a time in the future',
   since_before_until: 'since must be before until',
   reason_needed: 'a reason is needed: say why in a few words',

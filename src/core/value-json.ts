@@ -8,6 +8,14 @@ export function usd(amount: Nanodollars | null): string | null {
   return amount === null ? null : formatUsd(amount)
 }
 
+const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** The moment that an ISO 8601 text names; undefined outside 1970 to 9999, where databases and other tools disagree. */
+export function momentOf(text: string): number | undefined {
+  const moment = Date.parse(text)
+  return moment >= 0 && moment <= LAST_MOMENT ? moment : undefined
+}
+
 export function iso(moment: number): string
 export function iso(moment: number | null): string | null
 export function iso(moment: number | null): string | null {

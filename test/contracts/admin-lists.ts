@@ -209,10 +209,33 @@ export function adminListsContract(fresh: FreshDatabase): void {
       'by=week',
       'since=yesterday',
       'since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z',
+      'until=1970-01-01T00:00:00Z',
     ])
       test(`an invalid query is refused: ${query}`, async () => {
         assert.equal((await desk.call('GET', `/usage?${query}`)).status, 400)
       })
+
+    for (const moment of ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-00:01'])
+      test(`a time outside 1970 to 9999 is refused everywhere: ${moment}`, async () => {
+        const lists = ['/usage', '/usage.csv', '/requests', '/audit', '/audit.csv']
+        for (const list of [...lists, `/keys/${ids['alpha']}/usage`]) {
+          for (const name of ['since', 'until']) {
+            const { status, body } = await desk.call('GET', `${list}?${name}=${moment}`)
+            assert.equal(status, 400, `${list} ${name}`)
+            assert.match(JSON.stringify(body), /from 1970 to 9999/)
+          }
+        }
+        const name = `expires ${moment}`
+        const key = { name, models: [], budget: '1', expires_at: moment }
+        assert.equal((await desk.call('POST', '/keys', { body: key })).status, 400)
+      })
+
+    test('a report from 1970 to 9999, compared with the time before, is answered', async () => {
+      const all = 'since=1970-01-01T00:00:00Z&until=9999-12-31T23:59:59.999Z&compare=previous'
+      const { status, body } = await desk.call('GET', `/usage?${all}`)
+      assert.equal(status, 200)
+      assert.partialDeepStrictEqual(body['previous'], { total: { requests: 0 } })
+    })
 
     test('requests are found by key, model and outcome, a page at a time', async () => {
       await desk.call('POST', `/keys/${ids['alpha']}/test`, { body: {} })
@@ -354,7 +377,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
         ['action=frame.top_up', 'frame.top_up'],
         ['subject=key&action=key.reset_spend', 'key.reset_spend'],
         ['source=api&subject=key', 'key.reset_spend'],
-        ['since=1969-12-31T00:00:00Z&subject=frame', 'frame.top_up'],
+        ['since=1970-01-01T00:00:00Z&subject=frame', 'frame.top_up'],
       ] as const) {
         const [entry] = await entries(`${query}&limit=1`)
         assert.partialDeepStrictEqual(entry, { action, reason: 'found' }, query)

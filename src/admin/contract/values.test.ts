@@ -33,6 +33,17 @@ test('a NUL character is refused in every name', () => {
   }
 })
 
+test('no token lasts beyond the year 9999, or ended before 1970', () => {
+  const { body } = profileRoutes.createToken
+  for (const [expires_at, success] of [
+    ['1969-12-31T23:59:59Z', false],
+    ['9999-12-31T23:59:59-00:01', false],
+    ['2027-01-31T00:00:00+01:00', true],
+  ] as const) {
+    assert.equal(body.safeParse({ name: 'script', expires_at }).success, success, expires_at)
+  }
+})
+
 test('no name contains a line break, or anything invisible', () => {
   const name = ' Ad\u202emin\u200bistra\u3164\ntor '
   for (const [schema, body] of [

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { KEY_ID_SHAPE, TEXT_LENGTH_MAX } from '../../core/key-limits.ts'
 import { label } from '../../core/labels.ts'
 import { PERIODS, WEEK_STARTS } from '../../core/periods.ts'
+import { momentOf } from '../../core/value-json.ts'
 
 /** USD as a decimal string with at most 9 places: money is never a float. */
 export const amount = z
@@ -14,10 +15,9 @@ export const amount = z
 export const moment = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
 
 /** A moment as a caller may write it: with any offset. */
-export const anyMoment = z.iso.datetime({
-  offset: true,
-  error: 'enter a date and time such as 2027-01-31T00:00:00Z',
-})
+export const anyMoment = z.iso
+  .datetime({ offset: true, error: 'enter a date and time such as 2027-01-31T00:00:00Z' })
+  .refine((text) => momentOf(text) !== undefined, 'enter a time from 1970 to 9999')
 
 /** PostgreSQL cannot store NUL, and dropping it silently would change the text. */
 export const withoutNul = <Text extends z.ZodType<string>>(text: Text) =>
