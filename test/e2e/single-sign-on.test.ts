@@ -439,6 +439,11 @@ describe('a provider whose answers cannot be used', () => {
       'has no usable issuer',
     ],
     [
+      'names another issuer',
+      (description: Claims) => ({ ...description, issuer: `${String(description['issuer'])}/` }),
+      'says that its issuer is http.*/: write that as admin.oidc.issuer',
+    ],
+    [
       'gives an address that is none',
       (description: Claims) => ({ ...description, token_endpoint: 'file:///etc/passwd' }),
       'has no usable token_endpoint',

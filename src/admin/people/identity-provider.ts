@@ -60,8 +60,14 @@ async function describe({ http }: Parts, { issuer }: OidcSettings): Promise<Desc
     return found
   }
   needed('issuer')
+  // Otherwise whoever serves this address could vouch for the people of another provider.
+  if (document['issuer'] !== issuer) {
+    throw new Error(
+      `${url.href} says that its issuer is ${String(document['issuer'])}: write that as admin.oidc.issuer if it is right`,
+    )
+  }
   return {
-    issuer: stringOf(document['issuer']) ?? '',
+    issuer,
     authorization: needed('authorization_endpoint'),
     token: needed('token_endpoint'),
     keys: needed('jwks_uri'),
