@@ -225,6 +225,7 @@ async function listen(
     counts,
     bodyBytesMax: server.bodyBytesMax,
     web: webFiles(WEB),
+    isAdminSecure: config.admin.publicUrl?.startsWith('https:') === true,
     readiness: () => readiness(store, ledger),
   }
   const elsewhere = config.admin.listen

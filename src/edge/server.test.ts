@@ -314,6 +314,7 @@ function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
     counts: new Counts(),
     bodyBytesMax: 1_000,
     web,
+    isAdminSecure: false,
     admin: { handle: async () => {}, close: async () => {} },
     planes: ['data', 'admin'],
     readiness: async () => undefined,

@@ -39,6 +39,8 @@ type EdgeOptions = {
   readonly bodyBytesMax: number
   readonly web: WebFiles
   readonly admin: AdminServer
+  /** Whether people reach the admin plane over HTTPS. */
+  readonly isAdminSecure: boolean
   /** What this listener answers: the data plane, the admin plane, or both. Every listener answers health checks. */
   readonly planes: readonly ('data' | 'admin')[]
   /** Whether the gateway could serve a request now; the reason when it could not. */
@@ -145,6 +147,7 @@ export class Edge {
       } else {
         // Pages and the admin API write to the response directly, not through `reply`.
         response.setHeader('x-request-id', requestId)
+        if (this.#options.isAdminSecure) response.setHeader(...ONLY_HTTPS)
         reply.watch()
         await this.#servePages({ message, response }, reply, { path, requestId })
       }
@@ -236,6 +239,9 @@ export class Edge {
     socket.end(writeNoRequest(refusal, requestId))
   }
 }
+
+/** For a year: a browser that has been here never again sends a password or a cookie over plain HTTP. */
+const ONLY_HTTPS = ['strict-transport-security', 'max-age=31536000'] as const
 
 const HEALTH = ['/healthz', '/readyz']
 const WATCHED = [...HEALTH, METRICS_PATH]

@@ -40,6 +40,16 @@ describe('behind HTTPS', () => {
     assert.ok(!gateway.log().some(({ event }) => event === 'sign_in_over_http'))
   })
 
+  test('browsers are told to come back only over HTTPS', async () => {
+    await using gateway = await startGateway({ config })
+    for (const path of ['/', '/admin/api/v1/session', '/admin/api/v1/nothing', '/nothing.js']) {
+      const { headers } = await fetch(gateway.url + path)
+      assert.equal(headers.get('strict-transport-security'), 'max-age=31536000', path)
+    }
+    const { headers } = await fetch(`${gateway.url}/v1/models`)
+    assert.equal(headers.get('strict-transport-security'), null)
+  })
+
   test('the address of a caller is the one the proxy reports', async () => {
     await using gateway = await startGateway({ config })
     const ann = await administrator(gateway, origin)
@@ -57,6 +67,12 @@ describe('over plain HTTP', () => {
     await new Browser(gateway.url.replace('0.0.0.0', '127.0.0.1')).get('/session')
     const { message } = await gateway.logged('sign_in_over_http')
     assert.match(String(message), /admin\.public_url/)
+  })
+
+  test('browsers may come back over plain HTTP', async () => {
+    await using gateway = await startGateway()
+    const { headers } = await fetch(gateway.url)
+    assert.equal(headers.get('strict-transport-security'), null)
   })
 
   test('people can sign in, with no warning in the log if only this machine is served', async () => {
