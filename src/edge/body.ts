@@ -1,6 +1,6 @@
 // Request bodies. Each is read whole, within limits of size and time, and counted for as long as it is in memory, so
 // that the bodies of one key, and all of them together, stay within their share of it.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/linked-list.ts'
@@ -129,8 +129,7 @@ export class Body implements Watched {
       if (problem !== undefined) this.#refuse?.(problem)
     }
     this.#refuse = (problem) => {
-      // The rest is discarded as it arrives, so that the connection can serve the next request.
-      message.off('data', take).resume()
+      message.off('data', take).pause()
       chunks.length = 0
       this.#giveBack()
       this.#leave()
@@ -163,6 +162,48 @@ export class Body implements Watched {
     if (this.#bytes > 0) this.#room.giveBack(this.#keyId, this.#bytes)
     this.#bytes = 0
   }
+}
+
+/** How much of a body that nobody reads is still let in, so that the connection can serve the next request. */
+const REST_BYTES_MAX = 64 * 1024
+/** How long a client that sends more has for reading its answer. */
+const REST_MS_MAX = 2_000
+
+/**
+ * Called when an answer begins although its request has not arrived whole: nobody will read the rest. A small one is
+ * discarded as it arrives. Otherwise the connection ends, but only a while after the answer: if a connection is closed
+ * while its client still sends, the client may lose what it has not read yet.
+ */
+export function discardRest(response: ServerResponse): void {
+  const { req: message } = response
+  const { socket, headers } = message
+  // A client that was never told to go on may send its body or not, so what comes next could be anything.
+  const isWaiting = headers.expect === '100-continue' && message.readableFlowing === null
+  if (isWaiting || Number(headers['content-length'] ?? 0) > REST_BYTES_MAX) {
+    response.shouldKeepAlive = false
+  }
+  let isLast = !response.shouldKeepAlive
+  // What node calls after the last answer of a connection: it would not wait for the client to read it.
+  if (isLast) socket.destroySoon = () => void socket.end()
+  let isAnswered = false
+  const part = (): void => {
+    if (!isLast || !isAnswered) return
+    socket.end()
+    setTimeout(() => socket.destroy(), REST_MS_MAX).unref()
+  }
+  let bytes = 0
+  message.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= REST_BYTES_MAX) return
+    isLast = true
+    message.pause()
+    part()
+  })
+  message.resume()
+  response.once('close', () => {
+    isAnswered = true
+    part()
+  })
 }
 
 export function tooSlow(): GatewayError {

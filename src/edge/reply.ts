@@ -1,6 +1,7 @@
 // A Reply over node:http: headers, back-pressure, keep-alive and the family's error bodies. Never splits an event over
 // two writes.
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 
 import type { Family } from '../core/endpoints.ts'
 import { CLIENT_GONE_STATUS, retryAfterText } from '../core/errors.ts'
@@ -10,6 +11,7 @@ import { ClientGone } from '../exchange/reply.ts'
 import type { Reply, StreamVoice } from '../exchange/reply.ts'
 import { encodeError } from '../wire/errors.ts'
 import { writeSse } from '../wire/sse.ts'
+import { discardRest } from './body.ts'
 import type { KeepAlive, Watched } from './keep-alive.ts'
 
 /** A stream that is silent for this long sends a keep-alive. */
@@ -37,6 +39,7 @@ export class HttpReply implements Reply {
   #voice: StreamVoice | undefined
   #hasBegun = false
   #lastWriteMs = 0
+  #isRestDiscarded = false
   #sentBytes = -1
   #progressMs = 0
 
@@ -82,6 +85,33 @@ export class HttpReply implements Reply {
       }
     }
     headers.push(name, value)
+  }
+
+  /** Whether it is the answer to a request of this connection. */
+  isOn(socket: Socket): boolean {
+    return this.#response.req.socket === socket
+  }
+
+  /** Called when the answer begins, also where other code writes it. */
+  discardRest(): void {
+    const { complete, destroyed } = this.#response.req
+    if (complete || destroyed || this.#isRestDiscarded) return
+    this.#isRestDiscarded = true
+    discardRest(this.#response)
+  }
+
+  /**
+   * A client that has stopped sending may wait for its answer or be gone, and only writing to it tells: its system
+   * refuses what comes after it is gone. Returns whether it may still be there.
+   */
+  probe(): boolean {
+    const response = this.#response
+    if (!response.req.socket.readableEnded || response.destroyed) return false
+    if (response.writableEnded || response.writableLength > 0) return true
+    if (response.headersSent) {
+      if (this.#voice !== undefined) this.#writeNow(this.#voice.keepAlive)
+    } else if (response.req.httpVersion === '1.1') response.writeContinue()
+    return true
   }
 
   /** From now on cuts a client that reads nothing, also where other code writes the response. Not if it has left. */
@@ -183,6 +213,7 @@ export class HttpReply implements Reply {
 
   /** All headers in one list: passing them to node one by one costs several times as much. */
   #sendHead(status: number): void {
+    this.discardRest()
     this.#response.writeHead(status, this.#headers)
     // A stream may be open for long: headers that were sent are not kept.
     this.#headers = []

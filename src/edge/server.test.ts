@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -296,6 +296,119 @@ for (const [what, sent, answer, lines] of [
     log.flush()
     assert.equal(text.match(/\n/g)?.length ?? 0, lines, text)
   })
+
+const UNKNOWN_KEY = 'POST /v1/messages HTTP/1.1\r\nhost: a\r\n'
+
+for (const [what, framing] of [
+  ['announced', 'content-length: 1000000000'],
+  ['not announced', 'transfer-encoding: chunked'],
+] as const)
+  test(`of a large body, ${what}, little is read after its refusal, and then the connection ends`, async () => {
+    const edge = edgeWith({ serve: () => assert.fail() }, silent())
+    const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+    const { client, socket } = await accepted(port)
+    let answer = ''
+    client.on('error', () => {}).on('data', (text: string) => (answer += text))
+    client.write(`${UNKNOWN_KEY}${framing}\r\n\r\n`)
+    const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`
+    // As fast as the connection takes it, until it is closed.
+    const send = (): void => {
+      while (client.writable && client.write(piece));
+    }
+    client.on('drain', send)
+    send()
+    // Not `once`, for which an error is the end: a connection that closes while it is written to may report one.
+    await new Promise((resolve) => client.on('close', resolve))
+    assert.match(answer, /^HTTP\/1\.1 401 [^]*"code":"invalid_api_key"[^]*\}$/)
+    if (framing.includes('length')) assert.match(answer, /\r\nconnection: close\r\n/i)
+    assert.ok(socket.bytesRead <= 256 * 1024, `${socket.bytesRead} bytes were read`)
+    await edge.drain(60_000)
+  })
+
+for (const framing of ['content-length: 50000', 'transfer-encoding: chunked'])
+  test(`a connection outlives the refusal of a small body: ${framing}`, async () => {
+    const edge = edgeWith({ serve: () => assert.fail() }, silent())
+    const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+    const client = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+    client.write(`${UNKNOWN_KEY}${framing}\r\n\r\n`)
+    const [refusal] = await once(client, 'data')
+    assert.match(String(refusal), /^HTTP\/1\.1 401 /)
+    const body = 'x'.repeat(50_000)
+    client.write(framing.includes('chunked') ? `C350\r\n${body}\r\n0\r\n\r\n` : body)
+    client.write('GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+    assert.match((await Array.fromAsync(client)).join(''), /^HTTP\/1\.1 200 /)
+    await edge.drain(60_000)
+  })
+
+test('a client that expects 100-continue is told to go on only once its body is wanted', async () => {
+  const edge = edgeWith({ serve: () => assert.fail() }, silent())
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const expecting = 'content-length: 1\r\nexpect: 100-continue\r\n\r\n'
+  const stranger = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+  stranger.write(`${UNKNOWN_KEY}${expecting}`)
+  const refusal = (await Array.fromAsync(stranger)).join('')
+  assert.match(refusal, /^HTTP\/1\.1 401 [^]*\r\nconnection: close\r\n/i)
+
+  const known = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+  known.write(`${UNKNOWN_KEY}connection: close\r\nx-api-key: ${newSecret('live')}\r\n${expecting}`)
+  assert.deepEqual(await once(known, 'data'), ['HTTP/1.1 100 Continue\r\n\r\n'])
+  known.write('{')
+  assert.match((await Array.fromAsync(known)).join(''), /^HTTP\/1\.1 400 [^]*JSON/)
+  await edge.drain(60_000)
+})
+
+test('a client that sends no more still gets its answer', async () => {
+  const called = Promise.withResolvers<ServerResponse>()
+  const serve: WebFiles['serve'] = async (_path, _message, response) => {
+    called.resolve(response)
+    await once(response, 'close')
+    return true
+  }
+  const edge = edgeWith({ serve }, silent())
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const client = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })
+  client.setEncoding('utf8').end('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  const response = await called.promise
+  if (!response.req.socket.readableEnded) await once(response.req.socket, 'end')
+  // Two of these show that the gateway has looked whether anyone is still there.
+  while (client.bytesRead < 2 * 'HTTP/1.1 100 Continue\r\n\r\n'.length) await once(client, 'data')
+  response.end('the answer')
+  assert.match((await Array.fromAsync(client)).join(''), /HTTP\/1\.1 200 [^]*the answer/)
+  await edge.drain(60_000)
+})
+
+test('a client that leaves while it waits is noticed', async () => {
+  const called = Promise.withResolvers<ServerResponse>()
+  const serve: WebFiles['serve'] = async (_path, _message, response) => {
+    called.resolve(response)
+    await once(response, 'close')
+    return true
+  }
+  const edge = edgeWith({ serve }, silent())
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const client = connect(Number(port), '127.0.0.1')
+  client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  const response = await called.promise
+  client.destroy()
+  if (!response.closed) await once(response, 'close')
+  assert.equal(response.writableFinished, false)
+  await edge.drain(60_000)
+})
+
+function silent(): Log {
+  return jsonLog(systemClock, () => {})
+}
+
+/** A connection, seen from both sides. */
+async function accepted(port: string): Promise<{ client: Socket; socket: Socket }> {
+  const found = Promise.withResolvers<Socket>()
+  const onSocket = (message: unknown): void => found.resolve(Object(message).socket)
+  subscribe('net.server.socket', onSocket)
+  const client = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+  const socket = await found.promise
+  unsubscribe('net.server.socket', onSocket)
+  return { client, socket }
+}
 
 /** Its key may call the endpoint that these tests call. */
 const caller: Caller = { ...SAMPLE_CALLER, permissions: new Set(['messages']) }

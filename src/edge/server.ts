@@ -58,6 +58,8 @@ const SETTINGS = {
 }
 /** How long the last error event of a cut stream may take to go out. */
 const LAST_WORDS_MS = 5_000
+/** How soon a client that has stopped sending is written to, to find out whether it is gone: each time later. */
+const PROBE_MS = { first: 20, most: 1_000 }
 /** How long the end of the last answer may take to go out. */
 const GOODBYE_MS = 1_000
 
@@ -67,10 +69,11 @@ export class Edge {
   readonly #bodyRoom: BodyRoom
   readonly #keepAlive: KeepAlive
   /**
-   * The connection of each request that is being served: one may bring several at once. Handlers outlive their
+   * The answer to each request that is being served: one connection may bring several at once. Handlers outlive their
    * sockets: a request is still settled after its client has gone.
    */
-  readonly #serving = new LinkedList<Socket>()
+  readonly #serving = new LinkedList<HttpReply>()
+  #probing: { readonly timer: NodeJS.Timeout; readonly afterMs: number } | undefined
   #isDraining = false
   /** Called when the last request has been served. */
   #drained: (() => void) | undefined
@@ -87,6 +90,17 @@ export class Edge {
     this.#server = createServer({ ...SETTINGS, requestTimeout }, serve)
     // An unknown `Expect` header is ignored.
     this.#server.on('checkExpectation', serve)
+    this.#server.on('checkContinue', (message, response) => {
+      message.once('resume', () => {
+        if (!response.headersSent) response.writeContinue()
+      })
+      serve(message, response)
+    })
+    // A client that has sent its request may close its side of the connection, and wait for the answer.
+    Object.assign(this.#server, { httpAllowHalfOpen: true })
+    this.#server.on('connection', (socket) =>
+      socket.once('end', () => this.#probeAfter(PROBE_MS.first)),
+    )
     this.#server.on('clientError', (problem, socket) => this.#refuse(socket as Socket, problem))
   }
 
@@ -118,13 +132,12 @@ export class Edge {
     // Connections without a request, or that keep sending what is not read, are not waited for.
     const rest = setTimeout(() => this.#server.closeAllConnections(), GOODBYE_MS)
     await closed
-    for (const timer of [late, last, rest]) clearTimeout(timer)
+    for (const timer of [late, last, rest, this.#probing?.timer]) clearTimeout(timer)
     this.#keepAlive.stop()
   }
 
   /** One request: one answer, and one log line. Never rejects. */
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const place = this.#serving.add(message.socket)
     const { parts, log, counts } = this.#options
     const startedMs = parts.clock.monotonicMs()
     // While draining, no client should send another request over a connection that is about to end.
@@ -133,6 +146,7 @@ export class Edge {
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)
     const reply = new HttpReply(response, this.#keepAlive)
+    const place = this.#serving.add(reply)
     const body = new Body(this.#bodyRoom, message, this.#keepAlive)
     const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
@@ -149,6 +163,7 @@ export class Edge {
         response.setHeader('x-request-id', requestId)
         if (this.#options.isAdminSecure) response.setHeader(...ONLY_HTTPS)
         reply.watch()
+        response.once('prefinish', () => reply.discardRest())
         await this.#servePages({ message, response }, reply, { path, requestId })
       }
     } catch (thrown) {
@@ -168,6 +183,23 @@ export class Edge {
       place.remove()
       this.#afterServing()
     }
+  }
+
+  /** Finds out which of the clients that have stopped sending are gone. */
+  #probeAfter(afterMs: number): void {
+    if (this.#serving.isEmpty) return
+    if (this.#probing !== undefined) {
+      if (this.#probing.afterMs <= afterMs) return
+      clearTimeout(this.#probing.timer)
+    }
+    const timer = setTimeout(() => {
+      this.#probing = undefined
+      let isOneLeft = false
+      for (const reply of this.#serving.members()) isOneLeft = reply.probe() || isOneLeft
+      if (isOneLeft) this.#probeAfter(Math.min(2 * afterMs, PROBE_MS.most))
+    }, afterMs)
+    timer.unref()
+    this.#probing = { timer, afterMs }
   }
 
   /** The client left while its error was being sent: nothing more can be done for it. */
@@ -229,7 +261,7 @@ export class Edge {
     // After a refusal, node reports the connection once more when the client closes it.
     if (refusal === undefined || !socket.writable) return void socket.destroy()
     // An answer is under way on this connection: a refusal would end up in the middle of it, or in its place.
-    if (this.#serving.members().includes(socket)) return void socket.destroy()
+    if (this.#serving.members().some((reply) => reply.isOn(socket))) return void socket.destroy()
     const requestId = newId('req', this.#options.parts.clock)
     this.#options.log.info('request', {
       request_id: requestId,

@@ -77,10 +77,10 @@ describe('a client that cuts the stream before the usage pays the full cost', ()
     return String(response.headers['x-request-id'])
   }
 
-  /** Resolves when the gateway has noticed: it then closes its side. */
+  /** Resolves when the gateway has noticed: it learns of the reset before it can answer a later connection. */
   async function hangUp({ socket }: IncomingMessage): Promise<void> {
-    socket.end()
-    await once(socket, 'close')
+    socket.resetAndDestroy()
+    await fetch(`${gateway.url}/healthz`)
   }
 
   /** The request as its key sees it, once it is settled. */
