@@ -445,7 +445,7 @@ test('an endless error from Bedrock is not read to the end', async () => {
     for (; megabytes < 1_000; megabytes++) yield Buffer.alloc(1024 * 1024, 'x')
   }
   const answer = { status: 400, headers: { get: () => undefined }, body: endless() }
-  const { body } = claudeAnswer(answer, false)
+  const { body } = claudeAnswer(answer, { stream: false, headers: {} })
   await assert.rejects(Array.fromAsync(body), /too long/)
   assert.ok(megabytes < 20)
 })
@@ -455,9 +455,18 @@ describe('frames of Bedrock become events', () => {
   const read = async (headers: Record<string, string>, payload: string): Promise<string> => {
     const body = pieces(writeFrame(headers, payload))
     const answer = { status: 200, headers: { get: () => undefined }, body }
-    const texts = await Array.fromAsync(converseAnswer(answer, true).body)
+    const asked = { stream: true, headers: { 'x-amz-security-token': 'session-0123456789' } }
+    const texts = await Array.fromAsync(converseAnswer(answer, asked).body)
     return Buffer.concat(texts).toString()
   }
+
+  test('without the session token, where they quote it', async () => {
+    const text = await read(
+      { ':exception-type': 'validationException' },
+      '{"message":"session-0123456789"}',
+    )
+    assert.match(text, /"message":"\[redacted\]"/)
+  })
 
   test('on one line, also where their JSON has several', async () => {
     const data = '{   "stopReason": "end_turn" }'

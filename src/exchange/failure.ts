@@ -38,7 +38,7 @@ export async function readFailure(
   if (JUDGEMENTS.includes(status) && !forOperator) {
     return new GatewayError(status === 413 ? 'request_too_large' : 'invalid_request', said, {
       provider: code === undefined ? { status } : { status, code },
-      ...(complaint.param === undefined ? {} : { param: complaint.param }),
+      ...(complaint.param === undefined ? {} : { param: redact(complaint.param) }),
       unbilled: !billsRefusal(complaint),
       unknownThoughts: refusesThoughts(complaint),
       cause,

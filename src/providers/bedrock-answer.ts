@@ -4,6 +4,7 @@ import { objectOf, parseObject, stringOf } from '../core/json.ts'
 import type { JsonObject } from '../core/json.ts'
 import { decodeError } from '../wire/converse/error-decode.ts'
 import { sseEvent, writeSse } from '../wire/sse.ts'
+import { SecretFilter, secretsIn } from './echoed-secrets.ts'
 import type { EventFrame } from './event-frames.ts'
 import { readFrames } from './event-frames.ts'
 import { readText } from './fetch-json.ts'
@@ -19,22 +20,32 @@ const ERROR_TYPES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A Converse answer: each frame is one event, and its header names the event. */
-export function converseAnswer(answer: UpstreamAnswer, stream: boolean): UpstreamAnswer {
-  if (!stream || answer.status !== 200) return answer
-  return { ...answer, body: events(answer.body, converseEvent) }
+export function converseAnswer(answer: UpstreamAnswer, asked: Asked): UpstreamAnswer {
+  if (!asked.stream || answer.status !== 200) return answer
+  return { ...answer, body: events(answer.body, asked.headers, converseEvent) }
 }
 
 /** A Claude answer: each frame wraps an event of the messages format; errors come without that format's envelope. */
-export function claudeAnswer(answer: UpstreamAnswer, stream: boolean): UpstreamAnswer {
+export function claudeAnswer(answer: UpstreamAnswer, asked: Asked): UpstreamAnswer {
   if (answer.status !== 200) return { ...answer, body: inEnvelope(answer.body) }
-  return stream ? { ...answer, body: events(answer.body, claudeEvent) } : answer
+  const { stream, headers } = asked
+  return stream ? { ...answer, body: events(answer.body, headers, claudeEvent) } : answer
+}
+
+type Asked = {
+  readonly stream: boolean
+  /** The headers of the request, which no frame may quote. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 async function* events(
   bytes: AsyncIterable<Uint8Array>,
+  headers: Asked['headers'],
   toText: (frame: EventFrame) => string,
 ): AsyncIterable<Uint8Array> {
-  for await (const frame of readFrames(bytes)) yield Buffer.from(toText(frame))
+  const filter = new SecretFilter(secretsIn(headers))
+  // An event ends with a line end, so nothing of it is kept back.
+  for await (const frame of readFrames(bytes)) yield filter.push(Buffer.from(toText(frame)))
 }
 
 function converseEvent({ headers, payload }: EventFrame): string {

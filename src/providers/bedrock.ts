@@ -80,11 +80,13 @@ function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provid
         `${base}/model/${encodeURIComponent(model)}/${operationOf(model, stream)}`,
       )
       const sent = isClaude(model) ? asClaudeTakesIt(body, takenBetas(client)) : body
+      let headers: Readonly<Record<string, string>> = {}
       const answer = await keys.send(async (key) => {
-        const headers = await signed(settings, { url, body: sent, key })
+        headers = await signed(settings, { url, body: sent, key })
         return http.send({ url, method: 'POST', headers, body: sent, timeouts }, signal)
       })
-      return isClaude(model) ? claudeAnswer(answer, stream) : converseAnswer(answer, stream)
+      const asked = { stream, headers }
+      return isClaude(model) ? claudeAnswer(answer, asked) : converseAnswer(answer, asked)
     },
     listModels: async (signal) => {
       const control = settings.baseUrl === undefined ? host.replace('-runtime', '') : base

@@ -10,7 +10,8 @@ import type { Timeouts } from '../catalog/models.ts'
 import { checkedLookup, assertAllowedHost } from './addresses.ts'
 import type { ChunkSource } from './chunks.ts'
 import { Chunks } from './chunks.ts'
-import { withoutSecrets } from './echoed-secrets.ts'
+import type { Secrets } from './echoed-secrets.ts'
+import { SecretFilter, secretsIn } from './echoed-secrets.ts'
 import type { AnswerHeaders, UpstreamAnswer } from './provider.ts'
 
 /** A stream occupies a connection for as long as it runs, so this also bounds the streams of one origin. */
@@ -30,6 +31,9 @@ const KEPT_MS = { plain: 4_000, encrypted: 30_000 }
 /** Encodings of servers that do not compress; `none` is not in the standard, but common. */
 const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '', 'identity', 'none'])
 
+/** Binary: the answers of Bedrock's streams. */
+const FRAMES = 'application/vnd.amazon.eventstream'
+
 export type HttpCall = {
   readonly url: URL
   readonly method: 'GET' | 'POST'
@@ -37,6 +41,9 @@ export type HttpCall = {
   readonly body?: Uint8Array
   readonly timeouts: Timeouts
 }
+
+/** Headers as undici takes them, and the credentials in them. */
+type KnownHeaders = { readonly list: string[]; readonly secrets: Secrets }
 
 type Address = { readonly origin: string; readonly path: string }
 
@@ -48,7 +55,7 @@ export class HttpClient {
   readonly #agents = new Map<number, Dispatcher>()
   // Adapters pass the same URL and headers objects again and again, and both take time to convert.
   readonly #addresses = new WeakMap<URL, Address>()
-  readonly #headers = new WeakMap<HttpCall['headers'], string[]>()
+  readonly #headers = new WeakMap<HttpCall['headers'], KnownHeaders>()
 
   constructor(env: Environment) {
     this.#env = env
@@ -57,9 +64,9 @@ export class HttpClient {
   /** Resolves when the head of the answer arrives, whatever its status. */
   async send(call: HttpCall, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { origin, path } = this.#addressOf(call.url)
-    const headers = this.#headersOf(call.headers)
+    const { list: headers, secrets } = this.#headersOf(call.headers)
     const isLarge = call.body !== undefined && call.body.length > KEPT_BYTES_MAX
-    const running = new RunningCall(signal, call.timeouts.totalMs)
+    const running = new RunningCall(signal, { totalMs: call.timeouts.totalMs, secrets })
     this.#agent(call.timeouts.connectMs).dispatch(
       {
         origin,
@@ -72,10 +79,7 @@ export class HttpClient {
       },
       running,
     )
-    const answer = await running.answer
-    return answer.status < 300
-      ? answer
-      : { ...answer, body: withoutSecrets(answer.body, call.headers) }
+    return running.answer
   }
 
   /** Ends every connection, without waiting for calls that may still be running. */
@@ -92,13 +96,14 @@ export class HttpClient {
     return address
   }
 
-  #headersOf(headers: HttpCall['headers']): string[] {
+  #headersOf(headers: HttpCall['headers']): KnownHeaders {
     const known = this.#headers.get(headers)
     if (known !== undefined) return known
     const list = ['accept-encoding', 'identity']
     for (const [name, value] of Object.entries(headers)) list.push(name, value)
-    this.#headers.set(headers, list)
-    return list
+    const given = { list, secrets: secretsIn(headers) }
+    this.#headers.set(headers, given)
+    return given
   }
 
   #agent(connectTimeoutMs: number): Dispatcher {
@@ -150,11 +155,16 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
   readonly #timer: NodeJS.Timeout
   readonly #answer = Promise.withResolvers<UpstreamAnswer>()
   readonly #chunks = new Chunks(this)
+  #filter: SecretFilter | undefined
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
 
-  constructor(signal: AbortSignal, totalMs: number) {
+  constructor(
+    signal: AbortSignal,
+    { totalMs, secrets }: { readonly totalMs: number; readonly secrets: Secrets },
+  ) {
     this.#signal = signal
+    if (secrets.length > 0) this.#filter = new SecretFilter(secrets)
     this.#timer = setTimeout(() => this.#cut(timedOut()), totalMs)
     this.#timer.unref()
     if (signal.aborted) this.handleEvent()
@@ -193,6 +203,8 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
     const headers = new GivenHeaders(given)
     // The same headers as bytes: they would pin the buffer they arrived in for as long as a stream is open.
     controller.rawHeaders = null
+    // Frames have lengths and checksums: who opens them looks for secrets inside.
+    if (headers.get('content-type') === FRAMES) this.#filter = undefined
     this.#answer.resolve({ status, headers, body: this.#chunks })
     // The request asked for plain bytes; a few compressed bytes could unpack to more than memory holds.
     if (PLAIN.has(headers.get('content-encoding')?.toLowerCase())) return
@@ -201,11 +213,14 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#chunks.push(chunk) > WAITING_BYTES_MAX) controller.pause()
+    const clean = this.#filter === undefined ? chunk : this.#filter.push(chunk)
+    if (clean.length > 0 && this.#chunks.push(clean) > WAITING_BYTES_MAX) controller.pause()
   }
 
   onResponseEnd(): void {
     this.#release()
+    const rest = this.#filter?.end()
+    if (rest !== undefined && rest.length > 0) this.#chunks.push(rest)
     this.#chunks.end()
   }
 

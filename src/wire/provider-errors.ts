@@ -145,7 +145,8 @@ const TOO_LONG = [
 
 /** The client's code for a complaint: the provider's own, but one code for a prompt that is too long. */
 export function clientCode({ code, message = '' }: ProviderComplaint): string | undefined {
-  return TOO_LONG.some((pattern) => pattern.test(message)) ? TOO_LONG_CODE : code
+  if (TOO_LONG.some((pattern) => pattern.test(message))) return TOO_LONG_CODE
+  return code === undefined ? undefined : redact(code)
 }
 
 const NAME = /^[\w.:/-]{1,100}$/
@@ -186,7 +187,7 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
   const isTooLarge = says(TOO_LARGE)
   if (isTooLarge || says(REQUEST)) {
     return new GatewayError(isTooLarge ? 'request_too_large' : 'invalid_request', told, {
-      ...(param === undefined ? {} : { param }),
+      ...(param === undefined ? {} : { param: redact(param) }),
       provider: {
         status: isTooLarge ? 413 : 400,
         ...(toldCode === undefined ? {} : { code: toldCode }),
