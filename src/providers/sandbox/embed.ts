@@ -12,19 +12,28 @@ export function embed(input: string | readonly number[], dimensions: number): re
   return unit(sums)
 }
 
+/** As precise as vectors need to be; in full, each number would be three times as long in JSON. */
+const PRECISION = 1_000_000
+
 /** Loops by index: a request may ask for two thousand vectors, and iterators would take half a second. */
 function unit(sums: Float64Array): readonly number[] {
   let square = 0
   for (let index = 0; index < sums.length; index++) square += (sums[index] ?? 0) ** 2
   const length = Math.sqrt(square)
   const vector: number[] = []
-  for (let index = 0; index < sums.length; index++) vector.push((sums[index] ?? 0) / length)
+  for (let index = 0; index < sums.length; index++) {
+    vector.push(Math.round(((sums[index] ?? 0) / length) * PRECISION) / PRECISION)
+  }
   return vector
 }
+
+/** One character may stand for eighteen: what an input can hold is enough. */
+const CHARACTERS_MAX = 600_000
 
 function pushText(sums: Float64Array, text: string): void {
   for (const [word] of text
     .normalize('NFKC')
+    .slice(0, CHARACTERS_MAX)
     .toLowerCase()
     .matchAll(/[\p{L}\p{N}]+/gu)) {
     const letters = `<${word}>`

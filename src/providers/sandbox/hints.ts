@@ -5,6 +5,8 @@ export type Hints = {
   /** Texts for text fields, the likeliest first; never empty. */
   readonly phrases: readonly string[]
   readonly numbers: readonly number[]
+  /** Whether it is one of the texts, in any case. */
+  isMentioned(text: string): boolean
   /** The value that follows a field's name in the text. */
   valueOf(field: string): string | undefined
 }
@@ -12,15 +14,20 @@ export type Hints = {
 /** Only the beginning of a message is read, so that a long one takes no longer. */
 const CHARACTERS_MAX = 4000
 
+/** Each number of a message is tried in each field for one. */
+const NUMBERS_MAX = 20
+
 export function readHints(message: string): Hints {
   const text = message.slice(0, CHARACTERS_MAX)
   const phrases = [...quoted(text), ...names(text), ...plainWords(text)]
   const values = labelled(text)
+  const mentioned = new Set(phrases.map((phrase) => phrase.toLowerCase()))
   return {
+    isMentioned: (word) => mentioned.has(word.toLowerCase()),
     phrases: phrases.length > 0 ? [...new Set(phrases)] : ['sandbox'],
-    numbers: [...text.matchAll(/(?<![\w.-])-?\d{1,15}(?:\.\d{1,9})?(?![\w.]{0,9}\w)/g)].map(
-      ([digits]) => Number(digits),
-    ),
+    numbers: [...text.matchAll(/(?<![\w.-])-?\d{1,15}(?:\.\d{1,9})?(?![\w.]{0,9}\w)/g)]
+      .slice(0, NUMBERS_MAX)
+      .map(([digits]) => Number(digits)),
     valueOf: (field) => values.get(plainName(field)),
   }
 }

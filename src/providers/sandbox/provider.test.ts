@@ -368,6 +368,39 @@ test('several choices and probabilities in chat', async () => {
   assert.deepEqual(usageOf(whole), usageOf(streamed))
 })
 
+describe('a long answer gives other requests their turn', () => {
+  const long = conversation([user('Hello [[sandbox tokens=4096]]')], {
+    choices: 4,
+    outputTokensMax: 4096,
+    sampling: { logprobs: 3 },
+  })
+  const vectors: CanonicalRequest = {
+    kind: 'embedding',
+    model: 'sandbox-embedding',
+    dropped: [],
+    inputs: Array.from({ length: 200 }, (_, number) => `text ${number}`),
+    encoding: 'float',
+  }
+  for (const [what, request, ways] of [
+    ['streamed', long, { format: 'chat', stream: true }],
+    ['whole', long, { format: 'chat', stream: false }],
+    ['vectors', vectors, { format: 'embeddings', stream: false }],
+  ] as const) {
+    test(what, async () => {
+      let turns = 0
+      let isDone = false
+      const count = (): void => {
+        turns++
+        if (!isDone) setImmediate(count)
+      }
+      setImmediate(count)
+      for await (const _ of (await send(request, ways)).body);
+      isDone = true
+      assert.ok(turns > 50, `${turns} turns`)
+    })
+  }
+})
+
 describe('embeddings', () => {
   const request = (more: object): CanonicalRequest => ({
     kind: 'embedding',

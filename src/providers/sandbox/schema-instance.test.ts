@@ -263,6 +263,7 @@ describe('a schema that nothing fits, or nothing that is made here, is refused w
     ],
     [/pattern \(\(a\?\)\{9999/, { type: 'string', pattern: '((a?){9999}){9999}' }],
     [/pattern \({100}…/, { type: 'string', pattern: '('.repeat(500) }],
+    [/room for only 1 members/, { ...object({ a: {}, b: {} }, ['a', 'b']), maxProperties: 1 }],
     [/no type is allowed/, { allOf: [{ type: 'string' }, { type: 'integer' }] }],
     [/at self\.self, it contains itself without end/, object({ self: { $ref: '#' } }, ['self'])],
     [

@@ -240,11 +240,10 @@ function* optionsOf(
   const { hints, variant, work } = place
   const constant = source['const']
   const options = constant === undefined ? listOf(source['enum']) : [constant]
-  const spoken = new Set(hints.phrases.map((phrase) => phrase.toLowerCase()))
   work.spend(Math.min(options.length, OPTIONS_READ) / 4)
   const mentioned = options
     .slice(0, OPTIONS_READ)
-    .findIndex((option) => typeof option === 'string' && spoken.has(option.toLowerCase()))
+    .findIndex((option) => typeof option === 'string' && hints.isMentioned(option))
   for (let index = 0; index < options.length; index++) {
     const option = options[(Math.max(0, mentioned) + variant + index) % options.length]
     work.spend()
@@ -271,9 +270,10 @@ function objectFor(parts: readonly JsonObject[], place: Place): Json | undefined
   const { work } = place
   const required = requiredOf(parts, work)
   const least = Math.max(...parts.map((part) => count(part['minProperties'], 0)))
+  const most = Math.min(...parts.map((part) => count(part['maxProperties'], Infinity)))
   const members = new Map<string, Json>()
   const turns = new Map<Json | undefined, number>()
-  for (const name of namesFor(parts, required, { least, place })) {
+  for (const name of namesFor(parts, required, { least, most, place })) {
     work.write(name.length + 4)
     const schemas = parts.map((part) => memberSchema(part, name) ?? true)
     // Members of one type take the hints in turn, so that two texts of an object differ.
@@ -287,6 +287,7 @@ function objectFor(parts: readonly JsonObject[], place: Place): Json | undefined
     else if (required.has(name)) return undefined
   }
   if (members.size < least) return nothing(place, `no ${least} members were found`)
+  if (members.size > most) return nothing(place, `it has room for only ${most} members`)
   return Object.fromEntries(members)
 }
 
@@ -305,16 +306,15 @@ function requiredOf(parts: readonly JsonObject[], work: Work): ReadonlySet<strin
   return names
 }
 
-type Names = { readonly least: number; readonly place: Place }
+type Names = { readonly least: number; readonly most: number; readonly place: Place }
 
 /** The required members; if none is required, all known ones, because an empty object would say nothing. */
 function namesFor(
   parts: readonly JsonObject[],
   required: ReadonlySet<string>,
-  { least, place }: Names,
+  { least, most, place }: Names,
 ): ReadonlySet<string> {
   const { work } = place
-  const most = Math.min(...parts.map((part) => count(part['maxProperties'], Infinity)))
   const wanted = required.size === 0 && !place.isSparse ? most : least
   const names = new Set(required)
   if (names.size >= wanted) return names

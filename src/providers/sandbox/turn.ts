@@ -76,9 +76,12 @@ function spokenPart(text: string): string {
 function withoutContext(text: string): string {
   let kept = ''
   let position = 0
-  for (const { index, 1: name } of text.matchAll(/<([a-z][\w-]*)>/g)) {
+  const unclosed = new Set<string>()
+  for (const { index, 1: name = '' } of text.matchAll(/<([a-z][\w-]*)>/g)) {
+    if (index < position || unclosed.has(name)) continue
     const closing = `</${name}>`
-    const end = index < position ? -1 : text.indexOf(closing, index)
+    const end = text.indexOf(closing, index)
+    if (end < 0) unclosed.add(name)
     if (end < 0) continue
     kept += text.slice(position, index)
     position = end + closing.length
