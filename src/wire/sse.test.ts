@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 
 import { processorMs } from '../core/sample-time.ts'
-import { replaceData, SseReader, sseEvent, writeSse } from './sse.ts'
+import { SseReader, replaceData, sseComment, sseEvent, writeSse } from './sse.ts'
 
 function readAll(
   bytes: Uint8Array,
@@ -45,6 +45,11 @@ test('lines that end with CR alone are read as they arrive, the last one too', (
   assert.deepEqual(read('data: [DONE]\r\r'), [['[DONE]', 'data: [DONE]\r\r']])
   // The rest of a line end that turns out to have two characters is no line.
   assert.deepEqual(read('\ndata: c\n\n'), [['c', 'data: c\n\n']])
+})
+
+test('a comment ends no event: readers that count blank lines would find one without data', () => {
+  const text = `${sseComment('keepalive')}${writeSse(sseEvent('', 'a'))}`
+  assert.deepEqual(readAll(Buffer.from(text)), [{ event: '', data: 'a' }])
 })
 
 test('written events are read back unchanged', () => {

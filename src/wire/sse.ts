@@ -18,9 +18,9 @@ const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024
 /** Real events have a few, or as many as their JSON if it is indented. Reading millions stalls all other requests. */
 const EVENT_LINES_MAX = 100_000
 
-/** Keeps a connection alive and means nothing. */
+/** Keeps a connection alive and means nothing. A blank line after it is an event without data to openai-go 2. */
 export function sseComment(text: string): string {
-  return `: ${text}\n\n`
+  return `: ${text}\n`
 }
 
 export function sseEvent(event: string, data: unknown): SseEvent {

@@ -92,7 +92,9 @@ async function ask(
   })
   const text = await response.text()
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
-  const events = isStream ? text.split('\n\n').map((event) => event.replace(/^data: /, '')) : [text]
+  const events = isStream
+    ? [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data)
+    : [text]
   const parsed = events
     .filter((event) => event.startsWith('{'))
     .map((event) => JSON.parse(event) as ChatObject)

@@ -31,7 +31,6 @@ export function encodeEvents(answer: AnswerContext): EventEncoder {
   return {
     keepAlive: KEEP_ALIVE,
     encode(event) {
-      if (event.type === 'ping') return [{ event: '', data: '', raw: KEEP_ALIVE }]
       if (event.type === 'usage') counted = event
       if (event.type !== 'response-end') {
         return deltas.encode(event).map((change) => chunk([change]))
