@@ -10,6 +10,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { listOf, objectOf, typeOf } from '../../core/json.ts'
 import { processorMs } from '../../core/sample-time.ts'
 import type { AnswerContext } from '../codec.ts'
 import { writeSse } from '../sse.ts'
@@ -36,6 +37,8 @@ const usage: Usage = {
   outputTokens: 25,
   reasoningTokens: 7,
 }
+
+const THINKING = { thinking: { type: 'enabled', budget_tokens: 2000 } }
 
 const at = (block: number) => ({ choice: 0, block })
 const start: CanonicalEvent = { type: 'response-start', id: 'chatcmpl-1', model: 'gpt' }
@@ -135,6 +138,31 @@ const message = {
     inference_geo: null,
   },
 }
+
+test('a seal behind the last text is left out: an answer ends with what it says', () => {
+  const gemini = { format: 'gemini', kind: 'signature', value: 'c2lnbmVk', id: 'text' } as const
+  const text: CanonicalEvent[] = [
+    { type: 'text-start', ...at(0) },
+    { type: 'text-delta', ...at(0), text: 'Done.' },
+    { type: 'text-end', ...at(0) },
+    { type: 'thinking-start', ...at(1) },
+    { type: 'thinking-end', ...at(1), seal: gemini },
+  ]
+  const call: CanonicalEvent[] = [
+    { type: 'tool-call-start', ...at(2), id: 'c', name: 'f', custom: false },
+    { type: 'tool-call-end', ...at(2) },
+  ]
+  const typesOf = (events: readonly CanonicalEvent[]) =>
+    listOf(encodeResponse(events, { ...answer, body: THINKING })['content']).map((block) =>
+      typeOf(objectOf(block)),
+    )
+  assert.deepEqual(typesOf([start, ...text, ...end]), ['text'])
+  assert.deepEqual(typesOf([start, ...text, ...call, ...end]), [
+    'text',
+    'redacted_thinking',
+    'tool_use',
+  ])
+})
 
 test('a whole answer says what the stream says', () => {
   assert.deepEqual(encodeResponse(conversation, answer), message)

@@ -57,6 +57,12 @@ export class FrameWriter {
   /** The blocks started so far, and whether the last one is still open. */
   #blocks = 0
   #isOpen = false
+  #isAfterText = false
+  /**
+   * Gemini seals its texts behind them. It is held until another block follows and else left out: no answer of Claude
+   * ends with a thought, and Claude Code reports what the last block says.
+   */
+  #heldSeal: string | undefined
   #hasCalled = false
   #hasRefused = false
   /** The input of a custom tool, which can only be written when it is complete. */
@@ -184,11 +190,17 @@ export class FrameWriter {
     if (!this.#isOpen && (seal === undefined || seal.value === '')) return []
     const signature = seal === undefined ? UNSEALED : packSeal(seal, 'messages')
     const isSigned = seal?.format === 'messages' && seal.kind === 'signature'
-    const block =
-      this.#isOpen || isSigned
-        ? [...this.#openThinking(), this.#delta({ type: 'signature_delta', signature })]
-        : this.#open({ type: 'redacted_thinking', data: signature })
-    return [...block, ...this.#close()]
+    if (this.#isOpen || isSigned) {
+      const opened = this.#openThinking()
+      return [...opened, this.#delta({ type: 'signature_delta', signature }), ...this.#close()]
+    }
+    if (!this.#isAfterText) return this.#redacted(signature)
+    this.#heldSeal = signature
+    return []
+  }
+
+  #redacted(data: string): Frame[] {
+    return [...this.#open({ type: 'redacted_thinking', data }), ...this.#close()]
   }
 
   #startToolCall(event: Extract<CanonicalEvent, { type: 'tool-call-start' }>): Frame[] {
@@ -220,8 +232,12 @@ export class FrameWriter {
 
   #open(block: JsonObject): Frame[] {
     if (this.#isOpen) return []
+    const data = this.#heldSeal
+    this.#heldSeal = undefined
+    const held = data === undefined ? [] : this.#redacted(data)
     this.#isOpen = true
-    return [{ type: 'content_block_start', index: this.#blocks++, content_block: block }]
+    this.#isAfterText = block['type'] === 'text'
+    return [...held, { type: 'content_block_start', index: this.#blocks++, content_block: block }]
   }
 
   #delta(delta: FrameDelta): Frame {
