@@ -8,41 +8,22 @@ import { after, before, describe, test } from 'node:test'
 
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
-import { start } from '../support/process.ts'
-import type { Ended } from '../support/process.ts'
-import type { Command, Task } from './agents.ts'
-import { claudeCode, codex, ensureAgents, opencode, opencodeProgram } from './agents.ts'
+import type { Agent } from './agents.ts'
+import { CLAUDE_CODE, CODEX, ensureAgents, opencode, opencodeProgram, runIn } from './agents.ts'
 
-const CASES: readonly {
-  readonly agent: string
-  readonly model: string
-  commandFor(task: Task): Command
-}[] = [
-  { agent: 'Claude Code', model: 'sandbox-chat', commandFor: claudeCode },
-  { agent: 'Claude Code', model: 'sandbox-chat@responses', commandFor: claudeCode },
-  { agent: 'Claude Code', model: 'sandbox-reasoner@responses', commandFor: claudeCode },
-  { agent: 'Codex', model: 'sandbox-chat@messages', commandFor: codex },
-  { agent: 'Codex', model: 'sandbox-reasoner@messages', commandFor: codex },
-  { agent: 'Codex', model: 'sandbox-chat', commandFor: codex },
-  {
-    agent: 'opencode, chat',
-    model: 'sandbox-reasoner@messages',
-    commandFor: opencode('@ai-sdk/openai-compatible'),
-  },
-  {
-    agent: 'opencode, responses',
-    model: 'sandbox-chat',
-    commandFor: opencode('@ai-sdk/openai'),
-  },
-  {
-    agent: 'opencode, messages',
-    model: 'sandbox-chat@responses',
-    commandFor: opencode('@ai-sdk/anthropic'),
-  },
+const CASES: readonly { readonly agent: Agent; readonly model: string }[] = [
+  { agent: CLAUDE_CODE, model: 'sandbox-chat' },
+  { agent: CLAUDE_CODE, model: 'sandbox-chat@responses' },
+  { agent: CLAUDE_CODE, model: 'sandbox-reasoner@responses' },
+  { agent: CODEX, model: 'sandbox-chat@messages' },
+  { agent: CODEX, model: 'sandbox-reasoner@messages' },
+  { agent: CODEX, model: 'sandbox-chat' },
+  { agent: opencode('chat', '@ai-sdk/openai-compatible'), model: 'sandbox-reasoner@messages' },
+  { agent: opencode('responses', '@ai-sdk/openai'), model: 'sandbox-chat' },
+  { agent: opencode('messages', '@ai-sdk/anthropic'), model: 'sandbox-chat@responses' },
 ]
 
-/** Far more than any agent needs: one that waits for a network must not block the run. */
-const MINUTES_MAX = 4
+const QUESTION = 'What does the file say?'
 
 describe('coding agents', () => {
   let gateway: TestGateway
@@ -58,22 +39,30 @@ describe('coding agents', () => {
   })
   after(() => gateway.stop())
 
-  for (const { agent, model, commandFor } of CASES)
-    test(`${agent} reads a file on ${model}`, async (t) => {
+  for (const { agent, model } of CASES)
+    test(`${agent.name} reads a file on ${model}`, async (t) => {
       if (missing !== undefined) return t.skip(missing)
-      if (agent.startsWith('opencode') && opencodeProgram() === undefined)
+      const isOpencode = agent.name.startsWith('opencode')
+      if (isOpencode && opencodeProgram() === undefined)
         return t.skip('opencode is installed for Linux only')
       const home = mkdtempSync(join(tmpdir(), 'tollgate-agent-'))
-      const work = join(home, 'work')
-      mkdirSync(work)
-      const file = join(work, 'note.txt')
+      const file = join(home, 'work', 'note.txt')
+      mkdirSync(join(home, 'work'))
       writeFileSync(file, 'The password is swordfish.\n')
+      const { name, input } = agent.reading(file)
+      const steering = `tool=${name} args=${JSON.stringify(input)}`
       const lines = gateway.log().length
       try {
-        const command = commandFor({ url: gateway.url, key, model, home, file })
-        const ended = await runIn(work, home, command)
+        const task = { url: gateway.url, key, model, home }
+        const command = agent.commandFor(
+          // It rewrites quotes in the prompt.
+          isOpencode
+            ? { ...task, prompt: QUESTION, headers: { 'x-tollgate-sandbox': steering } }
+            : { ...task, prompt: `[[sandbox ${steering}]] ${QUESTION}` },
+        )
+        const ended = await runIn(home, command)
         assert.equal(ended.code, 0, ended.stdout + ended.stderr)
-        assert.match(ended.stdout, /swordfish/, ended.stderr)
+        assert.match(agent.said(ended).text, /swordfish/, ended.stdout + ended.stderr)
         const requests = gateway
           .log()
           .slice(lines)
@@ -87,16 +76,3 @@ describe('coding agents', () => {
       }
     })
 })
-
-async function runIn(cwd: string, home: string, { command, args, env }: Command): Promise<Ended> {
-  const agent = start(command, args, {
-    cwd,
-    env: { PATH: process.env['PATH'], HOME: home, TMPDIR: home, TERM: 'dumb', ...env },
-  })
-  const timer = setTimeout(() => void agent.stop('SIGKILL'), MINUTES_MAX * 60_000)
-  try {
-    return await agent.ended
-  } finally {
-    clearTimeout(timer)
-  }
-}

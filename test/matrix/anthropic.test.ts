@@ -1,11 +1,11 @@
 // The official Anthropic library against every upstream format: version 1 with the key in the header that this family
 // reads, and version 0, which uses that header by default.
 import Anthropic from '@anthropic-ai/sdk'
-import Anthropic0 from 'anthropic-sdk-0'
 
 import { play } from './play.ts'
 import type { Line } from './speaker.ts'
 import { anthropicMessages } from './speakers/anthropic.ts'
+import { previousAnthropic } from './speakers/previous.ts'
 
 const withHeader = ({ url, key, fetch }: Line): Anthropic =>
   new Anthropic({
@@ -16,13 +16,10 @@ const withHeader = ({ url, key, fetch }: Line): Anthropic =>
     fetch,
   })
 
-const previous = ({ url, key, fetch }: Line): Anthropic =>
-  new Anthropic0({ baseURL: url, apiKey: key, maxRetries: 0, fetch }) as unknown as Anthropic
-
 play({
   speakers: [
     anthropicMessages('anthropic 1', { connect: withHeader, style: 'by hand' }),
     anthropicMessages('anthropic 1 helpers', { connect: withHeader, style: 'helpers' }),
-    anthropicMessages('anthropic 0', { connect: previous, style: 'helpers' }),
+    anthropicMessages('anthropic 0', { connect: previousAnthropic, style: 'helpers' }),
   ],
 })

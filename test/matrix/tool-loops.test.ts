@@ -4,11 +4,11 @@ import { after, before, describe, test } from 'node:test'
 
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
-import Anthropic0 from 'anthropic-sdk-0'
 import OpenAI from 'openai'
 
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
+import { previousAnthropic } from './speakers/previous.ts'
 
 const MODELS = ['sandbox-reasoner', 'sandbox-reasoner@responses', 'sandbox-reasoner@messages']
 const QUESTION = { role: 'user', content: 'What is the weather in Paris?' } as const
@@ -34,8 +34,7 @@ describe('a library’s own tool loop ends with an answer', () => {
         apiKey: key,
         defaultHeaders: { 'x-api-key': key },
       }),
-    'anthropic 0': () =>
-      new Anthropic0({ baseURL: gateway.url, apiKey: key }) as unknown as Anthropic,
+    'anthropic 0': () => previousAnthropic({ url: gateway.url, key, fetch }),
   }
 
   for (const model of MODELS)
