@@ -169,6 +169,15 @@ describe('documents', () => {
     )
   })
 
+  test('no example takes the first block of a message for its text', () => {
+    const shown = tracked.filter((path) => path.endsWith('.md') || path.startsWith('web/src/'))
+    const first = /\bcontent\s*(\[0\]|\.at\(0\))\s*\??\.text\b/
+    assert.deepEqual(
+      shown.filter((path) => first.test(readFileSync(path, 'utf8'))),
+      [],
+    )
+  })
+
   test('no link between documents is broken', () => {
     for (const path of tracked.filter((each) => each.endsWith('.md')))
       for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(
@@ -218,6 +227,16 @@ describe('files', () => {
           .map((name) => `${path}: ${name}`),
       )
     assert.deepEqual(unread, [])
+  })
+
+  test('git ignores the secret, the database and the spool, in whatever folder they are', () => {
+    const names = ['secret', 'tollgate.db', 'tollgate.db-wal', 'tollgate.db-shm', 'spool/1.jsonl']
+    const paths = ['', 'data/', 'some/where/'].flatMap((folder) =>
+      names.map((name) => folder + name),
+    )
+    const check = ['check-ignore', '--no-index', ...paths, 'src/secret/file.ts']
+    const ignored = execFileSync('git', check, { encoding: 'utf8' })
+    assert.deepEqual(ignored.trim().split('\n'), paths)
   })
 
   test('every file states its purpose in its first line', () => {

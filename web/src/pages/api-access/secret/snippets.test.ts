@@ -28,6 +28,12 @@ for (const snippet of SNIPPETS)
     })
   })
 
+test('every alias of Claude Code means the model', () => {
+  const text = snippetText('claude-code', { ...values, secret: undefined })
+  for (const alias of ['OPUS', 'SONNET', 'HAIKU'])
+    assert.match(text, new RegExp(`^export ANTHROPIC_DEFAULT_${alias}_MODEL=sandbox-chat$`, 'm'))
+})
+
 test('the body of the curl block is JSON', () => {
   const [, body = ''] =
     /-d '(.+)'$/.exec(snippetText('curl', { ...values, secret: undefined })) ?? []

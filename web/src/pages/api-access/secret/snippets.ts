@@ -76,7 +76,9 @@ message = client.messages.create(
     max_tokens=100,
     messages=[{"role": "user", "content": "Hello"}],
 )
-print(message.content[0].text)`,
+for block in message.content:
+    if block.type == "text":
+        print(block.text)`,
 
   'anthropic-typescript': ({ baseUrl, model, secret }) => `import Anthropic from '@anthropic-ai/sdk'
 
@@ -96,6 +98,8 @@ for (const block of message.content) if (block.type === 'text') console.log(bloc
   'claude-code': ({ baseUrl, model, secret }) => `export ANTHROPIC_BASE_URL=${baseUrl}
 export ANTHROPIC_API_KEY=${secret ?? `"$${variable}"`}
 export ANTHROPIC_MODEL=${model}
+export ANTHROPIC_DEFAULT_OPUS_MODEL=${model}
+export ANTHROPIC_DEFAULT_SONNET_MODEL=${model}
 export ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}
 claude`,
 
