@@ -51,8 +51,8 @@ type Question = {
 const TOKENS_MAX = OUTPUT_TOKENS_MAX + 1
 /** As many as real providers allow. */
 const CHOICES_MAX = 128
-/** Of one answer: one long choice with twenty alternatives per piece, or many short ones. */
-const PIECES_MAX = 128 * 1024
+/** Of one answer: one long choice with twenty alternatives per piece, or many short ones with ten. */
+const PIECES_MAX = 80 * 1024
 
 function answerConversation(question: Question): Iterable<CanonicalEvent> {
   const { request, ways } = question
