@@ -110,6 +110,6 @@ async function settle(
     tags: {},
     attempts: [],
   })
-  // Nothing was spent, so the answer goes out even if the books cannot be written; the abandoned hold is swept later.
+  // Nothing was spent, so the answer goes out even if the books cannot be written; the hold ends when they can.
   await settled.catch(() => ledger.void(holdId, 'not recorded'))
 }

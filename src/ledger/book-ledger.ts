@@ -1,9 +1,11 @@
 // The Ledger that keeps real books: turns calls into items for the writer, and the writer's outcomes into answers.
 // It remembers which open holds belong to this process; everything else it knows is in the database.
 import type { Clock } from '../core/clock.ts'
+import { CLIENT_GONE_STATUS } from '../core/errors.ts'
+import { NO_USAGE } from '../core/events.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { OUTAGE_MS_MAX } from '../store/outlast.ts'
-import type { Item, Outcome } from './books.ts'
+import type { Charge, Item, Outcome } from './books.ts'
 import type {
   Ask,
   Balances,
@@ -26,7 +28,7 @@ type BookLedgerParts = {
   readonly clock: Clock
   readonly writer: Writer
   readonly readBalances: (keyId: string) => Promise<Balances | undefined>
-  /** Takes settlements that the database does not take; without it they fail. */
+  /** Takes settlements and voids that the database does not take; without it settlements fail. */
   readonly spool: Spool | undefined
   /** Whether the database took the node's last beat. */
   readonly isBeating: () => boolean
@@ -37,16 +39,20 @@ type BookLedgerParts = {
 }
 
 const SETTLE_MS_MAX = 2000
+
+/** An open hold: what its void needs. */
+type Open = Pick<Ask, 'requestId' | 'keyId' | 'endpoint' | 'modelAsked'> & {
+  voided?: Promise<void>
+}
+
 /** Enough for a `finally` to repeat a settlement made a moment ago without asking the database. */
 const SETTLED_KEPT = 2048
 
 export class BookLedger implements Ledger {
   readonly #parts: BookLedgerParts
   readonly #waiting: Waiting
-  /** The open holds of this process, each with its key. */
-  readonly #open = new Map<HoldId, string>()
-  /** Holds that were never dispatched on, until their void is known to be in the books. */
-  readonly #unused = new Set<HoldId>()
+  /** The open holds of this process, each until its end is in the books. */
+  readonly #open = new Map<HoldId, Open>()
   /** Recent settlements, in two generations: the older one is dropped as a whole, at no cost. */
   #settled = new Map<HoldId, Promise<Settled>>()
   #settledBefore = new Map<HoldId, Promise<Settled>>()
@@ -68,14 +74,14 @@ export class BookLedger implements Ledger {
 
   async trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void> {
     assertNanodollars('hold', amountNanodollars)
-    const keyId = this.#open.get(holdId)
+    const keyId = this.#open.get(holdId)?.keyId
     if (keyId === undefined) return
     await this.#change({ kind: 'trim', holdId, keyId, amount: amountNanodollars })
   }
 
   async extend(holdId: HoldId, extraNanodollars: Nanodollars): Promise<boolean> {
     assertNanodollars('extension', extraNanodollars)
-    const keyId = this.#open.get(holdId)
+    const keyId = this.#open.get(holdId)?.keyId
     if (keyId === undefined) return false
     return this.#change({ kind: 'extend', holdId, keyId, extra: extraNanodollars })
   }
@@ -95,12 +101,10 @@ export class BookLedger implements Ledger {
   }
 
   async void(holdId: HoldId, reason: string): Promise<void> {
-    const keyId = this.#open.get(holdId)
-    if (keyId === undefined) return
-    // From here on nobody owns it: if the database does not take the void now, the sweep for forgotten holds finds it.
-    this.#open.delete(holdId)
-    this.#unused.add(holdId)
-    if (await this.#change({ kind: 'void', holdId, keyId, reason })) this.#unused.delete(holdId)
+    const open = this.#open.get(holdId)
+    if (open === undefined) return
+    open.voided ??= this.#void(holdId, open, reason)
+    await open.voided
   }
 
   async balances(keyId: string): Promise<Balances | undefined> {
@@ -145,11 +149,6 @@ export class BookLedger implements Ledger {
     return this.#open.has(holdId)
   }
 
-  /** Whether nothing was dispatched on the hold, and its void may not be in the books. */
-  isUnused(holdId: HoldId): boolean {
-    return this.#unused.has(holdId)
-  }
-
   /** Writes the refusals counted since the last call. */
   async flushRefused(): Promise<void> {
     const counts = [...this.#refused.values()]
@@ -164,7 +163,8 @@ export class BookLedger implements Ledger {
     const item: Item = { kind: 'reserve', holdId, ask: plainAsk(ask) }
     const answer = await this.#judge({ item, timeoutMs: OUTAGE_MS_MAX, first })
     if (!answer.reserved) return answer
-    this.#open.set(answer.holdId, ask.keyId)
+    const { requestId, keyId, endpoint, modelAsked } = ask
+    this.#open.set(answer.holdId, { requestId, keyId, endpoint, modelAsked })
     if (!signal?.aborted) return answer
     // The client has gone or its answer was cut, so nothing will be dispatched on it.
     await this.void(answer.holdId, 'abandoned')
@@ -185,6 +185,33 @@ export class BookLedger implements Ledger {
     }
   }
 
+  async #void(holdId: HoldId, open: Open, reason: string): Promise<void> {
+    const item: Item = { kind: 'void', holdId, keyId: open.keyId, reason }
+    try {
+      await this.#release(item, SETTLE_MS_MAX)
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      // It stays in the queue until it is in the books; the spool is for the next process, if this one dies before.
+      const trying = this.#release(item, Infinity)
+      trying.catch(() => {})
+      const charge = nothingCharged(holdId, open, reason)
+      await this.#keep({ charge, price: undefined }, trying).catch(() => {})
+    }
+  }
+
+  async #release(item: Extract<Item, { kind: 'void' }>, timeoutMs: number): Promise<void> {
+    try {
+      await this.#parts.writer.submit({ item, timeoutMs })
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      // The database refused it, and would again: the sweep charges the hold in full.
+      this.#open.delete(item.holdId)
+      throw error
+    }
+    // Even if it found no hold: then somebody else has ended it.
+    this.#open.delete(item.holdId)
+  }
+
   async #settle(spooled: Spooled): Promise<Settled> {
     try {
       return await this.#charge(spooled, SETTLE_MS_MAX)
@@ -196,22 +223,27 @@ export class BookLedger implements Ledger {
   /** Spools a settlement that the database did not take. If that fails too, the caller may settle again. */
   async #spool({ charge, price }: Spooled, error: unknown): Promise<Settled> {
     try {
-      const { spool } = this.#parts
-      if (!(error instanceof Unavailable) || spool === undefined) throw error
+      if (!(error instanceof Unavailable) || this.#parts.spool === undefined) throw error
       // The writer keeps trying for as long as this process lives; the spool is for the next process.
       const trying = this.#charge({ charge, price }, Infinity)
       trying.catch(() => {})
-      await spool.append({ charge, price })
-      trying.then(
-        () => spool.done(),
-        () => {},
-      )
+      await this.#keep({ charge, price }, trying)
       return { durableIn: 'spool', costNanodollars: charge.costNanodollars, overrunNanodollars: 0n }
     } catch (failure) {
       this.#settled.delete(charge.holdId)
       this.#settledBefore.delete(charge.holdId)
       throw failure
     }
+  }
+
+  /** Keeps a settlement for the next process, until it is in the books. */
+  async #keep(spooled: Spooled, inBooks: Promise<unknown>): Promise<void> {
+    const { spool } = this.#parts
+    await spool?.append(spooled)
+    inBooks.then(
+      () => spool?.done(),
+      () => {},
+    )
   }
 
   async #charge({ charge, price }: Spooled, timeoutMs: number): Promise<Settled> {
@@ -242,6 +274,27 @@ export class BookLedger implements Ledger {
       throw error
     }
   }
+}
+
+/** A void as the next process can make it: only a settlement says whose hold it means, after a restore as well. */
+function nothingCharged(holdId: HoldId, open: Open, reason: string): Charge {
+  return toCharge({
+    ...open,
+    holdId,
+    modelServed: null,
+    provider: null,
+    status: CLIENT_GONE_STATUS,
+    errorCode: reason,
+    tokens: NO_USAGE,
+    costNanodollars: 0n,
+    price: null,
+    estimated: false,
+    latencyMs: 0,
+    firstTokenMs: null,
+    endUser: null,
+    tags: {},
+    attempts: [],
+  })
 }
 
 function expect<Kind extends Outcome['kind']>(

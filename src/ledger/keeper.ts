@@ -144,7 +144,7 @@ export class Keeper {
     }
   }
 
-  /** Ends holds of this node that no request owns. */
+  /** Charges holds of this node that no request owns. */
   async #sweep(): Promise<void> {
     const { store, writer, ledger } = this.#options
     const reservedBefore = (await databaseNow(store)) - this.#options.sweepMs
@@ -153,12 +153,13 @@ export class Keeper {
     // Seen twice, because a hold is in the books a moment before its owner knows, and the database's clock may jump.
     const forgotten = unknown.filter(({ holdId }) => this.#suspects.has(holdId))
     this.#suspects = new Set(unknown.map(({ holdId }) => holdId))
-    const unused = forgotten.filter(({ holdId }) => ledger.isUnused(holdId))
-    await this.#submit(unused, (hold) => ({ kind: 'void', ...hold, reason: 'forgotten' }))
-    await this.#chargeLost(forgotten.filter(({ holdId }) => !ledger.isUnused(holdId)))
+    await this.#chargeLost(forgotten)
   }
 
-  /** Their settlements were committed once, but the database now in use, such as a replica, does not have them. */
+  /**
+   * Their settlements or voids were committed once, but the database now in use, such as a replica, does not have them;
+   * or it refused their voids.
+   */
   async #chargeLost(holds: readonly HeldBy[]): Promise<void> {
     if (holds.length === 0) return
     await this.#submit(holds, (hold) => ({ kind: 'orphan', ...hold }))

@@ -27,8 +27,8 @@ export interface Ledger {
    */
   settle(settlement: Settlement): Promise<Settled>
   /**
-   * Releases the hold of a request that was never dispatched. What was dispatched is settled, even at no cost. If the
-   * database does not answer, the node finds the hold again later.
+   * Releases the hold of a request that was never dispatched. What was dispatched is settled, even at no cost. Waits up
+   * to 2 s for the database; after that the release waits for it alone, in memory and in the spool.
    */
   void(holdId: HoldId, reason: string): Promise<void>
   /** The current figures of a key and of the frame; a period that has ended already counts as closed. */

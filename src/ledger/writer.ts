@@ -114,7 +114,7 @@ export class Writer {
   /** Resolves once the item is committed; rejects with Unavailable at its deadline, or with the item's own error. */
   submit(submission: Submission): Promise<Done> {
     const { promise, resolve, reject } = Promise.withResolvers<Done>()
-    // An item without a deadline is a charge that must reach the books, and there are no more of those than open holds.
+    // An item without a deadline ends a hold, which must reach the books, and there are no more of those than open holds.
     const isFull = this.#queue.length >= QUEUE_MAX && submission.timeoutMs !== Infinity
     if (this.#isClosed || isFull) {
       reject(new Unavailable(this.#isClosed ? 'the ledger is closed' : 'the ledger is overloaded'))

@@ -27,6 +27,7 @@ import { ask, Desk, granted, settlement, spend, type Database } from './ledger-d
 /** Never beats, and declares no node dead. */
 const DEAF = { ...SAMPLE_PACE, beatMs: 3_600_000, deadAfterMs: 3_600_000 }
 const REPLAYER = fileURLToPath(new URL('./ledger-replayer.ts', import.meta.url))
+const VOIDER = fileURLToPath(new URL('./ledger-voider.ts', import.meta.url))
 const IMPATIENT = { ...SAMPLE_PACE, beatMs: 20, deadAfterMs: 200, sweepMs: 50 }
 
 export function ledgerNodesContract(
@@ -111,26 +112,47 @@ export function ledgerNodesContract(
       )
     })
 
-    it('a node voids its own hold later if the database did not take the void', async (desk) => {
-      const key = await desk.key(10_000n)
-      const node = await openLedger({ store: desk.store, ...IMPATIENT, deadAfterMs: 3_600_000 })
-      const holds = [
-        granted(await node.reserve(ask(key, 1000))),
-        granted(await node.reserve(ask(key, 1000))),
-      ]
+    it('voids that the database does not take in time are in the books once it answers, without a sweep', async (desk) => {
+      const key = await desk.key(1_000_000n)
+      const node = await openLedger({ store: desk.store, ...DEAF })
+      const holds = await Promise.all(
+        Array.from({ length: 400 }, async () => granted(await node.reserve(ask(key, 1000)))),
+      )
       const release = await (await opened).lock()
       const voids = []
-      for (const { holdId } of holds) {
+      for (const [index, { holdId }] of holds.entries()) {
         voids.push(node.void(holdId, 'client_gone'))
-        // More turns than a batch waits for others to join: the second void is never sent before its time is up.
-        for (let turns = 0; turns < 10; turns++) await turn()
+        // More turns than a batch waits for others to join: most voids are never sent before their time is up.
+        for (let turns = 0; index === 0 && turns < 10; turns++) await turn()
       }
       await Promise.all(voids)
       await release()
-      await until(async () => (await desk.usage(key)).length === 2)
+      await until(async () => (await desk.usage(key)).length === holds.length)
+      const { spent_nanodollars, held_nanodollars, in_flight } = await desk.account(key)
+      assert.deepEqual([spent_nanodollars, held_nanodollars, in_flight], [0n, 0n, 0])
+      await node.close()
+    })
+
+    it('voids that wait for the database when their process is killed are made by the next one', async (desk) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
+      const key = await desk.key(10_000n)
+      const { url, lock } = await opened
+      const voider = fork(VOIDER, [url, folder, key])
+      await once(voider, 'message')
+      const release = await lock()
+      voider.send('now')
+      await once(voider, 'message')
+      const ended = once(voider, 'exit')
+      voider.kill('SIGKILL')
+      await ended
+      await release()
+      assert.equal((await desk.account(key)).held_nanodollars, 3000n)
+      const node = await openLedger({ store: desk.store, ...DEAF, spoolFolder: folder })
       const { spent_nanodollars, held_nanodollars } = await desk.account(key)
       assert.deepEqual([spent_nanodollars, held_nanodollars], [0n, 0n])
+      assert.deepEqual(readdirSync(folder), [])
       await node.close()
+      rmSync(folder, { recursive: true })
     })
 
     it('a node charges its own hold in full if the database has lost how it ended', async (desk) => {

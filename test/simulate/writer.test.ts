@@ -1,17 +1,19 @@
-// The writer over a database that misbehaves: commits whose result is lost, connections that break, items it rejects,
-// and answers that come too late.
+// The writer, and the ledger above it, over a database that misbehaves: commits whose result is lost, connections that
+// break, items it rejects, and answers that come too late.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
+import { BookLedger } from '../../src/ledger/book-ledger.ts'
 import type { Batch, BatchResult, Item } from '../../src/ledger/books.ts'
 import { HOLDS_PER_NODE } from '../../src/ledger/nodes.ts'
+import { toCharge } from '../../src/ledger/usage-row.ts'
 import { Unavailable, Writer, type Done } from '../../src/ledger/writer.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
-import { ask } from '../contracts/ledger-desk.ts'
+import { ask, granted, settlement } from '../contracts/ledger-desk.ts'
 import { MemoryBooks } from './memory-books.ts'
 import { loadRules } from './rules.ts'
 
-type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs'
+type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs' | 'refused'
 
 /** Books in memory whose first batches meet these fates; later ones go well. */
 const setUp = (...fates: readonly Fate[]) => setUpWith(HOLDS_PER_NODE, fates)
@@ -36,7 +38,7 @@ async function setUpWith(holdsPerNode: number, fates: readonly Fate[] = []) {
         if (fate === 'hangs') await hanging.promise
         if (fate === 'lost before') throw new Unavailable('test')
         if (fate === 'fenced' && batch.nodeId !== null) books.fence(batch.nodeId)
-        if (batch.items.some((item) => item.kind === 'trim'))
+        if (fate === 'refused' || batch.items.some((item) => item.kind === 'trim'))
           throw new RangeError('will not have it')
         const result = books.run(batch, 0)
         if (fate === 'lost after') throw new Unavailable('test')
@@ -202,6 +204,68 @@ describe('the writer', () => {
     const { writer, reserve } = await setUp()
     await writer.close()
     await assert.rejects(reserve(), Unavailable)
+  })
+})
+
+describe('the ledger', () => {
+  const above = ({ writer, clock }: Awaited<ReturnType<typeof setUp>>): BookLedger =>
+    new BookLedger({
+      clock,
+      writer,
+      readBalances: async () => undefined,
+      spool: undefined,
+      isBeating: () => true,
+      stopKeeping: async () => {},
+      leave: async () => {},
+    })
+
+  test('a void that is late is in the books as soon as the database answers, and leaves nothing in memory', async () => {
+    const database = await setUp('fine', 'fine', 'hangs')
+    const { books, clock, letGo } = database
+    const ledger = above(database)
+    const holds = [
+      granted(await ledger.reserve(ask('key_a', 100))),
+      granted(await ledger.reserve(ask('key_a', 100))),
+    ]
+    const voids = []
+    for (const { holdId } of holds) {
+      // The first is on its way when its time is up, the second still in the queue.
+      voids.push(ledger.void(holdId, 'test'))
+      await turn()
+      await turn()
+    }
+    clock.time = 2001
+    await Promise.all(voids)
+    assert.ok(
+      holds.every(({ holdId }) => ledger.owns(holdId)),
+      'no sweep may take them for forgotten',
+    )
+    letGo()
+    await ledger.close()
+    assert.equal(books.holds.size, 0)
+    assert.ok(holds.every(({ holdId }) => !ledger.owns(holdId)))
+  })
+
+  test('a void that finds no hold leaves nothing in memory', async () => {
+    const database = await setUp()
+    const ledger = above(database)
+    const asked = ask('key_a', 100)
+    const hold = granted(await ledger.reserve(asked))
+    const settle: Item = { kind: 'settle', charge: toCharge(settlement(asked, hold)) }
+    database.books.run({ nodeId: null, items: [settle], prices: [], isRetry: false }, 0)
+    await ledger.void(hold.holdId, 'test')
+    assert.ok(!ledger.owns(hold.holdId))
+    await ledger.close()
+  })
+
+  test('a void that the database refuses is not tried again', async () => {
+    const database = await setUp('fine', 'refused')
+    const ledger = above(database)
+    const { holdId } = granted(await ledger.reserve(ask('key_a', 100)))
+    await assert.rejects(ledger.void(holdId, 'test'), RangeError)
+    assert.ok(!ledger.owns(holdId), 'the sweep may charge it')
+    await ledger.close()
+    assert.equal(database.batches.length, 2)
   })
 })
 
