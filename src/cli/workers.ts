@@ -1,6 +1,6 @@
 // Several serving processes that share one address: the first shows that serving works, the others follow. A worker
-// that dies is replaced by one with the same configuration as the others. Signals are passed on, and the supervisor
-// ends when all workers have ended.
+// that dies or stops is replaced by one with the same configuration as the others. Signals are passed on, and the
+// supervisor ends when all workers have ended.
 import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
@@ -8,6 +8,8 @@ import { once } from 'node:events'
 import type { Config } from '../config/load.ts'
 import { watchConfig } from '../config/watch.ts'
 import type { ConfigSource } from '../config/written.ts'
+import { systemClock } from '../core/clock.ts'
+import { Watch } from '../ledger/watch.ts'
 import type { Figure } from '../telemetry/metrics.ts'
 import { printError } from './output.ts'
 import { onEndSignal } from './signals.ts'
@@ -30,6 +32,7 @@ type Figures = readonly Figure[]
 /** Messages from a worker. */
 type WorkerMessage =
   | { readonly type: 'starting' }
+  | { readonly type: 'beat' }
   | { readonly type: 'serving'; readonly url: string }
   | { readonly type: 'figures asked'; readonly question: number }
   | { readonly type: 'figures'; readonly round: number; readonly figures: Figures }
@@ -47,12 +50,17 @@ export function superviseWorkers({ config, source, onServing }: Supervision): vo
   let latest = config
   const serving = new Set<Worker>()
   const figures = new WorkerFigures()
+  /** How often each worker was heard. */
+  const beats = new Map<number, number>()
   // The workers watch the file too, and log what is wrong with it.
   watchConfig({ source, config, onChange: (changed) => (latest = changed), onError: () => {} })
 
   cluster.setupPrimary({ serialization: 'advanced' })
   cluster.on('message', (worker, message: WorkerMessage) => {
     switch (message.type) {
+      case 'beat':
+        beats.set(worker.id, (beats.get(worker.id) ?? 0) + 1)
+        return
       case 'starting':
         return tell(worker, { type: 'configuration', config: latest })
       case 'serving':
@@ -71,17 +79,39 @@ export function superviseWorkers({ config, source, onServing }: Supervision): vo
   })
   cluster.on('exit', (worker, code, signal) => {
     serving.delete(worker)
+    beats.delete(worker.id)
     figures.ended(worker)
     if (isEnding || !hasServed) return endWhenAlone(code)
     printError(`worker ${worker.process.pid} ended (${signal ?? code}) and is being replaced`)
     setTimeout(() => isEnding || cluster.fork(), REPLACE_AFTER_MS)
   })
+  replaceSilent(beats, config.ledger)
   onEndSignal(() => {
     isEnding = true
     // On the second signal, workers end at once, as a single process does.
     for (const worker of workers()) worker.process.kill('SIGTERM')
   })
   cluster.fork()
+}
+
+/**
+ * A worker that stands still, as after SIGSTOP, serves nobody, and only its end brings the next one: it is killed. By
+ * then the other nodes have taken it for dead, too.
+ */
+function replaceSilent(
+  beats: ReadonlyMap<number, number>,
+  { beatMs, deadAfterMs }: Config['ledger'],
+): void {
+  const watch = new Watch(deadAfterMs)
+  const timer = setInterval(() => {
+    const heard = [...beats].map(([nodeId, count]) => ({ nodeId, beats: count }))
+    for (const id of watch.look(systemClock.monotonicMs(), heard)) {
+      const worker = cluster.workers?.[id]
+      printError(`worker ${worker?.process.pid} does not answer and is killed`)
+      worker?.process.kill('SIGKILL')
+    }
+  }, beatMs)
+  timer.unref()
 }
 
 /** In a worker: its configuration. Not from the file, which may be broken or name another database by now. */
@@ -92,6 +122,7 @@ export async function supervisedConfig(): Promise<Config> {
   tellSupervisor({ type: 'starting' })
   const [message] = (await answered) as [SupervisorMessage]
   if (message.type !== 'configuration') throw new Error(`the first message is ${message.type}`)
+  setInterval(() => tellSupervisor({ type: 'beat' }), message.config.ledger.beatMs).unref()
   return message.config
 }
 
