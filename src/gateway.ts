@@ -147,7 +147,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { url, figures: ownFigures, close: closing(edges, opened.move(), { config, log }) }
 }
 
-/** Its spool is beside the rest of the data, and its alarms go to the log. */
+/** Its spool is beside the rest of the data, and its alarms go to the log and are counted. */
 function openNodeLedger(
   { store, counts }: { readonly store: Store; readonly counts: Counts },
   { config, log }: GatewayOptions,
@@ -156,7 +156,10 @@ function openNodeLedger(
     store,
     ...config.ledger,
     spoolFolder: join(config.dataFolder, 'spool'),
-    alarm: (message) => log.error('ledger_alarm', { message }),
+    alarm: (message) => {
+      counts.alarmed()
+      log.error('ledger_alarm', { message })
+    },
     onCommit: (durationMs) => counts.committed(durationMs),
   })
 }

@@ -152,7 +152,10 @@ describe('providers as aimock plays them', () => {
       ({ status, text }, index) => status !== 200 || textIn(text, index % 2 === 0) !== SENTENCE,
     )
     assert.deepEqual(failed, [])
-    assert.deepEqual(await gateway.tollgate('ledger', 'verify'), { ok: true, violations: [] })
+    assert.partialDeepStrictEqual(await gateway.tollgate('ledger', 'verify'), {
+      ok: true,
+      violations: [],
+    })
   })
 })
 

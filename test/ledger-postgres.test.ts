@@ -1,5 +1,5 @@
 // A node after PostgreSQL was replaced, as in a failover: it notices when the new server lacks what it committed, and it
-// is not taken for dead because it still waits for the old one.
+// is not taken for dead because it still waits for the old one. And what `ledger verify` can tell about its files.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -8,8 +8,9 @@ import { sql } from 'kysely'
 import { systemClock } from '../src/core/clock.ts'
 import { openLedger } from '../src/ledger/open.ts'
 import { SAMPLE_PACE } from '../src/ledger/sample-pace.ts'
+import { examineBooks } from '../src/ledger/verify.ts'
 import { openStore } from '../src/store/open.ts'
-import { ask, Desk, granted } from './contracts/ledger-desk.ts'
+import { ask, Desk, granted, spend } from './contracts/ledger-desk.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { openRoad } from './support/road.ts'
 import { until } from './support/until.ts'
@@ -75,3 +76,37 @@ test('a node goes on beating although the connections of before have fallen sile
 
 /** How long a query may take. */
 const QUERY_MS_MAX = 30_000
+
+test('a damaged index is found where amcheck is installed, and elsewhere it is said that nobody looked', async (context) => {
+  const database = await freshDatabase()
+  const desk = new Desk(await openStore(database.url, { clock: systemClock }))
+  await desk.ready
+  context.after(async () => {
+    await desk.close()
+    await database.drop()
+  })
+  await spend(desk.ledger, ask(await desk.key(10_000n), 100))
+  const { db } = desk.store
+  const unaided = await examineBooks(desk.store, {})
+  assert.deepEqual(unaided.violations, [])
+  assert.match(unaided.notChecked.join('\n'), /^whether PostgreSQL's files are damaged: .*amcheck/)
+
+  await sql`CREATE EXTENSION amcheck`.execute(db)
+  const aided = await examineBooks(desk.store, {})
+  assert.deepEqual(aided.violations, [])
+  assert.doesNotMatch(aided.notChecked.join('\n'), /amcheck/)
+
+  // An index whose order no longer follows from its table, as after a write that was lost.
+  const order = (by: number) => sql`CREATE OR REPLACE FUNCTION placed(id bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE AS ${sql.lit(`SELECT id + ${by}`)}`
+  await order(0).execute(db)
+  await sql`CREATE INDEX usage_placed ON usage (placed(id))`.execute(db)
+  await order(1).execute(db)
+  const { violations, notChecked } = await examineBooks(desk.store, {})
+  assert.deepEqual(
+    violations.map(({ check }) => check),
+    ['damage'],
+  )
+  assert.match(violations[0]?.found ?? '', /^index usage_placed: .* lacks matching index tuple/)
+  assert.match(notChecked[0] ?? '', /^whether the books balance/)
+})

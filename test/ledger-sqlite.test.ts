@@ -1,6 +1,14 @@
-// The SQLite thread uses its cached books only while they match the file.
+// The SQLite thread uses its cached books only while they match the file, and a damaged file is found damaged.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeSync,
+  closeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,10 +17,11 @@ import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 
 import { systemClock } from '../src/core/clock.ts'
+import { messageOf } from '../src/core/message-of.ts'
 import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite-runner.ts'
-import { verifyLedger } from '../src/ledger/verify.ts'
-import { openStore } from '../src/store/open.ts'
-import { ask, Desk } from './contracts/ledger-desk.ts'
+import { DAMAGE, examineBooks, verifyLedger } from '../src/ledger/verify.ts'
+import { openStore, type Store } from '../src/store/open.ts'
+import { ask, Desk, spend } from './contracts/ledger-desk.ts'
 
 const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }
 
@@ -39,6 +48,48 @@ test('a limit lowered by another process applies to the next request', async (co
   assert.equal(refused.reserved ? 'granted' : refused.reason, 'held')
   assert.ok((await desk.ledger.reserve(ask(keyId, 50))).reserved)
 })
+
+test('a file with any one of its pages zeroed is found damaged', async (context) => {
+  const { url, desk } = await open(context)
+  const keys = await Promise.all([1, 2, 3, 4, 5].map(() => desk.key(1_000_000n)))
+  for (const key of keys) await spend(desk.ledger, ask(key, 100))
+  const sound = `${url.slice('sqlite:'.length)}-copy`
+  // No page of it is free.
+  await sql`VACUUM INTO ${sql.lit(sound)}`.execute(desk.store.db)
+  assert.deepEqual(await damageOf(sound), [])
+
+  const pages = statSync(sound).size / PAGE_BYTES
+  const damaged = `${sound}-damaged`
+  const missed: number[] = []
+  for (let page = 0; page < pages; page++) {
+    copyFileSync(sound, damaged)
+    const file = openSync(damaged, 'r+')
+    writeSync(file, Buffer.alloc(PAGE_BYTES), 0, PAGE_BYTES, page * PAGE_BYTES)
+    closeSync(file)
+    if ((await damageOf(damaged)).length === 0) missed.push(page)
+    for (const beside of ['-wal', '-shm']) rmSync(damaged + beside, { force: true })
+  }
+  context.diagnostic(`${pages} pages`)
+  assert.ok(pages > 50, `${pages} pages`)
+  assert.deepEqual(missed, [])
+})
+
+const PAGE_BYTES = 4096
+
+/** What is damaged, as `ledger verify` reports it: in its findings, or because the file cannot even be opened. */
+async function damageOf(path: string): Promise<readonly string[]> {
+  let store: Store
+  try {
+    store = await openStore(`sqlite:${path}`, { clock: systemClock, purpose: 'look' })
+  } catch (error) {
+    assert.match(messageOf(error), /is not a usable SQLite database: .* restore this one/)
+    return [messageOf(error)]
+  }
+  const { violations } = await examineBooks(store, {})
+  await store.close()
+  assert.ok(violations.every(({ check }) => check === DAMAGE))
+  return violations.map(({ found }) => found)
+}
 
 test('a batch that was rolled back is not remembered', async (context) => {
   const { desk } = await open(context)

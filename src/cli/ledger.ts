@@ -5,7 +5,15 @@ import { formatUsd, parseBudget, parseUsd } from '../core/money.ts'
 import { iso } from '../core/value-json.ts'
 import { adjustHold, listOrphans, resetSpent, topUp, type Orphan } from '../ledger/by-hand.ts'
 import { LEDGER_WORKER_MODULE } from '../ledger/sqlite-runner.ts'
-import { OPEN_HOLD, verifyLedger, VIOLATIONS_MAX, type Violation } from '../ledger/verify.ts'
+import {
+  DAMAGE,
+  examineBooks,
+  OPEN_HOLD,
+  VIOLATIONS_MAX,
+  type Examination,
+  type PeriodAhead,
+  type Violation,
+} from '../ledger/verify.ts'
 import { readFrame } from '../store/frame.ts'
 import { findKey } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
@@ -31,16 +39,17 @@ export function addLedger(program: Command): void {
 function addVerify(ledger: Command): void {
   common(ledger.command('verify'))
     .description(
-      'Check every invariant of the books, beside running servers. Exit code 1 when one is broken.',
+      'Check that the database is not damaged, and every invariant of the books, beside running servers. ' +
+        'Exit code 1 when something is wrong.',
     )
     .option('--quiescent', 'no server is running, so nothing may be held either')
     .action(async (options: CommonOptions & { readonly quiescent?: true }) => {
-      const violations = await lookAtStore(readPlace(options), (store) =>
-        verifyLedger(store, { quiescent: options.quiescent ?? false }),
+      const examination = await lookAtStore(readPlace(options), (store) =>
+        examineBooks(store, { quiescent: options.quiescent ?? false }),
       )
-      if (options.json) printJson({ ok: violations.length === 0, violations })
-      else printText(violationsText(violations))
-      if (violations.length > 0) process.exitCode = 1
+      if (options.json) printJson(examinationJson(examination))
+      else printText(examinationText(examination))
+      if (examination.violations.length > 0) process.exitCode = 1
     })
 }
 
@@ -145,14 +154,62 @@ function readHold(text: string): number {
   throw new InvalidArgumentError('Use the number that `tollgate ledger orphans` shows.')
 }
 
+function examinationJson({ violations, notChecked, ahead }: Examination) {
+  return {
+    ok: violations.length === 0,
+    violations,
+    not_checked: notChecked,
+    periods_ahead: ahead.map((period) => ({
+      account: period.account,
+      starts_at: iso(period.startsAt),
+      ends_at: iso(period.endsAt),
+      mend: resetCommand(period),
+    })),
+  }
+}
+
+export function examinationText({ violations, notChecked, ahead }: Examination): string {
+  const parts = [violationsText(violations)]
+  if (ahead.length > 0) parts.push(aheadText(ahead))
+  parts.push(['Not checked:', ...notChecked.map((line) => `- ${line}`)].join('\n'))
+  return parts.join('\n\n')
+}
+
+/** Not a violation: the sums are right, and only a person knows which of the two times was wrong. */
+function aheadText(ahead: readonly PeriodAhead[]): string {
+  const lines = ahead.map(
+    (period) => `  ${resetCommand(period)}  # now until ${exactTime(period.endsAt)}`,
+  )
+  return [
+    'A clock ran ahead: these periods begin in the future, and their budgets are not renewed before they end.',
+    'If the clock is right now, start each of them over, with nothing spent:',
+    '',
+    ...lines,
+  ].join('\n')
+}
+
+function resetCommand({ account }: PeriodAhead): string {
+  return `tollgate ledger reset ${account} --reason "the clock was wrong"`
+}
+
 export function violationsText(violations: readonly Violation[]): string {
   if (violations.length === 0) return 'The books balance.'
+  const damage = violations.filter(({ check }) => check === DAMAGE)
+  if (damage.length > 0) return damageText(damage)
   const wrong = violations.filter(({ check }) => check !== OPEN_HOLD)
   const open = violations.length - wrong.length
   if (open === 0) return `The books do not balance: please report this.\n\n${violationTable(wrong)}`
   const text = `${openText(open)}: a node is serving, or one died before it settled. Serving nodes charge the holds of dead ones, at the latest when the next one starts; then check again.`
   if (wrong.length === 0) return `${text}\nApart from that, the books balance.`
   return `${text}\n\nAlso, the books do not balance: please report this.\n\n${violationTable(wrong)}`
+}
+
+function damageText(damage: readonly Violation[]): string {
+  return [
+    'The database is damaged. Stop every server, keep a copy of it as it is, and restore the latest backup that this command finds sound.',
+    '',
+    ...damage.map(({ found }) => `- ${found}`),
+  ].join('\n')
 }
 
 function openText(open: number): string {

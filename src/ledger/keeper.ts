@@ -1,18 +1,19 @@
 // A node's background duties: beating, watching the other nodes, charging what dead ones held, ending its own
 // forgotten holds, deleting old usage rows, and checking that the open books balance. Each round does what it can; when
 // the database does not answer, the rest is left to the next round.
+import { messageOf } from '../core/message-of.ts'
+import { iso } from '../core/value-json.ts'
 import { databaseNow } from '../store/database-now.ts'
 import type { Store } from '../store/open.ts'
+import { isOutage } from '../store/outage.ts'
 import { answerWithin } from '../store/outlast.ts'
 import type { BookLedger } from './book-ledger.ts'
-import type { Item } from './books.ts'
 import type { HoldId } from './ledger.ts'
 import type { HeldBy } from './nodes.ts'
 import {
   holdsOfDeadNodes,
   beat,
   fence,
-  hasHolds,
   holdsOfNode,
   leaveNodes,
   nodesOfDeadProcesses,
@@ -20,7 +21,7 @@ import {
 import { Patrol } from './patrol.ts'
 import { purgeUsage } from './retention.ts'
 import { Rounds } from './rounds.ts'
-import { verifyOpenBooks } from './verify.ts'
+import { verifyOpenBooks, type PeriodAhead } from './verify.ts'
 import { Watch } from './watch.ts'
 import type { Writer } from './writer.ts'
 
@@ -55,13 +56,19 @@ export class Keeper {
   #isBeating = true
   /** Holds of this node that no request owned at the last sweep. */
   #suspects: ReadonlySet<HoldId> = new Set()
+  /** Accounts whose period begins in the future, and which were reported. */
+  readonly #ahead = new Set<string>()
 
   constructor(options: KeeperOptions) {
     this.#options = options
     this.#watch = new Watch(options.deadAfterMs)
     this.#patrol = new Patrol(options.store)
-    const alarm = (error: unknown): void =>
+    const alarm = (error: unknown): void => {
+      // What fails the beats fails the other duties too, and is reported once.
+      const others = [this.#beats.failure, this.#duties.failure].filter((other) => other)
+      if (others.some((other) => isSame(error, other?.error))) return
       options.alarm(`this node cannot do its work: ${String(error)}`)
+    }
     this.#beats = new Rounds(() => this.#watchNodes(), alarm)
     this.#duties = new Rounds(() => this.#doDuties(), alarm)
     this.#sweptAt = options.store.clock.monotonicMs()
@@ -128,18 +135,20 @@ export class Keeper {
 
   async #fence(nodeId: number): Promise<void> {
     const { store, alarm } = this.#options
-    // A node that another one was faster to fence has been reported by that one.
-    if (!(await fence(store, nodeId))) return
-    const fate = (await hasHolds(store, nodeId))
-      ? 'what it held is charged as orphaned'
-      : 'it held nothing'
-    alarm(`node ${nodeId} has stopped: ${fate}`)
+    // A node that another one was faster to fence has been reported by that one. What is charged is reported then.
+    if (await fence(store, nodeId)) alarm(`node ${nodeId} has stopped`)
   }
 
   async #chargeOrphans(): Promise<void> {
     for (;;) {
       const holds = await holdsOfDeadNodes(this.#options.store, ORPHANS_PER_ROUND_MAX)
-      await this.#submit(holds, (hold) => ({ kind: 'orphan', ...hold }))
+      const charged = await this.#chargeInFull(holds)
+      if (charged > 0) {
+        const calls = charged === 1 ? '1 call' : `${charged} calls`
+        this.#options.alarm(
+          `${calls} of nodes that have stopped: charged in full as orphaned (\`tollgate ledger orphans\`)`,
+        )
+      }
       if (holds.length < ORPHANS_PER_ROUND_MAX) return
     }
   }
@@ -161,10 +170,9 @@ export class Keeper {
    * or it refused their voids.
    */
   async #chargeLost(holds: readonly HeldBy[]): Promise<void> {
-    if (holds.length === 0) return
-    await this.#submit(holds, (hold) => ({ kind: 'orphan', ...hold }))
-    const fate =
-      holds.length === 1 ? '1 call ended: it is' : `${holds.length} calls ended: they are`
+    const charged = await this.#chargeInFull(holds)
+    if (charged === 0) return
+    const fate = charged === 1 ? '1 call ended: it is' : `${charged} calls ended: they are`
     this.#options.alarm(`the database has lost how ${fate} charged in full as orphaned`)
   }
 
@@ -177,20 +185,40 @@ export class Keeper {
     }
   }
 
-  async #submit(holds: readonly HeldBy[], item: (hold: HeldBy) => Item): Promise<void> {
+  /** Returns how many were charged: some may have been settled meanwhile, or charged by another node. */
+  async #chargeInFull(holds: readonly HeldBy[]): Promise<number> {
     const { writer } = this.#options
-    await Promise.all(
-      holds.map((hold) => writer.submit({ item: item(hold), timeoutMs: ITEM_MS_MAX })),
+    const charges = holds.map((hold) =>
+      writer.submit({ item: { kind: 'orphan', ...hold }, timeoutMs: ITEM_MS_MAX }),
     )
+    const all = await Promise.all(charges)
+    return all.filter(({ outcome }) => outcome.kind === 'changed' && outcome.done).length
   }
 
   async #verify(): Promise<void> {
     const open = await verifyOpenBooks(this.#options.store)
-    const walked = await this.#patrol.look()
-    for (const { check, account, expected, found } of [...open, ...walked]) {
+    const { violations, ahead } = await this.#patrol.look()
+    this.#reportAhead(ahead)
+    for (const { check, account, expected, found } of [...open, ...violations]) {
       this.#options.alarm(
         `the books do not balance: ${check} of ${account} is ${found} and should be ${expected}; run \`tollgate ledger verify\``,
       )
     }
   }
+
+  /** Each account once, because there may be many, and only an operator can say whether the clock is right now. */
+  #reportAhead(ahead: readonly PeriodAhead[]): void {
+    const fresh = ahead.filter(({ account }) => !this.#ahead.has(account))
+    const [first] = fresh
+    if (first === undefined) return
+    for (const { account } of fresh) this.#ahead.add(account)
+    const others = fresh.length === 1 ? '' : `, and of ${fresh.length - 1} more alike`
+    this.#options.alarm(
+      `a clock ran ahead: the period of ${first.account} begins at ${iso(first.startsAt)} and keeps its budget until ${iso(first.endsAt)}${others}; \`tollgate ledger verify\` says how to mend it`,
+    )
+  }
+}
+
+function isSame(error: unknown, other: unknown): boolean {
+  return (isOutage(error) && isOutage(other)) || messageOf(error) === messageOf(other)
 }

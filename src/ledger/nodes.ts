@@ -84,27 +84,20 @@ export async function holdsOfDeadNodes(store: Store, limit: number): Promise<rea
   return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
 }
 
-export async function hasHolds(store: Store, nodeId: number): Promise<boolean> {
-  const first = await selectHolds(store, nodeId).limit(1).executeTakeFirst()
-  return first !== undefined
-}
-
 /** The node's own holds reserved before this time. */
 export async function holdsOfNode(
   store: Store,
   nodeId: number,
   reservedBefore: number,
 ): Promise<readonly HeldBy[]> {
-  const rows = await selectHolds(store, nodeId).where('reserved_at', '<', reservedBefore).execute()
-  return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
-}
-
-function selectHolds(store: Store, nodeId: number) {
-  return store.db
+  const rows = await store.db
     .selectFrom('holds')
     .select(['id', 'key_id'])
     .where('id', '>=', nodeId * HOLDS_PER_NODE)
     .where('id', '<', (nodeId + 1) * HOLDS_PER_NODE)
+    .where('reserved_at', '<', reservedBefore)
+    .execute()
+  return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
 }
 
 async function insertNode(store: Store, former: number): Promise<number> {

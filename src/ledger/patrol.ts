@@ -1,11 +1,18 @@
 // Checks all accounts beside running servers, in endless rounds, a few at a time: whether the held and spent figures of
 // each match its holds and usage rows, within what was granted; and after each round, whether the frame has spent what
-// all keys have. Costs next to nothing however many keys there are. Reads only; `ledger verify` checks all at once.
+// all keys have. And whether a period begins in the future. Costs next to nothing however many keys there are. Reads
+// only; `ledger verify` checks all at once.
 import { sql } from 'kysely'
 
 import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
-import { toViolation, type Finding, type Violation } from './verify.ts'
+import {
+  periodsAhead,
+  toViolation,
+  type Finding,
+  type PeriodAhead,
+  type Violation,
+} from './verify.ts'
 
 const ACCOUNTS_PER_LOOK = 50
 /** With more rows, what a key spent is left to FRAME_CHECK and `ledger verify`: adding up would make requests wait. */
@@ -21,21 +28,26 @@ export class Patrol {
   }
 
   /** What is wrong with the next few accounts. */
-  async look(): Promise<readonly Violation[]> {
+  async look(): Promise<{
+    readonly violations: readonly Violation[]
+    readonly ahead: readonly PeriodAhead[]
+  }> {
     const { db } = this.#store
     const page = await db
       .selectFrom('accounts')
       .select('id')
       .where('id', '>', this.#last)
-      .where('id', '!=', FRAME_ID)
       .orderBy('id')
       .limit(ACCOUNTS_PER_LOOK)
       .execute()
     const last = page.at(-1)?.id
     const isRound = page.length < ACCOUNTS_PER_LOOK
-    const findings = last === undefined ? [] : await this.#read(accountChecks(this.#last, last))
+    const after = this.#last
+    const findings = last === undefined ? [] : await this.#read(accountChecks(after, last))
+    const ahead = last === undefined ? [] : await periodsAhead(this.#store, { after, last })
     this.#last = isRound ? '' : (last ?? '')
-    return [...findings, ...(isRound ? await this.#read(FRAME_CHECK) : [])].map(toViolation)
+    const ofFrame = isRound ? await this.#read(FRAME_CHECK) : []
+    return { violations: [...findings, ...ofFrame].map(toViolation), ahead }
   }
 
   /** One statement, so that it sees one moment. */

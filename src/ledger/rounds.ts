@@ -6,7 +6,7 @@ export class Rounds {
   /** Called when a round fails and the one before it did not: an outage is reported once. */
   readonly #onFailing: (error: unknown) => void
   #running: Promise<void> | undefined
-  #isFailing = false
+  #failure: { readonly error: unknown } | undefined
 
   constructor(work: () => Promise<void>, onFailing: (error: unknown) => void) {
     this.#work = work
@@ -19,6 +19,11 @@ export class Rounds {
     })
   }
 
+  /** Why the last round failed; undefined when it did not. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure
+  }
+
   /** Returns when no round runs. */
   async finish(): Promise<void> {
     await this.#running
@@ -27,10 +32,10 @@ export class Rounds {
   async #go(): Promise<void> {
     try {
       await this.#work()
-      this.#isFailing = false
+      this.#failure = undefined
     } catch (error) {
-      if (!this.#isFailing) this.#onFailing(error)
-      this.#isFailing = true
+      if (this.#failure === undefined) this.#onFailing(error)
+      this.#failure = { error }
     }
   }
 }

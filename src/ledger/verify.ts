@@ -1,9 +1,13 @@
 // Do the books balance? Checks every invariant of the ledger in one statement: it sees one moment, so it can run beside
-// running servers without stopping them. Reads only; repairs nothing.
+// running servers without stopping them. `ledger verify` looks at the database itself first, because a sum over what is
+// left of it may well be right. Reads only; repairs nothing.
 import { sql, type RawBuilder } from 'kysely'
 
 import { DAY_MS, HOUR_MS } from '../core/durations.ts'
 import { formatUsd } from '../core/money.ts'
+import { periodAt } from '../core/periods.ts'
+import { findDamage } from '../store/damage.ts'
+import { databaseNow } from '../store/database-now.ts'
 import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
 
@@ -29,6 +33,8 @@ export type Finding = {
   readonly found_nanodollars: bigint | null
 }
 
+/** Not an imbalance, but a database that cannot be read as it was written. */
+export const DAMAGE = 'damage'
 /** Found only when `quiescent`: not an imbalance, but money that is not settled yet. */
 export const OPEN_HOLD = 'quiescent_holds'
 export const VIOLATIONS_MAX = 100
@@ -41,6 +47,33 @@ const COUNTS = new Set([
   'rollup_requests',
   'bucket_requests',
 ])
+
+export type Examination = {
+  readonly violations: readonly Violation[]
+  /** What could not be told, a line each. */
+  readonly notChecked: readonly string[]
+  readonly ahead: readonly PeriodAhead[]
+}
+
+/** Everything that `ledger verify` reports. */
+export async function examineBooks(store: Store, options: VerifyOptions): Promise<Examination> {
+  const { faults, notChecked } = await findDamage(store)
+  if (faults.length === 0) {
+    const violations = await verifyLedger(store, options)
+    return { violations, notChecked, ahead: await periodsAhead(store) }
+  }
+  return {
+    violations: faults.map((found) => ({
+      check: DAMAGE,
+      account: '-',
+      period: null,
+      expected: 'nothing',
+      found,
+    })),
+    notChecked: ['whether the books balance: a damaged database cannot tell', ...notChecked],
+    ahead: [],
+  }
+}
 
 /** All violations, up to a hundred; none = the books balance. */
 export async function verifyLedger(
@@ -61,6 +94,41 @@ export async function verifyLedger(
 export async function verifyOpenBooks(store: Store): Promise<readonly Violation[]> {
   const { rows } = await sql<Finding>`${OPEN_BOOKS} LIMIT ${VIOLATIONS_MAX}`.execute(store.db)
   return rows.map(toViolation)
+}
+
+/** A period that was opened by a clock which ran ahead: until it ends, its budget is not renewed. */
+export type PeriodAhead = {
+  readonly account: string
+  readonly startsAt: number
+  readonly endsAt: number
+}
+
+/** A clock set back by less is forgiven: such a period begins soon. */
+const AHEAD_MS_MIN = HOUR_MS
+
+/** Such periods of accounts after one id, up to another; by default of all, up to a hundred. */
+export async function periodsAhead(
+  store: Store,
+  { after = '', last }: { readonly after?: string; readonly last?: string } = {},
+): Promise<readonly PeriodAhead[]> {
+  const now = await databaseNow(store)
+  let query = store.db
+    .selectFrom('accounts')
+    .select(['id', 'period', 'timezone', 'week_start', 'period_starts_at', 'period_ends_at'])
+    .where('period_starts_at', '>', now + AHEAD_MS_MIN)
+    .where('limit_nanodollars', 'is not', null)
+    .where('status', '!=', 'revoked')
+    .where('id', '>', after)
+  if (last !== undefined) query = query.where('id', '<=', last)
+  const rows = await query.orderBy('id').limit(VIOLATIONS_MAX).execute()
+  return rows.flatMap((row) => {
+    const { period, timezone, week_start: weekStart } = row
+    const { period_starts_at: startsAt, period_ends_at: endsAt } = row
+    // A changed rule has set the right end already.
+    const rightly = periodAt({ period, timezone, weekStart }, now).endsAt
+    if (endsAt === null || rightly === null || endsAt <= rightly) return []
+    return [{ account: row.id, startsAt, endsAt }]
+  })
 }
 
 export function toViolation(row: Finding): Violation {

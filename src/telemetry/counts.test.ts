@@ -65,6 +65,7 @@ test('figures of several processes are added up', async () => {
   const [one, other] = [new Counts(), new Counts()]
   one.committed(1)
   other.committed(3)
+  other.alarmed()
   other.requestEnded({ endpoint: 'chat', model: 'm' }, { ...answered, durationMs: 1 })
   const text = await textOf(await addUp([one.figures(), other.figures()]))
   for (const line of [
@@ -72,6 +73,7 @@ test('figures of several processes are added up', async () => {
     'tollgate_ledger_commit_seconds_bucket{le="0.001"} 1',
     'tollgate_ledger_commit_seconds_bucket{le="+Inf"} 2',
     'tollgate_ledger_commit_seconds_sum 0.004',
+    'tollgate_ledger_alarms_total 1',
     'tollgate_requests_total{endpoint="chat",model="m",status="200"} 1',
   ])
     assert.ok(text.split('\n').includes(line), line)

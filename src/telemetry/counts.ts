@@ -33,6 +33,7 @@ export class Counts {
   readonly #firstTokens = new Histogram(METRICS.firstToken, FIRST_TOKEN_BOUNDS)
   readonly #attempts = new Counter(METRICS.attempts)
   readonly #commits = new Histogram(METRICS.commits, COMMIT_BOUNDS)
+  #alarms = 0
 
   constructor() {
     // A counter that appears only with its first error shows no rise from 0 to 1.
@@ -59,6 +60,10 @@ export class Counts {
     this.#commits.observe(durationMs, '')
   }
 
+  alarmed(): void {
+    this.#alarms += 1
+  }
+
   figures(): readonly Figure[] {
     return [
       figureOf(METRICS.processes, [[[], 1]]),
@@ -69,6 +74,7 @@ export class Counts {
       this.#firstTokens.figure(),
       this.#attempts.figure(),
       this.#commits.figure(),
+      figureOf(METRICS.alarms, [[[], this.#alarms]]),
     ]
   }
 }

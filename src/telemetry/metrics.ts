@@ -75,6 +75,12 @@ export const METRICS = {
     labels: [],
     help: 'How long the database took to commit a batch of the ledger',
   },
+  alarms: {
+    name: 'tollgate_ledger_alarms_total',
+    type: 'counter',
+    labels: [],
+    help: 'Alarms of the ledger, each with a line ledger_alarm in the log',
+  },
   writable: {
     name: 'tollgate_ledger_writable',
     type: 'gauge',

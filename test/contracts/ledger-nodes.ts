@@ -12,14 +12,15 @@ import { fileURLToPath } from 'node:url'
 
 import { sql } from 'kysely'
 
-import { adjustHold, listOrphans } from '../../src/ledger/by-hand.ts'
+import { DAY_MS } from '../../src/core/durations.ts'
+import { adjustHold, listOrphans, resetSpent } from '../../src/ledger/by-hand.ts'
 import { MACHINE } from '../../src/ledger/machine.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { runnerFor } from '../../src/ledger/runner.ts'
 import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
 import { Spool } from '../../src/ledger/spool.ts'
 import { toCharge } from '../../src/ledger/usage-row.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { periodsAhead, verifyLedger } from '../../src/ledger/verify.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import { until } from '../support/until.ts'
 import { ask, Desk, granted, settlement, spend, type Database } from './ledger-desk.ts'
@@ -65,10 +66,10 @@ export function ledgerNodesContract(
       })
       await until(async () => (await listOrphans(desk.store)).length === 3)
       await watcher.close()
-      const alarmsEndingIn = (end: string): number =>
-        alarms.filter((message) => message.endsWith(`has stopped: ${end}`)).length
-      assert.equal(alarmsEndingIn('what it held is charged as orphaned'), 1)
-      assert.equal(alarmsEndingIn('it held nothing'), desk.nodes.length - 1)
+      const saying = (what: string): readonly string[] =>
+        alarms.filter((message) => message.includes(what))
+      assert.equal(saying('has stopped').length, desk.nodes.length)
+      assert.match(saying('charged').join(), /^3 calls of nodes that have stopped: charged in full/)
       assert.equal((await desk.account(key)).spent_nanodollars, 6000n)
       assert.ok(
         (await desk.usage(key)).every((row) => row.estimated === 1 && row.state === 'orphaned'),
@@ -153,6 +154,61 @@ export function ledgerNodesContract(
       assert.deepEqual(readdirSync(folder), [])
       await node.close()
       rmSync(folder, { recursive: true })
+    })
+
+    it('the alarm about a dead node says that its holds are charged only once they are', async (desk) => {
+      const key = await desk.key(10_000n)
+      const silent = await openLedger({ store: desk.store, ...DEAF })
+      granted(await silent.reserve(ask(key, 1000)))
+      const alarms: string[] = []
+      const alarm = (message: string) => void alarms.push(message)
+      const isSaid = (what: RegExp): boolean => alarms.some((message) => what.test(message))
+      const watcher = await openLedger({ store: desk.store, ...IMPATIENT, alarm })
+      await sql`ALTER TABLE usage RENAME TO usage_elsewhere`.execute(desk.store.db)
+      await until(() => isSaid(/^node \d+ has stopped$/))
+      assert.ok(!isSaid(/charged/))
+      await sql`ALTER TABLE usage_elsewhere RENAME TO usage`.execute(desk.store.db)
+      await until(() => isSaid(/^\d+ calls? of nodes that have stopped: charged in full/))
+      await until(async () => (await desk.account(key)).spent_nanodollars === 1000n)
+      await watcher.close()
+      await silent.close()
+      for (const { holdId } of await listOrphans(desk.store))
+        await adjustHold(desk.store, { holdId, costNanodollars: 0n, reason: 'the bill came' })
+    })
+
+    it('a period that a clock which ran ahead has opened is reported once, until it is reset', async (desk) => {
+      const key = await desk.key(10_000n, { period: 'day' })
+      await spend(desk.ledger, ask(key, 100))
+      // As after a batch that ran while the clock was 400 days ahead.
+      const startsAt = Math.floor((Date.now() + 400 * DAY_MS) / DAY_MS) * DAY_MS
+      const move = (by: number) => ({ period_starts_at: startsAt, period_ends_at: startsAt + by })
+      await desk.store.db.updateTable('accounts').set(move(DAY_MS)).where('id', '=', key).execute()
+      const alarms: string[] = []
+      const alarm = (message: string) => void alarms.push(message)
+      const pace = { ...DEAF, beatMs: 20, sweepMs: 20 }
+      const node = await openLedger({ store: desk.store, ...pace, alarm })
+      const isAhead = (message: string): boolean => message.startsWith('a clock ran ahead')
+      await until(() => alarms.some(isAhead))
+      assert.match(alarms.find(isAhead) ?? '', new RegExp(`${key} begins at .*ledger verify`))
+      assert.deepEqual(await periodsAhead(desk.store), [
+        { account: key, startsAt, endsAt: startsAt + DAY_MS },
+      ])
+      // Two more rounds of the patrol say nothing new.
+      const refused = async (): Promise<number> => {
+        const sums = desk.store.db.selectFrom('rollups').select('refused')
+        const rows = await sums.where('key_id', '=', key).where('span', '=', 'day').execute()
+        return rows.reduce((sum, row) => sum + row.refused, 0)
+      }
+      for (const round of [1, 2, 3]) {
+        node.countRefused(key, 'm')
+        await until(async () => (await refused()) === round)
+      }
+      assert.equal(alarms.filter(isAhead).length, 1)
+      await resetSpent(desk.store, { accountId: key, reason: 'the clock was wrong' })
+      assert.deepEqual(await periodsAhead(desk.store), [])
+      const { period_ends_at } = await desk.account(key)
+      assert.ok(period_ends_at !== null && period_ends_at <= Date.now() + DAY_MS)
+      await node.close()
     })
 
     it('a node charges its own hold in full if the database has lost how it ended', async (desk) => {

@@ -39,7 +39,7 @@ models: { greedy: { targets: [local/m], ${FACTS} } }
   assert.ok((await worstCase()) >= 0.00901)
   await post(gateway, { path: '/v1/chat/completions', secret, body })
   assert.equal(gateway.log().filter(({ event }) => event === 'overrun').length, 1)
-  assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
+  assert.partialDeepStrictEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
     ok: true,
     violations: [],
   })
@@ -174,7 +174,7 @@ models: { early: { targets: [local/m], ${FACTS} } }
   assert.deepEqual([one.status, other.status], [200, 200])
   release.resolve()
   await Promise.all([one.text(), other.text()])
-  assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
+  assert.partialDeepStrictEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
     ok: true,
     violations: [],
   })

@@ -84,7 +84,7 @@ type Truth = {
 
 async function compare(gateway: TestGateway, secret: string, truth: Truth): Promise<void> {
   const key = await quietKey(gateway)
-  assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
+  assert.partialDeepStrictEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
     ok: true,
     violations: [],
   })

@@ -59,7 +59,10 @@ for (const beside of ['-wal', '-shm']) {
     await using next = await startGateway({ folder })
     const [row] = (await next.tollgate('usage'))['rows'] as { requests: number }[]
     assert.equal(row?.requests, 1)
-    assert.deepEqual(await next.tollgate('ledger', 'verify'), { ok: true, violations: [] })
+    assert.partialDeepStrictEqual(await next.tollgate('ledger', 'verify'), {
+      ok: true,
+      violations: [],
+    })
   })
 }
 
@@ -110,6 +113,24 @@ test('a read-only PostgreSQL makes the gateway not ready until it can be written
   await until(async () => isDeepStrictEqual(await state(), { status: 'not ready', reason }))
   await change('reset default_transaction_read_only')
   await until(async () => isDeepStrictEqual(await state(), { status: 'ready' }))
+  await gateway.stop()
+  await database.drop()
+})
+
+test('one outage of PostgreSQL is one alarm', async () => {
+  const database = await freshDatabase()
+  await using road = await openRoad(database.url)
+  const config = 'ledger: { beat: 0.2s, dead_after: 1s }'
+  await using gateway = await startGateway({ database: road.url, config })
+  const isReady = async (): Promise<boolean> => (await fetch(`${gateway.url}/readyz`)).ok
+  const alarms = (): number => gateway.log().filter(({ event }) => event === 'ledger_alarm').length
+  for (const outages of [1, 2, 3]) {
+    road.cut()
+    await until(async () => !(await isReady()) && alarms() >= outages)
+    road.mend()
+    await until(isReady)
+    assert.equal(alarms(), outages)
+  }
   await gateway.stop()
   await database.drop()
 })

@@ -38,7 +38,7 @@ test('requests continue while a snapshot of SQLite is held open, and its log sto
     t.diagnostic(`requests per second: ${[before, meanwhile, afterwards].map(rate).join(', ')}`)
     t.diagnostic(`log: ${grown} bytes with the snapshot, ${logBytes()} after it`)
     assert.ok(logBytes() <= Math.max(grown, LOG_BYTES) + BATCH_BYTES, 'the log goes on growing')
-    assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), SOUND)
+    assert.partialDeepStrictEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), SOUND)
   } finally {
     await gateway.stop()
     await database.drop()
@@ -59,7 +59,7 @@ test('requests continue while a snapshot of PostgreSQL is held open', async (t) 
     await reader.query('COMMIT')
     const afterwards = await serve(gateway, secret)
     t.diagnostic(`requests per second: ${[before, meanwhile, afterwards].map(rate).join(', ')}`)
-    assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), SOUND)
+    assert.partialDeepStrictEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), SOUND)
   } finally {
     await reader.end()
     await gateway.stop()

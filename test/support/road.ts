@@ -1,15 +1,24 @@
 // A proxy to a database that can be blocked: then connections stay open, but nothing comes through. Or only those that
-// are open now: as if their server had been replaced by another at the same address, without closing them.
+// are open now: as if their server had been replaced by another at the same address, without closing them. Or cut: then
+// connections are closed, and so are new ones until it is mended.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-export type Road = AsyncDisposable & { readonly url: string; block(): void; silence(): void }
+export type Road = AsyncDisposable & {
+  readonly url: string
+  block(): void
+  silence(): void
+  cut(): void
+  mend(): void
+}
 
 export async function openRoad(url: string): Promise<Road> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
   let isBlocked = false
+  let isCut = false
   let age = 0
   const server = createServer((near) => {
+    if (isCut) return void near.destroy()
     const ownAge = age
     const isSilent = (): boolean => isBlocked || ownAge < age
     const far = connect(Number(port), hostname)
@@ -29,6 +38,12 @@ export async function openRoad(url: string): Promise<Road> {
     url: road.href,
     block: () => void (isBlocked = true),
     silence: () => void age++,
+    cut: () => {
+      isCut = true
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
+    },
+    mend: () => void (isCut = false),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       server.close()

@@ -91,7 +91,7 @@ export async function askTogether(
 export async function addsUp(gateway: TestGateway, provider: StoryProvider): Promise<void> {
   const { spent } = await quietKey(gateway)
   assert.equal(spent, formatUsd(STORY_COST * BigInt(provider.dispatched())))
-  assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
+  assert.partialDeepStrictEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
     ok: true,
     violations: [],
   })
