@@ -139,7 +139,7 @@ function randomHold(random: Random, price: Price): { held: bigint; usage: Usage 
     choices: random.between(1, 3),
     thinks: false,
   }
-  const worst = worstCase({ model: only(target), input, output, searchesMaxOf: () => searches })
+  const worst = worstCase(target, { model: only(target), input, output, searchesMax: searches })
   const inputMost = searches === 0 ? worst.inputTokens : context * (searches + 1)
   const inputTokens = random.chance(0.5) ? inputMost : random.between(0, inputMost)
   const mayWrite = cacheWrites !== 'none' || writesCacheUnasked

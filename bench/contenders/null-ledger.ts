@@ -22,11 +22,11 @@ const BALANCES: Balances = {
 export async function openLedger(): Promise<NodeLedger> {
   let holds = 0
   return {
-    reserve: async ({ worstCase }) => ({
+    reserve: async ({ candidates }) => ({
       reserved: true,
       holdId: ++holds,
       amountNanodollars: 1_000_000n,
-      outputTokens: worstCase.outputTokens,
+      outputTokens: candidates[0]?.outputTokens ?? 0,
       capped: false,
       waitedMs: 0,
       balances: BALANCES,

@@ -30,13 +30,15 @@ function askOf(requestId: string, keyId: string): Ask {
     allowVersion: 1,
     endpoint: 'chat',
     modelAsked: 'bench-chat',
-    worstCase: {
-      fixedPicodollars: 60_000_000n,
-      outputTokenPicodollars: 400_000n,
-      outputTokens: 256,
-      outputTokensFrom: 'client',
-      outputTokensMinimum: 256,
-    },
+    candidates: [
+      {
+        fixedPicodollars: 60_000_000n,
+        outputTokenPicodollars: 400_000n,
+        outputTokens: 256,
+        outputTokensFrom: 'client',
+        outputTokensMinimum: 256,
+      },
+    ],
     whenTight: 'cap',
     estimatedTokens: 1_200,
     recounted: false,

@@ -10,7 +10,7 @@ import { countedBound, inputBound, likelyInput, recountedBound } from '../catalo
 import { NO_INPUT } from '../core/call.ts'
 import type { Call, InputMeasure } from '../core/call.ts'
 import type { Ask, Balances, Ledger, Refused, Reserved, Shortage } from '../ledger/ledger.ts'
-import type { AdmissionRequest } from './admit.ts'
+import type { AdmissionRequest, Candidate } from './admit.ts'
 import { admit, forecast } from './admit.ts'
 import { RaisedBounds } from './raised-bounds.ts'
 import { SAMPLE_CALLER } from './sample-caller.ts'
@@ -36,6 +36,11 @@ function targetOf(model: string, input: bigint): Target {
 }
 
 const target = targetOf('m', 1_000n)
+
+function candidate(at: Target, more: Partial<Candidate> = {}): Candidate {
+  return { target: at, inputTokens: undefined, searchesMax: 0, ...more }
+}
+
 const model: Model = {
   id: 'm',
   kind: 'chat',
@@ -64,7 +69,7 @@ const granted: Reserved = {
   waitedMs: 0,
   balances,
 }
-const recount = { reserved: false, reason: 'recount', balances } as Refused
+const recount = { reserved: false, reason: 'recount', isFirstFit: false } as Refused
 const paused = { reserved: false, reason: 'key_status', status: 'paused', balances } as Refused
 
 /** A ledger that answers as told, and what becomes of it. */
@@ -99,9 +104,7 @@ function desk(...answers: readonly (Reserved | Refused)[]) {
     model,
     call: callOf(INPUT),
     texts: () => ['a text'],
-    mayReach: () => true,
-    inputTokensOf: () => undefined,
-    searchesMaxOf: () => 0,
+    candidates: () => [candidate(target)],
     tell: () => happened.push('limits told'),
     countAtTargets: async () => {
       happened.push('provider asked')
@@ -122,7 +125,7 @@ test('a request that fits is reserved at once, bounded by its bytes and estimate
   const { parts, request, asks, happened } = desk(granted)
   const admission = await admit(parts, request())
   assert.deepEqual(happened, ['reserve'])
-  assert.equal(asks[0]?.worstCase.fixedPicodollars, BigInt(bytesBound) * 1_000n)
+  assert.equal(asks[0]?.candidates[0]?.fixedPicodollars, BigInt(bytesBound) * 1_000n)
   assert.equal(asks[0]?.estimatedTokens, likelyInput(INPUT))
   assert.equal(asks[0]?.recounted, false)
   const { inputTokens, basis, maySearch, outputTokensMax } = admission
@@ -142,7 +145,7 @@ test('a request that does not fit is counted and reserved again', async () => {
   const { inputTokens, basis } = await admit(parts, request())
   assert.deepEqual(happened, ['reserve', 'texts counted', 'provider asked', 'reserve'])
   assert.deepEqual([inputTokens, basis], [textsBound, 'count'])
-  assert.equal(asks[1]?.worstCase.fixedPicodollars, BigInt(textsBound) * 1_000n)
+  assert.equal(asks[1]?.candidates[0]?.fixedPicodollars, BigInt(textsBound) * 1_000n)
   assert.equal(asks[1]?.estimatedTokens, likelyInput(INPUT, COUNT.likely))
   assert.equal(asks[1]?.recounted, true)
 })
@@ -180,39 +183,67 @@ test('searches are dropped when the budget is tight, unless the key refuses inst
   ] as const) {
     const { parts, request, asks } = desk(recount, granted)
     const caller = { ...SAMPLE_CALLER, whenTight }
-    const admission = await admit(parts, request({ caller, searchesMaxOf: () => 3 }))
+    const admission = await admit(
+      parts,
+      request({ caller, candidates: () => [candidate(target, { searchesMax: 3 })] }),
+    )
     assert.equal(admission.maySearch, maySearch)
     const read = searches === 0n ? BigInt(textsBound) : BigInt(target.context) * (searches + 1n)
-    assert.equal(asks[1]?.worstCase.fixedPicodollars, read * 1_000n)
+    assert.equal(asks[1]?.candidates[0]?.fixedPicodollars, read * 1_000n)
   }
 })
 
-test('nothing is counted when every reachable target knows its exact input', async () => {
-  const dear = targetOf('dear', 9_000n)
-  const both = { ...model, fallbacks: [dear] }
-  const mayReach = ({ model: name }: Target) => name === 'm'
-  const inputTokensOf = ({ model: name }: Target) => (name === 'm' ? 2_000 : undefined)
+test('a recount for the sake of a later target leaves the first its searches', async () => {
+  const { parts, request, asks } = desk({ ...recount, isFirstFit: true } as Refused, granted)
+  const candidates = () => [candidate(target, { searchesMax: 3 }), candidate(dear)]
+  assert.equal((await admit(parts, request({ candidates }))).maySearch, true)
+  assert.equal(asks[1]?.candidates[0]?.fixedPicodollars, BigInt(target.context) * 4n * 1_000n)
+})
+
+const dear = targetOf('dear', 9_000n)
+
+test('every target it may go to is asked for, in order, each at its own price', async () => {
+  const { parts, request, asks } = desk({ ...granted, seats: ['budget', SEAT] })
+  const candidates = () => [candidate(dear), candidate(target, { outputTokensMax: 100 })]
+  const { outputTokensMax } = await admit(parts, request({ candidates }))
+  assert.deepEqual(
+    asks[0]?.candidates.map((each) => [
+      each.fixedPicodollars,
+      each.outputTokenPicodollars,
+      each.outputTokens,
+    ]),
+    [
+      [BigInt(bytesBound) * 9_000n, 18_000n, 500],
+      [BigInt(bytesBound) * 1_000n, 2_000n, 100],
+    ],
+  )
+  assert.equal(outputTokensMax, 700)
+})
+
+const SEAT = { outputTokens: 700, capped: false }
+
+test('nothing is counted when every target it may go to knows its exact input', async () => {
   const { parts, request, asks } = desk(granted, granted)
-  await admit(parts, request({ model: both, mayReach, inputTokensOf }))
-  await admit(parts, request({ model: both, inputTokensOf }))
-  const [exact, other] = asks
-  assert.deepEqual([exact?.recounted, exact?.estimatedTokens], [true, 2_000])
-  assert.equal(exact?.worstCase.fixedPicodollars, 2_000_000n, 'the dear one is out of reach')
+  const exact = candidate(target, { inputTokens: 2_000 })
+  await admit(parts, request({ candidates: () => [exact] }))
+  await admit(parts, request({ candidates: () => [exact, candidate(dear)] }))
+  const [first, other] = asks
+  assert.deepEqual([first?.recounted, first?.estimatedTokens], [true, 2_000])
+  assert.equal(first?.candidates[0]?.fixedPicodollars, 2_000_000n)
   assert.equal(other?.recounted, false)
-  assert.equal(other?.worstCase.fixedPicodollars, BigInt(bytesBound) * 9_000n)
 })
 
 test('a test key pays nothing, but has the limits of a live key', async () => {
   const { parts, request, asks } = desk(granted)
-  const unreachable = { mayReach: () => false, inputTokensOf: () => 1 }
-  await admit(parts, request({ caller: { ...SAMPLE_CALLER, mode: 'test' }, ...unreachable }))
-  assert.partialDeepStrictEqual(asks[0]?.worstCase, {
+  const candidates = () => [candidate(target, { inputTokens: 1 }), candidate(dear)]
+  await admit(parts, request({ caller: { ...SAMPLE_CALLER, mode: 'test' }, candidates }))
+  const [only, ...others] = asks[0]?.candidates ?? []
+  assert.partialDeepStrictEqual(only, {
     fixedPicodollars: 0n,
     outputTokenPicodollars: 0n,
     outputTokens: 500,
-    inputTokens: 1,
   })
-  assert.equal(asks[0]?.recounted, false)
+  assert.deepEqual([others, asks[0]?.recounted], [[], false])
 })
 
 test('a bound that fell short is raised, whether it came from bytes or from a count', async () => {
@@ -249,6 +280,7 @@ test('a client that has left is not counted as refused', async () => {
 
 test('a forecast of a call that does not fit reports the amount the ledger required', async () => {
   const shortage: Shortage = {
+    candidate: 0,
     scope: 'key',
     limitNanodollars: 0n,
     spentNanodollars: 0n,

@@ -1,7 +1,9 @@
 // The last gate before a provider is called: the worst case of a request, held on the key and on the frame. Returns
 // only with a committed hold; otherwise throws a refusal that explains itself.
+import { targetName } from '../catalog/models.ts'
 import type { Model, Target } from '../catalog/models.ts'
 import { countedBound, likelyInput, recountedBound, worstCase } from '../catalog/tokens.ts'
+import type { WorstCase } from '../catalog/tokens.ts'
 import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -24,7 +26,7 @@ export type Admission = {
   /** The input the hold assumes, and what that bound rests on. */
   readonly inputTokens: number
   readonly basis: Basis
-  /** The limit that must be sent upstream; undefined where there is no output to pay for. */
+  /** The highest output limit that any target may be told; undefined where there is no output to pay for. */
   readonly outputTokensMax: number | undefined
 }
 
@@ -36,18 +38,25 @@ export type AdmissionRequest = {
   readonly call: Call
   /** The request's texts, for counting them when their bytes alone bound the input too loosely. */
   texts(): readonly string[]
-  /** Whether the request can be sent to a target of its model: some formats cannot express it. */
-  mayReach(target: Target): boolean
-  /** A target's exact input, where it is known. */
-  inputTokensOf(target: Target): number | undefined
-  /** How many web searches the request may make at a target. */
-  searchesMaxOf(target: Target): number
+  /** The targets it may go to, in the order in which they would be tried; for a test key, those that a live key has. */
+  candidates(): readonly Candidate[]
   /** Reports how the limits stand when the request is refused. */
   tell(balances: Balances): void
   /** The counts of those providers that give one: a round trip, worth it only where little is left. */
   countAtTargets(): Promise<(target: Target) => number | undefined>
   /** Aborted when the client has gone. */
   readonly closed: AbortSignal
+}
+
+/** A target that the request can be sent to, and what it would mean there. */
+export type Candidate = {
+  readonly target: Target
+  /** The exact input, where it is known. */
+  readonly inputTokens: number | undefined
+  /** How many web searches it may make. */
+  readonly searchesMax: number
+  /** Set for a fallback, which may write less than the model whose place it takes. */
+  readonly outputTokensMax?: number | undefined
 }
 
 export type AdmissionParts = {
@@ -63,7 +72,7 @@ export async function admit(parts: AdmissionParts, request: AdmissionRequest): P
   if (!outcome.reserved) {
     if ('balances' in outcome) request.tell(outcome.balances)
     request.closed.throwIfAborted()
-    const refusal = refusalOf(caller, outcome)
+    const refusal = refusalOf(caller, outcome, namesOf(request))
     parts.ledger.countRefused(caller.keyId, call.model)
     throw refusal
   }
@@ -75,8 +84,21 @@ export async function admit(parts: AdmissionParts, request: AdmissionRequest): P
     maySearch,
     inputTokens,
     basis,
-    outputTokensMax: outcome.outputTokens > 0 ? outcome.outputTokens : undefined,
+    outputTokensMax: mostOutput(outcome) || undefined,
   }
+}
+
+function mostOutput({ outputTokens, seats = [] }: Reserved): number {
+  return seats.reduce<number>(
+    (most, seat) => (typeof seat === 'string' ? most : Math.max(most, seat.outputTokens)),
+    outputTokens,
+  )
+}
+
+/** A refusal says which of several targets it is about. */
+function namesOf(request: AdmissionRequest): readonly string[] {
+  const candidates = request.caller.mode === 'live' ? request.candidates() : []
+  return candidates.map(({ target }) => targetName(target.provider, target.model))
 }
 
 /** What `admit` would do now, decided by the same code, with nothing held. */
@@ -93,21 +115,28 @@ export async function forecast(
   const { ask, outcome, maySearch } = await ledgerSays(parts, request, 'dryRun')
   return {
     worstCaseNanodollars: worstCaseOf(ask, outcome),
-    outcome: outcome.reserved ? outcome : refusalOf(request.caller, outcome),
+    outcome: outcome.reserved ? outcome : refusalOf(request.caller, outcome, namesOf(request)),
     maySearch,
   }
 }
 
-function worstCaseOf({ worstCase: worst }: Ask, outcome: Reserved | Refused): Nanodollars {
+/** At the dearest target that is not skipped. */
+function worstCaseOf({ candidates }: Ask, outcome: Reserved | Refused): Nanodollars {
   if ('shortage' in outcome) return outcome.shortage.requiredNanodollars
-  return 'balances' in outcome
-    ? costAtMostWith(outcome.balances, worst)
-    : costAtMost(worst, worst.outputTokens)
+  const seats = outcome.reserved ? outcome.seats : undefined
+  const costs = candidates
+    .filter((_, index) => typeof seats?.[index] !== 'string')
+    .map((worst) =>
+      'balances' in outcome
+        ? costAtMostWith(outcome.balances, worst)
+        : costAtMost(worst, worst.outputTokens),
+    )
+  return costs.reduce((one, other) => (one > other ? one : other))
 }
 
 /**
  * Asks the ledger with the input bounded by its bytes. If that does not fit, asks once more with its texts counted, and
- * without searches if the key accepts a smaller answer.
+ * without searches if the key accepts a smaller answer and the first target needs one.
  */
 async function ledgerSays(
   { ledger, tokenizer, raisedBounds }: AdmissionParts,
@@ -126,7 +155,7 @@ async function ledgerSays(
     // The owner of an address may serve a page to the count and a book to the model.
     fetched ? undefined : request.countAtTargets(),
   ])
-  const maySearch = request.caller.whenTight === 'refuse'
+  const maySearch = request.caller.whenTight === 'refuse' || outcome.isFirstFit
   const recounted = askOf(request, raisedBounds, { texts, countedAt, maySearch })
   const basis = recounted.inputTokens < first.inputTokens ? 'count' : 'bytes'
   return { ...recounted, basis, outcome: await ledger[how](recounted.ask), maySearch }
@@ -155,24 +184,16 @@ type Recount = {
 /** The request to the ledger, with the input bounded by its bytes, or by its texts once they are counted. */
 function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: Recount): Bounded {
   const { caller, model, call } = request
-  const costs = worstCase({
-    model,
-    input: call.input,
-    output: call.output,
-    // A test key has the limits of a live one, but reaches none of the targets.
-    ...(caller.mode === 'live' && { mayReach: (target) => request.mayReach(target) }),
-    searchesMaxOf: (target) => (recount?.maySearch === false ? 0 : request.searchesMaxOf(target)),
-    raiseOf: (target) => raisedBounds.factorOf(target, 'bytes'),
-    inputTokensOf: (target) => {
-      const exact = request.inputTokensOf(target)
-      if (exact !== undefined || recount === undefined) return exact
-      const counted = countedTokens(request, recount, target)
-      return counted && Math.ceil(counted * raisedBounds.factorOf(target, 'count'))
-    },
+  const { input, output } = call
+  const worsts = request.candidates().map((candidate) => {
+    const { target, outputTokensMax } = candidate
+    const searchesMax = recount?.maySearch === false ? 0 : candidate.searchesMax
+    const inputTokens = inputTokensAt(candidate, { request, recount, raisedBounds })
+    const raise = raisedBounds.factorOf(target, 'bytes')
+    const question = { model, input, output, inputTokens, outputTokensMax, searchesMax, raise }
+    return worstCase(target, question)
   })
-  // A test key is answered by the sandbox at no cost, with the limits a live key would have.
-  const free = { fixedPicodollars: 0n, outputTokenPicodollars: 0n }
-  const { inputTokens } = costs
+  const inputTokens = worsts.reduce((most, worst) => Math.max(most, worst.inputTokens), 0)
   const isKnown = isExact(request)
   const ask: Ask = {
     requestId: request.requestId,
@@ -180,13 +201,34 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
     allowVersion: caller.allowVersion,
     endpoint: request.endpoint,
     modelAsked: call.model,
-    worstCase: caller.mode === 'test' ? { ...costs, ...free } : costs,
+    // A test key is answered by the sandbox at no cost, with the limits a live key would have.
+    candidates: caller.mode === 'test' ? worsts.slice(0, 1).map(atNoCost) : worsts,
     whenTight: caller.whenTight,
     estimatedTokens: isKnown ? inputTokens : likelyTokensOf(call, inputTokens, recount),
     recounted: recount !== undefined || isKnown,
     signal: request.closed,
   }
   return { ask, inputTokens }
+}
+
+function atNoCost(worst: WorstCase): WorstCase {
+  return { ...worst, fixedPicodollars: 0n, outputTokenPicodollars: 0n }
+}
+
+type Bounding = {
+  readonly request: AdmissionRequest
+  readonly recount: Recount | undefined
+  readonly raisedBounds: RaisedBounds
+}
+
+/** A better figure than the bytes: exact, or counted. */
+function inputTokensAt(
+  { inputTokens: exact, target }: Candidate,
+  { request, recount, raisedBounds }: Bounding,
+): number | undefined {
+  if (exact !== undefined || recount === undefined) return exact
+  const counted = countedTokens(request, recount, target)
+  return counted && Math.ceil(counted * raisedBounds.factorOf(target, 'count'))
 }
 
 /** The input bound by a provider's count, else by the tokenizer's; undefined = there is no count. */
@@ -208,8 +250,6 @@ function likelyTokensOf({ input }: Call, bound: number, recount: Recount | undef
 
 /** If the exact input is known for every target within reach, there is nothing to recount. */
 function isExact(request: AdmissionRequest): boolean {
-  const { caller, model } = request
-  const isKnown = (target: Target): boolean =>
-    request.inputTokensOf(target) !== undefined || !request.mayReach(target)
-  return caller.mode === 'live' && [...model.targets, ...model.fallbacks].every(isKnown)
+  const isKnown = ({ inputTokens }: Candidate): boolean => inputTokens !== undefined
+  return request.caller.mode === 'live' && request.candidates().every(isKnown)
 }

@@ -9,6 +9,7 @@ import { SAMPLE_CALLER } from './sample-caller.ts'
 const caller = { ...SAMPLE_CALLER, name: 'billing bot' }
 
 const shortage: Shortage = {
+  candidate: 1,
   scope: 'key',
   limitNanodollars: 1_000_000_000n,
   spentNanodollars: 590_000_000n,
@@ -40,6 +41,17 @@ test('a used-up key budget says what is left, until when and what would help', (
     affordable_output_tokens: 11_200,
     resets_at: '2026-12-01T00:00:00.000Z',
   })
+})
+
+test('of several targets, the cheapest is named with what it would have cost', () => {
+  const refused = { reserved: false, reason: 'budget', shortage } as Refused
+  const { message, details } = refusalOf(caller, refused, ['a/dear', 'b/cheap'])
+  assert.match(
+    message,
+    /^this call may cost up to 0\.93 USD at b\/cheap, the cheapest of its 2 targets, and 0\.41 USD is left/,
+  )
+  assert.equal(details.facts?.['target'], 'b/cheap')
+  assert.doesNotMatch(refusalOf(caller, refused, ['a/only']).message, /a\/only/)
 })
 
 test('a used-up frame without a reset names no date', () => {

@@ -8,11 +8,15 @@ import type { Refused, Shortage } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
 
-/** Throws `StaleKey` where the request must be started again rather than refused. */
-export function refusalOf(caller: Caller, refused: Refused): GatewayError {
+/** Throws `StaleKey` where the request must be started again. `targets` are the names of the candidates, if it has any. */
+export function refusalOf(
+  caller: Caller,
+  refused: Refused,
+  targets: readonly string[] = [],
+): GatewayError {
   switch (refused.reason) {
     case 'budget':
-      return budgetExceeded(caller, refused.shortage)
+      return budgetExceeded(caller, refused.shortage, targets)
     case 'held':
       return new GatewayError(
         'budget_reserved',
@@ -36,11 +40,18 @@ export function refusalOf(caller: Caller, refused: Refused): GatewayError {
   }
 }
 
-function budgetExceeded(caller: Caller, shortage: Shortage): GatewayError {
+function budgetExceeded(
+  caller: Caller,
+  shortage: Shortage,
+  targets: readonly string[],
+): GatewayError {
+  const cheapest = targets.length > 1 ? targets[shortage.candidate] : undefined
+  const where =
+    cheapest === undefined ? '' : ` at ${cheapest}, the cheapest of its ${targets.length} targets,`
   const left = shortage.limitNanodollars - shortage.spentNanodollars
   const remaining = formatUsd(left > 0n ? left : 0n)
   const until = shortage.resetsAt === null ? '' : ` until ${moment(shortage.resetsAt)}`
-  const cost = `this call may cost up to ${formatUsd(shortage.requiredNanodollars)} USD and ${remaining} USD is left${until}`
+  const cost = `this call may cost up to ${formatUsd(shortage.requiredNanodollars)} USD${where} and ${remaining} USD is left${until}`
   const raise = `have the budget of ${scopeName(caller, shortage)} raised`
   const tokens = shortage.affordableOutputTokens
   const help =
@@ -50,7 +61,10 @@ function budgetExceeded(caller: Caller, shortage: Shortage): GatewayError {
   return new GatewayError(
     shortage.scope === 'key' ? 'key_budget_exceeded' : 'frame_budget_exceeded',
     `${cost}: ${help}`,
-    { shouldRetry: false, facts: factsOf(shortage) },
+    {
+      shouldRetry: false,
+      facts: { ...factsOf(shortage), ...(cheapest !== undefined && { target: cheapest }) },
+    },
   )
 }
 

@@ -50,7 +50,7 @@ describe('recountedBound', () => {
 
 describe('worstCase', () => {
   test('counts input and framing at the input price, and output separately', () => {
-    const worst = worstCase({
+    const worst = worstCaseOf({
       model: model([target({ input: 2n, output: 7n })]),
       input: { ...nothing, textBytes: 76 },
       output: { ...oneChoice, tokensMax: 50, choices: 3 },
@@ -65,32 +65,15 @@ describe('worstCase', () => {
     })
   })
 
-  test('takes the most expensive of targets and fallbacks', () => {
-    const worst = worstCase({
-      model: {
-        ...model([target({ input: 2n, output: 1n })]),
-        fallbacks: [target({ input: 1n, output: 9n })],
-      },
+  test('a target that can write less than the model is held for less', () => {
+    const able = target({ output: 1n })
+    const question = {
+      model: model([able]),
       input: nothing,
-      output: oneChoice,
-    })
-    assert.equal(worst.fixedPicodollars, 2_048n)
-    assert.equal(worst.outputTokenPicodollars, 9n)
-  })
-
-  test('leaves out a target that the request cannot reach', () => {
-    const able = target({ input: 2n, output: 1n })
-    const dear = { ...target({ input: 9n, output: 9n }), context: 200_000 }
-    const worst = worstCase({
-      model: { ...model([able]), fallbacks: [dear] },
-      input: { ...nothing, unbounded: true },
-      output: oneChoice,
-      mayReach: (each) => each === able,
-    })
-    assert.deepEqual(
-      [worst.inputTokens, worst.fixedPicodollars, worst.outputTokenPicodollars],
-      [100_000, 200_000n, 1n],
-    )
+      output: { ...oneChoice, tokensMax: 50 },
+    }
+    assert.equal(worstCase(able, { ...question, outputTokensMax: 20 }).outputTokens, 20)
+    assert.equal(worstCase(able, { ...question, outputTokensMax: 90 }).outputTokens, 50)
   })
 
   for (const [cacheWrites, rate] of [
@@ -99,7 +82,7 @@ describe('worstCase', () => {
     ['long', 20n],
   ] as const) {
     test(`cache writes: ${cacheWrites}`, () => {
-      const worst = worstCase({
+      const worst = worstCaseOf({
         model: model([target({ input: 10n, cacheWriteShort: 12n, cacheWriteLong: 20n })]),
         input: { ...nothing, cacheWrites },
         output: oneChoice,
@@ -112,7 +95,7 @@ describe('worstCase', () => {
     const rates = { input: 10n, cacheWriteShort: 13n, cacheWriteLong: 20n }
     const eager = { ...target(rates), writesCacheUnasked: true }
     const ask = (cacheWrites: InputMeasure['cacheWrites']) =>
-      worstCase({
+      worstCaseOf({
         model: model([eager]),
         input: { ...nothing, cacheWrites },
         output: oneChoice,
@@ -123,7 +106,7 @@ describe('worstCase', () => {
   test('a tier counts as soon as the bound reaches it', () => {
     const tiered = target({ input: 1n, output: 1n }, [2_000, { input: 2n, output: 3n }])
     const ask = (textBytes: number) =>
-      worstCase({
+      worstCaseOf({
         model: model([tiered]),
         input: { ...nothing, textBytes },
         output: oneChoice,
@@ -135,11 +118,11 @@ describe('worstCase', () => {
 
   test('an exact count replaces the bound, but never raises it', () => {
     const ask = (exact: number) =>
-      worstCase({
+      worstCaseOf({
         model: model([target({ input: 1n })]),
         input: nothing,
         output: oneChoice,
-        inputTokensOf: () => exact,
+        inputTokens: exact,
       }).inputTokens
     assert.equal(ask(3), 3)
     assert.equal(ask(99_999), 1_024)
@@ -174,7 +157,7 @@ describe('worstCase', () => {
   ]
   for (const [name, output, facts, tokens, minimum] of limits) {
     test(name, () => {
-      const worst = worstCase({
+      const worst = worstCaseOf({
         model: { ...model([target({})]), ...facts },
         input: nothing,
         output,
@@ -184,6 +167,13 @@ describe('worstCase', () => {
     })
   }
 })
+
+/** At the only target of a model. */
+function worstCaseOf(question: Parameters<typeof worstCase>[1]) {
+  const [only] = question.model.targets
+  assert.ok(only !== undefined)
+  return worstCase(only, question)
+}
 
 function target(rates: Partial<Rates>, tier?: readonly [number, Partial<Rates>]): Target {
   const full = (part: Partial<Rates>): Rates => ({

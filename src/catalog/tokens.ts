@@ -23,21 +23,21 @@ type WorstCaseQuestion = {
   readonly model: Model
   readonly input: InputMeasure
   readonly output: OutputLimits
-  /** Whether the request can be sent to a target; absent = to all of them. */
-  readonly mayReach?: (target: Target) => boolean
-  /** A better input figure for a target, if there is one: exact, or recounted. It can only lower the bound. */
-  readonly inputTokensOf?: (target: Target) => number | undefined
-  /** How often the request may search the web at a target. */
-  readonly searchesMaxOf?: (target: Target) => number
-  /** The factor by which a target was found to exceed its bound. */
-  readonly raiseOf?: (target: Target) => number
+  /** A better input figure, if there is one: exact, or recounted. It can only lower the bound. */
+  readonly inputTokens?: number | undefined
+  /** The most the target can write, where that may be less than the model whose place it takes. */
+  readonly outputTokensMax?: number | undefined
+  /** How often the request may search the web there. */
+  readonly searchesMax?: number
+  /** The factor by which the target was found to exceed its bound. */
+  readonly raise?: number
 }
 
-/** The most that a request can cost, in a form that lets the decision lower the output limit. */
+/** The most that a request can cost at one target, in a form that lets the decision lower the output limit. */
 export type WorstCase = {
   /** Input bound, fees, and whatever else does not depend on the output limit. */
   readonly fixedPicodollars: Picodollars
-  /** Price of one token of the output limit: at the most expensive target, times the number of choices. */
+  /** Price of one token of the output limit, times the number of choices. */
   readonly outputTokenPicodollars: Picodollars
   readonly outputTokens: number
   /** A limit the client did not set is lowered to max(4,096 tokens, what 1/8 of the remaining budget pays for). */
@@ -55,56 +55,33 @@ export const NO_COST: WorstCase = {
   outputTokensMinimum: 0,
 }
 
-/** For the most expensive target that the request may reach. */
 export function worstCase(
+  target: Target,
   question: WorstCaseQuestion,
 ): WorstCase & { readonly inputTokens: number } {
-  const { model, output } = question
-  let inputTokens = 0
-  let fixed = 0n
-  let outputRate = 0n
-  // The two maxima may come from different targets: then the sum is above that of any one, which is still a bound.
-  for (const targets of [model.targets, model.fallbacks]) {
-    for (const target of targets) {
-      if (question.mayReach?.(target) === false) continue
-      const worst = worstAt(target, question)
-      inputTokens = Math.max(inputTokens, worst.inputTokens)
-      fixed = max(fixed, worst.fixed)
-      outputRate = max(outputRate, worst.outputRate)
-    }
-  }
-  const preset = model.kind === 'embedding' ? 0 : (model.defaultOutput ?? model.maxOutput ?? 0)
-  return {
-    inputTokens,
-    fixedPicodollars: fixed,
-    outputTokenPicodollars: outputRate * BigInt(output.choices),
-    outputTokens: output.tokensMax ?? preset,
-    outputTokensFrom: output.tokensMax === undefined ? 'default' : 'client',
-    outputTokensMinimum: outputMinimum(output, model),
-  }
-}
-
-function worstAt(target: Target, question: WorstCaseQuestion) {
-  const { input } = question
+  const { model, input, output, searchesMax: searches = 0 } = question
   const inputTokens = inputTokensAt(target, question)
-  const searches = question.searchesMaxOf?.(target) ?? 0
   // Before each search and after the last, the model reads everything again, with all results so far.
   const read = searches === 0 ? inputTokens : target.context * (searches + 1)
   const rates = dearestRates(target.price, read)
   const isUnasked = target.writesCacheUnasked && input.cacheWrites === 'none'
   const rate = inputRate(rates, isUnasked ? 'short' : input.cacheWrites)
+  const preset = model.kind === 'embedding' ? 0 : (model.defaultOutput ?? model.maxOutput ?? 0)
   return {
     inputTokens,
-    fixed: BigInt(read) * (rate + heardRate(input, target)) + feesOf(target, searches),
-    outputRate: rates.output,
+    fixedPicodollars: BigInt(read) * (rate + heardRate(input, target)) + feesOf(target, searches),
+    outputTokenPicodollars: rates.output * BigInt(output.choices),
+    outputTokens: Math.min(output.tokensMax ?? preset, question.outputTokensMax ?? Infinity),
+    outputTokensFrom: output.tokensMax === undefined ? 'default' : 'client',
+    outputTokensMinimum: outputMinimum(output, model),
   }
 }
 
 function inputTokensAt(target: Target, question: WorstCaseQuestion): number {
   const { kind } = question.model
   const bound = inputBound(question.input, kind, target)
-  const least = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
-  const raised = Math.ceil(least * (question.raiseOf?.(target) ?? 1))
+  const least = Math.min(bound, question.inputTokens ?? bound)
+  const raised = Math.ceil(least * (question.raise ?? 1))
   return Math.min(raised, inputMost(question.input, kind, target))
 }
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 
 import { costOfLines, type CostLine } from '../catalog/prices.ts'
 import { formatUsd } from '../core/money.ts'
-import { explain, type Explanation } from '../ledger/explain.ts'
+import { explain, isSkipped, type Explanation } from '../ledger/explain.ts'
 import { explanationJson, priceOf } from '../ledger/explanation-json.ts'
 import { targetOf } from '../ledger/usage-json.ts'
 import { keyNames } from '../store/keys.ts'
@@ -62,8 +62,10 @@ function explanationText(
     ),
     ...section(
       'Attempts',
-      attempts.map(
-        (each) => `  ${each.target}: ${each.outcome} after ${each.durationMs} ms (${each.why})`,
+      attempts.map(({ target, outcome, durationMs, why }) =>
+        isSkipped(outcome)
+          ? `  ${target}: ${outcome}`
+          : `  ${target}: ${outcome} after ${durationMs} ms (${why})`,
       ),
     ),
     ...section(

@@ -22,6 +22,9 @@ export function setAdmissionHeaders(reply: Reply, { hold, call }: Admission, tel
 /** The target that answers, and what it was not sent. Certain only with content: until then another may take over. */
 export function setTargetHeaders(reply: Reply, target: Prepared): void {
   reply.setHeader('x-tollgate-target', headerText(nameOf(target)))
+  if (target.outputCap !== undefined) {
+    reply.setHeader('x-tollgate-output-cap', String(target.outputCap))
+  }
   setDroppedHeader(reply, target.dropped)
 }
 

@@ -84,6 +84,7 @@ function attemptsAt(prepared: readonly Prepared[], more: Partial<Attempts> = {})
       requestId: 'req_1',
       endpoint: 'chat',
       admission: { basis: 'bytes' } as Admission,
+      left: [],
       startedMs: 0,
       trace,
     },

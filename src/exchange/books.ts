@@ -27,7 +27,7 @@ import { billOf, mostOf, NOTHING } from './bill.ts'
 import { endedWith } from './ended-with.ts'
 import { Meter } from './meter.ts'
 import { nameOf } from './prepare.ts'
-import type { Prepared } from './prepare.ts'
+import type { Prepared, Skipped } from './prepare.ts'
 import { ClientGone } from './reply.ts'
 import type { Trace } from './trace.ts'
 
@@ -35,6 +35,8 @@ type Entry = {
   readonly requestId: string
   readonly endpoint: Endpoint
   readonly admission: Admission
+  /** Targets that this request may not go to. */
+  readonly left: readonly Skipped[]
   readonly startedMs: number
   readonly trace: Trace
 }
@@ -143,7 +145,7 @@ export class Books {
     trace.inputTokens = bill.usage.inputTokens
     trace.outputTokens = bill.usage.outputTokens
     trace.costUsd = formatUsd(settlement.costNanodollars)
-    trace.attempts = settlement.attempts
+    trace.attempts = this.#attempts
     if (settlement.firstTokenMs !== null) trace.firstTokenMs = settlement.firstTokenMs
     if (settlement.estimated) trace.estimated = true
     try {
@@ -228,7 +230,7 @@ export class Books {
       inputTokensPossible: target.context * inputs * roundsPossible(target),
       input: call.input,
       inputTokensMax: inputTokens,
-      outputTokensMax: (outputTokensMax ?? 0) * call.output.choices,
+      outputTokensMax: limitAt(target, outputTokensMax) * call.output.choices,
       isCut,
       unseenMs: isCut && worksUnseen ? this.#silentMs() : 0,
       held: hold.amountNanodollars,
@@ -267,13 +269,21 @@ export class Books {
       firstTokenMs: firstOutputMs === undefined ? null : firstOutputMs - startedMs,
       endUser: call.endUser ?? null,
       tags: call.metadata ?? {},
-      attempts: this.#attempts,
+      attempts: [...this.#entry.left.map(notTried), ...this.#attempts],
     }
   }
 
   #silentMs(): number {
     return (this.#meter.firstOutputMs ?? this.#parts.clock.monotonicMs()) - this.#dispatchedMs
   }
+}
+
+function notTried({ target, why, by }: Skipped): Attempt {
+  return { target, why, outcome: `skipped: ${by}`, durationMs: 0 }
+}
+
+function limitAt({ outputTokensMax: own }: Prepared, most: number | undefined): number {
+  return Math.min(own ?? Infinity, most ?? 0)
 }
 
 /** The model reads everything again after each search, even one its limit refuses: it may ask for more than allowed. */

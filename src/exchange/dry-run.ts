@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Prepared } from './prepare.ts'
-import { nameOf, withoutSearches } from './prepare.ts'
+import { nameOf, seated, skipped, withoutSearches } from './prepare.ts'
 
 export async function dryRun(
   parts: AdmissionParts,
@@ -13,14 +13,19 @@ export async function dryRun(
   prepared: readonly Prepared[],
 ): Promise<JsonObject> {
   const found = await forecast(parts, request)
-  const [first] = found.maySearch ? prepared : prepared.map(withoutSearches)
+  const { outcome } = found
+  const isRefused = outcome instanceof GatewayError
+  const all = found.maySearch ? prepared : prepared.map(withoutSearches)
+  const [first] = isRefused ? all : seated(all, outcome)
+  const left = isRefused ? [] : skipped(all, outcome)
   return {
     object: 'tollgate.dry_run',
     model: request.call.model,
     target: first === undefined ? null : nameOf(first),
     dropped: first?.dropped ?? [],
+    ...(left.length > 0 && { skipped: left.map(({ target, by }) => ({ target, by })) }),
     worst_case: formatUsd(found.worstCaseNanodollars),
-    ...verdictOf(found.outcome),
+    ...verdictOf(outcome),
   }
 }
 

@@ -20,7 +20,7 @@ import { dryRun } from './dry-run.ts'
 import type { ListingParts } from './models.ts'
 import type { OwnKeyParts } from './own-key.ts'
 import type { Route } from './prepare.ts'
-import { prepare, withoutSearches, withoutThoughts } from './prepare.ts'
+import { prepare, seated, skipped, withoutSearches, withoutThoughts } from './prepare.ts'
 import { Question } from './question.ts'
 import { relay } from './relay.ts'
 import type { Reply } from './reply.ts'
@@ -60,7 +60,8 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   try {
     const admission = await admit(parts, question)
     // From here on there is a hold, and every way out of this function settles it.
-    const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
+    const left = skipped(prepared, admission.hold)
+    const books = new Books(parts, { requestId, endpoint, admission, left, startedMs, trace })
     try {
       setAdmissionHeaders(reply, admission, question)
       if (call.stream) reply.beginStream(codec.encodeEvents(request))
@@ -68,7 +69,10 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
         {
           requestId,
           log: parts.log,
-          prepared: admission.maySearch ? prepared : prepared.map(withoutSearches),
+          prepared: seated(
+            admission.maySearch ? prepared : prepared.map(withoutSearches),
+            admission.hold,
+          ),
           forget: (target) => withoutThoughts(request, target),
           retries,
           outputTokensMax: admission.outputTokensMax,

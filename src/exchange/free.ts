@@ -75,7 +75,7 @@ export function freeAsk({ asking, caller, model }: Omit<FreeCall, 'reply'>): Ask
     allowVersion: caller.allowVersion,
     endpoint: asking.endpoint,
     modelAsked: model,
-    worstCase: NO_COST,
+    candidates: [NO_COST],
     whenTight: caller.whenTight,
     estimatedTokens: 0,
     recounted: true,

@@ -56,7 +56,7 @@ async function blockOf(
   if (modelBlock !== undefined) return modelBlock
   const outcome = await ledger.dryRun({
     ...freeAsk({ asking, caller, model: '' }),
-    worstCase: { ...NO_COST, fixedPicodollars: caller.mode === 'test' ? 0n : 1n },
+    candidates: [{ ...NO_COST, fixedPicodollars: caller.mode === 'test' ? 0n : 1n }],
     whenTight: 'refuse',
     estimatedTokens: 1,
   })

@@ -10,6 +10,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { defined } from '../core/json.ts'
 import type { Nature } from '../core/request.ts'
+import type { Reserved } from '../ledger/ledger.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
@@ -28,7 +29,7 @@ export type Destination = {
   readonly context: number
   readonly timeouts: Timeouts
   readonly nature?: Nature
-  /** Set for a fallback, which may write less than the model whose place it takes. */
+  /** Set for a fallback, which may write less than the model whose place it takes, or where the hold pays for less. */
   readonly outputTokensMax?: number
   /** Set for a fallback, which may also have fewer abilities. */
   readonly lacks?: readonly Ability[]
@@ -55,6 +56,8 @@ export type Prepared = Destination & {
   readonly keepsLong: boolean
   /** The same target without searches, for when the budgets cannot pay for them. */
   readonly withoutSearches?: Prepared
+  /** The output limit to report to the client, because it asked for more here or at another target. */
+  readonly outputCap?: number
   /** What the target is not sent, under the client's names. */
   readonly dropped: readonly string[]
   /** The body without the limits, for counting. */
@@ -87,6 +90,40 @@ export function prepare(
 
 export function withoutSearches(prepared: Prepared): Prepared {
   return prepared.withoutSearches ?? prepared
+}
+
+/** The targets that the hold pays for, each with the output limit that it pays for there. */
+export function seated(
+  prepared: readonly Prepared[],
+  { seats, capped }: Reserved,
+): readonly Prepared[] {
+  if (seats === undefined) return prepared
+  return prepared.flatMap((each, index) => {
+    const seat = seats[index]
+    if (seat === undefined || typeof seat === 'string') return []
+    const { outputTokens } = seat
+    const isTold = capped || seat.capped
+    return [{ ...each, outputTokensMax: outputTokens, ...(isTold && { outputCap: outputTokens }) }]
+  })
+}
+
+/** The names of the others, each with what keeps it out. */
+export function skipped(
+  prepared: readonly Prepared[],
+  { seats = [] }: Reserved,
+): readonly Skipped[] {
+  return seats.flatMap((seat, index) => {
+    const target = prepared[index]
+    return typeof seat !== 'string' || target === undefined
+      ? []
+      : [{ target: nameOf(target), why: target.why, by: seat }]
+  })
+}
+
+export type Skipped = {
+  readonly target: string
+  readonly why: string
+  readonly by: 'budget' | 'held'
 }
 
 /** The same target without the thoughts of earlier turns; undefined = the request has none. */

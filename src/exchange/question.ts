@@ -1,5 +1,5 @@
 // What admission may ask about a request, its targets and their providers, and where it reports how the limits stand.
-import type { AdmissionRequest } from '../access/admit.ts'
+import type { AdmissionRequest, Candidate } from '../access/admit.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Model, Target } from '../catalog/models.ts'
 import type { Call } from '../core/call.ts'
@@ -50,16 +50,16 @@ export class Question implements AdmissionRequest {
     return textsOf(codec.readCall, content.value)
   }
 
-  mayReach(target: Target): boolean {
-    return this.#at(target) !== undefined
-  }
-
-  inputTokensOf(target: Target): number | undefined {
-    return this.#at(target)?.inputTokens
-  }
-
-  searchesMaxOf(target: Target): number {
-    return this.#at(target)?.searchesMax ?? 0
+  candidates(): readonly Candidate[] {
+    const { targets, fallbacks } = this.model
+    const all = [...targets, ...fallbacks]
+    // A test key has the limits of a live one, but reaches none of the targets.
+    if (this.caller.mode === 'test')
+      return all.map((target) => candidateAt(target, this.#at(target)))
+    return this.#prepared.flatMap((prepared) => {
+      const target = all.find((each) => isAt(prepared, each))
+      return target === undefined ? [] : [candidateAt(target, prepared)]
+    })
   }
 
   async countAtTargets(): Promise<(target: Target) => number | undefined> {
@@ -77,6 +77,15 @@ export class Question implements AdmissionRequest {
 
   #at(target: Target): Prepared | undefined {
     return this.#prepared.find((each) => isAt(each, target))
+  }
+}
+
+function candidateAt(target: Target, prepared: Prepared | undefined): Candidate {
+  return {
+    target,
+    inputTokens: prepared?.inputTokens,
+    searchesMax: prepared?.searchesMax ?? 0,
+    outputTokensMax: prepared?.outputTokensMax,
   }
 }
 

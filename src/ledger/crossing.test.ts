@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deserialize, serialize } from 'node:v8'
 
+import { NO_COST, type WorstCase } from '../catalog/tokens.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome } from './books.ts'
 import { packBatch, packResult, unpackBatch, unpackResult } from './crossing.ts'
-import type { Balance, Balances } from './ledger.ts'
+import type { Balance, Balances, Seat } from './ledger.ts'
 
 /** More than a number can hold exactly. */
 const HUGE = 9_007_199_254_740_993n
@@ -27,6 +28,7 @@ const ITEMS: readonly Item[] = [
     endUser: 'a user',
   }),
   reserve(0n),
+  reserve(1n, { ...NO_COST, fixedPicodollars: HUGE, outputTokens: 7 }, NO_COST),
   { kind: 'refused', keyId: 'key_3', model: 'm', count: 3 },
 ]
 
@@ -41,11 +43,12 @@ test('a batch arrives as it was sent', () => {
 })
 
 const OUTCOMES: readonly Outcome[] = [
-  { kind: 'judged', answer: { reserved: false, reason: 'recount' } },
+  { kind: 'judged', answer: { reserved: false, reason: 'recount', isFirstFit: true } },
   granted(HUGE),
   { kind: 'settled', found: 'open', cost: HUGE, overrun: 0n },
   { kind: 'changed', done: true },
   granted(7n),
+  granted(8n, ['budget', { outputTokens: 7, capped: true }, 'held']),
   { kind: 'settled', found: 'unknown', cost: 0n, overrun: HUGE },
 ]
 
@@ -69,7 +72,7 @@ function cloned<Message>(message: Message): Message {
   return deserialize(serialize(message)) as Message
 }
 
-function reserve(fixedPicodollars: bigint): Item {
+function reserve(fixedPicodollars: bigint, ...more: readonly WorstCase[]): Item {
   return {
     kind: 'reserve',
     holdId: 2 ** 52,
@@ -79,13 +82,17 @@ function reserve(fixedPicodollars: bigint): Item {
       allowVersion: 3,
       endpoint: 'chat',
       modelAsked: 'a model, "quoted", with \u{1F9FE}',
-      worstCase: {
-        fixedPicodollars,
-        outputTokenPicodollars: 400_000n,
-        outputTokens: 256,
-        outputTokensFrom: 'default',
-        outputTokensMinimum: 128,
-      },
+      candidates: [
+        {
+          fixedPicodollars,
+          outputTokenPicodollars: 400_000n,
+          outputTokens: 256,
+          outputTokensFrom: 'default',
+          outputTokensMinimum: 128,
+        },
+        ...more,
+      ],
+      isLastTry: more.length > 0,
       whenTight: 'cap',
       estimatedTokens: 1_200,
       recounted: false,
@@ -127,11 +134,15 @@ function settle(costNanodollars: bigint, more: Partial<Charge> = {}): Item {
   }
 }
 
-function granted(amountNanodollars: bigint): Outcome {
-  return {
-    kind: 'judged',
-    answer: { reserved: true, holdId: 5, amountNanodollars, outputTokens: 9, capped: true },
-  }
+function granted(amountNanodollars: bigint, seats?: readonly Seat[]): Outcome {
+  const answer = {
+    reserved: true,
+    holdId: 5,
+    amountNanodollars,
+    outputTokens: 9,
+    capped: true,
+  } as const
+  return { kind: 'judged', answer: seats === undefined ? answer : { ...answer, seats } }
 }
 
 function balancesOf(key: { limit: bigint | null; remaining: bigint | null }): Balances {

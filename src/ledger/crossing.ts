@@ -3,7 +3,7 @@
 // most expensive part of a batch.
 import type { WorstCase } from '../catalog/tokens.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from './books.ts'
-import type { Balance, Balances, HoldId, RateBalance } from './ledger.ts'
+import type { Balance, Balances, HoldId, RateBalance, Seat } from './ledger.ts'
 
 export type PackedBatch = Omit<Batch, 'items'> & Packed<Item>
 
@@ -64,7 +64,7 @@ function packAmount(amount: bigint): Amount {
   return Number.isSafeInteger(number) ? number : String(amount)
 }
 
-const RESERVE_LENGTH = 14
+const RESERVE_LENGTH = 11
 
 function packItem(item: Item): ReserveList | ChargeList | null {
   if (item.kind === 'reserve') return packReserve(item)
@@ -87,6 +87,11 @@ type ReserveList = [
   whenTight: PlainAsk['whenTight'],
   estimatedTokens: number,
   recounted: boolean,
+  isLastTry: boolean,
+  candidates: readonly CandidateList[],
+]
+
+type CandidateList = [
   fixedPicodollars: Amount,
   outputTokenPicodollars: Amount,
   outputTokens: number,
@@ -95,7 +100,6 @@ type ReserveList = [
 ]
 
 function packReserve({ holdId, ask }: Extract<Item, { readonly kind: 'reserve' }>): ReserveList {
-  const { worstCase } = ask
   return [
     holdId,
     ask.requestId,
@@ -106,11 +110,14 @@ function packReserve({ holdId, ask }: Extract<Item, { readonly kind: 'reserve' }
     ask.whenTight,
     ask.estimatedTokens,
     ask.recounted,
-    packAmount(worstCase.fixedPicodollars),
-    packAmount(worstCase.outputTokenPicodollars),
-    worstCase.outputTokens,
-    worstCase.outputTokensFrom,
-    worstCase.outputTokensMinimum,
+    ask.isLastTry ?? false,
+    ask.candidates.map((worst) => [
+      packAmount(worst.fixedPicodollars),
+      packAmount(worst.outputTokenPicodollars),
+      worst.outputTokens,
+      worst.outputTokensFrom,
+      worst.outputTokensMinimum,
+    ]),
   ]
 }
 
@@ -128,13 +135,14 @@ function unpackReserve(list: ReserveList): Item {
       whenTight: list[6],
       estimatedTokens: list[7],
       recounted: list[8],
-      worstCase: {
-        fixedPicodollars: BigInt(list[9]),
-        outputTokenPicodollars: BigInt(list[10]),
-        outputTokens: list[11],
-        outputTokensFrom: list[12],
-        outputTokensMinimum: list[13],
-      },
+      isLastTry: list[9],
+      candidates: list[10].map((candidate) => ({
+        fixedPicodollars: BigInt(candidate[0]),
+        outputTokenPicodollars: BigInt(candidate[1]),
+        outputTokens: candidate[2],
+        outputTokensFrom: candidate[3],
+        outputTokensMinimum: candidate[4],
+      })),
     },
   }
 }
@@ -229,6 +237,7 @@ type GrantedList = [
   amountNanodollars: Amount,
   outputTokens: number,
   capped: boolean,
+  seats: readonly Seat[] | null,
 ]
 type SettledList = [found: Settled['found'], cost: Amount, overrun: Amount]
 type Settled = Extract<Outcome, { readonly kind: 'settled' }>
@@ -238,8 +247,8 @@ function packOutcome(outcome: Outcome): GrantedList | SettledList | null {
     return [outcome.found, packAmount(outcome.cost), packAmount(outcome.overrun)]
   }
   if (outcome.kind !== 'judged' || !outcome.answer.reserved) return null
-  const { holdId, amountNanodollars, outputTokens, capped } = outcome.answer
-  return [holdId, packAmount(amountNanodollars), outputTokens, capped]
+  const { holdId, amountNanodollars, outputTokens, capped, seats = null } = outcome.answer
+  return [holdId, packAmount(amountNanodollars), outputTokens, capped, seats]
 }
 
 function unpackOutcome(list: GrantedList | SettledList): Outcome {
@@ -247,10 +256,10 @@ function unpackOutcome(list: GrantedList | SettledList): Outcome {
     const [found, cost, overrun] = list
     return { kind: 'settled', found, cost: BigInt(cost), overrun: BigInt(overrun) }
   }
-  const [holdId, amount, outputTokens, capped] = list
+  const [holdId, amount, outputTokens, capped, seats] = list
   const amountNanodollars = BigInt(amount)
   const answer = { reserved: true, holdId, amountNanodollars, outputTokens, capped } as const
-  return { kind: 'judged', answer }
+  return { kind: 'judged', answer: seats === null ? answer : { ...answer, seats } }
 }
 
 /** The frame's balance is the same for all keys of a batch, so it crosses once. */

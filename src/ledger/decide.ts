@@ -15,7 +15,7 @@ import type {
   Writes,
 } from './books.ts'
 import { Draft } from './draft.ts'
-import { judge } from './judge.ts'
+import { judge, seatsWithin } from './judge.ts'
 import type { Balances, HoldId } from './ledger.ts'
 import { admit, correct } from './rates.ts'
 import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './usage-row.ts'
@@ -122,7 +122,7 @@ function change(draft: Draft, item: Exclude<Release, { readonly kind: 'settle' }
 function demand(draft: Draft, item: Demand): Outcome {
   switch (item.kind) {
     case 'reserve':
-      return { kind: 'judged', answer: knownGrant(draft, item.holdId) ?? reserve(draft, item) }
+      return { kind: 'judged', answer: knownGrant(draft, item) ?? reserve(draft, item) }
     case 'dry-run':
       return { kind: 'judged', answer: consider(draft, item.ask, 0) }
     case 'extend':
@@ -133,14 +133,24 @@ function demand(draft: Draft, item: Demand): Outcome {
 type Answer = Extract<Outcome, { readonly kind: 'judged' }>['answer']
 
 /** The answer to an ask whose hold is already in the books: an earlier try committed, but its result was lost. */
-function knownGrant(draft: Draft, holdId: HoldId): Answer | undefined {
+function knownGrant(
+  draft: Draft,
+  { holdId, ask }: Extract<Item, { kind: 'reserve' }>,
+): Answer | undefined {
   const hold = draft.holds.get(holdId)
   if (hold === undefined) {
     // Another node has since taken this one for dead and charged the hold: nothing may be dispatched on it.
     return draft.usage.has(holdId) ? { reserved: false, reason: 'unavailable' } : undefined
   }
   const { heldNanodollars, outputTokens, capped } = hold
-  return { reserved: true, holdId, amountNanodollars: heldNanodollars, outputTokens, capped }
+  return {
+    reserved: true,
+    holdId,
+    amountNanodollars: heldNanodollars,
+    outputTokens,
+    capped,
+    ...(ask.candidates.length > 1 && { seats: seatsWithin(ask, hold) }),
+  }
 }
 
 function consider(draft: Draft, ask: PlainAsk, holdId: HoldId): Answer {

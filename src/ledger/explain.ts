@@ -82,6 +82,11 @@ function addUp(answer: Cost | null, attempts: readonly Attempt[]): Cost | null {
   }))
 }
 
+/** Whether a target was not called at all, because the budgets had no room for it. */
+export function isSkipped(outcome: string): boolean {
+  return outcome.startsWith('skipped: ')
+}
+
 type ChargedAttempt = Attempt & { readonly charge: AttemptCharge }
 
 function hasCharge(attempt: Attempt): attempt is ChargedAttempt {

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
+import fc from 'fast-check'
+
 import { NO_COST, type WorstCase } from '../catalog/tokens.ts'
 import type { Account, PlainAsk } from './books.ts'
-import { judge } from './judge.ts'
+import { judge, seatsWithin } from './judge.ts'
+import type { Seat } from './ledger.ts'
 import { SAMPLE_ASK, sampleAccount } from './sample-books.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 12)
@@ -19,14 +22,16 @@ function account(changes: Partial<Account>): Account {
 function ask(changes: Partial<PlainAsk> = {}, worst: Partial<WorstCase> = {}): PlainAsk {
   return {
     ...SAMPLE_ASK,
-    worstCase: {
-      fixedPicodollars: 1000n * PICO,
-      outputTokenPicodollars: PICO,
-      outputTokens: 20_000,
-      outputTokensFrom: 'client',
-      outputTokensMinimum: 256,
-      ...worst,
-    },
+    candidates: [
+      {
+        fixedPicodollars: 1000n * PICO,
+        outputTokenPicodollars: PICO,
+        outputTokens: 20_000,
+        outputTokensFrom: 'client',
+        outputTokensMinimum: 256,
+        ...worst,
+      },
+    ],
     estimatedTokens: 1000,
     ...changes,
   }
@@ -146,7 +151,7 @@ describe('budgets', () => {
     {
       name: 'free calls pass even with a limit below spent',
       key: { limit: 10n, spent: 100n },
-      ask: ask({ worstCase: NO_COST }),
+      ask: ask({ candidates: [NO_COST] }),
       granted: 0,
     },
     {
@@ -219,6 +224,7 @@ describe('budgets', () => {
       reserved: false,
       reason: 'budget',
       shortage: {
+        candidate: 0,
         scope: 'key',
         limitNanodollars: 100_000n,
         spentNanodollars: 98_900n,
@@ -243,6 +249,209 @@ describe('budgets', () => {
   })
 })
 
+/** Targets are judged each by itself, in order. Each costs 1,000 for the input and so much per token of 10,000. */
+describe('several targets', () => {
+  const targets = (...prices: readonly bigint[]): Pick<PlainAsk, 'candidates'> => ({
+    candidates: prices.flatMap(
+      (price) => ask({}, { outputTokenPicodollars: price * PICO, outputTokens: 10_000 }).candidates,
+    ),
+  })
+  const whole = { outputTokens: 10_000, capped: false }
+  const judged = (asked: PlainAsk, key: Partial<Account>, frame: Partial<Account> = {}) =>
+    judge(asked, { key: account(key), frame: { ...wealthy, ...frame } }, NOW)
+
+  type Case = {
+    readonly name: string
+    readonly prices: readonly bigint[]
+    readonly key: Partial<Account>
+    readonly more?: Partial<PlainAsk>
+    readonly seats?: readonly Seat[]
+    readonly held?: bigint
+    readonly refused?: readonly [reason: string, candidate: number, required: bigint]
+  }
+  const refuse = { whenTight: 'refuse' } as const
+  const cases: readonly Case[] = [
+    {
+      name: 'all that fit are kept, and the dearest is held',
+      prices: [1n, 9n, 2n],
+      key: {},
+      seats: [whole, whole, whole],
+      held: 91_000n,
+    },
+    {
+      name: 'a first target that spending keeps out is skipped',
+      prices: [10n, 2n, 1n],
+      key: { spent: 50_000n },
+      more: refuse,
+      seats: ['budget', whole, whole],
+      held: 21_000n,
+    },
+    {
+      name: 'a later target that spending keeps out is skipped',
+      prices: [1n, 10n],
+      key: { spent: 50_000n },
+      more: refuse,
+      seats: [whole, 'budget'],
+      held: 11_000n,
+    },
+    {
+      name: 'the same target with its output lowered comes before the next',
+      prices: [10n, 1n],
+      key: { spent: 50_000n },
+      seats: [{ outputTokens: 4_900, capped: true }, whole],
+      held: 50_000n,
+    },
+    {
+      name: 'an output is not lowered below the minimum, and the target is skipped',
+      prices: [200n, 2n],
+      key: { spent: 50_000n },
+      seats: ['budget', whole],
+      held: 21_000n,
+    },
+    {
+      name: 'a first target that only holds keep out is waited for',
+      prices: [9n, 1n],
+      key: { held: 50_000n },
+      more: refuse,
+      refused: ['held', 0, 91_000n],
+    },
+    {
+      name: 'a skipped target is not waited for',
+      prices: [11n, 9n, 1n],
+      key: { held: 50_000n },
+      more: refuse,
+      refused: ['held', 1, 91_000n],
+    },
+    {
+      name: 'nothing waits for a later target while an earlier one fits',
+      prices: [1n, 9n],
+      key: { held: 50_000n },
+      more: refuse,
+      seats: [whole, 'held'],
+      held: 11_000n,
+    },
+    {
+      name: 'on the last try, a later target takes the place of the one that was waited for',
+      prices: [9n, 1n],
+      key: { held: 50_000n },
+      more: { ...refuse, isLastTry: true },
+      seats: ['held', whole],
+      held: 11_000n,
+    },
+    {
+      name: 'on the last try, holds are named as long as they are in the way of any target',
+      prices: [11n, 9n],
+      key: { held: 50_000n },
+      more: { ...refuse, isLastTry: true },
+      refused: ['held', 1, 91_000n],
+    },
+    {
+      name: 'if none fits, the cheapest is named with what it would have cost',
+      prices: [9n, 7n, 8n],
+      key: { spent: 99_000n },
+      refused: ['budget', 1, 71_000n],
+    },
+    {
+      name: 'a bound from bytes is recounted as long as any target does not fit whole',
+      prices: [1n, 20n],
+      key: {},
+      more: { recounted: false },
+      refused: ['recount', 0, 0n],
+    },
+  ]
+  for (const { name, prices, key, more, seats, held, refused } of cases) {
+    test(name, () => {
+      const verdict = judged({ ...ask(), ...targets(...prices), ...more }, key)
+      if (verdict.reserved) {
+        assert.deepEqual([verdict.seats, verdict.amountNanodollars], [seats, held])
+        const first = verdict.seats?.find((seat) => typeof seat !== 'string')
+        const { outputTokens, capped } = verdict
+        assert.deepEqual({ outputTokens, capped }, first)
+      } else {
+        const { candidate, requiredNanodollars } =
+          'shortage' in verdict ? verdict.shortage : { candidate: 0, requiredNanodollars: 0n }
+        assert.deepEqual([verdict.reason, candidate, requiredNanodollars], refused)
+      }
+    })
+  }
+
+  test('a recount says whether the first target already fits', () => {
+    const first = (...prices: readonly bigint[]) => {
+      const verdict = judged({ ...ask({ recounted: false }), ...targets(...prices) }, {})
+      return 'isFirstFit' in verdict && verdict.isFirstFit
+    }
+    assert.deepEqual([first(1n, 20n), first(20n, 1n)], [true, false])
+  })
+
+  test('a free target is kept when everything is spent', () => {
+    const asked = { ...ask(), candidates: [...targets(1n).candidates, NO_COST] }
+    const verdict = judged(asked, { spent: 100_000n })
+    assert.ok(verdict.reserved)
+    const { seats, amountNanodollars } = verdict
+    assert.deepEqual(
+      [seats, amountNanodollars],
+      [['budget', { outputTokens: 0, capped: false }], 0n],
+    )
+  })
+
+  test('whatever the prices and the room, the hold pays for every target that is kept', () => {
+    const worst = fc.record({
+      fixedPicodollars: fc.bigInt({ min: 0n, max: 60_000n * PICO }),
+      outputTokenPicodollars: fc.bigInt({ min: 0n, max: 9n * PICO }),
+      outputTokens: fc.integer({ min: 0, max: 20_000 }),
+      outputTokensFrom: fc.constantFrom('client', 'default'),
+      outputTokensMinimum: fc.constantFrom(0, 256, 4_096),
+    })
+    const amount = fc.bigInt({ min: 0n, max: 110_000n })
+    const question = fc.record({
+      candidates: fc.array(worst, { minLength: 2, maxLength: 5 }),
+      whenTight: fc.constantFrom('cap', 'refuse'),
+      isLastTry: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(question, fc.tuple(amount, amount, amount), (asked, [spent, held, other]) => {
+        const legs = { key: account({ spent, held }), frame: account({ spent: other, held }) }
+        const verdict = judge({ ...ask(), ...asked }, legs, NOW)
+        const alone = asked.candidates.map((one) =>
+          judge({ ...ask(), ...asked, candidates: [one] }, legs, NOW),
+        )
+        // Each target is judged as if it were the only one.
+        const expected = alone.map((each): Seat => {
+          if (each.reserved) return { outputTokens: each.outputTokens, capped: each.capped }
+          assert.ok(each.reason === 'budget' || each.reason === 'held')
+          return each.reason
+        })
+        const amounts = alone.flatMap((each) => (each.reserved ? [each.amountNanodollars] : []))
+        const first = expected.find((seat) => seat !== 'budget')
+        if (verdict.reserved) {
+          assert.deepEqual(verdict.seats, expected)
+          assert.ok(amounts.includes(verdict.amountNanodollars))
+          assert.ok(amounts.every((each) => each <= verdict.amountNanodollars))
+          assert.ok(asked.isLastTry || first !== 'held')
+        } else {
+          const reason = first === undefined ? 'budget' : 'held'
+          assert.equal(verdict.reason, reason)
+          assert.ok(amounts.length === 0 || (!asked.isLastTry && first === 'held'))
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('a hold that was granted before is never exceeded by the seats it is taken to pay for', () => {
+    const asked = { ...ask(), ...targets(10n, 1n, 30n) }
+    const verdict = judged(asked, { spent: 50_000n })
+    assert.ok(verdict.reserved)
+    const { amountNanodollars: heldNanodollars, outputTokens, capped } = verdict
+    const seats = seatsWithin(asked, { heldNanodollars, outputTokens, capped })
+    assert.deepEqual(seats, [
+      { outputTokens: 4_900, capped: true },
+      { outputTokens: 4_900, capped: true },
+      { outputTokens: 1_633, capped: true },
+    ])
+  })
+})
+
 describe('status and rates of the key', () => {
   const cases: readonly [Partial<Account>, string][] = [
     [{ status: 'paused' }, 'paused'],
@@ -254,7 +463,7 @@ describe('status and rates of the key', () => {
   for (const [changes, status] of cases) {
     test(`${status} refuses even a free call`, () => {
       const legs = { key: account(changes), frame: wealthy }
-      const verdict = judge(ask({ worstCase: NO_COST }), legs, NOW)
+      const verdict = judge(ask({ candidates: [NO_COST] }), legs, NOW)
       assert.deepEqual(verdict, { reserved: false, reason: 'key_status', status })
     })
   }

@@ -8,8 +8,8 @@ import {
   type Nanodollars,
 } from '../core/money.ts'
 import { limitOf, remainingOf } from './account.ts'
-import type { Account, PlainAsk, Refusal } from './books.ts'
-import type { Balances, Shortage } from './ledger.ts'
+import type { Account, Hold, PlainAsk, Refusal } from './books.ts'
+import type { Balances, Seat, Shortage } from './ledger.ts'
 import { rateExceeded } from './rates.ts'
 
 /** The accounts that must all have room. Key first: its refusal is the more useful one. */
@@ -21,6 +21,7 @@ type Verdict =
       readonly amountNanodollars: Nanodollars
       readonly outputTokens: number
       readonly capped: boolean
+      readonly seats?: readonly Seat[]
     }
   | Refusal
 
@@ -72,38 +73,91 @@ function judgeRates(ask: PlainAsk, key: Account, now: number): Refusal | undefin
   return exceeded && { reserved: false, reason: 'rate', ...exceeded }
 }
 
+/**
+ * Every target is tried by itself: as asked, else with its output lowered where the key allows that. The hold is the
+ * dearest of those that fit; what spending keeps out is skipped. The first of the others decides: if only holds in
+ * flight keep it out, the request waits for it, and a later target that fits does not take its place until the last try.
+ */
 function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
-  const worst = ask.worstCase
-  const left = tighterLimit(remainingOf(legs.key), remainingOf(legs.frame))
-  const wanted = outputWanted(worst, left)
-  const grant = (outputTokens: number): Verdict => ({
-    reserved: true,
-    amountNanodollars: costAtMost(worst, outputTokens),
-    outputTokens,
-    capped: outputTokens < wanted,
-  })
-  // Free calls pass even when a limit was lowered below what is spent.
-  if (costAtMost(worst, wanted) === 0n) return grant(wanted)
-  const now = affordable(worst, legs, 'beside holds')
-  if (now >= wanted) return grant(wanted)
+  const trials = ask.candidates.map((worst) => tryTarget(ask, worst, legs))
   // A lower count cannot help where everything is spent: nothing that costs anything fits.
-  if (!ask.recounted && !isAllSpent(legs)) return { reserved: false, reason: 'recount' }
+  if (!ask.recounted && !trials.every(isWhole) && !isAllSpent(legs)) {
+    return { reserved: false, reason: 'recount', isFirstFit: trials[0]?.fit === 'whole' }
+  }
+  const isReached = ask.isLastTry === true ? isKept : ({ fit }: Trial) => fit !== 'budget'
+  const first = trials.find(isReached) ?? trials.find(({ fit }) => fit === 'held')
+  if (first === undefined) return refusal('budget', legs, { trials, of: trials.reduce(cheaper) })
+  if (first.fit === 'held') return refusal('held', legs, { trials, of: first })
+  const { outputTokens, capped } = seatAt(first)
+  return {
+    reserved: true,
+    amountNanodollars: trials.filter(isKept).map(costOf).reduce(dearer),
+    outputTokens,
+    capped,
+    ...(trials.length > 1 && { seats: trials.map(seatOf) }),
+  }
+}
 
+/** How much of the output that one target is asked for can be paid. */
+type Trial = {
+  readonly worst: WorstCase
+  readonly wanted: number
+  /** The output that fits beside the holds in flight. */
+  readonly now: number
+  readonly fit: 'whole' | 'lowered' | 'held' | 'budget'
+  /** The least output that would do, if spending keeps it out. */
+  readonly decisive: number
+}
+
+function tryTarget(ask: PlainAsk, worst: WorstCase, legs: Legs): Trial {
+  const wanted = outputWanted(worst, tighterLimit(remainingOf(legs.key), remainingOf(legs.frame)))
+  const now = affordable(worst, legs, 'beside holds')
+  // Free calls pass even when a limit was lowered below what is spent.
+  if (now >= wanted || costAtMost(worst, wanted) === 0n) {
+    return { worst, wanted, now, fit: 'whole', decisive: wanted }
+  }
   const later = affordable(worst, legs, 'without holds')
   const onlyHolds = later >= wanted
   const canCap = ask.whenTight === 'cap'
   const minimum = onlyHolds
     ? Math.max(OUTPUT_TOKENS_AMPLE, worst.outputTokensMinimum)
     : worst.outputTokensMinimum
-  if (canCap && now >= minimum) return grant(now)
+  const decisive = canCap ? Math.min(minimum, wanted) : wanted
+  if (canCap && now >= minimum) return { worst, wanted, now, fit: 'lowered', decisive }
   // Waiting helps if the answer, or a capped one, would fit once the holds are released.
-  const reason = onlyHolds || (canCap && later >= minimum) ? 'held' : 'budget'
-  const decisive = reason === 'budget' && canCap ? Math.min(minimum, wanted) : wanted
-  return {
-    reserved: false,
-    reason,
-    shortage: shortage(ask, legs, { reason, wanted, decisive, now }),
-  }
+  const fit = onlyHolds || (canCap && later >= minimum) ? 'held' : 'budget'
+  return { worst, wanted, now, fit, decisive }
+}
+
+function isWhole({ fit }: Trial): boolean {
+  return fit === 'whole'
+}
+
+function isKept({ fit }: Trial): boolean {
+  return fit === 'whole' || fit === 'lowered'
+}
+
+function seatOf(trial: Trial): Seat {
+  return trial.fit === 'budget' || trial.fit === 'held' ? trial.fit : seatAt(trial)
+}
+
+function seatAt({ fit, wanted, now }: Trial): Exclude<Seat, string> {
+  return fit === 'whole'
+    ? { outputTokens: wanted, capped: false }
+    : { outputTokens: now, capped: true }
+}
+
+function costOf(trial: Trial): Nanodollars {
+  return costAtMost(trial.worst, seatAt(trial).outputTokens)
+}
+
+function dearer(one: Nanodollars, other: Nanodollars): Nanodollars {
+  return one > other ? one : other
+}
+
+function cheaper(one: Trial, other: Trial): Trial {
+  const isLess = costAtMost(other.worst, other.wanted) < costAtMost(one.worst, one.wanted)
+  return isLess ? other : one
 }
 
 function isAllSpent({ key, frame }: Legs): boolean {
@@ -130,7 +184,11 @@ function affordable(worst: WorstCase, legs: Legs, holds: 'beside holds' | 'witho
     return limit - account.spent - (holds === 'beside holds' ? account.held : 0n)
   }
   const room = tighterLimit(roomOf(legs.key), roomOf(legs.frame))
-  if (room === null) return Infinity
+  return room === null ? Infinity : outputFor(worst, room)
+}
+
+/** The output tokens that an amount pays for after the input, as above. */
+function outputFor(worst: WorstCase, room: Nanodollars): number {
   const forOutput = room * PICO_PER_NANO - worst.fixedPicodollars
   if (forOutput < 0n) return -1
   return worst.outputTokenPicodollars === 0n
@@ -138,32 +196,48 @@ function affordable(worst: WorstCase, legs: Legs, holds: 'beside holds' | 'witho
     : Number(forOutput / worst.outputTokenPicodollars)
 }
 
-/** The first leg that cannot pay for the decisive output, and its figures. */
-function shortage(
-  ask: PlainAsk,
+/** Names the first leg that cannot pay for the decisive output, and its figures. */
+function refusal(
+  reason: 'budget' | 'held',
   legs: Legs,
-  found: {
-    readonly reason: 'budget' | 'held'
-    readonly wanted: number
-    readonly decisive: number
-    readonly now: number
-  },
-): Shortage {
-  const decisive = costAtMost(ask.worstCase, found.decisive)
+  { trials, of: trial }: { readonly trials: readonly Trial[]; readonly of: Trial },
+): Refusal {
+  const { worst, wanted, now } = trial
+  const required = costAtMost(worst, wanted)
+  const decisive = reason === 'held' ? required : costAtMost(worst, trial.decisive)
   const isShort = (account: Account): boolean => {
     const limit = limitOf(account)
-    const held = found.reason === 'held' ? account.held : 0n
+    const held = reason === 'held' ? account.held : 0n
     return limit !== null && account.spent + held + decisive > limit
   }
   const scope = isShort(legs.key) ? 'key' : 'frame'
   const account = legs[scope]
-  return {
+  const shortage: Shortage = {
+    candidate: trials.indexOf(trial),
     scope,
     limitNanodollars: limitOf(account) ?? 0n,
     spentNanodollars: account.spent,
     heldNanodollars: account.held,
-    requiredNanodollars: costAtMost(ask.worstCase, found.wanted),
-    affordableOutputTokens: found.now >= 1 ? found.now : null,
+    requiredNanodollars: required,
+    affordableOutputTokens: now >= 1 ? now : null,
     resetsAt: account.periodEndsAt,
   }
+  return { reserved: false, reason, shortage }
 }
+
+/**
+ * The seats that a hold pays for which is in the books already, for an ask whose answer was lost: nobody has acted on
+ * that answer, so any seats within the hold will do.
+ */
+export function seatsWithin(ask: PlainAsk, hold: Pick<Hold, HoldFigures>): readonly Seat[] {
+  const { heldNanodollars, outputTokens, capped } = hold
+  return ask.candidates.map((worst): Seat => {
+    const most = Math.min(outputTokens, worst.outputTokens)
+    const paid = outputFor(worst, heldNanodollars)
+    if (paid >= most) return { outputTokens: most, capped }
+    const isEnough = ask.whenTight === 'cap' && paid >= worst.outputTokensMinimum
+    return isEnough ? { outputTokens: paid, capped: true } : 'budget'
+  })
+}
+
+type HoldFigures = 'heldNanodollars' | 'outputTokens' | 'capped'

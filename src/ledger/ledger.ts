@@ -49,12 +49,15 @@ export type Ask = {
   readonly allowVersion: number
   readonly endpoint: Endpoint
   readonly modelAsked: string
-  readonly worstCase: WorstCase
+  /** What it can cost at each target it may go to, in the order in which they would be tried; at least one. */
+  readonly candidates: readonly WorstCase[]
   readonly whenTight: WhenTight
   /** What counts against tokens per minute until the true total is known. */
   readonly estimatedTokens: number
   /** False while the input is only bounded by its bytes: then an ask that does not fit is answered `recount`. */
   readonly recounted: boolean
+  /** What only holds in flight keep out is then skipped like what spending keeps out, as long as another target fits. */
+  readonly isLastTry?: boolean
   /** Aborted when the client goes away or its answer is cut; the ledger voids a hold granted after that. */
   readonly signal?: AbortSignal
 }
@@ -63,39 +66,48 @@ export type Reserved = {
   readonly reserved: true
   readonly holdId: HoldId
   readonly amountNanodollars: Nanodollars
-  /** The output limit the hold pays for: it must be sent upstream. */
+  /** The output limit the hold pays for at the first target that is not skipped: it must be sent upstream. */
   readonly outputTokens: number
   /** Whether that is less than the client asked for. */
   readonly capped: boolean
+  /** What became of each candidate, in their order; absent where there was only one. */
+  readonly seats?: readonly Seat[]
   readonly waitedMs: number
   readonly balances: Balances
 }
 
-export type Refused = { readonly reserved: false } & (
-  | { readonly reason: 'recount' }
-  | {
-      readonly reason: 'key_status'
-      /** stale = the allowlist changed since the request was checked: look the key up again. */
-      readonly status: 'unknown' | 'paused' | 'revoked' | 'expired' | 'stale'
-    }
-  | {
-      readonly reason: 'rate'
-      readonly limit: 'rpm' | 'tpm' | 'concurrency'
-      readonly retryAfterSeconds: number
-      readonly balances: Balances
-    }
-  /** budget = spending stands in the way until the period ends; held = only holds in flight do. */
-  | {
-      readonly reason: 'budget' | 'held'
-      readonly shortage: Shortage
-      readonly balances: Balances
-    }
-  | { readonly reason: 'unavailable' }
-  | { readonly reason: 'abandoned' }
-)
+/** The hold pays for a call to this target with this output limit; or it is skipped, for spending or for holds. */
+export type Seat = Pick<Reserved, 'outputTokens' | 'capped'> | 'budget' | 'held'
+
+export type Refused = { readonly reserved: false } &
+  /** `isFirstFit`: the first target fits as asked, and only later ones do not. */
+  (
+    | { readonly reason: 'recount'; readonly isFirstFit: boolean }
+    | {
+        readonly reason: 'key_status'
+        /** stale = the allowlist changed since the request was checked: look the key up again. */
+        readonly status: 'unknown' | 'paused' | 'revoked' | 'expired' | 'stale'
+      }
+    | {
+        readonly reason: 'rate'
+        readonly limit: 'rpm' | 'tpm' | 'concurrency'
+        readonly retryAfterSeconds: number
+        readonly balances: Balances
+      }
+    /** budget = spending stands in the way until the period ends; held = only holds in flight do. */
+    | {
+        readonly reason: 'budget' | 'held'
+        readonly shortage: Shortage
+        readonly balances: Balances
+      }
+    | { readonly reason: 'unavailable' }
+    | { readonly reason: 'abandoned' }
+  )
 
 /** Why an amount does not fit, in the words of docs/errors.md. */
 export type Shortage = {
+  /** The candidate it is about: the cheapest, or the one that is waited for. */
+  readonly candidate: number
   readonly scope: 'key' | 'frame'
   readonly limitNanodollars: Nanodollars
   readonly spentNanodollars: Nanodollars

@@ -13,14 +13,14 @@ test('an ask crosses to the books without the signal of its client', () => {
 test('a figure that is not a whole, non-negative number is stopped', () => {
   for (const wrong of [0.5, -1, NaN, Infinity, 2 ** 53]) {
     for (const name of ['outputTokens', 'outputTokensMinimum']) {
-      const broken = { ...ask, worstCase: { ...NO_COST, [name]: wrong } }
+      const broken = { ...ask, candidates: [NO_COST, { ...NO_COST, [name]: wrong }] }
       assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, `${name} ${wrong}`)
     }
     const broken = { ...ask, estimatedTokens: wrong }
     assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, `estimated ${wrong}`)
   }
   for (const name of ['fixedPicodollars', 'outputTokenPicodollars']) {
-    const broken = { ...ask, worstCase: { ...NO_COST, [name]: -1n } }
+    const broken = { ...ask, candidates: [{ ...NO_COST, [name]: -1n }] }
     assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, name)
   }
 })

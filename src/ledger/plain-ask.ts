@@ -5,11 +5,13 @@ import { assertCount, assertPicodollars } from './sound-figures.ts'
 
 export function plainAsk(asked: Ask): PlainAsk {
   const { signal: _, ...ask } = asked
-  const { worstCase } = ask
   assertCount('number of tokens', ask.estimatedTokens)
-  assertCount('limit of output', worstCase.outputTokens)
-  assertCount('least output', worstCase.outputTokensMinimum)
-  assertPicodollars('cost', worstCase.fixedPicodollars)
-  assertPicodollars('price', worstCase.outputTokenPicodollars)
+  if (ask.candidates.length === 0) throw new RangeError('an ask needs a target')
+  for (const worst of ask.candidates) {
+    assertCount('limit of output', worst.outputTokens)
+    assertCount('least output', worst.outputTokensMinimum)
+    assertPicodollars('cost', worst.fixedPicodollars)
+    assertPicodollars('price', worst.outputTokenPicodollars)
+  }
   return ask
 }

@@ -39,7 +39,7 @@ export const SAMPLE_ASK: PlainAsk = {
   allowVersion: 1,
   endpoint: 'chat',
   modelAsked: 'm',
-  worstCase: NO_COST,
+  candidates: [NO_COST],
   whenTight: 'cap',
   estimatedTokens: 0,
   recounted: true,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { NO_COST } from '../catalog/tokens.ts'
 import type { Ask, Balances } from './ledger.ts'
 import { SAMPLE_ASK } from './sample-books.ts'
 import { Waiting, type Answer } from './waiting.ts'
@@ -10,6 +11,7 @@ const heldUp: Answer = {
   reserved: false,
   reason: 'held',
   shortage: {
+    candidate: 0,
     scope: 'key',
     limitNanodollars: 1n,
     spentNanodollars: 0n,
@@ -31,8 +33,8 @@ function ask(requestId: string, signal?: AbortSignal): Ask {
 function queue(...answers: readonly Answer[]) {
   const asked: string[] = []
   const clock = { time: 1000, now: () => 0, monotonicMs: () => clock.time }
-  const waiting = new Waiting(async ({ requestId }, first) => {
-    asked.push(first ? `${requestId} again` : requestId)
+  const waiting = new Waiting(async ({ requestId, isLastTry }, first) => {
+    asked.push(`${requestId}${first ? ' again' : ''}${isLastTry === true ? ', last' : ''}`)
     return answers[Math.min(asked.length, answers.length) - 1] ?? unavailable
   }, clock)
   return { waiting, asked, clock }
@@ -104,6 +106,17 @@ test('an ask that waits five seconds gets the last refusal', async () => {
   clock.time += 1
   waiting.freed(new Set(['key_a']))
   assert.deepEqual(await answer, heldUp)
+})
+
+test('an ask with several targets is tried a last time for those after the one it waited for', async () => {
+  const candidates = [NO_COST, NO_COST]
+  const { waiting, asked, clock } = queue(heldUp, unavailable)
+  const answer = waiting.reserve({ ...ask('one'), candidates })
+  await turn()
+  clock.time += 5000
+  waiting.freed(new Set(['key_a']))
+  assert.deepEqual(await answer, unavailable)
+  assert.deepEqual(asked, ['one', 'one again, last'])
 })
 
 test('an ask whose client has left stops waiting', async () => {

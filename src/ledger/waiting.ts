@@ -40,7 +40,7 @@ export class Waiting {
   async reserve(ask: Ask): Promise<Answer> {
     const answer = await this.#askOnce(ask, false)
     if (answer.reserved || answer.reason !== 'held') return answer
-    if (this.#waiters.length >= WAITERS_MAX) return answer
+    if (this.#waiters.length >= WAITERS_MAX) return this.#lastTry(ask, answer)
     return new Promise((resolve, reject) => {
       this.#wait({ ask, since: this.#clock.monotonicMs(), refusal: answer, resolve, reject })
     })
@@ -69,13 +69,19 @@ export class Waiting {
   #askAgain(waiter: Waiter): void {
     const { ask, since, resolve } = waiter
     if (ask.signal?.aborted) return resolve({ reserved: false, reason: 'abandoned' })
-    if (this.#clock.monotonicMs() - since >= WAIT_MS_MAX) return resolve(waiter.refusal)
-    this.#askOnce(ask, true).then((answer) => {
+    const isOver = this.#clock.monotonicMs() - since >= WAIT_MS_MAX
+    const asked = isOver ? this.#lastTry(ask, waiter.refusal) : this.#askOnce(ask, true)
+    asked.then((answer) => {
       if (answer.reserved) {
         resolve({ ...answer, waitedMs: this.#clock.monotonicMs() - since })
-      } else if (answer.reason === 'held') this.#wait({ ...waiter, refusal: answer })
+      } else if (answer.reason === 'held' && !isOver) this.#wait({ ...waiter, refusal: answer })
       else resolve(answer)
     }, waiter.reject)
+  }
+
+  /** A later target may fit although the one that was waited for does not. */
+  async #lastTry(ask: Ask, refusal: HeldUp): Promise<Answer> {
+    return ask.candidates.length === 1 ? refusal : this.#askOnce({ ...ask, isLastTry: true }, true)
   }
 
   #stopPolling(): void {

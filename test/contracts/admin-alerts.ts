@@ -309,7 +309,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
               allowVersion,
               endpoint: 'chat',
               modelAsked: 'sandbox-chat',
-              worstCase: { ...NO_COST, fixedPicodollars: 2_000_000_000n },
+              candidates: [{ ...NO_COST, fixedPicodollars: 2_000_000_000n }],
               whenTight: 'refuse',
               estimatedTokens: 1,
               recounted: true,

@@ -90,13 +90,15 @@ export function ask(keyId: string, outputTokens: number, more: Partial<Ask> = {}
     allowVersion: 1,
     endpoint: 'chat',
     modelAsked: 'm',
-    worstCase: {
-      fixedPicodollars: 0n,
-      outputTokenPicodollars: PICO,
-      outputTokens,
-      outputTokensFrom: 'client',
-      outputTokensMinimum: 256,
-    },
+    candidates: [
+      {
+        fixedPicodollars: 0n,
+        outputTokenPicodollars: PICO,
+        outputTokens,
+        outputTokensFrom: 'client',
+        outputTokensMinimum: 256,
+      },
+    ],
     whenTight: 'refuse',
     estimatedTokens: 10,
     recounted: true,

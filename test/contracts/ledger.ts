@@ -185,7 +185,7 @@ function basics(it: It): void {
 
   it('free calls pass with nothing left', async (desk) => {
     const key = await desk.key(0n)
-    const asked = ask(key, 0, { worstCase: NO_COST, endpoint: 'count_tokens' })
+    const asked = ask(key, 0, { candidates: [NO_COST], endpoint: 'count_tokens' })
     await spend(desk.ledger, asked)
     assert.equal(refusal(await desk.ledger.reserve(ask(key, 1))).reason, 'budget')
   })

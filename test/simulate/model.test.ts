@@ -87,6 +87,53 @@ function reserve(tokens: number): Command {
   }
 }
 
+/** An ask for this many tokens at the first of several targets, each at its own price per token. */
+function choose(tokens: number, prices: readonly number[], isLastTry: boolean): Command {
+  return {
+    check: () => true,
+    toString: () => `reserve ${tokens} at ${prices.join(' or ')}${isLastTry ? ', last try' : ''}`,
+    async run(model, real) {
+      const asked = ask(real.keyId, tokens)
+      const [worst] = asked.candidates
+      assert.ok(worst)
+      const candidates = prices.map((price) => ({
+        ...worst,
+        outputTokenPicodollars: worst.outputTokenPicodollars * BigInt(price),
+      }))
+      const verdict = await real.desk.ledger.dryRun({ ...asked, candidates, isLastTry })
+      const room = model.limit + model.topUp - model.spent
+      const seats = prices.map((price) => {
+        const cost = tokens * price
+        if (cost === 0 || held(model) + cost <= room) return { outputTokens: tokens, capped: false }
+        return cost <= room ? 'held' : 'budget'
+      })
+      const first = seats.find((seat) => (isLastTry ? typeof seat !== 'string' : seat !== 'budget'))
+      const isHeldUp = first === 'held' || (first === undefined && seats.includes('held'))
+      if (first === undefined || isHeldUp) {
+        assert.ok(!verdict.reserved && 'shortage' in verdict)
+        assert.equal(verdict.reason, isHeldUp ? 'held' : 'budget')
+        const cheapest = Math.min(...prices) * tokens
+        if (!isHeldUp) assert.equal(verdict.shortage.requiredNanodollars, BigInt(cheapest))
+        return
+      }
+      const reserved = await real.desk.ledger.reserve({ ...asked, candidates, isLastTry })
+      assert.ok(reserved.reserved)
+      const kept = prices.filter((_, index) => typeof seats[index] !== 'string')
+      const amount = Math.max(...kept) * tokens
+      assert.deepEqual([reserved.seats, reserved.amountNanodollars], [seats, BigInt(amount)])
+      real.holds.push({ asked, reserved })
+      model.holds.push({
+        id: model.holds.length,
+        period: model.period,
+        amount,
+        cost: undefined,
+        isVoided: false,
+        isSettled: false,
+      })
+    },
+  }
+}
+
 function settle(pick: number, percent: number): Command {
   return onHold(`settle ${percent} %`, pick, async (model, real, { hold, asked, reserved }) => {
     const cost = Math.floor((hold.amount * percent) / 100)
@@ -188,6 +235,13 @@ const percent = fc.constantFrom(0, 50, 100, 130)
 const commands = fc.commands(
   [
     fc.integer({ min: 0, max: 12 }).map((hundreds) => reserve(hundreds * 100)),
+    fc
+      .tuple(
+        fc.integer({ min: 0, max: 6 }),
+        fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 2, maxLength: 4 }),
+        fc.boolean(),
+      )
+      .map(([hundreds, prices, isLastTry]) => choose(hundreds * 100, prices, isLastTry)),
     fc.tuple(pick, percent).map(([of, to]) => settle(of, to)),
     pick.map(release),
     fc.tuple(pick, fc.constantFrom(0, 50)).map(([of, to]) => trim(of, to)),

@@ -1,4 +1,4 @@
-// Tests the simulation itself: it must find each mistake within a thousand runs.
+// Tests the simulation itself: it must find each mistake within three thousand runs.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -6,7 +6,7 @@ import { MUTANTS, type Mutant } from './mutants.ts'
 import { loadMutant, loadRules } from './rules.ts'
 import { simulate } from './world.ts'
 
-const SEEDS_MAX = 1000
+const SEEDS_MAX = 3000
 const STEPS = 250
 
 describe('the simulation finds', () => {

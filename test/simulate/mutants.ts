@@ -11,13 +11,13 @@ export type Mutant = { readonly name: string } & (
 export const MUTANTS: readonly Mutant[] = [
   { name: 'a fenced node may commit', faults: { noFence: true } },
   { name: 'periods follow the clock of the node', faults: { clockOfNode: true } },
+  mutant('nothing is refused', 'judge.ts', 'if (now >= wanted ||', 'if (now > -2 ||'),
   mutant(
-    'nothing is refused',
+    'the last nano-dollar is refused',
     'judge.ts',
-    'if (now >= wanted) return grant(wanted)',
-    'if (now > -2) return grant(wanted)',
+    'if (now >= wanted ||',
+    'if (now > wanted ||',
   ),
-  mutant('the last nano-dollar is refused', 'judge.ts', 'if (now >= wanted)', 'if (now > wanted)'),
   mutant(
     'only the key is checked',
     'judge.ts',
@@ -40,8 +40,50 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an output is capped to more than fits',
     'judge.ts',
-    'if (canCap && now >= minimum) return grant(now)',
-    'if (canCap && now >= minimum) return grant(now + 1)',
+    '{ outputTokens: now, capped: true }',
+    '{ outputTokens: now + 1, capped: true }',
+  ),
+  mutant(
+    'the first target is held for, not the dearest',
+    'judge.ts',
+    'trials.filter(isKept).map(costOf).reduce(dearer)',
+    'costOf(first)',
+  ),
+  mutant(
+    'a target that does not fit is kept',
+    'judge.ts',
+    "return trial.fit === 'budget' || trial.fit === 'held' ? trial.fit : seatAt(trial)",
+    "return trial.fit === 'budget' ? trial.fit : seatAt(trial)",
+  ),
+  mutant(
+    'a target after the one that holds keep out is taken at once',
+    'judge.ts',
+    'ask.isLastTry === true ? isKept',
+    'ask.isLastTry !== undefined ? isKept',
+  ),
+  mutant(
+    'the last try still waits',
+    'judge.ts',
+    'ask.isLastTry === true ? isKept',
+    'ask.isLastTry === undefined ? isKept',
+  ),
+  mutant(
+    'one target that does not fit refuses the request',
+    'judge.ts',
+    'const first = trials.find(isReached)',
+    'const first = trials.slice(0, 1).find(isReached)',
+  ),
+  mutant(
+    'a refusal names the dearest target',
+    'judge.ts',
+    'return isLess ? other : one',
+    'return isLess ? one : other',
+  ),
+  mutant(
+    'a retried ask is told of targets that its hold does not pay for',
+    'judge.ts',
+    'if (paid >= most) return',
+    'if (paid >= -1) return',
   ),
   mutant(
     'one request too many runs at once',
@@ -76,7 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a retried ask is granted again',
     'decide.ts',
-    'knownGrant(draft, item.holdId) ?? reserve(draft, item)',
+    'knownGrant(draft, item) ?? reserve(draft, item)',
     'reserve(draft, item)',
   ),
   mutant('settled holds stay open', 'draft.ts', 'this.#holdsDeleted.push(hold.id)', ''),

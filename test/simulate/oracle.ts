@@ -2,9 +2,13 @@
 // whether each grant and each refusal was right, worked out independently from the rows of the books.
 import assert from 'node:assert/strict'
 
-import type { Batch, Item, Outcome, PlainAsk } from '../../src/ledger/books.ts'
+import type { WorstCase } from '../../src/catalog/tokens.ts'
+import type { Batch, Item, Outcome, PlainAsk, Refusal } from '../../src/ledger/books.ts'
+import type { Reserved, Seat } from '../../src/ledger/ledger.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import type { MemoryBooks } from './memory-books.ts'
+
+type Granted = Pick<Reserved, 'amountNanodollars' | 'outputTokens' | 'capped' | 'seats'>
 
 type Dispatch = {
   /** What the provider bills, once it is done. */
@@ -62,9 +66,10 @@ export class Oracle {
       const outcome = outcomes[index]
       if (outcome?.kind === 'changed' && outcome.done) this.#checkChange(item)
       if (item.kind !== 'reserve' || outcome?.kind !== 'judged') continue
-      if (outcome.answer.reserved) this.#checkGrant(item, outcome.answer.amountNanodollars)
+      const { answer } = outcome
+      if (answer.reserved) this.#checkGrant(item, answer, demands.length === 1)
       // With several asks in one batch, those granted later hide what this one saw.
-      else if (demands.length === 1) this.#checkRefusal(item.ask, outcome.answer.reason)
+      else if (demands.length === 1) this.#checkRefusal(item.ask, answer)
     }
   }
 
@@ -100,11 +105,25 @@ export class Oracle {
     return limit === null ? null : limit + topUp
   }
 
-  #checkGrant(item: Extract<Item, { kind: 'reserve' }>, amount: bigint): void {
-    const { keyId } = item.ask
+  #checkGrant(item: Extract<Item, { kind: 'reserve' }>, granted: Granted, isAlone: boolean): void {
+    const { keyId, candidates } = item.ask
+    const { amountNanodollars: amount, outputTokens, capped } = granted
+    const seats = granted.seats ?? [{ outputTokens, capped }]
+    assert.equal(seats.length, candidates.length, 'one seat for each target')
+    const costs = candidates.flatMap((worst, index) => {
+      const seat = seats[index]
+      return seat === undefined || typeof seat === 'string'
+        ? []
+        : [costOf(worst, seat.outputTokens)]
+    })
+    // A retry may find a hold that pays for more than it is told.
+    for (const cost of costs) assert.ok(cost <= amount, `${amount} held for a target of ${cost}`)
+    assert.ok(costs.length > 0, 'granted without a target')
     // A retry finds the hold it was granted before.
     if (this.#granted.has(item.holdId)) return
     this.#granted.add(item.holdId)
+    assert.ok(costs.includes(amount), `${amount} held for targets of ${costs.join(', ')}`)
+    if (isAlone) this.#checkSeats(item.ask, seats, amount)
     if (amount > 0n) this.#assertWithin(keyId)
     const { rpm, concurrency } = this.#books.account(keyId)
     const open = [...this.#books.holds.values()].filter((hold) => hold.keyId === keyId)
@@ -112,6 +131,31 @@ export class Oracle {
     const lately = this.#lately(keyId, MINUTE_MS)
     assert.ok(rpm === null || lately < rpm, `${lately + 1} of ${rpm} requests a minute on ${keyId}`)
     this.#admissions.set(keyId, [...(this.#admissions.get(keyId) ?? []), this.#books.now])
+  }
+
+  /** Whether each target that was skipped had to be; `own` is what this request holds by now. */
+  #checkSeats(ask: PlainAsk, seats: readonly Seat[], own: bigint): void {
+    for (const [index, seat] of seats.entries()) {
+      const worst = ask.candidates[index]
+      assert.ok(worst)
+      if (seat !== 'budget' && seat !== 'held') continue
+      const least = leastOf(ask, worst, (amount) => this.#isShort(ask, amount, null))
+      assert.ok(
+        this.#isShort(ask, least, seat === 'held' ? own : null),
+        `a target of ${ask.keyId} that fits was skipped: ${seat}`,
+      )
+    }
+    const first = seats.find((seat) => seat !== 'budget')
+    assert.ok(ask.isLastTry === true || first !== 'held', 'a target was not waited for')
+  }
+
+  /** Whether an amount does not fit the key or the frame: beside all holds but its own, or null: without any. */
+  #isShort(ask: PlainAsk, amount: bigint, own: bigint | null): boolean {
+    return [ask.keyId, FRAME_ID].some((id) => {
+      const limit = this.#limitOf(id)
+      const { spent, held } = this.#books.sums(id)
+      return limit !== null && spent + (own === null ? 0n : held - own) + amount > limit
+    })
   }
 
   /** How many requests were admitted within the last `withinMs`. */
@@ -128,30 +172,39 @@ export class Oracle {
     }
   }
 
-  #checkRefusal(ask: PlainAsk, reason: string): void {
-    const { fixedPicodollars, outputTokens, outputTokensMinimum } = ask.worstCase
-    const cost = (tokens: number): bigint => (fixedPicodollars + 999n) / 1000n + BigInt(tokens)
-    const isShort = (amount: bigint, withHolds: boolean): boolean =>
-      [ask.keyId, FRAME_ID].some((id) => {
-        const limit = this.#limitOf(id)
-        const { spent, held } = this.#books.sums(id)
-        return limit !== null && spent + (withHolds ? held : 0n) + amount > limit
-      })
-    const least = Math.min(outputTokensMinimum, outputTokens)
-    const spendingIsInTheWay = isShort(cost(outputTokens), false)
+  #checkRefusal(ask: PlainAsk, refused: Refusal): void {
+    const { reason } = refused
+    const isSpent = (amount: bigint): boolean => this.#isShort(ask, amount, null)
+    const costs = ask.candidates.map((worst) => costOf(worst, worst.outputTokens))
     if (reason === 'budget') {
-      const decisive = ask.whenTight === 'cap' ? least : outputTokens
+      for (const worst of ask.candidates)
+        assert.ok(
+          isSpent(leastOf(ask, worst, isSpent)),
+          `${ask.keyId} was refused for spending it could afford`,
+        )
+      const { candidate, requiredNanodollars } = refused.shortage
+      assert.equal(requiredNanodollars, costs[candidate], 'what the target named would cost')
       assert.ok(
-        isShort(cost(decisive), false),
-        `${ask.keyId} was refused for spending it could afford`,
+        costs.every((cost) => cost >= requiredNanodollars),
+        'a dearer target was named',
       )
     }
     if (reason === 'held') {
-      const decisive = ask.whenTight === 'cap' && spendingIsInTheWay ? least : outputTokens
+      const { candidate } = refused.shortage
+      const worst = ask.candidates[candidate]
+      assert.ok(worst)
       assert.ok(
-        isShort(cost(decisive), true),
+        this.#isShort(ask, leastOf(ask, worst, isSpent), 0n),
         `${ask.keyId} was refused for holds beside which it fits`,
       )
+      if (ask.isLastTry === true)
+        for (const other of ask.candidates)
+          assert.ok(
+            this.#isShort(ask, leastOf(ask, other, isSpent), 0n),
+            `${ask.keyId} was refused although another target fits`,
+          )
+      for (const before of ask.candidates.slice(0, candidate))
+        assert.ok(isSpent(leastOf(ask, before, isSpent)), 'an earlier target was passed over')
     }
     if (reason === 'rate') {
       const { rpm, concurrency } = this.#books.account(ask.keyId)
@@ -165,4 +218,18 @@ export class Oracle {
       )
     }
   }
+}
+
+function costOf(worst: WorstCase, outputTokens: number): bigint {
+  const picodollars = worst.fixedPicodollars + worst.outputTokenPicodollars * BigInt(outputTokens)
+  return (picodollars + 999n) / 1000n
+}
+
+/** What a target must at least be granted: the whole, or where spending is in its way and the key allows it, less. */
+function leastOf(ask: PlainAsk, worst: WorstCase, isSpent: (amount: bigint) => boolean): bigint {
+  const { outputTokens, outputTokensMinimum } = worst
+  const whole = costOf(worst, outputTokens)
+  return ask.whenTight === 'cap' && isSpent(whole)
+    ? costOf(worst, Math.min(outputTokensMinimum, outputTokens))
+    : whole
 }

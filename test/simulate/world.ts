@@ -2,6 +2,7 @@
 // provider that knows the truth. Everything happens in one thread, in an order that the seed alone decides.
 import assert from 'node:assert/strict'
 
+import type { WorstCase } from '../../src/catalog/tokens.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/durations.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from '../../src/ledger/books.ts'
@@ -113,22 +114,27 @@ class World {
     const left = limit === null ? 0 : Number(limit + topUp - spent - held)
     const isExact = left > 0 && this.#random.chance(0.2)
     const outputTokens = isExact ? left : this.#random.between(0, 9) * 100
+    const others = this.#random.chance(0.4) ? this.#random.between(1, 2) : 0
     const ask: PlainAsk = {
       requestId: `req_${++this.#requests}`,
       keyId,
       allowVersion: 1,
       endpoint: 'chat',
       modelAsked: 'm',
-      worstCase: {
-        // Round amounts reach limits exactly, and a pico-dollar more must not fit.
-        fixedPicodollars: isExact
-          ? 0n
-          : BigInt(this.#random.between(0, 2) * 100_000 + this.#random.between(0, 1)),
-        outputTokenPicodollars: 1000n,
-        outputTokens,
-        outputTokensFrom: 'client',
-        outputTokensMinimum: 100,
-      },
+      candidates: [
+        {
+          // Round amounts reach limits exactly, and a pico-dollar more must not fit.
+          fixedPicodollars: isExact
+            ? 0n
+            : BigInt(this.#random.between(0, 2) * 100_000 + this.#random.between(0, 1)),
+          outputTokenPicodollars: 1000n,
+          outputTokens,
+          outputTokensFrom: 'client',
+          outputTokensMinimum: 100,
+        },
+        ...Array.from({ length: others }, () => this.#otherTarget(outputTokens)),
+      ],
+      isLastTry: this.#random.chance(0.3),
       whenTight: this.#random.chance(0.5) ? 'cap' : 'refuse',
       estimatedTokens: 10,
       recounted: true,
@@ -290,6 +296,17 @@ class World {
     for (const [holdId, { keyId }] of this.#books.holds) {
       if (nodeOf(holdId) !== node.id || node.open.has(holdId)) continue
       node.queue.push({ item: { kind: 'void', keyId, holdId, reason: 'forgotten' }, isRetry: true })
+    }
+  }
+
+  /** Cheaper or dearer than the first, or free. */
+  #otherTarget(outputTokens: number): WorstCase {
+    return {
+      fixedPicodollars: BigInt(this.#random.between(0, 4) * 100_000),
+      outputTokenPicodollars: BigInt(this.#random.between(0, 4) * 1000),
+      outputTokens: this.#random.chance(0.3) ? Math.floor(outputTokens / 2) : outputTokens,
+      outputTokensFrom: 'client',
+      outputTokensMinimum: 100,
     }
   }
 

@@ -149,8 +149,10 @@ function Attempts({ request }: { readonly request: RequestDetail }) {
         {request.attempts.map(({ target, outcome, duration_ms: durationMs, ...attempt }, index) => (
           // The same target may be tried twice, so the position is the key.
           <li key={index}>
-            {target}: {find(`requests.attemptOutcome.${outcome.replace(' ', '_')}`) ?? outcome} (
-            {t('requests.ms', { value: format.number(durationMs) })}). {whyWords(attempt)}
+            {target}: {find(`requests.attemptOutcome.${outcome.replace(/\W+/, '_')}`) ?? outcome}
+            {!outcome.startsWith('skipped') &&
+              ` (${t('requests.ms', { value: format.number(durationMs) })})`}
+            . {whyWords(attempt)}
           </li>
         ))}
       </ol>
