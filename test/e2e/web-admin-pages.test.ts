@@ -225,7 +225,7 @@ describe('the pages besides those of keys', () => {
     await open('/settings/people', other)
     await other.route('**/assets/usage*', (route) => route.abort())
     await other.getByRole('link', { name: 'Usage' }).click()
-    await other.getByText('The gateway does not answer, or has been updated').waitFor()
+    await other.getByText('The gateway is back, or has been updated').waitFor()
     await other.unroute('**/assets/usage*')
     await other.getByRole('button', { name: 'Reload' }).click()
     await other.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()

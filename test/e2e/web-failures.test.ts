@@ -137,6 +137,50 @@ describe('pages while the gateway fails', () => {
     await page.getByRole('rowheader', { name: 'sandbox-chat', exact: true }).waitFor()
   })
 
+  describe('while the gateway is away', () => {
+    const away = 'The gateway does not answer. Nothing was lost'
+    after(() => desk.context.setOffline(false))
+
+    test('a page that was not loaded yet says so, beside the menu, and loads when it is back', async () => {
+      await desk.open('/settings/people')
+      await desk.context.setOffline(true)
+      await page.getByRole('link', { name: 'Usage' }).click()
+      const alert = page.getByRole('alert')
+      await alert.getByText('This page could not be loaded.').waitFor()
+      await alert.getByText(away).waitFor()
+      await alert.getByRole('button', { name: 'Try again' }).click()
+      await alert.getByText(away).waitFor()
+      await page.getByRole('link', { name: 'People' }).waitFor()
+      await desk.context.setOffline(false)
+      await alert.getByRole('button', { name: 'Try again' }).click()
+      await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+    })
+
+    test('a dialog that was not loaded yet says so, above the page, and opens when it is back', async () => {
+      await desk.open('/settings/api-access')
+      await desk.context.setOffline(true)
+      await choose(page, 'night job', 'Top up')
+      const dialog = page.getByRole('dialog', { name: 'This could not be loaded.' })
+      await dialog.getByText(away).waitFor()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      await dialog.waitFor({ state: 'hidden' })
+      await page.getByRole('rowheader', { name: 'night job' }).waitFor()
+      await desk.context.setOffline(false)
+      await choose(page, 'night job', 'Top up')
+      await page.getByRole('dialog').getByLabel('Add, in USD').waitFor()
+      await page.keyboard.press('Escape')
+    })
+
+    test('a tab that was not loaded yet leaves the rest of its page', async () => {
+      await desk.open(`/settings/api-access/${key}?tab=models`)
+      await desk.context.setOffline(true)
+      await page.getByRole('tab', { name: 'Usage' }).click()
+      await page.getByRole('alert').getByText(away).waitFor()
+      await page.getByRole('heading', { name: 'night job', level: 1 }).waitFor()
+      await desk.context.setOffline(false)
+    })
+  })
+
   describe('while nothing answers', () => {
     before(() => page.clock.install())
 

@@ -106,6 +106,12 @@ export function newIdempotencyKey(): string {
     .join('')
 }
 
+/** Whether the gateway answers at all. */
+export async function isReachable(): Promise<boolean> {
+  const answer = await fetch('/healthz', { cache: 'no-store' }).catch(() => undefined)
+  return answer !== undefined
+}
+
 export async function fetchReadiness(): Promise<Readiness> {
   try {
     const response = await fetch('/readyz', { cache: 'no-store' })

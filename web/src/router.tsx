@@ -5,7 +5,6 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
@@ -23,6 +22,7 @@ import { NotFoundPage, NowherePage } from './pages/not-found.tsx'
 import { playgroundSearch } from './pages/playground/playground-search.ts'
 import { requestsSearch } from './pages/requests/requests-search.ts'
 import { Loading } from './parts/loading.tsx'
+import { pageOnDemand } from './parts/on-demand.tsx'
 import { signInSearch } from './pages/sign-in/sign-in-search.ts'
 import { usageSearch } from './usage/usage-search.ts'
 import { sessionQuery } from './session.ts'
@@ -62,7 +62,7 @@ const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: signInSearch,
-  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in.tsx'), 'SignInPage'),
+  component: pageOnDemand(async () => (await import('./pages/sign-in/sign-in.tsx')).SignInPage),
 })
 
 /** One-time links: the first administrator, an invitation, a forgotten password. */
@@ -70,7 +70,7 @@ const linkRoutes = LINK_KINDS.map((kind) =>
   createRoute({
     getParentRoute: () => rootRoute,
     path: LINK_PAGES[kind],
-    component: lazyRouteComponent(() => import('./pages/sign-in/link.tsx'), 'LinkPage'),
+    component: pageOnDemand(async () => (await import('./pages/sign-in/link.tsx')).LinkPage),
   }),
 )
 
@@ -97,7 +97,9 @@ const overviewRoute = createRoute({
   getParentRoute: () => apiAccessRoute,
   path: '/',
   validateSearch: overviewSearch,
-  component: lazyRouteComponent(() => import('./pages/api-access/overview.tsx'), 'OverviewPage'),
+  component: pageOnDemand(
+    async () => (await import('./pages/api-access/overview.tsx')).OverviewPage,
+  ),
 })
 
 const newKeyRoute = createRoute({
@@ -105,7 +107,7 @@ const newKeyRoute = createRoute({
   path: '/new',
   staticData: { crumb: textCrumb('keyForm.createTitle'), permission: 'configuration:manage' },
   validateSearch: newKeySearch,
-  component: lazyRouteComponent(() => import('./pages/api-access/new-key.tsx'), 'NewKeyPage'),
+  component: pageOnDemand(async () => (await import('./pages/api-access/new-key.tsx')).NewKeyPage),
 })
 
 const keyRoute = createRoute({
@@ -118,21 +120,25 @@ const detailRoute = createRoute({
   getParentRoute: () => keyRoute,
   path: '/',
   validateSearch: detailSearch,
-  component: lazyRouteComponent(() => import('./pages/api-access/detail/detail.tsx'), 'DetailPage'),
+  component: pageOnDemand(
+    async () => (await import('./pages/api-access/detail/detail.tsx')).DetailPage,
+  ),
 })
 
 const editRoute = createRoute({
   getParentRoute: () => keyRoute,
   path: '/edit',
   staticData: { crumb: textCrumb('action.edit'), permission: 'configuration:manage' },
-  component: lazyRouteComponent(() => import('./pages/api-access/edit-key.tsx'), 'EditKeyPage'),
+  component: pageOnDemand(
+    async () => (await import('./pages/api-access/edit-key.tsx')).EditKeyPage,
+  ),
 })
 
 const frameRoute = createRoute({
   getParentRoute: () => apiAccessRoute,
   path: '/frame',
   staticData: { crumb: textCrumb('nav.frame') },
-  component: lazyRouteComponent(() => import('./pages/frame/frame.tsx'), 'FramePage'),
+  component: pageOnDemand(async () => (await import('./pages/frame/frame.tsx')).FramePage),
 })
 
 const modelsRoute = createRoute({
@@ -140,7 +146,7 @@ const modelsRoute = createRoute({
   path: '/settings/models',
   staticData: { crumb: textCrumb('nav.models'), permission: 'configuration:read' },
   validateSearch: modelsSearch,
-  component: lazyRouteComponent(() => import('./pages/models/models.tsx'), 'ModelsPage'),
+  component: pageOnDemand(async () => (await import('./pages/models/models.tsx')).ModelsPage),
 })
 
 const usageRoute = createRoute({
@@ -148,7 +154,7 @@ const usageRoute = createRoute({
   path: '/settings/usage',
   staticData: { crumb: textCrumb('nav.usage'), permission: 'usage:read' },
   validateSearch: usageSearch,
-  component: lazyRouteComponent(() => import('./pages/usage/usage.tsx'), 'UsagePage'),
+  component: pageOnDemand(async () => (await import('./pages/usage/usage.tsx')).UsagePage),
 })
 
 const requestsRoute = createRoute({
@@ -156,7 +162,7 @@ const requestsRoute = createRoute({
   path: '/settings/requests',
   staticData: { crumb: textCrumb('nav.requests'), permission: 'requests:read' },
   validateSearch: requestsSearch,
-  component: lazyRouteComponent(() => import('./pages/requests/requests.tsx'), 'RequestsPage'),
+  component: pageOnDemand(async () => (await import('./pages/requests/requests.tsx')).RequestsPage),
 })
 
 const auditRoute = createRoute({
@@ -164,35 +170,35 @@ const auditRoute = createRoute({
   path: '/settings/audit',
   staticData: { crumb: textCrumb('nav.audit'), permission: 'audit:read' },
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
+  component: pageOnDemand(async () => (await import('./pages/audit/audit.tsx')).AuditPage),
 })
 
 const peopleRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/people',
   staticData: { crumb: textCrumb('nav.people'), permission: 'people:manage' },
-  component: lazyRouteComponent(() => import('./pages/people/people.tsx'), 'PeoplePage'),
+  component: pageOnDemand(async () => (await import('./pages/people/people.tsx')).PeoplePage),
 })
 
 const rolesRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/roles',
   staticData: { crumb: textCrumb('nav.roles') },
-  component: lazyRouteComponent(() => import('./pages/roles/roles.tsx'), 'RolesPage'),
+  component: pageOnDemand(async () => (await import('./pages/roles/roles.tsx')).RolesPage),
 })
 
 const profileRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/profile',
   staticData: { crumb: textCrumb('profile.title') },
-  component: lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'ProfilePage'),
+  component: pageOnDemand(async () => (await import('./pages/profile/profile.tsx')).ProfilePage),
 })
 
 const alertsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/alerts',
   staticData: { crumb: textCrumb('nav.alerts'), permission: 'configuration:read' },
-  component: lazyRouteComponent(() => import('./pages/alerts/alerts.tsx'), 'AlertsPage'),
+  component: pageOnDemand(async () => (await import('./pages/alerts/alerts.tsx')).AlertsPage),
 })
 
 const playgroundRoute = createRoute({
@@ -200,9 +206,8 @@ const playgroundRoute = createRoute({
   path: '/settings/playground',
   staticData: { crumb: textCrumb('nav.playground'), permission: 'configuration:manage' },
   validateSearch: playgroundSearch,
-  component: lazyRouteComponent(
-    () => import('./pages/playground/playground.tsx'),
-    'PlaygroundPage',
+  component: pageOnDemand(
+    async () => (await import('./pages/playground/playground.tsx')).PlaygroundPage,
   ),
 })
 
@@ -210,7 +215,7 @@ const apiDocsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/admin-api',
   staticData: { crumb: textCrumb('nav.apiDocs') },
-  component: lazyRouteComponent(() => import('./pages/api-docs/api-docs.tsx'), 'ApiDocsPage'),
+  component: pageOnDemand(async () => (await import('./pages/api-docs/api-docs.tsx')).ApiDocsPage),
 })
 
 /** An unknown address keeps the menu for those who are signed in. */

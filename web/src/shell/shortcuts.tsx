@@ -1,11 +1,10 @@
 // Keyboard shortcuts: listed under "?", ignored while someone types, and can be turned off. A page marks the target of
 // a shortcut in its markup: data-shortcut="c" is clicked, or focused if it is a field.
 import { useLocalStorage } from '@mantine/hooks'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
+import { dialogOnDemand } from '../parts/on-demand.tsx'
 
-const ShortcutList = lazy(async () => ({
-  default: (await import('./shortcut-list.tsx')).ShortcutList,
-}))
+const ShortcutList = dialogOnDemand(async () => (await import('./shortcut-list.tsx')).ShortcutList)
 
 const marked = ['/', 'c', 'e'] as const
 
@@ -23,11 +22,7 @@ export function Shortcuts() {
     return () => removeEventListener('keydown', listen)
   }, [areOn])
   if (!isListOpen) return null
-  return (
-    <Suspense fallback={null}>
-      <ShortcutList areOn={areOn} onSwitch={setOn} onClose={() => setListOpen(false)} />
-    </Suspense>
-  )
+  return <ShortcutList areOn={areOn} onSwitch={setOn} onClose={() => setListOpen(false)} />
 }
 
 /** False when this page has nothing for the key. */

@@ -1,12 +1,13 @@
 // The actions on all selected keys.
 import { Button } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from '../../i18n/use-translation.ts'
+import { dialogOnDemand } from '../../parts/on-demand.tsx'
 import type { BulkAction } from './bulk-change.ts'
 import type { Selection } from './selection.ts'
 import styles from './bulk-bar.module.css'
 
-const BulkDialog = lazy(async () => ({ default: (await import('./bulk-dialog.tsx')).BulkDialog }))
+const BulkDialog = dialogOnDemand(async () => (await import('./bulk-dialog.tsx')).BulkDialog)
 
 const actions: readonly BulkAction[] = [
   'pause',
@@ -53,14 +54,12 @@ export function BulkBar({ selection }: { readonly selection: Selection }) {
         </div>
       )}
       {action && (
-        <Suspense>
-          <BulkDialog
-            action={action}
-            keys={selection.keys}
-            onClose={() => setAction(undefined)}
-            onDone={selection.clear}
-          />
-        </Suspense>
+        <BulkDialog
+          action={action}
+          keys={selection.keys}
+          onClose={() => setAction(undefined)}
+          onDone={selection.clear}
+        />
       )}
     </>
   )

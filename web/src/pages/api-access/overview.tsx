@@ -2,7 +2,7 @@
 import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
@@ -13,6 +13,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { KeyIcon, PlusIcon, SearchIcon } from '../../parts/icons.tsx'
 import { Loading } from '../../parts/loading.tsx'
+import { dialogOnDemand } from '../../parts/on-demand.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { keysQuery } from '../../queries.ts'
@@ -29,14 +30,14 @@ import type { OverviewSearch } from './overview-search.ts'
 import { useSelection } from './selection.ts'
 
 // Loaded when the frame is edited: most visits only look.
-const EditFrameDialog = lazy(async () => ({
-  default: (await import('../frame/edit-frame-dialog.tsx')).EditFrameDialog,
-}))
+const EditFrameDialog = dialogOnDemand(
+  async () => (await import('../frame/edit-frame-dialog.tsx')).EditFrameDialog,
+)
 
 // Loaded with the first action.
-const KeyDialogs = lazy(async () => ({
-  default: (await import('./dialogs/key-dialogs.tsx')).KeyDialogs,
-}))
+const KeyDialogs = dialogOnDemand(
+  async () => (await import('./dialogs/key-dialogs.tsx')).KeyDialogs,
+)
 
 const route = getRouteApi('/app/settings/api-access/')
 
@@ -85,14 +86,12 @@ export function OverviewPage() {
         )}
       </Stack>
       {open && (
-        <Suspense>
-          <KeyDialogs
-            action={open.action}
-            keyInBrief={open.row}
-            onAction={(action) => setOpen({ ...open, action })}
-            onClose={() => setOpen(undefined)}
-          />
-        </Suspense>
+        <KeyDialogs
+          action={open.action}
+          keyInBrief={open.row}
+          onAction={(action) => setOpen({ ...open, action })}
+          onClose={() => setOpen(undefined)}
+        />
       )}
     </>
   )
@@ -106,11 +105,7 @@ function EditFrame({ frame }: { readonly frame: FrameAnswer }) {
       <Button variant="default" size="compact-sm" onClick={() => setOpen(true)}>
         {t('framePage.edit')}
       </Button>
-      {isOpen && (
-        <Suspense>
-          <EditFrameDialog frame={frame} onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <EditFrameDialog frame={frame} onClose={() => setOpen(false)} />}
     </>
   )
 }

@@ -3,13 +3,14 @@
 import { Stack, Tabs } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ReactNode } from 'react'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import { ApiError } from '../../../api.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { Loading } from '../../../parts/loading.tsx'
+import { dialogOnDemand, tabOnDemand } from '../../../parts/on-demand.tsx'
 import { keyQuery } from '../../../queries.ts'
 import { useSession } from '../../../session.ts'
 import { NotFoundPage } from '../../not-found.tsx'
@@ -31,10 +32,13 @@ const route = getRouteApi('/app/settings/api-access/$id/')
 
 /** Its head, whether a call would pass, its budgets, and what is below its tabs. */
 const partsPx = [67, 80, 316, 440]
-const KeyDialogs = lazy(async () => ({
-  default: (await import('../dialogs/key-dialogs.tsx')).KeyDialogs,
-}))
-const UsageTab = lazy(async () => ({ default: (await import('./usage-tab.tsx')).UsageTab }))
+const KeyDialogs = dialogOnDemand(
+  async () => (await import('../dialogs/key-dialogs.tsx')).KeyDialogs,
+)
+const UsageTab = tabOnDemand(
+  async () => (await import('./usage-tab.tsx')).UsageTab,
+  <Loading lines={1} height={240} />,
+)
 
 export function DetailPage() {
   const { t } = useTranslation()
@@ -96,14 +100,12 @@ function Detail({ detail, freshness }: DetailProps) {
         <DetailTabs detail={detail} search={search} onChange={change} />
       </Stack>
       {action && (
-        <Suspense>
-          <KeyDialogs
-            action={action}
-            keyInBrief={detail}
-            onAction={setAction}
-            onClose={() => setAction(undefined)}
-          />
-        </Suspense>
+        <KeyDialogs
+          action={action}
+          keyInBrief={detail}
+          onAction={setAction}
+          onClose={() => setAction(undefined)}
+        />
       )}
     </>
   )
@@ -156,9 +158,7 @@ function DetailTabs(props: TabProps) {
         ))}
       </Tabs.List>
       <Tabs.Panel value={shown} pt="lg">
-        <Suspense fallback={<Loading lines={1} height={240} />}>
-          <TabContent tab={shown} {...props} />
-        </Suspense>
+        <TabContent tab={shown} {...props} />
       </Tabs.Panel>
     </Tabs>
   )

@@ -1,0 +1,104 @@
+// Pages, dialogs and tabs that are loaded when they are first opened. If one cannot be loaded, what is open stays, and a
+// notice says why.
+import { Button } from '@mantine/core'
+import type { RouteComponent } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { ComponentType, ReactNode } from 'react'
+import { isReachable } from '../api.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
+import { Dialog } from './dialog.tsx'
+import { Loading } from './loading.tsx'
+import { Notice } from './notice.tsx'
+
+type Load<Props> = () => Promise<ComponentType<Props>>
+
+/**
+ * A page of the router, which loads it ahead when somebody points at a link to it. Typed without regard to the page:
+ * the types of pages follow from those of the router.
+ */
+export function pageOnDemand(load: () => Promise<unknown>): RouteComponent {
+  const { Part, fetch } = onDemand(async () => (await load()) as ComponentType<object>, <Loading />)
+  // A failure is shown together with the page.
+  const preload = () => fetch().then(ignore, ignore)
+  return Object.assign(Part, { preload })
+}
+
+export function tabOnDemand<Props extends object>(load: Load<Props>, waiting: ReactNode) {
+  return onDemand(load, waiting).Part
+}
+
+export function dialogOnDemand<Props extends { readonly onClose: () => void }>(load: Load<Props>) {
+  return onDemand(load, null, NoDialog).Part
+}
+
+function onDemand<Props extends object>(
+  load: Load<Props>,
+  waiting: ReactNode,
+  Failed: ComponentType<Failure & Props> = NoPart,
+) {
+  let known: ComponentType<Props> | undefined
+  // Browsers remember a script that could not be fetched, and never fetch it again: first see whether it can be.
+  const fetch = async (): Promise<ComponentType<Props>> => {
+    if (known === undefined && !(await isReachable())) throw new Error('unreachable')
+    return (known ??= await load())
+  }
+  function Part(props: Props) {
+    const [Loaded, setLoaded] = useState(() => known)
+    const [isAway, setAway] = useState<boolean>()
+    const judge = async () => setAway(!(await isReachable()))
+    const attempt = () => fetch().then((part) => setLoaded(() => part), judge)
+    useEffect(() => {
+      if (Loaded === undefined) void attempt()
+      // Only once: after a failure the reader decides.
+    }, [])
+    if (Loaded !== undefined) return <Loaded {...props} />
+    if (isAway === undefined) return waiting
+    return <Failed {...props} isAway={isAway} onRetry={() => void attempt()} />
+  }
+  return { Part, fetch }
+}
+
+type Failure = {
+  readonly isAway: boolean
+  readonly onRetry: () => void
+}
+
+function NoPart(failure: Failure) {
+  const { t } = useTranslation()
+  return <Words {...failure} title={t('error.page')} />
+}
+
+function NoDialog({ onClose, ...failure }: Failure & { readonly onClose: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <Dialog title={t('error.dialog')} onClose={onClose}>
+      <Words {...failure} />
+    </Dialog>
+  )
+}
+
+/** If the gateway answers, it has other files by now, or fell silent in between: then only a reload helps. */
+function Words({ isAway, onRetry, title }: Failure & { readonly title?: string }) {
+  const { t } = useTranslation()
+  return (
+    <Notice
+      tone="bad"
+      title={title}
+      actions={
+        <Button size="compact-sm" variant="default" onClick={isAway ? onRetry : reload}>
+          {t(isAway ? 'error.retry' : 'error.reload')}
+        </Button>
+      }
+      announce
+    >
+      {t(isAway ? 'error.unreachable' : 'error.notFetched')}
+    </Notice>
+  )
+}
+
+/** Only when there is something to load: the browser's own error page would take the place of this one. */
+async function reload(): Promise<void> {
+  if (await isReachable()) window.location.reload()
+}
+
+function ignore(): void {}
