@@ -13,7 +13,7 @@ import type { Handlers } from './call.ts'
 import { ATTEMPTS } from './attempts.ts'
 import { contract, type RouteName } from './contract/contract.ts'
 import { adminError } from './contract/errors.ts'
-import { API_PREFIX, METRICS_PATH, type Route } from './contract/route.ts'
+import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type Route } from './contract/route.ts'
 import { AdminError } from './error.ts'
 import { guard, type Guarded } from './guard.ts'
 import type { Identity, Person } from './identity.ts'
@@ -99,6 +99,9 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
   app.addHook('preValidation', async (request) => {
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
     if (!request.is404 && hasBody) await admit(request, options)
+  })
+  app.addHook('onSend', async ({ person }, reply) => {
+    if (person !== undefined) reply.header(PERMISSIONS_HEADER, [...person.permissions].join(' '))
   })
   readJsonBodies(app)
   addRoutes(app, options)

@@ -67,6 +67,32 @@ describe('every role against every page', () => {
       await page.context().close()
     })
 
+  test('a permission that is lost leaves the menu with the next answer, one that is won joins it', async () => {
+    const some: readonly Permission[] = ['configuration:read', 'audit:read']
+    const { id } = await desk.ask('POST', '/roles', { name: 'changing', permissions: some })
+    const page = await comeAs({ email: 'changing@example.com', role: 'changing' })
+    await desk.open('/settings/models', page)
+    const entry = (name: string) => page.getByRole('navigation').getByRole('link', { name })
+    await entry('Audit log').waitFor()
+    const now: readonly Permission[] = ['configuration:read', 'usage:read']
+    await desk.ask('PATCH', `/roles/${String(id)}`, { permissions: now })
+    await desk.follow('/settings/alerts', page)
+    await entry('Audit log').waitFor({ state: 'detached' })
+    await entry('Usage').waitFor()
+    await page.context().close()
+  })
+
+  test('a page whose permission is lost says so with the next answer', async () => {
+    const one: readonly Permission[] = ['audit:read', 'configuration:read']
+    const { id } = await desk.ask('POST', '/roles', { name: 'leaving', permissions: one })
+    const page = await comeAs({ email: 'leaving@example.com', role: 'leaving' })
+    await desk.open('/settings/models', page)
+    await desk.ask('PATCH', `/roles/${String(id)}`, { permissions: ['configuration:read'] })
+    await page.getByRole('navigation').getByRole('link', { name: 'Audit log' }).click()
+    await page.getByText(`You need the permission “${en.permission['audit:read']}”.`).waitFor()
+    await page.context().close()
+  })
+
   /** Invites someone, uses the link, and signs in. */
   async function comeAs({ email, role }: { email: string; role: string }): Promise<Page> {
     const { link } = await desk.ask('POST', '/people', { email, name: 'Somebody', role })

@@ -1,7 +1,7 @@
 // The only place that calls the gateway: a route of the contract goes in, its validated answer comes out.
 import { adminError } from '../../src/admin/contract/errors.ts'
 import type { AdminErrorCode, AdminErrorJson, Conflict } from '../../src/admin/contract/errors.ts'
-import { API_PREFIX } from '../../src/admin/contract/route.ts'
+import { API_PREFIX, PERMISSIONS_HEADER } from '../../src/admin/contract/route.ts'
 import type { Refusal } from './i18n/said.ts'
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../src/admin/contract/route.ts'
 
@@ -121,6 +121,15 @@ export async function fetchReadiness(): Promise<Readiness> {
   }
 }
 
+type PermissionsListener = (now: readonly string[]) => void
+
+let onPermissions: PermissionsListener = () => {}
+
+/** Called with every answer: what the reader may do now. */
+export function watchPermissions(listener: PermissionsListener): void {
+  onPermissions = listener
+}
+
 async function send(route: Route, envelope: Envelope): Promise<Received> {
   const { body, ifMatch, idempotencyKey, timeoutMs = answerMsMax, signal } = envelope
   const headers = new Headers({ accept: route.media ?? 'application/json' })
@@ -137,6 +146,8 @@ async function send(route: Route, envelope: Envelope): Promise<Received> {
       signal: AbortSignal.any(signal ? [signal, deadline.signal] : [deadline.signal]),
       cache: 'no-store',
     })
+    const permissions = response.headers.get(PERMISSIONS_HEADER)
+    if (permissions !== null) onPermissions(permissions.split(' '))
     return { status: response.status, isOk: response.ok, text: await response.text() }
   } catch (error) {
     if (signal?.aborted) throw error

@@ -1,6 +1,6 @@
 // The query cache: known answers show at once and are refetched when the reader returns to the page.
 import { MutationCache, notifyManager, QueryCache, QueryClient } from '@tanstack/react-query'
-import { ApiError } from './api.ts'
+import { ApiError, watchPermissions } from './api.ts'
 import { sessionQuery } from './session.ts'
 
 const attemptsMax = 2
@@ -14,6 +14,14 @@ export function newQueryClient(): QueryClient {
     if (error instanceof ApiError && error.code === 'not_signed_in')
       void client.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
+  // A permission that was lost or won changes the menu and the page at once, not when the session is next read.
+  watchPermissions((now) => {
+    const { queryKey } = sessionQuery
+    const known = client.getQueryData(queryKey)?.person?.permissions
+    if (known === undefined || client.isFetching({ queryKey }) > 0) return
+    if (new Set(now).symmetricDifference(new Set<string>(known)).size > 0)
+      void client.invalidateQueries({ queryKey })
+  })
   const client = new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),

@@ -4,6 +4,9 @@ import type { z } from 'zod'
 
 import type { Permission } from './permissions.ts'
 
+/** On every answer to somebody who is signed in: what they may do now, so that a page notices when that changes. */
+export const PERMISSIONS_HEADER = 'x-tollgate-permissions'
+
 export const API_PREFIX = '/admin/api/v1'
 /** Outside the prefix, because every monitor looks here. */
 export const METRICS_PATH = '/metrics'
