@@ -30,6 +30,7 @@ export class Question implements AdmissionRequest {
   readonly #request: ClientRequest
   readonly #prepared: readonly Prepared[]
   readonly #reply: Reply
+  #candidates: readonly Candidate[] | undefined
   readonly #clock: Clock
 
   constructor({ request, caller, model, prepared }: Asked, reply: Reply, clock: Clock) {
@@ -51,6 +52,11 @@ export class Question implements AdmissionRequest {
   }
 
   candidates(): readonly Candidate[] {
+    this.#candidates ??= this.#findCandidates()
+    return this.#candidates
+  }
+
+  #findCandidates(): readonly Candidate[] {
     const { targets, fallbacks } = this.model
     const all = [...targets, ...fallbacks]
     // A test key has the limits of a live one, but reaches none of the targets.

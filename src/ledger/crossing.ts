@@ -1,7 +1,7 @@
 // Packs a batch for its way to the database's thread, and the result for its way back. The kinds that every request
 // brings cross as one JSON text of flat lists: cloning the same lists took two to three times as long, and was the
 // most expensive part of a batch.
-import type { WorstCase } from '../catalog/tokens.ts'
+import { NO_COST, type WorstCase } from '../catalog/tokens.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from './books.ts'
 import type { Balance, Balances, HoldId, RateBalance, Seat } from './ledger.ts'
 
@@ -64,7 +64,7 @@ function packAmount(amount: bigint): Amount {
   return Number.isSafeInteger(number) ? number : String(amount)
 }
 
-const RESERVE_LENGTH = 11
+const RESERVE_LENGTH = 16
 
 function packItem(item: Item): ReserveList | ChargeList | null {
   if (item.kind === 'reserve') return packReserve(item)
@@ -88,7 +88,8 @@ type ReserveList = [
   estimatedTokens: number,
   recounted: boolean,
   isLastTry: boolean,
-  candidates: readonly CandidateList[],
+  ...first: CandidateList,
+  others: readonly CandidateList[] | null,
 ]
 
 type CandidateList = [
@@ -100,6 +101,8 @@ type CandidateList = [
 ]
 
 function packReserve({ holdId, ask }: Extract<Item, { readonly kind: 'reserve' }>): ReserveList {
+  // The first one lies flat among the rest: nearly every request has no other.
+  const [first = NO_COST, ...others] = ask.candidates
   return [
     holdId,
     ask.requestId,
@@ -111,13 +114,22 @@ function packReserve({ holdId, ask }: Extract<Item, { readonly kind: 'reserve' }
     ask.estimatedTokens,
     ask.recounted,
     ask.isLastTry ?? false,
-    ask.candidates.map((worst) => [
-      packAmount(worst.fixedPicodollars),
-      packAmount(worst.outputTokenPicodollars),
-      worst.outputTokens,
-      worst.outputTokensFrom,
-      worst.outputTokensMinimum,
-    ]),
+    packAmount(first.fixedPicodollars),
+    packAmount(first.outputTokenPicodollars),
+    first.outputTokens,
+    first.outputTokensFrom,
+    first.outputTokensMinimum,
+    others.length === 0 ? null : others.map(packCandidate),
+  ]
+}
+
+function packCandidate(worst: WorstCase): CandidateList {
+  return [
+    packAmount(worst.fixedPicodollars),
+    packAmount(worst.outputTokenPicodollars),
+    worst.outputTokens,
+    worst.outputTokensFrom,
+    worst.outputTokensMinimum,
   ]
 }
 
@@ -136,14 +148,30 @@ function unpackReserve(list: ReserveList): Item {
       estimatedTokens: list[7],
       recounted: list[8],
       isLastTry: list[9],
-      candidates: list[10].map((candidate) => ({
-        fixedPicodollars: BigInt(candidate[0]),
-        outputTokenPicodollars: BigInt(candidate[1]),
-        outputTokens: candidate[2],
-        outputTokensFrom: candidate[3],
-        outputTokensMinimum: candidate[4],
-      })),
+      candidates: unpackCandidates(list),
     },
+  }
+}
+
+function unpackCandidates(list: ReserveList): readonly WorstCase[] {
+  const first = {
+    fixedPicodollars: BigInt(list[10]),
+    outputTokenPicodollars: BigInt(list[11]),
+    outputTokens: list[12],
+    outputTokensFrom: list[13],
+    outputTokensMinimum: list[14],
+  }
+  const others = list[15]
+  return others === null ? [first] : [first, ...others.map(unpackCandidate)]
+}
+
+function unpackCandidate(list: CandidateList): WorstCase {
+  return {
+    fixedPicodollars: BigInt(list[0]),
+    outputTokenPicodollars: BigInt(list[1]),
+    outputTokens: list[2],
+    outputTokensFrom: list[3],
+    outputTokensMinimum: list[4],
   }
 }
 
