@@ -365,6 +365,38 @@ export function ledgerNodesContract(
       rmSync(folder, { recursive: true })
     })
 
+    it('a process that is killed while it replays the spool loses nothing and charges nothing twice', async (desk) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
+      const key = await desk.key(1_000_000n)
+      const files = 6
+      for (let file = 0; file < files; file++) {
+        const asked = ask(key, 1000)
+        const reserved = granted(await desk.ledger.reserve(asked))
+        const charge = toCharge(settlement(asked, reserved, { costNanodollars: 400n }))
+        const spool = new Spool(folder)
+        await spool.append({ charge, price: undefined })
+        await spool.close()
+      }
+      const { url } = await opened
+      const replay = async (...killedAfter: string[]): Promise<unknown> => {
+        const replayer = fork(REPLAYER, [url, folder, ...killedAfter])
+        const ended = once(replayer, 'exit')
+        await once(replayer, 'message')
+        replayer.send('now')
+        return ended
+      }
+      for (const killedAfter of ['0', '1', '3'])
+        assert.deepEqual(await replay(killedAfter), [null, 'SIGKILL'])
+      assert.notEqual(readdirSync(folder).length, 0, 'not everything was replayed yet')
+      assert.deepEqual(await replay(), [0, null])
+      assert.deepEqual(readdirSync(folder), [])
+      const rows = await desk.usage(key)
+      assert.deepEqual(new Set(rows.map(({ state }) => state)), new Set(['settled']))
+      assert.equal(rows.length, files)
+      assert.equal((await desk.account(key)).spent_nanodollars, 400n * BigInt(files))
+      rmSync(folder, { recursive: true })
+    })
+
     for (const [what, column] of [
       ['held', 'held_nanodollars'],
       ['spent', 'spent_nanodollars'],

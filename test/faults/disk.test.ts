@@ -1,7 +1,7 @@
 // A gateway on SQLite whose disk is slow, or full for a while: streams continue, requests that cannot be admitted get a
-// 503, nothing is lost, and the gateway recovers once there is room.
+// 503, nothing is lost, and the gateway recovers once there is room. And one on PostgreSQL whose spool is on such a disk.
 import assert from 'node:assert/strict'
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -10,6 +10,8 @@ import type { FaultyDisk } from '../support/disk-faults.ts'
 import { faultyDisk, noFaultyDisk } from '../support/disk-faults.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
+import { freshDatabase } from '../support/postgres.ts'
+import { openRoad } from '../support/road.ts'
 import { streamSandbox } from '../support/sandbox.ts'
 import { addsUp, askStory, askTogether, startStoryProvider, untilServed } from '../support/story.ts'
 import { until } from '../support/until.ts'
@@ -69,6 +71,38 @@ describe('a faulty disk', { skip: noFaultyDisk ?? false }, () => {
     // One sync per hold and one per settlement would be twice the number of requests.
     assert.ok(syncs > 0 && syncs < requests, `${syncs} syncs`)
     await addsUp(gateway, provider)
+  })
+
+  test('full under the spool: an answer that cannot be recorded fails, one after that is kept, and both are charged', async () => {
+    const [folder, scratch] = [freshFolder(), freshFolder()]
+    const database = await freshDatabase()
+    await using road = await openRoad(database.url)
+    const spool = join(folder, 'data', 'spool')
+    const disk = faultyDisk({ folder: spool, scratch, slowMs: 0 })
+    await using gateway = await startGateway({ folder, database: road.url, env: disk.env })
+    const key = await gateway.key('demo', 'sandbox-chat')
+    const short = await streamSandbox(gateway, key, 'tokens=10 gap=100ms')
+    const long = await streamSandbox(gateway, key, 'tokens=150 gap=100ms')
+    disk.fill()
+    road.cut()
+    const failed = await short.text()
+    assert.doesNotMatch(failed, /\[DONE\]/)
+    assert.match(failed, /"code":"ledger_unavailable"/)
+    disk.free()
+    assert.match(await long.text(), /data: \[DONE\]\n\n$/)
+    const [file = ''] = readdirSync(spool)
+    assert.notEqual(statSync(join(spool, file)).size, 0)
+    road.mend()
+    await until(async () => (await fetch(`${gateway.url}/readyz`)).ok)
+    const shown = () => gateway.tollgate('keys', 'show', 'demo')
+    await until(async () => (await shown())['held'] === '0')
+    const [row] = (await gateway.tollgate('usage'))['rows'] as { requests: number; cost: string }[]
+    assert.equal(row?.requests, 2)
+    assert.equal((await shown())['spent'], row.cost)
+    assert.deepEqual((await gateway.tollgate('ledger', 'orphans'))['orphans'], [])
+    await until(() => statSync(join(spool, file)).size === 0)
+    assert.equal((await gateway.stop()).code, 0)
+    await database.drop()
   })
 
   test('two seconds slower: a stream continues while others wait for the disk', async () => {
