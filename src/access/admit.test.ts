@@ -103,7 +103,7 @@ function desk(...answers: readonly (Reserved | Refused)[]) {
     caller: SAMPLE_CALLER,
     model,
     call: callOf(INPUT),
-    texts: () => ['a text'],
+    texts: async () => ['a text'],
     candidates: () => [candidate(target)],
     tell: () => happened.push('limits told'),
     countAtTargets: async () => {
@@ -143,7 +143,7 @@ test('no output limit is sent when there is no output to pay for', async () => {
 test('a request that does not fit is counted and reserved again', async () => {
   const { parts, request, asks, happened } = desk(recount, granted)
   const { inputTokens, basis } = await admit(parts, request())
-  assert.deepEqual(happened, ['reserve', 'texts counted', 'provider asked', 'reserve'])
+  assert.deepEqual(happened, ['reserve', 'provider asked', 'texts counted', 'reserve'])
   assert.deepEqual([inputTokens, basis], [textsBound, 'count'])
   assert.equal(asks[1]?.candidates[0]?.fixedPicodollars, BigInt(textsBound) * 1_000n)
   assert.equal(asks[1]?.estimatedTokens, likelyInput(INPUT, COUNT.likely))
@@ -298,5 +298,5 @@ test('a forecast takes the same steps as admission, and leaves no trace', async 
   const { outcome, worstCaseNanodollars } = await forecast(parts, request())
   assert.equal(worstCaseNanodollars, BigInt(textsBound + 2 * 500))
   assert.equal('code' in outcome && outcome.code, 'paused_api_key')
-  assert.deepEqual(happened, ['dry run', 'texts counted', 'provider asked', 'dry run'])
+  assert.deepEqual(happened, ['dry run', 'provider asked', 'texts counted', 'dry run'])
 })

@@ -37,7 +37,7 @@ export type AdmissionRequest = {
   readonly model: Model
   readonly call: Call
   /** The request's texts, for counting them when their bytes alone bound the input too loosely. */
-  texts(): readonly string[]
+  texts(): Promise<readonly string[]>
   /** The targets it may go to, in the order in which they would be tried; for a test key, those that a live key has. */
   candidates(): readonly Candidate[]
   /** Reports how the limits stand when the request is refused. */
@@ -151,7 +151,7 @@ async function ledgerSays(
   const { unbounded, fetched } = request.call.input
   const [texts, countedAt] = await Promise.all([
     // Input that only the context window bounds stays so bounded, however few texts it has.
-    unbounded ? undefined : tokenizer.count(request.texts()),
+    unbounded ? undefined : request.texts().then((texts) => tokenizer.count(texts)),
     // The owner of an address may serve a page to the count and a book to the model.
     fetched ? undefined : request.countAtTargets(),
   ])

@@ -14,19 +14,19 @@ export const DEPTH_MAX = 128
 
 /** Objects and lists. */
 export const CONTAINERS_MAX = {
-  /** A body that a client sends: no conversation has as many. */
-  request: 100_000,
+  /** A body that a client sends: five times what the longest conversations of coding agents have. */
+  request: 50_000,
   /**
    * JSON that is text in a request, such as the input of a tool call, added up: translation parses it, and ten million
    * took half a minute and two gigabytes. Brackets in strings count, too, so there may be more than in the body.
    */
-  requestTexts: 500_000,
+  requestTexts: 200_000,
   /** Any other text: an answer of 16,000 tokens with twenty alternatives each has fewer. */
   text: 1_200_000,
 } as const
 
 /** Fields of objects. */
-export const MEMBERS_MAX = { request: 200_000, text: 1_200_000 } as const
+export const MEMBERS_MAX = { request: 100_000, text: 1_200_000 } as const
 
 /** Says nothing about a text that is not JSON. */
 export function isModest(text: string, depthMax = DEPTH_MAX): boolean {

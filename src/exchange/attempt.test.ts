@@ -93,7 +93,7 @@ function attemptsAt(prepared: readonly Prepared[], more: Partial<Attempts> = {})
     requestId: 'req_1',
     log,
     prepared,
-    forget: () => undefined,
+    forget: async () => undefined,
     retries: new RetryBudget(),
     outputTokensMax: 500,
     stream: true,
@@ -116,7 +116,7 @@ function target(model: string, send?: () => never, more: Partial<Prepared> = {})
     provider: { name: 'local', send: async () => send?.() ?? answer },
     model,
     format: 'chat',
-    encode: (limit: number | undefined) => {
+    encode: async (limit: number | undefined) => {
       asked.push(`${model} ${limit}`)
       return Buffer.from('{}')
     },
@@ -246,7 +246,7 @@ test('a target that rejects a thought is retried once without it, if there is on
     attempt(attempts, async () => {}),
     { code: 'invalid_request' },
   )
-  const forgetful = { ...attempts, forget: () => target('forgetful') }
+  const forgetful = { ...attempts, forget: async () => target('forgetful') }
   await attempt(forgetful, async () => {})
   assert.deepEqual(asked, ['one 500', 'one 500', 'forgetful 500'])
 })

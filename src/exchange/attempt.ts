@@ -21,7 +21,7 @@ type Attempts = {
   readonly log: Log
   readonly prepared: readonly Prepared[]
   /** The same target without the thoughts of earlier turns; undefined = there are none. */
-  forget(target: Prepared): Prepared | undefined
+  forget(target: Prepared): Promise<Prepared | undefined>
   readonly retries: RetryBudget
   readonly outputTokensMax: number | undefined
   readonly stream: boolean
@@ -84,7 +84,7 @@ async function ask(attempts: Attempts, prepared: Prepared): Promise<Answer> {
     return await send(attempts, prepared)
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.details.unknownThoughts !== true) throw thrown
-    const forgetful = attempts.forget(prepared)
+    const forgetful = await attempts.forget(prepared)
     if (forgetful === undefined) throw thrown
     attempts.books.noteAttempt(thrown.code)
     return send(attempts, forgetful)
@@ -95,7 +95,7 @@ async function send(attempts: Attempts, prepared: Prepared): Promise<Answer> {
   const { books } = attempts
   const { closed } = attempts.reply
   closed.throwIfAborted()
-  const body = prepared.encode(outputLimit(attempts, prepared))
+  const body = await prepared.encode(outputLimit(attempts, prepared))
   books.dispatch(prepared)
   const answer = await prepared.provider.send(
     {

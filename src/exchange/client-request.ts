@@ -6,11 +6,13 @@ import type { Endpoint } from '../core/endpoints.ts'
 import type { IdPrefix } from '../core/ids.ts'
 import { newId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
+import { nextStep } from '../core/long-work.ts'
 import type { CanonicalRequest } from '../core/request.ts'
 import type { Routed } from '../routing/route.ts'
 import type { AnswerContext, Codec, EdgeCodec } from '../wire/codec.ts'
 import type { JsonBody } from '../wire/json.ts'
-import { changeMembers, exactBody, readJsonBody } from '../wire/json.ts'
+import { changeMembers, exactBody, readAgain, readSentBody } from '../wire/json.ts'
+import { refuseLongInputs } from '../wire/tool-input.ts'
 import type { Asking } from './asking.ts'
 import type { Recalled, ResponsesState } from './responses-state.ts'
 import { recall, withoutState } from './responses-state.ts'
@@ -45,11 +47,12 @@ export async function readRequest(
   incoming: Incoming,
   { keyId, readCall = incoming.codec.readCall }: Reading,
 ): Promise<ClientRequest> {
-  const sent = readJsonBody(await incoming.readBody(keyId))
+  const sent = await readSentBody(await incoming.readBody(keyId))
   const recalled =
     incoming.endpoint === 'responses'
       ? await recall(parts.responses, keyId, sent)
       : withoutState(sent)
+  await nextStep(recalled.body.bytes.length)
   const call = readCall(recalled.body.value)
   return new ClientRequest(incoming, recalled, { call, clock: parts.clock })
 }
@@ -112,18 +115,37 @@ export class ClientRequest implements AnswerContext, Routed {
     return this.#incoming.session ?? this.codec.affinityOf(this.content.value)
   }
 
-  /** Its canonical form, for targets that speak another format. */
+  /** Its canonical form, for targets that speak another format. It is made by `decode`. */
   get canonical(): CanonicalRequest {
-    this.#canonical ??= this.codec.decodeRequest(exactBody(this.content))
+    if (this.#canonical === undefined) throw new Error('this request was not decoded')
     return this.#canonical
   }
 
-  /** The same request without the thoughts of earlier turns, which it lists as dropped; undefined = it has none. */
-  withoutThoughts(): ClientRequest | undefined {
+  /** Waits for the turn of the next pass over its content, and does not wait if that is small. */
+  nextStep(): Promise<void> {
+    return nextStep(this.content.bytes.length)
+  }
+
+  /** Makes its canonical form, in steps. */
+  async decode(): Promise<void> {
+    if (this.#canonical !== undefined) return
     const { codec, content } = this
+    await this.nextStep()
+    const exact = exactBody(content)
+    await this.nextStep()
+    const canonical = codec.decodeRequest(exact)
+    refuseLongInputs(canonical)
+    this.#canonical = canonical
+  }
+
+  /** The same request without the thoughts of earlier turns, which it lists as dropped; undefined = it has none. */
+  async withoutThoughts(): Promise<ClientRequest | undefined> {
+    const { codec, content } = this
+    await this.nextStep()
     const removals = codec.withoutThoughts?.(exactBody(content))
     if (removals === undefined) return undefined
-    const body = readJsonBody(changeMembers(content, removals.changes))
+    await this.nextStep()
+    const body = await readAgain(changeMembers(content, removals.changes))
     const call = withDropped(codec.readCall(body.value), removals.dropped)
     return new ClientRequest(this.#incoming, { ...this.#kept, body }, { call, clock: this.#clock })
   }

@@ -49,7 +49,7 @@ async function count(
   const model = permitModel(parts.catalog(), caller, { call, kind: 'chat' })
   trace.model = model.id
   const { destinations } = parts.route(caller, model, request)
-  const [first] = prepare(request, destinations)
+  const [first] = await prepare(request, destinations)
   const dropped = first?.dropped ?? []
   const asked = { asking: incoming, caller, model: call.model, dropped, reply }
   await answerFree(parts, asked, async () => {
@@ -61,9 +61,11 @@ async function count(
 
 async function countHere(
   { tokenizer }: Parts,
-  { call, content }: ClientRequest,
+  request: ClientRequest,
   readCall: EdgeCodec['readCall'],
 ): Promise<number> {
+  const { call, content } = request
+  await request.nextStep()
   const counted = await tokenizer.count(textsOf(readCall, content.value))
   return likelyInput(call.input, counted?.likely)
 }

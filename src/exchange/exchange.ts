@@ -47,7 +47,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   const model = permitModel(parts.catalog(), caller, { call, kind: kindOf(endpoint) })
   trace.model = model.id
   const { destinations, retries } = parts.route(caller, model, request)
-  const prepared = prepare(request, destinations)
+  const prepared = await prepare(request, destinations)
 
   const question = new Question({ request, caller, model, prepared }, reply, parts.clock)
   if (incoming.readDryRun()) {

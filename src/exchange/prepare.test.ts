@@ -49,61 +49,62 @@ describe('the choice among a provider’s formats', () => {
       'responses',
     ],
   ] as const)
-    test(what, () => {
-      const [prepared, ...others] = preparedFor('messages', more, { formats })
+    test(what, async () => {
+      const [prepared, ...others] = await preparedFor('messages', more, { formats })
       assert.equal(prepared?.format, taken)
       assert.deepEqual(others, [], 'it is asked in one of them')
-      const body = JSON.parse(Buffer.from(prepared.encode(more.max_tokens)).toString())
+      const body = JSON.parse((await prepared.encode(more.max_tokens)).toString())
       assert.equal('input' in body, taken === 'responses')
     })
 
-  test('the client’s own format is used, whatever comes first', () => {
-    const [prepared] = preparedFor('chat', { stop: ['END'] }, { formats: OPENAI })
+  test('the client’s own format is used, whatever comes first', async () => {
+    const [prepared] = await preparedFor('chat', { stop: ['END'] }, { formats: OPENAI })
     assert.equal(prepared?.format, 'chat')
   })
 
-  test('a request that no format can express gets the refusal of the best', () => {
+  test('a request that no format can express gets the refusal of the best', async () => {
     const stop_sequences = ['1', '2', '3', '4', '5']
-    assert.throws(
-      () => preparedFor('messages', { stop_sequences }, { formats: OPENAI }),
+    await assert.rejects(
+      preparedFor('messages', { stop_sequences }, { formats: OPENAI }),
       (thrown) => thrown instanceof GatewayError && /no stop sequences/.test(thrown.message),
     )
   })
 })
 
-test('targets without a needed ability are left out, and a request that none can serve is refused', () => {
+test('targets without a needed ability are left out, and a request that none can serve is refused', async () => {
   const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]
   const request = requestOf('chat', { model: 'm', messages: [{ role: 'user', content }] })
   const able = destination(['chat'])
   const blind: Destination = { ...able, lacks: ['images'] }
   const deaf: Destination = { ...able, model: 'deaf', lacks: ['tools'] }
-  const models = prepare(request, [blind, deaf]).map(({ model }) => model)
+  const models = (await prepare(request, [blind, deaf])).map(({ model }) => model)
   assert.deepEqual(models, ['deaf'])
-  assert.throws(() => prepare(request, [blind]), { code: 'provider_failed' })
+  await assert.rejects(prepare(request, [blind]), { code: 'provider_failed' })
 })
 
-test('a long cache lifetime counts as unreported only from a chat client to a chat provider', () => {
+test('a long cache lifetime counts as unreported only from a chat client to a chat provider', async () => {
   const content = (ttl: string) => [{ type: 'text', text: 'Hi', cache_control: { ttl } }]
-  const keepsLong = (ttl: string, formats: readonly UpstreamFormat[]) =>
-    preparedFor('chat', { messages: [{ role: 'user', content: content(ttl) }] }, { formats })[0]
-      ?.keepsLong
-  assert.equal(keepsLong('1h', ['chat']), true)
-  assert.equal(keepsLong('5m', ['chat']), false)
-  assert.equal(keepsLong('1h', ['messages']), false)
+  const keepsLong = async (ttl: string, formats: readonly UpstreamFormat[]) => {
+    const messages = [{ role: 'user', content: content(ttl) }]
+    return (await preparedFor('chat', { messages }, { formats }))[0]?.keepsLong
+  }
+  assert.equal(await keepsLong('1h', ['chat']), true)
+  assert.equal(await keepsLong('5m', ['chat']), false)
+  assert.equal(await keepsLong('1h', ['messages']), false)
   const cached = { type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } }
   const messages = [{ role: 'user', content: [cached] }]
-  const [told] = preparedFor('messages', { messages }, { formats: ['messages'] })
+  const [told] = await preparedFor('messages', { messages }, { formats: ['messages'] })
   assert.equal(told?.keepsLong, false)
 })
 
-test('fields that an embedding provider has no place for are named', () => {
+test('fields that an embedding provider has no place for are named', async () => {
   const request = requestOf('embeddings', { model: 'm', input: 'Hi', user: 'ann' })
   for (const [formats, dropped] of [
     [['embeddings'], []],
     [['gemini_embeddings'], ['user']],
     [['vertex_embeddings'], ['user']],
   ] as const) {
-    const [prepared] = prepare(request, [destination(formats)])
+    const [prepared] = await prepare(request, [destination(formats)])
     assert.deepEqual(prepared?.dropped, dropped)
   }
 })
@@ -112,7 +113,7 @@ function preparedFor(
   format: 'chat' | 'messages',
   more: JsonObject,
   { formats }: { readonly formats: readonly UpstreamFormat[] },
-): readonly Prepared[] {
+): Promise<readonly Prepared[]> {
   return prepare(requestOf(format, { ...QUESTION[format], ...more }), [destination(formats)])
 }
 

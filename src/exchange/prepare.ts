@@ -63,21 +63,21 @@ export type Prepared = Destination & {
   /** The body without the limits, for counting. */
   content(): JsonObject
   /** The body to send, with the output limit that the hold pays for. */
-  encode(outputTokensMax: number | undefined): Buffer
+  encode(outputTokensMax: number | undefined): Promise<Buffer>
 }
 
 /** The destinations whose formats can express this request, in order; throws a refusal if there is none. */
-export function prepare(
+export async function prepare(
   request: ClientRequest,
   destinations: readonly Destination[],
-): readonly Prepared[] {
+): Promise<readonly Prepared[]> {
   let refusal: unknown
   const prepared: Prepared[] = []
   for (const destination of destinations) {
     if (request.call.needs.some((ability) => destination.lacks?.includes(ability))) continue
     for (const format of formatsFor(request, destination)) {
       try {
-        prepared.push(prepareIn(format, request, destination))
+        prepared.push(await prepareIn(format, request, destination))
         break
       } catch (thrown) {
         refusal ??= thrown
@@ -127,10 +127,13 @@ export type Skipped = {
 }
 
 /** The same target without the thoughts of earlier turns; undefined = the request has none. */
-export function withoutThoughts(request: ClientRequest, target: Prepared): Prepared | undefined {
-  const forgetful = request.withoutThoughts()
+export async function withoutThoughts(
+  request: ClientRequest,
+  target: Prepared,
+): Promise<Prepared | undefined> {
+  const forgetful = await request.withoutThoughts()
   if (forgetful === undefined) return undefined
-  const prepared = prepareIn(target.format, forgetful, target)
+  const prepared = await prepareIn(target.format, forgetful, target)
   return target.searchesMax > 0 ? prepared : withoutSearches(prepared)
 }
 
@@ -160,15 +163,17 @@ function responsesLast(one: UpstreamFormat, other: UpstreamFormat): number {
   return Number(one === 'responses') - Number(other === 'responses')
 }
 
-function prepareIn(
+async function prepareIn(
   format: UpstreamFormat,
   request: ClientRequest,
   destination: Destination,
-): Prepared {
-  const prepared =
-    format === request.codec.format
-      ? forward(request, destination)
-      : translate(request, { ...destination, format })
+): Promise<Prepared> {
+  const isForwarded = format === request.codec.format
+  if (!isForwarded) await request.decode()
+  await request.nextStep()
+  const prepared = isForwarded
+    ? forward(request, destination)
+    : translate(request, { ...destination, format })
   return tellingLeftOut(request, prepared)
 }
 
@@ -184,8 +189,10 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     keepsLong: codec.format === 'chat' && call.input.cacheWrites === 'long',
     dropped: [...call.dropped, ...droppedAtHome],
     content: () => request.content.value,
-    encode: (outputTokensMax) =>
-      codec.forwardRequest(request.content, changeTo(destination, outputTokensMax)),
+    encode: async (outputTokensMax) => {
+      await request.nextStep()
+      return codec.forwardRequest(request.content, changeTo(destination, outputTokensMax))
+    },
   }
   if (search === undefined || price.fees.webSearch === null) return plain
   const { searchesMax, dropped } = search
@@ -194,11 +201,11 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     searchesMax,
     dropped: [...dropped, ...droppedAtHome],
     withoutSearches: plain,
-    encode: (outputTokensMax) =>
-      codec.forwardRequest(request.content, {
-        ...changeTo(destination, outputTokensMax),
-        searchesMax,
-      }),
+    encode: async (outputTokensMax) => {
+      await request.nextStep()
+      const change = { ...changeTo(destination, outputTokensMax), searchesMax }
+      return codec.forwardRequest(request.content, change)
+    },
   }
 }
 
@@ -238,7 +245,14 @@ function translate(
     keepsLong: false,
     dropped: [...new Set([...call.dropped, ...losses])],
     content: encoded,
-    encode: (outputTokensMax) => Buffer.from(JSON.stringify(encoded(outputTokensMax))),
+    encode: async (outputTokensMax) => {
+      await request.nextStep()
+      const body = encoded(outputTokensMax)
+      await request.nextStep()
+      const text = JSON.stringify(body)
+      await request.nextStep()
+      return Buffer.from(text)
+    },
   }
 }
 

@@ -46,8 +46,9 @@ export class Question implements AdmissionRequest {
     this.#clock = clock
   }
 
-  texts(): readonly string[] {
+  async texts(): Promise<readonly string[]> {
     const { codec, content } = this.#request
+    await this.#request.nextStep()
     return textsOf(codec.readCall, content.value)
   }
 
@@ -71,7 +72,10 @@ export class Question implements AdmissionRequest {
   async countAtTargets(): Promise<(target: Target) => number | undefined> {
     const { providerHeaders } = this.#request
     const counts = await Promise.all(
-      this.#prepared.map((each) => countAt(each, providerHeaders, this.closed)),
+      this.#prepared.map(async (each) => {
+        await this.#request.nextStep()
+        return countAt(each, providerHeaders, this.closed)
+      }),
     )
     return (target) => counts[this.#prepared.findIndex((each) => isAt(each, target))]
   }

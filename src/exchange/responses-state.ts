@@ -4,10 +4,12 @@ import type { Clock } from '../core/clock.ts'
 import { GatewayError, invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject, listOf, stringOf } from '../core/json.ts'
+import { nextStep } from '../core/long-work.ts'
 import type { ResponseName, SealedResponse } from '../store/responses.ts'
+import { refuseLongLists } from '../wire/call-fields.ts'
 import { exactly } from '../wire/exact-json.ts'
 import type { JsonBody } from '../wire/json.ts'
-import { changeMembers, exactBody, readJsonBody } from '../wire/json.ts'
+import { changeMembers, exactBody, readSentBody } from '../wire/json.ts'
 import { findMember } from '../wire/json-text.ts'
 import { itemType } from '../wire/responses/item-type.ts'
 import { SseReader } from '../wire/sse.ts'
@@ -67,6 +69,7 @@ export async function recall(
   sent: JsonBody,
 ): Promise<Recalled> {
   const { store } = state.settings()
+  refuseLongLists(sent.value)
   const body = await rebuild(state, keyId, sent)
   const asked = store ? sent.value : { ...sent.value, store: false }
   if (asked['store'] === false) {
@@ -98,6 +101,8 @@ export type StoredResponse = {
   readonly id: string
   readonly input: readonly Json[]
   readonly response: JsonObject
+  /** Its size as JSON. */
+  readonly characters: number
 }
 
 export async function findResponse(
@@ -106,9 +111,10 @@ export async function findResponse(
 ): Promise<StoredResponse | undefined> {
   const opened = isResponseId(name.id) ? await open(state, name) : undefined
   if (opened === undefined) return undefined
+  await nextStep(opened.length)
   const parsed = exactly(opened, JSON.parse(opened) as JsonObject)
-  const { input, response } = parsed as Omit<StoredResponse, 'id'>
-  return { id: name.id, input, response }
+  const { input, response } = parsed as Pick<StoredResponse, 'input' | 'response'>
+  return { id: name.id, input, response, characters: opened.length }
 }
 
 /** Whether there was one to forget. */
@@ -122,8 +128,12 @@ function isResponseId(id: string): boolean {
 }
 
 /** What the next request begins with: all of the input, then the answer. */
-function conversationOf({ input, response }: StoredResponse): readonly Json[] {
-  return [...input, ...outputOf(response)]
+type Conversation = { readonly items: readonly Json[]; readonly characters: number }
+
+const NOTHING: Conversation = { items: [], characters: 0 }
+
+function conversationOf({ input, response, characters }: StoredResponse): Conversation {
+  return { items: [...input, ...outputOf(response)], characters }
 }
 
 async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Promise<JsonBody> {
@@ -132,13 +142,15 @@ async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Pr
   const hasPrevious = isGiven(previousId)
   // Input that is neither text nor a list is refused where the rest of the request is read.
   if (items === undefined || (!hasPrevious && !items.some(isReference))) return sent
-  const before = hasPrevious ? await previous(state, keyId, previousId) : []
+  const before = hasPrevious ? await previous(state, keyId, previousId) : NOTHING
+  await nextStep(sent.bytes.length)
   const now = await withReferred(state, keyId, itemsOf(exactBody(sent)['input']) ?? [])
+  await nextStep(sent.bytes.length + before.characters)
   const rebuilt = changeMembers(sent, {
     previous_response_id: undefined,
-    input: [...before, ...now],
+    input: [...before.items, ...now],
   })
-  if (rebuilt.length <= state.settings().bodyBytesMax) return readJsonBody(rebuilt)
+  if (rebuilt.length <= state.settings().bodyBytesMax) return readSentBody(rebuilt)
   throw tooLarge(hasPrevious ? 'previous_response_id' : 'input')
 }
 
@@ -147,7 +159,7 @@ function tooLarge(param: 'previous_response_id' | 'input'): GatewayError {
   return new GatewayError('request_too_large', message, { param })
 }
 
-async function previous(state: ResponsesState, keyId: string, id: Json): Promise<readonly Json[]> {
+async function previous(state: ResponsesState, keyId: string, id: Json): Promise<Conversation> {
   const param = 'previous_response_id'
   if (!state.settings().store) {
     throw unsupportedParameter(
@@ -236,6 +248,7 @@ async function keep(
   const id = stringOf(response['id'])
   if (id === undefined) return
   const { input } = answered
+  await nextStep(input.length)
   const expiresAt = state.clock.now() + state.settings().retentionMs
   const sealed = (rowId: string, plain: string): SealedResponse => ({
     id: rowId,

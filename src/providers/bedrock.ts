@@ -9,7 +9,7 @@ import { z } from 'zod'
 
 import { defined, isObject, listOf, stringOf } from '../core/json.ts'
 import { text } from '../core/setting-kinds.ts'
-import { changeMembers, readJsonBody } from '../wire/json.ts'
+import { changeMembers, readAgain } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
 import { claudeAnswer, converseAnswer } from './bedrock-answer.ts'
@@ -79,7 +79,7 @@ function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provid
       const url = new URL(
         `${base}/model/${encodeURIComponent(model)}/${operationOf(model, stream)}`,
       )
-      const sent = isClaude(model) ? asClaudeTakesIt(body, takenBetas(client)) : body
+      const sent = isClaude(model) ? await asClaudeTakesIt(body, takenBetas(client)) : body
       let headers: Readonly<Record<string, string>> = {}
       const answer = await keys.send(async (key) => {
         headers = await signed(settings, { url, body: sent, key })
@@ -125,8 +125,8 @@ function operationOf(model: string, stream: boolean): string {
 }
 
 /** The model and whether to stream are in the URL alone; betas go into the body, where Anthropic has a header. */
-function asClaudeTakesIt(body: Buffer, betas: readonly string[]): Buffer {
-  return changeMembers(readJsonBody(body), {
+async function asClaudeTakesIt(body: Buffer, betas: readonly string[]): Promise<Buffer> {
+  return changeMembers(await readAgain(body), {
     model: undefined,
     stream: undefined,
     anthropic_version: ANTHROPIC_VERSION,

@@ -3,11 +3,11 @@
 // no limit, and the hold would not cover its output.
 import { isArray, isGiven, isObject } from '../core/json.ts'
 import type { Json } from '../core/json.ts'
-import { readJsonBody, rewriteMembers } from '../wire/json.ts'
+import { readAgain, rewriteMembers } from '../wire/json.ts'
 
-export function inOlderWords(bytes: Buffer): Buffer {
+export async function inOlderWords(bytes: Buffer): Promise<Buffer> {
   if (!NEWER_WORDS.some((word) => bytes.includes(word))) return bytes
-  return rewriteMembers(readJsonBody(bytes), ({ max_completion_tokens: limit, messages }) => ({
+  return rewriteMembers(await readAgain(bytes), ({ max_completion_tokens: limit, messages }) => ({
     max_completion_tokens: undefined,
     ...(isGiven(limit) ? { max_tokens: limit } : {}),
     ...(isArray(messages) && messages.some(isInstruction)

@@ -89,13 +89,13 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   return {
     name: settings.name,
     formatsOf: () => formats,
-    send: ({ format, model, body, headers, timeouts }, signal) => {
+    send: async ({ format, model, body, headers, timeouts }, signal) => {
       const url = urls.get(format)
       if (url === undefined) throw new Error(`${settings.name} does not speak ${format}`)
       const beta = headers.get('openai-beta')
-      const words = format === 'chat' && place.isCurrent !== true ? inOlderWords(body) : body
-      const parsed = place.parsesFiles === true ? withFreeParser(words, model) : words
-      const known = place.isStrict === true ? withoutUnknown(parsed, format) : parsed
+      const words = format === 'chat' && place.isCurrent !== true ? await inOlderWords(body) : body
+      const parsed = place.parsesFiles === true ? await withFreeParser(words, model) : words
+      const known = place.isStrict === true ? await withoutUnknown(parsed, format) : parsed
       return keys.send((key) =>
         http.send(
           {

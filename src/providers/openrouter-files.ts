@@ -1,14 +1,14 @@
 // Files at OpenRouter. For a model that does not read PDF files itself, it has them read by OCR, unless told otherwise:
 // for a fee per page, which no hold covers and no usage reports.
 import { factsOf } from '../catalog/facts.ts'
-import { changeMembers, readJsonBody } from '../wire/json.ts'
+import { changeMembers, readAgain } from '../wire/json.ts'
 
 /** The request with a way to read its files that costs nothing but tokens. */
-export function withFreeParser(bytes: Buffer, model: string): Buffer {
+export async function withFreeParser(bytes: Buffer, model: string): Promise<Buffer> {
   if (!FILE_WORDS.some((word) => bytes.includes(word))) return bytes
   const engine = readsFiles(model) ? 'native' : 'cloudflare-ai'
   const plugins = [{ id: 'file-parser', pdf: { engine } }]
-  return changeMembers(readJsonBody(bytes), { plugins })
+  return changeMembers(await readAgain(bytes), { plugins })
 }
 
 /** The last one because JSON escapes may spell either of the others. */

@@ -3,13 +3,13 @@
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, listOf } from '../core/json.ts'
-import { readJsonBody, rewriteMembers } from '../wire/json.ts'
+import { readAgain, rewriteMembers } from '../wire/json.ts'
 import { saysSomething } from '../wire/shape.ts'
 import { knownMessages, unknownInMessages } from './strict-messages.ts'
 
 /** The same request without what would be refused. */
-export function withoutUnknown(bytes: Buffer, format: UpstreamFormat): Buffer {
-  return rewriteMembers(readJsonBody(bytes), (body) => changesTo(body, format))
+export async function withoutUnknown(bytes: Buffer, format: UpstreamFormat): Promise<Buffer> {
+  return rewriteMembers(await readAgain(bytes), (body) => changesTo(body, format))
 }
 
 function changesTo(body: JsonObject, format: UpstreamFormat): JsonObject {

@@ -7,7 +7,7 @@ import type { UpstreamFormat } from '../core/endpoints.ts'
 import { numberOf, parseObject } from '../core/json.ts'
 import { text } from '../core/setting-kinds.ts'
 import { generationOf } from '../wire/gemini/generation.ts'
-import { changeMembers, readJsonBody } from '../wire/json.ts'
+import { changeMembers, readAgain } from '../wire/json.ts'
 import { claudeVersion } from '../wire/messages/claude.ts'
 import { AccessTokens } from './access-tokens.ts'
 import type { AdapterTools, Named } from './adapter.ts'
@@ -75,11 +75,11 @@ function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provide
     name: settings.name,
     formatsOf: (model) => [formatOf(model)],
     leavesOut: ({ model, headers }) => (isClaude(model) ? untakenBetas(headers) : []),
-    send: ({ model, stream, body, headers: client, timeouts }, signal) => {
+    send: async ({ model, stream, body, headers: client, timeouts }, signal) => {
       const url = new URL(`${base}/${pathOf(model, stream)}`)
       const beta = isClaude(model) ? takenBetas(client).join(',') : ''
       const betas = beta === '' ? {} : { 'anthropic-beta': beta }
-      const sent = isClaude(model) ? asClaudeTakesIt(body) : body
+      const sent = isClaude(model) ? await asClaudeTakesIt(body) : body
       return tokens.send((token) => {
         const headers = { ...headersFor(token), ...betas }
         return http.send({ url, method: 'POST', headers, body: sent, timeouts }, signal)
@@ -140,9 +140,9 @@ function pathOf(model: string, stream: boolean): string {
 }
 
 /** The model is in the URL alone. */
-function asClaudeTakesIt(body: Buffer): Buffer {
+async function asClaudeTakesIt(body: Buffer): Promise<Buffer> {
   const members = { model: undefined, anthropic_version: ANTHROPIC_VERSION }
-  return changeMembers(readJsonBody(body), members)
+  return changeMembers(await readAgain(body), members)
 }
 
 function serviceTokens(account: ServiceAccount, { http, clock }: AdapterTools): AccessTokens {

@@ -1,7 +1,7 @@
 // The fields that every format's `readCall` reads alike, with the same refusals: model, stream, output limit, labels.
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import { isArray, isObject } from '../core/json.ts'
 import { expectBoolean, expectCount, expectPositive, optional } from './expect.ts'
 
 export function modelOf(body: JsonObject): string {
@@ -17,6 +17,29 @@ export function streamOf(body: JsonObject): boolean {
 /** A count the client may leave out: an output limit, a number of answers. */
 export function countOf(body: JsonObject, name: string, min: 0 | 1): number | undefined {
   return optional(body[name], name, min === 0 ? expectCount : expectPositive)
+}
+
+/**
+ * How many entries the lists of a conversation may have: a few times what vendors take, so that only bodies that none
+ * of them would serve are refused here. OpenAI takes 2,048 messages, 128 tools and 16 labels, Gemini 512 tools, and
+ * Anthropic 10,000 tools behind a search.
+ */
+const LISTS_MAX: Readonly<Record<string, number>> = {
+  messages: 10_000,
+  input: 10_000,
+  tools: 10_000,
+  functions: 10_000,
+  metadata: 64,
+}
+
+/** Refuses lists that are longer than any client means them to be: reading them would stall every other request. */
+export function refuseLongLists(body: JsonObject): void {
+  for (const [name, most] of Object.entries(LISTS_MAX)) {
+    const value = body[name]
+    const entries = isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0
+    if (entries <= most) continue
+    throw invalidRequest(name, `${name} has ${entries} entries; at most ${most} are allowed`)
+  }
 }
 
 // The limits that both SDK families document. Labels beyond them are the provider's to refuse and not worth recording.

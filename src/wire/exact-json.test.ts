@@ -99,6 +99,6 @@ function inputOf(events: readonly CanonicalEvent[]): string {
 test('of more long integers than any call has only the first are kept exactly', () => {
   const text = `{"ids":[${'9007199254740993,'.repeat(150_000)}1]}`
   const written = JSON.stringify(parseExactly(text))
-  assert.equal(written.split('9007199254740993').length - 1, 100_000)
-  assert.equal(written.split('9007199254740992').length - 1, 50_000)
+  assert.equal(written.split('9007199254740993').length - 1, 20_000)
+  assert.equal(written.split('9007199254740992').length - 1, 130_000)
 })

@@ -26,7 +26,7 @@ export function exactly(text: string, value: JsonObject): JsonObject {
 const LONG_INTEGER = /^-?\d{16,}$/
 const LENGTH_MIN = 16
 /** Each takes two microseconds; beyond this many, they are rounded. */
-const LONG_INTEGERS_MAX = 100_000
+const LONG_INTEGERS_MAX = 20_000
 
 /** The beginning of a string that stands for a long integer while its text is parsed; no client can know it. */
 const MARK = `${randomUUID()} `

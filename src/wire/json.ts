@@ -16,6 +16,7 @@ import {
 import { CONTAINERS_MAX, DEPTH_MAX, MEMBERS_MAX } from '../core/json-limits.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { nextStep } from '../core/long-work.ts'
 import { exactly } from './exact-json.ts'
 import { repeatedField } from './repeated-field.ts'
 
@@ -29,22 +30,67 @@ export type JsonBody = {
 /** Byte positions: of the opening quote of the name, of the value, and after the value. */
 type Member = { readonly start: number; readonly valueStart: number; readonly end: number }
 
+type Limits = Readonly<
+  Record<'depth' | 'containers' | 'fields' | 'members' | 'commas' | 'escapes', number>
+>
+
 // Real requests stay far below these; a body that does not would stall every other request while it is parsed.
-const LIMITS = {
+const LIMITS: Limits = {
   depth: DEPTH_MAX,
   containers: CONTAINERS_MAX.request,
   /** Of the request itself: each one that is unknown is measured, and named where it is dropped. */
   fields: 1_000,
   members: MEMBERS_MAX.request,
-  commas: 1_500_000,
+  /** OpenAI embeds 300,000 tokens at once, which may be numbers. */
+  commas: 400_000,
+  /** Each takes as long to read and to write as a hundred plain characters. A million words in Chinese have fewer. */
+  escapes: 4_000_000,
+}
+
+const NO_LIMITS: Limits = {
+  depth: Infinity,
+  containers: Infinity,
+  fields: Infinity,
+  members: Infinity,
+  commas: Infinity,
+  escapes: Infinity,
 }
 
 /** Reads a request body. Whatever is wrong with it is for the client to fix: always a 400. */
 export function readJsonBody(bytes: Buffer): JsonBody {
+  const scanned = scan(refuseUnreadable(bytes))
+  return bodyOf(bytes, scanned, parse(bytes.toString('utf8')))
+}
+
+/** The same in steps, for a body that a client has just sent. */
+export async function readSentBody(bytes: Buffer): Promise<JsonBody> {
+  await nextStep(bytes.length)
+  return readOn(bytes, scan(refuseUnreadable(bytes)))
+}
+
+/** In steps, for a body that was read before, or written here: a translation may have more in it than its request. */
+export async function readAgain(bytes: Buffer): Promise<JsonBody> {
+  await nextStep(bytes.length)
+  return readOn(bytes, scan(bytes, NO_LIMITS))
+}
+
+async function readOn(bytes: Buffer, { members, names }: Scanned): Promise<JsonBody> {
+  await nextStep(bytes.length)
+  const text = bytes.toString('utf8')
+  await nextStep(bytes.length)
+  const value = parse(text)
+  await nextStep(bytes.length)
+  return bodyOf(bytes, { members, names }, value)
+}
+
+function refuseUnreadable(bytes: Buffer): Buffer {
   if (bytes.length === 0) throw malformed('the request has no body: send a JSON object')
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
-  const { members, names } = scan(bytes)
-  const value = parse(bytes)
+  refuseEscapes(bytes)
+  return bytes
+}
+
+function bodyOf(bytes: Buffer, { members, names }: Scanned, value: unknown): JsonBody {
   if (!isObject(value)) throw malformed('the body must be a JSON object')
   // Of two fields with the same name the parser keeps the last, but a provider may read the first.
   if (namesIn(value) !== names) throw repeated(bytes)
@@ -121,9 +167,9 @@ function isAnyRewritten(value: JsonObject, changes: JsonObject): boolean {
   )
 }
 
-function parse(bytes: Buffer): unknown {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return JSON.parse(text)
   } catch (cause) {
     throw malformed(`the body is not valid JSON: ${withoutQuote((cause as Error).message)}`)
   }
@@ -134,11 +180,13 @@ function withoutQuote(message: string): string {
   return message.replace(/, (?:\.\.\.)?".*$/s, '')
 }
 
+type Scanned = { readonly members: ReadonlyMap<string, Member>; readonly names: number }
+
 /**
  * One pass over the bytes before they are parsed: counts what makes parsing slow, and all names, and finds the outermost
  * members. It trusts nothing and checks no grammar; its result is meaningful only if the parser accepts the body.
  */
-function scan(bytes: Buffer): { members: Map<string, Member>; names: number } {
+function scan(bytes: Buffer, limits = LIMITS): Scanned {
   const members = new Map<string, Member>()
   let depth = 0
   let containers = 0
@@ -150,7 +198,7 @@ function scan(bytes: Buffer): { members: Map<string, Member>; names: number } {
   let valueEnd = -1
   const close = (): void => {
     if (open === undefined) return
-    if (members.size === LIMITS.fields) throw tooComplex('fields')
+    if (members.size === limits.fields) throw tooComplex(limits.fields, 'fields')
     members.set(open.name, { start: open.start, valueStart: open.valueStart, end: valueEnd })
     open = undefined
   }
@@ -169,22 +217,23 @@ function scan(bytes: Buffer): { members: Map<string, Member>; names: number } {
         continue
       }
       case COLON:
-        if (++colons > LIMITS.members) throw tooComplex('fields')
+        if (++colons > limits.members) throw tooComplex(limits.members, 'fields in its objects')
         if (depth === 1 && open === undefined && nameStart >= 0) {
           open = { name: nameOf(bytes, nameStart, nameEnd), start: nameStart, valueStart: -1 }
           nameStart = -1
         }
         continue
       case COMMA:
-        if (++commas > LIMITS.commas) throw tooComplex('values')
+        if (++commas > limits.commas) throw tooComplex(limits.commas, 'values')
         if (depth === 1) close()
         continue
       case OPEN_OBJECT:
       case OPEN_ARRAY:
         if (open?.valueStart === -1) open.valueStart = index
-        if (++containers > LIMITS.containers) throw tooComplex('objects and lists')
-        if (++depth > LIMITS.depth)
-          throw malformed(`the body is nested deeper than ${LIMITS.depth} levels`)
+        if (++containers > limits.containers)
+          throw tooComplex(limits.containers, 'objects and lists')
+        if (++depth > limits.depth)
+          throw malformed(`the body is nested deeper than ${limits.depth} levels`)
         break
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
@@ -196,6 +245,26 @@ function scan(bytes: Buffer): { members: Map<string, Member>; names: number } {
     valueEnd = index + 1
   }
   return { members, names: colons }
+}
+
+/** How much is read byte by byte after an escape: where there is one, there are more. */
+const ESCAPED_BYTES = 4_096
+
+/** Only a body of many megabytes can have too many. */
+function refuseEscapes(bytes: Buffer): void {
+  if (bytes.length < 2 * LIMITS.escapes) return
+  let escapes = 0
+  let index = bytes.indexOf(BACKSLASH)
+  while (index >= 0) {
+    const end = Math.min(index + ESCAPED_BYTES, bytes.length)
+    for (; index < end; index++) {
+      if (bytes[index] !== BACKSLASH) continue
+      escapes += 1
+      index += 1
+    }
+    if (escapes > LIMITS.escapes) throw tooComplex(LIMITS.escapes, 'escapes in its texts')
+    index = bytes.indexOf(BACKSLASH, index)
+  }
 }
 
 /** How far a string is read byte by byte before its end is searched for natively, which pays only for long ones. */
@@ -241,6 +310,6 @@ function malformed(message: string): GatewayError {
   return new GatewayError('invalid_request', message)
 }
 
-export function tooComplex(what: string): GatewayError {
-  return malformed(`the body has more ${what} than any model could read`)
+export function tooComplex(most: number, what: string): GatewayError {
+  return malformed(`the body has more than ${most} ${what}: no model could read it`)
 }

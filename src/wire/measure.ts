@@ -55,7 +55,9 @@ export class Measure {
   #countContainers(text: string): void {
     for (const bracket of ['{', '[']) {
       for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
-        if (++this.#containers > CONTAINERS_MAX.requestTexts) throw tooComplex('objects and lists')
+        if (++this.#containers > CONTAINERS_MAX.requestTexts) {
+          throw tooComplex(CONTAINERS_MAX.requestTexts, 'objects and lists in its JSON texts')
+        }
       }
     }
   }

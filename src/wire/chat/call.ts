@@ -8,7 +8,7 @@ import { isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core
 import { refuseAccountFiles } from '../account-files.ts'
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { compactionIn } from '../compaction.ts'
-import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
+import { countOf, labelsOf, modelOf, refuseLongLists, streamOf } from '../call-fields.ts'
 import { endUserOf } from '../end-user.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
@@ -21,6 +21,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
   refuseFields(body, CHAT_FIELDS)
+  refuseLongLists(body)
   const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
   readMessages(body, walk)
   const { tools, dropped } = usableTools(body)

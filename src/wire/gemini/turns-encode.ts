@@ -30,8 +30,9 @@ type EncodedTurns = {
 export function encodeTurns({ model, messages: given }: Conversation): EncodedTurns {
   const messages = withUniqueCallIds(given)
   const calls = new Map(callsIn(messages).map(({ id, name }, number) => [id, { number, name }]))
+  const setting: Setting = { model, calls, parsedMax: PARSED_CHARACTERS_MAX }
   const { leading, turns } = takeTurns<Result>(messages, (turn, message) =>
-    addMessage(turn, message, { model, calls }),
+    addMessage(turn, message, setting),
   )
   return {
     system: leading.flatMap(({ parts }) => parts.flatMap(encodePart)),
@@ -39,13 +40,18 @@ export function encodeTurns({ model, messages: given }: Conversation): EncodedTu
   }
 }
 
-type Setting = { readonly model: string; readonly calls: ReadonlyMap<string, Call> }
+type Setting = {
+  readonly model: string
+  readonly calls: ReadonlyMap<string, Call>
+  /** How many characters of results may still be parsed. */
+  parsedMax: number
+}
 
-function addMessage(
-  { results, blocks }: Turn<Result>,
-  message: Message,
-  { model, calls }: Setting,
-): void {
+/** As much as the inputs of calls may have (`tool-input.ts`). Results beyond it are sent as texts. */
+const PARSED_CHARACTERS_MAX = 4_000_000
+
+function addMessage({ results, blocks }: Turn<Result>, message: Message, setting: Setting): void {
+  const { model, calls } = setting
   switch (message.role) {
     case 'system':
     case 'developer':
@@ -59,7 +65,7 @@ function addMessage(
       return
     case 'tool': {
       const { number, name } = calls.get(message.callId) ?? { number: 0, name: message.callId }
-      results.push({ number, part: encodeResult(message, name) })
+      results.push({ number, part: encodeResult(message, name, setting) })
       // A result can only be text here. Its images and files follow it.
       blocks.push(...message.parts.filter(({ type }) => type !== 'text').flatMap(encodePart))
     }
@@ -141,12 +147,13 @@ function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObjec
   return encoded
 }
 
-function encodeResult(message: ToolMessage, name: string): JsonObject {
-  const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-  return { functionResponse: { name, response: resultObject(text, message.isError === true) } }
-}
-
 /** A result is an object here; a text that is none is put into one. */
-function resultObject(text: string, isError: boolean): JsonObject {
-  return isError ? { error: text } : (parseExactly(text) ?? { result: text })
+function encodeResult(message: ToolMessage, name: string, setting: Setting): JsonObject {
+  const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  const response = (): JsonObject => {
+    if (message.isError === true) return { error: text }
+    setting.parsedMax -= text.length
+    return (setting.parsedMax < 0 ? undefined : parseExactly(text)) ?? { result: text }
+  }
+  return { functionResponse: { name, response: response() } }
 }

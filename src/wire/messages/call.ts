@@ -4,7 +4,7 @@ import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, objectOf, stringOf } from '../../core/json.ts'
-import { countOf, modelOf, streamOf } from '../call-fields.ts'
+import { countOf, modelOf, refuseLongLists, streamOf } from '../call-fields.ts'
 import { expectCount, optional } from '../expect.ts'
 import { Measure } from '../measure.ts'
 import { refuseFields } from '../refused-fields.ts'
@@ -30,6 +30,7 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   const stream = streamOf(body)
   if (!isArray(body['messages'])) throw invalidRequest('messages', 'messages must be a list')
   refuseFields(body, MESSAGES_FIELDS)
+  refuseLongLists(body)
   const { changes, dropped } = removalsFrom(body)
   const searchesMax = searchesMaxOf(body)
   const input = measureInput(body, changes, measure)

@@ -1,0 +1,46 @@
+// Lists that no client means to be as long are refused by their names, in every format; what vendors take passes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { ChatFormat } from '../core/endpoints.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { codecOf } from './codecs.ts'
+
+const said = { role: 'user', content: 'x' }
+const BARE: Readonly<Record<ChatFormat, JsonObject>> = {
+  chat: { model: 'm', messages: [said] },
+  responses: { model: 'm', input: 'x' },
+  messages: { model: 'm', max_tokens: 9, messages: [said] },
+}
+
+const LISTS: readonly (readonly [ChatFormat, string, number, (count: number) => Json])[] = [
+  ['chat', 'messages', 10_000, (count) => Array<Json>(count).fill(said)],
+  ['messages', 'messages', 10_000, (count) => Array<Json>(count).fill(said)],
+  ['responses', 'input', 10_000, (count) => Array<Json>(count).fill(said)],
+  ['chat', 'tools', 10_000, tools],
+  ['responses', 'tools', 10_000, tools],
+  ['messages', 'tools', 10_000, tools],
+  ['chat', 'functions', 10_000, tools],
+  ['chat', 'metadata', 64, labels],
+  ['responses', 'metadata', 64, labels],
+  ['messages', 'metadata', 64, labels],
+]
+
+for (const [format, name, most, make] of LISTS)
+  test(`${format}: ${name} may have ${most} entries, and no more`, () => {
+    const { readCall } = codecOf(format)
+    readCall({ ...BARE[format], [name]: make(most) })
+    assert.throws(() => readCall({ ...BARE[format], [name]: make(most + 1) }), {
+      code: 'invalid_request',
+      message: `${name} has ${most + 1} entries; at most ${most} are allowed`,
+      details: { param: name },
+    })
+  })
+
+function tools(count: number): Json {
+  return Array.from({ length: count }, (_, index) => ({ name: `f${index}`, type: 'function' }))
+}
+
+function labels(count: number): Json {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`label_${index}`, 'x']))
+}
