@@ -32,6 +32,8 @@ test('public addresses and base64 are accepted, however they are spelled', () =>
   for (const url of [
     'HTTPS://a.example/x.png',
     ' http://a.example/x.png',
+    'https://storage.googleapis.com/public/x.png',
+    'https://a.example/generativelanguage.googleapis.com',
     'data:image/png;base64,iVBORw0K',
     '/9j/4AAQSkZJRgABAQ+/==',
     'about:blank',
@@ -52,6 +54,10 @@ test('files of a server’s disk and of its account are refused, however they ar
     ['\0file:///etc/passwd', disk],
     ['g\ts://bucket/x', account],
     ['s3://bucket/x.png', account],
+    // What was uploaded to Google, whoever did it.
+    ['https://generativelanguage.googleapis.com/v1beta/files/abc', account],
+    ['https://a@GENERATIVELANGUAGE.googleapis.com.:443/v1beta/files/abc', account],
+    ['https://europe-west1-aiplatform.googleapis.com/v1/x', account],
     // A server such as SGLang opens a bare path.
     ['/srv/ann/passport.jpg', disk],
     ['../passport.png', disk],

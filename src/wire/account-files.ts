@@ -56,8 +56,16 @@ function refuseAddress(value: Json | undefined, place: string): void {
   )
 }
 
+/** Google's own addresses of files that were uploaded into an account. */
+const ACCOUNT_HOST = /(?:^|[.-])(?:generativelanguage|aiplatform)\.googleapis\.com\.?$/
+
+function isAtAccountHost(address: string): boolean {
+  if (!/^https?:/i.test(address) || !URL.canParse(address)) return false
+  return ACCOUNT_HOST.test(new URL(address).hostname)
+}
+
 function whyRefused(address: string): string | undefined {
-  if (ACCOUNT_ADDRESS.test(address)) {
+  if (ACCOUNT_ADDRESS.test(address) || isAtAccountHost(address)) {
     return 'is read with the rights of a provider account that all keys share'
   }
   return DISK_ADDRESS.test(address) ? "names a file on a provider's own disk" : undefined

@@ -90,6 +90,13 @@ export const FEATURES = {
   unasked_thoughts: { messages: 'thinking' },
   schema_name: { chat: 'response_format.json_schema.name', responses: 'text.format.name' },
   loose_schema: { messages: 'output_config.format' },
+  // The keyword takes the place of the dots.
+  schema_constraints: {
+    chat: 'response_format.json_schema.schema.…',
+    responses: 'text.format.schema.…',
+    messages: 'output_config.format.schema.…',
+  },
+  tool_constraints: { chat: 'tools.function.parameters.…', responses: 'tools.parameters.…' },
 } as const satisfies Record<string, Partial<Record<ChatFormat, string>>>
 
 export type Feature = keyof typeof FEATURES
@@ -105,6 +112,10 @@ const REASONERS =
 
 const LOOSE =
   'the model reads every schema, but is bound only to closed objects without optional properties'
+
+const URLS = 'Gemini before 2.5 takes nothing by URL, and no model a film'
+
+const DESCRIBED = 'no model is bound to it; it is in the description instead'
 
 const PLAIN = 'only a reasoning model takes it'
 const UNASKED = 'a model may think, but a client that does not ask for thoughts is shown none'
@@ -188,6 +199,8 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     reasoning: drop(PLAIN),
     thinking_off: drop(ANYWAY),
     schema_name: drop('schemas have no names'),
+    schema_constraints: drop(DESCRIBED),
+    tool_constraints: drop(DESCRIBED),
   },
   gemini: {
     choices: refuse('only one answer can be requested'),
@@ -203,8 +216,8 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     end_user: drop('there is no field for it, under any name; it is kept in the usage record'),
     participant_name: drop('messages carry no names'),
     image_detail: drop('there is no such setting'),
-    image_url: refuse('images cannot be sent by URL'),
-    file_url: refuse('files cannot be sent by URL'),
+    image_url: refuse(URLS),
+    file_url: refuse(URLS),
     single_tool_call: drop('a model may call any number of tools at once'),
     strict_tool: drop('no model is bound to the schema of a tool'),
     tool_input_format: drop('the format is given in the tool’s description instead'),
@@ -214,6 +227,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     thinking_off: drop(ANYWAY),
     unasked_thoughts: drop(UNASKED),
     schema_name: drop('schemas have no names'),
+    schema_constraints: drop('no model is bound to it'),
   },
   converse: {
     choices: refuse('only one answer can be requested'),
@@ -246,7 +260,16 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     thinking_budget: drop('it is turned into the nearest reasoning effort'),
     thinking_display: drop('the provider decides how thoughts are shown'),
     foreign_thinking: drop('thoughts can be returned only to the provider that made them'),
+    schema_constraints: drop(DESCRIBED),
   },
+}
+
+/** What the clients of each format call citations in an answer, the only part of one that may be lost. */
+export const CITATIONS: Record<Format, string> = {
+  chat: 'choices.message.annotations',
+  responses: 'output.content.annotations',
+  messages: 'content.citations',
+  embeddings: 'citations',
 }
 
 /** The client's name for what the provider calls `name`; undefined = the client's format lacks it and never sent it. */

@@ -211,6 +211,55 @@ describe('fields set to their defaults are not named', () => {
     })
 })
 
+test('constraints of a schema to which a model is not bound are named, each by its keyword', () => {
+  const schema = {
+    type: 'object',
+    additionalProperties: false,
+    required: ['a'],
+    properties: {
+      a: { type: 'array', maxItems: 3, items: { type: 'string', pattern: '^x', format: 'colour' } },
+      b: { type: 'integer', minimum: 1, description: 'pattern' },
+    },
+  }
+  const json_schema = { name: 'n', schema, strict: true }
+  const asked: Record<ChatFormat, JsonObject> = {
+    chat: { response_format: { type: 'json_schema', json_schema } },
+    responses: { text: { format: { type: 'json_schema', ...json_schema } } },
+    messages: { output_config: { format: { type: 'json_schema', schema } } },
+  }
+  const places = {
+    chat: 'response_format.json_schema.schema.',
+    responses: 'text.format.schema.',
+    messages: 'output_config.format.schema.',
+  }
+  const named = (client: ChatFormat, body: JsonObject, format: TargetFormat): string[] => {
+    const request = codecOf(client).decodeRequest({ ...SMALLEST[client], ...body })
+    assert.ok(request.kind === 'chat')
+    const model = MODELS[format].at(-1) ?? ''
+    return lossesOf(request, client, { format, model }).toSorted()
+  }
+  for (const client of ['chat', 'responses', 'messages'] as const) {
+    const within = (format: TargetFormat): string[] =>
+      named(client, asked[client], format)
+        .filter((name) => name.startsWith(places[client]))
+        .map((name) => name.slice(places[client].length))
+    const all = ['format', 'maxItems', 'minimum', 'pattern']
+    assert.deepEqual(within('converse'), all)
+    assert.deepEqual(within('gemini'), ['pattern'])
+    if (client !== 'messages') assert.deepEqual(within('messages'), all)
+    if (client !== 'chat') assert.deepEqual(within('chat'), [])
+  }
+  const bound = { type: 'function', function: { name: 'f', parameters: schema, strict: true } }
+  const tools = [bound, { type: 'function', function: { name: 'g', parameters: schema } }]
+  assert.deepEqual(named('chat', { tools }, 'messages'), [
+    'tools.function.parameters.format',
+    'tools.function.parameters.maxItems',
+    'tools.function.parameters.minimum',
+    'tools.function.parameters.pattern',
+  ])
+  assert.deepEqual(named('chat', { tools: tools.slice(1) }, 'messages'), [])
+})
+
 test('messages: thoughts that are not asked for are named where a model may have some', () => {
   const named = (body: JsonObject, listener: Listener): boolean => {
     const request = codecOf('messages').decodeRequest({ ...SMALLEST.messages, ...body })

@@ -9,12 +9,14 @@ import { documentFormat } from './converse/documents.ts'
 import { takesCustomTools } from './custom-tools.ts'
 import type { Feature } from './features.ts'
 import { FEATURES, LOSSES } from './features.ts'
+import { takesUrl } from './gemini/generation.ts'
 import { isTextType } from './media.ts'
 import { CACHE_MARKS_MAX, marksIn } from './messages/cache-marks.ts'
 import { claudeOf } from './messages/claude.ts'
 import { isForcedInWords } from './messages/forced-tool.ts'
 import { hindranceOf, thinksAsAsked } from './messages/thinking-encode.ts'
 import { takesSampling } from './sampling.ts'
+import { unenforcedByGemini, unenforcedIn } from './schema-adapt.ts'
 import { isDeafToEffort, mayThink, thinksAnyway } from './thinking.ts'
 
 /** The model that is called, by its provider's name for it, and the format in which it is called. */
@@ -42,9 +44,34 @@ export function lossesOf(request: Conversation, client: ChatFormat, target: List
       )
     }
     // A feature that the client's format lacks was added by its decoder: the client never sent it.
-    if (name !== undefined) dropped.add(name)
+    if (name === undefined) continue
+    for (const keyword of constraintsIn(request, feature, target.format)) {
+      dropped.add(name.replace('…', keyword))
+    }
   }
   return [...dropped]
+}
+
+/** The keywords of its schemas that a request loses; for all other features, one name that is not used. */
+function constraintsIn(
+  { outputFormat, tools }: Conversation,
+  feature: Feature,
+  format: TargetFormat,
+): readonly string[] {
+  switch (feature) {
+    case 'schema_constraints': {
+      if (LOSSES[format][feature] === undefined || outputFormat?.type !== 'json-schema') return []
+      const { schema } = outputFormat
+      return format === 'gemini' ? unenforcedByGemini(schema) : unenforcedIn(schema)
+    }
+    case 'tool_constraints':
+      if (LOSSES[format][feature] === undefined) return []
+      return tools.flatMap((tool) =>
+        tool.type === 'function' && tool.strict === true ? unenforcedIn(tool.schema) : [],
+      )
+    default:
+      return ['']
+  }
 }
 
 /** The features a request uses. */
@@ -86,9 +113,9 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     participant_name: messages.some((message) => 'name' in message && message.name !== undefined),
     audio: parts.some((part) => part.type === 'audio'),
     image_detail: parts.some((part) => part.type === 'image' && differs(part.detail, 'auto')),
-    image_url: parts.some((part) => part.type === 'image' && part.source.type === 'url'),
+    image_url: parts.some((part) => part.type === 'image' && isOutOfReach(part.source, target)),
     single_tool_call: request.parallelToolCalls === false && request.tools.length > 0,
-    file_url: parts.some((part) => part.type === 'file' && part.source.type === 'url'),
+    file_url: parts.some((part) => part.type === 'file' && isOutOfReach(part.source, target)),
     file_beyond_documents: parts.some(
       (part) => part.type === 'file' && documentFormat(part.source) === undefined,
     ),
@@ -103,6 +130,8 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     file_beyond_pdf: parts.some((part) => part.type === 'file' && !isPdfOrText(part)),
     ...thinkingUses(told, parts, target.format),
     schema_name: outputFormat?.type === 'json-schema',
+    schema_constraints: constraintsIn(request, 'schema_constraints', target.format).length > 0,
+    tool_constraints: constraintsIn(request, 'tool_constraints', target.format).length > 0,
     loose_schema: outputFormat?.type === 'json-schema' && outputFormat.strict !== true,
   }
   return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
@@ -154,6 +183,11 @@ function isEmpty(entries: object = {}): boolean {
 }
 
 type Part = Message['parts'][number]
+
+/** Whether it is at a URL from which the target would have to fetch it, and does not. */
+function isOutOfReach(source: FilePart['source'], { format, model }: Listener): boolean {
+  return source.type === 'url' && !(format === 'gemini' && takesUrl(model, source.url))
+}
 
 /** Whether a file can be a document of the messages format: a PDF, or any kind of text. */
 function isPdfOrText({ source }: FilePart): boolean {

@@ -4,22 +4,50 @@ import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject } from '../core/json.ts'
 import type { OutputFormat } from '../core/request.ts'
 
-export function adaptSchema(schema: JsonObject): JsonObject {
+/** `moved`: collects the keywords that go into descriptions. */
+export function adaptSchema(schema: JsonObject, moved = new Set<string>()): JsonObject {
+  const adaptEach = (each: Json): Json => (isObject(each) ? adaptSchema(each, moved) : each)
   const adapted: Record<string, Json | undefined> = {}
   const told: string[] = []
+  const tell = (name: string, value: Json): void => {
+    moved.add(name)
+    told.push(`${name}: ${JSON.stringify(value)}`)
+  }
   for (const [name, value] of Object.entries(schema)) {
     if (value === undefined) continue
     if (name === 'oneOf' && schema['anyOf'] === undefined)
-      adapted['anyOf'] = adaptMember('anyOf', value)
+      adapted['anyOf'] = adaptMember('anyOf', value, adaptEach)
     else if (name === 'additionalProperties') {
-      if (value !== false) told.push(`additionalProperties: ${JSON.stringify(value)}`)
-    } else if (isEnforced(name, value)) adapted[name] = adaptMember(name, value)
-    else told.push(`${name}: ${JSON.stringify(value)}`)
+      if (value !== false) tell(name, value)
+    } else if (isEnforced(name, value)) adapted[name] = adaptMember(name, value, adaptEach)
+    else tell(name, value)
   }
   if (isObjectSchema(schema)) adapted['additionalProperties'] = false
   if (told.length > 0) adapted['description'] = describe(schema['description'], told)
   return adapted
 }
+
+/** The keywords of a schema to which a provider of these formats cannot bind a model. */
+export function unenforcedIn(schema: JsonObject): readonly string[] {
+  const moved = new Set<string>()
+  adaptSchema(schema, moved)
+  return [...moved]
+}
+
+/** The same for Gemini, which is sent schemas as they are and ignores what it does not know. */
+export function unenforcedByGemini(schema: JsonObject): readonly string[] {
+  return unenforcedIn(schema).filter((name) => !GEMINI_KEYWORDS.has(name))
+}
+
+const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'format',
+  'maximum',
+  'maxItems',
+  'minimum',
+  'minItems',
+  'oneOf',
+])
 
 /** The schema with the client's description of it, for formats that have no other place for that. */
 export function describedSchema({ schema, description }: SchemaFormat): JsonObject {
@@ -81,7 +109,7 @@ function isEnforced(name: string, value: Json): boolean {
 }
 
 /** Schemas occur in lists, in maps by name, or alone; everything else is a plain value. */
-function adaptMember(name: string, value: Json): Json {
+function adaptMember(name: string, value: Json, adaptEach: (schema: Json) => Json): Json {
   switch (name) {
     case 'anyOf':
     case 'allOf':
@@ -100,10 +128,6 @@ function adaptMember(name: string, value: Json): Json {
     default:
       return value
   }
-}
-
-function adaptEach(schema: Json): Json {
-  return isObject(schema) ? adaptSchema(schema) : schema
 }
 
 function isObjectSchema({ type, properties }: JsonObject): boolean {

@@ -79,7 +79,8 @@ const NEVER: Stored = {
 }
 
 async function store(model: string): Promise<Stored> {
-  const { body, requestId } = await owner.post('responses', { model, input: 'Say private' })
+  const asked = { model, input: 'Say private', reasoning: { effort: 'medium' } }
+  const { body, requestId } = await owner.post('responses', asked)
   const items = body['output'] as Body[]
   const idOf = (type: string): string =>
     String(items.find((item) => item['type'] === type)?.['id'] ?? '')

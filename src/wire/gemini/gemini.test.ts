@@ -273,6 +273,58 @@ describe('a request', () => {
     })
 })
 
+describe('what is at a URL', () => {
+  const sent = (url: string, type: 'image' | 'file' = 'image'): unknown => {
+    const source = { type: 'url', url } as const
+    const part = type === 'image' ? { type, source } : { type, source, name: 'a title' }
+    const request = conversation({ messages: [{ role: 'user', parts: [part] }] })
+    const { contents } = geminiCodec.encodeRequest(request)
+    return (contents as { parts: unknown }[])[0]?.parts
+  }
+  const fetched = (mimeType: string, fileUri: string) => ({ fileData: { mimeType, fileUri } })
+
+  test('is left to the provider to fetch, with the type that its ending stands for', () => {
+    for (const [url, type] of [
+      ['https://a.example/cat.png', 'image/png'],
+      ['https://a.example/CAT.WEBP?size=1.png#x', 'image/webp'],
+      ['https://a.example/cat.jpg', 'image/jpeg'],
+      ['https://a.example/cat', 'image/jpeg'],
+    ] as const) {
+      assert.deepEqual(sent(url), [fetched(type, url)])
+    }
+    for (const [url, type] of [
+      ['https://a.example/report.pdf?signature=abc', 'application/pdf'],
+      ['https://a.example/report', 'application/pdf'],
+      ['https://a.example/notes.csv', 'text/csv'],
+    ] as const) {
+      assert.deepEqual(sent(url, 'file'), [{ text: 'a title' }, fetched(type, url)])
+    }
+  })
+
+  test('is refused where a model cannot fetch it, or would watch a film', () => {
+    const losing = (model: string, url: string): string[] => {
+      const parts = [{ type: 'image', source: { type: 'url', url } }] as const
+      const request = conversation({ model, messages: [{ role: 'user', parts }] })
+      return lossesOf(request, 'chat', { format: 'gemini', model })
+    }
+    const cat = 'https://a.example/cat.png'
+    for (const model of ['gemini-2.5-flash', 'gemini-3-pro', 'my-tuned-model']) {
+      assert.deepEqual(losing(model, cat), [])
+    }
+    for (const [model, url] of [
+      ['gemini-2.0-flash', cat],
+      ['gemma-3-27b-it', cat],
+      ['gemini-3-pro', 'https://www.youtube.com/watch?v=1'],
+      ['gemini-3-pro', 'https://YOUTU.BE./1'],
+    ] as const) {
+      assert.throws(() => losing(model, url), {
+        code: 'unsupported_parameter',
+        message: /^image_url\.url cannot be used .* takes nothing by URL, and no model a film/,
+      })
+    }
+  })
+})
+
 describe('an answer', () => {
   const usageMetadata = {
     promptTokenCount: 20,
@@ -315,6 +367,20 @@ describe('an answer', () => {
   ]
 
   test('decodes from a stream', () => assert.deepEqual(read(...chunks).map(spell), expected))
+
+  test('counts beside the first words come before and after them: they cover them, too', () => {
+    const counted = { ...piece([{ text: 'a' }]), usageMetadata }
+    const types = read(counted, counted).map(({ type }) => type)
+    assert.deepEqual(types, [
+      'response-start',
+      'usage',
+      'text-start',
+      'text-delta',
+      'usage',
+      'text-delta',
+      'usage',
+    ])
+  })
 
   test('decodes alike when whole', () => {
     const parts = chunks.flatMap(({ candidates }) =>

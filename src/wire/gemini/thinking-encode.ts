@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Effort } from '../../core/request.ts'
 import type { Addressee } from '../known-names.ts'
-import { generationOf } from './generation.ts'
+import { generationOf, isOfOldKind } from './generation.ts'
 
 /** The provider's own figures for the efforts of the chat family. */
 const BUDGETS: Record<Effort, number> = {
@@ -35,12 +35,9 @@ type Gemini = {
   readonly takesDisabled: boolean
 }
 
-/** Gemini models before 2.5 do not think, nor does any Gemma. */
-const PLAIN = /gemini-(?:1|2\.0)|gemma/
-
 export function geminiOf({ model, nature }: Addressee): Gemini {
   return {
-    thinks: nature?.reasons !== false && !PLAIN.test(model),
+    thinks: nature?.reasons !== false && !isOfOldKind(model),
     takesDisabled: generationOf(model) < 3 && !isPro(model),
   }
 }

@@ -13,6 +13,7 @@ import type {
 import { callsIn, withUniqueCallIds } from '../call-ids.ts'
 import { parseExactly } from '../exact-json.ts'
 import { lateInstruction } from '../instructions.ts'
+import { typeOfUrl } from '../media.ts'
 import { callInput } from '../tool-input.ts'
 import { NO_CONTENT, takeTurns } from '../turns.ts'
 import type { Turn } from '../turns.ts'
@@ -105,7 +106,10 @@ function encodeMedia(part: ImagePart | FilePart): JsonObject[] {
     case 'text':
       return source.text === '' ? title : [...title, { text: source.text }]
     case 'url':
-      return []
+      return [
+        ...title,
+        { fileData: { mimeType: typeOfUrl(part.type, source.url), fileUri: source.url } },
+      ]
   }
 }
 
