@@ -30,6 +30,8 @@ export type CanonicalEvent =
   | (Place & { readonly type: 'tool-call-delta'; readonly text: string })
   | (Place & { readonly type: 'tool-call-end' })
   | ChoiceEnd
+  /** Citations that came after the end of the text they belong to, where no format has a place for them. */
+  | { readonly type: 'citations-lost' }
   /** The provider ran a web search, which costs something each time. */
   | { readonly type: 'search' }
   | { readonly type: 'embedding'; readonly index: number; readonly vector: readonly number[] }

@@ -58,6 +58,7 @@ export class Meter {
       case 'thinking-start':
       case 'tool-call-end':
       case 'choice-end':
+      case 'citations-lost':
       case 'embedding':
       case 'ping':
         break

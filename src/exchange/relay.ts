@@ -8,7 +8,8 @@ import type { EventForwarder, UpstreamCodec } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { exactly } from '../wire/exact-json.ts'
 import { readJsonAnswer } from '../wire/answer-json.ts'
-import { SseReader, writeSse } from '../wire/sse.ts'
+import { CITATIONS } from '../wire/features.ts'
+import { sseComment, SseReader, writeSse } from '../wire/sse.ts'
 import { setTargetHeaders } from './answer-headers.ts'
 import type { Answer } from './attempt.ts'
 import type { Books } from './books.ts'
@@ -140,6 +141,10 @@ class PassingStream {
   }
 }
 
+function isLost({ type }: CanonicalEvent): boolean {
+  return type === 'citations-lost'
+}
+
 function isEnd({ type }: CanonicalEvent): boolean {
   return type === 'response-end'
 }
@@ -182,7 +187,9 @@ async function relayWhole(
   for (const event of events) books.see(event)
   if (events.length > EVENTS_MAX) throw countless()
   if (!events.some(isEnd)) throw cut()
-  setTargetHeaders(reply, answer.prepared)
+  const { prepared } = answer
+  const lost = !isSame && events.some(isLost) ? [CITATIONS[codec.format]] : []
+  setTargetHeaders(reply, { ...prepared, dropped: [...prepared.dropped, ...lost] })
   return isSame
     ? codec.forwardResponse(body, request)
     : JSON.stringify(codec.encodeResponse(events, request))
@@ -198,7 +205,11 @@ function voiceFor({ format, inputTokens }: Prepared, request: ClientRequest): Ev
     fail: (error) => encoder.fail(error),
     forward: (_, meaning) => {
       let text = ''
-      for (const one of meaning) for (const event of encoder.encode(one)) text += writeSse(event)
+      for (const one of meaning) {
+        // The headers are out, so a comment names what they no longer can.
+        if (isLost(one)) text += sseComment(`x-tollgate-dropped: ${CITATIONS[codec.format]}`)
+        for (const event of encoder.encode(one)) text += writeSse(event)
+      }
       return text
     },
   }

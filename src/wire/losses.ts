@@ -58,20 +58,16 @@ function constraintsIn(
   feature: Feature,
   format: TargetFormat,
 ): readonly string[] {
-  switch (feature) {
-    case 'schema_constraints': {
-      if (LOSSES[format][feature] === undefined || outputFormat?.type !== 'json-schema') return []
-      const { schema } = outputFormat
-      return format === 'gemini' ? unenforcedByGemini(schema) : unenforcedIn(schema)
-    }
-    case 'tool_constraints':
-      if (LOSSES[format][feature] === undefined) return []
-      return tools.flatMap((tool) =>
-        tool.type === 'function' && tool.strict === true ? unenforcedIn(tool.schema) : [],
-      )
-    default:
-      return ['']
+  if (feature !== 'schema_constraints' && feature !== 'tool_constraints') return ['']
+  if (LOSSES[format][feature] === undefined) return []
+  if (feature === 'tool_constraints') {
+    return tools.flatMap((tool) =>
+      tool.type === 'function' && tool.strict === true ? unenforcedIn(tool.schema) : [],
+    )
   }
+  if (outputFormat?.type !== 'json-schema') return []
+  const { schema } = outputFormat
+  return format === 'gemini' ? unenforcedByGemini(schema) : unenforcedIn(schema)
 }
 
 /** The features a request uses. */

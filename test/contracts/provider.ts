@@ -299,6 +299,7 @@ function spell(events: readonly CanonicalEvent[]): string[] {
       case 'refusal-delta':
       case 'refusal-end':
       case 'tool-call-end':
+      case 'citations-lost':
       case 'search':
       case 'ping':
         break

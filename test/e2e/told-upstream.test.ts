@@ -15,6 +15,24 @@ type Told = { readonly headers: IncomingHttpHeaders; readonly body: JsonObject }
 const FACTS = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
 const HELLO = { messages: [{ role: 'user', content: 'When does the gate open?' }] }
 
+/** A stream whose lines end with CR alone, in which a citation comes after a call. */
+const LATE_CITATION = [
+  { content: 'It opens at nine.' },
+  { tool_calls: [{ index: 0, id: 'c1', function: { name: 'open_gate', arguments: '{}' } }] },
+  {
+    annotations: [{ type: 'url_citation', url_citation: { url: 'https://x.example', title: 'x' } }],
+  },
+]
+  .map((delta) => ({
+    index: 0,
+    delta,
+    finish_reason: 'annotations' in delta ? 'tool_calls' : null,
+  }))
+  .map((choice) => JSON.stringify({ id: '1', model: 'm', choices: [choice] }))
+  .concat('[DONE]')
+  .map((data) => `data: ${data}\r\r`)
+  .join('')
+
 const opened = new AsyncDisposableStack()
 const told: Told[] = []
 let gateway: TestGateway
@@ -28,6 +46,11 @@ before(async () => {
         return
       }
       told.push({ headers, body: JSON.parse(body.toString()) as JsonObject })
+      if (told.at(-1)?.body['stream'] === true) {
+        response.setHeader('content-type', 'text/event-stream')
+        response.end(LATE_CITATION)
+        return
+      }
       const format = url.includes('/chat/') ? 'chat' : 'messages'
       response.setHeader('content-type', 'application/json')
       response.end(readFileSync(new URL(`../fixtures/providers/${format}.json`, import.meta.url)))
@@ -133,6 +156,16 @@ test('headers that name something in the shared account stay here, and the clien
   for (const name of names) assert.equal(headers[name], undefined)
 })
 
+test('a stream names citations that it lost in a comment, because its headers are out', async () => {
+  const tools = [{ name: 'open_gate', input_schema: { type: 'object' } }]
+  const asked = { model: 'house', ...HELLO, max_tokens: 10, tools, stream: true }
+  const answer = await post('/v1/messages', asked)
+  const text = await answer.text()
+  told.splice(0)
+  assert.match(text, /\n: x-tollgate-dropped: content\.citations\n\n[^]*"stop_reason":"tool_use"/)
+  assert.match(text, /event: message_stop/)
+})
+
 test('a beta in the body is refused, whichever provider serves the model', async () => {
   const hello = { ...HELLO, max_tokens: 10, anthropic_beta: ['context-1m-2025-08-07'] }
   for (const model of ['by-bedrock', 'by-vertex', 'house']) {
@@ -151,7 +184,7 @@ test('a provider that refuses unknown fields is sent only those it knows, from a
     metadata: { user_id: 'ann' },
     tools,
   })
-  assert.equal(messages.answer.headers.get('x-tollgate-dropped'), 'metadata.user_id')
+  assert.equal(messages.answer.headers.get('x-tollgate-dropped'), 'thinking, metadata.user_id')
   assert.deepEqual(
     Object.keys(messages.body).filter((name) => !taken.has(name)),
     [],

@@ -68,6 +68,7 @@ export class ChoiceDecoder {
       this.#delta(block.text, 'logprobs' in block ? block.logprobs : undefined)
       this.#close()
     }
+    if (this.#citations.length > 0) this.#events.push({ type: 'citations-lost' })
     this.#events.push({
       type: 'choice-end',
       choice: this.#choice,

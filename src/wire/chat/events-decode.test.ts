@@ -283,3 +283,33 @@ test('citations and log probabilities stay with their text, whatever comes betwe
     ['one', 'two'],
   )
 })
+
+test('counts beside the first words come before and after them: they cover them, too', () => {
+  const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 }
+  const chunk = (content: string) => ({ ...delta({ content }), usage })
+  assert.deepEqual(typesOf(decode(chunk('a'), chunk('b'))), [
+    'response-start',
+    'usage',
+    'text-start',
+    'text-delta',
+    'usage',
+    'text-delta',
+    'usage',
+  ])
+})
+
+test('citations that come after a call has begun are told to be lost', () => {
+  const annotations = [{ type: 'url_citation', url_citation: { url: 'https://x', title: 'x' } }]
+  const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }
+  const said = delta({ content: 'a' })
+  const called = delta({ tool_calls: [call] })
+  const late = decode(said, called, delta({ annotations }), delta({}, 'tool_calls'), '[DONE]')
+  assert.deepEqual(typesOf(late).slice(-4), [
+    'tool-call-end',
+    'citations-lost',
+    'choice-end',
+    'response-end',
+  ])
+  const early = decode(said, delta({ annotations }), called, delta({}, 'tool_calls'), '[DONE]')
+  assert.ok(!typesOf(early).includes('citations-lost'))
+})

@@ -51,7 +51,8 @@ class AnswerDecoder {
   add(chunk: JsonObject): readonly CanonicalEvent[] {
     const events: CanonicalEvent[] = []
     if (this.#isEnded) return events
-    if (!this.#isStarted) {
+    const isFirst = !this.#isStarted
+    if (isFirst) {
       this.#isStarted = true
       const id = stringOf(chunk['id']) ?? ''
       events.push({ type: 'response-start', id, model: stringOf(chunk['model']) ?? '' })
@@ -59,16 +60,15 @@ class AnswerDecoder {
     const { choices, usage } = chunk
     const counted = isObject(usage) ? decodeUsage(usage) : undefined
     const told = counted === undefined ? [] : [usageEvent(counted, chunk['service_tier'])]
-    // Before the words it came with: some clients are told the input at the beginning.
-    const isEarly = isArray(choices) && !choices.some(isLast)
-    if (isEarly) events.push(...told)
+    // Before the first words as well: some clients are told the input at the beginning.
+    if (isFirst && isArray(choices) && !choices.some(isLast)) events.push(...told)
     if (isArray(choices)) {
       for (const choice of choices) {
         // One by one, here and in the other formats: a call takes only so many arguments.
         if (isObject(choice)) for (const event of this.#addChoice(choice)) events.push(event)
       }
     }
-    if (!isEarly) events.push(...told)
+    events.push(...told)
     if (counted === undefined) return events
     return isArray(choices) && choices.length === 0 && this.#choices.haveEnded
       ? [...events, ...this.end()]

@@ -90,6 +90,7 @@ export class CandidateDecoder {
 
   #end(reason: string, message: unknown): void {
     this.#close()
+    if (this.#citations.take().length > 0) this.#events.push({ type: 'citations-lost' })
     this.isEnded = true
     if (UNUSABLE.has(reason)) {
       this.unusable = reason

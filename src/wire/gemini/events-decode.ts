@@ -31,18 +31,19 @@ class AnswerDecoder {
     if (isObject(chunk['error'])) throw streamError(decodeError(chunk))
     if (this.#isEnded) return []
     const { candidates, usageMetadata, promptFeedback } = chunk
+    const isFirst = !this.#isStarted
     const events = this.#start(chunk)
     const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
     const told: readonly CanonicalEvent[] = usage === undefined ? [] : [{ type: 'usage', usage }]
-    // Before the words it came with: some clients are told the input at the beginning.
-    const isEarly = !listOf(candidates).some((each) => isGiven(objectOf(each)['finishReason']))
-    if (isEarly) events.push(...told)
+    // Before the first words as well: some clients are told the input at the beginning.
+    const isWhole = listOf(candidates).some((each) => isGiven(objectOf(each)['finishReason']))
+    if (isFirst && !isWhole) events.push(...told)
     for (const candidate of listOf(candidates)) {
       if (!isObject(candidate)) continue
       const decoder = this.#candidates.at(candidate['index'])
       for (const event of decoder.add(candidate)) events.push(event)
     }
-    if (!isEarly) events.push(...told)
+    events.push(...told)
     this.#refuseUnusable(usage)
     const refusal = this.#candidates.isEmpty ? decodeRefusal(promptFeedback) : undefined
     if (refusal !== undefined) events.push(refusal)

@@ -128,6 +128,7 @@ export class FrameWriter {
       case 'response-end':
         return [this.#messageDelta(), { type: 'message_stop' }]
       case 'search':
+      case 'citations-lost':
       case 'embedding':
         return []
     }

@@ -102,6 +102,7 @@ export class AnswerWriter {
       case 'response-end':
         return this.#complete()
       case 'search':
+      case 'citations-lost':
       case 'embedding':
       case 'ping':
         return
