@@ -162,7 +162,7 @@ test('a stream names citations that it lost in a comment, because its headers ar
   const answer = await post('/v1/messages', asked)
   const text = await answer.text()
   told.splice(0)
-  assert.match(text, /\n: x-tollgate-dropped: content\.citations\n\n[^]*"stop_reason":"tool_use"/)
+  assert.match(text, /\n: x-tollgate-dropped: content\.citations\n[^]*"stop_reason":"tool_use"/)
   assert.match(text, /event: message_stop/)
 })
 
