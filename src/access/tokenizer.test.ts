@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 
 import { countTokens as countOlder } from 'gpt-tokenizer/encoding/cl100k_base'
 
-import { Tokenizer } from './tokenizer.ts'
+import { sampleOf, Tokenizer } from './tokenizer.ts'
 
 // A busy machine may take long to count.
 const tokenizer = new Tokenizer({ countMsMax: 120_000 })
@@ -39,6 +39,25 @@ test('one concurrent count too many gets no result, and later counts do', async 
     [...Array(64).fill(1), undefined],
   )
   assert.deepEqual(await tokenizer.count(['hello']), { likely: 1, most: 1 })
+})
+
+test('a short request is a sample of itself', async () => {
+  const sample = sampleOf(['hello world', '', 'hello world'])
+  assert.deepEqual(sample, { pieces: ['hello world', '', 'hello world'], times: 1 })
+  assert.equal(await tokenizer.estimate(sample), 4)
+})
+
+test('a sample tells how many tokens a long request has, whatever it is made of', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, row) => `${row},${row ** 2 % 9_973},"open"\n`)
+  const prose = 'The gate opens at noon, and whoever has paid may pass. '.repeat(2_000)
+  const hex = Array.from({ length: 20_000 }, (_, index) => (index ** 3 % 65_521).toString(16))
+  for (const texts of [rows, [rows.join('')], [prose, hex.join(''), 'short', rows.join('')]]) {
+    const sample = sampleOf(texts)
+    assert.ok(sample.pieces.join('').length <= 16_384)
+    const { likely = 0 } = (await tokenizer.count(texts)) ?? {}
+    const estimated = (await tokenizer.estimate(sample)) ?? 0
+    assert.ok(Math.abs(estimated - likely) < likely / 4, `${estimated} instead of ${likely}`)
+  }
 })
 
 test('closing the thread ends a waiting count without a result', async () => {

@@ -12,6 +12,47 @@ const COUNT_MS_MAX = 5_000
 /** On a busy machine the thread takes seconds to load, and without a count, a request that fits may be refused. */
 const FIRST_COUNT_MS_MAX = 30_000
 
+/** Part of the texts of a request, small enough to keep while its answer is open. */
+export type TextSample = {
+  readonly pieces: readonly string[]
+  /** How many times as long the texts are. */
+  readonly times: number
+}
+
+const SAMPLE_PIECES = 32
+const SAMPLE_PIECE_CHARACTERS = 512
+
+/** All of short texts; of long ones, pieces from all over, each at a place that nobody can foresee. */
+export function sampleOf(texts: readonly string[]): TextSample {
+  const characters = texts.reduce((sum, text) => sum + text.length, 0)
+  if (characters <= SAMPLE_PIECES * SAMPLE_PIECE_CHARACTERS) {
+    return { pieces: texts.map(copied), times: 1 }
+  }
+  const pieces: string[] = []
+  const step = characters / SAMPLE_PIECES
+  let sampled = 0
+  let index = 0
+  let before = 0
+  for (let piece = 0; piece < SAMPLE_PIECES; piece++) {
+    const at = Math.floor((piece + Math.random()) * step)
+    let text = texts[index] ?? ''
+    while (at >= before + text.length && index < texts.length) {
+      before += text.length
+      index += 1
+      text = texts[index] ?? ''
+    }
+    const taken = text.slice(at - before, at - before + SAMPLE_PIECE_CHARACTERS)
+    sampled += taken.length
+    pieces.push(copied(taken))
+  }
+  return { pieces, times: characters / sampled }
+}
+
+/** A piece of a text keeps the whole text in memory. */
+function copied(text: string): string {
+  return Buffer.from(text).toString()
+}
+
 export class Tokenizer {
   readonly #countMsMax: number
   #worker: Worker | undefined
@@ -43,6 +84,12 @@ export class Tokenizer {
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /** How many tokens the texts have that this is a sample of; undefined if it cannot be counted in time. */
+  async estimate({ pieces, times }: TextSample): Promise<number | undefined> {
+    const count = await this.count(pieces)
+    return count && Math.ceil(count.likely * times)
   }
 
   async close(): Promise<void> {

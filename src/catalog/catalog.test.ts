@@ -139,6 +139,15 @@ describe('entries', () => {
     assert.match(model.reason ?? '', /it is an embedding model, and mixed is a chat model/)
   })
 
+  test('a model that runs several agents is left out, whatever it is said to cost', () => {
+    const name = 'local/grok-4.20-multi-agent-0309'
+    const model = only(entry({ id: 'agents', targets: [name], ...LIMITS }))
+    assert.equal(model.available, false)
+    assert.match(model.reason ?? '', /^local\/grok.* is left out: it answers with several agents/)
+    const single = entry({ id: 'single', targets: ['local/grok-4.20-reasoning'], ...LIMITS })
+    assert.equal(only(single).available, true)
+  })
+
   test('the figures of an entry are those of its targets, never of its fallbacks', () => {
     const model = only(
       entry({

@@ -101,6 +101,9 @@ type TargetQuestion = {
 
 type Unusable = Pick<LeftOut, 'reason' | 'because'>
 
+/** xAI bills the tokens of all agents at the price of one. */
+const SEVERAL_AGENTS = /(?:^|\/)grok-[\w.]+-multi-agent/
+
 /** The target with everything a request needs to know about it, or a sentence on why it cannot be used. */
 function resolveTarget(context: Knowledge, question: TargetQuestion): Target | Unusable {
   const { entry, kind, target, role } = question
@@ -108,6 +111,11 @@ function resolveTarget(context: Knowledge, question: TargetQuestion): Target | U
   const reason = context.parts.leftOut.get(target.provider)
   if (reason !== undefined) {
     return { because: 'provider', reason: `${name} is left out: ${reason}` }
+  }
+  if (SEVERAL_AGENTS.test(target.model)) {
+    const why =
+      'it answers with several agents, as many as the client’s effort asks for, and no limit bounds what they cost'
+    return { because: 'target', reason: `${name} is left out: ${why}` }
   }
   const known = knownAbout(context, target)
   if (known.kind !== undefined && known.kind !== kind) {

@@ -136,6 +136,14 @@ export function likelyTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
+/** Base64, the densest that was measured, has 1.47. */
+const BYTES_PER_TOKEN_LEAST = 1.4
+
+/** For texts that were not counted and must not be charged too little. */
+export function textTokensAtMost({ textBytes, jsonBytes, sealedBytes = 0 }: InputMeasure): number {
+  return Math.ceil((textBytes + jsonBytes - sealedBytes) / BYTES_PER_TOKEN_LEAST)
+}
+
 const TOKENS_PER_ITEM_LIKELY = 4
 const TOKENS_PER_IMAGE_LIKELY = 1_600
 

@@ -4,6 +4,7 @@ import { beforeEach, test } from 'node:test'
 
 import type { Admission } from '../access/admit.ts'
 import { RaisedBounds } from '../access/raised-bounds.ts'
+import { Tokenizer } from '../access/tokenizer.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { Breaker } from '../routing/breaker.ts'
@@ -79,7 +80,13 @@ function attemptsAt(prepared: readonly Prepared[], more: Partial<Attempts> = {})
   const reply = { closed: new AbortController().signal, hasBegun: false } as Reply
   const trace: Trace = { requestId: 'req_1' }
   const books = new Books(
-    { ledger: {} as Ledger, clock, log, raisedBounds: new RaisedBounds() },
+    {
+      ledger: {} as Ledger,
+      clock,
+      log,
+      raisedBounds: new RaisedBounds(),
+      tokenizer: new Tokenizer(),
+    },
     {
       requestId: 'req_1',
       endpoint: 'chat',
@@ -87,6 +94,7 @@ function attemptsAt(prepared: readonly Prepared[], more: Partial<Attempts> = {})
       left: [],
       startedMs: 0,
       trace,
+      request: { texts: () => [] },
     },
   )
   const attempts: Attempts = {

@@ -7,7 +7,7 @@ import { NO_INPUT, SEARCHES_MOST } from '../core/call.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { Usage } from '../core/events.ts'
 import type { Billable } from './bill.ts'
-import { billOf, mostOf } from './bill.ts'
+import { billOf, mostOf, needsCount } from './bill.ts'
 import { Meter } from './meter.ts'
 
 const CLOCK = { monotonicMs: () => 0 }
@@ -34,6 +34,8 @@ function billable(usage: Partial<Usage> | undefined, more: Partial<Billable> = {
     price: PRICE,
     inputTokensPossible: 1_000,
     input: { ...NO_INPUT, textBytes: 600, items: 1 },
+    inputTokens: undefined,
+    textTokens: 200,
     inputTokensMax: 900,
     outputTokensMax: 500,
     isCut: false,
@@ -81,6 +83,27 @@ test('a server that says it read nothing has not counted', () => {
     assert.deepEqual([estimated, impossible], [true, false])
     assert.deepEqual([usage.inputTokens, usage.outputTokens], [204, outputTokens || 100])
   }
+})
+
+test('input that nobody counted is charged as the tokenizer counts it, or as dense text', () => {
+  const inputOf = (more: Partial<Billable>): number =>
+    billOf(billable(undefined, more)).usage.inputTokens
+  assert.equal(inputOf({ textTokens: 300 }), 304)
+  // 600 bytes of base64 have 409 tokens.
+  assert.equal(inputOf({ textTokens: undefined }), 433)
+  assert.equal(inputOf({ textTokens: undefined, inputTokens: 150 }), 150)
+  assert.equal(inputOf({ textTokens: 5_000 }), 900)
+  const dear = billOf(billable(undefined, { textTokens: 5_000, held: 1_000n }))
+  assert.deepEqual([dear.cost, dear.estimated], [1_000n, true])
+})
+
+test('texts are counted only where the bill depends on them', () => {
+  assert.equal(needsCount(billable(undefined)), true)
+  assert.equal(needsCount(billable({ outputTokens: 10 })), true)
+  assert.equal(needsCount(billable({ inputTokens: 10 })), false)
+  assert.equal(needsCount(billable(undefined, { inputTokens: 150 })), false)
+  const input = { ...NO_INPUT, unbounded: true }
+  assert.equal(needsCount(billable(undefined, { input, isCut: true })), false)
 })
 
 test('a missing or impossible usage is replaced by an estimate of what was received', () => {

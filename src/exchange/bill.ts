@@ -2,7 +2,7 @@
 // never nothing once a model has begun to work. Pure; `books.ts` records it.
 import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
 import type { Cost, CostLine, Price } from '../catalog/prices.ts'
-import { likelyInput, likelyTokens } from '../catalog/tokens.ts'
+import { likelyInput, likelyTokens, textTokensAtMost } from '../catalog/tokens.ts'
 import type { InputMeasure } from '../core/call.ts'
 import { SEARCHES_MOST } from '../core/call.ts'
 import type { Usage } from '../core/events.ts'
@@ -30,13 +30,17 @@ export type Billable = {
   /** The most any provider could count: a context window for each separate input and each time it is read. */
   readonly inputTokensPossible: number
   readonly input: InputMeasure
+  /** The exact input, where it is known. */
+  readonly inputTokens: number | undefined
+  /** A tokenizer's count of the input's texts, if there is one. */
+  readonly textTokens: number | undefined
   /** The most input the hold assumed. */
   readonly inputTokensMax: number
   /** The most that could be written: the limit that was sent, times the choices. */
   readonly outputTokensMax: number
   /** Whether the client cut the answer off, perhaps on purpose. */
   readonly isCut: boolean
-  /** How long the model worked unseen, on thoughts or a whole answer, before the client cut it off; 0 if it did not. */
+  /** How long the model worked unseen, on thoughts or a whole answer, before the client or a timeout cut it off. */
   readonly unseenMs: number
   readonly held: Nanodollars
   /** Whether every cache write counts as a long-lived one. */
@@ -66,6 +70,12 @@ export function billOf(billable: Billable): Bill {
   return isBelieved || cost + surcharge.nanodollars <= held
     ? { usage, lines, cost, surcharge, estimated: !isBelieved, impossible }
     : { usage, lines, cost: held, surcharge: NO_SURCHARGE, estimated: true, impossible }
+}
+
+/** Whether the bill depends on how many tokens the texts of the request have. */
+export function needsCount(billable: Billable): boolean {
+  if (billable.inputTokens !== undefined || chargesAllInput(billable)) return false
+  return inputTold(billable) === undefined
 }
 
 /** The most a request can still cost once the provider has reported what it read; undefined until then. */
@@ -149,11 +159,16 @@ function inputTold(billable: Billable): Usage | undefined {
  * The input most likely read. Where bytes do not tell, as with a document, a client that leaves on purpose would get it
  * for free, so all the input that was held for is charged.
  */
-function inputUntold({ input, inputTokensMax, isCut }: Billable): Usage {
-  if (isCut && input.unbounded) {
+function inputUntold(billable: Billable): Usage {
+  const { input, inputTokens, textTokens, inputTokensMax } = billable
+  if (chargesAllInput(billable)) {
     const heard = input.audio === true ? inputTokensMax : 0
     return { ...NO_USAGE, inputTokens: inputTokensMax, ...whereAny('audioTokens', heard) }
   }
-  const read = likelyInput(input)
+  const read = inputTokens ?? likelyInput(input, textTokens ?? textTokensAtMost(input))
   return { ...NO_USAGE, inputTokens: Math.min(read, inputTokensMax) }
+}
+
+function chargesAllInput({ input, isCut }: Billable): boolean {
+  return isCut && input.unbounded
 }

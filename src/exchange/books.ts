@@ -1,7 +1,11 @@
 // The bookkeeping of one exchange: which target was called, what it delivered, and the one settlement at the end.
 // Between the hold and that settlement nothing else may decide what a request costs.
+import { setTimeout } from 'node:timers/promises'
+
 import type { Admission } from '../access/admit.ts'
 import type { RaisedBounds } from '../access/raised-bounds.ts'
+import type { TextSample, Tokenizer } from '../access/tokenizer.ts'
+import { sampleOf } from '../access/tokenizer.ts'
 import { mayThink } from '../catalog/models.ts'
 import { costOf, costOfLines } from '../catalog/prices.ts'
 import { SEARCHES_MOST } from '../core/call.ts'
@@ -23,7 +27,8 @@ import type {
 } from '../ledger/ledger.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Bill, Billable } from './bill.ts'
-import { billOf, mostOf, NOTHING } from './bill.ts'
+import { billOf, mostOf, needsCount, NOTHING } from './bill.ts'
+import type { ClientRequest } from './client-request.ts'
 import { endedWith } from './ended-with.ts'
 import { Meter } from './meter.ts'
 import { nameOf } from './prepare.ts'
@@ -39,6 +44,7 @@ type Entry = {
   readonly left: readonly Skipped[]
   readonly startedMs: number
   readonly trace: Trace
+  readonly request: Pick<ClientRequest, 'texts'>
 }
 
 type BooksParts = {
@@ -46,7 +52,11 @@ type BooksParts = {
   readonly clock: Clock
   readonly log: Log
   readonly raisedBounds: RaisedBounds
+  readonly tokenizer: Tokenizer
 }
+
+/** How long another attempt waits for the count of what a failed one read: the tokenizer may still have to load. */
+const COUNT_MS_MAX = 500
 
 /** A hold is worth lowering when a budget has room for fewer than this many like it. */
 const TIGHT_BELOW = 8n
@@ -63,6 +73,7 @@ export class Books {
   /** The factor on the target's input bound at the time of the call. */
   #raisedBy = 1
   #isTrimmed = false
+  #sample: TextSample | undefined
   #settled: Promise<Settled | undefined> | undefined
 
   constructor(parts: BooksParts, entry: Entry) {
@@ -95,6 +106,13 @@ export class Books {
     return this.#meter.outputBytes
   }
 
+  /** The texts are about to be released: if the bill may depend on them, a sample is kept. */
+  keepSample(): void {
+    if (this.#target === undefined || !needsCount(this.#billable(this.#target, undefined))) return
+    const texts = this.#entry.request.texts()
+    this.#sample ??= texts && sampleOf(texts)
+  }
+
   noteAttempt(outcome: string): void {
     if (this.#target === undefined) return
     const { why } = this.#target
@@ -113,7 +131,7 @@ export class Books {
   async carryOn(failure: unknown): Promise<boolean> {
     const failed = this.#attempts.at(-1)
     if (this.#target === undefined || failed === undefined) return true
-    const owed = wholeOf(this.#bill(this.#target, failure))
+    const owed = wholeOf(await this.#bill(this.#target, failure, COUNT_MS_MAX))
     if (owed.cost > 0n) {
       // A ledger that does not answer may have held more, but has not said so: that counts as no room.
       const { holdId } = this.#entry.admission.hold
@@ -138,7 +156,7 @@ export class Books {
       await this.#parts.ledger.void(admission.hold.holdId, 'never sent to a provider')
       return undefined
     }
-    const bill = this.#target === undefined ? NOTHING : this.#bill(this.#target, failure)
+    const bill = this.#target === undefined ? NOTHING : await this.#bill(this.#target, failure)
     if (bill.impossible) this.#reportImpossible()
     this.#addSurcharge(bill)
     const settlement = this.#settlement(bill, failure)
@@ -212,27 +230,39 @@ export class Books {
     })
   }
 
-  #bill(target: Prepared, failure: unknown): Bill {
+  async #bill(target: Prepared, failure: unknown, countMsMax?: number): Promise<Bill> {
     const usage = failure instanceof GatewayError ? failure.details.usage : undefined
     if (usage !== undefined) this.#meter.see({ type: 'usage', usage }, this.#parts.clock)
     if (isUnbilled(failure) && !this.#meter.hasOutput) return NOTHING
-    return billOf(this.#billable(target, failure))
+    const billable = this.#billable(target, failure)
+    if (!needsCount(billable)) return billOf(billable)
+    this.keepSample()
+    if (this.#sample === undefined) return billOf(billable)
+    const counting = this.#parts.tokenizer.estimate(this.#sample)
+    const late = countMsMax && setTimeout(countMsMax, undefined, { ref: false })
+    const textTokens = await (late ? Promise.race([counting, late]) : counting)
+    return billOf({ ...billable, textTokens })
   }
 
   #billable(target: Prepared, failure: unknown): Billable {
     const { call, model, inputTokens, outputTokensMax, hold } = this.#entry.admission
     const inputs = model.kind === 'embedding' ? Math.max(1, call.input.items) : 1
     const isCut = failure instanceof ClientGone
-    const worksUnseen = !call.stream || mayThink(model, call.output)
+    const isLate = failure instanceof GatewayError && failure.code === 'provider_timeout'
+    // Of a stream that never came, nobody knows what was written.
+    const worksUnseen =
+      !call.stream || mayThink(model, call.output) || (isLate && !this.#meter.hasOutput)
     return {
       meter: this.#meter,
       price: target.price,
       inputTokensPossible: target.context * inputs * roundsPossible(target),
       input: call.input,
+      inputTokens: target.inputTokens,
+      textTokens: undefined,
       inputTokensMax: inputTokens,
       outputTokensMax: limitAt(target, outputTokensMax) * call.output.choices,
       isCut,
-      unseenMs: isCut && worksUnseen ? this.#silentMs() : 0,
+      unseenMs: (isCut || isLate) && worksUnseen ? this.#silentMs() : 0,
       held: hold.amountNanodollars,
       keepsLong: target.keepsLong,
     }

@@ -12,6 +12,7 @@ import type { Routed } from '../routing/route.ts'
 import type { AnswerContext, Codec, EdgeCodec } from '../wire/codec.ts'
 import type { JsonBody } from '../wire/json.ts'
 import { changeMembers, exactBody, readAgain, readSentBody } from '../wire/json.ts'
+import { textsOf } from '../wire/texts.ts'
 import { refuseLongInputs } from '../wire/tool-input.ts'
 import type { Asking } from './asking.ts'
 import type { Recalled, ResponsesState } from './responses-state.ts'
@@ -148,6 +149,11 @@ export class ClientRequest implements AnswerContext, Routed {
     const body = await readAgain(changeMembers(content, removals.changes))
     const call = withDropped(codec.readCall(body.value), removals.dropped)
     return new ClientRequest(this.#incoming, { ...this.#kept, body }, { call, clock: this.#clock })
+  }
+
+  /** What a tokenizer can count of its input; undefined once the content is freed. */
+  texts(): readonly string[] | undefined {
+    return this.#recalled && textsOf(this.codec.readCall, this.#recalled.body.value)
   }
 
   /** Frees the content: no target will be sent it any more. */

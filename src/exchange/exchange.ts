@@ -61,7 +61,8 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     const admission = await admit(parts, question)
     // From here on there is a hold, and every way out of this function settles it.
     const left = skipped(prepared, admission.hold)
-    const books = new Books(parts, { requestId, endpoint, admission, left, startedMs, trace })
+    const entry = { requestId, endpoint, admission, left, startedMs, trace, request }
+    const books = new Books(parts, entry)
     try {
       setAdmissionHeaders(reply, admission, question)
       if (call.stream) reply.beginStream(codec.encodeEvents(request))

@@ -6,7 +6,6 @@ import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Balances } from '../ledger/ledger.ts'
-import { textsOf } from '../wire/texts.ts'
 import { setBalanceHeaders } from './answer-headers.ts'
 import type { ClientRequest } from './client-request.ts'
 import { countAt } from './count-input.ts'
@@ -47,9 +46,8 @@ export class Question implements AdmissionRequest {
   }
 
   async texts(): Promise<readonly string[]> {
-    const { codec, content } = this.#request
     await this.#request.nextStep()
-    return textsOf(codec.readCall, content.value)
+    return this.#request.texts() ?? []
   }
 
   candidates(): readonly Candidate[] {

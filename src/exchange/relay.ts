@@ -127,6 +127,7 @@ class PassingStream {
     if (!this.#reply.hasBegun) {
       setTargetHeaders(this.#reply, this.#target)
       // From here on no other target can take over.
+      this.#books.keepSample()
       this.#request.release()
     }
     const text = this.#unsent
