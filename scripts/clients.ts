@@ -3,7 +3,7 @@
 import { playAgent, playAider } from '../test/clients/play-agents.ts'
 import { CLAUDE_CODE, CODEX, ensureAgents, opencode } from '../test/clients/agents.ts'
 import { LIBRARIES, playLibrary } from '../test/clients/libraries.ts'
-import { factsOf, PROGRAMS } from '../test/clients/programs.ts'
+import { factsOf, failedExamples, PROGRAMS } from '../test/clients/programs.ts'
 import type { Facts, SceneName } from '../test/clients/scenes.ts'
 import { jobFor, MODELS, problemsOf, SCENES } from '../test/clients/scenes.ts'
 import { configFor, startUpstream, UPSTREAMS } from '../test/clients/upstream/server.ts'
@@ -18,7 +18,7 @@ const isWanted = (name: string): boolean =>
 
 await using upstream = await startUpstream()
 await using gateway = await startGateway({ config: configFor(upstream.url) })
-const key = await gateway.key('clients', MODELS.join(','), '--budget', 'none')
+const key = await gateway.key('clients', [...MODELS, 'sandbox-chat'].join(','), '--budget', 'none')
 const job = jobFor(gateway.url, key)
 
 const rows = new Map<string, Map<string, string>>()
@@ -34,6 +34,8 @@ for (const program of PROGRAMS.filter(({ name }) => isWanted(name))) {
   for (const each of facts ?? []) note(each)
 }
 
+if (isWanted('examples')) failures.push(...(await failedExamples(job)))
+
 const agents = [
   CLAUDE_CODE,
   CODEX,
@@ -45,12 +47,12 @@ if (agents.length > 0) await ensureAgents()
 const place = (upstreamName: string) => ({
   upstream: upstreamName,
   job,
-  streams: () => upstream.streams(),
+  streams: () => upstream.streams(upstreamName),
 })
-for (const agent of agents) await cells((name, scene) => playAgent(agent, scene, place(name)))
+for (const agent of agents) await atOnce((name, scene) => playAgent(agent, scene, place(name)))
 if (isWanted('aider'))
   for (const family of ['openai', 'anthropic'] as const)
-    await cells((name, scene) => playAider(family, scene, place(name)))
+    await atOnce((name, scene) => playAider(family, scene, place(name)))
 
 const width = Math.max(...[...rows.keys()].map((name) => name.length))
 console.log(['client'.padEnd(width), ...UPSTREAMS.map((name) => name.padEnd(9))].join('  '))
@@ -66,6 +68,15 @@ process.exitCode = failures.length > 0 ? 1 : 0
 
 async function cells(play: (upstream: string, scene: SceneName) => Promise<Facts>): Promise<void> {
   for (const upstream of UPSTREAMS) for (const scene of SCENES) note(await play(upstream, scene))
+}
+
+/** Agents are slow to start and mostly wait. */
+async function atOnce(play: (upstream: string, scene: SceneName) => Promise<Facts>): Promise<void> {
+  await Promise.all(
+    UPSTREAMS.map(async (upstream) => {
+      for (const scene of SCENES) note(await play(upstream, scene))
+    }),
+  )
 }
 
 function note(facts: Facts): void {

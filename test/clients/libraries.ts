@@ -14,6 +14,7 @@ import { openaiChat } from '../matrix/speakers/openai-chat.ts'
 import { openaiResponses } from '../matrix/speakers/openai-responses.ts'
 import { previousAnthropic, PreviousOpenAI } from '../matrix/speakers/previous.ts'
 import type { Facts, Job, SceneName } from './scenes.ts'
+import type { Family } from './upstream/server.ts'
 
 const newest = ({ url, key, fetch }: Line): Anthropic =>
   new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0, fetch })
@@ -91,12 +92,18 @@ export async function playLibrary(
   { upstream, job }: { readonly upstream: string; readonly job: Job },
 ): Promise<Facts> {
   const { models, url } = job
-  const model = models[speaker.format === 'messages' ? 'claude' : 'gpt'][upstream] ?? ''
+  const model = models[familyOf(name, speaker)][upstream] ?? ''
   const connect = (key: string): Voice => speaker.connect({ url, key, fetch })
   const seen = await PLAYED[scene](connect, model, job).catch((error: unknown) => ({
     thrown: String(error),
   }))
   return { client: name, version: versionOf(folder), upstream, scene, ...seen }
+}
+
+/** LangChain.js calls models that it knows over responses alone, even where it is told not to. */
+function familyOf(name: string, { format }: Speaker): Family {
+  if (name === 'langchain-js, chat') return 'none'
+  return format === 'messages' ? 'claude' : 'gpt'
 }
 
 type Connect = (key: string) => Voice

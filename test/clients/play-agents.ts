@@ -97,7 +97,7 @@ export async function playAider(
         })
       case 'tools': {
         const rounds = Object.values(job.results).map((text) => edit('note.txt', text))
-        const test = ['--auto-test', '--test-cmd', 'grep mild note.txt']
+        const test = ['--auto-test', '--test-cmd', 'grep mild note.txt || (echo not mild; false)']
         const text = await edited(rounds, ...test)
         return text.trim() === 'mild' ? looked(job) : { text, places: [] }
       }
@@ -145,7 +145,9 @@ async function failures(job: Job, ask: (task: Partial<Task>) => Promise<Ended>) 
   const seen: Record<string, { status: number; message: string }> = {}
   for (const [name, task] of Object.entries(tasks)) {
     const { stdout, stderr } = await ask(task)
-    seen[name] = { status: statuses[name as keyof typeof tasks], message: stdout + stderr }
+    // Some wrap their lines.
+    const message = (stdout + stderr).replaceAll(/\s+/g, ' ')
+    seen[name] = { status: statuses[name as keyof typeof tasks], message }
   }
   return seen
 }

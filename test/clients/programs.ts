@@ -16,19 +16,22 @@ export type Program = {
   ready(): Promise<{ readonly command: string; readonly args: readonly string[] }>
 }
 
+const NEWEST = {
+  openai: ['openai==3.51.0'],
+  anthropic: ['anthropic==2.9.0'],
+  langchain: ['langchain==1.4.7', 'langchain-openai==1.7.3', 'langchain-anthropic==1.7.7'],
+  pydantic_ai: ['pydantic-ai==2.62.0'],
+  agents: ['openai-agents==0.24.0'],
+}
+
 export const PROGRAMS: readonly Program[] = [
-  python('openai_sdk', 'openai==3.51.0'),
-  python('openai_sdk', 'openai==2.54.0'),
-  python('anthropic_sdk', 'anthropic==2.9.0'),
-  python('anthropic_sdk', 'anthropic==1.17.0'),
-  python(
-    'langchain_library',
-    'langchain==1.4.7',
-    'langchain-openai==1.7.3',
-    'langchain-anthropic==1.7.7',
-  ),
-  python('pydantic_ai_library', 'pydantic-ai==2.62.0'),
-  python('openai_agents_library', 'openai-agents==0.24.0'),
+  python('openai_sdk', NEWEST.openai),
+  python('openai_sdk', ['openai==2.54.0']),
+  python('anthropic_sdk', NEWEST.anthropic),
+  python('anthropic_sdk', ['anthropic==1.17.0']),
+  python('langchain_library', NEWEST.langchain),
+  python('pydantic_ai_library', NEWEST.pydantic_ai),
+  python('openai_agents_library', NEWEST.agents),
   go('openai', 'openai-go/v3'),
   go('openai', 'openai-go/v2'),
   go('anthropic', 'anthropic-sdk-go/v2'),
@@ -45,7 +48,22 @@ export async function factsOf({ ready }: Program, job: Job): Promise<Facts[]> {
 
 const ENV = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', NO_PROXY: '127.0.0.1' }
 
-function python(program: string, ...requires: readonly string[]): Program {
+/** Runs the examples for Python in docs/using.md as they are printed, but for the address; says which failed. */
+export async function failedExamples({ url, key }: Pick<Job, 'url' | 'key'>): Promise<string[]> {
+  const text = readFileSync(new URL('../../docs/using.md', import.meta.url), 'utf8')
+  const failed: string[] = []
+  for (const [, block = ''] of text.matchAll(/^```python\n(.*?)^```/gms)) {
+    const [, library = ''] = /^from (openai|anthropic|langchain|pydantic_ai)/m.exec(block) ?? []
+    const command = await pythonWith(NEWEST[library as keyof typeof NEWEST])
+    const program = block.replaceAll('http://127.0.0.1:4000', url)
+    const env = { ...ENV, TOLLGATE_API_KEY: key }
+    const { code, stdout, stderr } = await run(command, ['-c', program], { env })
+    if (code !== 0 || stdout === '') failed.push(`docs/using.md, ${library}: ${stderr}`)
+  }
+  return failed
+}
+
+function python(program: string, requires: readonly string[]): Program {
   return {
     name: requires.join(' '),
     ready: async () => ({

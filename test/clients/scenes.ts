@@ -1,5 +1,7 @@
 // What every client does with every upstream format: a stream, a loop of three tool calls, an object of a schema, and
 // errors. A client reports the facts that its user sees; here they are judged.
+import { isDeepStrictEqual } from 'node:util'
+
 import type { Family } from './upstream/server.ts'
 import { FAMILIES, modelName, UPSTREAMS } from './upstream/server.ts'
 import { written } from './upstream/plan.ts'
@@ -61,7 +63,7 @@ export function jobFor(url: string, key: string) {
     key,
     prompts: PROMPTS,
     results: RESULTS,
-    models: { gpt: named('gpt'), claude: named('claude') },
+    models: { gpt: named('gpt'), claude: named('claude'), none: named('none') },
   }
 }
 
@@ -85,14 +87,14 @@ export function problemsOf(facts: Facts): string[] {
   if (thrown !== undefined) return [thrown]
   const wrong: string[] = []
   const expect = (name: string, value: unknown, wanted: unknown): void => {
-    if (JSON.stringify(value) !== JSON.stringify(wanted))
+    if (!isDeepStrictEqual(value, wanted))
       wrong.push(`${name} is ${JSON.stringify(value)}, not ${JSON.stringify(wanted)}`)
   }
   switch (scene) {
     case 'stream':
       expect('the text', text, WORDS)
       if (pieces < 6) wrong.push(`it came in ${pieces} pieces`)
-      if (input < 0 || output <= 0) wrong.push(`${input} tokens in, ${output} out`)
+      if (input <= 0 || output <= 0) wrong.push(`${input} tokens in, ${output} out`)
       break
     case 'tools': {
       const all = Object.keys(RESULTS)

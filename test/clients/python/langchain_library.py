@@ -16,7 +16,7 @@ class Person(BaseModel):
 
 
 def chat(model, key=KEY):
-    return ChatOpenAI(model=model, base_url=f"{URL}/v1", api_key=key, max_retries=0, stream_usage=True)
+    return ChatOpenAI(model=model, base_url=f"{URL}/v1", api_key=key, max_retries=0, stream_usage=True, use_responses_api=False)
 
 
 def responses(model, key=KEY):

@@ -9,7 +9,6 @@ URL = JOB["url"]
 KEY = JOB["key"]
 PROMPTS = JOB["prompts"]
 RESULTS = JOB["results"]
-PERSON = JOB["person"]
 
 looked_up = []
 

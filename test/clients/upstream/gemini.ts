@@ -82,7 +82,14 @@ function partsOf(contents: readonly JsonObject[]): Part[] {
           first['thoughtSignature'],
           `Function call in contents[${index}] is missing a thought_signature.`,
         )
-      return [{ kind: 'answer', text: '' }]
+      return [
+        {
+          kind: 'answer',
+          text: textsOf(content)
+            .map(({ text }) => text)
+            .join(''),
+        },
+      ]
     }
     const results = parts.filter((part) => part['functionResponse'] !== undefined)
     const names = results.map((part) => String(objectOf(part['functionResponse'])['name']))

@@ -67,8 +67,11 @@ export function next(seen: Seen): Turn {
     return said('nobody asked for an object')
   }
   if (plan.rounds !== undefined) {
-    const answers = seen.parts.slice(at + 1).filter(({ kind }) => kind === 'answer').length
-    return said(plan.rounds[answers] ?? 'Done.')
+    const told = new Set(plan.rounds.map((text) => text.trim()))
+    const past = seen.parts
+      .slice(at)
+      .filter(({ kind, text }) => kind === 'answer' && told.has(text.trim()))
+    return said(plan.rounds[past.length] ?? 'Done.')
   }
   const told = results.map(({ text }) => `[${text.trim()}]`).join(' ')
   const turn = said([plan.say ?? 'Done.', told].filter((text) => text !== '').join(' '))

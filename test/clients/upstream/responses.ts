@@ -9,7 +9,7 @@ import type { Answer, ServerEvent, Speech } from './server.ts'
 const FIELDS =
   'model input instructions tools tool_choice parallel_tool_calls stream stream_options max_output_tokens ' +
   'temperature top_p store include reasoning text metadata user safety_identifier prompt_cache_key truncation ' +
-  'max_tool_calls service_tier background top_logprobs prompt_cache_options prompt_cache_retention'
+  'max_tool_calls service_tier background top_logprobs prompt_cache_options prompt_cache_retention client_metadata'
 
 const seals = new Issued()
 const ids = new Issued()

@@ -35,10 +35,11 @@ export type Refused = { readonly path: string; readonly message: string; readonl
 
 export async function startUpstream() {
   const refused: Refused[] = []
-  let streams = 0
+  const streams = new Map<string, number>()
   const provider = await startProvider((message, response, bytes) => {
     const path = message.url ?? ''
-    const speech = SPEECHES[path.split('/')[1] ?? '']
+    const format = path.split('/')[1] ?? ''
+    const speech = SPEECHES[format]
     if (speech === undefined || message.method !== 'POST') return void response.writeHead(404).end()
     const body = JSON.parse(bytes.toString()) as JsonObject
     if (/count_?tokens/i.test(path))
@@ -47,7 +48,7 @@ export async function startUpstream() {
       const turn = next(speech.read(body))
       const { whole, events } = speech.answer(body, turn)
       if (!/stream/.test(path) && body['stream'] !== true) return send(response, 200, whole)
-      streams += 1
+      streams.set(format, (streams.get(format) ?? 0) + 1)
       stream(response, 'words' in turn && turn.isCut ? events.slice(0, -4) : events)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
@@ -55,7 +56,7 @@ export async function startUpstream() {
       send(response, error.status, speech.answer(body, NOTHING).error(error.message, error.status))
     }
   })
-  return { ...provider, refused, streams: () => streams }
+  return { ...provider, refused, streams: (format: string) => streams.get(format) ?? 0 }
 }
 
 function send(response: ServerResponse, status: number, body: JsonObject): void {
