@@ -83,6 +83,17 @@ test('a request too large for a provider has the same type as one too large for 
   }
 })
 
+test('a prompt that is too long is the request’s fault, however a stream says so', () => {
+  for (const complaint of [
+    { type: 'error', code: 'context_length_exceeded', message: 'no' },
+    { message: 'This exceeds the context window.' },
+  ]) {
+    const error = streamError(complaint)
+    assert.deepEqual([error.status, error.publicCode], [400, 'context_length_exceeded'])
+  }
+  assert.equal(streamError({ type: 'error', message: 'no' }).code, 'provider_failed')
+})
+
 test('a provider’s own code is passed on with its status', () => {
   const error = new GatewayError('invalid_request', 'too long', {
     provider: { status: 422, code: 'context_length_exceeded' },

@@ -185,7 +185,8 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
     return new GatewayError('provider_rate_limited', told, { cause, unbilled: true })
   }
   const isTooLarge = says(TOO_LARGE)
-  if (isTooLarge || says(REQUEST)) {
+  // Such a prompt is the request's fault even where an event has no type that says so.
+  if (isTooLarge || says(REQUEST) || toldCode === TOO_LONG_CODE) {
     return new GatewayError(isTooLarge ? 'request_too_large' : 'invalid_request', told, {
       ...(param === undefined ? {} : { param: redact(param) }),
       provider: {
