@@ -104,6 +104,21 @@ describe('a conversation', () => {
     assert.equal(third.asked['previous_response_id'], 'resp_a2')
   })
 
+  test('goes on without the probabilities of earlier answers, which are kept', async () => {
+    const told = (logprobs: Json): JsonObject => ({
+      ...says('sure'),
+      content: [{ type: 'output_text', text: 'sure', annotations: [], logprobs }],
+    })
+    const answer = response('resp_p1', told([{ token: 'sure', logprob: 0, top_logprobs: [] }]))
+    await turn({ input: 'how sure?' }, answer)
+    const next = await turn(
+      { input: [{ type: 'item_reference', id: 'msg_sure' }], previous_response_id: 'resp_p1' },
+      response('resp_p2', says('on')),
+    )
+    assert.deepEqual(next, [user('how sure?'), told([]), told([])])
+    assert.deepEqual((await findResponse(state, { keyId, id: 'resp_p1' }))?.response, answer)
+  })
+
   test('may branch, and outlives the answer it began with', async () => {
     await turn({ input: 'root' }, response('resp_b1', says('R')))
     await turn({ input: 'left', previous_response_id: 'resp_b1' }, response('resp_b2', says('L')))

@@ -133,7 +133,23 @@ type Conversation = { readonly items: readonly Json[]; readonly characters: numb
 const NOTHING: Conversation = { items: [], characters: 0 }
 
 function conversationOf({ input, response, characters }: StoredResponse): Conversation {
-  return { items: [...input, ...outputOf(response)], characters }
+  return { items: [...input, ...saidIn(response)], characters }
+}
+
+/**
+ * The answer as the next request carries it: without the probabilities of its tokens, which no model reads. With twenty
+ * alternatives each, those of a single page would be more than a request may contain.
+ */
+function saidIn(response: JsonObject | undefined): readonly Json[] {
+  return outputOf(response).map((item) =>
+    isObject(item) && isArray(item['content'])
+      ? { ...item, content: item['content'].map(withoutProbabilities) }
+      : item,
+  )
+}
+
+function withoutProbabilities(part: Json): Json {
+  return isObject(part) && isArray(part['logprobs']) ? { ...part, logprobs: [] } : part
 }
 
 async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Promise<JsonBody> {
@@ -223,7 +239,7 @@ async function referred(
 ): Promise<Json | undefined> {
   const id = await open(state, { keyId, id: shelfIdOf(keyId, itemId) })
   if (id === undefined) return undefined
-  const output = outputs.get(id) ?? outputOf((await findResponse(state, { keyId, id }))?.response)
+  const output = outputs.get(id) ?? saidIn((await findResponse(state, { keyId, id }))?.response)
   outputs.set(id, output)
   return output.find((one) => idOf(one) === itemId)
 }
