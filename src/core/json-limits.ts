@@ -55,6 +55,17 @@ export function isModest(text: string, depthMax = DEPTH_MAX): boolean {
   return true
 }
 
+/** How many fields the objects in a text have. */
+export function membersIn(text: string): number {
+  let members = 0
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index)
+    if (character === QUOTE) index = endOfString(text, index) - 1
+    else if (character === COLON) members += 1
+  }
+  return members
+}
+
 /** The index after a string's closing quote. */
 export function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {

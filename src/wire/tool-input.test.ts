@@ -21,6 +21,23 @@ function called(times: number, characters: number): Message[] {
   }))
 }
 
+test('the arguments of all calls together may have a hundred thousand fields', () => {
+  const input = JSON.stringify(
+    Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`a:${index}`, ':'])),
+  )
+  const calls = (times: number): Message[] =>
+    called(times, 0).map((message) => ({
+      ...message,
+      role: 'assistant',
+      parts: [{ type: 'tool-call', id: 'c', name: 'f', input, custom: false }],
+    }))
+  refuseLongInputs({ ...SAMPLE_CONVERSATION, messages: calls(1) })
+  assert.throws(() => refuseLongInputs({ ...SAMPLE_CONVERSATION, messages: calls(2) }), {
+    code: 'invalid_request',
+    message: /120000 fields in their arguments; at most 100000/,
+  })
+})
+
 test('the arguments of all calls together may have four million characters', () => {
   refuseLongInputs({ ...SAMPLE_CONVERSATION, messages: called(4, 1_000_000) })
   assert.throws(

@@ -1,5 +1,6 @@
 // A tool call's input as an object, as some formats carry it; in the canonical form it is the model's own text.
 import { GatewayError } from '../core/errors.ts'
+import { MEMBERS_MAX, membersIn } from '../core/json-limits.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CanonicalRequest, ToolCallPart } from '../core/request.ts'
 import { callsIn } from './call-ids.ts'
@@ -12,15 +13,32 @@ import { parseExactly } from './exact-json.ts'
  */
 const INPUTS_CHARACTERS_MAX = 4_000_000
 
+/** Shorter texts are parsed quickly, whatever is in them: what takes long is an object with very many fields. */
+const LONG_TEXT_CHARACTERS = 10_000
+
+/** What counts against a limit on the fields that are parsed in all texts of a request. */
+export function fieldsToParse(text: string): number {
+  return text.length < LONG_TEXT_CHARACTERS ? 0 : membersIn(text)
+}
+
 /** Refuses calls whose inputs no model has written. */
 export function refuseLongInputs(request: CanonicalRequest): void {
   if (request.kind !== 'chat') return
+  const calls = callsIn(request.messages)
   let characters = 0
-  for (const { input } of callsIn(request.messages)) characters += input.length
-  if (characters <= INPUTS_CHARACTERS_MAX) return
-  throw new GatewayError(
+  for (const { input } of calls) characters += input.length
+  if (characters > INPUTS_CHARACTERS_MAX) {
+    throw tooLong(characters, 'characters of', INPUTS_CHARACTERS_MAX)
+  }
+  let fields = 0
+  for (const { input } of calls) fields += fieldsToParse(input)
+  if (fields > MEMBERS_MAX.request) throw tooLong(fields, 'fields in their', MEMBERS_MAX.request)
+}
+
+function tooLong(count: number, what: string, most: number): GatewayError {
+  return new GatewayError(
     'invalid_request',
-    `the tool calls have ${characters} characters of arguments; at most ${INPUTS_CHARACTERS_MAX} can be translated for this model`,
+    `the tool calls have ${count} ${what} arguments; at most ${most} can be translated for this model`,
   )
 }
 

@@ -467,7 +467,7 @@ function inEveryFormat(format: Conversing): Readonly<Record<string, Make>> {
     'backslashes before quotes': (count) => withText(format, `${'\\'.repeat(100 * count)}"`),
     integers: (count) => ({ ...bare, extra: many(5 * count, (index) => index) }),
     'members of arguments': (count) =>
-      withArguments(format, JSON.stringify(members(count, () => 1))),
+      withArguments(format, JSON.stringify(members(2 * count, () => 1))),
     'long integers in arguments': (count) =>
       withArguments(format, `{"a":[${many(count, () => '12345678901234567890').join(',')}]}`),
     'brackets in arguments': (count) =>

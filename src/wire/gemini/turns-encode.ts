@@ -1,5 +1,6 @@
 // The messages of a conversation as the contents of generateContent: alternating user and model turns, a separate
 // system prompt, and function results at the beginning of the turn that follows the calls.
+import { MEMBERS_MAX } from '../../core/json-limits.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type {
   AssistantPart,
@@ -14,7 +15,7 @@ import { callsIn, withUniqueCallIds } from '../call-ids.ts'
 import { parseExactly } from '../exact-json.ts'
 import { lateInstruction } from '../instructions.ts'
 import { typeOfUrl } from '../media.ts'
-import { callInput } from '../tool-input.ts'
+import { callInput, fieldsToParse } from '../tool-input.ts'
 import { NO_CONTENT, takeTurns } from '../turns.ts'
 import type { Turn } from '../turns.ts'
 import { generationOf } from './generation.ts'
@@ -31,7 +32,7 @@ type EncodedTurns = {
 export function encodeTurns({ model, messages: given }: Conversation): EncodedTurns {
   const messages = withUniqueCallIds(given)
   const calls = new Map(callsIn(messages).map(({ id, name }, number) => [id, { number, name }]))
-  const setting: Setting = { model, calls, parsedMax: PARSED_CHARACTERS_MAX }
+  const setting: Setting = { model, calls, ...PARSED_MAX }
   const { leading, turns } = takeTurns<Result>(messages, (turn, message) =>
     addMessage(turn, message, setting),
   )
@@ -44,12 +45,13 @@ export function encodeTurns({ model, messages: given }: Conversation): EncodedTu
 type Setting = {
   readonly model: string
   readonly calls: ReadonlyMap<string, Call>
-  /** How many characters of results may still be parsed. */
-  parsedMax: number
+  /** How many characters and fields of results may still be parsed. */
+  charactersMax: number
+  fieldsMax: number
 }
 
 /** As much as the inputs of calls may have (`tool-input.ts`). Results beyond it are sent as texts. */
-const PARSED_CHARACTERS_MAX = 4_000_000
+const PARSED_MAX = { charactersMax: 4_000_000, fieldsMax: MEMBERS_MAX.request }
 
 function addMessage({ results, blocks }: Turn<Result>, message: Message, setting: Setting): void {
   const { model, calls } = setting
@@ -156,8 +158,10 @@ function encodeResult(message: ToolMessage, name: string, setting: Setting): Jso
   const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   const response = (): JsonObject => {
     if (message.isError === true) return { error: text }
-    setting.parsedMax -= text.length
-    return (setting.parsedMax < 0 ? undefined : parseExactly(text)) ?? { result: text }
+    setting.charactersMax -= text.length
+    setting.fieldsMax -= fieldsToParse(text)
+    const isTooMuch = setting.charactersMax < 0 || setting.fieldsMax < 0
+    return (isTooMuch ? undefined : parseExactly(text)) ?? { result: text }
   }
   return { functionResponse: { name, response: response() } }
 }
