@@ -12,7 +12,8 @@ import { inOlderWords } from '../src/providers/compatible.ts'
 import { withFreeParser } from '../src/providers/openrouter-files.ts'
 import { unknownIn, withoutUnknown } from '../src/providers/strict-place.ts'
 import { codecOf, upstreamCodecOf } from '../src/wire/codecs.ts'
-import { exactBody, readJsonBody } from '../src/wire/json.ts'
+import { exactly } from '../src/wire/exact-json.ts'
+import { readJsonBody } from '../src/wire/json.ts'
 import { lossesOf } from '../src/wire/losses.ts'
 import { textsOf } from '../src/wire/texts.ts'
 import type { WorstBody } from './support/worst-bodies.ts'
@@ -85,7 +86,7 @@ function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<str
     ['finding its conversation', () => codec.affinityOf(value)],
     ['forwarding', () => codec.forwardRequest(body, { model: 'other' })],
     ['forgetting thoughts', () => codec.withoutThoughts?.(value)],
-    ['exact numbers', () => exactBody(body)],
+    ['exact numbers', () => exactly(bytes.toString(), value)],
     ['decoding', () => codec.decodeRequest(value)],
   ])
   const request = unlessRefused(() => codec.decodeRequest(value))

@@ -131,8 +131,7 @@ export class ClientRequest implements AnswerContext, Routed {
   async decode(): Promise<void> {
     if (this.#canonical !== undefined) return
     const { codec, content } = this
-    await this.nextStep()
-    const exact = exactBody(content)
+    const exact = await exactBody(content)
     await this.nextStep()
     const canonical = codec.decodeRequest(exact)
     refuseLongInputs(canonical)
@@ -142,8 +141,7 @@ export class ClientRequest implements AnswerContext, Routed {
   /** The same request without the thoughts of earlier turns, which it lists as dropped; undefined = it has none. */
   async withoutThoughts(): Promise<ClientRequest | undefined> {
     const { codec, content } = this
-    await this.nextStep()
-    const removals = codec.withoutThoughts?.(exactBody(content))
+    const removals = codec.withoutThoughts?.(await exactBody(content))
     if (removals === undefined) return undefined
     await this.nextStep()
     const body = await readAgain(changeMembers(content, removals.changes))

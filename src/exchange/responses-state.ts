@@ -159,8 +159,8 @@ async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Pr
   // Input that is neither text nor a list is refused where the rest of the request is read.
   if (items === undefined || (!hasPrevious && !items.some(isReference))) return sent
   const before = hasPrevious ? await previous(state, keyId, previousId) : NOTHING
-  await nextStep(sent.bytes.length)
-  const now = await withReferred(state, keyId, itemsOf(exactBody(sent)['input']) ?? [])
+  const exact = await exactBody(sent)
+  const now = await withReferred(state, keyId, itemsOf(exact['input']) ?? [])
   await nextStep(sent.bytes.length + before.characters)
   const rebuilt = changeMembers(sent, {
     previous_response_id: undefined,

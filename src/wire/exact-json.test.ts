@@ -37,6 +37,8 @@ test('whole numbers of any length survive parsing and writing, and everything el
 test('a name, a text or a fraction with as many digits stays what it is', () => {
   const text = '{"1234567890123456789":"\\"9007199254740993","a":-12345678901234567.5,"b":1e0}'
   assert.deepEqual(parseExactly(text), JSON.parse(text))
+  const value = JSON.parse(text) as JsonObject
+  assert.equal(exactly(text, value), value, 'and is not parsed again')
 })
 
 test('one long number among a million others hardly slows parsing', () => {

@@ -18,8 +18,22 @@ export function parseExactly(text: string): JsonObject | undefined {
 
 /** The same for a text that is already parsed; nearly always, that value is exact enough. */
 export function exactly(text: string, value: JsonObject): JsonObject {
-  if (!/\d{16}/.test(text)) return value
-  return unmarkedMembers(JSON.parse(withMarks(text)) as JsonObject)
+  const marked = withMarks(text)
+  return marked === undefined ? value : unmarkedMembers(JSON.parse(marked) as JsonObject)
+}
+
+/** The same for a large text. */
+export async function exactlyInSteps(
+  text: string,
+  value: JsonObject,
+  nextStep: () => Promise<void>,
+): Promise<JsonObject> {
+  const marked = withMarks(text)
+  if (marked === undefined) return value
+  await nextStep()
+  const parsed = JSON.parse(marked) as JsonObject
+  await nextStep()
+  return unmarkedMembers(parsed)
 }
 
 /** The shortest integer that may be rounded has sixteen digits. */
@@ -31,8 +45,12 @@ const LONG_INTEGERS_MAX = 20_000
 /** The beginning of a string that stands for a long integer while its text is parsed; no client can know it. */
 const MARK = `${randomUUID()} `
 
-/** The text with a marked string in place of each long integer. A reviver would find them, too, but far more slowly. */
-function withMarks(text: string): string {
+/**
+ * The text with a marked string in place of each long integer; undefined if it has none. A reviver would find them, too,
+ * but far more slowly.
+ */
+function withMarks(text: string): string | undefined {
+  if (!/\d{16}/.test(text)) return undefined
   let marked = ''
   let copiedTo = 0
   let count = 0
@@ -49,7 +67,7 @@ function withMarks(text: string): string {
     }
     index = end - 1
   }
-  return marked + text.slice(copiedTo)
+  return count === 0 ? undefined : marked + text.slice(copiedTo)
 }
 
 const PLUS = 0x2b

@@ -17,7 +17,7 @@ import { CONTAINERS_MAX, DEPTH_MAX, MEMBERS_MAX } from '../core/json-limits.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { nextStep } from '../core/long-work.ts'
-import { exactly } from './exact-json.ts'
+import { exactly, exactlyInSteps } from './exact-json.ts'
 import { repeatedField } from './repeated-field.ts'
 
 export type JsonBody = {
@@ -108,9 +108,13 @@ function namesIn(container: object): number {
   return names
 }
 
-/** The value of the body, with every integer as it was written. */
-export function exactBody({ bytes, value }: JsonBody): JsonObject {
-  return exactly(bytes.toString('utf8'), value)
+/** The value of the body, with every integer as it was written; made in steps. */
+export async function exactBody({ bytes, value }: JsonBody): Promise<JsonObject> {
+  const step = (): Promise<void> => nextStep(bytes.length)
+  await step()
+  const text = bytes.toString('utf8')
+  await step()
+  return exactlyInSteps(text, value, step)
 }
 
 /** The body with some members replaced, added, or (undefined) removed. One set to its own value keeps its bytes. */
@@ -153,18 +157,34 @@ export function rewriteMembers(
   changesOf: (value: JsonObject) => JsonObject,
 ): Buffer {
   const changes = changesOf(body.value)
-  if (!isAnyRewritten(body.value, changes)) return changeMembers(body, changes)
-  const value = exactBody(body)
-  return value === body.value
-    ? changeMembers(body, changes)
-    : changeMembers({ ...body, value }, changesOf(value))
+  const exact = exactMembers(body, rewrittenIn(body.value, changes))
+  if (exact === undefined) return changeMembers(body, changes)
+  const value = { ...body.value, ...exact }
+  return changeMembers({ ...body, value }, changesOf(value))
 }
 
-function isAnyRewritten(value: JsonObject, changes: JsonObject): boolean {
-  return Object.entries(changes).some(
-    ([name, change]) =>
-      typeof change === 'object' && change !== value[name] && typeof value[name] === 'object',
+function rewrittenIn(value: JsonObject, changes: JsonObject): readonly string[] {
+  return Object.keys(changes).filter(
+    (name) =>
+      typeof changes[name] === 'object' &&
+      changes[name] !== value[name] &&
+      typeof value[name] === 'object',
   )
+}
+
+/** These members as they were written; undefined if none of them has a long integer. The others need not be read again. */
+function exactMembers(
+  { bytes, value, members }: JsonBody,
+  names: readonly string[],
+): JsonObject | undefined {
+  if (names.length === 0) return undefined
+  const rounded = Object.fromEntries(names.map((name) => [name, value[name]]))
+  const written = names.map((name) => {
+    const { valueStart, end } = members.get(name) ?? { valueStart: 0, end: 0 }
+    return `${JSON.stringify(name)}:${bytes.toString('utf8', valueStart, end)}`
+  })
+  const exact = exactly(`{${written.join(',')}}`, rounded)
+  return exact === rounded ? undefined : exact
 }
 
 function parse(text: string): unknown {

@@ -464,6 +464,10 @@ function inEveryFormat(format: Conversing): Readonly<Record<string, Make>> {
     'a plain text': (count) => withText(format, 'x'.repeat(200 * count)),
     'a text of escapes': (count) => withText(format, '"\\\n'.repeat(50 * count)),
     'a text beyond ASCII': (count) => withText(format, 'aé语😀'.repeat(20 * count)),
+    'a text beside a long integer': (count) => ({
+      ...withText(format, '语'.repeat(60 * count)),
+      extra: 1e20,
+    }),
     'backslashes before quotes': (count) => withText(format, `${'\\'.repeat(100 * count)}"`),
     integers: (count) => ({ ...bare, extra: many(5 * count, (index) => index) }),
     'members of arguments': (count) =>
