@@ -340,6 +340,19 @@ for (const framing of ['content-length: 50000', 'transfer-encoding: chunked'])
     await edge.drain(60_000)
   })
 
+test('a request for another protocol is answered, and ends the connection', async () => {
+  const edge = edgeWith({ serve: () => assert.fail() }, silent())
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const { client, socket } = await accepted(port)
+  client.write(
+    'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+  )
+  const [answer] = await once(client, 'data')
+  assert.match(String(answer), /^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i)
+  await edge.drain(60_000)
+  assert.ok(socket.destroyed)
+})
+
 test('a client that expects 100-continue is told to go on only once its body is wanted', async () => {
   const edge = edgeWith({ serve: () => assert.fail() }, silent())
   const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))

@@ -140,8 +140,9 @@ export class Edge {
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { parts, log, counts } = this.#options
     const startedMs = parts.clock.monotonicMs()
-    // While draining, no client should send another request over a connection that is about to end.
-    if (this.#isDraining) response.shouldKeepAlive = false
+    // While draining, no client should send another request over a connection that is about to end. After a request for
+    // another protocol, node reads whatever follows, at full speed and without end.
+    if (this.#isDraining || message.headers.upgrade !== undefined) response.shouldKeepAlive = false
     const path = pathOf(message)
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)
