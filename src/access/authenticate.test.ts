@@ -71,6 +71,8 @@ test('with `either`, the other header counts when the family’s own holds no ke
     messages(`Bearer ${secret}`, ' '),
     messages(`Bearer ${secret}`, 'nonsense'),
     messages('Bearer nonsense', secret),
+    messages('Digest username="a", realm="b", nonce="c"', secret),
+    chat('AWS4-HMAC-SHA256 Credential=a, SignedHeaders=host, Signature=b', secret),
     messages(`Bearer ${secret}`, `${secret}, ${secret}`),
   ]) {
     assert.equal(await authenticate(door(caller, 'either'), credentials, {}), caller)

@@ -70,7 +70,9 @@ function isKey(value: string | undefined): value is string {
   return value !== undefined && isWellFormedSecret(value)
 }
 
-function bearerOf({ authorization }: Credentials): string | undefined {
+function bearerOf({ authorization = '' }: Credentials): string | undefined {
+  // Other schemes separate their parameters by commas.
+  if (!/(?:^|,)\s*bearer /i.test(authorization)) return undefined
   const match = /^bearer +(\S+)$/i.exec(valueOf('Authorization', authorization))
   return match?.[1]
 }
