@@ -5,7 +5,7 @@ import type { Ability, ModelKind } from '../core/endpoints.ts'
 import { defined } from '../core/json.ts'
 import { mainModels } from './facts.ts'
 import { knowledgeOf, knownAbout, priceAt, SANDBOX, statedAbout } from './known.ts'
-import type { CatalogParts, CatalogProvider, Knowledge, SandboxModel } from './known.ts'
+import type { CatalogParts, Knowledge, SandboxModel } from './known.ts'
 import { targetName } from './models.ts'
 import type {
   Abilities,
@@ -30,10 +30,7 @@ export const TIMEOUTS: Timeouts = {
 const FIRST_BYTE_MS_THINKING = 600_000
 
 export function buildCatalog(parts: CatalogParts): Catalog {
-  const entries = [
-    ...parts.sandbox.map(sandboxEntry),
-    ...(parts.entries ?? mainEntries(parts.providers)),
-  ]
+  const entries = [...parts.sandbox.map(sandboxEntry), ...(parts.entries ?? mainEntries(parts))]
   const context = knowledgeOf(parts, entries)
   const models = new Map(entries.map((entry) => [entry.id, resolveModel(context, entry)]))
   const changes = context.changes()
@@ -49,10 +46,10 @@ function sandboxEntry({ id }: SandboxModel): ModelEntry {
 }
 
 /** With two providers of one vendor, the first serves its models; several targets are for the operator to configure. */
-function mainEntries(providers: readonly CatalogProvider[]): readonly ModelEntry[] {
+function mainEntries({ providers, leftOut }: CatalogParts): readonly ModelEntry[] {
   const entries = new Map<string, ModelEntry>()
   for (const { name, vendor } of providers) {
-    for (const id of vendor === null ? [] : mainModels(vendor)) {
+    for (const id of vendor === null || leftOut.has(name) ? [] : mainModels(vendor)) {
       if (!entries.has(id)) entries.set(id, entryFor(id, name))
     }
   }

@@ -11,6 +11,7 @@ import { inRegion, withDiscount } from './prices.ts'
 import type { Price } from './prices.ts'
 
 export type CatalogParts = {
+  /** Perhaps also some that are left out: prices there can be referred to. */
   readonly providers: readonly CatalogProvider[]
   /** Providers that are configured but cannot be used, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>

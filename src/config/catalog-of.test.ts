@@ -15,7 +15,8 @@ function modelAt(provider: object, model: string): Model | undefined {
   const settings = { ...providerSettings.parse(provider), name: 'there' }
   const target = { provider: 'there', model, weight: 1, timeouts: {} }
   const entry = { id: 'm', targets: [target], fallbacks: [], abilities: {} }
-  const config = { providers: [settings], leftOut: new Map(), models: [entry], sandbox: false }
+  const known = { providers: [settings], leftOut: new Map(), keyless: [] }
+  const config = { ...known, models: [entry], sandbox: false }
   return catalogOf(config, { sandbox: [], now: NOW }).get('m')
 }
 

@@ -10,11 +10,11 @@ import type { ProviderSettings } from '../providers/adapters.ts'
 import type { Config } from './load.ts'
 
 export function catalogOf(
-  config: Pick<Config, 'providers' | 'leftOut' | 'models' | 'sandbox'>,
+  config: Pick<Config, 'providers' | 'leftOut' | 'keyless' | 'models' | 'sandbox'>,
   { sandbox, now }: { readonly sandbox: readonly SandboxModel[]; readonly now: number },
 ): Catalog {
   return buildCatalog({
-    providers: config.providers.map(toCatalogProvider),
+    providers: [...config.providers, ...config.keyless].map(toCatalogProvider),
     leftOut: config.leftOut,
     entries: config.models,
     sandbox: config.sandbox ? sandbox : [],

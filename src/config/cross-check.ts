@@ -162,7 +162,10 @@ function checkAgreement({ providers = {}, models = {} }: FileSettings): readonly
       if (said === undefined) return []
       const path = pathOf(['models', id, at(model)])
       return model.targets.flatMap(({ provider, model: name }) => {
-        const figures = providers[provider]?.models[name]
+        const settings = providers[provider]
+        // What cannot be read, or is wrong itself, may say it.
+        if (settings === undefined && provider !== SANDBOX) return []
+        const figures = settings?.models[name]
         // What is said about the provider's model itself settles it.
         if (figures !== undefined && of(figures) !== undefined) return []
         const target = targetName(provider, name)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
+import { catalogOf } from './catalog-of.ts'
 import { loadConfig } from './load.ts'
 import type { ConfigSource } from './written.ts'
 import { ConfigError } from './problems.ts'
@@ -126,6 +127,36 @@ models:
   three: { targets: [a/m], fallbacks: [a/n], price: { input: 3, output: 3 }, context: 9 }
 `)
     assert.equal(models?.length, 3)
+  })
+
+  test('a price can be like one at a provider that is left out', () => {
+    const config = load(
+      `
+providers:
+  openai: { kind: openai, api_key: "\${KEY:-}", models: { own: { price: { input: 3, output: 4 } } } }
+  local: { kind: openai, base_url: "http://127.0.0.1:8000/v1" }
+models:
+  gpt: { targets: [openai/gpt-5-mini] }
+  one: { targets: [local/one], price_like: gpt, context: 100, max_output: 10 }
+  two: { targets: [local/two], price_like: openai/own, context: 100, max_output: 10 }
+`,
+    )
+    assert.deepEqual([...config.leftOut.keys()], ['openai'])
+    const models = catalogOf(config, { sandbox: [], now: Date.parse('2026-10-01T00:00:00Z') })
+    assert.deepEqual(
+      ['gpt', 'one', 'two'].map((id) => models.get(id)?.price?.rates.output),
+      [undefined, 2_000_000n, 4_000_000n],
+    )
+  })
+
+  test('what is said about the models of a provider counts even while its secret cannot be read', () => {
+    const { leftOut } = load(`
+providers: { a: { kind: openai, api_key: "file:/no/such/secret", models: { m: { price: free } } } }
+models:
+  one: { targets: [a/m], price: { input: 1, output: 2 } }
+  two: { targets: [a/m], price: { input: 3, output: 4 } }
+`)
+    assert.deepEqual([...leftOut.keys()], ['a'])
   })
 
   test('a provider whose secret cannot be read is left out, and the rest works', () => {

@@ -32,6 +32,8 @@ export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   readonly providers: readonly Named<ProviderSettings>[]
   /** Providers that are configured and cannot be used, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>
+  /** Of those, the ones that lack only their key: what is said about the prices there still counts. */
+  readonly keyless: readonly Named<ProviderSettings>[]
   /** Of those, the settings whose files could not be read: a mistake, or a vault that is late. */
   readonly unreadable: readonly LostSetting[]
   /** Null = the main models of each provider. */
@@ -175,15 +177,16 @@ function splitProviders(
   { unreadable }: Pick<Written, 'unreadable'>,
 ) {
   const usable: Named<ProviderSettings>[] = []
+  const keyless: Named<ProviderSettings>[] = []
   const leftOut = new Map(
     unreadable.map(({ provider, path, message }) => [provider, `${path} ${message}`]),
   )
   for (const [name, settings] of Object.entries(providers)) {
     const reason = whyLeftOut(settings)
-    if (reason === undefined) usable.push({ ...settings, name })
-    else leftOut.set(name, reason)
+    ;(reason === undefined ? usable : keyless).push({ ...settings, name })
+    if (reason !== undefined) leftOut.set(name, reason)
   }
-  return { providers: usable, leftOut }
+  return { providers: usable, leftOut, keyless }
 }
 
 function whyLeftOut(settings: ProviderSettings): string | undefined {
