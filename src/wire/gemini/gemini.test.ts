@@ -19,6 +19,21 @@ function conversation(more: Partial<Conversation>): Conversation {
 
 const hi = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: {} }
 
+test('results beyond a hundred thousand fields are sent as texts', () => {
+  const fields = Array.from({ length: 60_000 }, (_, index) => [`f${index}`, 0] as const)
+  const text = JSON.stringify(Object.fromEntries(fields))
+  const messages = ['a', 'b'].flatMap((id): Conversation['messages'] => [
+    {
+      role: 'assistant',
+      parts: [{ type: 'tool-call', id, name: 'f', input: '{}', custom: false }],
+    },
+    { role: 'tool', callId: id, parts: [{ type: 'text', text }] },
+  ])
+  const written = JSON.stringify(geminiCodec.encodeRequest(conversation({ messages })))
+  assert.equal(written.split('"response":{"f0":0,').length, 2)
+  assert.equal(written.split(`"response":${JSON.stringify({ result: text })}`).length, 2)
+})
+
 describe('a request', () => {
   const cases: readonly (readonly [string, Partial<Conversation>, JsonObject])[] = [
     ['the smallest', {}, hi],
