@@ -9,6 +9,7 @@ import Anthropic from '@anthropic-ai/sdk'
 
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { listOf, objectOf, typeOf } from '../../core/json.ts'
 import { processorMs } from '../../core/sample-time.ts'
@@ -192,6 +193,9 @@ describe('the input is counted as well as it is known', () => {
     assert.deepEqual(counts([start, ...said, ...end], 7), ['7', '30'])
     assert.deepEqual(counts([start, { type: 'ping' }, ...said, ...end], 7), ['7', '30'])
     assert.deepEqual(counts([start, ...said, { type: 'response-end' }], 7), ['7', '7'])
+    // Some servers send a usage of zeros with every piece until the last.
+    const uncounted: CanonicalEvent = { type: 'usage', usage: NO_USAGE }
+    assert.deepEqual(counts([start, uncounted, ...said, ...end], 7), ['7', '30'])
   })
 })
 

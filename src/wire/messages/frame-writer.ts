@@ -82,7 +82,10 @@ export class FrameWriter {
     if ('choice' in event && event.choice !== (this.#choice ??= event.choice)) return []
     if (event.type === 'response-start') return []
     if (event.type === 'usage') {
-      this.#counted = event
+      const { inputTokens } = this.#counted.usage
+      // Who says that nothing was read has not counted yet.
+      const isCounted = event.usage.inputTokens > 0
+      this.#counted = isCounted ? event : { ...event, usage: { ...event.usage, inputTokens } }
       return []
     }
     if (event.type === 'ping') return this.#isStarted ? [{ type: 'ping' }] : []
