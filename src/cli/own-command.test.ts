@@ -37,3 +37,10 @@ test('its name alone runs it where that is what the shell finds', () => {
   assert.equal(from(foreign), `node ${JSON.stringify(program)}`)
   assert.equal(from(undefined), `node ${JSON.stringify(program)}`)
 })
+
+test('the launcher runs it where the built program was started without it', () => {
+  const built = join(folderOf('package', 'dist'), 'main.js')
+  writeFileSync(built, '')
+  const command = ownCommand({ program: built, folder: root, path: undefined })
+  assert.equal(command, `node ${JSON.stringify(program)}`)
+})
