@@ -217,6 +217,14 @@ describe('entries', () => {
     )
   })
 
+  test('a model whose targets are all left out is served by its fallbacks', () => {
+    const entries = [entry({ id: 'm', targets: ['gone/x'], fallbacks: ['openai/gpt-5'] })]
+    const model = build({ entries, leftOut: new Map([['gone', 'its api_key is empty']]) }).get('m')
+    assert.deepEqual([model?.available, model?.targets, model?.maxOutput], [true, [], 128_000])
+    assert.equal(model?.price?.rates.output, 10_000_000n)
+    assert.equal(model.reason, 'gone/x is left out: its api_key is empty')
+  })
+
   test('a price is the same under every name of the target', () => {
     const catalog = build({
       entries: [

@@ -73,17 +73,19 @@ function resolveModel(context: Knowledge, entry: ModelEntry): Model {
     })
   const targets = resolve('targets', entry.targets)
   const fallbacks = resolve('fallbacks', entry.fallbacks)
+  // Where no target can be used, the fallbacks serve the model, and its figures are theirs.
+  const serving = targets.length > 0 ? targets : fallbacks
   return {
     id: entry.id,
     kind,
     targets,
     fallbacks,
-    price: targets[0]?.price ?? null,
-    context: least(targets.map((target) => target.context)),
-    maxOutput: least(targets.map((target) => target.maxOutput)),
+    price: serving[0]?.price ?? null,
+    context: least(serving.map((target) => target.context)),
+    maxOutput: least(serving.map((target) => target.maxOutput)),
     defaultOutput: entry.defaultOutput ?? null,
     abilities: abilitiesOf(context, entry),
-    available: targets.length > 0,
+    available: serving.length > 0,
     leftOut,
     reason: leftOut.length === 0 ? null : leftOut.map(({ reason }) => reason).join('; '),
   }

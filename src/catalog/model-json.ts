@@ -7,7 +7,7 @@ export function modelJson(model: Model) {
   return {
     id: model.id,
     kind: model.kind,
-    provider: model.targets[0]?.provider ?? null,
+    provider: (model.targets[0] ?? model.fallbacks[0])?.provider ?? null,
     targets: [
       ...model.targets.map((target) => targetJson(target, 'target')),
       ...model.fallbacks.map((target) => targetJson(target, 'fallback')),

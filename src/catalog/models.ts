@@ -17,7 +17,7 @@ export type Model = {
   /** The public name: what a client sends, what an allowlist holds, what every reply carries. */
   readonly id: string
   readonly kind: ModelKind
-  /** Where traffic is split by weight. Empty when the model is not available. */
+  /** Where traffic is split by weight. May be empty: then the fallbacks serve the model, or nobody does. */
   readonly targets: readonly Target[]
   /** Tried in this order when no target answers. */
   readonly fallbacks: readonly Target[]

@@ -85,9 +85,11 @@ export async function showModel(
 }
 
 /** A model that only a test key's allowlist names is known by name alone: the sandbox plays it as any kind. */
-type Listed = Pick<Model, 'id' | 'targets' | 'context' | 'maxOutput'> & {
+type Listed = Pick<Model, 'id' | 'targets' | 'fallbacks' | 'context' | 'maxOutput'> & {
   readonly kind: ModelKind | null
 }
+
+const UNKNOWN = { kind: null, targets: [], fallbacks: [], context: null, maxOutput: null }
 
 function modelsOf({ catalog }: ListingParts, caller: Caller): readonly Listed[] {
   const known = catalog()
@@ -96,10 +98,7 @@ function modelsOf({ catalog }: ListingParts, caller: Caller): readonly Listed[] 
   if (caller.mode === 'live') return known.filter(({ available }) => available)
   const names = new Set(known.map(({ id }) => id))
   const played = [...caller.models].filter((id) => !names.has(id))
-  return [
-    ...known,
-    ...played.map((id) => ({ id, kind: null, targets: [], context: null, maxOutput: null })),
-  ]
+  return [...known, ...played.map((id) => ({ ...UNKNOWN, id }))]
 }
 
 /** Publication dates are not known here; both families only require that there is one. */
@@ -110,7 +109,7 @@ function entryOf(model: Listed): JsonObject {
     id: model.id,
     object: 'model',
     created: CREATED,
-    owned_by: model.targets[0]?.provider ?? 'tollgate',
+    owned_by: (model.targets[0] ?? model.fallbacks[0])?.provider ?? 'tollgate',
     type: 'model',
     kind: model.kind,
     display_name: model.id,

@@ -214,3 +214,26 @@ models:
     assert.ok(Number(error['required']) < 0.003)
   })
 })
+
+test('a fallback serves a model whose only target is left out', async () => {
+  await using upstream = await provider(new Set())
+  await using gateway = await startGateway({
+    config: `
+providers:
+  local: { kind: openai, api: chat, base_url: "${upstream.url}/v1" }
+  other: { kind: anthropic, api_key: "\${NOT_SET:-}" }
+models:
+  claude: { targets: [other/claude-sonnet-4-6], fallbacks: [local/large] }
+  large: { targets: [local/large], price: { input: 0.25, output: 2.00 }, ${LIMITS} }
+`,
+  })
+  const answer = await ask(gateway, { key: await gateway.key('demo', 'claude'), model: 'claude' })
+  assert.deepEqual([answer.status, answer.headers.get('x-tollgate-cost')], [200, '0.00125'])
+  const { models } = await gateway.tollgate('models')
+  const claude = (models as { readonly id: string }[]).find(({ id }) => id === 'claude')
+  assert.partialDeepStrictEqual(claude, {
+    available: true,
+    provider: 'local',
+    reason: 'other/claude-sonnet-4-6 is left out: its api_key is empty',
+  })
+})
