@@ -109,7 +109,7 @@ const SECRETS: readonly Secret[] = [
   },
   {
     marks: ['earer', 'EARER'],
-    pattern: /(Bearer\s)[^\s"\\]+/gi,
+    pattern: /\b(Bearer\s)[^\s"\\]+/gi,
     replacement: '$1[redacted]',
   },
 ]
