@@ -73,6 +73,7 @@ test('a body that no endpoint can read is a 400', () => {
     ),
     'a hundred thousand objects': Buffer.from(`{"a":[${'{},'.repeat(99_999)}{}]}`),
     'half a million values': Buffer.from(`{"a":[${'1,'.repeat(500_000)}1]}`),
+    'three hundred thousand texts': Buffer.from(`{"a":[${'"b",'.repeat(300_000)}1]}`),
     'five million escapes': Buffer.from(`{"a":"${'\\n'.repeat(5_000_000)}"}`),
     'an unfinished string': Buffer.from('{"a":"b'),
     'an unfinished name': Buffer.from('{"a\\'),

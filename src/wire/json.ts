@@ -31,7 +31,7 @@ export type JsonBody = {
 type Member = { readonly start: number; readonly valueStart: number; readonly end: number }
 
 type Limits = Readonly<
-  Record<'depth' | 'containers' | 'fields' | 'members' | 'commas' | 'escapes', number>
+  Record<'depth' | 'containers' | 'fields' | 'members' | 'commas' | 'strings' | 'escapes', number>
 >
 
 // Real requests stay far below these; a body that does not would stall every other request while it is parsed.
@@ -43,6 +43,8 @@ const LIMITS: Limits = {
   members: MEMBERS_MAX.request,
   /** OpenAI embeds 300,000 tokens at once, which may be numbers. */
   commas: 400_000,
+  /** Names and texts; each takes as long to read as several numbers. */
+  strings: 250_000,
   /** Each takes as long to read and to write as a hundred plain characters. A million words in Chinese have fewer. */
   escapes: 4_000_000,
 }
@@ -53,6 +55,7 @@ const NO_LIMITS: Limits = {
   fields: Infinity,
   members: Infinity,
   commas: Infinity,
+  strings: Infinity,
   escapes: Infinity,
 }
 
@@ -212,6 +215,7 @@ function scan(bytes: Buffer, limits = LIMITS): Scanned {
   let containers = 0
   let colons = 0
   let commas = 0
+  let strings = 0
   let open: { name: string; start: number; valueStart: number } | undefined
   let nameStart = -1
   let nameEnd = -1
@@ -227,6 +231,7 @@ function scan(bytes: Buffer, limits = LIMITS): Scanned {
     if (byte <= 0x20) continue
     switch (byte) {
       case QUOTE: {
+        if (++strings > limits.strings) throw tooComplex(limits.strings, 'names and texts')
         const end = endOfString(bytes, index)
         if (depth === 1 && open === undefined) {
           nameStart = index
