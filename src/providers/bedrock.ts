@@ -83,7 +83,15 @@ function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provid
       let headers: Readonly<Record<string, string>> = {}
       const answer = await keys.send(async (key) => {
         headers = await signed(settings, { url, body: sent, key })
-        return http.send({ url, method: 'POST', headers, body: sent, timeouts }, signal)
+        const call = {
+          url,
+          method: 'POST',
+          headers,
+          body: sent,
+          timeouts,
+          hasFrames: stream,
+        } as const
+        return http.send(call, signal)
       })
       const asked = { stream, headers }
       return isClaude(model) ? claudeAnswer(answer, asked) : converseAnswer(answer, asked)

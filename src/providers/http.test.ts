@@ -50,13 +50,25 @@ test('an answer has its status, its headers and its body, whatever the status', 
   assert.equal(await textOf(answer.body), '{"model":"x"}')
 })
 
-test('an error never echoes the key of the request', async (context) => {
+test('no answer echoes the key of the request, whatever its type, except frames that were asked for', async (context) => {
+  let status = 400
   const { http, call } = await calling(context, (request, response) => {
-    response.writeHead(400).end(`wrong: ${request.headers.authorization}`)
+    const type = String(request.headers['x-type'])
+    response.writeHead(status, { 'content-type': type }).end(`${request.headers.authorization}`)
   })
-  const headers = { authorization: 'Bearer house-key.0123456789' }
-  const answer = await http.send({ ...call, headers }, NEVER)
-  assert.equal(await textOf(answer.body), 'wrong: Bearer [redacted]')
+  const ask = async (type: string, hasFrames: boolean): Promise<string> => {
+    const headers = { authorization: 'Bearer house-key.0123456789', 'x-type': type }
+    const answer = await http.send({ ...call, headers, hasFrames }, NEVER)
+    return textOf(answer.body)
+  }
+  const frames = 'application/vnd.amazon.eventstream'
+  assert.equal(await ask('text/plain', false), 'Bearer [redacted]')
+  assert.equal(await ask(frames, false), 'Bearer [redacted]')
+  assert.equal(await ask(frames, true), 'Bearer [redacted]', 'errors have no frames')
+  status = 200
+  assert.equal(await ask(frames, false), 'Bearer [redacted]')
+  assert.equal(await ask('text/plain', true), 'Bearer [redacted]')
+  assert.equal(await ask(frames, true), 'Bearer house-key.0123456789')
 })
 
 test('a large request is sent whole, with its length', async (context) => {

@@ -40,6 +40,8 @@ export type HttpCall = {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
   readonly timeouts: Timeouts
+  /** The answer may be frames, which have lengths and checksums: who opens them looks for secrets inside. */
+  readonly hasFrames?: boolean
 }
 
 /** Headers as undici takes them, and the credentials in them. */
@@ -66,7 +68,12 @@ export class HttpClient {
     const { origin, path } = this.#addressOf(call.url)
     const { list: headers, secrets } = this.#headersOf(call.headers)
     const isLarge = call.body !== undefined && call.body.length > KEPT_BYTES_MAX
-    const running = new RunningCall(signal, { totalMs: call.timeouts.totalMs, secrets })
+    const { hasFrames = false } = call
+    const running = new RunningCall(signal, {
+      totalMs: call.timeouts.totalMs,
+      secrets,
+      hasFrames,
+    })
     this.#agent(call.timeouts.connectMs).dispatch(
       {
         origin,
@@ -149,21 +156,26 @@ function proxiesIn(env: Environment): EnvHttpProxyAgent.Options | undefined {
   return httpProxy === '' && httpsProxy === '' ? undefined : { httpProxy, httpsProxy, noProxy }
 }
 
+type RunningOptions = {
+  readonly totalMs: number
+  readonly secrets: Secrets
+  readonly hasFrames: boolean
+}
+
 /** One call, until it ends, its caller gives up, or its time is over. */
 class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListenerObject {
   readonly #signal: AbortSignal
   readonly #timer: NodeJS.Timeout
   readonly #answer = Promise.withResolvers<UpstreamAnswer>()
   readonly #chunks = new Chunks(this)
+  readonly #hasFrames: boolean
   #filter: SecretFilter | undefined
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
 
-  constructor(
-    signal: AbortSignal,
-    { totalMs, secrets }: { readonly totalMs: number; readonly secrets: Secrets },
-  ) {
+  constructor(signal: AbortSignal, { totalMs, secrets, hasFrames }: RunningOptions) {
     this.#signal = signal
+    this.#hasFrames = hasFrames
     if (secrets.length > 0) this.#filter = new SecretFilter(secrets)
     this.#timer = setTimeout(() => this.#cut(timedOut()), totalMs)
     this.#timer.unref()
@@ -203,8 +215,9 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
     const headers = new GivenHeaders(given)
     // The same headers as bytes: they would pin the buffer they arrived in for as long as a stream is open.
     controller.rawHeaders = null
-    // Frames have lengths and checksums: who opens them looks for secrets inside.
-    if (headers.get('content-type') === FRAMES) this.#filter = undefined
+    if (this.#hasFrames && status === 200 && headers.get('content-type') === FRAMES) {
+      this.#filter = undefined
+    }
     this.#answer.resolve({ status, headers, body: this.#chunks })
     // The request asked for plain bytes; a few compressed bytes could unpack to more than memory holds.
     if (PLAIN.has(headers.get('content-encoding')?.toLowerCase())) return
