@@ -171,6 +171,8 @@ describe('a system prompt that asks for one answer', () => {
     ['Respond only with PONG', 'PONG'],
     ['Only reply with OK.', 'OK'],
     ['Say exactly the words all is well and nothing else', 'all is well'],
+    ['Respond with OK and nothing else.', 'OK'],
+    ['Reply with "all is well", and nothing else.', 'all is well'],
     // These ask for a form, or for something in some cases only.
     ['Answer only with JSON.', undefined],
     ['Answer only with valid JSON', undefined],

@@ -25,6 +25,7 @@ const WAYS: readonly RegExp[] = [
   ),
 ]
 const EXCLUSIVE = new RegExp(String.raw`${ONLY}|\bthe (?:exact |single )?(?:words?|phrase)\b`, 'i')
+const AND_NOTHING_ELSE = /^,? and nothing (?:else|more)\b/i
 const DEPENDS = /\b(?:if|when|whenever|unless|until|once|not|never|don['’]t|or)\b/i
 /** "Answer only with JSON" names the form of an answer, not the answer. */
 const FORM = /^(?:JSON|XML|YAML|CSV|HTML|SQL|TOML|UTF|ASCII|YES|NO)$/
@@ -45,7 +46,8 @@ export function dictatedIn(instructions: string): string | undefined {
           .split(/[.!?]\s/)
           .at(-1) ?? ''
       const after = line.slice(found.index + found[0].length).split(/[.!?]/, 1)[0] ?? ''
-      if (!EXCLUSIVE.test(found[0].slice(0, found[0].lastIndexOf(said)))) continue
+      const asked = found[0].slice(0, found[0].lastIndexOf(said))
+      if (!EXCLUSIVE.test(asked) && !AND_NOTHING_ELSE.test(after)) continue
       if (!DEPENDS.test(before) && !DEPENDS.test(after)) return unquoted(said)
     }
   }
