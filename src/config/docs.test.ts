@@ -7,9 +7,11 @@ import { describe, test } from 'node:test'
 import type { z } from 'zod'
 
 import { ADAPTERS } from '../providers/adapters.ts'
+import { catalogOf } from './catalog-of.ts'
 import { loadConfig } from './load.ts'
 import { file } from './schema.ts'
 
+const NOW = Date.parse('2026-10-01T00:00:00Z')
 const text = readFileSync('docs/config.md', 'utf8')
 const rows = text
   .split('\n')
@@ -66,12 +68,19 @@ describe('docs/config.md', () => {
     }
   })
 
-  test('begins with an example that works', () => {
-    const [, yaml = ''] = /```yaml\n([^]*?)```/.exec(text) ?? []
+  test('has examples that work, and all of whose targets are served', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-docs-'))
+    const examples = [...text.matchAll(/```yaml\n([^]*?)```/g)].map(([, yaml = '']) => yaml)
+    const env = { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', AZURE_API_KEY: 'k' }
     try {
-      writeFileSync(join(folder, 'tollgate.yaml'), yaml)
-      assert.equal(loadConfig({ env: {}, folder }).models?.length, 3)
+      const reasons = examples
+        .filter((yaml) => yaml.includes('models:\n') && yaml.includes('providers:\n'))
+        .map((yaml) => {
+          writeFileSync(join(folder, 'tollgate.yaml'), yaml)
+          const catalog = catalogOf(loadConfig({ env, folder }), { sandbox: [], now: NOW })
+          return catalog.list().map(({ reason }) => reason)
+        })
+      assert.deepEqual(reasons, [[null, null, null], [null]])
     } finally {
       rmSync(folder, { recursive: true })
     }
