@@ -206,6 +206,20 @@ export function discardRest(response: ServerResponse): void {
   })
 }
 
+/**
+ * Ends the connection of a request for another protocol after its answer. Node reads whatever follows such a request, at
+ * full speed and without end, so a client that sends more before that loses the connection.
+ */
+export function endAfterwards(response: ServerResponse): void {
+  const { req: message } = response
+  let bytes = 0
+  response.shouldKeepAlive = false
+  message.socket.on('data', (chunk: Buffer) => {
+    if (message.complete) bytes += chunk.length
+    if (bytes > REST_BYTES_MAX) message.socket.destroy()
+  })
+}
+
 export function tooSlow(): GatewayError {
   return new GatewayError('request_timeout', 'the request took too long to arrive: send it again')
 }

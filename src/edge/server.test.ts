@@ -353,6 +353,32 @@ test('a request for another protocol is answered, and ends the connection', asyn
   assert.ok(socket.destroyed)
 })
 
+test('what follows a request for another protocol is not read without end, either', async () => {
+  const called = Promise.withResolvers<void>()
+  const serve: WebFiles['serve'] = async (_path, _message, response) => {
+    called.resolve()
+    await once(response, 'close')
+    return true
+  }
+  const edge = edgeWith({ serve }, silent())
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const { client, socket } = await accepted(port)
+  client.on('error', () => {})
+  client.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
+  await called.promise
+  let pieces = 0
+  const send = (): void => {
+    while (client.writable && client.write('x'.repeat(0x10000))) {
+      if (++pieces === 1_000) client.destroy()
+    }
+  }
+  client.on('drain', send)
+  send()
+  await new Promise((resolve) => client.on('close', resolve))
+  assert.ok(socket.bytesRead <= 1024 * 1024, `${socket.bytesRead} bytes were read`)
+  await edge.drain(60_000)
+})
+
 test('a client that expects 100-continue is told to go on only once its body is wanted', async () => {
   const edge = edgeWith({ serve: () => assert.fail() }, silent())
   const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))

@@ -22,7 +22,7 @@ import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Received } from './arrival.ts'
 import { HttpArrival } from './arrival.ts'
-import { Body, bodyMsMax, BodyRoom } from './body.ts'
+import { Body, bodyMsMax, BodyRoom, endAfterwards } from './body.ts'
 import type { WebFiles } from './files.ts'
 import { findRoute, nothingAt, otherMethods } from './find-route.ts'
 import { KeepAlive } from './keep-alive.ts'
@@ -140,9 +140,9 @@ export class Edge {
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { parts, log, counts } = this.#options
     const startedMs = parts.clock.monotonicMs()
-    // While draining, no client should send another request over a connection that is about to end. After a request for
-    // another protocol, node reads whatever follows, at full speed and without end.
-    if (this.#isDraining || message.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    // While draining, no client should send another request over a connection that is about to end.
+    if (this.#isDraining) response.shouldKeepAlive = false
+    if (message.headers.upgrade !== undefined) endAfterwards(response)
     const path = pathOf(message)
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)
