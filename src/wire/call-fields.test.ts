@@ -21,6 +21,9 @@ const LISTS: readonly (readonly [ChatFormat, string, number, (count: number) => 
   ['responses', 'tools', 10_000, tools],
   ['messages', 'tools', 10_000, tools],
   ['chat', 'functions', 10_000, tools],
+  ['chat', 'stop', 10_000, words],
+  ['messages', 'stop_sequences', 10_000, words],
+  ['responses', 'include', 64, words],
   ['chat', 'metadata', 64, labels],
   ['responses', 'metadata', 64, labels],
   ['messages', 'metadata', 64, labels],
@@ -43,4 +46,8 @@ function tools(count: number): Json {
 
 function labels(count: number): Json {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`label_${index}`, 'x']))
+}
+
+function words(count: number): Json {
+  return Array.from({ length: count }, (_, index) => `w${index}`)
 }

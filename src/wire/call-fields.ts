@@ -29,6 +29,9 @@ const LISTS_MAX: Readonly<Record<string, number>> = {
   input: 10_000,
   tools: 10_000,
   functions: 10_000,
+  stop: 10_000,
+  stop_sequences: 10_000,
+  include: 64,
   metadata: 64,
 }
 
