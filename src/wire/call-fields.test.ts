@@ -1,4 +1,4 @@
-// Lists that no client means to be as long are refused by their names, in every format; what vendors take passes.
+// Lists that no client means to be as long are refused by their names, in every format.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -20,9 +20,8 @@ export function countOf(body: JsonObject, name: string, min: 0 | 1): number | un
 }
 
 /**
- * How many entries the lists of a conversation may have: a few times what vendors take, so that only bodies that none
- * of them would serve are refused here. OpenAI takes 2,048 messages, 128 tools and 16 labels, Gemini 512 tools, and
- * Anthropic 10,000 tools behind a search.
+ * How many entries the lists of a conversation may have: far more than clients send. OpenAI takes 16 labels.
+ * Anthropic states a limit of 100,000 messages, which its windows hold only if each is a few words.
  */
 const LISTS_MAX: Readonly<Record<string, number>> = {
   messages: 10_000,
