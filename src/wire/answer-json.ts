@@ -3,10 +3,8 @@
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseObject } from '../core/json.ts'
+import type { JsonAnswer } from './codec.ts'
 import type { SseEvent } from './sse.ts'
-
-/** A whole answer: the text as received, and its parsed value. */
-export type JsonAnswer = { readonly text: string; readonly value: JsonObject }
 
 export function readJsonAnswer(bytes: Buffer): JsonAnswer {
   const text = bytes.toString('utf8')

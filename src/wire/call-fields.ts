@@ -2,7 +2,7 @@
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isArray, isObject } from '../core/json.ts'
-import { expectBoolean, expectCount, expectPositive, optional } from './expect.ts'
+import { expectBoolean, expectCount, expectPositive, expectText, optional } from './expect.ts'
 
 export function modelOf(body: JsonObject): string {
   const model = body['model']
@@ -59,4 +59,13 @@ export function labelsOf(metadata: unknown): Readonly<Record<string, string>> | 
       entry[1].length <= LABEL_CHARACTERS_MAX,
   )
   return labels.length === 0 ? undefined : Object.fromEntries(labels.slice(0, LABELS_MAX))
+}
+
+/**
+ * The service tier, among those that cost nothing extra (`refused-fields.ts`). The families have different words for the
+ * standard one, and clients of either use both.
+ */
+export function decodeServiceTier(body: JsonObject): string | undefined {
+  const tier = optional(body['service_tier'], 'service_tier', expectText)
+  return tier === 'standard_only' ? 'default' : tier
 }

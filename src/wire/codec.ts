@@ -8,7 +8,6 @@ import type { CanonicalEvent } from '../core/events.ts'
 import type { IdPrefix } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CanonicalRequest, Nature } from '../core/request.ts'
-import type { JsonAnswer } from './answer-json.ts'
 import type { JsonBody } from './json.ts'
 import type { Measure } from './measure.ts'
 import type { SseEvent } from './sse.ts'
@@ -93,6 +92,9 @@ interface Passthrough {
   forwardEvents(answer: AnswerContext): EventForwarder
   forwardResponse(given: JsonAnswer, answer: AnswerContext): string
 }
+
+/** A whole answer: the text as received, and its parsed value. */
+export type JsonAnswer = { readonly text: string; readonly value: JsonObject }
 
 export interface EventForwarder {
   /** The text to forward for an event with this meaning: its own, changed where necessary, or '' to hide it. */

@@ -17,6 +17,10 @@ const OTHERS: readonly (readonly [RegExp, readonly Effort[]])[] = [
 
 export type Thinker = Addressee & Pick<Conversation, 'reasoning'>
 
+export function asksForThinking({ reasoning }: Pick<Thinker, 'reasoning'>): boolean {
+  return reasoning !== undefined && reasoning.effort !== 'none'
+}
+
 /** The effort to send; undefined = none. */
 export function toldEffort(thinker: Thinker): Effort | undefined {
   const asked = effortOf(thinker.reasoning)

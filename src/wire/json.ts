@@ -232,7 +232,7 @@ function scan(bytes: Buffer, limits = LIMITS): Scanned {
     switch (byte) {
       case QUOTE: {
         if (++strings > limits.strings) throw tooComplex(limits.strings, 'names and texts')
-        const end = endOfString(bytes, index)
+        const end = endOfQuoted(bytes, index)
         if (depth === 1 && open === undefined) {
           nameStart = index
           nameEnd = end
@@ -296,7 +296,7 @@ function refuseEscapes(bytes: Buffer): void {
 const NEAR_BYTES = 64
 
 /** The index after a string's closing quote. */
-function endOfString(bytes: Buffer, start: number): number {
+function endOfQuoted(bytes: Buffer, start: number): number {
   let index = start + 1
   for (;;) {
     const near = Math.min(index + NEAR_BYTES, bytes.length)

@@ -98,7 +98,7 @@ const OURS = [
   '404',
 ]
 const TOO_LARGE = ['request_too_large', '413']
-const REQUEST = ['invalid_request_error', 'invalid_prompt', FILTERED, FLAGGED, '400', '422']
+const REQUEST_FAULTS = ['invalid_request_error', 'invalid_prompt', FILTERED, FLAGGED, '400', '422']
 
 /** Anthropic reports an account without credit as an invalid request, and has no code for it. */
 const OUT_OF_CREDIT = /^Your credit balance is too low\b/
@@ -186,7 +186,7 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
   }
   const isTooLarge = says(TOO_LARGE)
   // Such a prompt is the request's fault even where an event has no type that says so.
-  if (isTooLarge || says(REQUEST) || toldCode === TOO_LONG_CODE) {
+  if (isTooLarge || says(REQUEST_FAULTS) || toldCode === TOO_LONG_CODE) {
     return new GatewayError(isTooLarge ? 'request_too_large' : 'invalid_request', told, {
       ...(param === undefined ? {} : { param: redact(param) }),
       provider: {

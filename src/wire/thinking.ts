@@ -2,14 +2,10 @@
 import type { TargetFormat } from '../core/endpoints.ts'
 import { canBeKeptFromThinking, canBeToldEffort } from './converse/thinking-encode.ts'
 import type { Thinker } from './effort.ts'
-import { effortOf, isPlain, toldEffort } from './effort.ts'
+import { asksForThinking, effortOf, isPlain, toldEffort } from './effort.ts'
 import { geminiOf } from './gemini/thinking-encode.ts'
 import { claudeOf } from './messages/claude.ts'
 import { openAiOf } from './openai.ts'
-
-export function asksForThinking({ reasoning }: Pick<Thinker, 'reasoning'>): boolean {
-  return reasoning !== undefined && reasoning.effort !== 'none'
-}
 
 /** Whether a request for thinking, or for a certain effort, has no effect on the model. */
 export function isDeafToEffort(thinker: Thinker, format: TargetFormat): boolean {

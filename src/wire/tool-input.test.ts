@@ -6,7 +6,7 @@ import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import type { Message } from '../core/request.ts'
 import { refuseLongInputs } from './tool-input.ts'
 
-function called(times: number, characters: number): Message[] {
+function callsOf(times: number, characters: number): Message[] {
   return Array.from({ length: times }, (_, index) => ({
     role: 'assistant',
     parts: [
@@ -26,7 +26,7 @@ test('the arguments of all calls together may have fifty thousand fields', () =>
     Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`a:${index}`, ':'])),
   )
   const calls = (times: number): Message[] =>
-    called(times, 0).map((message) => ({
+    callsOf(times, 0).map((message) => ({
       ...message,
       role: 'assistant',
       parts: [{ type: 'tool-call', id: 'c', name: 'f', input, custom: false }],
@@ -39,9 +39,9 @@ test('the arguments of all calls together may have fifty thousand fields', () =>
 })
 
 test('the arguments of all calls together may have four million characters', () => {
-  refuseLongInputs({ ...SAMPLE_CONVERSATION, messages: called(4, 1_000_000) })
+  refuseLongInputs({ ...SAMPLE_CONVERSATION, messages: callsOf(4, 1_000_000) })
   assert.throws(
-    () => refuseLongInputs({ ...SAMPLE_CONVERSATION, messages: called(5, 1_000_000) }),
+    () => refuseLongInputs({ ...SAMPLE_CONVERSATION, messages: callsOf(5, 1_000_000) }),
     {
       code: 'invalid_request',
       message: /5000000 characters of arguments; at most 4000000/,

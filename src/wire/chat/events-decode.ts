@@ -10,10 +10,10 @@ import { decodeComplaint, streamError, withoutContent } from '../provider-errors
 import { findString } from '../json-text.ts'
 import type { Changing } from '../refrain.ts'
 import { withRefrain } from '../refrain.ts'
-import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import { ChoiceDecoder } from './choice-decode.ts'
 import { decodeUsage } from './usage.ts'
+import { usageEvent } from '../counts.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()

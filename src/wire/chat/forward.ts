@@ -3,8 +3,7 @@
 // format.
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, objectOf, parseObject } from '../../core/json.ts'
-import type { JsonAnswer } from '../answer-json.ts'
-import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
+import type { AnswerContext, EventForwarder, JsonAnswer, RequestChange } from '../codec.ts'
 import { findMember, replaceMember, setMembers } from '../json-text.ts'
 import type { JsonBody } from '../json.ts'
 import { rewriteMembers } from '../json.ts'

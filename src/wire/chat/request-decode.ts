@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../../core/request.ts'
 import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
-import { countOf, modelOf, streamOf } from '../call-fields.ts'
+import { countOf, decodeServiceTier, modelOf, streamOf } from '../call-fields.ts'
 import { decodeEndUser } from '../end-user.ts'
 import {
   expectBoolean,
@@ -20,7 +20,6 @@ import {
   optional,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
-import { decodeServiceTier } from '../service-tier.ts'
 import { unknownMembers } from '../shape.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { decodeMessages } from './message-decode.ts'

@@ -7,10 +7,9 @@ import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../c
 import type { Seal } from '../../core/request.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
-import { countIn, readable } from '../counts.ts'
+import { countIn, readable, usageEvent } from '../counts.ts'
 import { InTurn } from '../in-turn.ts'
 import { decodeComplaint, streamError, unusableAnswer, withoutContent } from '../provider-errors.ts'
-import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import { calledName } from '../tool-name.ts'
 

@@ -1,7 +1,6 @@
 // The messages format on both sides: bytes pass through unchanged, except for the model name, the output limit, what is
 // removed from every request, and thoughts of other formats.
-import type { JsonAnswer } from '../answer-json.ts'
-import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
+import type { AnswerContext, EventForwarder, JsonAnswer, RequestChange } from '../codec.ts'
 import type { JsonBody } from '../json.ts'
 import { rewriteMembers } from '../json.ts'
 import { findMember, findString, replaceMember, setMembers } from '../json-text.ts'

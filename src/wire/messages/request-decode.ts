@@ -4,7 +4,7 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined, isGiven, typeOf } from '../../core/json.ts'
 import type { Conversation, Effort, OutputFormat, Reasoning } from '../../core/request.ts'
-import { countOf, modelOf, streamOf } from '../call-fields.ts'
+import { countOf, decodeServiceTier, modelOf, streamOf } from '../call-fields.ts'
 import {
   expectNumber,
   expectObject,
@@ -15,7 +15,6 @@ import {
   optional,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
-import { decodeServiceTier } from '../service-tier.ts'
 import { unknownMembers } from '../shape.ts'
 import { canBeStrict } from '../strict-schema.ts'
 import { decodeCacheMark } from './blocks-decode.ts'

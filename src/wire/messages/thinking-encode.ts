@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Effort } from '../../core/request.ts'
-import { asksForThinking } from '../thinking.ts'
+import { asksForThinking } from '../effort.ts'
 import { forcesTool } from '../tool-choice.ts'
 import { claudeOf } from './claude.ts'
 import { isForcedInWords } from './forced-tool.ts'

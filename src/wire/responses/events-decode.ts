@@ -7,11 +7,11 @@ import type { JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { decodeComplaint, streamError, withoutContent } from '../provider-errors.ts'
-import { usageEvent } from '../service-tier.ts'
 import type { SseEvent } from '../sse.ts'
 import type { ItemDecoder } from './output-decode.ts'
 import { itemDecoder } from './output-decode.ts'
 import { decodeUsage, isSearchCall } from './usage.ts'
+import { usageEvent } from '../counts.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()

@@ -11,7 +11,7 @@ import type {
   Sampling,
 } from '../../core/request.ts'
 import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
-import { countOf, modelOf, streamOf } from '../call-fields.ts'
+import { countOf, decodeServiceTier, modelOf, streamOf } from '../call-fields.ts'
 import { decodeEndUser } from '../end-user.ts'
 import {
   expectBoolean,
@@ -26,7 +26,6 @@ import {
   optional,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
-import { decodeServiceTier } from '../service-tier.ts'
 import { unknownMembers } from '../shape.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { ENCRYPTED_REASONING, LOGPROBS } from './include.ts'
