@@ -1,26 +1,28 @@
 // The full benchmark: every contender at every workload, in about twelve minutes. Prints one table, and writes it as
 // JSON and as a plot to bench/results.
 import { installWithApt } from '../test/support/apt.ts'
-import { TOLLGATE_SQLITE, startField, tollgateOnSqlite } from './contenders/all.ts'
+import { startField, TOLLGATE_SQLITE, tollgateOnSqlite } from './contenders/all.ts'
 import type { Contender } from './contenders/contender.ts'
-import { BARE_PROXY, UPSTREAM, UPSTREAM_MINIMUM } from './contenders/contender.ts'
-import { bareProxyContender } from './contenders/contender.ts'
+import {
+  BARE_PROXY,
+  bareProxyContender,
+  UPSTREAM,
+  UPSTREAM_MINIMUM,
+} from './contenders/contender.ts'
 import { findNginx } from './contenders/nginx.ts'
 import { PORTKEY, startPortkey } from './contenders/portkey.ts'
 import { stopPostgres } from './contenders/postgres.ts'
 import { startBareProxy, startUpstreams } from './contenders/servers.ts'
 import type { Upstreams } from './contenders/servers.ts'
-import { effort, share } from './effort.ts'
-import { runFolder } from './folder.ts'
 import { loadProgram } from './load/load.ts'
 import { describeMachine, machineText } from './machine.ts'
+import { effort, runFolder, share } from './measuring.ts'
 import type { Memory } from './memory.ts'
-import { memoryOf } from './memory.ts'
-import { bytesPerStream } from './open-streams.ts'
+import { bytesPerStream, memoryOf } from './memory.ts'
 import { pinThisProcess } from './processes.ts'
+import { rowsOf } from './report/all-rows.ts'
 import { writeResults } from './report/files.ts'
 import { plotOf } from './report/plot.ts'
-import { rowsOf } from './report/all-rows.ts'
 import { figureOf } from './report/rows.ts'
 import { tableOf } from './report/table.ts'
 import type { Rounds } from './rounds.ts'

@@ -3,8 +3,8 @@ import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } f
 import { arch, cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { findNginx } from './contenders/nginx.ts'
-import { median } from './figures.ts'
 import { loadProgram } from './load/load.ts'
+import { median } from './measuring.ts'
 
 export type Machine = {
   readonly processor: string

@@ -2,14 +2,18 @@
 // anything to install. Fails if Tollgate falls below MINIMUM of the bare proxy's requests per second.
 import { loadavg } from 'node:os'
 import type { Contender } from './contenders/contender.ts'
-import { BARE_PROXY, UPSTREAM, UPSTREAM_MINIMUM } from './contenders/contender.ts'
-import { bareProxyContender, tollgateContender, upstreamContender } from './contenders/contender.ts'
+import {
+  BARE_PROXY,
+  bareProxyContender,
+  tollgateContender,
+  UPSTREAM,
+  UPSTREAM_MINIMUM,
+  upstreamContender,
+} from './contenders/contender.ts'
 import { startBareProxy, startUpstreams } from './contenders/servers.ts'
 import { startTollgate } from './contenders/tollgate.ts'
-import { share } from './effort.ts'
-import { median, spread } from './figures.ts'
-import { runFolder } from './folder.ts'
 import type { Measured } from './load/load.ts'
+import { median, runFolder, share, spread } from './measuring.ts'
 import { pinThisProcess } from './processes.ts'
 import type { Rounds } from './rounds.ts'
 import { isMeasured, measure, ROUND_SECONDS, warmUp } from './rounds.ts'

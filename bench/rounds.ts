@@ -1,9 +1,9 @@
 // Measures contenders in turn, several times each, so that whatever else the machine does affects all alike.
 import { connect } from 'node:net'
 import type { Contender } from './contenders/contender.ts'
-import { share } from './effort.ts'
 import type { Load, Measured } from './load/load.ts'
 import { runLoad } from './load/load.ts'
+import { share } from './measuring.ts'
 import { requestsOf } from './workloads.ts'
 import type { Way, Workload } from './workloads.ts'
 

@@ -5,12 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-
 import { SAMPLE_CALLER } from './access/sample-caller.ts'
 import { loadConfig } from './config/load.ts'
 import type { Config } from './config/load.ts'
 import { systemClock } from './core/clock.ts'
-import { HttpClient } from './providers/http.ts'
+import { HttpClient } from './providers/upstream/http.ts'
 import { Supply } from './supply.ts'
 
 test('a price applies from its start time', async (context) => {

@@ -2,14 +2,12 @@
 // of one, of a single character each. Chat templates add a role or a line break around each.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import * as cl100k from 'gpt-tokenizer/encoding/cl100k_base'
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import * as r50k from 'gpt-tokenizer/encoding/r50k_base'
 import { encodeChat as encodeGpt35 } from 'gpt-tokenizer/model/gpt-3.5-turbo'
 import { encodeChat as encodeGpt4o } from 'gpt-tokenizer/model/gpt-4o'
-
-import { inputBound, recountedBound } from '../src/catalog/tokens.ts'
+import { inputBound, recountedBound } from '../src/catalog/worst-case.ts'
 import type { JsonObject } from '../src/core/json.ts'
 import { codecOf } from '../src/wire/codecs.ts'
 import { textsOf } from '../src/wire/texts.ts'

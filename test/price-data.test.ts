@@ -2,16 +2,14 @@
 // reach costs more than was held for it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import { calcPrice, waitForUpdate } from '@pydantic/genai-prices'
 import type { ModelPrice } from '@pydantic/genai-prices'
-
 import type { Model } from '../src/catalog/models.ts'
 import { UNKNOWN_ABILITIES } from '../src/catalog/models.ts'
 import { bundledPrices } from '../src/catalog/price-data.ts'
 import { costOf, surchargeOf } from '../src/catalog/prices.ts'
 import type { Price } from '../src/catalog/prices.ts'
-import { worstCase } from '../src/catalog/tokens.ts'
+import { worstCase } from '../src/catalog/worst-case.ts'
 import { NO_INPUT } from '../src/core/call.ts'
 import type { InputMeasure } from '../src/core/call.ts'
 import type { Usage } from '../src/core/events.ts'

@@ -8,9 +8,8 @@ import { connect } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-
 import { GatewayError } from '../src/core/errors.ts'
-import { HttpClient } from '../src/providers/http.ts'
+import { HttpClient } from '../src/providers/upstream/http.ts'
 import { freePort } from './support/port.ts'
 import { SELF_SIGNED } from './support/self-signed.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Checkout } from '../checkout.ts'
 import { THIS_CHECKOUT } from '../checkout.ts'
-import { share } from '../effort.ts'
+import { share } from '../measuring.ts'
 import { GATEWAY_CORE, start } from '../processes.ts'
 import type { PairsResult, PairsTask } from './loops.ts'
 

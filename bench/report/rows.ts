@@ -1,8 +1,8 @@
 // Measurements as rows of one table: a label, a unit, and a figure for every contender that has one.
 import { CHAT_EVENTS } from '../contenders/answers.ts'
 import { BARE_PROXY, UPSTREAM } from '../contenders/contender.ts'
-import { median, spread } from '../figures.ts'
 import type { Measured } from '../load/load.ts'
+import { median, spread } from '../measuring.ts'
 import type { Rounds } from '../rounds.ts'
 import { isMeasured } from '../rounds.ts'
 import type { Workload } from '../workloads.ts'

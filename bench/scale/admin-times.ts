@@ -5,7 +5,7 @@ import { newId } from '../../src/core/ids.ts'
 import { insertAccessToken } from '../../src/store/access-tokens.ts'
 import type { Store } from '../../src/store/open.ts'
 import { insertPerson, markJoined } from '../../src/store/people.ts'
-import { median } from '../figures.ts'
+import { median } from '../measuring.ts'
 
 const TIMES = 5
 const DAY_MS = 86_400_000

@@ -1,12 +1,11 @@
 // What is asked of the ledger for a request: by its bytes first, by its tokens where that does not fit.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import { TIMEOUTS } from '../catalog/catalog.ts'
 import { UNKNOWN_ABILITIES } from '../catalog/models.ts'
 import type { Model, Target } from '../catalog/models.ts'
 import { FREE, makePrice } from '../catalog/prices.ts'
-import { countedBound, inputBound, likelyInput, recountedBound } from '../catalog/tokens.ts'
+import { countedBound, inputBound, likelyInput, recountedBound } from '../catalog/worst-case.ts'
 import { NO_INPUT } from '../core/call.ts'
 import type { Call, InputMeasure } from '../core/call.ts'
 import type { Ask, Balances, Ledger, Refused, Reserved, Shortage } from '../ledger/ledger.ts'

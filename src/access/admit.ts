@@ -2,8 +2,8 @@
 // only with a committed hold; otherwise throws a refusal that explains itself.
 import { targetName } from '../catalog/models.ts'
 import type { Model, Target } from '../catalog/models.ts'
-import { countedBound, likelyInput, recountedBound, worstCase } from '../catalog/tokens.ts'
-import type { WorstCase } from '../catalog/tokens.ts'
+import { countedBound, likelyInput, recountedBound, worstCase } from '../catalog/worst-case.ts'
+import type { WorstCase } from '../catalog/worst-case.ts'
 import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -13,8 +13,8 @@ import type { Ask, Balances, Ledger, Refused, Reserved } from '../ledger/ledger.
 import type { Caller } from './caller.ts'
 import type { Basis, RaisedBounds } from './raised-bounds.ts'
 import { refusalOf } from './refusal.ts'
-import type { Tokenizer } from './tokenizer.ts'
 import type { Count } from './tokenizer-worker.ts'
+import type { Tokenizer } from './tokenizer.ts'
 
 export type Admission = {
   readonly caller: Caller

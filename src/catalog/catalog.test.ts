@@ -2,12 +2,10 @@
 // they change.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import { buildCatalog } from './catalog.ts'
-import { mainModels } from './facts.ts'
-import type { CatalogParts, CatalogProvider, SandboxModel } from './known.ts'
-import { VENDORS } from './main-models.ts'
-import type { Vendor } from './main-models.ts'
+import type { CatalogParts, CatalogProvider, SandboxModel } from './knowledge.ts'
+import { mainModels, VENDORS } from './model-facts.ts'
+import type { Vendor } from './model-facts.ts'
 import { UNKNOWN_ABILITIES } from './models.ts'
 import type { Figures, ModelEntry } from './models.ts'
 import { bundledPrices } from './price-data.ts'

@@ -3,9 +3,9 @@
 import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
 import { defined } from '../core/json.ts'
-import { mainModels } from './facts.ts'
-import { knowledgeOf, knownAbout, priceAt, SANDBOX, statedAbout } from './known.ts'
-import type { CatalogParts, Knowledge, SandboxModel } from './known.ts'
+import { knowledgeOf, knownAbout, priceAt, SANDBOX, statedAbout } from './knowledge.ts'
+import type { CatalogParts, Knowledge, SandboxModel } from './knowledge.ts'
+import { mainModels } from './model-facts.ts'
 import { targetName } from './models.ts'
 import type {
   Abilities,

@@ -1,12 +1,10 @@
 // Converts the bundled price data of @pydantic/genai-prices. Nothing is ever fetched: a price changes with a release of
 // the library, or on a date or at an hour in its data.
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
-import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
-
+import type { ConditionalPrice, MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 import { DAY_MS } from '../core/durations.ts'
 import { pricePerMillion } from '../core/money.ts'
 import type { Picodollars } from '../core/money.ts'
-import { isSameModel } from './price-match.ts'
 import { makePrice } from './prices.ts'
 import type { Price, Rates } from './prices.ts'
 
@@ -144,4 +142,31 @@ function nextChange(prices: readonly ConditionalPrice[], now: number): number | 
 function everyDayAt(time: string, now: number): readonly number[] {
   const today = Date.parse(`${new Date(now).toISOString().slice(0, 10)}T${time}`)
   return [today, today + DAY_MS]
+}
+
+// Whether the model that the price data found for a name is really that model. The data also matches parts of names, so
+// a variant that it does not know, such as a faster or newer one, would get the price of another.
+
+/** Suffixes that do not make it another model: dates, versions, windows, stages. */
+const DRESS =
+  /^(?:[-@]\d{2,8}|-v\d+(?:\.\d+)?|:\d+k?|[-@](?:latest|default)|-(?:preview|exp|it|instruct|customtools))*$/
+
+/** Fine-tuned models have names of the customer's choice. */
+const TUNED = /^ft:|\.ft-/
+
+function isSameModel(name: string, match: MatchLogic): boolean {
+  const meant = name.trim().toLowerCase()
+  if (TUNED.test(meant)) return true
+  const parts = partsOf(match).filter((part) => meant.includes(part))
+  // Without any, it was found by a pattern, which already covers the whole name.
+  if (parts.length === 0) return true
+  return parts.some((part) => DRESS.test(meant.slice(meant.indexOf(part) + part.length)))
+}
+
+/** The names and parts of names that match a model. */
+function partsOf(match: MatchLogic): readonly string[] {
+  if ('or' in match) return match.or.flatMap(partsOf)
+  if ('and' in match) return match.and.flatMap(partsOf)
+  if ('regex' in match) return []
+  return Object.values<string>(match).map((part) => part.toLowerCase().replace(/[-@]$/, ''))
 }

@@ -1,13 +1,12 @@
 // `tollgate check`: reports everything wrong or noteworthy about the configuration, without starting anything.
 import type { Command } from 'commander'
-
+import { SANDBOX } from '../catalog/knowledge.ts'
 import { modelJson } from '../catalog/model-json.ts'
+import type { Model } from '../catalog/models.ts'
 import type { Config } from '../config/load.ts'
 import { ConfigError, pathOf, type Problem } from '../config/problems.ts'
 import { secretProblems } from '../config/secret.ts'
-import { withOrigins } from '../config/written.ts'
-import type { Model } from '../catalog/models.ts'
-import { SANDBOX } from '../catalog/known.ts'
+import { withOrigins } from '../config/source.ts'
 import { formatUsd } from '../core/money.ts'
 import { urlOf } from '../core/url-of.ts'
 import { StoreError, type StoreErrorCode } from '../store/errors.ts'

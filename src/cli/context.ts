@@ -1,11 +1,9 @@
 // What a command works with: the configuration and its database.
 import { userInfo } from 'node:os'
-
 import type { Command } from 'commander'
-
 import { loadConfig, loadPlace } from '../config/load.ts'
 import type { Config, Place } from '../config/load.ts'
-import type { ConfigSource } from '../config/written.ts'
+import type { ConfigSource } from '../config/source.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Author } from '../store/audit.ts'
 import { StoreError, type StoreErrorCode } from '../store/errors.ts'

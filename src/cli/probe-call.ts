@@ -2,7 +2,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isObject, stringOf } from '../core/json.ts'
-import { HttpClient } from '../providers/http.ts'
+import { HttpClient } from '../providers/upstream/http.ts'
 import { FailureError } from './failure.ts'
 
 export type ProbeRequest = {

@@ -1,12 +1,10 @@
 // `tollgate serve`: the gateway as a process. After a signal it exits with 0 once running answers are finished; a later
 // second signal ends it at once.
 import { setFlagsFromString } from 'node:v8'
-
 import type { Command } from 'commander'
-
+import { warnLeftOut } from '../config/catalog-of.ts'
 import { loadConfig } from '../config/load.ts'
 import { secretOf } from '../config/secret.ts'
-import { warnLeftOut } from '../config/warn-left-out.ts'
 import { systemClock } from '../core/clock.ts'
 import { ListenError } from '../edge/listen-error.ts'
 import { jsonLog } from '../telemetry/log.ts'

@@ -4,10 +4,9 @@
 import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
-
 import type { Config } from '../config/load.ts'
+import type { ConfigSource } from '../config/source.ts'
 import { watchConfig } from '../config/watch.ts'
-import type { ConfigSource } from '../config/written.ts'
 import { systemClock } from '../core/clock.ts'
 import { Watch } from '../ledger/watch.ts'
 import type { Figure } from '../telemetry/metrics.ts'

@@ -4,9 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-
-import { adminUrlOf, isAdminLocal } from './admin-url.ts'
-import { loadConfig } from './load.ts'
+import { adminUrlOf, isAdminLocal, loadConfig } from './load.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-admin-url-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -1,12 +1,13 @@
 // The catalogue a configuration describes: its providers and models, together with the sandbox's models.
 import { buildCatalog } from '../catalog/catalog.ts'
-import type { CatalogProvider, SandboxModel } from '../catalog/known.ts'
+import type { CatalogProvider, SandboxModel } from '../catalog/knowledge.ts'
 import type { Catalog } from '../catalog/models.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
 import { priceFrom } from '../catalog/prices.ts'
-import type { Named } from '../providers/adapter.ts'
-import { ADAPTERS, adapterOf, priceListOf } from '../providers/adapters.ts'
+import { adapterOf, ADAPTERS, priceListOf } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
+import type { Named } from '../providers/upstream/adapter.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Config } from './load.ts'
 
 export function catalogOf(
@@ -48,5 +49,17 @@ function toCatalogProvider(provider: Named<ProviderSettings>): CatalogProvider {
         { ...figures, price: price && priceFrom(price) },
       ]),
     ),
+  }
+}
+
+// Logs what is configured but will not be served, when the configuration takes effect and not at the first call.
+
+export function warnLeftOut(log: Log, config: Pick<Config, 'leftOut'>, catalog: Catalog): void {
+  for (const [provider, reason] of config.leftOut) {
+    log.warn('provider_left_out', { provider, reason })
+  }
+  for (const { id, available, reason } of catalog.list()) {
+    if (reason === null) continue
+    log.warn(available ? 'target_left_out' : 'model_unavailable', { model: id, reason })
   }
 }

@@ -1,7 +1,6 @@
 // Rules between settings, which no single value can break.
 import { isDeepStrictEqual } from 'node:util'
-
-import { SANDBOX } from '../catalog/known.ts'
+import { SANDBOX } from '../catalog/knowledge.ts'
 import { targetName } from '../catalog/models.ts'
 import { priceFrom } from '../catalog/prices.ts'
 import { adapterOf } from '../providers/adapters.ts'

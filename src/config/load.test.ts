@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-
 import { catalogOf } from './catalog-of.ts'
 import { loadConfig } from './load.ts'
-import type { ConfigSource } from './written.ts'
 import { ConfigError } from './problems.ts'
+import type { ConfigSource } from './source.ts'
 
 let folder = ''
 before(() => {

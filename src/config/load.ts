@@ -3,18 +3,17 @@
 import type { ModelEntry } from '../catalog/models.ts'
 import { priceFrom } from '../catalog/prices.ts'
 import { isObject } from '../core/json.ts'
-import type { Named } from '../providers/adapter.ts'
+import { urlOf } from '../core/url-of.ts'
 import { adapterOf, ADAPTERS } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
+import type { Named } from '../providers/upstream/adapter.ts'
 import { crossCheck } from './cross-check.ts'
-import { expand } from './expand.ts'
-import type { FileState } from './file-state.ts'
 import { ConfigError, problemsOf } from './problems.ts'
 import type { Path, Problem } from './problems.ts'
 import { file } from './schema.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
-import { databasePlace, readWritten, withOrigins } from './written.ts'
-import type { ConfigSource, LostSetting, Written } from './written.ts'
+import { databasePlace, expand, readWritten, withOrigins } from './source.ts'
+import type { ConfigSource, FileState, LostSetting, Written } from './source.ts'
 
 export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   /** The file it was read from; null = there is none. */
@@ -203,4 +202,26 @@ function freeze<Value>(value: Value): Value {
     for (const each of Object.values(Object.freeze(value))) freeze(each)
   }
   return value
+}
+
+// Where people reach the administration interface: what the file says, else where it listens; and whether other
+// machines can.
+
+/** `listening` is where the server listens, with the port that the system chose if 0 was requested. */
+export function adminUrlOf({ admin }: Pick<Config, 'admin'>, listening: string): string {
+  if (admin.publicUrl !== undefined) return admin.publicUrl
+  const url = new URL(admin.listen === 'same' ? listening : urlOf(admin.listen))
+  // An address that means all interfaces can be listened on, but not visited.
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1'
+  return url.origin
+}
+
+/** Whether only this machine reaches it, where a password crosses no network. */
+export function isAdminLocal({ admin, server }: Pick<Config, 'admin' | 'server'>): boolean {
+  const listening = urlOf(admin.listen === 'same' ? server : admin.listen)
+  return [listening, admin.publicUrl ?? listening].every(isLoopback)
+}
+
+function isLoopback(url: string): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname)
 }

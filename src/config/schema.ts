@@ -1,11 +1,7 @@
 // Everything a configuration file may say, with its defaults. docs/config.md describes each key, held by a test.
 import { z } from 'zod'
-
 import { ABILITIES, AUTH_HEADERS } from '../core/endpoints.ts'
 import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
-import { timeouts } from '../providers/adapter.ts'
-import { providerSettings } from '../providers/adapters.ts'
-import { isPlace } from '../store/place.ts'
 import {
   budget,
   duration,
@@ -24,6 +20,9 @@ import {
   wait,
 } from '../core/setting-kinds.ts'
 import { withoutEndSlash } from '../core/url-of.ts'
+import { providerSettings } from '../providers/adapters.ts'
+import { timeouts } from '../providers/upstream/adapter.ts'
+import { isPlace } from '../store/place.ts'
 
 const host = text
 const port = integer(0, 65_535)

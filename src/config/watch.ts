@@ -1,14 +1,11 @@
 // Reloads the configuration when its file, or a file it took a secret from, changes. A wrong new configuration is
 // reported and changes nothing; settings that a process is bound to from its start change only with the next start.
 import { isDeepStrictEqual } from 'node:util'
-
-import type { FileState } from './file-state.ts'
-import { fileState } from './file-state.ts'
 import { loadConfig } from './load.ts'
 import type { Config } from './load.ts'
 import { ConfigError } from './problems.ts'
-import { readWritten } from './written.ts'
-import type { ConfigSource } from './written.ts'
+import type { ConfigSource, FileState } from './source.ts'
+import { fileState, readWritten } from './source.ts'
 
 /** Polling file dates notices every way of replacing a file: editors, the links of container platforms, vaults. */
 const LOOK_EVERY_MS = 500

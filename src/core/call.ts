@@ -37,7 +37,7 @@ export function searchesWithin(limit: unknown): number {
   return isLimit ? Math.min(limit, SEARCHES_MOST) : SEARCHES_USUAL
 }
 
-/** How much the model will read, in quantities that bound it from above; catalog/tokens.ts turns them into tokens. */
+/** How much the model will read, in quantities that bound it from above; catalog/worst-case.ts turns them into tokens. */
 export type InputMeasure = {
   /** UTF-8 bytes of prose: at most one token each. */
   readonly textBytes: number

@@ -2,11 +2,11 @@
 // may be the target's own, and the hold covers what may be paid twice; what a provider says about the request itself
 // goes back to the client.
 import { GatewayError, withoutRetry } from '../core/errors.ts'
-import type { UpstreamAnswer } from '../providers/provider.ts'
-import { describeFailure } from '../telemetry/log.ts'
-import type { Log } from '../telemetry/log.ts'
+import type { UpstreamAnswer } from '../providers/upstream/provider.ts'
 import type { Outcome } from '../routing/breaker.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
+import { describeFailure } from '../telemetry/log.ts'
+import type { Log } from '../telemetry/log.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import type { Books } from './books.ts'
 import { readFailure } from './failure.ts'

@@ -2,7 +2,7 @@
 // never nothing once a model has begun to work. Pure; `books.ts` records it.
 import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
 import type { Cost, CostLine, Price } from '../catalog/prices.ts'
-import { likelyInput, likelyTokens, textTokensAtMost } from '../catalog/tokens.ts'
+import { likelyInput, likelyTokens, textTokensAtMost } from '../catalog/worst-case.ts'
 import type { InputMeasure } from '../core/call.ts'
 import { SEARCHES_MOST } from '../core/call.ts'
 import type { Usage } from '../core/events.ts'

@@ -2,15 +2,15 @@
 // count where it gives one, else counted here. Costs nothing, so an exhausted budget does not refuse it; the rate limits
 // count it.
 import { permitModel } from '../access/permit.ts'
-import { likelyInput } from '../catalog/tokens.ts'
+import { likelyInput } from '../catalog/worst-case.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { EdgeCodec } from '../wire/codec.ts'
 import { readCountCall } from '../wire/messages/call.ts'
 import { textsOf } from '../wire/texts.ts'
 import { identify } from './asking.ts'
-import { countAt } from './count-input.ts'
 import type { ClientRequest, Incoming } from './client-request.ts'
 import { readRequest } from './client-request.ts'
+import { countAt } from './count-input.ts'
 import type { Parts } from './exchange.ts'
 import { answerFree } from './free.ts'
 import { prepare } from './prepare.ts'

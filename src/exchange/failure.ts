@@ -1,12 +1,11 @@
 // A provider's error response as a GatewayError. What it says about the request goes to the client; what it says about
 // the operator's account is for the operator to fix, and the client learns only that the provider failed.
 import { GatewayError } from '../core/errors.ts'
-import type { UpstreamAnswer } from '../providers/provider.ts'
-import { retryAfterOf } from '../providers/retry-after.ts'
-import { FAILURE_BYTES_MAX, readWhole } from '../providers/whole.ts'
+import { FAILURE_BYTES_MAX, readWhole, retryAfterOf } from '../providers/upstream/answers.ts'
+import type { UpstreamAnswer } from '../providers/upstream/provider.ts'
 import { redact } from '../telemetry/log.ts'
-import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
 import { readJsonAnswer } from '../wire/answer-json.ts'
+import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
 import {
   billsRefusal,
   causeOf,

@@ -2,7 +2,7 @@
 // and the books show the status they ended with.
 import type { Caller } from '../access/caller.ts'
 import { refusalOf } from '../access/refusal.ts'
-import { NO_COST } from '../catalog/tokens.ts'
+import { NO_COST } from '../catalog/worst-case.ts'
 import type { Clock } from '../core/clock.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'

@@ -1,13 +1,13 @@
 // Passes a provider's answer on to the client: the same bytes where both speak one format, decoded and encoded where
 // they do not. Returns the end of the answer unsent, because nothing may be completed before it is in the books.
-import { likelyInput } from '../catalog/tokens.ts'
+import { likelyInput } from '../catalog/worst-case.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
-import { readWhole, tooLong } from '../providers/whole.ts'
+import { readWhole, tooLong } from '../providers/upstream/answers.ts'
+import { readJsonAnswer } from '../wire/answer-json.ts'
 import type { EventForwarder, UpstreamCodec } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { exactly } from '../wire/exact-json.ts'
-import { readJsonAnswer } from '../wire/answer-json.ts'
 import { CITATIONS } from '../wire/features.ts'
 import { sseComment, SseReader, writeSse } from '../wire/sse.ts'
 import { setTargetHeaders } from './answer-headers.ts'

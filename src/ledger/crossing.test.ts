@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deserialize, serialize } from 'node:v8'
-
-import { NO_COST, type WorstCase } from '../catalog/tokens.ts'
+import { NO_COST, type WorstCase } from '../catalog/worst-case.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome } from './books.ts'
 import { packBatch, packResult, unpackBatch, unpackResult } from './crossing.ts'
 import type { Balance, Balances, Seat } from './ledger.ts'

@@ -1,7 +1,7 @@
 // Packs a batch for its way to the database's thread, and the result for its way back. The kinds that every request
 // brings cross as one JSON text of flat lists: cloning the same lists took two to three times as long, and was the
 // most expensive part of a batch.
-import { NO_COST, type WorstCase } from '../catalog/tokens.ts'
+import { NO_COST, type WorstCase } from '../catalog/worst-case.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from './books.ts'
 import type { Balance, Balances, HoldId, RateBalance, Seat } from './ledger.ts'
 

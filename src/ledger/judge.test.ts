@@ -1,10 +1,8 @@
 // Every rule about budgets, rates and the key itself, one case each, against accounts as they stand.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import fc from 'fast-check'
-
-import { NO_COST, type WorstCase } from '../catalog/tokens.ts'
+import { NO_COST, type WorstCase } from '../catalog/worst-case.ts'
 import type { Account, PlainAsk } from './books.ts'
 import { judge, seatsWithin } from './judge.ts'
 import type { Seat } from './ledger.ts'

@@ -1,6 +1,6 @@
 // May this ask be granted, and with how much output? The rules of docs/using.md (Budgets, Limits), for one ask
 // against the accounts as they stand. Pure: judging changes nothing, so a dry run calls the same function.
-import type { WorstCase } from '../catalog/tokens.ts'
+import type { WorstCase } from '../catalog/worst-case.ts'
 import {
   PICO_PER_NANO,
   roundUpToNanodollars,

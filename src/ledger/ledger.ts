@@ -1,7 +1,7 @@
 // What the rest of Tollgate may ask of the books, and the answers it gets. Types only: `open.ts` makes a Ledger,
 // `decide.ts` holds the rules. Money is nano-USD, prices are pico-USD, times are the database's milliseconds.
 import type { CostLine, Price } from '../catalog/prices.ts'
-import type { WorstCase } from '../catalog/tokens.ts'
+import type { WorstCase } from '../catalog/worst-case.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Usage } from '../core/events.ts'
 import type { WhenTight } from '../core/key-choices.ts'

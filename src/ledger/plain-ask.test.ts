@@ -1,8 +1,7 @@
 // What may cross to the books, and what is stopped before it can fail the others in its batch.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
-import { NO_COST } from '../catalog/tokens.ts'
+import { NO_COST } from '../catalog/worst-case.ts'
 import { plainAsk } from './plain-ask.ts'
 import { SAMPLE_ASK as ask } from './sample-books.ts'
 

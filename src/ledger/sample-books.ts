@@ -1,5 +1,5 @@
 // An account without a limit and an ask that costs nothing; tests state what they need beyond that.
-import { NO_COST } from '../catalog/tokens.ts'
+import { NO_COST } from '../catalog/worst-case.ts'
 import type { Account, PlainAsk } from './books.ts'
 import { unpackWindow } from './rates.ts'
 

@@ -1,11 +1,10 @@
 // Waiting asks are tried again in order, for as long as waiting can help, and no longer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
-import { NO_COST } from '../catalog/tokens.ts'
+import { NO_COST } from '../catalog/worst-case.ts'
 import type { Ask, Balances } from './ledger.ts'
 import { SAMPLE_ASK } from './sample-books.ts'
-import { Waiting, type Answer } from './waiting.ts'
+import { type Answer, Waiting } from './waiting.ts'
 
 const heldUp: Answer = {
   reserved: false,

@@ -1,15 +1,14 @@
 // The kinds of providers. A new kind is one new file, and one entry in this list.
 import { z } from 'zod'
-
 import type { PriceList } from '../catalog/price-data.ts'
-import type { Adapter, AdapterTools, Named } from './adapter.ts'
 import { anthropic } from './anthropic.ts'
+import { bedrock } from './aws/bedrock.ts'
 import { azure } from './azure.ts'
-import { bedrock } from './bedrock.ts'
-import { gemini } from './gemini.ts'
+import { gemini } from './google/gemini.ts'
+import { vertex } from './google/vertex.ts'
 import { openai } from './openai.ts'
-import type { Provider } from './provider.ts'
-import { vertex } from './vertex.ts'
+import type { Adapter, AdapterTools, Named } from './upstream/adapter.ts'
+import type { Provider } from './upstream/provider.ts'
 
 export const ADAPTERS = [openai, azure, anthropic, gemini, bedrock, vertex] as const
 

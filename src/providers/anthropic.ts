@@ -1,15 +1,13 @@
 // Anthropic: the messages format, with its version and beta headers, and its own token counting.
 import { z } from 'zod'
-
 import type { JsonObject } from '../core/json.ts'
 import { isGiven, numberOf, objectOf } from '../core/json.ts'
 import { text } from '../core/setting-kinds.ts'
-import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
-import { fetchJson } from './fetch-json.ts'
-import { Keys } from './keys.ts'
-import { listModels } from './list-models.ts'
-import type { Provider } from './provider.ts'
+import type { AdapterTools, Named } from './upstream/adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
+import { fetchJson, listModels } from './upstream/fetch-json.ts'
+import { Keys } from './upstream/keys.ts'
+import type { Provider } from './upstream/provider.ts'
 
 const ANTHROPIC = 'https://api.anthropic.com'
 /** Sent when neither the client nor the operator names one. */

@@ -1,16 +1,14 @@
 // Azure OpenAI: OpenAI's formats at the operator's own address, where a model is a deployment. Signs in with a key or
 // as an Entra ID application.
 import { z } from 'zod'
-
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { text } from '../core/setting-kinds.ts'
-import { AccessTokens } from './access-tokens.ts'
-import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
-import { fetchToken } from './fetch-token.ts'
-import { Keys } from './keys.ts'
-import { listModels } from './list-models.ts'
-import type { Provider, UpstreamAnswer } from './provider.ts'
+import { AccessTokens, fetchToken } from './upstream/access-tokens.ts'
+import type { AdapterTools, Named } from './upstream/adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
+import { listModels } from './upstream/fetch-json.ts'
+import { Keys } from './upstream/keys.ts'
+import type { Provider, UpstreamAnswer } from './upstream/provider.ts'
 
 const AUTHORITY = 'https://login.microsoftonline.com'
 const SCOPE = 'https://cognitiveservices.azure.com/.default'

@@ -1,6 +1,6 @@
 // Files at OpenRouter. For a model that does not read PDF files itself, it has them read by OCR, unless told otherwise:
 // for a fee per page, which no hold covers and no usage reports.
-import { factsOf } from '../catalog/facts.ts'
+import { factsOf } from '../catalog/model-facts.ts'
 import { changeMembers, readAgain } from '../wire/json.ts'
 
 /** The request with a way to read its files that costs nothing but tokens. */

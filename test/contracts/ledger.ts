@@ -2,9 +2,8 @@
 // because an answer can be right while the books are wrong.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-
 import type { Price } from '../../src/catalog/prices.ts'
-import { NO_COST } from '../../src/catalog/tokens.ts'
+import { NO_COST } from '../../src/catalog/worst-case.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import type { Ask, Ledger, Refused, Reserved } from '../../src/ledger/ledger.ts'
@@ -20,9 +19,9 @@ import {
   refusal,
   settlement,
   spend,
-  USD,
   type Database,
   type It,
+  USD,
 } from './ledger-desk.ts'
 import { byHand, reports } from './ledger-reports.ts'
 

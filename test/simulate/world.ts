@@ -1,8 +1,7 @@
 // One simulated run: nodes that ask, settle, crash, pause, lose replies and settle late, over one database, beside a
 // provider that knows the truth. Everything happens in one thread, in an order that the seed alone decides.
 import assert from 'node:assert/strict'
-
-import type { WorstCase } from '../../src/catalog/tokens.ts'
+import type { WorstCase } from '../../src/catalog/worst-case.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/durations.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from '../../src/ledger/books.ts'

@@ -3,7 +3,7 @@ import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import { messageOf } from '../../core/message-of.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/value-json.ts'
-import { isForbiddenHost } from '../../providers/addresses.ts'
+import { isForbiddenHost } from '../../providers/upstream/addresses.ts'
 import { listDeliveries, type Delivery } from '../../store/alert-deliveries.ts'
 import {
   addDestination,

@@ -1,10 +1,9 @@
 // One attempt to deliver an alert: a signed webhook or a mail. Retries are decided elsewhere.
 import { createHmac } from 'node:crypto'
-
 import type { Clock } from '../../core/clock.ts'
 import { SENTENCES } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/value-json.ts'
-import type { HttpCall, HttpClient } from '../../providers/http.ts'
+import type { HttpCall, HttpClient } from '../../providers/upstream/http.ts'
 import type { Destination } from '../../store/alert-destinations.ts'
 import type { Alert } from '../../store/alerts.ts'
 import { FRAME_ID } from '../../store/tables.ts'

@@ -1,8 +1,8 @@
 // Why a webhook did not arrive, in words for the person who set its address. The HTTP client's errors speak of
 // providers, which are not involved here.
 import { GatewayError } from '../../core/errors.ts'
-import { METADATA_CODE } from '../../providers/addresses.ts'
 import { sentence, sentenceAmong, type Sentence } from '../../core/sentences.ts'
+import { METADATA_CODE } from '../../providers/upstream/addresses.ts'
 
 export function webhookFailure(thrown: unknown, { hostname: host }: URL): Sentence {
   const causes = causesOf(thrown)

@@ -1,8 +1,8 @@
 // Calls to the single sign-on provider. Its answers are small documents that somebody waits for in a browser, so they
 // are limited in bytes and in time.
 import { parseObject, stringOf, type JsonObject } from '../../core/json.ts'
-import type { HttpClient } from '../../providers/http.ts'
-import { readWhole } from '../../providers/whole.ts'
+import { readWhole } from '../../providers/upstream/answers.ts'
+import type { HttpClient } from '../../providers/upstream/http.ts'
 
 const BYTES_MAX = 1024 * 1024
 const WAIT_MS_MAX = 10_000

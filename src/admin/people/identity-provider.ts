@@ -4,15 +4,14 @@ import {
   authorizationCodeRequest,
   createAuthorizationURL,
   getOAuth2Tokens,
-  verifyProviderIdToken,
   type OAuth2Tokens,
   type OAuthProvider,
+  verifyProviderIdToken,
 } from 'better-auth/oauth2'
 import { createRemoteJWKSet, customFetch, decodeJwt } from 'jose'
-
 import { listOf, stringOf, type JsonObject } from '../../core/json.ts'
 import { withoutEndSlash } from '../../core/url-of.ts'
-import type { HttpClient } from '../../providers/http.ts'
+import type { HttpClient } from '../../providers/upstream/http.ts'
 import { providerIdOf } from '../../store/identities.ts'
 import { describeFailure, type Log } from '../../telemetry/log.ts'
 import { askProvider } from './ask-provider.ts'

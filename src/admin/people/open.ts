@@ -1,5 +1,5 @@
 // Assembles the people part of the admin plane: who a caller is, and the handlers that sign people in and manage them.
-import type { HttpClient } from '../../providers/http.ts'
+import type { HttpClient } from '../../providers/upstream/http.ts'
 import type { Store } from '../../store/open.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { HandlersOf } from '../call.ts'

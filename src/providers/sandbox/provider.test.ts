@@ -1,7 +1,6 @@
 // The sandbox's bytes, read back by the provider-facing half of each codec: every format, streamed and whole.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import type { Timeouts } from '../../catalog/models.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { Format } from '../../core/endpoints.ts'
@@ -10,10 +9,10 @@ import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Message, UserPart } from '../../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
-import { codecOf } from '../../wire/codecs.ts'
 import { readJsonAnswer } from '../../wire/answer-json.ts'
+import { codecOf } from '../../wire/codecs.ts'
 import { SseReader } from '../../wire/sse.ts'
-import type { UpstreamAnswer } from '../provider.ts'
+import type { UpstreamAnswer } from '../upstream/provider.ts'
 import { sandboxProvider } from './provider.ts'
 import { countSandboxInput, tokensOf } from './tokens.ts'
 

@@ -1,33 +1,30 @@
 // The sandbox as a provider: real bytes of each upstream format, without a network. It reads requests and writes the
 // model's events with the client-facing half of each format's codec, so it contains no format of its own.
-import { setImmediate as othersTurn } from 'node:timers/promises'
-
-import { SANDBOX } from '../../catalog/known.ts'
+import { setImmediate as othersTurn, setTimeout } from 'node:timers/promises'
+import { SANDBOX } from '../../catalog/knowledge.ts'
+import type { Timeouts } from '../../catalog/models.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
+import type { ErrorCode } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { IdPrefix } from '../../core/ids.ts'
 import { newId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isArray } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
 import type { AnswerContext, EdgeCodec } from '../../wire/codec.ts'
 import { codecOf } from '../../wire/codecs.ts'
 import { encodeError } from '../../wire/errors.ts'
 import { readJsonBody } from '../../wire/json.ts'
 import type { SseEvent } from '../../wire/sse.ts'
-import { writeSse } from '../../wire/sse.ts'
-import type { Provider, UpstreamAnswer, UpstreamRequest } from '../provider.ts'
-import { inOnePiece } from '../whole.ts'
-import { answer } from './brain.ts'
-import { failureOf } from './failure.ts'
+import { sseEvent, writeSse } from '../../wire/sse.ts'
+import { inOnePiece } from '../upstream/answers.ts'
+import type { Provider, UpstreamAnswer, UpstreamRequest } from '../upstream/provider.ts'
+import { answer } from './conversation.ts'
 import { sandboxFormatsOf } from './models.ts'
-import type { Pace } from './pace.ts'
-import { paceOf } from './pace.ts'
 import type { Script } from './script.ts'
 import { readScript, SCRIPT_HEADER } from './script.ts'
 import { countSandboxInput } from './tokens.ts'
-import { withoutUsage, withoutUsageEvent } from './without-usage.ts'
 
 export function sandboxProvider(clock: Clock): Provider {
   return {
@@ -205,4 +202,75 @@ function jsonAnswer(status: number, body: JsonObject): UpstreamAnswer {
 
 function jsonBytes(body: JsonObject): Buffer {
   return Buffer.from(JSON.stringify(body))
+}
+
+// The failure that a steering line asks for, with the error code that real providers use for that status.
+
+/** The code decides the error's type in each family; the word is the code shown to the client. */
+const FAILURES: Readonly<Record<number, readonly [code: ErrorCode, word: string]>> = {
+  401: ['invalid_api_key', 'invalid_api_key'],
+  402: ['key_budget_exceeded', 'insufficient_quota'],
+  403: ['endpoint_not_allowed', 'permission_denied'],
+  404: ['model_not_found', 'model_not_found'],
+  413: ['request_too_large', 'request_too_large'],
+  429: ['rate_limit_exceeded', 'rate_limit_exceeded'],
+  503: ['overloaded', 'server_is_overloaded'],
+  504: ['provider_timeout', 'timeout'],
+  529: ['overloaded', 'server_is_overloaded'],
+}
+
+function failureOf(status: number): GatewayError {
+  const [code, word] = FAILURES[status] ?? USUAL[status < 500 ? 'client' : 'server']
+  const message = `the sandbox was asked to fail with the status ${status}`
+  return new GatewayError(code, message, { provider: { status, code: word } })
+}
+
+const USUAL = {
+  client: ['invalid_request', 'invalid_request'],
+  server: ['internal_error', 'server_error'],
+} as const
+
+// How time passes in the sandbox: silences as long as the script says, cut short by the caller or by a timeout as on a
+// connection to a real provider.
+
+type Silence = {
+  /** Infinity = until a timeout or the caller ends it. */
+  readonly milliseconds: number
+  readonly until: 'first byte' | 'next byte'
+}
+type Pace = (silence: Silence) => Promise<void>
+
+const TIMER_MILLISECONDS_MAX = 2 ** 31 - 1
+
+/** The pace of one call. */
+function paceOf({ firstByteMs, idleMs, totalMs }: Timeouts, signal: AbortSignal): Pace {
+  let leftMs = totalMs
+  return async ({ milliseconds, until }) => {
+    if (milliseconds === 0) return
+    const patienceMs = Math.min(until === 'first byte' ? firstByteMs : idleMs, leftMs)
+    const waitedMs = Math.min(milliseconds, patienceMs, TIMER_MILLISECONDS_MAX)
+    // On abort the timer rejects with a generic error; the signal's reason says more.
+    await setTimeout(waitedMs, undefined, { signal }).catch(() => signal.throwIfAborted())
+    leftMs -= waitedMs
+    if (milliseconds > waitedMs) {
+      throw new GatewayError('provider_timeout', 'the sandbox did not answer in time')
+    }
+  }
+}
+
+// Removes usage from an answer of any format: all call it `usage`, at the top level or one object further in.
+
+/** JSON.stringify skips undefined members. */
+function withoutUsage(body: JsonObject): JsonObject {
+  const members = Object.entries(body).map(([name, value]) => [
+    name,
+    isObject(value) ? { ...value, usage: undefined } : value,
+  ])
+  return { ...Object.fromEntries(members), usage: undefined }
+}
+
+function withoutUsageEvent(event: SseEvent): SseEvent {
+  // Markers and comments are not JSON.
+  if (!event.data.startsWith('{')) return event
+  return sseEvent(event.event, withoutUsage(JSON.parse(event.data) as JsonObject))
 }

@@ -5,10 +5,10 @@ import { objectOf } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
 import { forcesTool } from '../../wire/tool-choice.ts'
 import { readHints } from './hints.ts'
+import type { Turn } from './prompt.ts'
 import { instanceOf } from './schema-instance.ts'
 import type { Script } from './script.ts'
 import { CALLS_MAX } from './script.ts'
-import type { Turn } from './turn.ts'
 
 export type ToolCall = {
   readonly name: string

@@ -1,0 +1,41 @@
+// The effort of a run: full, or a share of it to try out the benchmark itself (BENCH_EFFORT=0.1).
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const effort = Number(process.env['BENCH_EFFORT'] ?? 1)
+if (!(effort > 0 && effort <= 1)) {
+  throw new Error('BENCH_EFFORT is the share of a whole run: above 0, at most 1')
+}
+
+/** The share of a count, as a whole number of at least 1. */
+export function share(whole: number): number {
+  return Math.max(1, Math.round(whole * effort))
+}
+
+// Combines the figures of several rounds: the median and the spread.
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  const middle = Math.floor(sorted.length / 2)
+  const upper = sorted[middle] ?? NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2
+}
+
+/** Half the distance between the smallest and the largest, as a share of the median. */
+export function spread(values: readonly number[]): number {
+  return (Math.max(...values) - Math.min(...values)) / 2 / median(values)
+}
+
+// The folder for a run's databases and logs: on the checkout's own disk, because a temporary folder may be in memory,
+// where a commit costs nothing.
+
+const CACHE = fileURLToPath(new URL('../.cache', import.meta.url))
+
+/** A new folder that is removed when this process ends. */
+export function runFolder(): string {
+  mkdirSync(CACHE, { recursive: true })
+  const folder = mkdtempSync(join(CACHE, 'bench-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
+  return folder
+}

@@ -1,0 +1,277 @@
+// The sandbox model itself: a request and its script in, the events of the answer out. The same request always gets
+// the same answer, but for the ids of calls. Delays and transport failures are the provider's part.
+import type { Format } from '../../core/endpoints.ts'
+import { GatewayError, invalidRequest } from '../../core/errors.ts'
+import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import { parseObject } from '../../core/json.ts'
+import type { CanonicalRequest, Conversation, EmbeddingRequest } from '../../core/request.ts'
+import type { Block, Choice } from './choices.ts'
+import { eventsOf, limited, piecesOf, tokensOfBlock } from './choices.ts'
+import { DIMENSIONS, embed } from './embeddings.ts'
+import { readHints } from './hints.ts'
+import { contextOf, OUTPUT_TOKENS_MAX, thinksFirst } from './models.ts'
+import type { Turn } from './prompt.ts'
+import { turnOf } from './prompt.ts'
+import { checkSeals, sealThought, thinkAbout } from './reasoning.ts'
+import { ANSWER_STEPS_MAX, instanceOf } from './schema-instance.ts'
+import type { Script } from './script.ts'
+import { speak, stretched } from './text.ts'
+import { countSandboxInput, firstTokens, tokensOfEmbedded } from './tokens.ts'
+import type { ToolCall } from './tool-calls.ts'
+import { chooseCalls } from './tool-calls.ts'
+
+type Ways = {
+  readonly format: Format
+  newCallId(): string
+}
+
+/**
+ * The events of the answer, made as they are taken; if the script breaks it off, those before the break. Throws at once
+ * if the request is refused.
+ */
+export function answer(
+  request: CanonicalRequest,
+  script: Script,
+  ways: Ways,
+): Iterable<CanonicalEvent> {
+  return request.kind === 'embedding'
+    ? answerEmbedding(request, script)
+    : answerConversation({ request, script, ways, turn: turnOf(request) })
+}
+
+type Question = {
+  readonly request: Conversation
+  readonly script: Script
+  readonly ways: Ways
+  readonly turn: Turn
+}
+
+/** One more than the output limit is enough to be cut there. */
+const TOKENS_MAX = OUTPUT_TOKENS_MAX + 1
+/** As many as real providers allow. */
+const CHOICES_MAX = 128
+/** Of one answer: one long choice with twenty alternatives per piece, or many short ones with ten. */
+const PIECES_MAX = 80 * 1024
+
+function answerConversation(question: Question): Iterable<CanonicalEvent> {
+  const { request, ways } = question
+  const inputTokens = countSandboxInput(request)
+  const roomTokens = contextOf(request.model) - inputTokens
+  if (roomTokens < 0) throw tooLong(inputTokens, contextOf(request.model))
+  if (request.choices > CHOICES_MAX) throw invalidRequest('n', `n must be at most ${CHOICES_MAX}`)
+  checkSeals(request, ways.format)
+  const content = contentFor(question)
+  const { logprobs } = request.sampling
+  const choices: Choice[] = []
+  let pieces = 0
+  for (let index = 0; index < request.choices; index++) {
+    const whole = choiceOf(content, question, index)
+    pieces += searchingOf(whole, request)
+    if (pieces > PIECES_MAX) throw tooMuch(request)
+    const choice = kept(whole, request, roomTokens)
+    pieces += piecesOf(choice, logprobs)
+    if (pieces > PIECES_MAX) throw tooMuch(request)
+    choices.push(choice)
+  }
+  return eventsFor(choices, question, inputTokens)
+}
+
+function* eventsFor(
+  choices: readonly Choice[],
+  { request, script }: Question,
+  inputTokens: number,
+): Generator<CanonicalEvent> {
+  const blocks = choices.flatMap((choice) => choice.blocks)
+  const outputTokens = tokensOfBlocks(blocks)
+  const reasoningTokens = tokensOfBlocks(blocks.filter(({ type }) => type === 'thinking'))
+  const brokenAt = script.cut ?? script.stall
+  const isBroken = brokenAt !== undefined
+  // Input usage comes before the start, for formats that report it in their first event.
+  yield* usageEvents(script, { ...NO_USAGE, inputTokens })
+  yield { type: 'response-start', id: 'sandbox', model: request.model }
+  yield* inTurn(
+    choices.map((choice, index) =>
+      eventsOf(isBroken ? limited(choice, brokenAt, []) : choice, {
+        choice: index,
+        isBroken,
+        logprobs: request.sampling.logprobs,
+      }),
+    ),
+  )
+  if (isBroken) return
+  yield* usageEvents(script, { ...NO_USAGE, inputTokens, outputTokens, reasoningTokens })
+  yield { type: 'response-end' }
+}
+
+function tooMuch({ choices, sampling: { logprobs } }: Conversation): GatewayError {
+  const beside = logprobs === undefined ? '' : ` with ${logprobs} log probabilities`
+  return invalidRequest(
+    choices > 1 ? 'n' : 'stop',
+    `${choices} answers of this length${beside} are more than the sandbox writes at once: ask for fewer or shorter ones`,
+  )
+}
+
+function tooLong(tokens: number, tokensMax: number): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `prompt is too long: ${tokens} tokens, and at most ${tokensMax} can be read`,
+    { provider: { status: 400, code: 'context_length_exceeded' } },
+  )
+}
+
+/** What the model would say without limits. */
+type Content = {
+  readonly thinking: readonly Block[]
+  readonly calls: readonly ToolCall[]
+  readonly text: string
+  /** The text may be changed or stretched; false = it is the JSON that the client asked for. */
+  readonly isFree: boolean
+}
+
+function contentFor(question: Question): Content {
+  const { request, script, turn } = question
+  const allowance = { steps: ANSWER_STEPS_MAX }
+  const thinking = thinkingFor(question)
+  const calls = chooseCalls(request, turn, { script, allowance })
+  const isFree = !turn.wantsJson && request.outputFormat === undefined && turn.fixed === undefined
+  return {
+    thinking,
+    calls,
+    isFree,
+    // What is longer than an answer is cut anyway, and not carried along in every choice.
+    text: calls.length === 0 ? firstTokens(textFor(question, allowance), TOKENS_MAX) : '',
+  }
+}
+
+function choiceOf(content: Content, { script, ways }: Question, index: number): Choice {
+  const { thinking, calls, text, isFree } = content
+  if (calls.length > 0) {
+    const called = calls.map(
+      (call) => ({ type: 'tool-call', id: ways.newCallId(), ...call }) as const,
+    )
+    return { blocks: [...thinking, ...called], reason: 'tool-call' }
+  }
+  const own = isFree && index > 0 ? `Answer ${index + 1}: ${text}` : text
+  const said =
+    isFree && script.tokens !== undefined
+      ? stretched(own, Math.min(script.tokens, TOKENS_MAX) - tokensOfBlocks(thinking))
+      : own
+  return { blocks: [...thinking, { type: 'text', text: said }], reason: 'stop' }
+}
+
+function thinkingFor({ request, script, ways, turn }: Question): readonly Block[] {
+  // Like Claude, it does not think unless a request in this format asks for it.
+  if (!thinksFirst(request.model) || request.hidesThoughts === true) return []
+  // At least half of a short answer is left for the answer itself.
+  const tokensMax = Math.min(
+    request.reasoning?.tokensMax ?? Infinity,
+    Math.floor((script.tokens ?? Infinity) / 2),
+  )
+  const text = firstTokens(thinkAbout(request, turn), tokensMax)
+  if (text === '') return []
+  const isShown = request.reasoning?.display !== 'omitted'
+  return [{ type: 'thinking', text, isShown, seal: sealThought(text, ways.format) }]
+}
+
+function textFor({ request, turn, ways }: Question, allowance: { steps: number }): string {
+  const { outputFormat } = request
+  if (outputFormat?.type === 'json-schema') {
+    const heard = [turn.text, ...turn.results.map((result) => result.text)].join('\n')
+    const filled = instanceOf(outputFormat.schema, {
+      hints: readHints(heard),
+      allowance,
+      param: SCHEMA_PARAMS[ways.format],
+      what: 'the schema of the answer',
+    })
+    return JSON.stringify(filled)
+  }
+  const said = speak(turn)
+  if (outputFormat === undefined && !turn.wantsJson) return said
+  return parseObject(said) === undefined ? JSON.stringify({ answer: said }) : said
+}
+
+/** Where a request has the schema of its answer. */
+const SCHEMA_PARAMS: Readonly<Record<Format, string>> = {
+  chat: 'response_format',
+  responses: 'text.format',
+  messages: 'output_config.format',
+  embeddings: '',
+}
+
+/** The choice, cut to the output limit, the room left in the context, and the stop sequences. */
+function kept(choice: Choice, request: Conversation, roomTokens: number): Choice {
+  const tokensMax = Math.min(request.outputTokensMax ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX)
+  const stop = request.sampling.stop ?? []
+  const whole = limited(choice, Math.min(tokensMax, roomTokens), stop)
+  return whole.reason === 'limit' && roomTokens < tokensMax
+    ? { ...whole, reason: 'context' }
+    : whole
+}
+
+/** What looking for stop sequences costs, as pieces: each may be compared with every part of the text. */
+function searchingOf({ blocks }: Choice, { sampling: { stop = [] } }: Conversation): number {
+  const characters = stop.reduce((sum, sequence) => sum + sequence.length + 1, 0)
+  const length = blocks.reduce((sum, block) => sum + tokensOfBlock(block), 0)
+  return (characters * length) / 256
+}
+
+const DIMENSIONS_MAX = 4096
+/** As many texts as a request may have, in vectors of the usual length. */
+const NUMBERS_MAX = 2048 * DIMENSIONS
+/** For all inputs together, about as much as real providers accept. */
+const EMBEDDING_TOKENS_MAX = 300_000
+
+function answerEmbedding(request: EmbeddingRequest, script: Script): Iterable<CanonicalEvent> {
+  for (const tokens of request.inputs.map(tokensOfEmbedded)) {
+    if (tokens > contextOf(request.model)) throw tooLong(tokens, contextOf(request.model))
+  }
+  const inputTokens = countSandboxInput(request)
+  if (inputTokens > EMBEDDING_TOKENS_MAX) throw tooLong(inputTokens, EMBEDDING_TOKENS_MAX)
+  const dimensions = request.dimensions ?? DIMENSIONS
+  if (dimensions > DIMENSIONS_MAX) {
+    throw invalidRequest('dimensions', `dimensions must be at most ${DIMENSIONS_MAX}`)
+  }
+  if (dimensions * request.inputs.length > NUMBERS_MAX) {
+    throw invalidRequest(
+      'input',
+      `${request.inputs.length} vectors of ${dimensions} dimensions are more than the sandbox writes at once: send fewer texts, or ask for fewer dimensions`,
+    )
+  }
+  return embeddingEvents(request, script, { dimensions, inputTokens })
+}
+
+function* embeddingEvents(
+  { model, inputs }: EmbeddingRequest,
+  script: Script,
+  { dimensions, inputTokens }: { readonly dimensions: number; readonly inputTokens: number },
+): Generator<CanonicalEvent> {
+  yield { type: 'response-start', id: 'sandbox', model }
+  for (const [index, input] of inputs.entries()) {
+    yield { type: 'embedding', index, vector: embed(input, dimensions) }
+  }
+  yield* usageEvents(script, { ...NO_USAGE, inputTokens })
+  yield { type: 'response-end' }
+}
+
+function usageEvents(script: Script, usage: Usage): readonly CanonicalEvent[] {
+  return script.usage === 'none' ? [] : [{ type: 'usage', usage }]
+}
+
+/** One event of each choice in turn, so that several choices grow side by side. */
+function* inTurn(choices: readonly Generator<CanonicalEvent>[]): Generator<CanonicalEvent> {
+  for (let open = choices; open.length > 0;) {
+    const next: Generator<CanonicalEvent>[] = []
+    for (const events of open) {
+      const { done, value } = events.next()
+      if (done === true) continue
+      yield value
+      next.push(events)
+    }
+    open = next
+  }
+}
+
+function tokensOfBlocks(blocks: readonly Block[]): number {
+  return blocks.reduce((total, block) => total + tokensOfBlock(block), 0)
+}

@@ -1,0 +1,67 @@
+// What sandbox-reasoner thinks before it answers, and the seal by which it recognizes its own thoughts. A seal carries
+// the whole thought, so that it can be checked even if the text was not shown.
+import { createHash } from 'node:crypto'
+import type { Format } from '../../core/endpoints.ts'
+import { invalidRequest } from '../../core/errors.ts'
+import type { Conversation, Effort, Seal, ThinkingPart } from '../../core/request.ts'
+import { effortOf } from '../../wire/effort.ts'
+import type { Turn } from './prompt.ts'
+
+const SENTENCES: Record<Effort, number> = {
+  none: 0,
+  minimal: 1,
+  low: 1,
+  medium: 2,
+  high: 3,
+  xhigh: 3,
+  max: 3,
+}
+
+/** The thought about a turn; '' when no thinking is wanted. */
+export function thinkAbout(request: Conversation, turn: Turn): string {
+  const words = turn.text.split(/\s+/).filter((word) => word !== '').length
+  const sentences = [
+    `The last message has ${words} words.`,
+    turn.isAnswered
+      ? `There are ${turn.results.length} tool results to report.`
+      : `There are ${request.tools.length} tools and ${turn.attachments.length} attachments to consider.`,
+    'I know nothing beyond this conversation, so I will stay with what is in it.',
+  ]
+  return sentences.slice(0, SENTENCES[effortOf(request.reasoning) ?? 'medium']).join(' ')
+}
+
+const MARK = 'sandbox.1.'
+
+export function sealThought(thought: string, format: Format): Seal {
+  const packed = Buffer.from(thought).toString('base64url')
+  const kind = format === 'responses' ? 'encrypted' : 'signature'
+  return { format, kind, value: `${MARK}${packed}.${digest(packed)}` }
+}
+
+/** Refuses foreign and altered thoughts, as real providers do. */
+export function checkSeals(request: Conversation, format: Format): void {
+  for (const [index, message] of request.messages.entries()) {
+    if (message.role !== 'assistant') continue
+    for (const part of message.parts) {
+      if (part.type !== 'thinking' || isGenuine(part, format)) continue
+      throw invalidRequest(
+        `messages[${index}]`,
+        `message ${index} returns a thought with an invalid signature: send thoughts back exactly as they came, or not at all`,
+      )
+    }
+  }
+}
+
+function isGenuine({ text, seal }: ThinkingPart, format: Format): boolean {
+  if (seal === undefined || seal.value === '' || seal.format !== format) return true
+  const [packed = '', signature] = seal.value.slice(MARK.length).split('.')
+  const thought = Buffer.from(packed, 'base64url').toString()
+  return (
+    seal.value.startsWith(MARK) && signature === digest(packed) && (text === '' || text === thought)
+  )
+}
+
+/** No protection against forgery, and none is needed: it only detects changes. */
+function digest(text: string): string {
+  return createHash('sha256').update(`tollgate sandbox\n${text}`).digest('base64url').slice(0, 22)
+}

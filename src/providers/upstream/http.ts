@@ -1,0 +1,386 @@
+// Requests to providers over HTTP: the only user of undici. One bounded pool of kept connections per origin and connect
+// timeout, no redirects, verified TLS, and four timeouts per call. Failures become GatewayErrors here.
+import { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { Agent, buildConnector, EnvHttpProxyAgent, errors, Pool } from 'undici'
+import type { Timeouts } from '../../catalog/models.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { assertAllowedHost, checkedLookup } from './addresses.ts'
+import type { Secrets } from './echoed-secrets.ts'
+import { SecretFilter, secretsIn } from './echoed-secrets.ts'
+import type { AnswerHeaders, UpstreamAnswer } from './provider.ts'
+
+/** A stream occupies a connection for as long as it runs, so this also bounds the streams of one origin. */
+const CONNECTIONS_MAX = 8_192
+/** When an answer arrives faster than its client reads, about this much is buffered. */
+const WAITING_BYTES_MAX = 64 * 1024
+/** Larger bodies are released once sent, not kept until their answers end. */
+const KEPT_BYTES_MAX = 64 * 1024
+
+/**
+ * How long an idle connection is kept for the next call, unless the server says. If a server closes it just as a call
+ * is sent, that looks like a crash in mid-call. uvicorn and llama.cpp, on plain HTTP, close after 5 s; the front ends
+ * of providers on the internet wait a minute or more, and a new connection to them costs a handshake.
+ */
+const KEPT_MS = { plain: 4_000, encrypted: 30_000 }
+
+/** Encodings of servers that do not compress; `none` is not in the standard, but common. */
+const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '', 'identity', 'none'])
+
+/** Binary: the answers of Bedrock's streams. */
+const FRAMES = 'application/vnd.amazon.eventstream'
+
+export type HttpCall = {
+  readonly url: URL
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  readonly timeouts: Timeouts
+  /** The answer may be frames, which have lengths and checksums: who opens them looks for secrets inside. */
+  readonly hasFrames?: boolean
+}
+
+/** Headers as undici takes them, and the credentials in them. */
+type KnownHeaders = { readonly list: string[]; readonly secrets: Secrets }
+
+type Address = { readonly origin: string; readonly path: string }
+
+/** The environment variables, which may name proxies. */
+type Environment = Readonly<Record<string, string | undefined>>
+
+export class HttpClient {
+  readonly #env: Environment
+  readonly #agents = new Map<number, Dispatcher>()
+  // Adapters pass the same URL and headers objects again and again, and both take time to convert.
+  readonly #addresses = new WeakMap<URL, Address>()
+  readonly #headers = new WeakMap<HttpCall['headers'], KnownHeaders>()
+
+  constructor(env: Environment) {
+    this.#env = env
+  }
+
+  /** Resolves when the head of the answer arrives, whatever its status. */
+  async send(call: HttpCall, signal: AbortSignal): Promise<UpstreamAnswer> {
+    const { origin, path } = this.#addressOf(call.url)
+    const { list: headers, secrets } = this.#headersOf(call.headers)
+    const isLarge = call.body !== undefined && call.body.length > KEPT_BYTES_MAX
+    const { hasFrames = false } = call
+    const running = new RunningCall(signal, {
+      totalMs: call.timeouts.totalMs,
+      secrets,
+      hasFrames,
+    })
+    this.#agent(call.timeouts.connectMs).dispatch(
+      {
+        origin,
+        path,
+        method: call.method,
+        headers: isLarge ? [...headers, 'content-length', String(call.body.length)] : headers,
+        body: isLarge ? Readable.from(new OneTimeBody(call.body)) : (call.body ?? null),
+        headersTimeout: call.timeouts.firstByteMs,
+        bodyTimeout: call.timeouts.idleMs,
+      },
+      running,
+    )
+    return running.answer
+  }
+
+  /** Ends every connection, without waiting for calls that may still be running. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
+  }
+
+  #addressOf(url: URL): Address {
+    const known = this.#addresses.get(url)
+    if (known !== undefined) return known
+    assertAllowedHost(url.hostname)
+    const address = { origin: url.origin, path: url.pathname + url.search }
+    this.#addresses.set(url, address)
+    return address
+  }
+
+  #headersOf(headers: HttpCall['headers']): KnownHeaders {
+    const known = this.#headers.get(headers)
+    if (known !== undefined) return known
+    const list = ['accept-encoding', 'identity']
+    for (const [name, value] of Object.entries(headers)) list.push(name, value)
+    const given = { list, secrets: secretsIn(headers) }
+    this.#headers.set(headers, given)
+    return given
+  }
+
+  #agent(connectTimeoutMs: number): Dispatcher {
+    const known = this.#agents.get(connectTimeoutMs)
+    if (known !== undefined) return known
+    // Even where the environment turns verification off, the gateway sends its keys only to a verified server.
+    const verified = { timeout: connectTimeoutMs, rejectUnauthorized: true }
+    const options = {
+      connections: CONNECTIONS_MAX,
+      factory: keptPool,
+      pipelining: 1,
+      // One request per connection: what a provider does to one request cannot affect another.
+      allowH2: false,
+      connect: buildConnector({ ...verified, lookup: checkedLookup, allowH2: false }),
+    }
+    // A proxy named in the environment is the operator's choice, as it is for every other program. undici takes as long
+    // to decide whether an address needs the proxy as for the rest of a call, so it decides only if there is one.
+    const proxies = proxiesIn(this.#env)
+    const agent =
+      proxies === undefined
+        ? new Agent(options)
+        : new EnvHttpProxyAgent({
+            ...options,
+            ...proxies,
+            proxyTls: verified,
+            requestTls: verified,
+          })
+    this.#agents.set(connectTimeoutMs, agent)
+    return agent
+  }
+}
+
+function keptPool(origin: string | URL, options: Pool.Options): Pool {
+  const { protocol } = new URL(origin)
+  const keepAliveTimeout = protocol === 'http:' ? KEPT_MS.plain : KEPT_MS.encrypted
+  return new Pool(origin, { ...options, keepAliveTimeout })
+}
+
+function proxiesIn(env: Environment): EnvHttpProxyAgent.Options | undefined {
+  const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'] ?? ''
+  const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'] ?? ''
+  const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? ''
+  return httpProxy === '' && httpsProxy === '' ? undefined : { httpProxy, httpsProxy, noProxy }
+}
+
+type RunningOptions = {
+  readonly totalMs: number
+  readonly secrets: Secrets
+  readonly hasFrames: boolean
+}
+
+/** One call, until it ends, its caller gives up, or its time is over. */
+class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListenerObject {
+  readonly #signal: AbortSignal
+  readonly #timer: NodeJS.Timeout
+  readonly #answer = Promise.withResolvers<UpstreamAnswer>()
+  readonly #chunks = new Chunks(this)
+  readonly #hasFrames: boolean
+  #filter: SecretFilter | undefined
+  #controller: Dispatcher.DispatchController | undefined
+  #isOver = false
+
+  constructor(signal: AbortSignal, { totalMs, secrets, hasFrames }: RunningOptions) {
+    this.#signal = signal
+    this.#hasFrames = hasFrames
+    if (secrets.length > 0) this.#filter = new SecretFilter(secrets)
+    this.#timer = setTimeout(() => this.#cut(timedOut()), totalMs)
+    this.#timer.unref()
+    if (signal.aborted) this.handleEvent()
+    else signal.addEventListener('abort', this)
+  }
+
+  /** Called when the signal aborts: the caller has given up. */
+  handleEvent(): void {
+    this.#cut(this.#signal.reason)
+  }
+
+  resume(): void {
+    this.#controller?.resume()
+  }
+
+  leave(): void {
+    this.#cut(new Error('nobody reads this answer any more'))
+  }
+
+  get answer(): Promise<UpstreamAnswer> {
+    return this.#answer.promise
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    // The caller gave up while the call waited for a connection.
+    if (this.#isOver) controller.abort(new Error('given up'))
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    given: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return
+    const headers = new GivenHeaders(given)
+    // The same headers as bytes: they would pin the buffer they arrived in for as long as a stream is open.
+    controller.rawHeaders = null
+    if (this.#hasFrames && status === 200 && headers.get('content-type') === FRAMES) {
+      this.#filter = undefined
+    }
+    this.#answer.resolve({ status, headers, body: this.#chunks })
+    // The request asked for plain bytes; a few compressed bytes could unpack to more than memory holds.
+    if (PLAIN.has(headers.get('content-encoding')?.toLowerCase())) return
+    this.#end(new GatewayError('provider_failed', 'the provider sent a compressed answer'))
+    controller.abort(new Error('compressed'))
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const clean = this.#filter === undefined ? chunk : this.#filter.push(chunk)
+    if (clean.length > 0 && this.#chunks.push(clean) > WAITING_BYTES_MAX) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    this.#release()
+    const rest = this.#filter?.end()
+    if (rest !== undefined && rest.length > 0) this.#chunks.push(rest)
+    this.#chunks.end()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    // If the request never started on a connection, it never left, whatever went wrong.
+    this.#end(this.#controller === undefined ? unreachable(error) : failureOf(error))
+  }
+
+  #cut(reason: unknown): void {
+    if (this.#isOver) return
+    this.#end(reason)
+    this.#controller?.abort(new Error('given up', { cause: reason }))
+  }
+
+  #end(failure: unknown): void {
+    if (this.#isOver) return
+    this.#release()
+    this.#answer.reject(failure)
+    this.#chunks.fail(failure)
+  }
+
+  #release(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#signal.removeEventListener('abort', this)
+  }
+}
+
+/** A body that is released once sent. undici would keep it until the answer ends, and an answer may be slow. */
+class OneTimeBody implements Iterable<Uint8Array> {
+  #body: Uint8Array | undefined
+
+  constructor(body: Uint8Array) {
+    this.#body = body
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array, void> {
+    const body = this.#body
+    this.#body = undefined
+    if (body !== undefined) yield body
+  }
+}
+
+class GivenHeaders implements AnswerHeaders {
+  readonly #given: Record<string, string | string[] | undefined>
+
+  constructor(given: Record<string, string | string[] | undefined>) {
+    this.#given = given
+  }
+
+  get(name: string): string | undefined {
+    const value = this.#given[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+}
+
+function failureOf(error: Error): GatewayError {
+  const isSilent =
+    error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError
+  return isSilent
+    ? timedOut(error)
+    : new GatewayError('provider_failed', 'the connection to the provider broke', { cause: error })
+}
+
+function unreachable(cause: unknown): GatewayError {
+  const details = { cause, unbilled: true }
+  return cause instanceof errors.ConnectTimeoutError
+    ? new GatewayError('provider_timeout', 'the provider could not be reached in time', details)
+    : new GatewayError('provider_failed', 'the provider could not be reached', details)
+}
+
+function timedOut(cause?: unknown): GatewayError {
+  return new GatewayError('provider_timeout', 'the provider did not answer in time', { cause })
+}
+
+// The body of one answer, as a queue between a sender that pushes and a reader that pulls, each at its own pace. A
+// stream object does the same and costs several times as much, for every request.
+
+interface ChunkSource {
+  /** The reader has emptied the queue: the sender may go on. */
+  resume(): void
+  /** The reader wants no more. */
+  leave(): void
+}
+
+type Reading = IteratorResult<Uint8Array, undefined>
+
+export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #source: ChunkSource
+  #waiting: Uint8Array[] = []
+  #waitingBytes = 0
+  /** Wakes the waiting reader. */
+  #wake: (() => void) | undefined
+  #end: { readonly failure?: unknown } | undefined
+
+  constructor(source: ChunkSource) {
+    this.#source = source
+  }
+
+  /** Returns the number of unread bytes: when there are many, the sender should pause. */
+  push(chunk: Uint8Array): number {
+    this.#waiting.push(chunk)
+    this.#waitingBytes += chunk.length
+    this.#wake?.()
+    return this.#waitingBytes
+  }
+
+  end(): void {
+    this.#end ??= {}
+    this.#wake?.()
+  }
+
+  /** The reader still gets what arrived before, then this failure is thrown. */
+  fail(failure: unknown): void {
+    this.#end ??= { failure }
+    this.#wake?.()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  /** Everything that has arrived, in one piece: a connection often delivers many events at once. */
+  next(): Promise<Reading> {
+    const hasCome = this.#waiting.length > 0 || this.#end !== undefined
+    const arrival = hasCome ? ARRIVED : new Promise<void>((resolve) => (this.#wake = resolve))
+    return arrival.then(() => this.#take())
+  }
+
+  async return(): Promise<Reading> {
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#source.leave()
+    this.end()
+    return DONE
+  }
+
+  #take(): Reading {
+    const [first] = this.#waiting
+    if (first !== undefined) {
+      const value =
+        this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting, this.#waitingBytes)
+      this.#waiting = []
+      this.#waitingBytes = 0
+      this.#source.resume()
+      return { done: false, value }
+    }
+    if (this.#end !== undefined && 'failure' in this.#end) throw this.#end.failure
+    return DONE
+  }
+}
+
+const ARRIVED = Promise.resolve()
+const DONE: Reading = { done: true, value: undefined }

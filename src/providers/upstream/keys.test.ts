@@ -1,0 +1,136 @@
+// Keys in turn: which one a request is sent with, and which one rests. A refused key is reported to the operator once,
+// not with every request that passes it over.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LogFields } from '../../telemetry/log.ts'
+import { readWhole } from './answers.ts'
+import { Keys } from './keys.ts'
+import type { UpstreamAnswer } from './provider.ts'
+
+const REST_MS = 10_000
+
+test('a refused key is logged once, and again if it worked in between', async () => {
+  const lines: unknown[] = []
+  const clock = { at: 0, now: () => 0, monotonicMs: () => clock.at }
+  const log = { error: (event: string, fields?: LogFields) => void lines.push([event, fields]) }
+  const keys = new Keys({ name: 'local', apiKeys: ['first-aaaa', 'other-bbbb'] }, { clock, log })
+  let refusal = 401
+  const ask = () => keys.send(async (key) => answerOf(key === 'other-bbbb' ? refusal : 200))
+  const askAll = async () => {
+    for (let turn = 0; turn < 4; turn++) assert.equal((await ask()).status, 200)
+    clock.at += REST_MS
+  }
+
+  await askAll()
+  await askAll()
+  const line = { provider: 'local', position: 2, ends_with: 'bbbb', status: 401 }
+  assert.deepEqual(lines, [['provider_key_refused', line]])
+  refusal = 200
+  await askAll()
+  refusal = 429
+  await askAll()
+  assert.equal(lines.length, 1, 'too many requests are no refusal')
+  refusal = 403
+  await askAll()
+  assert.deepEqual(lines.slice(1), [['provider_key_refused', { ...line, status: 403 }]])
+})
+
+test('keys take turns, and a single key or no key is used every time', async () => {
+  for (const [apiKeys, turns] of [
+    [
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c', 'a'],
+    ],
+    [['a'], ['a', 'a', 'a', 'a']],
+    [undefined, [undefined, undefined, undefined, undefined]],
+  ] as const) {
+    const { ask } = desk(apiKeys)
+    const used: unknown[] = []
+    for (const _ of turns) used.push(...(await ask()).used)
+    assert.deepEqual(used, turns)
+  }
+})
+
+test('a key that is turned away rests for as long as the provider asks, up to a limit', async () => {
+  for (const [retryAfter, ms] of [
+    [undefined, REST_MS],
+    ['7', 7_000],
+    ['100000', 600_000],
+  ] as const) {
+    const { ask, clock } = desk(['a', 'b'])
+    const turnedAway = { a: { status: 429, retryAfter } }
+    assert.deepEqual(await ask(turnedAway), { status: 200, used: ['a', 'b'] })
+    clock.at += ms - 1
+    for (let turn = 0; turn < 2; turn++) assert.deepEqual((await ask()).used, ['b'])
+    clock.at += 1
+    assert.deepEqual([(await ask()).used, (await ask()).used].toSorted(), [['a'], ['b']])
+  }
+})
+
+test('when the provider turns all keys away, all rest, and requests try only the key whose turn it is', async () => {
+  const { ask } = desk(['a', 'b', 'c'])
+  const allAway = { a: { status: 429 }, b: { status: 403 }, c: { status: 401 } }
+  assert.deepEqual(await ask(allAway), { status: 401, used: ['a', 'b', 'c'] })
+  assert.deepEqual(await ask(allAway), { status: 403, used: ['b'] })
+  assert.deepEqual(await ask(allAway), { status: 401, used: ['c'] })
+  assert.deepEqual(await ask(allAway), { status: 429, used: ['a'] })
+})
+
+test('a request that is refused for its content is sent with no other key, and rests none', async () => {
+  const lines: unknown[] = []
+  const clock = { now: () => 0, monotonicMs: () => 0 }
+  const log = { error: (event: string) => void lines.push(event) }
+  const keys = new Keys({ name: 'local', apiKeys: ['a', 'b'] }, { clock, log })
+  const refusal = JSON.stringify({ code: 'permission-denied', error: VIOLATION })
+  const used: unknown[] = []
+  const ask = () =>
+    keys.send(async (key) => {
+      used.push(key)
+      return { ...answerOf(403), body: bodyOf(refusal) }
+    })
+  const { body } = await ask()
+  assert.equal(String(await readWhole(body, 1_000)), refusal)
+  await ask()
+  await ask()
+  assert.deepEqual([used, lines], [['a', 'b', 'a'], []])
+})
+
+const VIOLATION = 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO'
+
+test('an answer that is retried with another key is closed', async () => {
+  const { ask, open } = desk(['a', 'b'])
+  await ask({ a: { status: 401 } })
+  assert.deepEqual(open, ['b'], 'whoever asked reads that one')
+})
+
+/** Keys, a clock, and a provider that answers each key with the given status, else with 200. */
+function desk(apiKeys: readonly string[] | undefined) {
+  const clock = { at: 0, now: () => 0, monotonicMs: () => clock.at }
+  const keys = new Keys({ name: 'local', apiKeys }, { clock, log: { error: () => {} } })
+  const open: unknown[] = []
+  const ask = async (
+    told: Record<string, { status: number; retryAfter?: string | undefined }> = {},
+  ) => {
+    const used: unknown[] = []
+    const { status } = await keys.send(async (key) => {
+      used.push(key)
+      open.push(key)
+      const { status, retryAfter } = told[key ?? ''] ?? { status: 200 }
+      const body = (async function* () {
+        open.splice(open.indexOf(key), 1)
+      })()
+      const headers = new Map(retryAfter === undefined ? [] : [['retry-after', retryAfter]])
+      return { status, headers, body }
+    })
+    return { status, used }
+  }
+  return { ask, clock, open }
+}
+
+function answerOf(status: number): UpstreamAnswer {
+  return { status, headers: new Map<string, string>(), body: bodyOf('') }
+}
+
+async function* bodyOf(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text)
+}
