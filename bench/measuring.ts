@@ -1,4 +1,5 @@
-// The effort of a run: full, or a share of it to try out the benchmark itself (BENCH_EFFORT=0.1).
+// What every measurement needs: its effort (full, or BENCH_EFFORT=0.1 to try out the benchmark itself), the median and
+// the spread of its rounds, and a folder.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,8 +14,6 @@ export function share(whole: number): number {
   return Math.max(1, Math.round(whole * effort))
 }
 
-// Combines the figures of several rounds: the median and the spread.
-
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other)
   const middle = Math.floor(sorted.length / 2)
@@ -27,12 +26,10 @@ export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / 2 / median(values)
 }
 
-// The folder for a run's databases and logs: on the checkout's own disk, because a temporary folder may be in memory,
-// where a commit costs nothing.
-
+/** On the checkout's own disk: a temporary folder may be in memory, where a commit costs nothing. */
 const CACHE = fileURLToPath(new URL('../.cache', import.meta.url))
 
-/** A new folder that is removed when this process ends. */
+/** A new folder for databases and logs, removed when this process ends. */
 export function runFolder(): string {
   mkdirSync(CACHE, { recursive: true })
   const folder = mkdtempSync(join(CACHE, 'bench-'))

@@ -1,4 +1,5 @@
-// The memory of a process as it grows: at start, after many requests, after twice as many.
+// The memory of a process as it grows (at start, after many requests, after twice as many), and what an open stream
+// costs: thousands of them, each with an event every ten seconds.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,8 +27,6 @@ export async function memoryOf(contender: Contender, folder: string): Promise<Me
   await warmUp(contender, SMALL_32, load)
   return { idleBytes, afterBytes, afterTwiceBytes: residentBytes(contender.pid) }
 }
-
-// The memory an open stream costs: thousands of them, each with an event every ten seconds.
 
 export const OPEN_STREAMS = share(5_000)
 

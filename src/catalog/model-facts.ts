@@ -158,8 +158,6 @@ function embedding(context: number): Facts {
   return { kind: 'embedding', context, maxOutput: 0, abilities: NONE, imageTokens: 0 }
 }
 
-// What is known about a model by its name, whoever serves it and however they decorate the name.
-
 const BY_NAME: ReadonlyMap<string, Facts> = new Map(
   [...Object.values(MAIN_MODELS), OTHER_MODELS].flatMap((models) => Object.entries(models)),
 )

@@ -144,9 +144,6 @@ function everyDayAt(time: string, now: number): readonly number[] {
   return [today, today + DAY_MS]
 }
 
-// Whether the model that the price data found for a name is really that model. The data also matches parts of names, so
-// a variant that it does not know, such as a faster or newer one, would get the price of another.
-
 /** Suffixes that do not make it another model: dates, versions, windows, stages. */
 const DRESS =
   /^(?:[-@]\d{2,8}|-v\d+(?:\.\d+)?|:\d+k?|[-@](?:latest|default)|-(?:preview|exp|it|instruct|customtools))*$/
@@ -154,6 +151,10 @@ const DRESS =
 /** Fine-tuned models have names of the customer's choice. */
 const TUNED = /^ft:|\.ft-/
 
+/**
+ * Whether the model that the data found for a name is really that model. The data also matches parts of names, so a
+ * variant that it does not know, such as a faster or newer one, would get the price of another.
+ */
 function isSameModel(name: string, match: MatchLogic): boolean {
   const meant = name.trim().toLowerCase()
   if (TUNED.test(meant)) return true

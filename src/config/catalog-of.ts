@@ -1,4 +1,5 @@
-// The catalogue a configuration describes: its providers and models, together with the sandbox's models.
+// The catalogue a configuration describes: its providers and models, together with the sandbox's models. What is
+// configured and cannot be served is logged.
 import { buildCatalog } from '../catalog/catalog.ts'
 import type { CatalogProvider, SandboxModel } from '../catalog/knowledge.ts'
 import type { Catalog } from '../catalog/models.ts'
@@ -52,8 +53,7 @@ function toCatalogProvider(provider: Named<ProviderSettings>): CatalogProvider {
   }
 }
 
-// Logs what is configured but will not be served, when the configuration takes effect and not at the first call.
-
+/** Logs what is configured but will not be served, when the configuration takes effect and not at the first call. */
 export function warnLeftOut(log: Log, config: Pick<Config, 'leftOut'>, catalog: Catalog): void {
   for (const [provider, reason] of config.leftOut) {
     log.warn('provider_left_out', { provider, reason })

@@ -1,5 +1,5 @@
 // The configuration: file and environment in, one frozen value out. Everything wrong is reported at once, each with
-// its path and what to do. Nothing but this and written.ts reads the file or the TOLLGATE_ variables.
+// its path and what to do. Nothing but this and source.ts reads the file or the TOLLGATE_ variables.
 import type { ModelEntry } from '../catalog/models.ts'
 import { priceFrom } from '../catalog/prices.ts'
 import { isObject } from '../core/json.ts'
@@ -204,10 +204,9 @@ function freeze<Value>(value: Value): Value {
   return value
 }
 
-// Where people reach the administration interface: what the file says, else where it listens; and whether other
-// machines can.
-
-/** `listening` is where the server listens, with the port that the system chose if 0 was requested. */
+/**
+ * Where people reach the administration interface: what the file says, else where it listens. `listening` is where the server listens, with the port that the system chose if 0 was requested.
+ */
 export function adminUrlOf({ admin }: Pick<Config, 'admin'>, listening: string): string {
   if (admin.publicUrl !== undefined) return admin.publicUrl
   const url = new URL(admin.listen === 'same' ? listening : urlOf(admin.listen))

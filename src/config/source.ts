@@ -191,10 +191,6 @@ function override(value: unknown, { env, options }: ConfigSource) {
   return { document, origins }
 }
 
-// Fills in what a configuration file takes from elsewhere: `${VAR}` and `${VAR:-default}` from the environment, and a
-// whole value `file:/path` from a file, where vaults and container platforms put secrets. Works on parsed values, so
-// nothing that comes from outside can change the structure.
-
 type Expanded = {
   readonly value: unknown
   readonly problems: readonly Problem[]
@@ -215,6 +211,11 @@ type Surroundings = {
 /** `NAME` or `NAME:-default`. A variable within the default would end it at the wrong brace. */
 const VARIABLE = /^([A-Za-z_]\w*)(?::-((?:(?!\$\{).)*))?$/s
 
+/**
+ * Fills in what a file takes from elsewhere: `${VAR}` and `${VAR:-default}` from the environment, and a whole value
+ * `file:/path` from a file, where vaults and container platforms put secrets. Works on parsed values, so nothing that
+ * comes from outside can change the structure.
+ */
 export function expand(document: unknown, { env, folder }: Surroundings): Expanded {
   const problems: Problem[] = []
   const unreadable: Unreadable[] = []
@@ -268,11 +269,9 @@ export function expand(document: unknown, { env, folder }: Surroundings): Expand
   return { value: visit(document, []), problems, unreadable, files }
 }
 
-// The state of a file at a moment, to see later whether it has changed. Taken before the file is read, so that no
-// change in between is missed.
-
 export type FileState = { readonly path: string; readonly stamp: string }
 
+/** To see later whether the file has changed. Taken before it is read, so that no change in between is missed. */
 export function fileState(path: string): FileState {
   try {
     const { ino, size, mtimeMs } = statSync(path)

@@ -1,5 +1,5 @@
-// Well-known places that speak OpenAI's formats: their addresses, their differences, and the price lists they bill by.
-// A place is recognized by its preset, or by the host of an address in the configuration.
+// OpenAI and everything that speaks its formats: chat completions, responses, embeddings. Well-known places are listed
+// with their differences, and recognized by their preset or by the host of an address in the configuration.
 import { z } from 'zod'
 import type { Vendor } from '../catalog/model-facts.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'
@@ -99,8 +99,6 @@ function placeAt(address: string): Partial<Place> {
 function hostOf(address: string): string {
   return new URL(address).host
 }
-
-// OpenAI and everything that speaks its formats: chat completions, responses, embeddings.
 
 const settings = z
   .strictObject({

@@ -1,4 +1,5 @@
-// Turns Bedrock's answers into what the codecs read: frames become events, and errors take the shape of their format.
+// Turns Bedrock's answers into what the codecs read: the frames of an AWS event stream become events, and errors take
+// the shape of their format.
 import { crc32 } from 'node:zlib'
 import { GatewayError } from '../../core/errors.ts'
 import { objectOf, parseObject, stringOf } from '../../core/json.ts'
@@ -90,9 +91,6 @@ function read(text: string): JsonObject {
   throw new GatewayError('provider_failed', 'the provider sent a frame that is not a JSON object')
 }
 
-// Splits an AWS event stream into frames: length-prefixed messages with headers, checksums and a payload. The only file
-// that knows this framing.
-
 type EventFrame = {
   /** Texts only: Bedrock sends no other type of header. */
   readonly headers: ReadonlyMap<string, string>
@@ -106,7 +104,7 @@ const CHECKSUM_BYTES = 4
 const FRAME_BYTES_MAX = 16 * 1024 * 1024
 const TEXT = 7
 
-/** Cuts bytes into frames, wherever the chunks end. */
+/** Cuts bytes into length-prefixed frames with headers, a payload and checksums, wherever the chunks end. */
 export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncIterable<EventFrame> {
   let chunks: Uint8Array[] = []
   let waitingBytes = 0

@@ -101,9 +101,6 @@ function resultOf(message: ToolMessage, names: ReadonlyMap<string, string>): Too
   }
 }
 
-// Instructions that ask for one answer to everything, word for word: "Answer only with the word PONG", "Reply with
-// exactly: all is well". What depends on a condition, or leaves a choice, asks for no such thing.
-
 const ONLY = String.raw`\b(?:only|just|exactly|always|verbatim|nothing but)\b`
 const VERB = String.raw`(?:${ONLY} )?\b(?:say|reply|respond|answer|output|return)\b`
 
@@ -136,6 +133,10 @@ const FORM = /^(?:JSON|XML|YAML|CSV|HTML|SQL|TOML|UTF|ASCII|YES|NO)$/
 /** The long instructions of agents mention many answers, and ask for none to everything. */
 const CHARACTERS_MAX = 2_000
 
+/**
+ * The one answer that instructions ask for, word for word: "Answer only with the word PONG". What depends on a
+ * condition, or leaves a choice, asks for no such thing.
+ */
 export function dictatedIn(instructions: string): string | undefined {
   if (instructions.length > CHARACTERS_MAX) return undefined
   for (const line of instructions.split('\n')) {

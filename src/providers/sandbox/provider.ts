@@ -204,8 +204,6 @@ function jsonBytes(body: JsonObject): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
-// The failure that a steering line asks for, with the error code that real providers use for that status.
-
 /** The code decides the error's type in each family; the word is the code shown to the client. */
 const FAILURES: Readonly<Record<number, readonly [code: ErrorCode, word: string]>> = {
   401: ['invalid_api_key', 'invalid_api_key'],
@@ -219,6 +217,7 @@ const FAILURES: Readonly<Record<number, readonly [code: ErrorCode, word: string]
   529: ['overloaded', 'server_is_overloaded'],
 }
 
+/** The failure that a steering line asks for, with the error code that real providers use for that status. */
 function failureOf(status: number): GatewayError {
   const [code, word] = FAILURES[status] ?? USUAL[status < 500 ? 'client' : 'server']
   const message = `the sandbox was asked to fail with the status ${status}`
@@ -230,9 +229,6 @@ const USUAL = {
   server: ['internal_error', 'server_error'],
 } as const
 
-// How time passes in the sandbox: silences as long as the script says, cut short by the caller or by a timeout as on a
-// connection to a real provider.
-
 type Silence = {
   /** Infinity = until a timeout or the caller ends it. */
   readonly milliseconds: number
@@ -242,7 +238,7 @@ type Pace = (silence: Silence) => Promise<void>
 
 const TIMER_MILLISECONDS_MAX = 2 ** 31 - 1
 
-/** The pace of one call. */
+/** Silences as long as the script says, cut short by the caller or by a timeout as on a connection to a provider. */
 function paceOf({ firstByteMs, idleMs, totalMs }: Timeouts, signal: AbortSignal): Pace {
   let leftMs = totalMs
   return async ({ milliseconds, until }) => {
@@ -258,9 +254,7 @@ function paceOf({ firstByteMs, idleMs, totalMs }: Timeouts, signal: AbortSignal)
   }
 }
 
-// Removes usage from an answer of any format: all call it `usage`, at the top level or one object further in.
-
-/** JSON.stringify skips undefined members. */
+/** In every format it is called `usage`, at the top level or one object further in. JSON skips undefined members. */
 function withoutUsage(body: JsonObject): JsonObject {
   const members = Object.entries(body).map(([name, value]) => [
     name,

@@ -72,8 +72,7 @@ export class AccessTokens {
   }
 }
 
-// Fetches an access token by OAuth 2: posts a form with the credentials, gets a token with its lifetime.
-
+/** Fetches an access token by OAuth 2: posts a form with the credentials, gets a token with its lifetime. */
 export async function fetchToken(
   http: HttpClient,
   url: URL,

@@ -1,4 +1,5 @@
-// Answers of providers that are taken whole: one that must be complete before it can be used is read up to a size limit.
+// What is done with a provider's answer besides relaying it: reading it whole up to a size limit, dropping it, and
+// learning from its headers how long to leave the provider alone.
 import { GatewayError } from '../../core/errors.ts'
 import { formatSize } from '../../core/units.ts'
 import type { AnswerHeaders, UpstreamAnswer } from './provider.ts'
@@ -31,8 +32,7 @@ export function tooLong(bytesMax: number): GatewayError {
   return new GatewayError('provider_failed', `the provider's answer is too long: more than ${size}`)
 }
 
-// Drops an answer that will not be read: left alone, it would hold its connection until a timeout ends it.
-
+/** Drops an answer that will not be read: left alone, it would hold its connection until a timeout ends it. */
 export async function discard({ body }: UpstreamAnswer): Promise<void> {
   try {
     for await (const _ of body) break
@@ -41,9 +41,10 @@ export async function discard({ body }: UpstreamAnswer): Promise<void> {
   }
 }
 
-// How long a provider's headers ask to be left alone, in seconds. Some send milliseconds in a header outside the
-// standard, some send a date, which is compared with the date of the answer because clocks differ.
-
+/**
+ * How long a provider's headers ask to be left alone, in seconds. Some send milliseconds in a header outside the
+ * standard, some send a date, which is compared with the date of the answer because clocks differ.
+ */
 export function retryAfterOf(headers: AnswerHeaders): number | undefined {
   const told = headers.get('retry-after') ?? ''
   const seconds =

@@ -33,10 +33,10 @@ export function failed(why: string): GatewayError {
   return new GatewayError('provider_failed', why)
 }
 
-// The list of models a provider offers, in the shape of OpenAI and Anthropic, `{ data: [{ id }] }`, and in Google's,
-// `[{ name }]` with the full path of each.
-
-/** The names in alphabetical order. Throws a provider_failed that says what the provider answered. */
+/**
+ * The names of the models a provider offers, in alphabetical order, from the shape of OpenAI and Anthropic:
+ * `{ data: [{ id }] }`. Throws a provider_failed that says what the provider answered.
+ */
 export async function listModels(
   http: HttpClient,
   call: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },
@@ -47,7 +47,7 @@ export async function listModels(
   return data.flatMap((model) => (isObject(model) ? (stringOf(model['id']) ?? []) : [])).toSorted()
 }
 
-/** The last part of each name, in alphabetical order. */
+/** The same from Google's shape, `[{ name }]` with the full path of each. */
 export function namesIn(models: Json | undefined): readonly string[] {
   return listOf(models)
     .flatMap((model) => (isObject(model) ? (stringOf(model['name']) ?? []) : []))

@@ -305,9 +305,6 @@ function timedOut(cause?: unknown): GatewayError {
   return new GatewayError('provider_timeout', 'the provider did not answer in time', { cause })
 }
 
-// The body of one answer, as a queue between a sender that pushes and a reader that pulls, each at its own pace. A
-// stream object does the same and costs several times as much, for every request.
-
 interface ChunkSource {
   /** The reader has emptied the queue: the sender may go on. */
   resume(): void
@@ -317,6 +314,10 @@ interface ChunkSource {
 
 type Reading = IteratorResult<Uint8Array, undefined>
 
+/**
+ * The body of one answer, as a queue between a sender that pushes and a reader that pulls, each at its own pace. A
+ * stream object does the same and costs several times as much, for every request.
+ */
 export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #source: ChunkSource
   #waiting: Uint8Array[] = []
