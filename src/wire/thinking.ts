@@ -3,7 +3,7 @@ import type { TargetFormat } from '../core/endpoints.ts'
 import { canBeKeptFromThinking, canBeToldEffort } from './converse/thinking-encode.ts'
 import type { Thinker } from './effort.ts'
 import { asksForThinking, effortOf, isPlain, toldEffort } from './effort.ts'
-import { geminiOf } from './gemini/thinking-encode.ts'
+import { geminiOf } from './gemini/generation.ts'
 import { claudeOf } from './messages/claude.ts'
 import { openAiOf } from './openai.ts'
 

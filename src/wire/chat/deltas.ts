@@ -83,7 +83,7 @@ export class DeltaEncoder {
   }
 
   #stateOf(choice: number): ChoiceState {
-    const state = this.#choices.get(choice) ?? newChoice()
+    const state = this.#choices.get(choice) ?? newState()
     this.#choices.set(choice, state)
     return state
   }
@@ -168,7 +168,7 @@ export class DeltaEncoder {
 type BlockEvent = Extract<CanonicalEvent, { readonly block: number }>
 type CallPiece = { readonly id?: string; readonly name?: string; readonly input?: string }
 
-function newChoice(): ChoiceState {
+function newState(): ChoiceState {
   return {
     isSilent: true,
     textLength: 0,

@@ -1,18 +1,11 @@
 // The content parts of chat messages, by the role that may use them. Any other part is a 400 with its place.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, typeOf } from '../../core/json.ts'
-import type {
-  AssistantPart,
-  CacheMark,
-  FilePart,
-  ImagePart,
-  TextPart,
-  UserPart,
-} from '../../core/request.ts'
-import { expectCacheMark } from '../cache-lifetime.ts'
+import { isArray, typeOf } from '../../core/json.ts'
+import type { AssistantPart, FilePart, ImagePart, TextPart, UserPart } from '../../core/request.ts'
 import { expectName, expectObject, expectText, optional, optionalText } from '../expect.ts'
 import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
+import { markOf } from './tools-decode.ts'
 
 export function decodeParts<Part>(
   content: Json | undefined,
@@ -91,15 +84,6 @@ function decodeFile(part: JsonObject, place: string): FilePart {
     ...(name !== undefined && { name }),
     ...markOf(part, place),
   }
-}
-
-/** The format's own cache mark, or the one that clients of other gateways write on chat parts. */
-export function markOf(part: JsonObject, place: string): { readonly cache?: CacheMark } {
-  const name = isObject(part['prompt_cache_breakpoint'])
-    ? 'prompt_cache_breakpoint'
-    : 'cache_control'
-  const cache = optional(part[name], `${place}.${name}`, expectCacheMark)
-  return cache === undefined ? {} : { cache }
 }
 
 function unknownPart(part: JsonObject, place: string, known: string): Error {

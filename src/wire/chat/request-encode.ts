@@ -4,21 +4,15 @@ import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
-import type {
-  CanonicalRequest,
-  Conversation,
-  OutputFormat,
-  Tool,
-  ToolChoice,
-} from '../../core/request.ts'
+import type { CanonicalRequest, Conversation, OutputFormat } from '../../core/request.ts'
 import { takesCustomTools, withFunctionsOnly } from '../custom-tools.ts'
 import { toldEffort } from '../effort.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../identifiers.ts'
 import { knownNames } from '../known-names.ts'
 import { takesSampling } from '../sampling.ts'
 import { withAllowedOnly } from '../tool-choice.ts'
-import { fitToolName } from '../tool-name.ts'
 import { encodeMessages } from './message-encode.ts'
+import { encodeTool, encodeToolChoice } from './tools-encode.ts'
 
 export function encodeRequest(asked: CanonicalRequest): JsonObject {
   assert(asked.kind === 'chat')
@@ -34,7 +28,7 @@ export function encodeRequest(asked: CanonicalRequest): JsonObject {
     n: request.choices > 1 ? request.choices : undefined,
     ...encodeSampling(request),
     tools: tools.length > 0 ? tools.map(encodeTool) : undefined,
-    tool_choice: tools.length > 0 && toolChoice ? encodeChoice(toolChoice, tools) : undefined,
+    tool_choice: tools.length > 0 && toolChoice ? encodeToolChoice(toolChoice, tools) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallelToolCalls : undefined,
     response_format: request.outputFormat && encodeFormat(request.outputFormat),
     reasoning_effort: toldEffort(request),
@@ -73,43 +67,6 @@ function encodeSampling(request: Conversation): JsonObject {
     stop: sampling.stop,
     logprobs: logprobs === undefined ? undefined : true,
     top_logprobs: logprobs === 0 ? undefined : logprobs,
-  }
-}
-
-function encodeTool(tool: Tool): JsonObject {
-  const { description } = tool
-  const name = fitToolName(tool.name, 'tools')
-  if (tool.type === 'function') {
-    const { schema: parameters, strict } = tool
-    return { type: 'function', function: defined({ name, description, parameters, strict }) }
-  }
-  const format = tool.inputFormat === undefined ? undefined : encodeInputFormat(tool.inputFormat)
-  return { type: 'custom', custom: defined({ name, description, format }) }
-}
-
-/** This format nests a grammar one level deeper than the canonical form does. */
-function encodeInputFormat(inputFormat: JsonObject): JsonObject {
-  const { type, ...grammar } = inputFormat
-  return type === 'grammar' ? { type, grammar } : inputFormat
-}
-
-function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): string | JsonObject {
-  const types = new Map(tools.map(({ name, type }) => [name, type]))
-  const named = (name: string): JsonObject => {
-    const type = types.get(name) ?? 'function'
-    return { type, [type]: { name } }
-  }
-  switch (choice.type) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return choice.type
-    case 'tool':
-      return named(choice.name)
-    case 'allowed': {
-      const mode = choice.required ? 'required' : 'auto'
-      return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.names.map(named) } }
-    }
   }
 }
 

@@ -1,8 +1,9 @@
 // The tools and the tool choice of a chat completions request, deprecated functions included.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isGiven } from '../../core/json.ts'
-import type { Tool, ToolChoice } from '../../core/request.ts'
+import { defined, isGiven, isObject } from '../../core/json.ts'
+import type { CacheMark, Tool, ToolChoice } from '../../core/request.ts'
+import { expectCacheMark } from '../cache-lifetime.ts'
 import { asksForTool } from '../choice-among-none.ts'
 import {
   expectBoolean,
@@ -15,7 +16,6 @@ import {
 } from '../expect.ts'
 import { decodeParameters } from '../tool-parameters.ts'
 import { knowsOnlyFunctions } from './functions.ts'
-import { markOf } from './parts-decode.ts'
 import { isHosted } from './usable-tools.ts'
 
 export function decodeTools(body: JsonObject): readonly Tool[] {
@@ -120,4 +120,13 @@ export function decodeParallel(body: JsonObject, dropped: Set<string>): boolean 
   if (!knowsOnlyFunctions(body)) return asked
   if (asked === true) dropped.add('parallel_tool_calls')
   return false
+}
+
+/** The format's own cache mark, or the one that clients of other gateways write on chat parts. */
+export function markOf(part: JsonObject, place: string): { readonly cache?: CacheMark } {
+  const name = isObject(part['prompt_cache_breakpoint'])
+    ? 'prompt_cache_breakpoint'
+    : 'cache_control'
+  const cache = optional(part[name], `${place}.${name}`, expectCacheMark)
+  return cache === undefined ? {} : { cache }
 }

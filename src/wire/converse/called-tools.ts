@@ -1,6 +1,54 @@
-// The tools that a conversation has called, whether or not it still offers them: Converse refuses calls without tools.
-import type { Conversation, Tool } from '../../core/request.ts'
+// Tools and tool choice as Converse expects them, and the tools that a conversation has called, whether or not it still
+// offers them: Converse refuses calls without tools.
+import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
+import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { callsIn } from '../call-ids.ts'
+import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import { allowedTools } from '../tool-choice.ts'
+import { fitToolName } from '../tool-name.ts'
+
+/**
+ * The format has no list of allowed tools and no way to forbid calls, so tools that may not be called are left out.
+ * Where earlier turns have calls, some tools must be offered even if the choice forbids all of them.
+ */
+export function encodeToolConfig(request: Conversation): JsonObject | undefined {
+  const { toolChoice } = request
+  const called = calledTools(request)
+  const offered = allowedTools(request)
+  if (toolChoice?.type === 'none' && called.length === 0) return undefined
+  // Converse refuses calls of earlier turns when the request offers no tools.
+  const told = offered.length > 0 ? offered : called
+  if (told.length === 0) return undefined
+  return defined({ tools: told.map(encodeTool), toolChoice: encodeToolChoice(toolChoice) })
+}
+
+function encodeTool(tool: Tool): JsonObject {
+  const isCustom = tool.type === 'custom'
+  return {
+    toolSpec: defined({
+      name: fitToolName(tool.name, 'tools'),
+      description: isCustom ? describeCustomTool(tool) : tool.description,
+      inputSchema: { json: isCustom ? CUSTOM_TOOL_SCHEMA : { type: 'object', ...tool.schema } },
+    }),
+  }
+}
+
+function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefined {
+  switch (choice?.type) {
+    case undefined:
+    case 'none':
+      return undefined
+    case 'auto':
+      return { auto: {} }
+    case 'required':
+      return { any: {} }
+    case 'tool':
+      return { tool: { name: choice.name } }
+    case 'allowed':
+      return choice.required ? { any: {} } : { auto: {} }
+  }
+}
 
 export function calledTools({ messages }: Conversation): Tool[] {
   const names = new Set(callsIn(messages).map(({ name }) => name))

@@ -4,12 +4,9 @@ import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
-import type { CanonicalRequest, Conversation, Tool, ToolChoice } from '../../core/request.ts'
-import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import type { CanonicalRequest, Conversation } from '../../core/request.ts'
 import { adaptSchema } from '../schema-adapt.ts'
-import { allowedTools } from '../tool-choice.ts'
-import { fitToolName } from '../tool-name.ts'
-import { calledTools } from './called-tools.ts'
+import { encodeToolConfig } from './called-tools.ts'
 import { encodeThinking } from './thinking-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
 
@@ -39,46 +36,4 @@ function encodeOutputConfig({ outputFormat }: Conversation): JsonObject | undefi
   const schema = JSON.stringify(adaptSchema(outputFormat.schema))
   const jsonSchema = defined({ name, description, schema })
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
-}
-
-/**
- * The format has no list of allowed tools and no way to forbid calls, so tools that may not be called are left out.
- * Where earlier turns have calls, some tools must be offered even if the choice forbids all of them.
- */
-function encodeToolConfig(request: Conversation): JsonObject | undefined {
-  const { toolChoice } = request
-  const called = calledTools(request)
-  const offered = allowedTools(request)
-  if (toolChoice?.type === 'none' && called.length === 0) return undefined
-  // Converse refuses calls of earlier turns when the request offers no tools.
-  const told = offered.length > 0 ? offered : called
-  if (told.length === 0) return undefined
-  return defined({ tools: told.map(encodeTool), toolChoice: encodeToolChoice(toolChoice) })
-}
-
-function encodeTool(tool: Tool): JsonObject {
-  const isCustom = tool.type === 'custom'
-  return {
-    toolSpec: defined({
-      name: fitToolName(tool.name, 'tools'),
-      description: isCustom ? describeCustomTool(tool) : tool.description,
-      inputSchema: { json: isCustom ? CUSTOM_TOOL_SCHEMA : { type: 'object', ...tool.schema } },
-    }),
-  }
-}
-
-function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefined {
-  switch (choice?.type) {
-    case undefined:
-    case 'none':
-      return undefined
-    case 'auto':
-      return { auto: {} }
-    case 'required':
-      return { any: {} }
-    case 'tool':
-      return { tool: { name: choice.name } }
-    case 'allowed':
-      return choice.required ? { any: {} } : { auto: {} }
-  }
 }

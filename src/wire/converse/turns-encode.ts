@@ -72,7 +72,7 @@ function encodePart(part: Part, index: number): JsonObject[] {
     case 'file':
       return encodeFile(part, index)
     case 'thinking':
-      return encodeThinking(part)
+      return encodeThought(part)
     case 'tool-call':
       return [{ toolUse: { toolUseId: callId(part.id), name: part.name, input: callInput(part) } }]
     case 'audio':
@@ -96,7 +96,7 @@ function encodeFile({ source, name }: FilePart, index: number): JsonObject[] {
 }
 
 /** A provider takes back only the thoughts that it sealed itself. */
-function encodeThinking({ text, seal }: ThinkingPart): JsonObject[] {
+function encodeThought({ text, seal }: ThinkingPart): JsonObject[] {
   if (seal?.format !== 'converse') return []
   const reasoningContent =
     seal.kind === 'redacted'

@@ -2,8 +2,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Effort } from '../../core/request.ts'
-import type { Addressee } from '../known-names.ts'
-import { generationOf, isOfOldKind } from './generation.ts'
+import { geminiOf, generationOf, isPro } from './generation.ts'
 
 /** The provider's own figures for the efforts of the chat family. */
 const BUDGETS: Record<Effort, number> = {
@@ -29,19 +28,6 @@ const LEVELS: Record<Effort, string> = {
   max: 'high',
 }
 
-type Gemini = {
-  readonly thinks: boolean
-  /** Whether thinking can be turned off. */
-  readonly takesDisabled: boolean
-}
-
-export function geminiOf({ model, nature }: Addressee): Gemini {
-  return {
-    thinks: nature?.reasons !== false && !isOfOldKind(model),
-    takesDisabled: generationOf(model) < 3 && !isPro(model),
-  }
-}
-
 export function encodeThinking(request: Conversation): JsonObject | undefined {
   const { model, reasoning } = request
   if (reasoning === undefined || !geminiOf(request).thinks) return undefined
@@ -57,10 +43,6 @@ export function encodeThinking(request: Conversation): JsonObject | undefined {
     return defined({ thinkingLevel, includeThoughts })
   }
   return defined({ thinkingBudget: budgetWithin(model, BUDGETS[effort]), includeThoughts })
-}
-
-function isPro(model: string): boolean {
-  return model.includes('-pro')
 }
 
 /** The provider refuses a budget outside the model's range. */

@@ -15,7 +15,6 @@ import type {
   UrlSource,
   UserPart,
 } from '../../core/request.ts'
-import { expectCacheMark } from '../cache-lifetime.ts'
 import {
   expectList,
   expectName,
@@ -26,6 +25,7 @@ import {
 } from '../expect.ts'
 import { decodeUrl, expectBase64, usualType } from '../media.ts'
 import { SEAL_MARK, unpackSeal } from '../seal.ts'
+import { decodeCacheMark } from './cache-marks.ts'
 import { shortToolName } from './tool-names.ts'
 
 /** A block and where it stands in the request. */
@@ -76,11 +76,6 @@ export function decodeText(block: Block, dropped: Set<string>): TextPart {
     text: expectText(value['text'], `${place}.text`),
     cache: decodeCacheMark(value, place),
   })
-}
-
-export function decodeCacheMark(holder: JsonObject, place: string): CacheMark | undefined {
-  const at = place === '' ? 'cache_control' : `${place}.cache_control`
-  return optional(holder['cache_control'], at, expectCacheMark)
 }
 
 function refuseBlock({ value, place }: Block, where: string): never {

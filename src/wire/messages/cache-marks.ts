@@ -1,9 +1,15 @@
 // Cache marks in a messages request: a lifetime of five minutes or an hour, and at most four of them.
 import type { JsonObject } from '../../core/json.ts'
 import type { CacheMark, Conversation, Message, Tool } from '../../core/request.ts'
-import { lifetimeOf } from '../cache-lifetime.ts'
+import { expectCacheMark, lifetimeOf } from '../cache-lifetime.ts'
+import { optional } from '../expect.ts'
 
 export const CACHE_MARKS_MAX = 4
+
+export function decodeCacheMark(holder: JsonObject, place: string): CacheMark | undefined {
+  const at = place === '' ? 'cache_control' : `${place}.cache_control`
+  return optional(holder['cache_control'], at, expectCacheMark)
+}
 
 export function encodeCacheMark(mark: CacheMark | undefined): JsonObject | undefined {
   if (mark === undefined) return undefined

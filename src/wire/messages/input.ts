@@ -11,7 +11,7 @@ import type { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
-import { isHosted, vendorToolsIn } from './removals.ts'
+import { isHosted, vendorToolsIn } from './search.ts'
 import { MESSAGE } from './shape.ts'
 
 type MeasuredInput = {

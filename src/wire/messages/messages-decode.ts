@@ -15,11 +15,11 @@ import {
 import type { Block } from './blocks-decode.ts'
 import {
   decodeAssistantBlock,
-  decodeCacheMark,
   decodeText,
   decodeToolResultBlock,
   decodeUserBlock,
 } from './blocks-decode.ts'
+import { decodeCacheMark } from './cache-marks.ts'
 import { isBillingLine } from './session.ts'
 
 const expectRole = expectOneOf(['user', 'assistant', 'system'])

@@ -31,7 +31,7 @@ function encodePart(part: Part): JsonObject | undefined {
     case 'file':
       return encodeFile(part)
     case 'thinking':
-      return encodeThinking(part)
+      return encodeThought(part)
     case 'tool-call':
       return encodeToolCall(part)
     case 'audio':
@@ -76,7 +76,7 @@ function encodeSource(source: ImagePart['source']): JsonObject {
 }
 
 /** A provider takes back only the thoughts that it sealed itself. */
-function encodeThinking({ text, seal }: ThinkingPart): JsonObject | undefined {
+function encodeThought({ text, seal }: ThinkingPart): JsonObject | undefined {
   if (seal?.format !== 'messages') return undefined
   return seal.kind === 'redacted'
     ? { type: 'redacted_thinking', data: seal.value }

@@ -4,10 +4,11 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
-import { isSearch, withSearchLimit } from './search.ts'
+import type { Removing } from './search.ts'
+import { isHosted, isSearch, removeTools } from './search.ts'
 
 export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Removals {
-  const removals: Growing = { changes: {}, dropped: [] }
+  const removals: Removing = { changes: {}, dropped: [] }
   for (const name of ['compaction', 'diagnostics', 'fallback_credit_token']) {
     if (!isGiven(body[name])) continue
     removals.changes[name] = undefined
@@ -19,58 +20,9 @@ export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Remo
   return removals
 }
 
-type Growing = { readonly changes: Record<string, Json | undefined>; readonly dropped: string[] }
-
-/** Whether the model knows this tool's schema by its type, and the client runs it. */
-export function isVendorTool(tool: JsonObject): boolean {
-  return typeof tool['type'] === 'string' && CLIENT_RUN.test(tool['type'])
-}
-
-const CLIENT_RUN = /^(bash|text_editor|memory|computer|computer_toolset|browser_toolset)_\d+$/
-
-/** No toolset has more members. */
-const TOOLSET_MEMBERS = 32
-
-/** How many tools the model knows by this tool's type. */
-export function vendorToolsIn(tool: JsonObject): number {
-  if (!isVendorTool(tool)) return 0
-  return String(tool['type']).includes('_toolset_') ? TOOLSET_MEMBERS : 1
-}
-
-/** Whether the provider runs this tool itself. */
-export function isHosted(tool: Json | undefined): boolean {
-  if (!isObject(tool) || typeof tool['type'] !== 'string') return false
-  return tool['type'] !== 'custom' && !isVendorTool(tool)
-}
-
-function removeTools(
-  { tools, tool_choice: choice }: JsonObject,
-  isGone: (tool: Json) => boolean,
-  { changes, dropped }: Growing,
-): void {
-  if (!isArray(tools) || !tools.some(isHosted)) return
-  const gone = tools.filter(isGone).filter(isObject)
-  const kept = tools.filter((tool) => !isGone(tool)).map(withSearchLimit)
-  for (const tool of gone) dropped.push(`tools.${String(tool['type'])}`)
-  // Without its search tool a model could never reach the deferred tools, so they are loaded at once.
-  const isSearchGone = gone.some((tool) => String(tool['type']).startsWith('tool_search_tool_'))
-  const given = isSearchGone ? kept.map(withoutDeferral) : kept
-  changes['tools'] = given.length === 0 ? undefined : given
-  if (!isObject(choice)) return
-  const isChosen = gone.some(({ name }) => name !== undefined && name === choice['name'])
-  if (given.length === 0 || isChosen) {
-    changes['tool_choice'] = undefined
-    dropped.push('tool_choice')
-  }
-}
-
-function withoutDeferral(tool: Json): Json {
-  return isObject(tool) && 'defer_loading' in tool ? { ...tool, defer_loading: undefined } : tool
-}
-
 function removeCompactingEdits(
   { context_management: management }: JsonObject,
-  { changes, dropped }: Growing,
+  { changes, dropped }: Removing,
 ): void {
   // LiteLLM takes the list of the responses format here, too.
   if (isArray(management)) {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../../core/json.ts'
 import type { Shape } from '../shape.ts'
 import { shapesOf } from '../shape.ts'
-import { isVendorTool } from './removals.ts'
+import { isVendorTool } from './search.ts'
 import { OWN_SETTINGS } from './tools-decode.ts'
 
 const MARK: Shape = { type: 'known', ttl: 'known' }

@@ -15,8 +15,8 @@ import {
 } from '../expect.ts'
 import { canBeStrict } from '../strict-schema.ts'
 import { fitToolName } from '../tool-name.ts'
-import { decodeCacheMark } from './blocks-decode.ts'
-import { isVendorTool } from './removals.ts'
+import { decodeCacheMark } from './cache-marks.ts'
+import { isVendorTool } from './search.ts'
 import { LONG_NAME_CHARACTERS_MAX, shortToolName } from './tool-names.ts'
 
 export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {

@@ -68,3 +68,6 @@ function isAssistants(item: JsonObject): boolean {
       return false
   }
 }
+
+/** Separates the parts of a summary, in the stream decoder too. */
+export const BETWEEN_THOUGHTS = '\n\n'

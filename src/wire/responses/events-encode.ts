@@ -7,7 +7,7 @@ import type { AnswerContext, EventEncoder } from '../codec.ts'
 import type { SseEvent } from '../sse.ts'
 import { sseComment, sseEvent } from '../sse.ts'
 import { AnswerWriter } from './answer-writer.ts'
-import type { Step } from './open-item.ts'
+import type { Step } from './failure-steps.ts'
 
 /** Keeps a connection alive. A comment, because every event counts in the sequence. */
 export const KEEP_ALIVE = sseComment('keepalive')

@@ -4,7 +4,9 @@ import type { JsonObject } from '../../core/json.ts'
 import { objectOf } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
 import { encodeError } from '../errors.ts'
-import type { Step } from './open-item.ts'
+
+/** An event of the stream; the writer adds which item it belongs to. */
+export type Step = { readonly type: string } & JsonObject
 
 export function failureSteps(
   error: GatewayError,

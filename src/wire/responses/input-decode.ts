@@ -20,14 +20,9 @@ import {
   decodeTextPart,
   decodeUserPart,
 } from './parts-decode.ts'
+import { BETWEEN_THOUGHTS } from './encrypted-reasoning.ts'
 import { itemType } from './item-type.ts'
-import type { ToolNames } from './tool-names.ts'
-
-export type Reading = {
-  readonly names: ToolNames
-  /** Collects the names of what has no place in the canonical form. */
-  readonly dropped: Set<string>
-}
+import type { Reading } from './tools-decode.ts'
 
 export function decodeInput(input: Json | undefined, reading: Reading): Message[] {
   if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }]
@@ -118,7 +113,7 @@ function decodeItem({ item, place }: Placed, turns: Turns, reading: Reading): vo
       )
     }
     case 'reasoning':
-      return turns.assistant([decodeReasoning({ item, place })])
+      return turns.assistant([decodeThought({ item, place })])
     case 'additional_tools':
       // Its tools are decoded with the others: in other formats a model knows all of them from the beginning.
       return
@@ -168,7 +163,7 @@ function partsOf(content: Json | undefined, place: string): PlacedPart[] {
 }
 
 /** Clients are shown a summary; providers of open models send the thoughts themselves instead. */
-function decodeReasoning({ item, place }: Placed): ThinkingPart {
+function decodeThought({ item, place }: Placed): ThinkingPart {
   const summary = thoughts(item['summary'], `${place}.summary`)
   const text = summary === '' ? thoughts(item['content'], `${place}.content`) : summary
   const encrypted = optional(item['encrypted_content'], `${place}.encrypted_content`, expectText)
@@ -180,9 +175,6 @@ function decodeReasoning({ item, place }: Placed): ThinkingPart {
   })
   return { type: 'thinking', text, seal: unpackSeal(encrypted, home) }
 }
-
-/** Separates the parts of a summary, in the stream decoder too. */
-export const BETWEEN_THOUGHTS = '\n\n'
 
 function thoughts(parts: Json | undefined, place: string): string {
   const texts = optional(parts, place, expectList) ?? []

@@ -4,12 +4,10 @@ import type { Citation, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { packSeal } from '../seal.ts'
+import type { Step } from './failure-steps.ts'
 import type { OwnTool } from './tool-names.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
-
-/** An event of the stream; the writer adds which item it belongs to. */
-export type Step = { readonly type: string } & JsonObject
 
 export interface OpenItem {
   readonly id: string

@@ -7,7 +7,7 @@ import type { Seal } from '../../core/request.ts'
 import { callIdOf } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
 import { calledName } from '../tool-name.ts'
-import { BETWEEN_THOUGHTS } from './input-decode.ts'
+import { BETWEEN_THOUGHTS } from './encrypted-reasoning.ts'
 
 export interface ItemDecoder {
   readonly isCall: boolean

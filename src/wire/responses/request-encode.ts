@@ -4,20 +4,14 @@ import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
-import type {
-  CanonicalRequest,
-  Conversation,
-  OutputFormat,
-  Tool,
-  ToolChoice,
-} from '../../core/request.ts'
+import type { CanonicalRequest, Conversation, OutputFormat } from '../../core/request.ts'
 import { isPlain, toldEffort } from '../effort.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../identifiers.ts'
 import { takesSampling } from '../sampling.ts'
-import { fitToolName } from '../tool-name.ts'
 import { givesEncryptedReasoning } from './encrypted-reasoning.ts'
 import { ENCRYPTED_REASONING, LOGPROBS } from './include.ts'
 import { encodeInput } from './input-encode.ts'
+import { encodeTool, encodeToolChoice } from './tools-encode.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   assert(request.kind === 'chat')
@@ -35,9 +29,9 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
     top_p: sampling.topP,
     top_logprobs: sampling.logprobs,
     tools: hasTools ? tools.map(encodeTool) : undefined,
-    tool_choice: hasTools && toolChoice ? encodeChoice(toolChoice, tools) : undefined,
+    tool_choice: hasTools && toolChoice ? encodeToolChoice(toolChoice, tools) : undefined,
     parallel_tool_calls: hasTools ? request.parallelToolCalls : undefined,
-    text: encodeText(request),
+    text: encodeTextSettings(request),
     reasoning: encodeReasoning(request),
     metadata: request.metadata,
     safety_identifier: endUser && fitIdentifier(endUser, OPENAI_IDENTIFIER_CHARACTERS_MAX),
@@ -55,43 +49,7 @@ function encodeInclude(request: Conversation): string[] | undefined {
   return include.length === 0 ? undefined : include
 }
 
-function encodeTool(tool: Tool): JsonObject {
-  const { type, description } = tool
-  const name = fitToolName(tool.name, 'tools')
-  if (tool.type === 'custom') return defined({ type, name, description, format: tool.inputFormat })
-  // Here a missing `strict` means true, and a schema written for another format may not comply.
-  return defined({
-    type,
-    name,
-    description,
-    parameters: tool.schema,
-    strict: tool.strict ?? false,
-  })
-}
-
-function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): string | JsonObject {
-  const types = new Map(tools.map(({ name, type }) => [name, type]))
-  const named = (name: string): JsonObject => ({
-    type: types.get(name) ?? 'function',
-    name,
-  })
-  switch (choice.type) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return choice.type
-    case 'tool':
-      return named(choice.name)
-    case 'allowed':
-      return {
-        type: 'allowed_tools',
-        mode: choice.required ? 'required' : 'auto',
-        tools: choice.names.map(named),
-      }
-  }
-}
-
-function encodeText({ outputFormat, verbosity }: Conversation): JsonObject | undefined {
+function encodeTextSettings({ outputFormat, verbosity }: Conversation): JsonObject | undefined {
   if (outputFormat === undefined && verbosity === undefined) return undefined
   return defined({ format: outputFormat && encodeFormat(outputFormat), verbosity })
 }

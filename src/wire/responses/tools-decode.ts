@@ -15,9 +15,15 @@ import {
   optional,
 } from '../expect.ts'
 import { decodeParameters } from '../tool-parameters.ts'
-import type { Reading } from './input-decode.ts'
+import type { ToolNames } from './tool-names.ts'
 import { declaredTools } from './tool-names.ts'
 import { usableTools } from './usable-tools.ts'
+
+export type Reading = {
+  readonly names: ToolNames
+  /** Collects the names of what has no place in the canonical form. */
+  readonly dropped: Set<string>
+}
 
 export function decodeTools(body: JsonObject, reading: Reading): Tool[] {
   for (const [index, tool] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {
