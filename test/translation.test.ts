@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-
 import type { ChatFormat, Format, TargetFormat } from '../src/core/endpoints.ts'
 import { GatewayError } from '../src/core/errors.ts'
 import type { JsonObject } from '../src/core/json.ts'
 import { CHAT_FIELDS } from '../src/wire/chat/fields.ts'
 import { codecOf } from '../src/wire/codecs.ts'
-import { EMBEDDING_FIELDS } from '../src/wire/embeddings/fields.ts'
+import { EMBEDDING_FIELDS } from '../src/wire/embeddings/request.ts'
 import type { Feature, Loss } from '../src/wire/features.ts'
 import { FEATURES, LOSSES } from '../src/wire/features.ts'
 import type { FieldTable } from '../src/wire/fields.ts'
@@ -71,7 +70,7 @@ describe('docs/translation.md', () => {
       .filter(({ text }) => /dropped\.(?:add|push)\(\s*[^'`\s]/.test(text))
       .map(({ path }) => path)
     // The table of losses, and the list of fields that the messages format removes.
-    assert.deepEqual(hidden, ['src/wire/losses.ts', 'src/wire/messages/removals.ts'])
+    assert.deepEqual(hidden, ['src/wire/losses.ts', 'src/wire/messages/call.ts'])
   })
 
   test('everything it lists as taken out of every request is taken out', () => {
@@ -123,10 +122,10 @@ describe('docs/translation.md', () => {
       'src/wire/account-files.ts': ['`file_id`', '`gs://…`'],
       'src/wire/cache-lifetime.ts': ['`ttl`'],
       'src/wire/chat/call.ts': ['`messages[].audio`'],
-      'src/wire/messages/input.ts': ['`tool.definition`'],
+      'src/wire/messages/call.ts': ['`tool.definition`'],
       'src/wire/refused-fields.ts': [],
       'src/wire/responses/call.ts': ['`item_reference`', '`image_generation_call`'],
-      'src/wire/responses/input-decode.ts': ['`input[].type`'],
+      'src/wire/responses/request-decode.ts': ['`input[].type`'],
       'src/wire/losses.ts': [],
     }
     for (const { path, text } of sources()) {

@@ -1,10 +1,9 @@
 // The input of a stored response as clients list it: every item in its long form, with an id, page by page.
 import { createHash } from 'node:crypto'
-
 import { invalidRequest } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, objectOf, stringOf } from '../core/json.ts'
-import { itemType } from '../wire/responses/item-type.ts'
+import { itemType } from '../wire/responses/fields.ts'
 
 /** An input as a list of items; undefined when it is neither a text nor a list. */
 export function itemsOf(input: Json | undefined): readonly Json[] | undefined {

@@ -1,10 +1,9 @@
 // Messages of a chat completion for a place that refuses what it does not know: members, call ids and the order of
 // roles as Mistral accepts them.
 import { createHash } from 'node:crypto'
-
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject } from '../core/json.ts'
-import { THOUGHT_MEMBERS } from '../wire/chat/thoughts.ts'
+import { THOUGHT_MEMBERS } from '../wire/chat/reasoning.ts'
 import { lateInstruction } from '../wire/instructions.ts'
 import { saysSomething } from '../wire/shape.ts'
 

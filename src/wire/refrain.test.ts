@@ -1,13 +1,11 @@
 // The shortcut against full parsing: whatever a stream says, in whatever order and pieces, both decode it alike.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import fc from 'fast-check'
-
 import type { CanonicalEvent } from '../core/events.ts'
-import type { AnswerContext } from './codec.ts'
-import { decodeEvents } from './chat/events-decode.ts'
+import { decodeEvents } from './chat/answer-decode.ts'
 import { forwardEvents } from './chat/forward.ts'
+import type { AnswerContext } from './codec.ts'
 import { SseReader } from './sse.ts'
 
 const CHOICE = { index: 0, logprobs: null, finish_reason: null }

@@ -2,12 +2,11 @@
 // used, and the one in which a provider says it served an answer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
+import { answerContext } from '../../test/samples/answer.ts'
 import type { ChatFormat, TargetFormat } from '../core/endpoints.ts'
 import type { JsonObject } from '../core/json.ts'
 import { objectOf } from '../core/json.ts'
 import { codecOf, upstreamCodecOf } from './codecs.ts'
-import { answerContext } from './responses/sample-answer.ts'
 import { sseEvent } from './sse.ts'
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }]

@@ -1,6 +1,6 @@
 // Whether a model can be asked to think, and whether its thinking can be turned off.
 import type { TargetFormat } from '../core/endpoints.ts'
-import { canBeKeptFromThinking, canBeToldEffort } from './converse/thinking-encode.ts'
+import { canBeKeptFromThinking, canBeToldEffort } from './converse/request-encode.ts'
 import type { Thinker } from './effort.ts'
 import { asksForThinking, effortOf, isPlain, toldEffort } from './effort.ts'
 import { geminiOf } from './gemini/generation.ts'

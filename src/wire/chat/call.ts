@@ -6,16 +6,17 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
 import { refuseAccountFiles } from '../account-files.ts'
+import { affinityBy } from '../affinity.ts'
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
-import { compactionIn } from '../compaction.ts'
 import { countOf, labelsOf, modelOf, refuseLongLists, streamOf } from '../call-fields.ts'
+import { compactionIn } from '../compaction.ts'
 import { endUserOf } from '../end-user.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
 import { refuseFields } from '../refused-fields.ts'
 import { CHAT_FIELDS } from './fields.ts'
-import { hasForeignThoughts, withoutForeignThoughts } from './thoughts.ts'
-import { usableTools } from './usable-tools.ts'
+import { hasForeignThoughts, withoutForeignThoughts } from './reasoning.ts'
+import { usableTools } from './tools.ts'
 
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
@@ -164,4 +165,24 @@ function refuseNameless(functions: Json | undefined): void {
 function readFormat(format: Json | undefined, { measure, needs }: Walk): void {
   measure.json(format)
   if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
+}
+
+// What keeps the requests of one chat on one target.
+
+export function affinityOf(body: JsonObject): string {
+  return affinityBy(body['prompt_cache_key'], beginningOf(body))
+}
+
+function beginningOf({ messages }: JsonObject): readonly string[] {
+  const texts: string[] = []
+  for (const message of listOf(messages)) {
+    if (!isObject(message)) continue
+    const { role, content } = message
+    const parts = isArray(content) ? content : [{ text: content }]
+    for (const part of parts) {
+      if (isObject(part) && typeof part['text'] === 'string') texts.push(part['text'])
+    }
+    if (role === 'user' && texts.length > 0) break
+  }
+  return texts
 }

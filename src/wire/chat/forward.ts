@@ -10,9 +10,9 @@ import { rewriteMembers } from '../json.ts'
 import { SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
 import { dataStart, replaceData, writeSse } from '../sse.ts'
-import { DONE, failing, isUsageAsked, KEEP_ALIVE } from './events-encode.ts'
-import { withoutForeignThoughts } from './thoughts.ts'
-import { usableTools } from './usable-tools.ts'
+import { DONE, failing, isUsageAsked, KEEP_ALIVE } from './answer-encode.ts'
+import { withoutForeignThoughts } from './reasoning.ts'
+import { usableTools } from './tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const isSealed = body.bytes.includes(SEAL_MARK)

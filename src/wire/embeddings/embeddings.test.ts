@@ -1,15 +1,13 @@
 // Embeddings: vectors survive both encodings, the client gets the one it requested, and limits hold.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import fc from 'fast-check'
-
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { AnswerContext } from '../codec.ts'
 import { readJsonAnswer } from '../answer-json.ts'
+import type { AnswerContext } from '../codec.ts'
+import { decodeVector, encodeVector } from './answer.ts'
 import { embeddingsCodec } from './codec.ts'
-import { decodeVector, encodeVector } from './vector.ts'
 
 const answerTo = (body: JsonObject): AnswerContext => ({
   model: 'public-model',

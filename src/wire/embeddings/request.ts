@@ -1,7 +1,6 @@
 // An embeddings request, decoded and encoded, and what admission must know about it. The limits belong to the format
 // and apply to every provider, so they are checked before anything is held.
 import assert from 'node:assert/strict'
-
 import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -11,9 +10,9 @@ import { affinityBy } from '../affinity.ts'
 import { countOf, modelOf, streamOf } from '../call-fields.ts'
 import { expectOneOf, optional } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
+import type { FieldTable } from '../fields.ts'
 import { Measure } from '../measure.ts'
 import { refuseFields } from '../refused-fields.ts'
-import { EMBEDDING_FIELDS } from './fields.ts'
 
 type Input = EmbeddingRequest['inputs'][number]
 
@@ -102,4 +101,14 @@ function expectInput(value: Json, place: string): Input {
 
 function isToken(value: Json): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+// Every known field of an embeddings request, and what translation does with it.
+
+export const EMBEDDING_FIELDS: FieldTable = {
+  model: 'read',
+  input: 'read',
+  dimensions: 'read',
+  encoding_format: 'read',
+  user: { drop: 'there is no field for it; it is kept in the usage record' },
 }

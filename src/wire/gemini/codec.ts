@@ -1,10 +1,13 @@
 // The provider's half of Google's generateContent, batchEmbedContents and predict, which no client speaks.
 import type { UpstreamCodec } from '../codec.ts'
 import { neverStreamed } from '../embedding-answer.ts'
-import { decodeEmbeddings, encodeEmbeddings } from './embeddings.ts'
-import { decodeError } from './error-decode.ts'
-import { decodeEvents, decodeResponse } from './events-decode.ts'
-import { decodePredictions, encodePredictions } from './predictions.ts'
+import { decodeError, decodeEvents, decodeResponse } from './answer-decode.ts'
+import {
+  decodeEmbeddings,
+  decodePredictions,
+  encodeEmbeddings,
+  encodePredictions,
+} from './embeddings.ts'
 import { encodeRequest } from './request-encode.ts'
 
 export const geminiCodec: UpstreamCodec = {

@@ -1,15 +1,13 @@
 // Embeddings through batchEmbedContents: one request per text, one vector per request.
 import assert from 'node:assert/strict'
-
 import { unsupportedParameter } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, listOf, objectOf } from '../../core/json.ts'
+import { defined, isArray, isObject, listOf, numberOf, objectOf } from '../../core/json.ts'
 import type { CanonicalRequest } from '../../core/request.ts'
 import { embeddingAnswer, noVector } from '../embedding-answer.ts'
 import { streamError } from '../provider-errors.ts'
-import { decodeError } from './error-decode.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeError, decodeUsage } from './answer-decode.ts'
 
 export function encodeEmbeddings(request: CanonicalRequest): JsonObject {
   const { texts, outputDimensionality } = textsOf(request)
@@ -22,7 +20,7 @@ export function encodeEmbeddings(request: CanonicalRequest): JsonObject {
 }
 
 /** The texts to embed. Token numbers are refused: clients' numbers come from other tokenizers than Google's. */
-export function textsOf(request: CanonicalRequest) {
+function textsOf(request: CanonicalRequest) {
   assert(request.kind === 'embedding')
   const { model, inputs, dimensions: outputDimensionality } = request
   const texts = inputs.map((input) => {
@@ -40,10 +38,34 @@ export function decodeEmbeddings(body: JsonObject): readonly CanonicalEvent[] {
   return embeddingAnswer(vectors, { model: '', inputTokens: usage?.inputTokens })
 }
 
-export function decodeEmbedding(entry: Json, index: number): CanonicalEvent {
+function decodeEmbedding(entry: Json, index: number): CanonicalEvent {
   const { values } = objectOf(entry)
   if (!isArray(values) || !values.every((value) => typeof value === 'number')) {
     throw noVector()
   }
   return { type: 'embedding', index, vector: values }
+}
+
+// Embeddings through Vertex AI's predict: one instance per text, one prediction per instance.
+
+export function encodePredictions(request: CanonicalRequest): JsonObject {
+  const { texts, outputDimensionality } = textsOf(request)
+  return {
+    instances: texts.map((content) => ({ content })),
+    // The client must shorten a text that is too long; it is never cut silently.
+    parameters: defined({ autoTruncate: false, outputDimensionality }),
+  }
+}
+
+export function decodePredictions(body: JsonObject): readonly CanonicalEvent[] {
+  const predictions = listOf(body['predictions'])
+  const embeddings = predictions.map((each) => objectOf(objectOf(each)['embeddings']))
+  const counts = embeddings.map(tokensOf)
+  const isCounted = counts.length > 0 && counts.every((count) => count !== undefined)
+  const inputTokens = isCounted ? counts.reduce((sum, count) => sum + count, 0) : undefined
+  return embeddingAnswer(embeddings.map(decodeEmbedding), { model: '', inputTokens })
+}
+
+function tokensOf({ statistics }: JsonObject): number | undefined {
+  return numberOf(objectOf(statistics)['token_count'])
 }

@@ -1,14 +1,30 @@
 // A canonical request as generateContent expects it. The model and whether to stream are in the URL. What this format
 // cannot express is left out: `losses.ts` has already reported it.
 import assert from 'node:assert/strict'
-
+import { MEMBERS_MAX } from '../../core/json-limits.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
-import type { CanonicalRequest, Conversation } from '../../core/request.ts'
+import type {
+  AssistantPart,
+  CanonicalRequest,
+  Conversation,
+  Effort,
+  FilePart,
+  ImagePart,
+  Message,
+  ToolMessage,
+  UserPart,
+} from '../../core/request.ts'
+import { callsIn, withUniqueCallIds } from '../call-ids.ts'
+import { parseExactly } from '../exact-json.ts'
+import { lateInstruction } from '../instructions.ts'
+import { typeOfUrl } from '../media.ts'
 import { describedSchema } from '../schema-adapt.ts'
-import { encodeThinking } from './thinking-encode.ts'
-import { encodeToolConfig, encodeTools } from './tools-encode.ts'
-import { encodeTurns } from './turns-encode.ts'
+import { callInput, fieldsToParse } from '../tool-input.ts'
+import { NO_CONTENT, takeTurns } from '../turns.ts'
+import type { Turn } from '../turns.ts'
+import { geminiOf, generationOf, isPro } from './generation.ts'
+import { encodeToolConfig, encodeTools } from './tools.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   assert(request.kind === 'chat')
@@ -43,4 +59,203 @@ function encodeOutputFormat({ outputFormat }: Conversation): JsonObject {
   return outputFormat.type === 'json'
     ? { responseMimeType }
     : { responseMimeType, responseJsonSchema: describedSchema(outputFormat) }
+}
+
+// How much a Gemini model should think: the second generation takes a number of tokens, the third a level.
+
+/** The provider's own figures for the efforts of the chat family. */
+const BUDGETS: Record<Effort, number> = {
+  none: 0,
+  minimal: 512,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+}
+/** In the largest models thinking cannot be turned off, and its budget may be larger. */
+const BUDGET_MIN_PRO = 128
+const BUDGET_MAX_PRO = 32_768
+
+const LEVELS: Record<Effort, string> = {
+  none: 'minimal',
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+  max: 'high',
+}
+
+function encodeThinking(request: Conversation): JsonObject | undefined {
+  const { model, reasoning } = request
+  if (reasoning === undefined || !geminiOf(request).thinks) return undefined
+  const { effort, tokensMax, display } = reasoning
+  const includeThoughts = effort !== 'none' && display !== 'omitted' ? true : undefined
+  if (tokensMax !== undefined) {
+    return defined({ thinkingBudget: budgetWithin(model, tokensMax), includeThoughts })
+  }
+  if (effort === undefined) return defined({ includeThoughts })
+  if (generationOf(model) >= 3) {
+    const level = LEVELS[effort]
+    const thinkingLevel = isPro(model) && level === 'minimal' ? 'low' : level
+    return defined({ thinkingLevel, includeThoughts })
+  }
+  return defined({ thinkingBudget: budgetWithin(model, BUDGETS[effort]), includeThoughts })
+}
+
+/** The provider refuses a budget outside the model's range. */
+function budgetWithin(model: string, tokens: number): number {
+  return isPro(model)
+    ? Math.max(BUDGET_MIN_PRO, Math.min(tokens, BUDGET_MAX_PRO))
+    : Math.min(tokens, BUDGETS.max)
+}
+
+// The messages of a conversation as the contents of generateContent: alternating user and model turns, a separate
+// system prompt, and function results at the beginning of the turn that follows the calls.
+
+/** The result of a call, and the call's number in the conversation. */
+type Result = { readonly number: number; readonly part: JsonObject }
+type Call = { readonly number: number; readonly name: string }
+
+type EncodedTurns = {
+  readonly system: readonly JsonObject[]
+  readonly contents: readonly JsonObject[]
+}
+
+function encodeTurns({ model, messages: given }: Conversation): EncodedTurns {
+  const messages = withUniqueCallIds(given)
+  const calls = new Map(callsIn(messages).map(({ id, name }, number) => [id, { number, name }]))
+  const setting: Setting = { model, calls, ...PARSED_MAX }
+  const { leading, turns } = takeTurns<Result>(messages, (turn, message) =>
+    addMessage(turn, message, setting),
+  )
+  return {
+    system: leading.flatMap(({ parts }) => parts.flatMap(encodePart)),
+    contents: turns.map(encodeTurn),
+  }
+}
+
+type Setting = {
+  readonly model: string
+  readonly calls: ReadonlyMap<string, Call>
+  /** How many characters and fields of results may still be parsed. */
+  charactersMax: number
+  fieldsMax: number
+}
+
+/** As much as the inputs of calls may have (`tool-input.ts`). Results beyond it are sent as texts. */
+const PARSED_MAX = { charactersMax: 4_000_000, fieldsMax: MEMBERS_MAX.request }
+
+function addMessage({ results, blocks }: Turn<Result>, message: Message, setting: Setting): void {
+  const { model, calls } = setting
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      for (const { text } of message.parts) blocks.push({ text: lateInstruction(text) })
+      return
+    case 'user':
+      blocks.push(...message.parts.flatMap(encodePart))
+      return
+    case 'assistant':
+      blocks.push(...encodeAnswer(message.parts, model))
+      return
+    case 'tool': {
+      const { number, name } = calls.get(message.callId) ?? { number: 0, name: message.callId }
+      results.push({ number, part: encodeResult(message, name, setting) })
+      // A result can only be text here. Its images and files follow it.
+      blocks.push(...message.parts.filter(({ type }) => type !== 'text').flatMap(encodePart))
+    }
+  }
+}
+
+/** A result names its function but not its call, so results of one function must be in the order of its calls. */
+function encodeTurn({ role, results, blocks }: Turn<Result>): JsonObject {
+  const told = results.toSorted((one, other) => one.number - other.number)
+  const parts = [...told.map(({ part }) => part), ...blocks]
+  return {
+    role: role === 'assistant' ? 'model' : 'user',
+    parts: parts.length === 0 ? [{ text: NO_CONTENT }] : parts,
+  }
+}
+
+/** Empty texts are left out: the provider refuses them. */
+function encodePart(part: UserPart): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ text: part.text }]
+    case 'image':
+    case 'file':
+      return encodeMedia(part)
+    case 'audio':
+      return [{ inlineData: { mimeType: `audio/${part.encoding}`, data: part.data } }]
+  }
+}
+
+/** A file's name precedes it as text: the format has no field for it. */
+function encodeMedia(part: ImagePart | FilePart): JsonObject[] {
+  const { source } = part
+  const title = 'name' in part && part.name !== undefined ? [{ text: part.name }] : []
+  switch (source.type) {
+    case 'base64':
+      return [...title, { inlineData: { mimeType: source.mediaType, data: source.data } }]
+    case 'text':
+      return source.text === '' ? title : [...title, { text: source.text }]
+    case 'url':
+      return [
+        ...title,
+        { fileData: { mimeType: typeOfUrl(part.type, source.url), fileUri: source.url } },
+      ]
+  }
+}
+
+/** Sent in place of the signature that another model's call lacks: it turns the provider's check off. */
+const UNSIGNED = 'skip_thought_signature_validator'
+
+/**
+ * A signature belongs to the call that follows it or, since chat clients move all thoughts before all calls, to the
+ * next unsigned one. From the third generation on, the first call of a turn must be signed.
+ */
+function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObject[] {
+  const encoded: JsonObject[] = []
+  const signatures: string[] = []
+  let used = 0
+  let isSigned = generationOf(model) < 3
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        if (part.text !== '') encoded.push({ text: part.text })
+        break
+      case 'thinking':
+        if (part.seal?.format !== 'gemini') break
+        if (part.seal.id === 'text') encoded.push({ text: '', thoughtSignature: part.seal.value })
+        else signatures.push(part.seal.value)
+        break
+      case 'tool-call': {
+        const given = signatures[used]
+        if (given !== undefined) used += 1
+        const thoughtSignature = given ?? (isSigned ? undefined : UNSIGNED)
+        encoded.push({
+          functionCall: { name: part.name, args: callInput(part) },
+          ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
+        })
+        isSigned = true
+      }
+    }
+  }
+  return encoded
+}
+
+/** A result is an object here; a text that is none is put into one. */
+function encodeResult(message: ToolMessage, name: string, setting: Setting): JsonObject {
+  const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  const response = (): JsonObject => {
+    if (message.isError === true) return { error: text }
+    setting.charactersMax -= text.length
+    setting.fieldsMax -= fieldsToParse(text)
+    const isTooMuch = setting.charactersMax < 0 || setting.fieldsMax < 0
+    return (isTooMuch ? undefined : parseExactly(text)) ?? { result: text }
+  }
+  return { functionResponse: { name, response: response() } }
 }

@@ -1,18 +1,34 @@
 // What admission reads from a messages request, in passthrough too: the model, the limits, and the size of the input
 // (`input.ts`). Lenient: the provider judges the rest.
-import type { Call } from '../../core/call.ts'
-import { invalidRequest } from '../../core/errors.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, objectOf, stringOf } from '../../core/json.ts'
+import type { Call, InputMeasure } from '../../core/call.ts'
+import type { Ability } from '../../core/endpoints.ts'
+import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import {
+  defined,
+  isArray,
+  isGiven,
+  isObject,
+  listOf,
+  objectOf,
+  parseObject,
+  stringOf,
+  typeOf,
+} from '../../core/json.ts'
+import { refuseAccountFiles } from '../account-files.ts'
+import { affinityBy } from '../affinity.ts'
+import { lifetimeOf } from '../cache-lifetime.ts'
 import { countOf, modelOf, refuseLongLists, streamOf } from '../call-fields.ts'
+import type { Removals } from '../codec.ts'
 import { expectCount, optional } from '../expect.ts'
 import { Measure } from '../measure.ts'
+import { dataType } from '../media.ts'
 import { refuseFields } from '../refused-fields.ts'
-import { MESSAGES_FIELDS } from './fields.ts'
-import { measureInput } from './input.ts'
-import { removalsFrom } from './removals.ts'
-import { searchesMaxOf } from './search.ts'
-import { withoutForeignThoughts } from './thoughts.ts'
+import { isPacked } from '../seal.ts'
+import { MESSAGE, MESSAGES_FIELDS } from './fields.ts'
+import { withoutForeignThoughts } from './reasoning.ts'
+import { isHosted, isSearch, removeTools, searchesMaxOf, vendorToolsIn } from './tools.ts'
+import type { Removing } from './tools.ts'
 
 export function readCall(body: JsonObject, measure?: Measure): Call {
   if (countOf(body, 'max_tokens', 0) === undefined) {
@@ -58,4 +74,243 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
       : { search: { searchesMax, dropped: removalsFrom(body, { maySearch: true }).dropped } }),
     ...defined({ endUser }),
   }
+}
+
+// What is removed from every messages request, in passthrough too: hosted tools, compaction, and what refers to earlier
+// answers. They cost more than the hold covers, or reach what another key left in the shared account. Only web searches
+// may stay, where the hold covers them.
+
+export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Removals {
+  const removals: Removing = { changes: {}, dropped: [] }
+  for (const name of ['compaction', 'diagnostics', 'fallback_credit_token']) {
+    if (!isGiven(body[name])) continue
+    removals.changes[name] = undefined
+    removals.dropped.push(name)
+  }
+  const isGone = maySearch ? (tool: Json) => isHosted(tool) && !isSearch(tool) : isHosted
+  removeTools(body, isGone, removals)
+  removeCompactingEdits(body, removals)
+  return removals
+}
+
+function removeCompactingEdits(
+  { context_management: management }: JsonObject,
+  { changes, dropped }: Removing,
+): void {
+  // LiteLLM takes the list of the responses format here, too.
+  if (isArray(management)) {
+    changes['context_management'] = undefined
+    dropped.push('context_management')
+  }
+  if (!isObject(management) || !isArray(management['edits'])) return
+  const isCompacting = (edit: Json): boolean =>
+    isObject(edit) && typeof edit['type'] === 'string' && edit['type'].startsWith('compact')
+  const kept = management['edits'].filter((edit) => !isCompacting(edit))
+  if (kept.length === management['edits'].length) return
+  changes['context_management'] = { ...management, edits: kept }
+  dropped.push('context_management.edits.compact')
+}
+
+// One walk over a messages request: how much the model will read, and which abilities it needs. Refuses references to
+// files in the provider account, which all keys share, and hosted tools defined inside messages.
+
+type MeasuredInput = {
+  readonly measure: InputMeasure
+  readonly needs: readonly Ability[]
+  /** Whether any block carries thoughts of another format, sealed or not. */
+  readonly hasForeignThoughts: boolean
+}
+
+/**
+ * `changes`: what is removed from every request, searches included. Cache marks on removed tools still count, because
+ * searches may stay.
+ */
+function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): MeasuredInput {
+  const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
+  const body = { ...given, ...changes }
+  readCacheMark(body, '', walk)
+  readContent(body['system'], 'system', walk)
+  for (const [index, message] of listOf(body['messages']).entries()) {
+    measure.item()
+    if (!isObject(message)) {
+      measure.json(message)
+      continue
+    }
+    measure.role(message['role'])
+    measure.unknownFields(message, MESSAGE)
+    readContent(message['content'], `messages[${index}].content`, walk)
+  }
+  for (const tool of listOf(body['tools'])) {
+    measure.tool(tool, { known: isObject(tool) ? vendorToolsIn(tool) : 0 })
+    walk.needs.add('tools')
+  }
+  for (const [index, tool] of listOf(given['tools']).entries()) {
+    if (isObject(tool)) readCacheMark(tool, `tools[${index}].`, walk)
+  }
+  readOutputFormat(body, walk)
+  measure.unknownFields(body, MESSAGES_FIELDS)
+  const { hasForeignThoughts } = walk
+  return { measure: measure.sum, needs: [...walk.needs], hasForeignThoughts }
+}
+
+type Walk = {
+  readonly measure: Measure
+  readonly needs: Set<Ability>
+  hasForeignThoughts: boolean
+}
+
+function readOutputFormat({ output_config, output_format }: JsonObject, walk: Walk): void {
+  const format = (isObject(output_config) ? output_config['format'] : undefined) ?? output_format
+  walk.measure.json(format)
+  if (isObject(format)) walk.needs.add('structured_output')
+}
+
+function readContent(content: Json | undefined, place: string, walk: Walk): void {
+  if (!isArray(content)) return walk.measure.text(content)
+  content.forEach((block, index) => readBlock(block, `${place}[${index}]`, walk))
+}
+
+function readBlock(block: Json, place: string, walk: Walk): void {
+  const { measure, needs } = walk
+  measure.item()
+  if (!isObject(block)) return measure.json(block)
+  readCacheMark(block, `${place}.`, walk)
+  switch (typeOf(block)) {
+    case 'text':
+      readCitations(block, walk)
+      return measure.text(block['text'])
+    case 'image':
+      readUnknown(block['source'], `${place}.source`, walk)
+      needs.add('images')
+      return measure.image(sourceType(block['source']))
+    case 'document':
+      return readDocument(block, place, walk)
+    case 'thinking':
+      walk.hasForeignThoughts ||= isPacked(block['signature'])
+      measure.text(block['thinking'])
+      // The signature contains the whole thought in sealed form, even when the text is short or omitted.
+      return measure.sealed(block['signature'])
+    case 'redacted_thinking':
+      walk.hasForeignThoughts ||= isPacked(block['data'])
+      return measure.sealed(block['data'])
+    case 'tool_use':
+      return measure.json(block)
+    case 'tool_result':
+      measure.text(block['tool_use_id'])
+      return readToolResult(block['content'], `${place}.content`, walk)
+    case 'search_result':
+      measure.text(block['source'])
+      measure.text(block['title'])
+      return readContent(block['content'], `${place}.content`, walk)
+    default:
+      readUnknown(block, place, walk)
+      measure.json(block)
+      return measure.unbounded()
+  }
+}
+
+function readDocument(block: JsonObject, place: string, walk: Walk): void {
+  const { measure, needs } = walk
+  const { source, title, context } = block
+  readUnknown(source, `${place}.source`, walk)
+  measure.text(title)
+  measure.text(context)
+  if (isObject(source) && source['type'] === 'text') return measure.text(source['data'])
+  if (isObject(source) && source['type'] === 'content') {
+    return readContent(source['content'], `${place}.source.content`, walk)
+  }
+  needs.add('files')
+  measure.file(sourceType(source))
+}
+
+/** The media type that a source declares; undefined for an http URL, which declares none. */
+function sourceType(source: Json | undefined): string | undefined {
+  const { type, url, media_type: mediaType } = objectOf(source)
+  return type === 'url' ? dataType(url) : stringOf(mediaType)?.toLowerCase()
+}
+
+function readToolResult(content: Json | undefined, place: string, walk: Walk): void {
+  if (!isArray(content)) return walk.measure.json(content)
+  for (const [index, block] of content.entries()) {
+    if (isObject(block) && block['type'] === 'text') {
+      walk.measure.item()
+      walk.measure.json(block['text'])
+      readCitations(block, walk)
+      readCacheMark(block, `${place}[${index}].`, walk)
+    } else readBlock(block, `${place}[${index}]`, walk)
+  }
+}
+
+/** Cited text is not read again, but each citation is framed by its source. */
+function readCitations({ citations }: JsonObject, { measure }: Walk): void {
+  listOf(citations).forEach(() => measure.item())
+}
+
+/** `prefix` is the holder's place with its dot; '' for the body itself. */
+function readCacheMark(holder: JsonObject, prefix: string, { measure }: Walk): void {
+  const mark = holder['cache_control']
+  if (!isObject(mark)) return
+  measure.cacheWrite(lifetimeOf(mark['ttl'], `${prefix}cache_control.ttl`))
+}
+
+function readUnknown(value: Json | undefined, place: string, walk: Walk): void {
+  refuseAccountFiles(value, place)
+  readDeeply(value, place, walk)
+}
+
+/** Looks at any depth for URLs and cache marks, which count, and for hosted tools, which are refused. */
+function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
+  if (isArray(value)) value.forEach((each, index) => readDeeply(each, `${place}[${index}]`, walk))
+  if (!isObject(value)) return
+  if (value['type'] === 'tool_definition' && isHosted(value['definition'])) {
+    const tool = `${place}.definition`
+    throw unsupportedParameter(
+      tool,
+      `${tool} is not supported: the provider runs it, so it belongs in tools`,
+    )
+  }
+  if (value['type'] === 'url') walk.measure.fetched()
+  readCacheMark(value, `${place}.`, walk)
+  for (const [name, member] of Object.entries(value)) readDeeply(member, `${place}.${name}`, walk)
+}
+
+// What keeps the requests of one messages conversation on one target.
+
+export function affinityOf(body: JsonObject): string {
+  const metadata = objectOf(body['metadata'])
+  return affinityBy(sessionOf(stringOf(metadata['user_id'])), beginningOf(body))
+}
+
+function beginningOf({ system, messages }: JsonObject): readonly string[] {
+  const first = listOf(messages).find(isUsers)
+  return [...textsOf(system), ...textsOf(objectOf(first)['content'])]
+}
+
+function isUsers(message: Json): boolean {
+  return isObject(message) && message['role'] === 'user'
+}
+
+function textsOf(content: Json | undefined): string[] {
+  const blocks = isArray(content) ? content : [{ text: content }]
+  return blocks.flatMap((block) => {
+    const text = isObject(block) ? stringOf(block['text']) : undefined
+    return text === undefined || isBillingLine(text) ? [] : [text]
+  })
+}
+
+// What Claude Code says about itself in a request: its session, and a billing line.
+
+/** Claude Code writes its session into the user id, as JSON. */
+export function sessionOf(userId: string | undefined): string | undefined {
+  if (userId === undefined || !userId.startsWith('{')) return undefined
+  if (userId.length > USER_ID_CHARACTERS_MAX) return undefined
+  return stringOf(parseObject(userId)?.['session_id'])
+}
+
+/** Claude Code's own has about 200. */
+const USER_ID_CHARACTERS_MAX = 2_000
+
+/** Claude Code's first system block changes with every request and means nothing to other providers. */
+export function isBillingLine(text: string): boolean {
+  return text.startsWith('x-anthropic-billing-header:')
 }

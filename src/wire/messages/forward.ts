@@ -1,15 +1,15 @@
 // The messages format on both sides: bytes pass through unchanged, except for the model name, the output limit, what is
 // removed from every request, and thoughts of other formats.
 import type { AnswerContext, EventForwarder, JsonAnswer, RequestChange } from '../codec.ts'
+import { findMember, findString, replaceMember, setMembers } from '../json-text.ts'
 import type { JsonBody } from '../json.ts'
 import { rewriteMembers } from '../json.ts'
-import { findMember, findString, replaceMember, setMembers } from '../json-text.ts'
 import { SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
 import { replaceData } from '../sse.ts'
-import { failing, KEEP_ALIVE } from './events-encode.ts'
-import { removalsFrom } from './removals.ts'
-import { withoutForeignThoughts } from './thoughts.ts'
+import { failing, KEEP_ALIVE } from './answer-encode.ts'
+import { removalsFrom } from './call.ts'
+import { withoutForeignThoughts } from './reasoning.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { outputTokensMax, searchesMax } = change

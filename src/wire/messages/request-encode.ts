@@ -1,17 +1,38 @@
 // A canonical request as a messages provider expects it. What the format cannot express, or the model does not accept
 // (`claude.ts`), is left out: `losses.ts` has already reported it.
 import assert from 'node:assert/strict'
-
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
-import type { CanonicalRequest, Conversation, Effort } from '../../core/request.ts'
-import { nearestEffort } from '../effort.ts'
-import { encodeCacheMark, withFewCacheMarks } from './cache-marks.ts'
-import { claudeOf } from './claude.ts'
+import type {
+  CanonicalRequest,
+  Conversation,
+  Effort,
+  FilePart,
+  ImagePart,
+  Message,
+  ThinkingPart,
+  ToolCallPart,
+  ToolMessage,
+} from '../../core/request.ts'
+import { withUniqueCallIds } from '../call-ids.ts'
+import { asksForThinking, nearestEffort } from '../effort.ts'
+import { JSON_ONLY, lateInstruction } from '../instructions.ts'
+import { isTextType } from '../media.ts'
 import { adaptSchema, describedSchema } from '../schema-adapt.ts'
-import { encodeToolChoice, encodeTools } from './tools-encode.ts'
-import { encodeThinking } from './thinking-encode.ts'
-import { encodeTurns } from './turns-encode.ts'
+import { forcesTool } from '../tool-choice.ts'
+import { callInput } from '../tool-input.ts'
+import { NO_CONTENT, takeTurns } from '../turns.ts'
+import type { Turn } from '../turns.ts'
+import { encodeCacheMark, withFewCacheMarks } from './cache.ts'
+import { claudeOf } from './claude.ts'
+import { goesOnUnthinking } from './reasoning.ts'
+import {
+  encodeToolChoice,
+  encodeTools,
+  forcingWords,
+  isForcedInWords,
+  plainCallId,
+} from './tools.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   assert(request.kind === 'chat')
@@ -76,4 +97,213 @@ function encodeSampling(request: Conversation, isThinking: boolean): JsonObject 
 function encodeServiceTier(tier: string | undefined): string | undefined {
   if (tier === undefined) return undefined
   return tier === 'default' ? 'standard_only' : 'auto'
+}
+
+// How much a Claude model should think: newer models choose the amount for an effort themselves, older ones take a
+// number of tokens. Also what prevents thinking that was requested.
+
+const BUDGET_TOKENS_MIN = 1024
+const DISPLAYS = { summary: 'summarized', omitted: 'omitted' } as const
+
+function encodeThinking(request: Conversation): JsonObject | undefined {
+  const { reasoning } = request
+  const { thinks, takesDisabled } = claudeOf(request)
+  if (reasoning === undefined || !thinks) return undefined
+  if (reasoning.effort === 'none') return takesDisabled ? { type: 'disabled' } : undefined
+  if (hindranceOf(request) !== undefined) return undefined
+  const display = reasoning.display && DISPLAYS[reasoning.display]
+  const budget = budgetOf(request)
+  return budget === undefined
+    ? defined({ type: 'adaptive', display })
+    : defined({ type: 'enabled', budget_tokens: budget, display })
+}
+
+/** Whether thinking is requested and possible. */
+export function thinksAsAsked(request: Conversation): boolean {
+  return isThinker(request) && hindranceOf(request) === undefined
+}
+
+/** What prevents requested thinking in a model that can think. */
+type Hindrance = 'forced tool' | 'small limit' | 'unthinking turn'
+
+export function hindranceOf(request: Conversation): Hindrance | undefined {
+  if (!isThinker(request)) return undefined
+  if (forcesTool(request) && !isForcedInWords(request)) return 'forced tool'
+  const budget = budgetOf(request)
+  if (budget === undefined) return undefined
+  if (budget < BUDGET_TOKENS_MIN) return 'small limit'
+  return goesOnUnthinking(encodeTurns(request).messages) ? 'unthinking turn' : undefined
+}
+
+function isThinker(request: Conversation): boolean {
+  return asksForThinking(request) && claudeOf(request).thinks
+}
+
+/** The thresholds of `effort.ts`, and larger budgets above `high`. */
+const BUDGETS: Record<Effort, number> = {
+  none: 0,
+  minimal: BUDGET_TOKENS_MIN,
+  low: BUDGET_TOKENS_MIN,
+  medium: 2_048,
+  high: 4_096,
+  xhigh: 8_192,
+  max: 16_384,
+}
+
+/** The client's budget, or one from the effort for models that are not adaptive. It must leave room for an answer. */
+function budgetOf(request: Conversation): number | undefined {
+  const { reasoning = {}, outputTokensMax = Infinity } = request
+  const { effort = 'medium', tokensMax } = reasoning
+  const tokens = tokensMax ?? (claudeOf(request).isAdaptive ? undefined : BUDGETS[effort])
+  return tokens === undefined ? undefined : Math.min(tokens, outputTokensMax - 1)
+}
+
+// The messages of a conversation as turns of the messages format: alternating user and assistant turns, a separate
+// system prompt, and tool results at the beginning of the turn that follows the calls.
+
+type EncodedTurns = {
+  readonly system: readonly JsonObject[]
+  readonly messages: readonly JsonObject[]
+}
+
+function encodeTurns(request: Conversation): EncodedTurns {
+  const { leading, turns } = takeTurns(withUniqueCallIds(request.messages), addMessage)
+  const system = leading.flatMap((message) => encodeParts(message.parts))
+  if (request.outputFormat?.type === 'json') system.push(textBlock(JSON_ONLY))
+  const forcing = forcingWords(request)
+  if (forcing !== undefined) system.push(textBlock(forcing))
+  return {
+    system,
+    messages: turns.map((turn, index) => encodeTurn(turn, index === turns.length - 1)),
+  }
+}
+
+function addMessage({ results, blocks }: Turn, message: Message): void {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      blocks.push(...encodeLateInstruction(message))
+      return
+    case 'user':
+    case 'assistant':
+      blocks.push(...encodeParts(message.parts))
+      return
+    case 'tool':
+      results.push(encodeResult(message))
+  }
+}
+
+/** Only the newest models accept instructions between turns, so they go into the user's turn, marked as such. */
+function encodeLateInstruction(message: Message): JsonObject[] {
+  return encodeParts(message.parts).map((block) => ({
+    ...block,
+    text: lateInstruction(String(block['text'])),
+  }))
+}
+
+function encodeResult(message: ToolMessage): JsonObject {
+  const content = encodeParts(message.parts)
+  return defined({
+    type: 'tool_result',
+    tool_use_id: plainCallId(message.callId),
+    content: content.length === 0 ? undefined : content,
+    is_error: message.isError,
+    cache_control: encodeCacheMark(message.cache),
+  })
+}
+
+function encodeTurn({ role, results, blocks }: Turn, isLast: boolean): JsonObject {
+  const content = [...results, ...blocks]
+  const last = content.at(-1)
+  // A final assistant turn is the beginning of the answer, and may not end in white space.
+  if (isLast && role === 'assistant' && typeof last?.['text'] === 'string') {
+    content[content.length - 1] = { ...last, text: last['text'].trimEnd() }
+  }
+  return { role, content: content.length === 0 ? [textBlock(NO_CONTENT)] : content }
+}
+
+function textBlock(text: string): JsonObject {
+  return { type: 'text', text }
+}
+
+// The parts of a message as content blocks of the messages format.
+
+type Part = Message['parts'][number]
+
+/** Blank texts are left out: providers refuse them. */
+function encodeParts(parts: readonly Part[]): JsonObject[] {
+  return parts.map(encodePart).filter((block) => block !== undefined)
+}
+
+function encodePart(part: Part): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return encodeText(part.text, encodeCacheMark(part.cache))
+    case 'refusal':
+      return encodeText(part.text, undefined)
+    case 'image':
+      return encodeImage(part)
+    case 'file':
+      return encodeFile(part)
+    case 'thinking':
+      return encodeThought(part)
+    case 'tool-call':
+      return encodeToolCall(part)
+    case 'audio':
+      return undefined
+  }
+}
+
+function encodeText(text: string, cache_control: JsonObject | undefined): JsonObject | undefined {
+  return text.trim() === '' ? undefined : defined({ type: 'text', text, cache_control })
+}
+
+function encodeImage({ source, cache }: ImagePart): JsonObject {
+  return defined({
+    type: 'image',
+    source: encodeSource(source),
+    cache_control: encodeCacheMark(cache),
+  })
+}
+
+function encodeFile({ source, name, cache }: FilePart): JsonObject {
+  return defined({
+    type: 'document',
+    source: encodeFileSource(source),
+    title: name,
+    cache_control: encodeCacheMark(cache),
+  })
+}
+
+function encodeFileSource(source: FilePart['source']): JsonObject {
+  if (source.type === 'text') return plainText(source.text)
+  const isText = source.type === 'base64' && isTextType(source.mediaType)
+  return isText ? plainText(Buffer.from(source.data, 'base64').toString()) : encodeSource(source)
+}
+
+function plainText(data: string): JsonObject {
+  return { type: 'text', media_type: 'text/plain', data }
+}
+
+function encodeSource(source: ImagePart['source']): JsonObject {
+  if (source.type === 'url') return { type: 'url', url: source.url }
+  return { type: 'base64', media_type: source.mediaType, data: source.data }
+}
+
+/** A provider takes back only the thoughts that it sealed itself. */
+function encodeThought({ text, seal }: ThinkingPart): JsonObject | undefined {
+  if (seal?.format !== 'messages') return undefined
+  return seal.kind === 'redacted'
+    ? { type: 'redacted_thinking', data: seal.value }
+    : { type: 'thinking', thinking: text, signature: seal.value }
+}
+
+function encodeToolCall(call: ToolCallPart): JsonObject {
+  return defined({
+    type: 'tool_use',
+    id: plainCallId(call.id),
+    name: call.name,
+    input: callInput(call),
+    cache_control: encodeCacheMark(call.cache),
+  })
 }

@@ -1,17 +1,14 @@
 // Everything in a conversation that this format can express survives encoding and decoding.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import fc from 'fast-check'
-
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { AssistantPart, Conversation, Message, Reasoning, Tool } from '../../core/request.ts'
 import { lossesOf } from '../losses.ts'
 import { readCall } from './call.ts'
 import { decodeRequest } from './request-decode.ts'
-import { encodeRequest } from './request-encode.ts'
-import { hindranceOf } from './thinking-encode.ts'
+import { encodeRequest, hindranceOf } from './request-encode.ts'
 
 const maybe = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
   fc.option(value, { nil: undefined })

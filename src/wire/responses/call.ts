@@ -6,18 +6,17 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 import { refuseAccountFiles } from '../account-files.ts'
+import { affinityBy } from '../affinity.ts'
 import { lifetimeOf, readCacheSettings, usableCaching } from '../cache-lifetime.ts'
-import { compactionIn } from '../compaction.ts'
 import { countOf, labelsOf, modelOf, refuseLongLists, streamOf } from '../call-fields.ts'
+import { compactionIn } from '../compaction.ts'
 import { endUserOf } from '../end-user.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
 import { PRICE, refuseFields } from '../refused-fields.ts'
-import { isUnreadable } from './encrypted-reasoning.ts'
-import { RESPONSES_FIELDS } from './fields.ts'
-import { itemType } from './item-type.ts'
-import { MESSAGE } from './shape.ts'
-import { isVendorTool, searchesMaxOf, usableTools } from './usable-tools.ts'
+import { itemType, MESSAGE, RESPONSES_FIELDS } from './fields.ts'
+import { isUnreadable } from './reasoning.ts'
+import { isVendorTool, searchesMaxOf, usableTools } from './tools.ts'
 
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
@@ -207,4 +206,29 @@ function refuseWithin({ reasoning }: JsonObject): void {
   if (mode !== 'standard') {
     throw unsupportedParameter('reasoning.mode', `reasoning.mode is not supported: ${PRICE}`)
   }
+}
+
+// What keeps the requests of one responses conversation on one target.
+
+export function affinityOf(body: JsonObject): string {
+  return affinityBy(body['prompt_cache_key'], beginningOf(body))
+}
+
+function beginningOf({ instructions, input }: JsonObject): readonly string[] {
+  const texts = textsOf(instructions)
+  if (!isArray(input)) return [...texts, ...textsOf(input)]
+  for (const item of input) {
+    if (!isObject(item) || item['content'] === undefined) continue
+    texts.push(...textsOf(item['content']))
+    if (item['role'] === 'user') break
+  }
+  return texts
+}
+
+function textsOf(content: Json | undefined): string[] {
+  if (typeof content === 'string') return [content]
+  if (!isArray(content)) return []
+  return content.flatMap((part) =>
+    isObject(part) && typeof part['text'] === 'string' ? [part['text']] : [],
+  )
 }

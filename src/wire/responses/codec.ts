@@ -1,12 +1,11 @@
 // The responses codec: the client's half, the provider's half, and passthrough.
 import type { Codec } from '../codec.ts'
 import { decodeErrorBody } from '../provider-errors.ts'
-import { affinityOf } from './affinity.ts'
-import { readCall } from './call.ts'
-import { withoutThoughts } from './encrypted-reasoning.ts'
-import { decodeEvents, decodeResponse } from './events-decode.ts'
-import { encodeEvents, encodeResponse } from './events-encode.ts'
+import { decodeEvents, decodeResponse } from './answer-decode.ts'
+import { encodeEvents, encodeResponse } from './answer-encode.ts'
+import { affinityOf, readCall } from './call.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
+import { withoutThoughts } from './reasoning.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
 

@@ -2,16 +2,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-
+import { answerContext } from '../../../test/samples/answer.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { RequestChange } from '../codec.ts'
 import { readJsonAnswer } from '../answer-json.ts'
+import type { RequestChange } from '../codec.ts'
 import { readJsonBody } from '../json.ts'
 import type { SseEvent } from '../sse.ts'
-import { SseReader, sseEvent } from '../sse.ts'
+import { sseEvent, SseReader } from '../sse.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
-import { answerContext } from './sample-answer.ts'
 
 const MODEL = { model: 'gpt-up' }
 

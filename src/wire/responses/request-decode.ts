@@ -1,21 +1,33 @@
 // A responses request in the canonical form, for translation. What cannot be understood is a 400 with its place; what
 // has no canonical form is dropped and named.
-import { invalidRequest } from '../../core/errors.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { defined, isGiven, typeOf } from '../../core/json.ts'
+import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { defined, isGiven, stringOf, typeOf } from '../../core/json.ts'
 import type {
+  AssistantPart,
+  AudioPart,
+  CacheMark,
   Conversation,
+  FilePart,
+  ImagePart,
   Message,
   OutputFormat,
   Reasoning,
   Sampling,
+  TextPart,
+  ThinkingPart,
+  ToolMessage,
+  UserPart,
 } from '../../core/request.ts'
 import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
+import { expectCacheMark } from '../cache-lifetime.ts'
 import { countOf, decodeServiceTier, modelOf, streamOf } from '../call-fields.ts'
 import { decodeEndUser } from '../end-user.ts'
 import {
   expectBoolean,
   expectInteger,
+  expectList,
   expectMap,
   expectName,
   expectNumber,
@@ -24,16 +36,22 @@ import {
   expectText,
   expectTexts,
   optional,
+  optionalText,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
+import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
+import { unpackSeal } from '../seal.ts'
 import { unknownMembers } from '../shape.ts'
-import { RESPONSES_FIELDS } from './fields.ts'
-import { ENCRYPTED_REASONING, LOGPROBS } from './include.ts'
-import type { Reading } from './tools-decode.ts'
-import { decodeInput } from './input-decode.ts'
-import { RESPONSES_SHAPE } from './shape.ts'
-import { toolNames } from './tool-names.ts'
-import { decodeToolChoice, decodeTools } from './tools-decode.ts'
+import {
+  ENCRYPTED_REASONING,
+  itemType,
+  LOGPROBS,
+  RESPONSES_FIELDS,
+  RESPONSES_SHAPE,
+} from './fields.ts'
+import { BETWEEN_THOUGHTS } from './reasoning.ts'
+import type { Reading } from './tools.ts'
+import { decodeToolChoice, decodeTools, toolNames } from './tools.ts'
 
 export function decodeRequest(body: JsonObject): Conversation {
   const reading: Reading = {
@@ -138,4 +156,273 @@ function decodeSampling(body: JsonObject, include: readonly string[]): Sampling 
     frequencyPenalty: optional(body['frequency_penalty'], 'frequency_penalty', expectNumber),
     logprobs: include.includes(LOGPROBS) || alternatives > 0 ? alternatives : undefined,
   })
+}
+
+// The input items of a responses request as canonical messages. Each text, thought and call of the assistant is a
+// separate item here. They become one canonical message, up to the next item from anybody else.
+
+function decodeInput(input: Json | undefined, reading: Reading): Message[] {
+  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }]
+  const turns = new Turns()
+  for (const [index, item] of expectList(input, 'input').entries()) {
+    const place = `input[${index}]`
+    decodeItem({ item: expectObject(item, place), place }, turns, reading)
+  }
+  return turns.messages
+}
+
+/** A message, and the results of the calls in it. */
+type Turn = { readonly message: Message; readonly results: Message[] }
+
+/**
+ * Collects messages and joins the items of one assistant turn. In this format a user may speak before a call has its
+ * result; in other formats results directly follow their calls.
+ */
+class Turns {
+  readonly #turns: Turn[] = []
+  readonly #callers = new Map<string, Turn>()
+  /** The assistant turn that is not over yet, with its parts so far. */
+  #open: { readonly turn: Turn; readonly parts: AssistantPart[] } | undefined
+
+  get messages(): Message[] {
+    return this.#turns.flatMap(({ message, results }) => [message, ...results])
+  }
+
+  other(message: Message): void {
+    this.#open = undefined
+    this.#turns.push({ message, results: [] })
+  }
+
+  assistant(added: readonly AssistantPart[]): void {
+    this.#open ??= this.#begin()
+    const { turn, parts } = this.#open
+    for (const part of added) if (part.type === 'tool-call') this.#callers.set(part.id, turn)
+    parts.push(...added)
+  }
+
+  /** False = no call has this id. */
+  result(message: ToolMessage): boolean {
+    this.#open = undefined
+    const caller = this.#callers.get(message.callId)
+    caller?.results.push(message)
+    return caller !== undefined
+  }
+
+  #begin() {
+    const parts: AssistantPart[] = []
+    const turn: Turn = { message: { role: 'assistant', parts }, results: [] }
+    this.#turns.push(turn)
+    return { turn, parts }
+  }
+}
+
+type Placed = { readonly item: JsonObject; readonly place: string }
+
+function decodeItem({ item, place }: Placed, turns: Turns, reading: Reading): void {
+  const type = itemType(item)
+  switch (type) {
+    case 'message':
+      return decodeMessage({ item, place }, turns, reading)
+    case 'function_call':
+    case 'custom_tool_call': {
+      const custom = type === 'custom_tool_call'
+      const name = expectName(item['name'], `${place}.name`)
+      const namespace = optional(item['namespace'], `${place}.namespace`, expectName)
+      const given = custom ? 'input' : 'arguments'
+      return turns.assistant([
+        {
+          type: 'tool-call',
+          id: expectName(item['call_id'], `${place}.call_id`),
+          name: reading.names.flat(name, namespace),
+          input: expectText(item[given], `${place}.${given}`),
+          custom,
+        },
+      ])
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      const callId = expectName(item['call_id'], `${place}.call_id`)
+      const parts = partsOf(item['output'], `${place}.output`).map(decodeOutputPart)
+      if (turns.result({ role: 'tool', callId, parts })) return
+      throw invalidRequest(
+        `${place}.call_id`,
+        `${place}.call_id is "${callId}", and no tool call before it has that id`,
+      )
+    }
+    case 'reasoning':
+      return turns.assistant([decodeThought({ item, place })])
+    case 'additional_tools':
+      // Its tools are decoded with the others: in other formats a model knows all of them from the beginning.
+      return
+    default:
+      throw unsupportedParameter(
+        place,
+        `${place} has the type ${JSON.stringify(type.slice(0, 100))}, which this model cannot be sent: it takes ${ITEM_TYPES.join(', ')}; leave the item out, or use a model whose provider speaks the responses format`,
+      )
+  }
+}
+
+const ITEM_TYPES = [
+  'message',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'reasoning',
+  'additional_tools',
+  'item_reference',
+]
+
+const ROLES = ['user', 'assistant', 'system', 'developer'] as const
+
+function decodeMessage({ item, place }: Placed, turns: Turns, reading: Reading): void {
+  const role = expectOneOf(ROLES)(item['role'], `${place}.role`)
+  if (isGiven(item['phase'])) reading.dropped.add('input.phase')
+  const parts = partsOf(item['content'], `${place}.content`)
+  switch (role) {
+    case 'user':
+      return turns.other({ role, parts: parts.map(decodeUserPart) })
+    case 'system':
+    case 'developer':
+      return turns.other({ role, parts: parts.map(decodeTextPart) })
+    case 'assistant':
+      return turns.assistant(parts.map(decodeAssistantPart))
+  }
+}
+
+/** A plain string stands for a single text part. */
+function partsOf(content: Json | undefined, place: string): PlacedPart[] {
+  if (typeof content === 'string') return [{ part: { type: 'input_text', text: content }, place }]
+  return expectList(content, place).map((part, index) => {
+    const at = `${place}[${index}]`
+    return { part: expectObject(part, at), place: at }
+  })
+}
+
+/** Clients are shown a summary; providers of open models send the thoughts themselves instead. */
+function decodeThought({ item, place }: Placed): ThinkingPart {
+  const summary = thoughts(item['summary'], `${place}.summary`)
+  const text = summary === '' ? thoughts(item['content'], `${place}.content`) : summary
+  const encrypted = optional(item['encrypted_content'], `${place}.encrypted_content`, expectText)
+  if (encrypted === undefined) return { type: 'thinking', text }
+  const home = defined({
+    format: 'responses' as const,
+    kind: 'encrypted' as const,
+    id: stringOf(item['id']),
+  })
+  return { type: 'thinking', text, seal: unpackSeal(encrypted, home) }
+}
+
+function thoughts(parts: Json | undefined, place: string): string {
+  const texts = optional(parts, place, expectList) ?? []
+  return texts
+    .map((part, index) => {
+      const at = `${place}[${index}]`
+      return expectText(expectObject(part, at)['text'], `${at}.text`)
+    })
+    .join(BETWEEN_THOUGHTS)
+}
+
+// The content parts of input items, by the role that may use them. Any other part is a 400 with its place.
+
+type PlacedPart = { readonly part: JsonObject; readonly place: string }
+
+function decodeUserPart(placed: PlacedPart): UserPart {
+  switch (typeOf(placed.part)) {
+    case 'input_text':
+    case 'output_text':
+      return decodeText(placed)
+    case 'input_image':
+      return decodeImage(placed)
+    case 'input_file':
+      return decodeFile(placed)
+    case 'input_audio':
+      return decodeAudio(placed)
+    default:
+      throw unknownPart(placed, 'input_text, input_image, input_file or input_audio')
+  }
+}
+
+function decodeTextPart(placed: PlacedPart): TextPart {
+  switch (typeOf(placed.part)) {
+    case 'input_text':
+    case 'output_text':
+      return decodeText(placed)
+    default:
+      throw unknownPart(placed, 'input_text')
+  }
+}
+
+function decodeAssistantPart(placed: PlacedPart): AssistantPart {
+  const { part, place } = placed
+  switch (typeOf(part)) {
+    // Many clients send the assistant's words back as if they were input.
+    case 'input_text':
+    case 'output_text':
+      return decodeText(placed)
+    case 'refusal':
+      return { type: 'refusal', text: expectText(part['refusal'], `${place}.refusal`) }
+    default:
+      throw unknownPart(placed, 'output_text or refusal')
+  }
+}
+
+function decodeOutputPart(placed: PlacedPart): TextPart | ImagePart | FilePart {
+  switch (typeOf(placed.part)) {
+    case 'input_text':
+    case 'output_text':
+      return decodeText(placed)
+    case 'input_image':
+      return decodeImage(placed)
+    case 'input_file':
+      return decodeFile(placed)
+    default:
+      throw unknownPart(placed, 'input_text, input_image or input_file')
+  }
+}
+
+function decodeText({ part, place }: PlacedPart): TextPart {
+  const text = expectText(part['text'], `${place}.text`)
+  return defined({ type: 'text' as const, text, cache: cacheMark({ part, place }) })
+}
+
+function decodeImage({ part, place }: PlacedPart): ImagePart {
+  return defined({
+    type: 'image' as const,
+    source: decodeUrl(part['image_url'], `${place}.image_url`),
+    detail: optional(part['detail'], `${place}.detail`, expectText),
+    cache: cacheMark({ part, place }),
+  })
+}
+
+function decodeFile({ part, place }: PlacedPart): FilePart {
+  const url = optional(part['file_url'], `${place}.file_url`, expectText)
+  return defined({
+    type: 'file' as const,
+    source:
+      url === undefined
+        ? decodeDataUrl(part['file_data'], `${place}.file_data`)
+        : decodeUrl(url, `${place}.file_url`),
+    name: optionalText(part['filename'], `${place}.filename`),
+    cache: cacheMark({ part, place }),
+  })
+}
+
+function decodeAudio({ part, place }: PlacedPart): AudioPart {
+  const audio = expectObject(part['input_audio'], `${place}.input_audio`)
+  return {
+    type: 'audio',
+    data: expectBase64(audio['data'], `${place}.input_audio.data`),
+    encoding: expectName(audio['format'], `${place}.input_audio.format`),
+  }
+}
+
+function cacheMark({ part, place }: PlacedPart): CacheMark | undefined {
+  const name = 'prompt_cache_breakpoint'
+  return optional(part[name], `${place}.${name}`, expectCacheMark)
+}
+
+function unknownPart({ part, place }: PlacedPart, known: string): GatewayError {
+  const type = JSON.stringify(part['type'] ?? null)
+  return invalidRequest(place, `${place} has the type ${type}; here it must be ${known}`)
 }

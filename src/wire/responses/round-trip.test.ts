@@ -1,18 +1,16 @@
 // What the format can express survives: encoding and decoding a canonical form gives the same again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import fc from 'fast-check'
-
+import { answerContext } from '../../../test/samples/answer.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { AssistantPart, Conversation, Message, Tool, UserPart } from '../../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { SseReader, writeSse } from '../sse.ts'
-import { decodeEvents, decodeResponse } from './events-decode.ts'
-import { encodeEvents, encodeResponse } from './events-encode.ts'
+import { decodeEvents, decodeResponse } from './answer-decode.ts'
+import { encodeEvents, encodeResponse } from './answer-encode.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
-import { answerContext } from './sample-answer.ts'
 
 const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
 const name = fc.stringMatching(/^[a-z_]{1,12}$/)

@@ -1,0 +1,389 @@
+// A provider's chat completions answer as canonical events. Tolerates what compatible providers get wrong (missing
+// roles or indexes, usage sent twice), but an answer is complete only with its final marker: `[DONE]`, or the
+// usage-only chunk before it, after which some providers just close the connection.
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent, Citation, FinishReason, TokenLogprob } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import {
+  defined,
+  isArray,
+  isGiven,
+  isObject,
+  listOf,
+  numberOf,
+  objectOf,
+  stringOf,
+  typeOf,
+} from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+import { readJsonEvent } from '../answer-json.ts'
+import { callIdOf } from '../call-ids.ts'
+import { Choices } from '../choices.ts'
+import { usageEvent } from '../counts.ts'
+import { findString } from '../json-text.ts'
+import { decodeLogprobs } from '../logprobs.ts'
+import { decodeComplaint, streamError, withoutContent } from '../provider-errors.ts'
+import type { Changing } from '../refrain.ts'
+import { withRefrain } from '../refrain.ts'
+import type { SseEvent } from '../sse.ts'
+import { calledName } from '../tool-name.ts'
+import { decodeUsage } from './usage.ts'
+
+export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
+  const answer = new AnswerDecoder()
+  return withRefrain(findChanging, (event) => {
+    // A comment: the provider is alive but has nothing to send.
+    if (event.data === '') return [{ type: 'ping' }]
+    if (event.data.trim() === '[DONE]') return answer.end()
+    const chunk = readJsonEvent(event)
+    refuseError(event.event === 'error' ? (chunk['error'] ?? chunk) : chunk['error'])
+    return answer.add(chunk)
+  })
+}
+
+/** Nearly all chunks differ only in their text, and in the padding that some providers add to hide its length. */
+function findChanging(data: string): Changing | undefined {
+  const text = findString(data, ['choices', 'delta', 'content'])
+  return text && { text, padding: findString(data, ['obfuscation']) }
+}
+
+export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
+  refuseError(body['error'])
+  const choices = listOf(body['choices'])
+  const answer = new AnswerDecoder()
+  return [
+    ...answer.add({ ...body, choices: choices.map((choice) => asChunk(choice)) }),
+    ...answer.end(),
+  ]
+}
+
+class AnswerDecoder {
+  readonly #choices = new Choices((index) => new ChoiceDecoder(index))
+  #isStarted = false
+  #isEnded = false
+
+  add(chunk: JsonObject): readonly CanonicalEvent[] {
+    const events: CanonicalEvent[] = []
+    if (this.#isEnded) return events
+    const isFirst = !this.#isStarted
+    if (isFirst) {
+      this.#isStarted = true
+      const id = stringOf(chunk['id']) ?? ''
+      events.push({ type: 'response-start', id, model: stringOf(chunk['model']) ?? '' })
+    }
+    const { choices, usage } = chunk
+    const counted = isObject(usage) ? decodeUsage(usage) : undefined
+    const told = counted === undefined ? [] : [usageEvent(counted, chunk['service_tier'])]
+    // Before the first words as well: some clients are told the input at the beginning.
+    if (isFirst && isArray(choices) && !choices.some(isLast)) events.push(...told)
+    if (isArray(choices)) {
+      for (const choice of choices) {
+        // One by one, here and in the other formats: a call takes only so many arguments.
+        if (isObject(choice)) for (const event of this.#addChoice(choice)) events.push(event)
+      }
+    }
+    events.push(...told)
+    if (counted === undefined) return events
+    return isArray(choices) && choices.length === 0 && this.#choices.haveEnded
+      ? [...events, ...this.end()]
+      : events
+  }
+
+  #addChoice(choice: JsonObject): readonly CanonicalEvent[] {
+    const decoder = this.#choices.at(choice['index'])
+    if (decoder.isEnded) return []
+    const { delta, logprobs, finish_reason: reason, stop_reason, matched_stop } = choice
+    const events = isObject(delta) ? decoder.add(delta, logprobs) : []
+    if (!isLast(choice)) return events
+    // vLLM and SGLang name the stop sequence that was met, or number the token.
+    const stopSequence = stringOf(stop_reason) ?? stringOf(matched_stop)
+    return [...events, ...decoder.end(reason, stopSequence)]
+  }
+
+  end(): readonly CanonicalEvent[] {
+    if (this.#isEnded) return []
+    this.#isEnded = true
+    if (this.#choices.isEmpty) throw withoutContent()
+    const ends = this.#choices.all.flatMap((choice) => choice.end('stop'))
+    return [...ends, { type: 'response-end' }]
+  }
+}
+
+/** Whether this is the end of a choice: some providers send an empty reason before that. */
+function isLast(choice: Json): boolean {
+  const { finish_reason: reason } = objectOf(choice)
+  return typeof reason === 'string' && reason !== ''
+}
+
+/** A whole choice as the single chunk of a stream: the message becomes the delta, and its calls are numbered. */
+function asChunk(choice: Json): Json {
+  if (!isObject(choice) || !isObject(choice['message'])) return choice
+  const { message } = choice
+  const calls = message['tool_calls']
+  if (!isArray(calls)) return { ...choice, delta: message }
+  const numbered = calls.map((call, index) => (isObject(call) ? { ...call, index } : call))
+  return { ...choice, delta: { ...message, tool_calls: numbered } }
+}
+
+function refuseError(error: Json | undefined): void {
+  if (isGiven(error)) throw streamError(decodeComplaint(error))
+}
+
+// One choice of a chat completions answer as canonical blocks. Text, refusals and thoughts stream as they arrive.
+// Pieces of several tool calls may interleave on the wire, but canonical blocks may not: the first call streams, and
+// everything that arrives beside it waits until the choice ends.
+
+type Prose = {
+  readonly kind: 'text' | 'refusal' | 'thinking'
+  text: string
+  seal?: Seal
+  /** Collected only while the block waits. */
+  logprobs?: TokenLogprob[]
+}
+type Call = { readonly kind: 'tool-call'; id: string; name: string; text: string; custom: boolean }
+type Block = Prose | Call
+
+class ChoiceDecoder {
+  readonly #choice: number
+  #events: CanonicalEvent[] = []
+  #number = -1
+  #open: Block | undefined
+  /** Blocks that began while a tool call was open. */
+  #waiting: Block[] = []
+  /** Citations that arrived before the text they belong to. */
+  #citations: Citation[] = []
+  readonly #calls: Call[] = []
+  #callsByIndex: Map<number, Call> | undefined
+  isEnded = false
+
+  constructor(choice: number) {
+    this.#choice = choice
+  }
+
+  /** Takes the next piece of the message: a delta, or the whole message at once. */
+  add(delta: JsonObject, logprobs: Json | undefined): readonly CanonicalEvent[] {
+    this.#addThinking(delta)
+    const { annotations, tool_calls: calls, function_call: legacy } = delta
+    this.#addContent(delta['content'], logprobs)
+    if (isArray(annotations)) for (const each of annotations) this.#addCitation(each)
+    this.#addProse('refusal', stringOf(delta['refusal']) ?? '')
+    if (isArray(calls)) for (const call of calls) if (isObject(call)) this.#addCall(call)
+    // The deprecated `function_call` has no id, and a message has at most one.
+    if (isObject(legacy)) this.#addCall({ index: 0, function: legacy })
+    return this.#take()
+  }
+
+  end(reason: Json | undefined, stopSequence?: string): readonly CanonicalEvent[] {
+    if (this.isEnded) return []
+    this.isEnded = true
+    this.#close()
+    for (const block of this.#waiting) {
+      this.#start(block)
+      this.#delta(block.text, 'logprobs' in block ? block.logprobs : undefined)
+      this.#close()
+    }
+    if (this.#citations.length > 0) this.#events.push({ type: 'citations-lost' })
+    this.#events.push({
+      type: 'choice-end',
+      choice: this.#choice,
+      reason: decodeReason(reason, this.#calls.length > 0),
+      ...(stopSequence !== undefined && { stopSequence }),
+    })
+    return this.#take()
+  }
+
+  #take(): readonly CanonicalEvent[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  #addContent(content: Json | undefined, logprobs: Json | undefined): void {
+    const tokens = isObject(logprobs) ? decodeLogprobs(logprobs['content']) : undefined
+    if (typeof content === 'string') return this.#addProse('text', content, tokens)
+    if (!isArray(content)) return
+    // Some compatible providers stream a list of parts instead of a string, with thoughts among them.
+    for (const part of content) {
+      if (!isObject(part)) continue
+      if (typeOf(part) === 'thinking') this.#addProse('thinking', textOf(part['thinking']))
+      else this.#addProse('text', stringOf(part['text']) ?? '')
+    }
+  }
+
+  #addProse(kind: Prose['kind'], text: string, logprobs?: readonly TokenLogprob[]): void {
+    if (text === '' && logprobs === undefined) return
+    if (this.#open?.kind === 'tool-call') return this.#addWaiting(kind, text, logprobs)
+    if (this.#open?.kind !== kind) this.#start({ kind, text: '' })
+    this.#delta(text, logprobs)
+  }
+
+  #addWaiting(kind: Prose['kind'], text: string, logprobs: readonly TokenLogprob[] = []): void {
+    const last = this.#waiting.at(-1)
+    const isMore = last?.kind === kind && !('seal' in last)
+    const block: Prose = isMore ? last : { kind, text: '' }
+    block.text += text
+    for (const each of logprobs) (block.logprobs ??= []).push(each)
+    if (!isMore) this.#waiting.push(block)
+  }
+
+  /** Thoughts arrive as plain text, as details with seals, or as both with the same text. */
+  #addThinking(delta: JsonObject): void {
+    const details = listOf(delta['reasoning_details'])
+    const hasText = details.some((each) => isObject(each) && (stringOf(each['text']) ?? '') !== '')
+    if (!hasText) {
+      const text = stringOf(delta['reasoning_content']) ?? stringOf(delta['reasoning']) ?? ''
+      this.#addProse('thinking', text)
+    }
+    for (const detail of details) if (isObject(detail)) this.#addDetail(detail)
+  }
+
+  #addDetail(detail: JsonObject): void {
+    const { text, signature, data } = detail
+    if (typeof data === 'string') return this.#addSealed(sealOf(detail, 'encrypted', data))
+    const open = this.#open?.kind === 'thinking' ? this.#open : undefined
+    if (typeof text === 'string' && !(open?.text === text && typeof signature === 'string')) {
+      this.#addProse('thinking', text)
+    }
+    if (typeof signature !== 'string' || signature === '') return
+    const seal = sealOf(detail, 'signature', signature)
+    const signed = this.#open?.kind === 'tool-call' ? this.#waiting.at(-1) : this.#open
+    // A signature with no thought to sign stands for a thought that the provider does not show.
+    if (signed?.kind !== 'thinking' || signed.seal) return this.#addSealed(seal)
+    signed.seal = seal
+    if (signed === this.#open) this.#close()
+  }
+
+  #addSealed(seal: Seal): void {
+    const block: Block = { kind: 'thinking', text: '', seal }
+    if (this.#open?.kind === 'tool-call') this.#waiting.push(block)
+    else {
+      this.#start(block)
+      this.#close()
+    }
+  }
+
+  #addCitation(annotation: Json): void {
+    const { url_citation: cited } = objectOf(annotation)
+    if (!isObject(cited)) return
+    this.#citations.push({
+      url: stringOf(cited['url']) ?? '',
+      title: stringOf(cited['title']) ?? '',
+      start: numberOf(cited['start_index']) ?? 0,
+      end: numberOf(cited['end_index']) ?? 0,
+    })
+    if (this.#open?.kind === 'text') this.#cite()
+  }
+
+  #cite(): void {
+    for (const citation of this.#citations) {
+      this.#events.push({ type: 'text-citation', ...this.#place(), citation })
+    }
+    this.#citations = []
+  }
+
+  #addCall(piece: JsonObject): void {
+    const call = this.#callOf(piece)
+    const { custom } = piece
+    const called = isObject(custom) ? custom : piece['function']
+    call.custom ||= isObject(custom)
+    const { name, arguments: input, input: free } = objectOf(called)
+    call.id ||= stringOf(piece['id']) ?? ''
+    call.name ||= stringOf(name) ?? ''
+    const text = inputText(call.custom ? free : input)
+    if (this.#open === call) return this.#delta(text)
+    call.text += text
+    if (this.#open?.kind === 'tool-call' || call.name === '') return
+    this.#waiting = this.#waiting.filter((each) => each !== call)
+    this.#start(call)
+    this.#delta(call.text)
+  }
+
+  /** Which call a piece belongs to. Some providers send no index, others send index 0 for every call. */
+  #callOf(piece: JsonObject): Call {
+    const id = stringOf(piece['id']) ?? ''
+    const index = numberOf(piece['index'])
+    const known = index === undefined ? this.#calls.at(-1) : this.#callsByIndex?.get(index)
+    if (known !== undefined && (id === '' || known.id === '' || known.id === id)) return known
+    const call: Call = { kind: 'tool-call', id, name: '', text: '', custom: false }
+    this.#calls.push(call)
+    this.#waiting.push(call)
+    if (index !== undefined) (this.#callsByIndex ??= new Map<number, Call>()).set(index, call)
+    return call
+  }
+
+  #start(block: Block): void {
+    this.#close()
+    this.#open = block
+    this.#number += 1
+    const place = this.#place()
+    if (block.kind !== 'tool-call') {
+      this.#events.push({ type: `${block.kind}-start`, ...place })
+      if (block.kind === 'text') this.#cite()
+      return
+    }
+    const { custom } = block
+    const name = calledName(block.name)
+    this.#events.push({ type: 'tool-call-start', ...place, id: callIdOf(block.id), name, custom })
+  }
+
+  #delta(text: string, logprobs?: readonly TokenLogprob[]): void {
+    const open = this.#open
+    if (open === undefined || (text === '' && logprobs === undefined)) return
+    const place = this.#place()
+    if (open.kind === 'thinking') open.text += text
+    if (open.kind === 'text') {
+      this.#events.push({ type: 'text-delta', ...place, text, ...(logprobs && { logprobs }) })
+    } else this.#events.push({ type: `${open.kind}-delta`, ...place, text })
+  }
+
+  #close(): void {
+    const open = this.#open
+    if (open === undefined) return
+    this.#open = undefined
+    const place = this.#place()
+    if (open.kind !== 'thinking') {
+      this.#events.push({ type: `${open.kind}-end`, ...place })
+      return
+    }
+    // Thoughts without a signature still belong to this format: some providers want them back with a tool's result.
+    const seal = open.seal ?? { format: 'chat', kind: 'signature', value: '' }
+    this.#events.push({ type: 'thinking-end', ...place, seal })
+  }
+
+  #place() {
+    return { choice: this.#choice, block: this.#number }
+  }
+}
+
+/** Some servers send the object itself instead of its JSON text. */
+function inputText(input: Json | undefined): string {
+  return isObject(input) ? JSON.stringify(input) : (stringOf(input) ?? '')
+}
+
+function sealOf({ id, format }: JsonObject, kind: Seal['kind'], value: string): Seal {
+  return defined({
+    format: 'chat' as const,
+    kind,
+    value,
+    id: stringOf(id),
+    dialect: stringOf(format),
+  })
+}
+
+/** Finish reasons of compatible providers that gave up midway, although the HTTP status reported success. */
+const BROKEN_OFF: readonly unknown[] = ['error', 'abort', 'insufficient_system_resource']
+const LIMIT: readonly unknown[] = ['length', 'max_tokens', 'model_length']
+
+function decodeReason(reason: Json | undefined, hasCalls: boolean): FinishReason {
+  if (BROKEN_OFF.includes(reason)) {
+    throw new GatewayError('provider_failed', 'the provider broke off its answer')
+  }
+  if (LIMIT.includes(reason)) return 'limit'
+  if (reason === 'content_filter') return 'refusal'
+  return hasCalls ? 'tool-call' : 'stop'
+}
+
+function textOf(parts: Json | undefined): string {
+  if (!isArray(parts)) return stringOf(parts) ?? ''
+  return parts.map((part) => (isObject(part) ? (stringOf(part['text']) ?? '') : '')).join('')
+}

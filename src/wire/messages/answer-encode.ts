@@ -1,0 +1,378 @@
+// Canonical events as a messages answer: the frames of a stream, or the whole message that the same frames add up to.
+import type { CanonicalEvent, ChoiceEnd, FinishReason, UsageEvent } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { listOf } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+import { ownCallId } from '../call-ids.ts'
+import type { AnswerContext, EventEncoder } from '../codec.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
+import { encodeError } from '../errors.ts'
+import { packSeal, SEAL_MARK } from '../seal.ts'
+import { sseEvent, writeSse } from '../sse.ts'
+import { toolInputObject } from '../tool-input.ts'
+import { STOP_REASONS } from './answer-decode.ts'
+import { asksForThoughts } from './reasoning.ts'
+import { callIdsIn, longToolNames } from './tools.ts'
+import { encodeUsage } from './usage.ts'
+
+export const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
+
+export function encodeEvents(answer: AnswerContext, inputTokens?: number): EventEncoder {
+  const writer = new FrameWriter(answer, inputTokens)
+  return {
+    encode: (event) => writer.write(event).map((frame) => sseEvent(frame.type, frame)),
+    fail: failing(answer),
+    keepAlive: KEEP_ALIVE,
+  }
+}
+
+/** Separate from the encoder because a forwarded stream needs only this. */
+export function failing({ requestId }: AnswerContext): EventEncoder['fail'] {
+  return (error) => [sseEvent('error', encodeError('messages', error, requestId))]
+}
+
+export function encodeResponse(
+  events: readonly CanonicalEvent[],
+  answer: AnswerContext,
+): JsonObject {
+  const writer = new FrameWriter(answer)
+  return assembleMessage(events.flatMap((event) => writer.write(event)))
+}
+
+// Writes the frames of one messages answer from canonical events. A frame is one event of the stream; its type is also
+// the name on the `event:` line, without which SDKs drop the event.
+
+type Frame =
+  | { readonly type: 'message_start'; readonly message: JsonObject }
+  | {
+      readonly type: 'content_block_start'
+      readonly index: number
+      readonly content_block: JsonObject
+    }
+  | { readonly type: 'content_block_delta'; readonly index: number; readonly delta: FrameDelta }
+  | { readonly type: 'content_block_stop'; readonly index: number }
+  | { readonly type: 'message_delta'; readonly delta: JsonObject; readonly usage: JsonObject }
+  | { readonly type: 'message_stop' | 'ping' }
+
+type FrameDelta =
+  | { readonly type: 'text_delta'; readonly text: string }
+  | { readonly type: 'thinking_delta'; readonly thinking: string }
+  | { readonly type: 'signature_delta'; readonly signature: string }
+  | { readonly type: 'citations_delta'; readonly citation: JsonObject }
+  | { readonly type: 'input_json_delta'; readonly partial_json: string }
+
+type ContentEvent = Exclude<CanonicalEvent, { type: 'response-start' | 'usage' | 'ping' }>
+
+function isThinking({ type }: CanonicalEvent): boolean {
+  return type === 'thinking-start' || type === 'thinking-delta' || type === 'thinking-end'
+}
+
+/** The signature of unsealed thoughts: an empty pack, so that no provider is sent them as its own. */
+const UNSEALED = SEAL_MARK
+
+class FrameWriter {
+  readonly #answer: AnswerContext
+  readonly #toolNames: ReadonlyMap<string, string>
+  readonly #callIds: Set<string>
+  readonly #stops: readonly Json[]
+  readonly #showsThoughts: boolean
+  /** The first choice, whatever its number: this format has only one, and its requests cannot ask for more. */
+  #choice: number | undefined
+  #counted: UsageEvent
+  /** The message starts with the first content, because some providers report their input beside it. */
+  #isStarted = false
+  #end: ChoiceEnd = { type: 'choice-end', choice: 0, reason: 'stop' }
+  /** The blocks started so far, and whether the last one is still open. */
+  #blocks = 0
+  #isOpen = false
+  #isAfterText = false
+  /**
+   * Gemini seals its texts behind them. It is held until another block follows and else left out: no answer of Claude
+   * ends with a thought, and Claude Code reports what the last block says.
+   */
+  #heldSeal: string | undefined
+  #hasCalled = false
+  #hasRefused = false
+  /** The input of a custom tool, which can only be written when it is complete. */
+  #customInput: string | undefined
+
+  /** `inputTokens`: what is assumed until the provider reports it. */
+  constructor(answer: AnswerContext, inputTokens = 0) {
+    this.#answer = answer
+    this.#counted = { type: 'usage', usage: { ...NO_USAGE, inputTokens } }
+    this.#showsThoughts = asksForThoughts(answer.body)
+    this.#toolNames = longToolNames(answer.body)
+    this.#callIds = callIdsIn(answer.body)
+    this.#stops = listOf(answer.body['stop_sequences'])
+  }
+
+  write(event: CanonicalEvent): Frame[] {
+    if ('choice' in event && event.choice !== (this.#choice ??= event.choice)) return []
+    if (event.type === 'response-start') return []
+    if (event.type === 'usage') {
+      const { inputTokens } = this.#counted.usage
+      // Who says that nothing was read has not counted yet.
+      const isCounted = event.usage.inputTokens > 0
+      this.#counted = isCounted ? event : { ...event, usage: { ...event.usage, inputTokens } }
+      return []
+    }
+    if (event.type === 'ping') return this.#isStarted ? [{ type: 'ping' }] : []
+    return this.#isStarted ? this.#content(event) : [this.#messageStart(), ...this.#content(event)]
+  }
+
+  #content(event: ContentEvent): Frame[] {
+    if (!this.#showsThoughts && isThinking(event)) return []
+    switch (event.type) {
+      case 'text-start':
+      case 'refusal-start':
+      case 'thinking-start':
+        // The first piece opens the block: clients that send back empty text blocks are refused, and only the end of a
+        // thought shows whether it is redacted.
+        return []
+      case 'text-delta':
+        return this.#text(event.text)
+      case 'refusal-delta':
+        this.#hasRefused = true
+        return this.#text(event.text)
+      case 'text-citation':
+        return this.#citation(event.citation)
+      case 'thinking-delta':
+        if (event.text === '') return []
+        return [
+          ...this.#openThinking(),
+          this.#delta({ type: 'thinking_delta', thinking: event.text }),
+        ]
+      case 'thinking-end':
+        return this.#endThinking(event.seal)
+      case 'tool-call-start':
+        return this.#startToolCall(event)
+      case 'tool-call-delta':
+        return this.#toolInput(event.text)
+      case 'tool-call-end':
+        return this.#endToolCall()
+      case 'text-end':
+      case 'refusal-end':
+        return this.#close()
+      case 'choice-end':
+        this.#end = event
+        return []
+      case 'response-end':
+        return [this.#messageDelta(), { type: 'message_stop' }]
+      case 'search':
+      case 'citations-lost':
+      case 'embedding':
+        return []
+    }
+  }
+
+  #messageStart(): Frame {
+    this.#isStarted = true
+    const message = {
+      id: this.#answer.newId('msg'),
+      type: 'message',
+      role: 'assistant',
+      model: this.#answer.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+      diagnostics: null,
+      usage: encodeUsage(this.#counted),
+    }
+    return { type: 'message_start', message }
+  }
+
+  #messageDelta(): Frame {
+    const contents = { called: this.#hasCalled, refused: this.#hasRefused }
+    const stop = encodeStop(this.#end, contents, this.#stops)
+    return {
+      type: 'message_delta',
+      delta: { ...stop, container: null },
+      usage: encodeUsage(this.#counted),
+    }
+  }
+
+  #text(text: string): Frame[] {
+    if (text === '') return []
+    return [...this.#openText(), this.#delta({ type: 'text_delta', text })]
+  }
+
+  #openText(): Frame[] {
+    // Without `citations`, like Anthropic's own: AI SDK 5 and 6 take a list or nothing, and fail on null.
+    return this.#open({ type: 'text', text: '' })
+  }
+
+  #citation({ url, title }: { readonly url: string; readonly title: string }): Frame[] {
+    const citation = {
+      type: 'web_search_result_location',
+      url,
+      title,
+      cited_text: '',
+      encrypted_index: '',
+    }
+    return [...this.#openText(), this.#delta({ type: 'citations_delta', citation })]
+  }
+
+  #openThinking(): Frame[] {
+    return this.#open({ type: 'thinking', thinking: '', signature: '' })
+  }
+
+  #endThinking(seal: Seal | undefined): Frame[] {
+    if (!this.#isOpen && (seal === undefined || seal.value === '')) return []
+    const signature = seal === undefined ? UNSEALED : packSeal(seal, 'messages')
+    const isSigned = seal?.format === 'messages' && seal.kind === 'signature'
+    if (this.#isOpen || isSigned) {
+      const opened = this.#openThinking()
+      return [...opened, this.#delta({ type: 'signature_delta', signature }), ...this.#close()]
+    }
+    if (!this.#isAfterText) return this.#redacted(signature)
+    this.#heldSeal = signature
+    return []
+  }
+
+  #redacted(data: string): Frame[] {
+    return [...this.#open({ type: 'redacted_thinking', data }), ...this.#close()]
+  }
+
+  #startToolCall(event: Extract<CanonicalEvent, { type: 'tool-call-start' }>): Frame[] {
+    this.#hasCalled = true
+    this.#customInput = event.custom ? '' : undefined
+    return this.#open({
+      type: 'tool_use',
+      // Some servers reuse the same call ids in every answer.
+      id: ownCallId(event.id, this.#callIds, () => this.#answer.newId('toolu')),
+      name: this.#toolNames.get(event.name) ?? event.name,
+      input: {},
+      caller: { type: 'direct' },
+    })
+  }
+
+  #toolInput(text: string): Frame[] {
+    if (this.#customInput !== undefined) {
+      this.#customInput += text
+      return []
+    }
+    return text === '' ? [] : [this.#delta({ type: 'input_json_delta', partial_json: text })]
+  }
+
+  #endToolCall(): Frame[] {
+    if (this.#customInput === undefined) return this.#close()
+    const input = JSON.stringify(wrapCustomInput(this.#customInput))
+    return [this.#delta({ type: 'input_json_delta', partial_json: input }), ...this.#close()]
+  }
+
+  #open(block: JsonObject): Frame[] {
+    if (this.#isOpen) return []
+    const data = this.#heldSeal
+    this.#heldSeal = undefined
+    const held = data === undefined ? [] : this.#redacted(data)
+    this.#isOpen = true
+    this.#isAfterText = block['type'] === 'text'
+    return [...held, { type: 'content_block_start', index: this.#blocks++, content_block: block }]
+  }
+
+  #delta(delta: FrameDelta): Frame {
+    return { type: 'content_block_delta', index: this.#blocks - 1, delta }
+  }
+
+  #close(): Frame[] {
+    if (!this.#isOpen) return []
+    this.#isOpen = false
+    return [{ type: 'content_block_stop', index: this.#blocks - 1 }]
+  }
+}
+
+// Why an answer ended, in the words of the messages format.
+
+type Contents = { readonly called: boolean; readonly refused: boolean }
+
+/**
+ * The stop fields of `message_delta` and of a whole message. `answer`: what it contains; `stops`: the stop sequences of
+ * the request.
+ */
+function encodeStop(end: ChoiceEnd, answer: Contents, stops: readonly Json[]): JsonObject {
+  const reason = reasonOf(end, answer)
+  const met = metSequence(end.stopSequence, stops)
+  return {
+    stop_reason: reason === 'stop' && met !== undefined ? 'stop_sequence' : STOP_REASONS[reason],
+    stop_sequence: met ?? null,
+    stop_details:
+      reason === 'refusal'
+        ? { type: 'refusal', category: null, explanation: end.explanation ?? null }
+        : null,
+  }
+}
+
+/** What the answer contains overrides the provider's reason, unless a limit may have cut a call short. */
+function reasonOf(end: ChoiceEnd, answer: Contents): FinishReason {
+  if (end.reason !== 'stop' && end.reason !== 'tool-call') return end.reason
+  if (answer.called) return 'tool-call'
+  return answer.refused ? 'refusal' : 'stop'
+}
+
+/** Null = any of several. Servers may use the field for other words: only a sequence of the request can be met. */
+function metSequence(told: string | null | undefined, stops: readonly Json[]): Json | undefined {
+  if (told === null) return stops.length === 1 ? stops[0] : null
+  return told !== undefined && stops.includes(told) ? told : undefined
+}
+
+// The whole message that the frames of a stream add up to, assembled as the SDKs do it.
+
+function assembleMessage(frames: readonly Frame[]): JsonObject {
+  let message: JsonObject = {}
+  const blocks: Block[] = []
+  for (const frame of frames) {
+    switch (frame.type) {
+      case 'message_start':
+        message = frame.message
+        break
+      case 'content_block_start':
+        blocks.push({ ...frame.content_block })
+        break
+      case 'content_block_delta':
+        extend(blocks[frame.index] ?? {}, frame.delta)
+        break
+      case 'message_delta':
+        message = { ...message, ...frame.delta, usage: frame.usage }
+        break
+      case 'content_block_stop':
+      case 'message_stop':
+      case 'ping':
+    }
+  }
+  return { ...message, content: blocks.map(completed) }
+}
+
+/** A block that grows. Tool input is collected as text. */
+type Block = { [name: string]: Json | undefined }
+
+function extend(block: Block, delta: FrameDelta): void {
+  switch (delta.type) {
+    case 'text_delta':
+      block['text'] = textOf(block['text']) + delta.text
+      break
+    case 'thinking_delta':
+      block['thinking'] = textOf(block['thinking']) + delta.thinking
+      break
+    case 'input_json_delta':
+      block['input'] = textOf(block['input']) + delta.partial_json
+      break
+    case 'signature_delta':
+      block['signature'] = delta.signature
+      break
+    case 'citations_delta':
+      // In place: copying a long list for every citation would stall all other requests.
+      ;((block['citations'] ??= []) as Json[]).push(delta.citation)
+  }
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function completed(block: Block): Block {
+  const { input } = block
+  return typeof input === 'string' ? { ...block, input: toolInputObject(input) } : block
+}

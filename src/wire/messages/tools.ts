@@ -1,0 +1,329 @@
+// Web searches that a messages provider runs itself: the only hosted tool with a price.
+import { createHash } from 'node:crypto'
+import { searchesWithin } from '../../core/call.ts'
+import { invalidRequest } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { defined, isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
+import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
+import { asksForTool } from '../choice-among-none.ts'
+import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import {
+  expectBoolean,
+  expectList,
+  expectName,
+  expectObject,
+  expectOneOf,
+  expectText,
+  optional,
+} from '../expect.ts'
+import { adaptSchema } from '../schema-adapt.ts'
+import { canBeStrict } from '../strict-schema.ts'
+import { allowedTools, forcesTool } from '../tool-choice.ts'
+import { fitToolName, TOOL_NAME_CHARACTERS_MAX } from '../tool-name.ts'
+import { decodeCacheMark, encodeCacheMark } from './cache.ts'
+import { claudeOf } from './claude.ts'
+
+export function isSearch(tool: Json): tool is JsonObject {
+  return isObject(tool) && /^web_search_\d+$/.test(String(tool['type']))
+}
+
+/** The most searches that a request may run; 0 = it asks for none. */
+export function searchesMaxOf({ tools }: JsonObject): number {
+  const searches = listOf(tools).filter(isSearch)
+  return searches.reduce((sum, { max_uses: limit }) => sum + searchesWithin(limit), 0)
+}
+
+/**
+ * Every search tool gets a limit, or no hold would cover it. Only the model may call it: newer versions can also be
+ * called by code that the model runs at the provider, and a search limit does not bound how often it runs code and
+ * reads everything again.
+ */
+function withSearchLimit(tool: Json): Json {
+  if (!isSearch(tool)) return tool
+  const limited = { ...tool, max_uses: searchesWithin(tool['max_uses']) }
+  const isPlain = tool['type'] === 'web_search_20250305' && !isGiven(tool['allowed_callers'])
+  return isPlain ? limited : { ...limited, allowed_callers: ['direct'] }
+}
+
+/** What is removed from a request so far, as `Removals` that grow. */
+export type Removing = {
+  readonly changes: Record<string, Json | undefined>
+  readonly dropped: string[]
+}
+
+/** Whether the model knows this tool's schema by its type, and the client runs it. */
+export function isVendorTool(tool: JsonObject): boolean {
+  return typeof tool['type'] === 'string' && CLIENT_RUN.test(tool['type'])
+}
+
+const CLIENT_RUN = /^(bash|text_editor|memory|computer|computer_toolset|browser_toolset)_\d+$/
+
+/** No toolset has more members. */
+const TOOLSET_MEMBERS = 32
+
+/** How many tools the model knows by this tool's type. */
+export function vendorToolsIn(tool: JsonObject): number {
+  if (!isVendorTool(tool)) return 0
+  return String(tool['type']).includes('_toolset_') ? TOOLSET_MEMBERS : 1
+}
+
+/** Whether the provider runs this tool itself. */
+export function isHosted(tool: Json | undefined): boolean {
+  if (!isObject(tool) || typeof tool['type'] !== 'string') return false
+  return tool['type'] !== 'custom' && !isVendorTool(tool)
+}
+
+export function removeTools(
+  { tools, tool_choice: choice }: JsonObject,
+  isGone: (tool: Json) => boolean,
+  { changes, dropped }: Removing,
+): void {
+  if (!isArray(tools) || !tools.some(isHosted)) return
+  const gone = tools.filter(isGone).filter(isObject)
+  const kept = tools.filter((tool) => !isGone(tool)).map(withSearchLimit)
+  for (const tool of gone) dropped.push(`tools.${String(tool['type'])}`)
+  // Without its search tool a model could never reach the deferred tools, so they are loaded at once.
+  const isSearchGone = gone.some((tool) => String(tool['type']).startsWith('tool_search_tool_'))
+  const given = isSearchGone ? kept.map(withoutDeferral) : kept
+  changes['tools'] = given.length === 0 ? undefined : given
+  if (!isObject(choice)) return
+  const isChosen = gone.some(({ name }) => name !== undefined && name === choice['name'])
+  if (given.length === 0 || isChosen) {
+    changes['tool_choice'] = undefined
+    dropped.push('tool_choice')
+  }
+}
+
+function withoutDeferral(tool: Json): Json {
+  return isObject(tool) && 'defer_loading' in tool ? { ...tool, defer_loading: undefined } : tool
+}
+
+// The tools and the tool choice of a messages request. Tools that only this format has are dropped and named.
+
+export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
+  const loaded = loadedTools(body)
+  const tools = new Map<string, Tool>()
+  for (const [index, value] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {
+    const place = `tools[${index}]`
+    const tool = expectObject(value, place)
+    if (isVendorTool(tool)) {
+      dropped.add(`tools.${String(tool['type'])}`)
+      continue
+    }
+    const at = `${place}.name`
+    const name = fitToolName(expectName(tool['name'], at), at, LONG_NAME_CHARACTERS_MAX)
+    const short = shortToolName(name)
+    if (tool['defer_loading'] === true && !loaded.has(name)) {
+      // It waits for a tool search that other providers lack, and nothing in this conversation has loaded it.
+      dropped.add('tools.defer_loading')
+    } else if (tools.has(short)) {
+      throw invalidRequest(at, `${at} ${name} is already the name of another tool`)
+    } else tools.set(short, { name: short, ...decodeTool(tool, place, dropped) })
+  }
+  return [...tools.values()]
+}
+
+export function decodeToolChoice(
+  body: JsonObject,
+  tools: readonly Tool[],
+  dropped: Set<string>,
+): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
+  const choice = optional(body['tool_choice'], 'tool_choice', expectObject)
+  if (choice === undefined) return {}
+  if (tools.length === 0) {
+    if (asksForTool(choice['type'])) dropped.add('tool_choice')
+    return {}
+  }
+  const isSingle = optional(
+    choice['disable_parallel_tool_use'],
+    'tool_choice.disable_parallel_tool_use',
+    expectBoolean,
+  )
+  const toolChoice = choiceOf(choice, tools, objectsIn(body['tools']))
+  if (toolChoice === undefined) dropped.add('tool_choice')
+  return defined({
+    toolChoice,
+    parallelToolCalls: isSingle === undefined ? undefined : !isSingle,
+  })
+}
+
+const expectChoice = expectOneOf(['auto', 'none', 'any', 'tool'])
+
+/** Undefined for a tool that the client declared but that was left out. */
+function choiceOf(
+  choice: JsonObject,
+  tools: readonly Tool[],
+  given: readonly JsonObject[],
+): ToolChoice | undefined {
+  const type = expectChoice(choice['type'], 'tool_choice.type')
+  switch (type) {
+    case 'auto':
+    case 'none':
+      return { type }
+    case 'any':
+      return { type: 'required' }
+    case 'tool': {
+      const chosen = expectName(choice['name'], 'tool_choice.name')
+      const name = shortToolName(chosen)
+      if (tools.some((tool) => tool.name === name)) return { type, name }
+      if (given.some((tool) => tool['name'] === chosen)) return undefined
+      throw invalidRequest('tool_choice.name', `tool_choice.name ${name} is not among the tools`)
+    }
+  }
+}
+
+/** Settings of a tool that no other format has. */
+export const OWN_SETTINGS = ['input_examples', 'allowed_callers']
+
+function decodeTool(tool: JsonObject, place: string, dropped: Set<string>) {
+  for (const name of OWN_SETTINGS) {
+    if (tool[name] !== undefined) dropped.add(`tools.${name}`)
+  }
+  const schema = expectObject(tool['input_schema'], `${place}.input_schema`)
+  const strict = optional(tool['strict'], `${place}.strict`, expectBoolean)
+  // Here, properties of a strict tool may be optional.
+  const isLoose = strict === true && !canBeStrict(schema)
+  if (isLoose) dropped.add('tools.strict')
+  return defined({
+    type: 'function' as const,
+    description: optional(tool['description'], `${place}.description`, expectText),
+    schema,
+    strict: isLoose ? undefined : strict,
+    cache: decodeCacheMark(tool, place),
+  })
+}
+
+/** The deferred tools that a search earlier in the conversation loaded. */
+function loadedTools({ messages }: JsonObject): ReadonlySet<unknown> {
+  const references = objectsIn(messages)
+    .flatMap(({ content }) => objectsIn(content))
+    .filter((block) => typeOf(block) === 'tool_result')
+    .flatMap(({ content }) => objectsIn(content))
+    .filter((result) => typeOf(result) === 'tool_reference')
+  return new Set(references.map(({ tool_name: name }) => name))
+}
+
+function objectsIn(list: Json | undefined): readonly JsonObject[] {
+  return listOf(list).filter(isObject)
+}
+
+// Tools and tool choice for a messages provider, which supports functions only.
+
+/** The format has no list of allowed tools, so all others are left out instead. */
+export function encodeTools(request: Conversation): JsonObject[] {
+  return allowedTools(request).map(encodeTool)
+}
+
+/** Only for a request with tools: providers refuse a choice when there are none. */
+export function encodeToolChoice(request: Conversation): JsonObject | undefined {
+  const { parallelToolCalls } = request
+  const toolChoice = isForcedInWords(request) ? AUTO : request.toolChoice
+  // Single calls can be requested only together with a choice.
+  const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
+  switch (toolChoice?.type) {
+    case undefined:
+      return parallelToolCalls === false ? { type: 'auto', ...single } : undefined
+    case 'auto':
+      return { type: 'auto', ...single }
+    case 'none':
+      return { type: 'none' }
+    case 'required':
+      return { type: 'any', ...single }
+    case 'tool':
+      return { type: 'tool', name: toolChoice.name, ...single }
+    case 'allowed':
+      return { type: toolChoice.required ? 'any' : 'auto', ...single }
+  }
+}
+
+const AUTO = { type: 'auto' } as const
+
+/** The instruction for models that refuse a forced tool call. */
+export function forcingWords(request: Conversation): string | undefined {
+  if (!isForcedInWords(request)) return undefined
+  const { toolChoice } = request
+  return toolChoice?.type === 'tool'
+    ? `Call the tool ${toolChoice.name}.`
+    : 'Call at least one tool.'
+}
+
+function encodeTool(tool: Tool): JsonObject {
+  const name = fitToolName(tool.name, 'tools', LONG_NAME_CHARACTERS_MAX)
+  const cache_control = encodeCacheMark(tool.cache)
+  switch (tool.type) {
+    case 'function': {
+      const { description, strict } = tool
+      const input_schema = {
+        type: 'object',
+        ...(strict === true ? adaptSchema(tool.schema) : tool.schema),
+      }
+      return defined({
+        name,
+        description,
+        input_schema,
+        strict: strict === true ? true : undefined,
+        cache_control,
+      })
+    }
+    case 'custom':
+      return defined({
+        name,
+        description: describeCustomTool(tool),
+        input_schema: CUSTOM_TOOL_SCHEMA,
+        cache_control,
+      })
+  }
+}
+
+// Whether a required tool call must be requested in words, because the Claude model refuses a forced one.
+
+export function isForcedInWords(request: Conversation): boolean {
+  return forcesTool(request) && !claudeOf(request).takesForcedTool
+}
+
+// Tool names and call ids that fit everywhere. The messages format allows names of 128 characters, every other format
+// 64, so longer ones are shortened when a request is decoded and restored when its answer is encoded.
+
+/** The limit of this format itself. */
+const LONG_NAME_CHARACTERS_MAX = 128
+/** 120 bits: two names will never share a hash. */
+const HASH_CHARACTERS = 20
+
+/** The same short name for the same long one, in every turn of a conversation. */
+export function shortToolName(name: string): string {
+  if (name.length <= TOOL_NAME_CHARACTERS_MAX) return name
+  return `${name.slice(0, TOOL_NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hashOf(name)}`
+}
+
+/** The client's own tool names, by their short names. */
+export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  for (const tool of listOf(body['tools'])) {
+    const { name } = objectOf(tool)
+    if (typeof name === 'string' && name.length > TOOL_NAME_CHARACTERS_MAX) {
+      names.set(shortToolName(name), name)
+    }
+  }
+  return names
+}
+
+/** The ids of all calls in a conversation so far. Clients match results by id alone, so no id may be used again. */
+export function callIdsIn(body: JsonObject): Set<string> {
+  const ids = new Set<string>()
+  for (const turn of listOf(body['messages'])) {
+    for (const block of listOf(objectOf(turn)['content'])) {
+      const { id } = objectOf(block)
+      if (typeof id === 'string') ids.add(id)
+    }
+  }
+  return ids
+}
+
+/** Providers of this format accept only letters, digits, - and _ in ids; other formats allow more. */
+export function plainCallId(id: string): string {
+  return /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${hashOf(id)}`
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, HASH_CHARACTERS)
+}

@@ -1,0 +1,430 @@
+// A responses answer on the wire: the writer's steps as numbered events, or the last step's response alone.
+import type { GatewayError } from '../../core/errors.ts'
+import type {
+  CanonicalEvent,
+  Citation,
+  FinishReason,
+  TokenLogprob,
+  UsageEvent,
+} from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+import { ownCallId } from '../call-ids.ts'
+import type { AnswerContext, EventEncoder } from '../codec.ts'
+import { restoreCustomCalls } from '../custom-tools.ts'
+import { packSeal } from '../seal.ts'
+import type { SseEvent } from '../sse.ts'
+import { sseComment, sseEvent } from '../sse.ts'
+import type { ResponseState, Step } from './response-object.ts'
+import { failureSteps, responseObjects } from './response-object.ts'
+import type { OwnTool, ToolNames } from './tools.ts'
+import { toolNames } from './tools.ts'
+
+/** Keeps a connection alive. A comment, because every event counts in the sequence. */
+export const KEEP_ALIVE = sseComment('keepalive')
+
+/** Open Responses requires it at the end of a stream; OpenAI's own clients accept it. */
+export const DONE: SseEvent = sseEvent('', '[DONE]')
+
+export function encodeEvents(answer: AnswerContext): EventEncoder {
+  const writer = new AnswerWriter(answer)
+  let sequence = 0
+  const number = (step: Step): SseEvent => numberedEvent(step, sequence++)
+  return {
+    keepAlive: KEEP_ALIVE,
+    encode(event: CanonicalEvent): readonly SseEvent[] {
+      const events = writer.write(event).map(number)
+      return event.type === 'response-end' ? [...events, DONE] : events
+    },
+    fail: (error: GatewayError) => writer.fail(error).map(number),
+  }
+}
+
+export function encodeResponse(
+  events: readonly CanonicalEvent[],
+  answer: AnswerContext,
+): JsonObject {
+  const writer = new AnswerWriter(answer)
+  let response: JsonObject = {}
+  for (const event of events) {
+    for (const step of writer.write(event)) {
+      if (isObject(step['response'])) response = step['response']
+    }
+  }
+  return response
+}
+
+export function numberedEvent(step: Step, sequence: number): SseEvent {
+  const { type, ...rest } = step
+  return sseEvent(type, { type, sequence_number: sequence, ...rest })
+}
+
+// Canonical events as the steps of a responses answer: items in order, each added, grown and done, with the full
+// response object at both ends. A stream sends every step; a whole answer is the response of the last one.
+
+class AnswerWriter {
+  readonly #answer: AnswerContext
+  readonly #names: ToolNames
+  readonly #restore: (event: CanonicalEvent) => readonly CanonicalEvent[]
+  readonly #respond: (state: ResponseState, output: readonly JsonObject[]) => JsonObject
+  readonly #output: JsonObject[] = []
+  readonly #callIds = new Set<string>()
+  /** The first choice, whatever its number: the format has room for one. */
+  #choice: number | undefined
+  #open: OpenItem | undefined
+  #steps: Step[] = []
+  #reason: FinishReason = 'stop'
+  #counted: UsageEvent | undefined
+
+  constructor(answer: AnswerContext) {
+    this.#answer = answer
+    this.#names = toolNames(answer.body)
+    this.#restore = restoreCustomCalls(this.#names.custom)
+    this.#respond = responseObjects(answer, answer.newId('resp'))
+  }
+
+  write(event: CanonicalEvent): readonly Step[] {
+    if ('choice' in event && event.choice !== (this.#choice ??= event.choice)) return []
+    this.#steps = []
+    for (const each of this.#restore(event)) this.#take(each)
+    return this.#steps
+  }
+
+  /** The steps that end an answer that will not be completed. */
+  fail(error: GatewayError): readonly Step[] {
+    return failureSteps(error, this.#answer, (told) =>
+      this.#respond({ status: 'failed', error: told }, [...this.#output]),
+    )
+  }
+
+  #take(event: CanonicalEvent): void {
+    switch (event.type) {
+      case 'response-start': {
+        const response = this.#respond({ status: 'in_progress' }, [])
+        this.#steps.push({ type: 'response.created', response })
+        this.#steps.push({ type: 'response.in_progress', response })
+        return
+      }
+      case 'text-start':
+        return this.#grow(this.#message().startText())
+      case 'text-delta':
+        return this.#grow(this.#message().addText(event.text, event.logprobs))
+      case 'text-citation':
+        return this.#grow(this.#message().addCitation(event.citation))
+      case 'text-end':
+        return this.#grow(this.#message().endText())
+      case 'refusal-start':
+        return this.#grow(this.#message().startRefusal())
+      case 'refusal-delta':
+        return this.#grow(this.#message().addRefusal(event.text))
+      case 'refusal-end':
+        return this.#grow(this.#message().endRefusal())
+      case 'thinking-start':
+        return this.#start(new ReasoningItem(this.#answer.newId('rs')))
+      case 'thinking-delta':
+        if (this.#open instanceof ReasoningItem) this.#grow(this.#open.add(event.text))
+        return
+      case 'thinking-end':
+        if (this.#open instanceof ReasoningItem) this.#grow(this.#open.end(event.seal))
+        return
+      case 'tool-call-start': {
+        const { custom } = event
+        const id = this.#answer.newId(custom ? 'ctc' : 'fc')
+        const tool = { ...this.#names.own(event.name), custom }
+        const callId = ownCallId(event.id, this.#callIds, () => this.#answer.newId('call'))
+        return this.#start(new CallItem(id, callId, tool))
+      }
+      case 'tool-call-delta':
+        if (this.#open instanceof CallItem) this.#grow(this.#open.add(event.text))
+        return
+      case 'tool-call-end':
+        if (this.#open instanceof CallItem) this.#grow(this.#open.end())
+        return
+      case 'choice-end':
+        this.#reason = event.reason
+        if (event.explanation !== undefined) this.#refuse(event.explanation)
+        return this.#finish(isCut(event.reason) ? 'incomplete' : 'completed')
+      case 'usage':
+        this.#counted = event
+        return
+      case 'response-end':
+        return this.#complete()
+      case 'search':
+      case 'citations-lost':
+      case 'embedding':
+      case 'ping':
+        return
+    }
+  }
+
+  /** Sends the provider's explanation as the refusal, because the model wrote none. */
+  #refuse(explanation: string): void {
+    this.#grow(this.#message().startRefusal())
+    this.#grow(this.#message().addRefusal(explanation))
+    this.#grow(this.#message().endRefusal())
+  }
+
+  /** Adjacent texts and refusals are parts of one message, as the format's own models write them. */
+  #message(): MessageItem {
+    if (this.#open instanceof MessageItem) return this.#open
+    const item = new MessageItem(this.#answer.newId('msg'))
+    this.#start(item)
+    return item
+  }
+
+  #start(item: OpenItem): void {
+    this.#finish('completed')
+    this.#open = item
+    this.#steps.push({
+      type: 'response.output_item.added',
+      output_index: this.#output.length,
+      item: item.json('in_progress'),
+    })
+  }
+
+  #grow(steps: readonly Step[]): void {
+    if (this.#open === undefined) return
+    const place = { item_id: this.#open.id, output_index: this.#output.length }
+    for (const { type, ...rest } of steps) this.#steps.push({ type, ...place, ...rest })
+  }
+
+  /** An item is done when the next one starts or the answer ends: only then is it known whether it was cut. */
+  #finish(status: ItemStatus): void {
+    if (this.#open === undefined) return
+    const item = this.#open.json(status)
+    this.#open = undefined
+    this.#steps.push({ type: 'response.output_item.done', output_index: this.#output.length, item })
+    this.#output.push(item)
+  }
+
+  #complete(): void {
+    this.#finish('completed')
+    const counted = this.#counted
+    const state: ResponseState = isCut(this.#reason)
+      ? {
+          status: 'incomplete',
+          counted,
+          reason: this.#reason === 'refusal' ? 'content_filter' : 'max_output_tokens',
+        }
+      : { status: 'completed', counted }
+    this.#steps.push({
+      type: `response.${state.status}`,
+      response: this.#respond(state, this.#output),
+    })
+  }
+}
+
+function isCut(reason: FinishReason): boolean {
+  return reason === 'limit' || reason === 'context' || reason === 'refusal'
+}
+
+// One output item while it is being written: which events announce its growth, and what it is in the end. Items know
+// nothing about each other; `answer-writer.ts` puts them in order.
+
+type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+
+interface OpenItem {
+  readonly id: string
+  json(status: ItemStatus): JsonObject
+}
+
+class MessageItem implements OpenItem {
+  readonly id: string
+  readonly #content: JsonObject[] = []
+  #text = ''
+  #logprobs: Json[] = []
+  #annotations: JsonObject[] = []
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  json(status: ItemStatus): JsonObject {
+    return {
+      id: this.id,
+      type: 'message',
+      status,
+      role: 'assistant',
+      content: [...this.#content],
+    }
+  }
+
+  startText(): Step[] {
+    this.#text = ''
+    this.#logprobs = []
+    this.#annotations = []
+    return [{ type: 'response.content_part.added', ...this.#place(), part: this.#textPart() }]
+  }
+
+  addText(delta: string, logprobs: readonly TokenLogprob[] | undefined): Step[] {
+    this.#text += delta
+    const encoded = (logprobs ?? []).map(encodeLogprob)
+    // One by one: a whole answer can have more of them than a function call can have arguments.
+    for (const each of encoded) this.#logprobs.push(each)
+    return [{ type: 'response.output_text.delta', ...this.#place(), delta, logprobs: encoded }]
+  }
+
+  addCitation(citation: Citation): Step[] {
+    const annotation = {
+      type: 'url_citation',
+      url: citation.url,
+      title: citation.title,
+      start_index: citation.start,
+      end_index: citation.end,
+    }
+    const annotation_index = this.#annotations.push(annotation) - 1
+    const type = 'response.output_text.annotation.added'
+    return [{ type, ...this.#place(), annotation_index, annotation }]
+  }
+
+  endText(): Step[] {
+    const part = this.#textPart()
+    const steps = [
+      {
+        type: 'response.output_text.done',
+        ...this.#place(),
+        text: this.#text,
+        logprobs: this.#logprobs,
+      },
+      { type: 'response.content_part.done', ...this.#place(), part },
+    ]
+    this.#content.push(part)
+    return steps
+  }
+
+  startRefusal(): Step[] {
+    this.#text = ''
+    const part = { type: 'refusal', refusal: '' }
+    return [{ type: 'response.content_part.added', ...this.#place(), part }]
+  }
+
+  addRefusal(delta: string): Step[] {
+    this.#text += delta
+    return [{ type: 'response.refusal.delta', ...this.#place(), delta }]
+  }
+
+  endRefusal(): Step[] {
+    const part = { type: 'refusal', refusal: this.#text }
+    const steps = [
+      { type: 'response.refusal.done', ...this.#place(), refusal: this.#text },
+      { type: 'response.content_part.done', ...this.#place(), part },
+    ]
+    this.#content.push(part)
+    return steps
+  }
+
+  #place(): JsonObject {
+    return { content_index: this.#content.length }
+  }
+
+  #textPart(): JsonObject {
+    return {
+      type: 'output_text',
+      text: this.#text,
+      annotations: [...this.#annotations],
+      logprobs: [...this.#logprobs],
+    }
+  }
+}
+
+/** Thoughts are sent as a summary: OpenAI and Open Responses name the events of raw thoughts differently. */
+class ReasoningItem implements OpenItem {
+  readonly id: string
+  #text = ''
+  #encrypted: string | undefined
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  json(status: ItemStatus): JsonObject {
+    const summary = this.#text === '' ? [] : [{ type: 'summary_text', text: this.#text }]
+    return {
+      id: this.id,
+      type: 'reasoning',
+      status,
+      summary,
+      // Clients accept this key missing, but not null.
+      ...(this.#encrypted === undefined ? {} : { encrypted_content: this.#encrypted }),
+    }
+  }
+
+  add(delta: string): Step[] {
+    if (delta === '') return []
+    const isFirst = this.#text === ''
+    this.#text += delta
+    const part = { type: 'summary_text', text: '' }
+    return [
+      ...(isFirst
+        ? [{ type: 'response.reasoning_summary_part.added', summary_index: 0, part }]
+        : []),
+      { type: 'response.reasoning_summary_text.delta', summary_index: 0, delta },
+    ]
+  }
+
+  end(seal: Seal | undefined): Step[] {
+    if (seal !== undefined) this.#encrypted = packSeal(seal, 'responses')
+    if (this.#text === '') return []
+    const text = this.#text
+    const part = { type: 'summary_text', text }
+    return [
+      { type: 'response.reasoning_summary_text.done', summary_index: 0, text },
+      { type: 'response.reasoning_summary_part.done', summary_index: 0, part },
+    ]
+  }
+}
+
+class CallItem implements OpenItem {
+  readonly id: string
+  readonly #callId: string
+  readonly #tool: OwnTool
+  #input = ''
+
+  constructor(id: string, callId: string, tool: OwnTool) {
+    this.id = id
+    this.#callId = callId
+    this.#tool = tool
+  }
+
+  json(status: ItemStatus): JsonObject {
+    const { name, namespace, custom } = this.#tool
+    return {
+      id: this.id,
+      type: custom ? 'custom_tool_call' : 'function_call',
+      status,
+      call_id: this.#callId,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(custom ? { input: this.#input } : { arguments: this.#input }),
+    }
+  }
+
+  add(delta: string): Step[] {
+    if (delta === '') return []
+    this.#input += delta
+    const type = this.#tool.custom
+      ? 'response.custom_tool_call_input.delta'
+      : 'response.function_call_arguments.delta'
+    return [{ type, delta }]
+  }
+
+  end(): Step[] {
+    const { name, custom } = this.#tool
+    if (custom) return [{ type: 'response.custom_tool_call_input.done', input: this.#input }]
+    // Arguments are JSON: a call without input gets an empty object, not an empty string.
+    const steps = this.#input === '' ? this.add('{}') : []
+    const type = 'response.function_call_arguments.done'
+    return [...steps, { type, name, arguments: this.#input }]
+  }
+}
+
+function encodeLogprob(logprob: TokenLogprob): JsonObject {
+  const { token, bytes, top } = logprob
+  return {
+    token,
+    logprob: logprob.logprob,
+    bytes: bytes ?? [],
+    top_logprobs: top.map((one) => ({ ...one, bytes: one.bytes ?? [] })),
+  }
+}

@@ -1,0 +1,73 @@
+// Reasoning without state at the provider: it sends its thoughts out encrypted and reads them back in. An item whose
+// encrypted content is missing or another provider's is unknown there, and so are the ids that belong to it.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+import type { Removals } from '../codec.ts'
+import type { Addressee } from '../known-names.ts'
+import { openAiOf } from '../openai.ts'
+import { isPacked } from '../seal.ts'
+import { itemType } from './fields.ts'
+
+/**
+ * OpenAI refuses a request for encrypted reasoning to a model that does not reason. All of those have known names, but
+ * the name of a deployment may hide anything. It is not asked: the model then only forgets its earlier thoughts.
+ */
+export function givesEncryptedReasoning(addressee: Addressee): boolean {
+  const { reasons, alsoKnownAs } = addressee.nature ?? {}
+  const openAi = openAiOf(addressee)
+  return reasons ?? (openAi === undefined ? alsoKnownAs === undefined : openAi.efforts.length > 0)
+}
+
+/** The input without thoughts that a provider that stores nothing cannot read; the same list if there are none. */
+export function readableInput(input: Json | undefined): Json | undefined {
+  return isArray(input) && input.some(isUnreadable) ? without(input, isUnreadable) : input
+}
+
+export function withoutThoughts({ input }: JsonObject): Removals | undefined {
+  if (!isArray(input) || !input.some(isThought)) return undefined
+  return { changes: { input: without(input, isThought) }, dropped: ['input.reasoning'] }
+}
+
+function without(input: readonly Json[], isGone: (item: Json) => boolean): readonly Json[] {
+  const readable: Json[] = []
+  let isOrphaned = false
+  for (const item of input) {
+    if (isGone(item)) {
+      isOrphaned = true
+      continue
+    }
+    if (!isObject(item) || !isAssistants(item)) isOrphaned = false
+    if (isOrphaned && isObject(item) && item['id'] !== undefined) {
+      const { id: _, ...rest } = item
+      readable.push(rest)
+    } else readable.push(item)
+  }
+  return readable
+}
+
+/** Whether this is a thought that a provider that stores nothing cannot read. */
+export function isUnreadable(item: Json): boolean {
+  if (!isThought(item)) return false
+  const { encrypted_content: encrypted } = item
+  return typeof encrypted !== 'string' || isPacked(encrypted)
+}
+
+function isThought(item: Json): item is JsonObject {
+  return isObject(item) && item['type'] === 'reasoning'
+}
+
+function isAssistants(item: JsonObject): boolean {
+  switch (itemType(item)) {
+    case 'message':
+      return item['role'] === 'assistant'
+    case 'reasoning':
+    case 'function_call':
+    case 'custom_tool_call':
+      return true
+    default:
+      return false
+  }
+}
+
+/** Separates the parts of a summary, in the stream decoder too. */
+export const BETWEEN_THOUGHTS = '\n\n'
