@@ -22,7 +22,7 @@ export function generationOf(model: string): number {
 }
 
 /** Gemini models before 2.5 neither think nor fetch anything, nor does any Gemma. */
-export function isOfOldKind(model: string): boolean {
+function isOfOldKind(model: string): boolean {
   return /gemini-(?:1|2\.0)|gemma/.test(model)
 }
 
