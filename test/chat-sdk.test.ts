@@ -7,16 +7,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
-
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
-
 import { GatewayError } from '../src/core/errors.ts'
 import type { CanonicalEvent } from '../src/core/events.ts'
 import { NO_USAGE } from '../src/core/events.ts'
 import type { JsonObject } from '../src/core/json.ts'
 import { codecOf } from '../src/wire/codecs.ts'
-import { writeSse } from '../src/wire/sse.ts'
+import { writeSse } from '../src/wire/contract/sse.ts'
 import { fixedAnswer } from './fixtures/cases.ts'
 
 const usage = { ...NO_USAGE, inputTokens: 9, cachedTokens: 4, outputTokens: 6, reasoningTokens: 2 }

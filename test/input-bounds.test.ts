@@ -10,7 +10,7 @@ import { encodeChat as encodeGpt4o } from 'gpt-tokenizer/model/gpt-4o'
 import { inputBound, recountedBound } from '../src/catalog/worst-case.ts'
 import type { JsonObject } from '../src/core/json.ts'
 import { codecOf } from '../src/wire/codecs.ts'
-import { textsOf } from '../src/wire/texts.ts'
+import { textsOf } from '../src/wire/contract/measure.ts'
 
 const TIMES = 5_000
 const WINDOW = { context: 10_000_000, imageTokens: 0 }

@@ -3,7 +3,6 @@
 // one beside it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import type { ChatFormat, TargetFormat, UpstreamFormat } from '../src/core/endpoints.ts'
 import { EMBEDDING_FORMATS } from '../src/core/endpoints.ts'
 import type { JsonObject } from '../src/core/json.ts'
@@ -12,10 +11,10 @@ import { inOlderWords } from '../src/providers/compatible.ts'
 import { withFreeParser } from '../src/providers/openrouter-files.ts'
 import { unknownIn, withoutUnknown } from '../src/providers/strict-place.ts'
 import { codecOf, upstreamCodecOf } from '../src/wire/codecs.ts'
-import { exactly } from '../src/wire/exact-json.ts'
-import { readJsonBody } from '../src/wire/json.ts'
+import { textsOf } from '../src/wire/contract/measure.ts'
+import { readJsonBody } from '../src/wire/json/body.ts'
+import { exactly } from '../src/wire/json/exact.ts'
 import { lossesOf } from '../src/wire/losses.ts'
-import { textsOf } from '../src/wire/texts.ts'
 import type { WorstBody } from './support/worst-bodies.ts'
 import { worstBodies } from './support/worst-bodies.ts'
 

@@ -2,7 +2,6 @@
 // of them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-
 import { GatewayError } from '../src/core/errors.ts'
 import type { Json, JsonObject } from '../src/core/json.ts'
 import { openResponses } from '../src/exchange/open-responses.ts'
@@ -15,11 +14,11 @@ import {
   withoutState,
 } from '../src/exchange/responses-state.ts'
 import { seedFrame } from '../src/store/frame.ts'
-import { SAMPLE_FRAME } from '../src/store/sample-frame.ts'
 import { createKey } from '../src/store/key-changes.ts'
 import { openStore, type Store } from '../src/store/open.ts'
 import { deleteResponse, getResponse, putResponses } from '../src/store/responses.ts'
-import { readJsonBody } from '../src/wire/json.ts'
+import { SAMPLE_FRAME } from '../src/store/sample-frame.ts'
+import { readJsonBody } from '../src/wire/json/body.ts'
 import { freshSqlite, newKey, standingClock } from './support/store.ts'
 
 const clock = standingClock()

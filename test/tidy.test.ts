@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { ERROR_CODES, GatewayError } from '../src/core/errors.ts'
 import { METRICS } from '../src/telemetry/metrics.ts'
-import { errorType } from '../src/wire/errors.ts'
+import { errorType } from '../src/wire/contract/errors.ts'
 
 const floors = (
   'core telemetry wire catalog store ledger routing providers ' +

@@ -8,12 +8,12 @@ import { GatewayError } from '../src/core/errors.ts'
 import type { JsonObject } from '../src/core/json.ts'
 import { CHAT_FIELDS } from '../src/wire/chat/fields.ts'
 import { codecOf } from '../src/wire/codecs.ts'
+import type { Feature, Loss } from '../src/wire/contract/features.ts'
+import { FEATURES, LOSSES } from '../src/wire/contract/features.ts'
+import type { FieldTable } from '../src/wire/contract/fields.ts'
+import { REFUSED_FIELDS } from '../src/wire/contract/fields.ts'
 import { EMBEDDING_FIELDS } from '../src/wire/embeddings/request.ts'
-import type { Feature, Loss } from '../src/wire/features.ts'
-import { FEATURES, LOSSES } from '../src/wire/features.ts'
-import type { FieldTable } from '../src/wire/fields.ts'
 import { MESSAGES_FIELDS } from '../src/wire/messages/fields.ts'
-import { REFUSED_FIELDS } from '../src/wire/refused-fields.ts'
 import { RESPONSES_FIELDS } from '../src/wire/responses/fields.ts'
 import { readCases } from './fixtures/cases.ts'
 
@@ -119,11 +119,11 @@ describe('docs/translation.md', () => {
     const documented = tableUnder('Refused where they stand').map(([name]) => name)
     // What each refusal without a fixed field is about.
     const places: Record<string, readonly string[]> = {
-      'src/wire/account-files.ts': ['`file_id`', '`gs://…`'],
-      'src/wire/cache-lifetime.ts': ['`ttl`'],
+      'src/wire/contract/fields.ts': ['`file_id`', '`gs://…`'],
+      'src/wire/content/caching.ts': ['`ttl`'],
       'src/wire/chat/call.ts': ['`messages[].audio`'],
       'src/wire/messages/call.ts': ['`tool.definition`'],
-      'src/wire/refused-fields.ts': [],
+      'src/wire/contract/fields.ts': [],
       'src/wire/responses/call.ts': ['`item_reference`', '`image_generation_call`'],
       'src/wire/responses/request-decode.ts': ['`input[].type`'],
       'src/wire/losses.ts': [],

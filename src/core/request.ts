@@ -1,5 +1,5 @@
 // The canonical request: what a client asked for, whatever format it used. Every format decodes into it and encodes
-// from it, so no format knows another. Which of its features a format cannot express: `wire/features.ts`.
+// from it, so no format knows another. Which of its features a format cannot express: `wire/contract/features.ts`.
 import type { ModelKind, UpstreamFormat } from './endpoints.ts'
 import type { JsonObject } from './json.ts'
 

@@ -1,12 +1,11 @@
 // An HTTP request to the data plane, turned into what the flow takes. The flow sees no more of HTTP than this.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-
 import type { Credentials } from '../access/authenticate.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Trace } from '../exchange/trace.ts'
 import { SCRIPT_HEADER } from '../providers/sandbox/script.ts'
-import type { Codec } from '../wire/codec.ts'
+import type { Codec } from '../wire/contract/codec.ts'
 import type { Body } from './body.ts'
 import type { FoundRoute } from './find-route.ts'
 import type { Arrival } from './routes.ts'

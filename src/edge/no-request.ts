@@ -2,7 +2,7 @@
 // write to. The path is unknown, so the envelope is the chat family's.
 import { GatewayError } from '../core/errors.ts'
 import { formatSize } from '../core/units.ts'
-import { encodeError } from '../wire/errors.ts'
+import { encodeError } from '../wire/contract/errors.ts'
 import { tooSlow } from './body.ts'
 
 export const HEADER_BYTES_MAX = 64 * 1024

@@ -2,15 +2,14 @@
 // two writes.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-
 import type { Family } from '../core/endpoints.ts'
 import { CLIENT_GONE_STATUS, retryAfterText } from '../core/errors.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/linked-list.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import type { Reply, StreamVoice } from '../exchange/reply.ts'
-import { encodeError } from '../wire/errors.ts'
-import { writeSse } from '../wire/sse.ts'
+import { encodeError } from '../wire/contract/errors.ts'
+import { writeSse } from '../wire/contract/sse.ts'
 import { discardRest } from './body.ts'
 import type { KeepAlive, Watched } from './keep-alive.ts'
 

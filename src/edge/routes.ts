@@ -1,15 +1,15 @@
 // The data plane on one screen: every method and path under /v1, and the function that answers it.
 import type { Endpoint, Format } from '../core/endpoints.ts'
-import { countMessageTokens, countResponseTokens } from '../exchange/count-tokens.ts'
 import type { Incoming } from '../exchange/client-request.ts'
+import { countMessageTokens, countResponseTokens } from '../exchange/count-tokens.ts'
 import type { Parts } from '../exchange/exchange.ts'
 import { exchange } from '../exchange/exchange.ts'
 import { listModels, showModel } from '../exchange/models.ts'
 import { showOwnKey, showOwnRequest } from '../exchange/own-key.ts'
 import type { Reply } from '../exchange/reply.ts'
 import { deleteResponse, listInputItems, showResponse } from '../exchange/stored-responses.ts'
-import type { Codec } from '../wire/codec.ts'
 import { codecOf } from '../wire/codecs.ts'
+import type { Codec } from '../wire/contract/codec.ts'
 import type { Route } from './router.ts'
 
 export type Handler = {

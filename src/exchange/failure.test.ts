@@ -1,12 +1,11 @@
 // How a provider's error response is read: as the client's mistake, or as a problem with the operator's account.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
-import { streamError } from '../wire/provider-errors.ts'
+import { streamError } from '../wire/contract/errors.ts'
 import { readFailure } from './failure.ts'
 
 async function failureOf(format: UpstreamFormat, status: number, body: JsonObject) {

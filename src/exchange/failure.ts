@@ -4,8 +4,8 @@ import { GatewayError } from '../core/errors.ts'
 import { FAILURE_BYTES_MAX, readWhole, retryAfterOf } from '../providers/upstream/answers.ts'
 import type { UpstreamAnswer } from '../providers/upstream/provider.ts'
 import { redact } from '../telemetry/log.ts'
-import { readJsonAnswer } from '../wire/answer-json.ts'
-import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
+import { readJsonAnswer } from '../wire/content/answer.ts'
+import type { ProviderComplaint, UpstreamCodec } from '../wire/contract/codec.ts'
 import {
   billsRefusal,
   causeOf,
@@ -13,7 +13,7 @@ import {
   isForOperator,
   refusesContent,
   refusesThoughts,
-} from '../wire/provider-errors.ts'
+} from '../wire/contract/errors.ts'
 
 /** A day: no provider means more, and the client must be given a plain number of seconds. */
 const RETRY_AFTER_SECONDS_MAX = 86_400

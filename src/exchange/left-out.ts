@@ -1,6 +1,6 @@
 // Fields that one provider refuses although others of its format accept them. The provider's own code leaves them out;
 // this reports them to the client, under the client's names.
-import { clientName } from '../wire/features.ts'
+import { clientName } from '../wire/contract/features.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { Prepared } from './prepare.ts'
 

@@ -1,7 +1,6 @@
 // What a target is sent, and in which of its provider's formats.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import { TIMEOUTS } from '../catalog/catalog.ts'
 import { FREE } from '../catalog/prices.ts'
 import { systemClock } from '../core/clock.ts'
@@ -9,7 +8,7 @@ import type { Format, UpstreamFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { codecOf } from '../wire/codecs.ts'
-import { readJsonBody } from '../wire/json.ts'
+import { readJsonBody } from '../wire/json/body.ts'
 import { ClientRequest } from './client-request.ts'
 import type { Destination, Prepared } from './prepare.ts'
 import { prepare } from './prepare.ts'

@@ -1,6 +1,6 @@
 // What the flow writes its answer into. The edge implements it over HTTP; nothing here or in the flow knows sockets.
 import type { GatewayError } from '../core/errors.ts'
-import type { SseEvent } from '../wire/sse.ts'
+import type { SseEvent } from '../wire/contract/sse.ts'
 
 export interface Reply {
   /**

@@ -3,7 +3,7 @@
 // no limit, and the hold would not cover its output.
 import { isArray, isGiven, isObject } from '../core/json.ts'
 import type { Json } from '../core/json.ts'
-import { readAgain, rewriteMembers } from '../wire/json.ts'
+import { readAgain, rewriteMembers } from '../wire/json/body.ts'
 
 export async function inOlderWords(bytes: Buffer): Promise<Buffer> {
   if (!NEWER_WORDS.some((word) => bytes.includes(word))) return bytes

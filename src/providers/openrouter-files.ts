@@ -1,7 +1,7 @@
 // Files at OpenRouter. For a model that does not read PDF files itself, it has them read by OCR, unless told otherwise:
 // for a fee per page, which no hold covers and no usage reports.
 import { factsOf } from '../catalog/model-facts.ts'
-import { changeMembers, readAgain } from '../wire/json.ts'
+import { changeMembers, readAgain } from '../wire/json/body.ts'
 
 /** The request with a way to read its files that costs nothing but tokens. */
 export async function withFreeParser(bytes: Buffer, model: string): Promise<Buffer> {

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject } from '../core/json.ts'
 import { THOUGHT_MEMBERS } from '../wire/chat/reasoning.ts'
-import { lateInstruction } from '../wire/instructions.ts'
-import { saysSomething } from '../wire/shape.ts'
+import { lateInstruction } from '../wire/content/turns.ts'
+import { saysSomething } from '../wire/contract/fields.ts'
 
 /** Returns the same list if nothing in it has to change, so that its bytes stay as they are. */
 export function knownMessages(messages: readonly Json[]): readonly Json[] {

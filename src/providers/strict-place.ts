@@ -3,8 +3,8 @@
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, listOf } from '../core/json.ts'
-import { readAgain, rewriteMembers } from '../wire/json.ts'
-import { saysSomething } from '../wire/shape.ts'
+import { saysSomething } from '../wire/contract/fields.ts'
+import { readAgain, rewriteMembers } from '../wire/json/body.ts'
 import { knownMessages, unknownInMessages } from './strict-messages.ts'
 
 /** The same request without what would be refused. */

@@ -1,7 +1,7 @@
 // The codec of each wire format.
 import type { Format, UpstreamFormat } from '../core/endpoints.ts'
 import { chatCodec } from './chat/codec.ts'
-import type { Codec, UpstreamCodec } from './codec.ts'
+import type { Codec, UpstreamCodec } from './contract/codec.ts'
 import { converseCodec } from './converse/codec.ts'
 import { embeddingsCodec } from './embeddings/codec.ts'
 import { geminiCodec, geminiEmbeddingsCodec, vertexEmbeddingsCodec } from './gemini/codec.ts'

@@ -2,15 +2,14 @@
 // sent, or is named, or is refused.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import type { ChatFormat, TargetFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { CHAT_FIELDS } from './chat/fields.ts'
 import { codecOf, upstreamCodecOf } from './codecs.ts'
+import type { FieldTable } from './contract/fields.ts'
 import type { Listener } from './losses.ts'
 import { lossesOf } from './losses.ts'
-import type { FieldTable } from './fields.ts'
 import { MESSAGES_FIELDS } from './messages/fields.ts'
 import { RESPONSES_FIELDS } from './responses/fields.ts'
 

@@ -4,20 +4,25 @@ import type { ChatFormat, TargetFormat } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
 import { defined } from '../core/json.ts'
 import type { Conversation, FilePart, Message, Nature } from '../core/request.ts'
-import { documentFormat } from './converse/request-encode.ts'
+import { isTextType } from './content/media.ts'
+import { unenforcedByGemini, unenforcedIn } from './content/schemas.ts'
+import { takesCustomTools } from './content/tools.ts'
+import type { Feature } from './contract/features.ts'
+import { FEATURES, LOSSES } from './contract/features.ts'
+import {
+  canBeKeptFromThinking,
+  canBeToldEffort,
+  documentFormat,
+} from './converse/request-encode.ts'
 import { calledTools } from './converse/tools.ts'
-import { takesCustomTools } from './custom-tools.ts'
-import type { Feature } from './features.ts'
-import { FEATURES, LOSSES } from './features.ts'
-import { takesUrl } from './gemini/generation.ts'
-import { isTextType } from './media.ts'
 import { CACHE_MARKS_MAX, marksIn } from './messages/cache.ts'
-import { claudeOf } from './messages/claude.ts'
 import { hindranceOf, thinksAsAsked } from './messages/request-encode.ts'
 import { isForcedInWords } from './messages/tools.ts'
-import { takesSampling } from './sampling.ts'
-import { unenforcedByGemini, unenforcedIn } from './schema-adapt.ts'
-import { isDeafToEffort, mayThink, thinksAnyway } from './thinking.ts'
+import { claudeOf } from './models/claude.ts'
+import { asksForThinking, effortOf, isPlain, takesSampling, toldEffort } from './models/effort.ts'
+import type { Thinker } from './models/effort.ts'
+import { geminiOf, takesUrl } from './models/gemini.ts'
+import { openAiOf } from './models/openai.ts'
 
 /** The model that is called, by its provider's name for it, and the format in which it is called. */
 export type Listener = {
@@ -189,4 +194,62 @@ function isOutOfReach(source: FilePart['source'], { format, model }: Listener): 
 function isPdfOrText({ source }: FilePart): boolean {
   if (source.type !== 'base64' || source.mediaType === 'application/pdf') return true
   return isTextType(source.mediaType)
+}
+
+// Whether a model can be asked to think, and whether its thinking can be turned off.
+
+/** Whether a request for thinking, or for a certain effort, has no effect on the model. */
+function isDeafToEffort(thinker: Thinker, format: TargetFormat): boolean {
+  if (!asksForThinking(thinker)) return false
+  switch (format) {
+    case 'chat':
+    case 'responses': {
+      const asked = effortOf(thinker.reasoning)
+      return isPlain(thinker) || (asked !== undefined && toldEffort(thinker) === undefined)
+    }
+    case 'messages':
+      return !claudeOf(thinker).thinks
+    case 'gemini':
+      return !geminiOf(thinker).thinks
+    case 'converse':
+      return !canBeToldEffort(thinker.model)
+  }
+}
+
+/** Whether a model may think, although nothing says that it must. */
+function mayThink(thinker: Thinker, format: TargetFormat): boolean {
+  if (thinker.reasoning?.effort === 'none') return thinksAnyway(thinker, format)
+  if (thinker.nature?.reasons === false) return false
+  switch (format) {
+    case 'chat':
+    case 'responses':
+      if (isPlain(thinker)) return false
+      return asksForThinking(thinker) || (openAiOf(thinker)?.reasonsUnasked ?? true)
+    case 'messages':
+      return asksForThinking(thinker) && claudeOf(thinker).thinks
+    case 'gemini':
+      return geminiOf(thinker).thinks
+    case 'converse':
+      return thinker.nature?.reasons === true || canBeToldEffort(thinker.model)
+  }
+}
+
+/** Whether a model that is asked not to think may think anyway. */
+function thinksAnyway(thinker: Thinker, format: TargetFormat): boolean {
+  if (thinker.reasoning?.effort !== 'none' || thinker.nature?.reasons === false) return false
+  switch (format) {
+    case 'chat':
+    case 'responses':
+      return !isPlain(thinker) && toldEffort(thinker) !== 'none'
+    case 'messages': {
+      const { thinks, takesDisabled } = claudeOf(thinker)
+      return thinks && !takesDisabled
+    }
+    case 'gemini': {
+      const { thinks, takesDisabled } = geminiOf(thinker)
+      return thinks && !takesDisabled
+    }
+    case 'converse':
+      return !canBeKeptFromThinking(thinker.model)
+  }
 }

@@ -18,7 +18,7 @@ import { makeProvider, providerSettings } from '../../src/providers/adapters.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import type { Provider, UpstreamAnswer } from '../../src/providers/upstream/provider.ts'
 import { upstreamCodecOf } from '../../src/wire/codecs.ts'
-import { SseReader } from '../../src/wire/sse.ts'
+import { SseReader } from '../../src/wire/contract/sse.ts'
 
 export type Recorded = {
   readonly status?: number

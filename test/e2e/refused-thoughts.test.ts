@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, beforeEach, test } from 'node:test'
-
 import type { JsonObject } from '../../src/core/json.ts'
-import { packSeal } from '../../src/wire/seal.ts'
+import { packSeal } from '../../src/wire/content/opaque-reasoning.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startProvider } from '../support/provider.ts'

@@ -2,7 +2,7 @@
 // every run. For tests only.
 import type { CanonicalEvent } from '../../src/core/events.ts'
 import type { JsonObject } from '../../src/core/json.ts'
-import type { AnswerContext } from '../../src/wire/codec.ts'
+import type { AnswerContext } from '../../src/wire/contract/codec.ts'
 
 export const at = (block: number) => ({ choice: 0, block })
 const USAGE = {

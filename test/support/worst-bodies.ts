@@ -2,7 +2,7 @@
 // thread generate their bodies here. Each is valid as far as possible, so that every pass over it runs to its end.
 import type { Format } from '../../src/core/endpoints.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { packSeal } from '../../src/wire/seal.ts'
+import { packSeal } from '../../src/wire/content/opaque-reasoning.ts'
 
 /** A request with one list of `count` entries; the rest of it is as small as it can be. */
 type Make = (count: number) => JsonObject

@@ -8,8 +8,8 @@ import type {
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
-import { callsIn } from '../../wire/call-ids.ts'
-import { JSON_ONLY } from '../../wire/instructions.ts'
+import { callsIn } from '../../wire/content/tool-calls.ts'
+import { JSON_ONLY } from '../../wire/content/turns.ts'
 import { lastUserText, withoutScript } from './script.ts'
 
 export type Turn = {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Format } from '../../core/endpoints.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Conversation, Effort, Seal, ThinkingPart } from '../../core/request.ts'
-import { effortOf } from '../../wire/effort.ts'
+import { effortOf } from '../../wire/models/effort.ts'
 import type { Turn } from './prompt.ts'
 
 const SENTENCES: Record<Effort, number> = {

@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import { objectOf } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
-import { forcesTool } from '../../wire/tool-choice.ts'
+import { forcesTool } from '../../wire/content/tools.ts'
 import { readHints } from './hints.ts'
 import type { Turn } from './prompt.ts'
 import { instanceOf } from './schema-instance.ts'

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import { parseObject } from '../../core/json.ts'
 import { ASKED_REST_MS_MAX } from '../../routing/breaker.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { decodeErrorBody, refusesContent } from '../../wire/provider-errors.ts'
+import { decodeErrorBody, refusesContent } from '../../wire/contract/errors.ts'
 import { discard, FAILURE_BYTES_MAX, inOnePiece, readWhole, retryAfterOf } from './answers.ts'
 import type { UpstreamAnswer } from './provider.ts'
 

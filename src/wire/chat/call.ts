@@ -5,15 +5,19 @@ import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
-import { refuseAccountFiles } from '../account-files.ts'
-import { affinityBy } from '../affinity.ts'
-import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
-import { countOf, labelsOf, modelOf, refuseLongLists, streamOf } from '../call-fields.ts'
-import { compactionIn } from '../compaction.ts'
-import { endUserOf } from '../end-user.ts'
-import { Measure } from '../measure.ts'
-import { dataType } from '../media.ts'
-import { refuseFields } from '../refused-fields.ts'
+import { affinityBy, lifetimeOf, readCacheSettings } from '../content/caching.ts'
+import { dataType } from '../content/media.ts'
+import {
+  compactionIn,
+  countOf,
+  endUserOf,
+  labelsOf,
+  modelOf,
+  refuseLongLists,
+  streamOf,
+} from '../contract/call-fields.ts'
+import { refuseAccountFiles, refuseFields } from '../contract/fields.ts'
+import { Measure } from '../contract/measure.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { hasForeignThoughts, withoutForeignThoughts } from './reasoning.ts'
 import { usableTools } from './tools.ts'

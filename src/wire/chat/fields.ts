@@ -1,10 +1,9 @@
 // Every known field of a chat completions request, and what translation does with it. Fields that no request may carry
-// are in `wire/refused-fields.ts`.
+// are in `wire/contract/fields.ts`.
 import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../../core/json.ts'
-import type { FieldTable } from '../fields.ts'
-import type { Shape } from '../shape.ts'
-import { shapesOf } from '../shape.ts'
+import type { FieldTable, Shape } from '../contract/fields.ts'
+import { shapesOf } from '../contract/fields.ts'
 import { isHosted } from './tools.ts'
 
 export const CHAT_FIELDS: FieldTable = {

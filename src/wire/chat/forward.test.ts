@@ -1,13 +1,12 @@
 // Passthrough: only names and limits change, and usage that the client did not request is withheld.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { AnswerContext } from '../codec.ts'
-import { readJsonAnswer } from '../answer-json.ts'
-import { readJsonBody } from '../json.ts'
-import { SseReader, writeSse } from '../sse.ts'
+import { readJsonAnswer } from '../content/answer.ts'
+import type { AnswerContext } from '../contract/codec.ts'
+import { SseReader, writeSse } from '../contract/sse.ts'
+import { readJsonBody } from '../json/body.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 
 const answerTo = (body: JsonObject): AnswerContext => ({

@@ -1,8 +1,8 @@
 // Removes the thoughts of earlier turns from a chat request: those that other formats sealed, or all of them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf } from '../../core/json.ts'
-import type { Removals } from '../codec.ts'
-import { isPacked } from '../seal.ts'
+import { isPacked } from '../content/opaque-reasoning.ts'
+import type { Removals } from '../contract/codec.ts'
 
 export function withoutThoughts(body: JsonObject): Removals | undefined {
   return changing(body, forgetful)

@@ -18,8 +18,16 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
-import { countOf, decodeServiceTier, modelOf, streamOf } from '../call-fields.ts'
-import { decodeEndUser } from '../end-user.ts'
+import { decodeDataUrl, decodeUrl, expectBase64 } from '../content/media.ts'
+import { unpackSeal } from '../content/opaque-reasoning.ts'
+import {
+  countOf,
+  decodeEndUser,
+  decodeServiceTier,
+  modelOf,
+  streamOf,
+} from '../contract/call-fields.ts'
+import { droppedFields, unknownMembers } from '../contract/fields.ts'
 import {
   expectBoolean,
   expectInteger,
@@ -33,11 +41,7 @@ import {
   expectTexts,
   optional,
   optionalText,
-} from '../expect.ts'
-import { droppedFields } from '../fields.ts'
-import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
-import { unpackSeal } from '../seal.ts'
-import { unknownMembers } from '../shape.ts'
+} from '../json/expect.ts'
 import { CHAT_FIELDS, CHAT_SHAPE } from './fields.ts'
 import { decodeParallel, decodeToolChoice, decodeTools, markOf, usableTools } from './tools.ts'
 

@@ -4,8 +4,8 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 import type { CacheMark, Tool, ToolChoice } from '../../core/request.ts'
-import { expectCacheMark } from '../cache-lifetime.ts'
-import { asksForTool } from '../choice-among-none.ts'
+import { expectCacheMark } from '../content/caching.ts'
+import { asksForTool, decodeParameters, fitToolName } from '../content/tools.ts'
 import {
   expectBoolean,
   expectList,
@@ -14,9 +14,7 @@ import {
   expectOneOf,
   expectText,
   optional,
-} from '../expect.ts'
-import { fitToolName } from '../tool-name.ts'
-import { decodeParameters } from '../tool-parameters.ts'
+} from '../json/expect.ts'
 
 type UsableTools = {
   /** The entries of `tools` that stay. */

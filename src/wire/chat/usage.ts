@@ -3,7 +3,7 @@ import type { Usage } from '../../core/events.ts'
 import { whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { numberOf, objectOf } from '../../core/json.ts'
-import { countIn, readable } from '../counts.ts'
+import { countIn, readable } from '../content/answer.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
   const { audioTokens } = usage

@@ -13,14 +13,13 @@ import {
   stringOf,
 } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { readJsonEvent } from '../answer-json.ts'
-import { callIdOf } from '../call-ids.ts'
-import type { ProviderComplaint } from '../codec.ts'
-import { countIn, readable, usageEvent } from '../counts.ts'
-import { InTurn } from '../in-turn.ts'
-import { decodeComplaint, streamError, unusableAnswer, withoutContent } from '../provider-errors.ts'
-import type { SseEvent } from '../sse.ts'
-import { calledName } from '../tool-name.ts'
+import { countIn, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
+import { InTurn } from '../content/block-sequencer.ts'
+import { callIdOf } from '../content/tool-calls.ts'
+import { calledName } from '../content/tools.ts'
+import type { ProviderComplaint } from '../contract/codec.ts'
+import { decodeComplaint, streamError, unusableAnswer, withoutContent } from '../contract/errors.ts'
+import type { SseEvent } from '../contract/sse.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()

@@ -1,15 +1,14 @@
 // Bedrock's Converse: how requests are encoded, and how answers are decoded, whole and streamed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
+import { SAMPLE_CONTEXT } from '../../../test/samples/answer-context.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Conversation, Nature, Reasoning } from '../../core/request.ts'
+import { sseEvent } from '../contract/sse.ts'
 import { lossesOf } from '../losses.ts'
 import { messagesCodec } from '../messages/codec.ts'
-import { SAMPLE_CONTEXT } from '../sample-context.ts'
-import { sseEvent } from '../sse.ts'
 import { converseCodec } from './codec.ts'
 
 const SEAL = { format: 'converse', kind: 'signature', value: 'sig' } as const

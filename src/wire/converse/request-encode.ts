@@ -12,15 +12,12 @@ import type {
   Message,
   ThinkingPart,
 } from '../../core/request.ts'
-import { withUniqueCallIds } from '../call-ids.ts'
-import { effortOf } from '../effort.ts'
-import { endingOf } from '../file-name.ts'
-import { fitIdentifier } from '../identifiers.ts'
-import { JSON_ONLY, lateInstruction } from '../instructions.ts'
-import { adaptSchema } from '../schema-adapt.ts'
-import { callInput } from '../tool-input.ts'
-import { NO_CONTENT, takeTurns } from '../turns.ts'
-import type { Turn } from '../turns.ts'
+import { endingOf } from '../content/media.ts'
+import { adaptSchema } from '../content/schemas.ts'
+import { callInput, fitIdentifier, withUniqueCallIds } from '../content/tool-calls.ts'
+import { JSON_ONLY, lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
+import type { Turn } from '../content/turns.ts'
+import { effortOf } from '../models/effort.ts'
 import { encodeToolConfig } from './tools.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {

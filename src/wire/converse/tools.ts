@@ -3,10 +3,13 @@
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
-import { callsIn } from '../call-ids.ts'
-import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
-import { allowedTools } from '../tool-choice.ts'
-import { fitToolName } from '../tool-name.ts'
+import { callsIn } from '../content/tool-calls.ts'
+import {
+  allowedTools,
+  CUSTOM_TOOL_SCHEMA,
+  describeCustomTool,
+  fitToolName,
+} from '../content/tools.ts'
 
 /**
  * The format has no list of allowed tools and no way to forbid calls, so tools that may not be called are left out.

@@ -1,8 +1,8 @@
 // The embeddings codec. The format has no streams, so the streaming functions are never called.
-import type { Codec } from '../codec.ts'
-import { neverStreamed } from '../embedding-answer.ts'
-import { changeMembers } from '../json.ts'
-import { decodeErrorBody } from '../provider-errors.ts'
+import { neverStreamed } from '../content/answer.ts'
+import type { Codec } from '../contract/codec.ts'
+import { decodeErrorBody } from '../contract/errors.ts'
+import { changeMembers } from '../json/body.ts'
 import { decodeResponse, encodeResponse, forwardResponse } from './answer.ts'
 import { affinityOf, decodeRequest, encodeRequest, readCall } from './request.ts'
 

@@ -13,15 +13,14 @@ import {
   stringOf,
 } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { readJsonEvent } from '../answer-json.ts'
-import { callIdOf } from '../call-ids.ts'
-import { Choices } from '../choices.ts'
-import type { ProviderComplaint } from '../codec.ts'
-import { countIn, readable } from '../counts.ts'
-import { exactly } from '../exact-json.ts'
-import { streamError, unusableAnswer } from '../provider-errors.ts'
-import type { SseEvent } from '../sse.ts'
-import { calledName } from '../tool-name.ts'
+import { countIn, readable, readJsonEvent } from '../content/answer.ts'
+import { Choices } from '../content/block-sequencer.ts'
+import { callIdOf } from '../content/tool-calls.ts'
+import { calledName } from '../content/tools.ts'
+import type { ProviderComplaint } from '../contract/codec.ts'
+import { streamError, unusableAnswer } from '../contract/errors.ts'
+import type { SseEvent } from '../contract/sse.ts'
+import { exactly } from '../json/exact.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()

@@ -1,6 +1,6 @@
 // The provider's half of Google's generateContent, batchEmbedContents and predict, which no client speaks.
-import type { UpstreamCodec } from '../codec.ts'
-import { neverStreamed } from '../embedding-answer.ts'
+import { neverStreamed } from '../content/answer.ts'
+import type { UpstreamCodec } from '../contract/codec.ts'
 import { decodeError, decodeEvents, decodeResponse } from './answer-decode.ts'
 import {
   decodeEmbeddings,

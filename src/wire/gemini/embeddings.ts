@@ -5,8 +5,8 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, listOf, numberOf, objectOf } from '../../core/json.ts'
 import type { CanonicalRequest } from '../../core/request.ts'
-import { embeddingAnswer, noVector } from '../embedding-answer.ts'
-import { streamError } from '../provider-errors.ts'
+import { embeddingAnswer, noVector } from '../content/answer.ts'
+import { streamError } from '../contract/errors.ts'
 import { decodeError, decodeUsage } from './answer-decode.ts'
 
 export function encodeEmbeddings(request: CanonicalRequest): JsonObject {

@@ -1,14 +1,13 @@
 // Google's formats: how requests are encoded, and how answers are decoded, whole and streamed.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
+import { SseReader } from '../contract/sse.ts'
 import { lossesOf } from '../losses.ts'
-import { SseReader } from '../sse.ts'
 import { geminiCodec, geminiEmbeddingsCodec, vertexEmbeddingsCodec } from './codec.ts'
 
 const SIGNATURE = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const

@@ -15,15 +15,13 @@ import type {
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
-import { callsIn, withUniqueCallIds } from '../call-ids.ts'
-import { parseExactly } from '../exact-json.ts'
-import { lateInstruction } from '../instructions.ts'
-import { typeOfUrl } from '../media.ts'
-import { describedSchema } from '../schema-adapt.ts'
-import { callInput, fieldsToParse } from '../tool-input.ts'
-import { NO_CONTENT, takeTurns } from '../turns.ts'
-import type { Turn } from '../turns.ts'
-import { geminiOf, generationOf, isPro } from './generation.ts'
+import { typeOfUrl } from '../content/media.ts'
+import { describedSchema } from '../content/schemas.ts'
+import { callInput, callsIn, fieldsToParse, withUniqueCallIds } from '../content/tool-calls.ts'
+import { lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
+import type { Turn } from '../content/turns.ts'
+import { parseExactly } from '../json/exact.ts'
+import { geminiOf, generationOf, isPro } from '../models/gemini.ts'
 import { encodeToolConfig, encodeTools } from './tools.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {

@@ -2,9 +2,12 @@
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
-import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
-import { allowedTools } from '../tool-choice.ts'
-import { fitToolName } from '../tool-name.ts'
+import {
+  allowedTools,
+  CUSTOM_TOOL_SCHEMA,
+  describeCustomTool,
+  fitToolName,
+} from '../content/tools.ts'
 
 /** generateContent accepts a list of allowed tools only with a forced call, so the other tools are left out instead. */
 export function encodeTools(request: Conversation): JsonObject[] {

@@ -8,7 +8,7 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { processorMs } from '../../core/sample-time.ts'
-import { sseEvent, SseReader } from '../sse.ts'
+import { sseEvent, SseReader } from '../contract/sse.ts'
 import { decodeEvents, decodeResponse } from './answer-decode.ts'
 
 const recorded = (name: string): Buffer => readFileSync(`test/fixtures/messages/${name}.sse`)

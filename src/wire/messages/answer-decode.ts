@@ -13,15 +13,14 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { readJsonEvent } from '../answer-json.ts'
-import { callIdOf } from '../call-ids.ts'
-import type { ProviderComplaint } from '../codec.ts'
-import { readable, usageEvent } from '../counts.ts'
-import { exactly } from '../exact-json.ts'
-import { InTurn } from '../in-turn.ts'
-import { decodeComplaint, streamError, withoutContent } from '../provider-errors.ts'
-import type { SseEvent } from '../sse.ts'
-import { calledName } from '../tool-name.ts'
+import { readable, readJsonEvent, usageEvent } from '../content/answer.ts'
+import { InTurn } from '../content/block-sequencer.ts'
+import { callIdOf } from '../content/tool-calls.ts'
+import { calledName } from '../content/tools.ts'
+import type { ProviderComplaint } from '../contract/codec.ts'
+import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
+import type { SseEvent } from '../contract/sse.ts'
+import { exactly } from '../json/exact.ts'
 import { decodeUsage, UNTOLD } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {

@@ -11,8 +11,8 @@ import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { listOf, objectOf, typeOf } from '../../core/json.ts'
 import { processorMs } from '../../core/sample-time.ts'
-import type { AnswerContext } from '../codec.ts'
-import { writeSse } from '../sse.ts'
+import type { AnswerContext } from '../contract/codec.ts'
+import { writeSse } from '../contract/sse.ts'
 import { encodeEvents, encodeResponse } from './answer-encode.ts'
 
 const answer: AnswerContext = {

@@ -1,8 +1,8 @@
 // Cache marks in a messages request: a lifetime of five minutes or an hour, and at most four of them.
 import type { JsonObject } from '../../core/json.ts'
 import type { CacheMark, Conversation, Message, Tool } from '../../core/request.ts'
-import { expectCacheMark, lifetimeOf } from '../cache-lifetime.ts'
-import { optional } from '../expect.ts'
+import { expectCacheMark, lifetimeOf } from '../content/caching.ts'
+import { optional } from '../json/expect.ts'
 
 export const CACHE_MARKS_MAX = 4
 

@@ -1,5 +1,5 @@
 // The messages codec: the client's half, the provider's half, and passthrough.
-import type { Codec } from '../codec.ts'
+import type { Codec } from '../contract/codec.ts'
 import { decodeError, decodeEvents, decodeResponse } from './answer-decode.ts'
 import { encodeEvents, encodeResponse } from './answer-encode.ts'
 import { affinityOf, readCall } from './call.ts'

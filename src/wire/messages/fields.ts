@@ -2,9 +2,8 @@
 // provider is decided earlier, in `removals.ts` and `call.ts`.
 import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../../core/json.ts'
-import type { FieldTable } from '../fields.ts'
-import type { Shape } from '../shape.ts'
-import { shapesOf } from '../shape.ts'
+import type { FieldTable, Shape } from '../contract/fields.ts'
+import { shapesOf } from '../contract/fields.ts'
 import { isVendorTool, OWN_SETTINGS } from './tools.ts'
 
 export const MESSAGES_FIELDS: FieldTable = {

@@ -1,13 +1,12 @@
 // Passthrough: only what must change does, and every other byte is the client's or the provider's own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
+import { SAMPLE_CONTEXT } from '../../../test/samples/answer-context.ts'
 import type { Json } from '../../core/json.ts'
-import { readJsonAnswer } from '../answer-json.ts'
-import { readJsonBody } from '../json.ts'
-import { SAMPLE_CONTEXT } from '../sample-context.ts'
-import { packSeal } from '../seal.ts'
-import { SseReader } from '../sse.ts'
+import { readJsonAnswer } from '../content/answer.ts'
+import { packSeal } from '../content/opaque-reasoning.ts'
+import { SseReader } from '../contract/sse.ts'
+import { readJsonBody } from '../json/body.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 
 function forwarded(body: string, outputTokensMax?: number): string {

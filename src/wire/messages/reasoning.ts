@@ -2,8 +2,8 @@
 // removed from it, either those of other formats or all of them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf } from '../../core/json.ts'
-import type { Removals } from '../codec.ts'
-import { isPacked } from '../seal.ts'
+import { isPacked } from '../content/opaque-reasoning.ts'
+import type { Removals } from '../contract/codec.ts'
 
 /** Clients that do not ask for thoughts take the first block of an answer for its text. */
 export function asksForThoughts({ thinking }: JsonObject): boolean {

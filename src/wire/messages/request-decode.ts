@@ -20,7 +20,11 @@ import type {
   UrlSource,
   UserPart,
 } from '../../core/request.ts'
-import { countOf, decodeServiceTier, modelOf, streamOf } from '../call-fields.ts'
+import { decodeUrl, expectBase64, usualType } from '../content/media.ts'
+import { SEAL_MARK, unpackSeal } from '../content/opaque-reasoning.ts'
+import { canBeStrict } from '../content/schemas.ts'
+import { countOf, decodeServiceTier, modelOf, streamOf } from '../contract/call-fields.ts'
+import { droppedFields, unknownMembers } from '../contract/fields.ts'
 import {
   expectBoolean,
   expectList,
@@ -33,12 +37,7 @@ import {
   expectTexts,
   optional,
   optionalText,
-} from '../expect.ts'
-import { droppedFields } from '../fields.ts'
-import { decodeUrl, expectBase64, usualType } from '../media.ts'
-import { SEAL_MARK, unpackSeal } from '../seal.ts'
-import { unknownMembers } from '../shape.ts'
-import { canBeStrict } from '../strict-schema.ts'
+} from '../json/expect.ts'
 import { decodeCacheMark } from './cache.ts'
 import { isBillingLine, removalsFrom, sessionOf } from './call.ts'
 import { MESSAGES_FIELDS, MESSAGES_SHAPE } from './fields.ts'

@@ -14,17 +14,15 @@ import type {
   ToolCallPart,
   ToolMessage,
 } from '../../core/request.ts'
-import { withUniqueCallIds } from '../call-ids.ts'
-import { asksForThinking, nearestEffort } from '../effort.ts'
-import { JSON_ONLY, lateInstruction } from '../instructions.ts'
-import { isTextType } from '../media.ts'
-import { adaptSchema, describedSchema } from '../schema-adapt.ts'
-import { forcesTool } from '../tool-choice.ts'
-import { callInput } from '../tool-input.ts'
-import { NO_CONTENT, takeTurns } from '../turns.ts'
-import type { Turn } from '../turns.ts'
+import { isTextType } from '../content/media.ts'
+import { adaptSchema, describedSchema } from '../content/schemas.ts'
+import { callInput, withUniqueCallIds } from '../content/tool-calls.ts'
+import { forcesTool } from '../content/tools.ts'
+import { JSON_ONLY, lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
+import type { Turn } from '../content/turns.ts'
+import { claudeOf } from '../models/claude.ts'
+import { asksForThinking, nearestEffort } from '../models/effort.ts'
 import { encodeCacheMark, withFewCacheMarks } from './cache.ts'
-import { claudeOf } from './claude.ts'
 import { goesOnUnthinking } from './reasoning.ts'
 import {
   encodeToolChoice,

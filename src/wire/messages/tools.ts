@@ -5,8 +5,16 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
-import { asksForTool } from '../choice-among-none.ts'
-import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import { adaptSchema, canBeStrict } from '../content/schemas.ts'
+import {
+  allowedTools,
+  asksForTool,
+  CUSTOM_TOOL_SCHEMA,
+  describeCustomTool,
+  fitToolName,
+  forcesTool,
+  TOOL_NAME_CHARACTERS_MAX,
+} from '../content/tools.ts'
 import {
   expectBoolean,
   expectList,
@@ -15,13 +23,9 @@ import {
   expectOneOf,
   expectText,
   optional,
-} from '../expect.ts'
-import { adaptSchema } from '../schema-adapt.ts'
-import { canBeStrict } from '../strict-schema.ts'
-import { allowedTools, forcesTool } from '../tool-choice.ts'
-import { fitToolName, TOOL_NAME_CHARACTERS_MAX } from '../tool-name.ts'
+} from '../json/expect.ts'
+import { claudeOf } from '../models/claude.ts'
 import { decodeCacheMark, encodeCacheMark } from './cache.ts'
-import { claudeOf } from './claude.ts'
 
 export function isSearch(tool: Json): tool is JsonObject {
   return isObject(tool) && /^web_search_\d+$/.test(String(tool['type']))

@@ -4,7 +4,7 @@ import type { ServiceTier, Usage, UsageEvent } from '../../core/events.ts'
 import { NO_USAGE, whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { objectOf } from '../../core/json.ts'
-import { countIn } from '../counts.ts'
+import { countIn } from '../content/answer.ts'
 
 export function encodeUsage({ usage, tier }: UsageEvent): JsonObject {
   const { inputTokens, cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage

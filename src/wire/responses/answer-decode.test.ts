@@ -5,8 +5,8 @@ import { describe, test } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { decodeErrorBody } from '../provider-errors.ts'
-import { sseEvent, SseReader } from '../sse.ts'
+import { decodeErrorBody } from '../contract/errors.ts'
+import { sseEvent, SseReader } from '../contract/sse.ts'
 import { decodeEvents, decodeResponse } from './answer-decode.ts'
 
 const RECORDED = readFileSync(

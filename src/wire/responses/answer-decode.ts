@@ -15,13 +15,11 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { readJsonEvent } from '../answer-json.ts'
-import { callIdOf } from '../call-ids.ts'
-import { usageEvent } from '../counts.ts'
-import { decodeLogprobs } from '../logprobs.ts'
-import { decodeComplaint, streamError, withoutContent } from '../provider-errors.ts'
-import type { SseEvent } from '../sse.ts'
-import { calledName } from '../tool-name.ts'
+import { decodeLogprobs, readJsonEvent, usageEvent } from '../content/answer.ts'
+import { callIdOf } from '../content/tool-calls.ts'
+import { calledName } from '../content/tools.ts'
+import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
+import type { SseEvent } from '../contract/sse.ts'
 import { BETWEEN_THOUGHTS } from './reasoning.ts'
 import { decodeUsage, isSearchCall } from './usage.ts'
 

@@ -8,7 +8,7 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { listOf, objectOf } from '../../core/json.ts'
-import { writeSse } from '../sse.ts'
+import { writeSse } from '../contract/sse.ts'
 import { encodeEvents, encodeResponse } from './answer-encode.ts'
 
 const OUTPUT = [

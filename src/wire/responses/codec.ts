@@ -1,6 +1,6 @@
 // The responses codec: the client's half, the provider's half, and passthrough.
-import type { Codec } from '../codec.ts'
-import { decodeErrorBody } from '../provider-errors.ts'
+import type { Codec } from '../contract/codec.ts'
+import { decodeErrorBody } from '../contract/errors.ts'
 import { decodeEvents, decodeResponse } from './answer-decode.ts'
 import { encodeEvents, encodeResponse } from './answer-encode.ts'
 import { affinityOf, readCall } from './call.ts'

@@ -1,10 +1,9 @@
 // Every known top-level field of a responses request, and what translation does with it. Fields that no request may
-// carry are in `wire/refused-fields.ts`.
+// carry are in `wire/contract/fields.ts`.
 import type { JsonObject } from '../../core/json.ts'
 import { stringOf, typeOf } from '../../core/json.ts'
-import type { FieldTable } from '../fields.ts'
-import type { Shape } from '../shape.ts'
-import { shapesOf } from '../shape.ts'
+import type { FieldTable, Shape } from '../contract/fields.ts'
+import { shapesOf } from '../contract/fields.ts'
 import { OWN_SETTINGS } from './tools.ts'
 
 export const RESPONSES_FIELDS: FieldTable = {

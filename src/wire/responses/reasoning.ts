@@ -2,10 +2,10 @@
 // encrypted content is missing or another provider's is unknown there, and so are the ids that belong to it.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
-import type { Removals } from '../codec.ts'
-import type { Addressee } from '../known-names.ts'
-import { openAiOf } from '../openai.ts'
-import { isPacked } from '../seal.ts'
+import { isPacked } from '../content/opaque-reasoning.ts'
+import type { Removals } from '../contract/codec.ts'
+import type { Addressee } from '../models/names.ts'
+import { openAiOf } from '../models/openai.ts'
 import { itemType } from './fields.ts'
 
 /**

@@ -17,11 +17,9 @@ import type {
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
-import { isPlain, toldEffort } from '../effort.ts'
-import { belowTitle, fileName } from '../file-name.ts'
-import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../identifiers.ts'
-import { encodeUrl } from '../media.ts'
-import { takesSampling } from '../sampling.ts'
+import { belowTitle, encodeUrl, fileName } from '../content/media.ts'
+import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../content/tool-calls.ts'
+import { isPlain, takesSampling, toldEffort } from '../models/effort.ts'
 import { ENCRYPTED_REASONING, LOGPROBS } from './fields.ts'
 import { givesEncryptedReasoning } from './reasoning.ts'
 import { encodeTool, encodeToolChoice } from './tools.ts'

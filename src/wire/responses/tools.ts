@@ -16,7 +16,7 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
-import { asksForTool } from '../choice-among-none.ts'
+import { asksForTool, decodeParameters, fitToolName, isToolName } from '../content/tools.ts'
 import {
   expectBoolean,
   expectList,
@@ -25,9 +25,7 @@ import {
   expectOneOf,
   expectText,
   optional,
-} from '../expect.ts'
-import { fitToolName, isToolName } from '../tool-name.ts'
-import { decodeParameters } from '../tool-parameters.ts'
+} from '../json/expect.ts'
 
 type UsableTools = {
   readonly tools: readonly Json[]

@@ -3,7 +3,7 @@ import type { Usage } from '../../core/events.ts'
 import { whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, objectOf } from '../../core/json.ts'
-import { countIn, readable } from '../counts.ts'
+import { countIn, readable } from '../content/answer.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
   const { cacheWriteTokens, cacheWriteLongTokens } = usage

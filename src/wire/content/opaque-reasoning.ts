@@ -1,0 +1,52 @@
+// Seals across formats. A seal means something only to the format that made it, so a client of another format carries
+// it packed into an opaque text that names its format. It is unpacked when it comes back.
+import type { Format, TargetFormat } from '../../core/endpoints.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { parseObject } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+
+/** The beginning of every packed seal. */
+export const SEAL_MARK = 'tollgate.1.'
+
+/** The text a client of `format` keeps for this seal: its value in its own format, a marked pack in any other. */
+export function packSeal(seal: Seal, format: Format): string {
+  if (seal.format === format) return seal.value
+  return SEAL_MARK + Buffer.from(JSON.stringify(seal)).toString('base64url')
+}
+
+/** The seal in a text that a client sends back; `home`: what an unmarked text is in the client's format. */
+export function unpackSeal(text: string, home: Omit<Seal, 'value'>): Seal {
+  if (!isPacked(text)) return { ...home, value: text }
+  const json = Buffer.from(text.slice(SEAL_MARK.length), 'base64url').toString()
+  const seal = parseObject(json, SEAL_DEPTH)
+  // A damaged pack is nobody's seal. It keeps its text, and no provider is sent it as its own.
+  return seal !== undefined && isSeal(seal) ? seal : { ...home, value: text }
+}
+
+/** Nothing is nested in a seal; what a client might nest in it could be large to parse. */
+const SEAL_DEPTH = 1
+
+/** Whether a client's text is the packed seal of another format. */
+export function isPacked(text: unknown): boolean {
+  return typeof text === 'string' && text.startsWith(SEAL_MARK)
+}
+
+const KINDS: readonly unknown[] = ['signature', 'redacted', 'encrypted']
+const FORMATS: readonly unknown[] = [
+  'chat',
+  'responses',
+  'messages',
+  'gemini',
+  'converse',
+] satisfies TargetFormat[]
+
+function isSeal(given: JsonObject): given is Seal {
+  const { format, kind, value, id, dialect } = given
+  return (
+    FORMATS.includes(format) &&
+    KINDS.includes(kind) &&
+    typeof value === 'string' &&
+    (id === undefined || typeof id === 'string') &&
+    (dialect === undefined || typeof dialect === 'string')
+  )
+}

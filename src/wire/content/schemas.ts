@@ -1,0 +1,227 @@
+// JSON schemas as providers of the messages and converse formats can enforce them: closed objects, anyOf instead of
+// oneOf, and every unsupported keyword moved to the description, where at least the model reads it.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, listOf, objectOf } from '../../core/json.ts'
+import type { OutputFormat } from '../../core/request.ts'
+
+/** `moved`: collects the keywords that go into descriptions. */
+export function adaptSchema(schema: JsonObject, moved = new Set<string>()): JsonObject {
+  const adaptEach = (each: Json): Json => (isObject(each) ? adaptSchema(each, moved) : each)
+  const adapted: Record<string, Json | undefined> = {}
+  const told: string[] = []
+  const tell = (name: string, value: Json): void => {
+    moved.add(name)
+    told.push(`${name}: ${JSON.stringify(value)}`)
+  }
+  for (const [name, value] of Object.entries(schema)) {
+    if (value === undefined) continue
+    if (name === 'oneOf' && schema['anyOf'] === undefined)
+      adapted['anyOf'] = adaptMember('anyOf', value, adaptEach)
+    else if (name === 'additionalProperties') {
+      if (value !== false) tell(name, value)
+    } else if (isEnforced(name, value)) adapted[name] = adaptMember(name, value, adaptEach)
+    else tell(name, value)
+  }
+  if (isObjectSchema(schema)) adapted['additionalProperties'] = false
+  if (told.length > 0) adapted['description'] = describe(schema['description'], told)
+  return adapted
+}
+
+/** The keywords of a schema to which a provider of these formats cannot bind a model. */
+export function unenforcedIn(schema: JsonObject): readonly string[] {
+  const moved = new Set<string>()
+  adaptSchema(schema, moved)
+  return [...moved]
+}
+
+/** The same for Gemini, which is sent schemas as they are and ignores what it does not know. */
+export function unenforcedByGemini(schema: JsonObject): readonly string[] {
+  return unenforcedIn(schema).filter((name) => !GEMINI_KEYWORDS.has(name))
+}
+
+const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'format',
+  'maximum',
+  'maxItems',
+  'minimum',
+  'minItems',
+  'oneOf',
+])
+
+/** The schema with the client's description of it, for formats that have no other place for that. */
+export function describedSchema({ schema, description }: SchemaFormat): JsonObject {
+  if (description === undefined) return schema
+  const own = schema['description']
+  const both = typeof own === 'string' && own !== '' ? `${description}\n\n${own}` : description
+  return { ...schema, description: both }
+}
+
+type SchemaFormat = Extract<OutputFormat, { readonly type: 'json-schema' }>
+
+const UNKNOWN_KEYWORDS: ReadonlySet<string> = new Set([
+  // Only beside anyOf; otherwise it becomes anyOf.
+  'oneOf',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'maxItems',
+  'uniqueItems',
+  'contains',
+  'minContains',
+  'maxContains',
+  'minProperties',
+  'maxProperties',
+  'patternProperties',
+  'propertyNames',
+  'dependentRequired',
+  'dependentSchemas',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'not',
+  'if',
+  'then',
+  'else',
+])
+
+const KNOWN_FORMATS: readonly Json[] = [
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+]
+
+function isEnforced(name: string, value: Json): boolean {
+  if (name === 'format') return KNOWN_FORMATS.includes(value)
+  if (name === 'minItems') return value === 0 || value === 1
+  return !UNKNOWN_KEYWORDS.has(name)
+}
+
+/** Schemas occur in lists, in maps by name, or alone; everything else is a plain value. */
+function adaptMember(name: string, value: Json, adaptEach: (schema: Json) => Json): Json {
+  switch (name) {
+    case 'anyOf':
+    case 'allOf':
+    case 'prefixItems':
+      return isArray(value) ? value.map(adaptEach) : value
+    case 'properties':
+    case '$defs':
+    case 'definitions':
+      return isObject(value)
+        ? Object.fromEntries(
+            Object.entries(value).map(([key, each]) => [key, each && adaptEach(each)]),
+          )
+        : value
+    case 'items':
+      return isArray(value) ? value.map(adaptEach) : adaptEach(value)
+    default:
+      return value
+  }
+}
+
+function isObjectSchema({ type, properties }: JsonObject): boolean {
+  return type === 'object' || (isArray(type) && type.includes('object')) || isObject(properties)
+}
+
+function describe(description: Json | undefined, told: readonly string[]): string {
+  const rules = `{${told.join(', ')}}`
+  return typeof description === 'string' && description !== ''
+    ? `${description}\n\n${rules}`
+    : rules
+}
+
+// Schemas that OpenAI can bind a model to (`strict`): closed objects without optional properties, in the keywords that
+// its API lists. It refuses a strict request with any other schema.
+
+export function canBeStrict(schema: JsonObject): boolean {
+  return schema['type'] === 'object' && isStrict(schema, 0)
+}
+
+const NESTING_MAX = 10
+
+function isStrict(schema: Json | undefined, depth: number): boolean {
+  if (!isObject(schema) || depth > NESTING_MAX) return false
+  // Nothing may stand beside a reference.
+  if ('$ref' in schema) return Object.keys(schema).length === 1
+  return (
+    isTyped(schema) &&
+    isClosed(schema) &&
+    Object.entries(schema).every(([name, value]) => isListed(name, value)) &&
+    partsOf(schema).every((part) => isStrict(part, depth + 1))
+  )
+}
+
+function isTyped({ type, anyOf }: JsonObject): boolean {
+  return type !== undefined || isArray(anyOf)
+}
+
+function isClosed(schema: JsonObject): boolean {
+  if (!isOfType(schema, 'object')) return true
+  if (schema['additionalProperties'] !== false || !isObject(schema['properties'])) return false
+  const required = new Set(listOf(schema['required']))
+  return Object.keys(schema['properties']).every((name) => required.has(name))
+}
+
+function partsOf(schema: JsonObject): readonly (Json | undefined)[] {
+  return [
+    ...(isOfType(schema, 'array') ? [schema['items']] : []),
+    ...listOf(schema['anyOf']),
+    ...['properties', '$defs', 'definitions'].flatMap((name) =>
+      Object.values(objectOf(schema[name])),
+    ),
+  ]
+}
+
+function isOfType({ type }: JsonObject, name: string): boolean {
+  return type === name || listOf(type).includes(name)
+}
+
+function isListed(name: string, value: Json | undefined): boolean {
+  return name === 'format' ? FORMATS.has(value) : KEYWORDS.has(name)
+}
+
+const KEYWORDS: ReadonlySet<string> = new Set([
+  'type',
+  'title',
+  'description',
+  'enum',
+  'const',
+  'anyOf',
+  '$defs',
+  'definitions',
+  'properties',
+  'required',
+  'additionalProperties',
+  'items',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'pattern',
+])
+
+const FORMATS: ReadonlySet<Json | undefined> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uuid',
+])

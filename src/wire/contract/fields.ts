@@ -1,0 +1,254 @@
+// What translation does with each field of a request body: one closed table per format, read by its decoder and checked
+// against `docs/translation.md`. A field in no table is unknown: it is dropped and named. Refused fields do not get
+// this far (`refused-fields.ts`).
+import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject } from '../../core/json.ts'
+
+/** read = carried over (as far as `features.ts` says); ignore = means nothing to a model; else why it is dropped. */
+type Fate = 'read' | 'ignore' | { readonly drop: string }
+export type FieldTable = Readonly<Record<string, Fate>>
+
+/** The names of the fields that translation drops. */
+export function droppedFields(body: JsonObject, table: FieldTable): string[] {
+  return Object.keys(body).filter((name) => {
+    const fate = Object.hasOwn(table, name) ? table[name] : undefined
+    return isGiven(body[name]) && fate !== 'read' && fate !== 'ignore'
+  })
+}
+
+// The members that are known inside a request body, so that translation can name the unknown ones: decoders read the
+// members they understand and never see the others. One table per format, beside its decoder; the outermost fields are
+// in `fields.ts`.
+
+/** The members of an object. A list has the shape of its entries. */
+export type Shape = { readonly [name: string]: Inside }
+
+/** known = not inspected; else the members inside, which may depend on the value they are in (undefined = any). */
+type Inside = 'known' | Shape | ((value: JsonObject) => Shape | undefined)
+
+/** Shapes by a word from outside, which may be a name that every object has: hence a map. */
+export function shapesOf(shapes: Readonly<Record<string, Shape>>): ReadonlyMap<string, Shape> {
+  return new Map(Object.entries(shapes))
+}
+
+/** The members that no table knows, by their paths: `messages.content.…`. */
+export function unknownMembers(body: JsonObject, shape: Shape): string[] {
+  const unknown = new Set<string>()
+  for (const [name, inside] of Object.entries(shape)) {
+    collect(body[name], { inside, place: name }, unknown)
+  }
+  return [...unknown]
+}
+
+type Spot = { readonly inside: Inside; readonly place: string }
+
+function collect(value: Json | undefined, { inside, place }: Spot, unknown: Set<string>): void {
+  if (inside === 'known') return
+  if (isArray(value)) for (const each of value) collect(each, { inside, place }, unknown)
+  if (!isObject(value)) return
+  const shape = typeof inside === 'function' ? inside(value) : inside
+  if (shape === undefined) return
+  for (const [name, member] of Object.entries(value)) {
+    const known = Object.hasOwn(shape, name) ? shape[name] : undefined
+    if (known !== undefined) collect(member, { inside: known, place: `${place}.${name}` }, unknown)
+    else if (saysSomething(member)) unknown.add(`${place}.${name}`)
+  }
+}
+
+/** Clients send null and empty lists for what they leave out. */
+export function saysSomething(value: Json | undefined): boolean {
+  return isGiven(value) && !(isArray(value) && value.length === 0)
+}
+
+// Files kept at the provider, in the account that all keys share or on its disk: referenced by id, or by URLs that only
+// the provider can read. No request may reference one, in any format and in passthrough too (docs/translation.md).
+
+/** Why anything in the provider account is refused, whatever it is. */
+const ACCOUNT = 'it refers to something in a provider account that all keys share'
+
+/** Fields that providers, or servers in front of them, open as URLs, one or a list. Other texts may say anything. */
+const ADDRESS_FIELD = /(?:^|_)url$|^(?:file_data|image|video|audio)$/
+
+/** gs:// and the like are read with the rights of the account. */
+const ACCOUNT_ADDRESS = /^(?!https?:|file:)[a-z][a-z\d+.-]{0,30}:\/\//i
+
+/** Some servers open a bare path, too. It has a dot before any colon, unlike other URLs and base64. */
+const DISK_ADDRESS = /^file:|^[^:.]*\./i
+
+/** No path is longer, and no other address needs more to be recognized. */
+const ADDRESS_CHARACTERS = 4_096
+
+/** Refuses the first one at any depth. */
+export function refuseAccountFiles(value: Json | undefined, place: string): void {
+  if (isArray(value)) {
+    value.forEach((each, index) => refuseAccountFiles(each, `${place}[${index}]`))
+  }
+  if (!isObject(value)) return
+  for (const [name, member] of Object.entries(value)) {
+    // The sources of an earlier answer: nothing opens them.
+    if (name === 'annotations') continue
+    const memberPlace = `${place}.${name}`
+    if (name === 'file_id' && isGiven(member)) refuseFileId(memberPlace)
+    if (ADDRESS_FIELD.test(name)) refuseAddress(member, memberPlace)
+    refuseAccountFiles(member, memberPlace)
+  }
+}
+
+/** A file kept at the provider: whoever uploaded it, every key could read it. */
+function refuseFileId(place: string): never {
+  throw unsupportedParameter(
+    place,
+    `${place} is not supported: ${ACCOUNT}; send the file's content instead`,
+  )
+}
+
+function refuseAddress(value: Json | undefined, place: string): void {
+  if (isArray(value)) value.forEach((each, index) => refuseAddress(each, `${place}[${index}]`))
+  if (typeof value !== 'string') return
+  // Servers written in Python ignore control characters in an address.
+  const address = value.slice(0, ADDRESS_CHARACTERS).replaceAll(/[\0-\x20]/g, '')
+  const why = whyRefused(address)
+  if (why === undefined) return
+  throw unsupportedParameter(
+    place,
+    `${place} is not supported: use an http or data URL, because this one ${why}`,
+  )
+}
+
+/** Google's own addresses of files that were uploaded into an account. */
+const ACCOUNT_HOST = /(?:^|[.-])(?:generativelanguage|aiplatform)\.googleapis\.com\.?$/
+
+function isAtAccountHost(address: string): boolean {
+  if (!/^https?:/i.test(address) || !URL.canParse(address)) return false
+  return ACCOUNT_HOST.test(new URL(address).hostname)
+}
+
+function whyRefused(address: string): string | undefined {
+  if (ACCOUNT_ADDRESS.test(address) || isAtAccountHost(address)) {
+    return 'is read with the rights of a provider account that all keys share'
+  }
+  return DISK_ADDRESS.test(address) ? "names a file on a provider's own disk" : undefined
+}
+
+// Fields that no request may carry, in any format and in passthrough too (docs/translation.md): those that belong to
+// the provider account that all keys share, that change the price in a way no price list knows, that let a model read
+// or write more than is held, or that let a request reach a model its key may not use.
+
+type Refusal = {
+  readonly why: string
+  /** The values that mean the same as leaving the field out. */
+  readonly allows?: (value: Json) => boolean
+  /** What SDKs that send the field on their own look for in the error, to continue without it. */
+  readonly facts?: JsonObject
+}
+
+export const PRICE = 'it changes the price, and no price list says by how much'
+const OUTPUT = 'it can produce more or longer answers than the hold covers'
+const INPUT = 'it can make a model read more than the hold covers'
+const REWRITE = 'it changes the request after the gateway has checked it'
+const UNSETTLED = 'an answer that nobody waits for cannot be settled'
+const ALLOWLIST = 'it can reach models or tools that the key does not allow'
+
+export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
+  conversation: { why: ACCOUNT },
+  prompt: { why: ACCOUNT },
+  container: { why: ACCOUNT },
+  mcp_servers: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
+  thread: { why: ACCOUNT, facts: { details: { error_code: 'thread_unsupported_request' } } },
+  // Azure: data that the account may read. OpenRouter: settings stored under a name.
+  data_sources: { why: ACCOUNT },
+  preset: { why: ACCOUNT },
+  // Prompts cached at Gemini, as Vertex AI and LiteLLM accept them, and documents and prompts stored in LiteLLM.
+  google: { why: ACCOUNT, allows: (value) => isObject(value) && !isGiven(value['cached_content']) },
+  cached_content: { why: ACCOUNT },
+  vector_store_ids: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
+  prompt_id: { why: ACCOUNT },
+  background: { why: UNSETTLED, allows: (value) => value === false },
+  deferred: { why: UNSETTLED, allows: (value) => value === false },
+  service_tier: {
+    why: PRICE,
+    allows: (value) => value === 'auto' || value === 'default' || value === 'standard_only',
+  },
+  speed: { why: PRICE, allows: (value) => value === 'standard' },
+  inference_geo: { why: PRICE },
+  prediction: { why: PRICE },
+  audio: { why: PRICE },
+  modalities: {
+    why: PRICE,
+    allows: (value) => isArray(value) && value.every((each) => each === 'text'),
+  },
+  // Searches and routing of OpenAI-compatible providers, by the names that xAI, Alibaba and OpenRouter use.
+  search_parameters: { why: PRICE, allows: (value) => isObject(value) && value['mode'] === 'off' },
+  enable_search: { why: PRICE, allows: (value) => value === false },
+  provider: { why: PRICE },
+  // Limits by other names, which servers prefer to max_tokens or n: llama.cpp, text-generation-webui, Ollama's own.
+  n_predict: { why: OUTPUT },
+  num_predict: { why: OUTPUT },
+  max_new_tokens: { why: OUTPUT },
+  auto_max_new_tokens: { why: OUTPUT, allows: (value) => value === false },
+  options: { why: OUTPUT, allows: (value) => isObject(value) && !isGiven(value['num_predict']) },
+  n_cmpl: { why: OUTPUT, allows: (value) => value === 1 },
+  best_of: { why: OUTPUT, allows: (value) => value === 1 },
+  // OpenAI: a model starts any number of others, each with a context of its own, inside one request.
+  multi_agent: { why: INPUT, allows: (value) => isObject(value) && value['enabled'] === false },
+  // vLLM: a template may loop, and an image may be split into any number of tokens.
+  chat_template: { why: INPUT },
+  mm_processor_kwargs: { why: INPUT },
+  // LiteLLM: texts around every message.
+  roles: { why: INPUT },
+  // LiteLLM overlays the body with the first, sends the next three as headers, removes the fields named in the fifth,
+  // and marks for caching what the last one names.
+  extra_body: { why: REWRITE },
+  extra_headers: { why: REWRITE },
+  headers: { why: REWRITE },
+  provider_specific_header: { why: REWRITE },
+  additional_drop_params: { why: REWRITE },
+  cache_control_injection_points: { why: REWRITE },
+  // On clouds that accept it, it could enable betas that the header of the same name may not.
+  anthropic_beta: { why: 'betas go in the header anthropic-beta' },
+  models: { why: ALLOWLIST },
+  fallbacks: { why: ALLOWLIST },
+  // LiteLLM lets the caller choose what follows a refusal, or all of its routing.
+  context_window_fallbacks: { why: ALLOWLIST },
+  content_policy_fallbacks: { why: ALLOWLIST },
+  context_window_fallback_dict: { why: ALLOWLIST },
+  router_settings_override: { why: ALLOWLIST },
+  user_config: { why: ALLOWLIST },
+  // LiteLLM, where its operator lets callers say where a request goes, and with which key.
+  api_base: { why: ALLOWLIST },
+  base_url: { why: ALLOWLIST },
+  api_key: { why: ALLOWLIST },
+  custom_llm_provider: { why: ALLOWLIST },
+  model_list: { why: ALLOWLIST },
+  plugins: { why: ALLOWLIST },
+  compound_custom: { why: ALLOWLIST },
+}
+
+/** Refuses the first such field, or one that a server may take for a field of the format. null counts as left out. */
+export function refuseFields(body: JsonObject, known: FieldTable): void {
+  for (const name of Object.keys(body)) {
+    refuseSpelling(name, known)
+    const value = body[name]
+    if (!isGiven(value) || !Object.hasOwn(REFUSED_FIELDS, name)) continue
+    const refusal = REFUSED_FIELDS[name]
+    if (refusal === undefined || refusal.allows?.(value) === true) continue
+    const { why, facts } = refusal
+    throw unsupportedParameter(name, `${name} is not supported: ${why}`, facts)
+  }
+}
+
+const USUAL = /^[a-z\d_]*$/
+
+/**
+ * Servers written in Go, such as Ollama, read MODEL as model: beside a model that the key allows, it would name
+ * another, and MAX_TOKENS would undo the limit.
+ */
+function refuseSpelling(name: string, known: FieldTable): void {
+  if (USUAL.test(name)) return
+  // Upper case, then lower case, as Go compares: two letters beyond ASCII equal an ASCII letter.
+  const usual = name.toUpperCase().toLowerCase()
+  if (usual === name) return
+  if (!Object.hasOwn(known, usual) && !Object.hasOwn(REFUSED_FIELDS, usual)) return
+  throw invalidRequest(name, `write ${usual} instead: some servers read both as the same field`)
+}

@@ -1,0 +1,138 @@
+// Adds up what bounds the input of a request while a format walks over its body. What a walker does not know must still
+// be counted: as JSON when its bytes bound it, as unbounded when they do not. A tokenizer gets its texts from the same
+// walk, so that it misses no text that is measured (`texts.ts`).
+import type { InputMeasure } from '../../core/call.ts'
+import { NO_INPUT } from '../../core/call.ts'
+import { CONTAINERS_MAX } from '../../core/json-limits.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isGiven } from '../../core/json.ts'
+import { tooComplex } from '../json/body.ts'
+import type { FieldTable, Shape } from './fields.ts'
+
+/** Roles that belong to the framing of a message. Any other is text that the client chose. */
+const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
+
+export class Measure {
+  readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = { ...NO_INPUT }
+  readonly #texts: string[] | undefined
+  #containers = 0
+
+  /** `texts` collects everything that is counted in bytes and that a tokenizer can read. */
+  constructor(texts?: string[]) {
+    this.#texts = texts
+  }
+
+  get sum(): InputMeasure {
+    return this.#sum
+  }
+
+  /** Prose. Anything but a string is counted as JSON. */
+  text(value: unknown): void {
+    if (typeof value !== 'string') return this.json(value)
+    this.#sum.textBytes += Buffer.byteLength(value)
+    this.#texts?.push(value)
+  }
+
+  /** A thought that only its provider can open: longer than what the model reads, and unreadable to a tokenizer. */
+  sealed(value: unknown): void {
+    if (typeof value !== 'string') return this.json(value)
+    const bytes = Buffer.byteLength(value)
+    this.#sum.textBytes += bytes
+    this.#sum.sealedBytes = (this.#sum.sealedBytes ?? 0) + bytes
+  }
+
+  /** Schemas, arguments, results: providers serialize them again before the model reads them. */
+  json(value: unknown): void {
+    if (!isGiven(value)) return
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    this.#sum.jsonBytes += Buffer.byteLength(text)
+    this.#texts?.push(text)
+    this.#countContainers(text)
+  }
+
+  /** By their brackets; those inside strings count, too, because there may be JSON in them again. */
+  #countContainers(text: string): void {
+    for (const bracket of ['{', '[']) {
+      for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+        if (++this.#containers > CONTAINERS_MAX.requestTexts) {
+          throw tooComplex(CONTAINERS_MAX.requestTexts, 'objects and lists in its JSON texts')
+        }
+      }
+    }
+  }
+
+  role(value: unknown): void {
+    if (!ROLES.has(value)) this.text(value)
+  }
+
+  /**
+   * A field in no table may still reach the model: providers read documents and templates there, and vLLM gives its
+   * template whole messages.
+   */
+  unknownFields(holder: JsonObject, known: FieldTable | Shape): void {
+    for (const [name, value] of Object.entries(holder)) {
+      if (!Object.hasOwn(known, name)) this.json(value)
+    }
+  }
+
+  /** `known`: how many tools the model knows by this tool's type. */
+  tool(value: unknown, { known }: { readonly known: number }): void {
+    this.item()
+    this.json(value)
+    if (known > 0) this.#sum.vendorTools = (this.#sum.vendorTools ?? 0) + known
+  }
+
+  item(): void {
+    this.#sum.items += 1
+  }
+
+  /** The declared media type decides: Gemini watches a video even where an image belongs. */
+  image(mediaType?: string): void {
+    if (mediaType === undefined) this.fetched()
+    if (mediaType?.startsWith('image/') ?? true) this.#sum.images += 1
+    else this.file(mediaType)
+  }
+
+  /** Videos are heard, too. */
+  file(mediaType?: string): void {
+    if (mediaType === undefined) this.fetched()
+    if (/^(?:audio|video)\//.test(mediaType ?? '')) this.audio()
+    else this.unbounded()
+  }
+
+  /** The content is behind a URL: the model may find something other than the request says it is. */
+  fetched(): void {
+    this.#sum.fetched = true
+  }
+
+  unbounded(): void {
+    this.#sum.unbounded = true
+  }
+
+  /** Sound, or something unknown that may be. */
+  audio(): void {
+    this.#sum.unbounded = true
+    this.#sum.audio = true
+  }
+
+  tokens(count: number): void {
+    this.#sum.tokens += count
+  }
+
+  cacheWrite(lifetime: 'short' | 'long'): void {
+    if (this.#sum.cacheWrites !== 'long') this.#sum.cacheWrites = lifetime
+  }
+}
+
+// The texts by which a request's input is measured, to be counted with a tokenizer. They come from the same walk that
+// measured the body: whatever they lacked would be counted as nothing.
+
+/** Everything that was measured in bytes, except what is sealed (`InputMeasure.sealedBytes`). */
+export function textsOf(
+  readCall: (body: JsonObject, measure: Measure) => unknown,
+  body: JsonObject,
+): string[] {
+  const texts: string[] = []
+  readCall(body, new Measure(texts))
+  return texts
+}

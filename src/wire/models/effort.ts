@@ -1,0 +1,73 @@
+// The reasoning effort sent to a model, in formats that express it as a word: the nearest one that the model accepts.
+// Providers refuse any other word, so as little as possible is assumed about unknown models.
+import type { Conversation, Effort, Reasoning } from '../../core/request.ts'
+import { EFFORTS } from '../../core/request.ts'
+import type { Addressee } from './names.ts'
+import { knownNames } from './names.ts'
+import { openAiOf } from './openai.ts'
+
+/** Accepted by every server that accepts any effort. */
+const COMMON: readonly Effort[] = ['low', 'medium', 'high']
+/** Models of vendors other than OpenAI that accept something else. */
+const OTHERS: readonly (readonly [RegExp, readonly Effort[]])[] = [
+  [/^mistral-(?:small|medium)/, ['none', 'high']],
+  [/^qwen\/qwen3-32b$/, ['none']],
+  [/^sandbox-reasoner/, EFFORTS],
+]
+
+export type Thinker = Addressee & Pick<Conversation, 'reasoning'>
+
+export function asksForThinking({ reasoning }: Pick<Thinker, 'reasoning'>): boolean {
+  return reasoning !== undefined && reasoning.effort !== 'none'
+}
+
+/** The effort to send; undefined = none. */
+export function toldEffort(thinker: Thinker): Effort | undefined {
+  const asked = effortOf(thinker.reasoning)
+  const efforts = knownEfforts(thinker)
+  // Older servers do not know `none`, and most of their models do not think anyway.
+  if (asked === undefined || (asked === 'none' && efforts === undefined)) return undefined
+  return nearestEffort(asked, efforts ?? COMMON)
+}
+
+/** Whether the model is known to have no thinking that could be turned up or off. */
+export function isPlain(addressee: Addressee): boolean {
+  return knownEfforts(addressee)?.length === 0
+}
+
+/** The highest effort that is not above the requested one, else the lowest; never `none` for a request to think. */
+export function nearestEffort(asked: Effort, efforts: readonly Effort[]): Effort | undefined {
+  if (efforts.includes(asked)) return asked
+  const rank = EFFORTS.indexOf(asked)
+  const some = efforts.filter((effort) => effort !== 'none')
+  return some.findLast((effort) => EFFORTS.indexOf(effort) < rank) ?? some[0]
+}
+
+/** A token budget counts as the nearest effort. */
+export function effortOf(reasoning: Reasoning | undefined): Effort | undefined {
+  if (reasoning?.effort !== undefined || reasoning?.tokensMax === undefined) {
+    return reasoning?.effort
+  }
+  if (reasoning.tokensMax >= 4096) return 'high'
+  if (reasoning.tokensMax >= 2048) return 'medium'
+  return reasoning.tokensMax >= 1024 ? 'low' : 'minimal'
+}
+
+/** Undefined for unknown models. */
+function knownEfforts(addressee: Addressee): readonly Effort[] | undefined {
+  const { reasons } = addressee.nature ?? {}
+  if (reasons === false) return []
+  const names = knownNames(addressee)
+  const [, others] = OTHERS.find(([pattern]) => names.some((name) => pattern.test(name))) ?? []
+  return openAiOf(addressee)?.efforts ?? others ?? (reasons === true ? COMMON : undefined)
+}
+
+// Which OpenAI models accept sampling settings: those that reason refuse a temperature other than 1, top_p and
+// logprobs, from GPT-5.1 on only while they reason. In passthrough the provider judges.
+
+export function takesSampling(thinker: Thinker): boolean {
+  const openAi = openAiOf(thinker)
+  if (openAi === undefined || openAi.efforts.length === 0) return true
+  const effort = toldEffort(thinker)
+  return effort === undefined ? !openAi.reasonsUnasked : effort === 'none'
+}
