@@ -123,7 +123,6 @@ describe('docs/translation.md', () => {
       'src/wire/content/caching.ts': ['`ttl`'],
       'src/wire/chat/call.ts': ['`messages[].audio`'],
       'src/wire/messages/call.ts': ['`tool.definition`'],
-      'src/wire/contract/fields.ts': [],
       'src/wire/responses/call.ts': ['`item_reference`', '`image_generation_call`'],
       'src/wire/responses/request-decode.ts': ['`input[].type`'],
       'src/wire/losses.ts': [],

@@ -196,8 +196,6 @@ function isPdfOrText({ source }: FilePart): boolean {
   return isTextType(source.mediaType)
 }
 
-// Whether a model can be asked to think, and whether its thinking can be turned off.
-
 /** Whether a request for thinking, or for a certain effort, has no effect on the model. */
 function isDeafToEffort(thinker: Thinker, format: TargetFormat): boolean {
   if (!asksForThinking(thinker)) return false

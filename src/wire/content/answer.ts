@@ -1,5 +1,5 @@
-// JSON from a provider: a whole answer, or one event of a stream. It must be an object, of any length; anything else is
-// the provider's failure.
+// What the decoders of all formats read in a provider's answer: JSON, token counts, probabilities, vectors. Whatever is
+// not as it must be is the provider's failure.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, TokenLogprob, Usage, UsageEvent } from '../../core/events.ts'
 import { NO_USAGE, SERVICE_TIERS } from '../../core/events.ts'
@@ -8,6 +8,7 @@ import { isArray, isGiven, isObject, numberOf, parseObject, stringOf } from '../
 import type { JsonAnswer } from '../contract/codec.ts'
 import type { SseEvent } from '../contract/sse.ts'
 
+/** A whole answer, of any length. */
 export function readJsonAnswer(bytes: Buffer): JsonAnswer {
   const text = bytes.toString('utf8')
   return { text, value: parse(text, 'the provider answered with something that is not JSON') }
@@ -24,9 +25,7 @@ function parse(text: string, failure: string): JsonObject {
   throw new GatewayError('provider_failed', failure)
 }
 
-// Token counts that a provider reports: a number, nothing, or something that is not a count and cannot be billed.
-
-/** Undefined if there is none; NaN if it is not a number, so that every sum with it is NaN too. */
+/** A token count. Undefined if there is none; NaN if it is not a number, so that every sum with it is NaN too. */
 export function countIn(counts: JsonObject, name: string): number | undefined {
   const count = counts[name]
   return isGiven(count) ? (numberOf(count) ?? NaN) : undefined
@@ -43,8 +42,7 @@ export function usageEvent(usage: Usage, given: Json | undefined): UsageEvent {
   return tier === undefined ? { type: 'usage', usage } : { type: 'usage', usage, tier }
 }
 
-// How likely each token and its alternatives were. The chat and responses formats write this alike.
-
+/** How likely each token and its alternatives were. The chat and responses formats write this alike. */
 export function decodeLogprobs(value: Json | undefined): readonly TokenLogprob[] | undefined {
   if (!isArray(value) || value.length === 0) return undefined
   return value.filter(isObject).map((entry) => ({
@@ -64,14 +62,13 @@ function decodeToken(entry: JsonObject): Omit<TokenLogprob, 'top'> {
   }
 }
 
-// An answer of vectors, in any embeddings format: it comes at once, and each vector is one event.
-
 type Told = {
   readonly model: string
   /** Undefined if the provider did not count them. */
   readonly inputTokens: number | undefined
 }
 
+/** An answer of vectors, in any embeddings format: it comes at once, and each vector is one event. */
 export function embeddingAnswer(
   vectors: readonly CanonicalEvent[],
   { model, inputTokens }: Told,

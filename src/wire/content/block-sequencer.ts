@@ -1,4 +1,5 @@
-// The choices of one answer, each with its own decoder.
+// An answer whose pieces arrive in any order, put in order again: each choice by a decoder of its own, and the blocks of
+// one choice one after the other.
 import { GatewayError } from '../../core/errors.ts'
 import type { Json } from '../../core/json.ts'
 import { numberOf } from '../../core/json.ts'
@@ -6,6 +7,7 @@ import { numberOf } from '../../core/json.ts'
 /** No provider gives more, and every event may ask all of them whether they have ended. */
 const CHOICES_MAX = 256
 
+/** The choices of one answer, each with its own decoder. */
 export class Choices<Decoder extends { readonly isEnded: boolean }> {
   readonly #create: (index: number) => Decoder
   readonly #decoders = new Map<number, Decoder>()
@@ -41,9 +43,10 @@ export class Choices<Decoder extends { readonly isEnded: boolean }> {
   }
 }
 
-// The blocks of an answer one after the other, in whatever order a provider sends their pieces: the block that began
-// first passes as it grows, and the pieces of all others wait for its end. No tool may run with the input of another.
-
+/**
+ * Blocks one after the other: the block that began first passes as it grows, and the pieces of all others wait for its
+ * end. No tool may run with the input of another.
+ */
 export class InTurn<Piece> {
   /** The number of the block whose turn it is. */
   #current: number | undefined

@@ -1,5 +1,6 @@
 // What a provider is asked to cache of a prompt: how long, in the two classes that have prices, below an hour and from an
-// hour on (a lifetime outside the list would be billed at an unknown price), and with which other settings.
+// hour on (a lifetime outside the list would be billed at an unknown price), with which other settings, and what brings
+// the requests of one conversation to the same cache.
 import { unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isGiven, isObject, stringOf } from '../../core/json.ts'
@@ -59,13 +60,13 @@ export function usableCaching({ prompt_cache_options: options }: JsonObject): Us
   }
 }
 
-// What keeps the requests of one conversation together, so that they reach the same target and its cache. The formats
-// differ only in where they carry it.
-
 /** Taken from each text: enough to distinguish conversations, little enough to hash for every request. */
 const BEGINNING_CHARACTERS = 1024
 
-/** The client's own key for the conversation, else its beginning: the instructions and the first user text. */
+/**
+ * What keeps a conversation on one target, and its cache: the client's own key for it, else its beginning, the
+ * instructions and the first user text. The formats differ only in where they carry them.
+ */
 export function affinityBy(key: unknown, beginning: readonly string[]): string {
   if (typeof key === 'string' && key !== '') return key
   return beginning.map((text) => text.slice(0, BEGINNING_CHARACTERS)).join('\n')

@@ -1,5 +1,5 @@
-// Bytes inside JSON: base64 and the data URLs that carry it. Checked before they are sent, because a provider's error
-// about bad base64 is far less clear.
+// Images and files: base64 and the data URLs that carry it, checked before they are sent, because a provider's error
+// about bad base64 is far less clear; their media types; their names.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Base64Source, FilePart, UrlSource } from '../../core/request.ts'
 import { expectText } from '../json/expect.ts'
@@ -85,9 +85,6 @@ export function typeOfUrl(kind: 'image' | 'file', url: string): string {
   return TYPES_BY_ENDING[kind].get(ending) ?? usual
 }
 
-// File names, for providers that infer a file's kind from its extension and refuse a file without one; and titles, for
-// those that accept a text only without its name.
-
 const ENDINGS: ReadonlyMap<string, string> = new Map([
   ['application/pdf', 'pdf'],
   ['application/msword', 'doc'],
@@ -106,7 +103,10 @@ export function endingOf(mediaType: string): string | undefined {
   return ENDINGS.get(mediaType) ?? (isTextType(mediaType) ? TEXT : undefined)
 }
 
-/** The client's name for the file, which may be only a title, with a fitting extension. */
+/**
+ * The client's name for the file, which may be only a title, with a fitting extension: some providers infer a file's
+ * kind from it, and refuse a file without one.
+ */
 export function fileName({ name = 'document', source }: FilePart): string {
   const ending = source.type === 'base64' ? endingOf(source.mediaType) : undefined
   if (ending === undefined) return name
@@ -115,6 +115,7 @@ export function fileName({ name = 'document', source }: FilePart): string {
   return isTold ? name : `${name}.${ending}`
 }
 
+/** For providers that accept a text only without its name. */
 export function belowTitle(text: string, title: string | undefined): string {
   return title === undefined ? text : `${title}\n\n${text}`
 }

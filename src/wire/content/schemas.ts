@@ -1,10 +1,13 @@
-// JSON schemas as providers of the messages and converse formats can enforce them: closed objects, anyOf instead of
-// oneOf, and every unsupported keyword moved to the description, where at least the model reads it.
+// The JSON schemas to which a provider can bind a model: those of the messages and converse formats once they are
+// adapted, OpenAI's (`strict`) if they are as its API lists.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf } from '../../core/json.ts'
 import type { OutputFormat } from '../../core/request.ts'
 
-/** `moved`: collects the keywords that go into descriptions. */
+/**
+ * Closed objects, anyOf instead of oneOf, and every unsupported keyword moved to the description, where at least the
+ * model reads it. `moved`: collects those keywords.
+ */
 export function adaptSchema(schema: JsonObject, moved = new Set<string>()): JsonObject {
   const adaptEach = (each: Json): Json => (isObject(each) ? adaptSchema(each, moved) : each)
   const adapted: Record<string, Json | undefined> = {}
@@ -141,9 +144,10 @@ function describe(description: Json | undefined, told: readonly string[]): strin
     : rules
 }
 
-// Schemas that OpenAI can bind a model to (`strict`): closed objects without optional properties, in the keywords that
-// its API lists. It refuses a strict request with any other schema.
-
+/**
+ * Whether OpenAI can bind a model to it: closed objects without optional properties, in the keywords that its API lists.
+ * It refuses a strict request with any other schema.
+ */
 export function canBeStrict(schema: JsonObject): boolean {
   return schema['type'] === 'object' && isStrict(schema, 0)
 }

@@ -1,5 +1,5 @@
-// The calls of a conversation, and their ids, each unique in it. Some servers reuse the same ids in every answer;
-// providers of other formats refuse two calls with one id, or mix up their results.
+// The tool calls of a conversation: their ids, each unique in it, and their inputs. Some servers reuse the same ids in
+// every answer; providers of other formats refuse two calls with one id, or mix up their results.
 import { createHash, randomUUID } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import { membersIn } from '../../core/json-limits.ts'
@@ -67,8 +67,6 @@ function renamed(messages: readonly Message[], taken: Set<string>): readonly Mes
   })
 }
 
-// A tool call's input as an object, as some formats carry it; in the canonical form it is the model's own text.
-
 /**
  * How many characters the inputs of all calls may have together: twice what the longest windows hold. Translation parses
  * them, which takes as long as for everything else together.
@@ -107,7 +105,7 @@ function tooLong(count: number, what: string, most: number): GatewayError {
   )
 }
 
-/** For providers that support functions only. */
+/** A call's input as an object, as some formats carry it; in the canonical form it is the model's own text. */
 export function callInput({ input, custom }: ToolCallPart): JsonObject {
   return custom ? wrapCustomInput(input) : toolInputObject(input)
 }
@@ -117,12 +115,10 @@ export function toolInputObject(text: string): JsonObject {
   return text.trim() === '' ? {} : (parseExactly(text) ?? { _raw: text })
 }
 
-// Names that clients choose and providers limit in length. One that is too long is replaced by its hash, so that the
-// same name always becomes the same identifier and different users, caches and calls stay distinct.
-
 /** OpenAI's limit for the name of a user or a cache, in both of its formats. */
 export const OPENAI_IDENTIFIER_CHARACTERS_MAX = 64
 
+/** A name that is too long for a provider is replaced by its hash: users, caches and calls stay distinct. */
 export function fitIdentifier(name: string, charactersMax: number): string {
   if (name.length <= charactersMax) return name
   return createHash('sha256').update(name).digest('hex').slice(0, charactersMax)

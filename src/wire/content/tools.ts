@@ -1,5 +1,6 @@
-// Custom tools, which take free text, for providers that support functions only: a function with one string argument
-// stands for the tool, and the client gets that argument back as plain text.
+// The tools that a request offers: their names, the choice among them, and custom tools, which take free text, for
+// providers that support functions only. There a function with one string argument stands for the tool, and the client
+// gets that argument back as plain text.
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -93,8 +94,6 @@ export function restoreCustomCalls(
   }
 }
 
-// What a tool choice amounts to, for formats that cannot express it directly.
-
 /** The tools without those that a list of allowed ones leaves out, for formats that have no such list. */
 export function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
@@ -115,18 +114,15 @@ export function forcesTool({ toolChoice }: Conversation): boolean {
   return toolChoice?.type === 'required' || toolChoice?.type === 'tool'
 }
 
-// A tool choice without tools, which other providers refuse: it is left out, and named if it asked for a call.
-
-/** `auto` and `none` mean nothing when there are no tools. */
+/** Whether a choice that is left out for want of tools asked for a call; `auto` and `none` mean nothing then. */
 export function asksForTool(choice: Json | undefined): boolean {
   return isGiven(choice) && choice !== 'auto' && choice !== 'none'
 }
 
-// Tool names that every provider accepts: letters, digits, - and _; only the greatest length differs.
-
-/** In every format but messages, which allows more. */
+/** Of a tool's name, in every format but messages, which allows more. */
 export const TOOL_NAME_CHARACTERS_MAX = 64
 
+/** Every provider accepts letters, digits, - and _; only the greatest length differs. */
 export function isToolName(name: string, charactersMax = TOOL_NAME_CHARACTERS_MAX): boolean {
   return name.length <= charactersMax && /^[a-zA-Z0-9_-]+$/.test(name)
 }
@@ -151,11 +147,10 @@ export function calledName(given: Json | undefined): string {
   throw new GatewayError('provider_failed', 'the provider called a tool without naming it')
 }
 
-// The parameters of a function, as both formats of the chat family write them.
-
 /** For a function without parameters: other formats require an explicit schema. */
 const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} }
 
+/** As both formats of the chat family write them. */
 export function decodeParameters(value: unknown, place: string): JsonObject {
   return optional(value, place, expectObject) ?? NO_PARAMETERS
 }

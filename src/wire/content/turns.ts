@@ -46,9 +46,7 @@ export function takeTurns<Result = JsonObject>(
   return { leading, turns }
 }
 
-// Instructions in words, for formats that have no field for them.
-
-/** For formats without a JSON mode. */
+/** An instruction in words, for formats without a JSON mode. */
 export const JSON_ONLY =
   'Answer with one valid JSON object and nothing else: no explanation, no code fence.'
 

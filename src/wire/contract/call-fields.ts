@@ -1,4 +1,4 @@
-// The fields that every format's `readCall` reads alike, with the same refusals: model, stream, output limit, labels.
+// The fields that formats read alike, with the same refusals: model, stream, output limit, labels, tier, end user.
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, stringOf } from '../../core/json.ts'
@@ -62,7 +62,7 @@ export function labelsOf(metadata: unknown): Readonly<Record<string, string>> | 
 }
 
 /**
- * The service tier, among those that cost nothing extra (`refused-fields.ts`). The families have different words for the
+ * The service tier, among those that cost nothing extra (`fields.ts`). The families have different words for the
  * standard one, and clients of either use both.
  */
 export function decodeServiceTier(body: JsonObject): string | undefined {
@@ -70,14 +70,12 @@ export function decodeServiceTier(body: JsonObject): string | undefined {
   return tier === 'standard_only' ? 'default' : tier
 }
 
-// The person for whom a client of the chat family acts. `user` is the old name of `safety_identifier`: if both are set
-// and differ, only the newer one can be sent.
-
-/** For the usage record. What is not a name is the provider's to refuse. */
+/** The person for whom a client of the chat family acts, for the usage record. What is not a name is the provider's to refuse. */
 export function endUserOf(body: JsonObject): string | undefined {
   return stringOf(body['safety_identifier']) ?? stringOf(body['user'])
 }
 
+/** `user` is the old name of `safety_identifier`: if both are set and differ, only the newer one can be sent. */
 export function decodeEndUser(body: JsonObject, dropped: Set<string>): string | undefined {
   const identifier = optional(body['safety_identifier'], 'safety_identifier', expectText)
   const user = optional(body['user'], 'user', expectText)
@@ -85,10 +83,10 @@ export function decodeEndUser(body: JsonObject, dropped: Set<string>): string | 
   return identifier ?? user
 }
 
-// Compaction: in the middle of a request, a provider summarizes the conversation and continues with the summary. It reads
-// everything twice, which no hold covers, so no provider is asked for it.
-
-/** What is dropped of a request in a format whose `context_management` has no other use. */
+/**
+ * What is dropped of a request in a format whose `context_management` asks for compaction alone: in the middle of the
+ * request, the provider summarizes the conversation and continues with the summary. No hold covers reading it twice.
+ */
 export function compactionIn({ context_management: management }: JsonObject): readonly string[] {
   return isGiven(management) ? ['context_management'] : []
 }

@@ -1,5 +1,7 @@
-// How each API family writes an error: the type it gives every code, and the envelope around it. A new code does not
-// compile until both families have a type for it.
+// Errors on the wire. To a client: the type that each API family gives every code, and the envelope around it; a new code
+// does not compile until both families have a type for it. From a provider, instead of an answer or in the middle of one:
+// what it says about the request goes to the client, what it says about the operator's account stays here
+// (docs/errors.md).
 import type { Family } from '../../core/endpoints.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -84,9 +86,6 @@ function wordsOf(message: string, code: string): string {
   if (code !== TOO_LONG_CODE || message.includes(TOO_LONG_WORDS)) return message
   return `${TOO_LONG_WORDS}: ${message}`
 }
-
-// A provider's error, instead of an answer or in the middle of one. What it says about the request goes to the client;
-// what it says about the operator's account stays here (docs/errors.md).
 
 /**
  * The complaint in the body of a failed request, in the formats of the chat family. Providers other than OpenAI may

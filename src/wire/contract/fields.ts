@@ -1,6 +1,6 @@
-// What translation does with each field of a request body: one closed table per format, read by its decoder and checked
-// against `docs/translation.md`. A field in no table is unknown: it is dropped and named. Refused fields do not get
-// this far (`refused-fields.ts`).
+// Which fields a request body may have. Some are refused in every format, and in passthrough too. What translation does
+// with the others is in a closed table per format, read by its decoder; a field in no table is unknown: it is dropped and
+// named. `docs/translation.md` is checked against all of them.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject } from '../../core/json.ts'
@@ -17,11 +17,10 @@ export function droppedFields(body: JsonObject, table: FieldTable): string[] {
   })
 }
 
-// The members that are known inside a request body, so that translation can name the unknown ones: decoders read the
-// members they understand and never see the others. One table per format, beside its decoder; the outermost fields are
-// in `fields.ts`.
-
-/** The members of an object. A list has the shape of its entries. */
+/**
+ * The members that are known inside a field, so that translation can name the unknown ones: decoders read the members
+ * they understand and never see the others. A list has the shape of its entries.
+ */
 export type Shape = { readonly [name: string]: Inside }
 
 /** known = not inspected; else the members inside, which may depend on the value they are in (undefined = any). */
@@ -61,9 +60,6 @@ export function saysSomething(value: Json | undefined): boolean {
   return isGiven(value) && !(isArray(value) && value.length === 0)
 }
 
-// Files kept at the provider, in the account that all keys share or on its disk: referenced by id, or by URLs that only
-// the provider can read. No request may reference one, in any format and in passthrough too (docs/translation.md).
-
 /** Why anything in the provider account is refused, whatever it is. */
 const ACCOUNT = 'it refers to something in a provider account that all keys share'
 
@@ -79,7 +75,10 @@ const DISK_ADDRESS = /^file:|^[^:.]*\./i
 /** No path is longer, and no other address needs more to be recognized. */
 const ADDRESS_CHARACTERS = 4_096
 
-/** Refuses the first one at any depth. */
+/**
+ * Refuses the first reference, at any depth, to a file kept at the provider, in the account that all keys share or on its
+ * disk: by id, or by a URL that only the provider can read.
+ */
 export function refuseAccountFiles(value: Json | undefined, place: string): void {
   if (isArray(value)) {
     value.forEach((each, index) => refuseAccountFiles(each, `${place}[${index}]`))
@@ -131,10 +130,6 @@ function whyRefused(address: string): string | undefined {
   return DISK_ADDRESS.test(address) ? "names a file on a provider's own disk" : undefined
 }
 
-// Fields that no request may carry, in any format and in passthrough too (docs/translation.md): those that belong to
-// the provider account that all keys share, that change the price in a way no price list knows, that let a model read
-// or write more than is held, or that let a request reach a model its key may not use.
-
 type Refusal = {
   readonly why: string
   /** The values that mean the same as leaving the field out. */
@@ -150,6 +145,11 @@ const REWRITE = 'it changes the request after the gateway has checked it'
 const UNSETTLED = 'an answer that nobody waits for cannot be settled'
 const ALLOWLIST = 'it can reach models or tools that the key does not allow'
 
+/**
+ * Fields that no request may carry: those that belong to the provider account that all keys share, that change the price
+ * in a way no price list knows, that let a model read or write more than is held, or that let a request reach a model
+ * its key may not use.
+ */
 export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   conversation: { why: ACCOUNT },
   prompt: { why: ACCOUNT },

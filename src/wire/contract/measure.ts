@@ -1,6 +1,6 @@
 // Adds up what bounds the input of a request while a format walks over its body. What a walker does not know must still
 // be counted: as JSON when its bytes bound it, as unbounded when they do not. A tokenizer gets its texts from the same
-// walk, so that it misses no text that is measured (`texts.ts`).
+// walk, so that it misses no text that is measured (`textsOf`).
 import type { InputMeasure } from '../../core/call.ts'
 import { NO_INPUT } from '../../core/call.ts'
 import { CONTAINERS_MAX } from '../../core/json-limits.ts'
@@ -124,10 +124,7 @@ export class Measure {
   }
 }
 
-// The texts by which a request's input is measured, to be counted with a tokenizer. They come from the same walk that
-// measured the body: whatever they lacked would be counted as nothing.
-
-/** Everything that was measured in bytes, except what is sealed (`InputMeasure.sealedBytes`). */
+/** Everything that was measured in bytes, for a tokenizer; except what is sealed (`InputMeasure.sealedBytes`). */
 export function textsOf(
   readCall: (body: JsonObject, measure: Measure) => unknown,
   body: JsonObject,

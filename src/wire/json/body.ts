@@ -337,9 +337,6 @@ export function tooComplex(most: number, what: string): GatewayError {
   return malformed(`the body has more than ${most} ${what}: no model could read it`)
 }
 
-// Finds the field that an object in a JSON text has twice, to name it in a refusal. A parser keeps one of the two and
-// does not say that there was another.
-
 type Step = string | number
 
 /** An object or list that is being read, and how far. */
@@ -350,7 +347,10 @@ type Open = {
   isNameNext: boolean
 }
 
-/** Where it is, as in `messages[1].content`; undefined if no object has a field twice. The text must be valid JSON. */
+/**
+ * The field that an object has twice, as in `messages[1].content`: a parser keeps one of the two and does not say that
+ * there was another. Undefined if there is none. The text must be valid JSON.
+ */
 export function repeatedField(text: string): string | undefined {
   const open: Open[] = []
   let inner: Open | undefined

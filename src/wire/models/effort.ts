@@ -1,5 +1,6 @@
 // The reasoning effort sent to a model, in formats that express it as a word: the nearest one that the model accepts.
-// Providers refuse any other word, so as little as possible is assumed about unknown models.
+// Providers refuse any other word, so as little as possible is assumed about unknown models. In passthrough the provider
+// judges.
 import type { Conversation, Effort, Reasoning } from '../../core/request.ts'
 import { EFFORTS } from '../../core/request.ts'
 import type { Addressee } from './names.ts'
@@ -62,9 +63,10 @@ function knownEfforts(addressee: Addressee): readonly Effort[] | undefined {
   return openAiOf(addressee)?.efforts ?? others ?? (reasons === true ? COMMON : undefined)
 }
 
-// Which OpenAI models accept sampling settings: those that reason refuse a temperature other than 1, top_p and
-// logprobs, from GPT-5.1 on only while they reason. In passthrough the provider judges.
-
+/**
+ * Whether a model accepts sampling settings: OpenAI's that reason refuse a temperature other than 1, top_p and logprobs,
+ * from GPT-5.1 on only while they reason.
+ */
 export function takesSampling(thinker: Thinker): boolean {
   const openAi = openAiOf(thinker)
   if (openAi === undefined || openAi.efforts.length === 0) return true
