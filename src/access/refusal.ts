@@ -5,26 +5,28 @@ import { GatewayError } from '../core/errors.ts'
 import { formatUsd } from '../core/money.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { Refused, Shortage } from '../ledger/ledger.ts'
-import type { Caller } from './caller.ts'
 import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
+
+/** A key, by the name that its owner knows. */
+type Named = { readonly name: string }
 
 /** Throws `StaleKey` where the request must be started again. `targets` are the names of the candidates, if it has any. */
 export function refusalOf(
-  caller: Caller,
+  key: Named,
   refused: Refused,
   targets: readonly string[] = [],
 ): GatewayError {
   switch (refused.reason) {
     case 'budget':
-      return budgetExceeded(caller, refused.shortage, targets)
+      return budgetExceeded(key, refused.shortage, targets)
     case 'held':
       return new GatewayError(
         'budget_reserved',
-        `the budget of ${scopeName(caller, refused.shortage)} covers this call, but requests in flight hold it: try again in a moment`,
+        `the budget of ${scopeName(key, refused.shortage)} covers this call, but requests in flight hold it: try again in a moment`,
         { retryAfterSeconds: 1, facts: factsOf(refused.shortage) },
       )
     case 'rate':
-      return rateExceeded(caller, refused)
+      return rateExceeded(key, refused)
     case 'key_status':
       return statusRefused(refused.status)
     case 'unavailable':
@@ -40,11 +42,7 @@ export function refusalOf(
   }
 }
 
-function budgetExceeded(
-  caller: Caller,
-  shortage: Shortage,
-  targets: readonly string[],
-): GatewayError {
+function budgetExceeded(key: Named, shortage: Shortage, targets: readonly string[]): GatewayError {
   const cheapest = targets.length > 1 ? targets[shortage.candidate] : undefined
   const where =
     cheapest === undefined ? '' : ` at ${cheapest}, the cheapest of its ${targets.length} targets,`
@@ -52,7 +50,7 @@ function budgetExceeded(
   const remaining = formatUsd(left > 0n ? left : 0n)
   const until = shortage.resetsAt === null ? '' : ` until ${moment(shortage.resetsAt)}`
   const cost = `this call may cost up to ${formatUsd(shortage.requiredNanodollars)} USD${where} and ${remaining} USD is left${until}`
-  const raise = `have the budget of ${scopeName(caller, shortage)} raised`
+  const raise = `have the budget of ${scopeName(key, shortage)} raised`
   const tokens = shortage.affordableOutputTokens
   const help =
     tokens === null
@@ -86,7 +84,7 @@ const RATE_WORDS = {
   concurrency: 'concurrent requests',
 }
 
-function rateExceeded(caller: Caller, refused: Refused & { reason: 'rate' }): GatewayError {
+function rateExceeded(key: Named, refused: Refused & { reason: 'rate' }): GatewayError {
   const { limit, retryAfterSeconds, balances } = refused
   const figure = {
     rpm: balances.requests?.limit,
@@ -95,7 +93,7 @@ function rateExceeded(caller: Caller, refused: Refused & { reason: 'rate' }): Ga
   }[limit]
   return new GatewayError(
     'rate_limit_exceeded',
-    `the key "${caller.name}" is limited to ${figure?.toLocaleString('en-US') ?? 'a number of'} ${RATE_WORDS[limit]}: try again in ${retryAfterSeconds} s`,
+    `the key "${key.name}" is limited to ${figure?.toLocaleString('en-US') ?? 'a number of'} ${RATE_WORDS[limit]}: try again in ${retryAfterSeconds} s`,
     { retryAfterSeconds, facts: { limit } },
   )
 }
@@ -125,8 +123,8 @@ export class StaleKey extends GatewayError {
   }
 }
 
-function scopeName(caller: Caller, shortage: Shortage): string {
-  return shortage.scope === 'key' ? `the key "${caller.name}"` : 'the frame above all keys'
+function scopeName(key: Named, shortage: Shortage): string {
+  return shortage.scope === 'key' ? `the key "${key.name}"` : 'the frame above all keys'
 }
 
 /** Made once: constructing it takes longer than the rest of a refusal. */

@@ -6,7 +6,6 @@ import { warnLeftOut } from '../config/catalog-of.ts'
 import { loadConfig } from '../config/load.ts'
 import { secretOf } from '../config/secret.ts'
 import { systemClock } from '../core/clock.ts'
-import { ListenError } from '../edge/listen-error.ts'
 import { jsonLog } from '../telemetry/log.ts'
 import { terminalLog } from '../telemetry/terminal-log.ts'
 import { common, sourceOf, type CommonOptions } from './context.ts'
@@ -76,7 +75,9 @@ async function serve(options: ServeOptions): Promise<void> {
   )
   // A start under way is finished first: then there is a whole gateway to close, not half of one.
   const end = endOnSignal(async () => (await starting).close())
-  const gateway = await starting.catch((error: unknown) => exitWith(listenFailure(error)))
+  const gateway = await starting.catch(async (error: unknown) =>
+    exitWith(await listenFailure(error)),
+  )
   if (!isWorker) return announce(gateway.url)
   tellFigures(() => gateway.figures())
   tellSupervisor({ type: 'serving', url: gateway.url })
@@ -117,7 +118,8 @@ function exitWith(error: unknown): never {
   process.exit(exitCodeOf(error))
 }
 
-function listenFailure(error: unknown): unknown {
+async function listenFailure(error: unknown): Promise<unknown> {
+  const { ListenError } = await import('../edge/listen-error.ts')
   if (!(error instanceof ListenError)) return error
   const { host, port } = error.place
   const refuse = (message: string) => new FailureError(message, { cause: error.cause })

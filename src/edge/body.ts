@@ -6,6 +6,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/linked-list.ts'
 import { formatSize } from '../core/units.ts'
 import { ClientGone } from '../exchange/reply.ts'
+import { tooSlow } from './keep-alive.ts'
 import type { KeepAlive, Watched } from './keep-alive.ts'
 
 const BODY_MS_MAX = 120_000
@@ -218,10 +219,6 @@ export function endAfterwards(response: ServerResponse): void {
     if (message.complete) bytes += chunk.length
     if (bytes > REST_BYTES_MAX) message.socket.destroy()
   })
-}
-
-export function tooSlow(): GatewayError {
-  return new GatewayError('request_timeout', 'the request took too long to arrive: send it again')
 }
 
 function tooMany(): GatewayError {

@@ -2,6 +2,7 @@
 // takes it for dead; a client that reads nothing for long, or sends its body too slowly, is cut. The timer's coarse
 // clock also saves reading the time on every write.
 import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
 import { LinkedList, type Link } from '../core/linked-list.ts'
 
 export interface Watched {
@@ -36,4 +37,8 @@ export class KeepAlive {
     this.nowMs = this.#clock.monotonicMs()
     for (const one of this.#watched.members()) one.look(this.nowMs)
   }
+}
+
+export function tooSlow(): GatewayError {
+  return new GatewayError('request_timeout', 'the request took too long to arrive: send it again')
 }

@@ -3,7 +3,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { formatSize } from '../core/units.ts'
 import { encodeError } from '../wire/contract/errors.ts'
-import { tooSlow } from './body.ts'
+import { tooSlow } from './keep-alive.ts'
 
 export const HEADER_BYTES_MAX = 64 * 1024
 

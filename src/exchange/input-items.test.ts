@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 
 import { GatewayError } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { itemsOf, pageOfItems } from './input-items.ts'
+import { pageOfItems } from './input-items.ts'
 
 const input: Json[] = Array.from({ length: 45 }, (_, index) => ({
   role: 'user',
@@ -129,11 +129,4 @@ describe('input items', () => {
       )
     })
   }
-})
-
-test('an input is a text or a list, and anything else yields no items', () => {
-  assert.deepEqual(itemsOf('hi'), [{ type: 'message', role: 'user', content: 'hi' }])
-  assert.deepEqual(itemsOf([1]), [1])
-  assert.equal(itemsOf(7), undefined)
-  assert.equal(itemsOf(undefined), undefined)
 })

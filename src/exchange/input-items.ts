@@ -2,14 +2,8 @@
 import { createHash } from 'node:crypto'
 import { invalidRequest } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, objectOf, stringOf } from '../core/json.ts'
+import { objectOf, stringOf } from '../core/json.ts'
 import { itemType } from '../wire/responses/fields.ts'
-
-/** An input as a list of items; undefined when it is neither a text nor a list. */
-export function itemsOf(input: Json | undefined): readonly Json[] | undefined {
-  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  return isArray(input) ? input : undefined
-}
 
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 100

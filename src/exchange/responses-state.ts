@@ -13,7 +13,6 @@ import { changeMembers, exactBody, readSentBody } from '../wire/json/body.ts'
 import { exactly } from '../wire/json/exact.ts'
 import { findMember } from '../wire/json/text.ts'
 import { itemType } from '../wire/responses/fields.ts'
-import { itemsOf } from './input-items.ts'
 import type { ResponseVault } from './response-vault.ts'
 
 export type ResponsesState = {
@@ -85,6 +84,12 @@ export async function recall(
     dropped: [],
     remember: (ending) => keep(state, keyId, { input, ending }),
   }
+}
+
+/** An input as a list of items; undefined when it is neither a text nor a list. */
+function itemsOf(input: Json | undefined): readonly Json[] | undefined {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  return isArray(input) ? input : undefined
 }
 
 /** The list of items as it was written, because parsing rounds long numbers. */

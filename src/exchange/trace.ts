@@ -1,7 +1,6 @@
 // What a request's log line and its metrics report. Stages add what they learn; no decision depends on it, and it never
 // holds text of a prompt or an answer.
 import type { Endpoint } from '../core/endpoints.ts'
-import type { Attempt } from '../ledger/ledger.ts'
 
 export type Trace = {
   readonly requestId: string
@@ -13,7 +12,7 @@ export type Trace = {
   model?: string
   target?: string
   stream?: boolean
-  attempts?: readonly Attempt[]
+  attempts?: readonly { readonly target: string; readonly outcome: string }[]
   /** When the model's first output came, counted from the request's start. */
   firstTokenMs?: number
   inputTokens?: number
