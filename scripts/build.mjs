@@ -8,7 +8,7 @@ const entries = [
   'src/cli/main.ts',
   'src/store/sqlite-worker.ts',
   'src/ledger/sqlite-batch.ts',
-  'src/access/tokenizer-worker.ts',
+  'src/access/tokenizer-thread.ts',
 ]
 
 if (import.meta.main) await buildInto(process.argv[2])

@@ -4,15 +4,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { GatewayError } from '../src/core/errors.ts'
 import type { Json, JsonObject } from '../src/core/json.ts'
-import { openResponses } from '../src/exchange/open-responses.ts'
-import { responseVault } from '../src/exchange/response-vault.ts'
-import type { ResponsesState } from '../src/exchange/responses-state.ts'
 import {
   findResponse,
   forgetResponse,
+  openResponses,
   recall,
   withoutState,
-} from '../src/exchange/responses-state.ts'
+} from '../src/exchange/responses/state.ts'
+import type { ResponsesState } from '../src/exchange/responses/state.ts'
+import { responseVault } from '../src/exchange/responses/vault.ts'
 import { seedFrame } from '../src/store/frame.ts'
 import { createKey } from '../src/store/key-changes.ts'
 import { openStore, type Store } from '../src/store/open.ts'

@@ -1,6 +1,7 @@
 // What is asked of the ledger for a request: by its bytes first, by its tokens where that does not fit.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SAMPLE_CALLER } from '../../test/samples/caller.ts'
 import { TIMEOUTS } from '../catalog/catalog.ts'
 import { UNKNOWN_ABILITIES } from '../catalog/models.ts'
 import type { Model, Target } from '../catalog/models.ts'
@@ -10,9 +11,7 @@ import { NO_INPUT } from '../core/call.ts'
 import type { Call, InputMeasure } from '../core/call.ts'
 import type { Ask, Balances, Ledger, Refused, Reserved, Shortage } from '../ledger/ledger.ts'
 import type { AdmissionRequest, Candidate } from './admit.ts'
-import { admit, forecast } from './admit.ts'
-import { RaisedBounds } from './raised-bounds.ts'
-import { SAMPLE_CALLER } from './sample-caller.ts'
+import { admit, forecast, RaisedBounds } from './admit.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 const INPUT: InputMeasure = { ...NO_INPUT, textBytes: 3_000, items: 1 }

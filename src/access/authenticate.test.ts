@@ -1,14 +1,13 @@
 // Which header counts, how each wrong one is refused, and that a bad secret never reaches the look-up.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
+import { SAMPLE_CALLER as caller } from '../../test/samples/caller.ts'
 import type { AuthHeaders } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { hashSecret, newPersonalToken, newSecret } from '../core/secret.ts'
-import type { Authenticator, Credentials } from './authenticate.ts'
-import { authenticate } from './authenticate.ts'
-import type { Caller } from './caller.ts'
-import { SAMPLE_CALLER as caller } from './sample-caller.ts'
+import type { Used } from '../store/last-use.ts'
+import type { Authenticator, Caller, Credentials } from './authenticate.ts'
+import { authenticate, KeyDirectory, LastUse } from './authenticate.ts'
 
 const NOW = 1_800_000_000_000
 const secret = newSecret('live')
@@ -180,4 +179,105 @@ test('the log names the key, even if it may not be used', async () => {
     await authenticate(at, chat(`Bearer ${secret}`), trace).catch(() => {})
     assert.equal(trace.keyId, caller.keyId, JSON.stringify(change))
   }
+})
+
+// Keys in memory: looked up once, forgotten at once, and never put back by a look-up that began before the change.
+
+test('a key is looked up once, and so is an unknown secret', async () => {
+  const asked: string[] = []
+  const directory = new KeyDirectory(async (hash) => {
+    asked.push(hash)
+    return hash === 'known' ? caller : undefined
+  })
+  for (const hash of ['known', 'known', 'unknown', 'unknown']) {
+    const found = await directory.findBySecretHash(hash)
+    assert.equal(found, hash === 'known' ? caller : undefined)
+  }
+  assert.deepEqual(asked, ['known', 'unknown'])
+  directory.forget()
+  assert.equal(await directory.findBySecretHash('known'), caller)
+  assert.deepEqual(asked, ['known', 'unknown', 'known'])
+})
+
+test('an unknown secret is found once a key has it', async () => {
+  const answers = [undefined, caller]
+  const directory = new KeyDirectory(async () => answers.shift())
+  assert.equal(await directory.findBySecretHash('hash'), undefined)
+  directory.forget()
+  assert.equal(await directory.findBySecretHash('hash'), caller)
+})
+
+for (const [most, what, found] of [
+  [100_000, 'keys', caller],
+  [10_000, 'unknown secrets', undefined],
+] as const)
+  test(`the directory remembers at most ${most} ${what}`, async () => {
+    let loads = 0
+    const told = Promise.resolve(found)
+    const directory = new KeyDirectory(() => {
+      loads += 1
+      return told
+    })
+    for (let n = 0; n < most; n++) await directory.findBySecretHash(`hash ${n}`)
+    await directory.findBySecretHash('hash 0')
+    assert.equal(loads, most)
+    await directory.findBySecretHash('one more')
+    await directory.findBySecretHash('hash 0')
+    assert.equal(loads, most + 2)
+  })
+
+test('a look-up that a change overtakes is not remembered', async () => {
+  const first = Promise.withResolvers<Caller | undefined>()
+  const answers = [first.promise, Promise.resolve(undefined)]
+  const directory = new KeyDirectory(() => answers.shift() ?? Promise.resolve(undefined))
+  const early = directory.findBySecretHash('hash')
+  directory.forget()
+  first.resolve(caller)
+  assert.equal(await early, caller)
+  assert.equal(await directory.findBySecretHash('hash'), undefined)
+})
+
+// The last use of keys and secrets: gathered, written together, and never a reason to fail.
+
+const clock = { at: 0, now: () => clock.at, monotonicMs: () => 0 }
+
+/** What is written of these uses, one a moment, when the gatherer stops. */
+async function writtenOf(uses: readonly { keyId: string; secretHash: string | null }[]) {
+  const written: Used[] = []
+  const lastUse = new LastUse(clock, async (used) => void written.push(used))
+  clock.at = 0
+  for (const use of uses) {
+    clock.at += 1
+    lastUse.note(use)
+  }
+  await lastUse.stop()
+  await lastUse.stop()
+  return written
+}
+
+test('the last use of each key and secret is written once', async () => {
+  const written = await writtenOf([
+    { keyId: 'key_a', secretHash: 'old' },
+    { keyId: 'key_b', secretHash: null },
+    { keyId: 'key_a', secretHash: 'new' },
+  ])
+  const keys = new Map([
+    ['key_a', 3],
+    ['key_b', 2],
+  ])
+  const secrets = new Map([
+    ['old', 1],
+    ['new', 3],
+  ])
+  assert.deepEqual(written, [{ keys, secrets }])
+})
+
+test('nothing is written if nothing was used', async () => {
+  assert.deepEqual(await writtenOf([]), [])
+})
+
+test('an unreachable database causes no failure', async () => {
+  const lastUse = new LastUse(clock, () => Promise.reject(new Error('away')))
+  lastUse.note({ keyId: 'key_a', secretHash: null })
+  await lastUse.stop()
 })

@@ -1,11 +1,14 @@
 // From a request's headers to the calling key, or a 401 that names what is wrong. Reads only the header that the
 // endpoint's family uses, unless the operator allows either; other credentials are ignored.
 import type { Clock } from '../core/clock.ts'
-import type { AuthHeaders, Family } from '../core/endpoints.ts'
+import type { AuthHeaders, Endpoint, Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { KeyMode, WhenTight } from '../core/key-choices.ts'
 import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
-import type { Caller } from './caller.ts'
-import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
+import { findKey, findKeyBySecretHash, type Key } from '../store/keys.ts'
+import type { Used } from '../store/last-use.ts'
+import type { Store } from '../store/open.ts'
+import { expiredKey, pausedKey, revokedKey } from './refusal.ts'
 
 export type Authenticator = {
   readonly clock: Clock
@@ -119,4 +122,141 @@ function unknownKey(): GatewayError {
     'invalid_api_key',
     'this API key is unknown: check that you copied all of it, and that it belongs to this gateway',
   )
+}
+
+// Who is calling: as much of an external key as a request needs, read from the store. A plain value, made once and
+// passed forward.
+
+export type Caller = {
+  readonly keyId: string
+  readonly name: string
+  readonly mode: KeyMode
+  readonly status: 'active' | 'paused' | 'revoked'
+  /** Milliseconds since 1970; null = never. */
+  readonly expiresAt: number | null
+  /** When the secret it called with stops working, after a rotation; null = it is the newest one. */
+  readonly secretValidUntil: number | null
+  /** The hash of the secret it called with, during a rotation: the operator waits for the old secret to fall idle. */
+  readonly secretHash: string | null
+  readonly models: ReadonlySet<string>
+  readonly permissions: ReadonlySet<Endpoint>
+  /** Compared by the ledger when it reserves, so that no request passes with settings that have since changed. */
+  readonly allowVersion: number
+  readonly whenTight: WhenTight
+}
+
+export async function loadCaller(store: Store, secretHash: string): Promise<Caller | undefined> {
+  const found = await findKeyBySecretHash(store, secretHash)
+  if (found === undefined) return undefined
+  const { key, secretValidUntil, isRotating } = found
+  return callerOf(key, { secretValidUntil, secretHash: isRotating ? secretHash : null })
+}
+
+/** A key used without its secret, because a person tries it out. */
+export async function callerOfKey(store: Store, keyId: string): Promise<Caller> {
+  return callerOf(await findKey(store, keyId), { secretValidUntil: null, secretHash: null })
+}
+
+function callerOf(key: Key, secret: Pick<Caller, 'secretValidUntil' | 'secretHash'>): Caller {
+  return {
+    keyId: key.id,
+    name: key.name,
+    mode: key.mode,
+    // Expiry depends on the time of each request, not of this look-up.
+    status: key.status === 'expired' ? 'active' : key.status,
+    expiresAt: key.expiresAt,
+    ...secret,
+    models: new Set(key.models),
+    permissions: new Set(key.permissions),
+    allowVersion: key.allowVersion,
+    whenTight: key.whenTight,
+  }
+}
+
+// The calling keys, in memory: a bounded copy of what the store has, dropped at once when the store changes.
+
+const KEYS_MAX = 100_000
+/** Unknown secrets are remembered for a while, so that repeated guesses do not reach the database each time. */
+const UNKNOWN_MAX = 10_000
+
+export class KeyDirectory {
+  readonly #load: (hash: string) => Promise<Caller | undefined>
+  readonly #callers = new Map<string, Caller>()
+  readonly #unknown = new Set<string>()
+  /** Grows with every change, so that a look-up that began before a change does not put back what it read. */
+  #version = 0
+
+  constructor(load: (hash: string) => Promise<Caller | undefined>) {
+    this.#load = load
+  }
+
+  findBySecretHash(hash: string): Promise<Caller | undefined> | Caller {
+    return this.#callers.get(hash) ?? this.#find(hash)
+  }
+
+  /** Something in the store changed: what is remembered may be out of date. */
+  forget(): void {
+    this.#version++
+    this.#callers.clear()
+    this.#unknown.clear()
+  }
+
+  async #find(hash: string): Promise<Caller | undefined> {
+    if (this.#unknown.has(hash)) return undefined
+    const version = this.#version
+    const caller = await this.#load(hash)
+    if (version !== this.#version) return caller
+    if (caller === undefined) {
+      if (this.#unknown.size >= UNKNOWN_MAX) this.#unknown.clear()
+      this.#unknown.add(hash)
+    } else {
+      const oldest = this.#callers.keys().next()
+      if (this.#callers.size >= KEYS_MAX && !oldest.done) this.#callers.delete(oldest.value)
+      this.#callers.set(hash, caller)
+    }
+    return caller
+  }
+}
+
+// When each key was last used, and each of its secrets during a rotation. Gathered, and written every few seconds: it
+// helps people find unused keys, and is not worth a write per request.
+
+const WRITE_EVERY_MS = 5_000
+
+export class LastUse {
+  readonly #clock: Clock
+  readonly #write: (used: Used) => Promise<void>
+  readonly #timer: NodeJS.Timeout
+  #keys = new Map<string, number>()
+  #secrets = new Map<string, number>()
+
+  constructor(clock: Clock, write: (used: Used) => Promise<void>) {
+    this.#clock = clock
+    this.#write = write
+    this.#timer = setInterval(() => void this.#flush(), WRITE_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  note({ keyId, secretHash }: Pick<Caller, 'keyId' | 'secretHash'>): void {
+    const now = this.#clock.now()
+    this.#keys.set(keyId, now)
+    if (secretHash !== null) this.#secrets.set(secretHash, now)
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#flush()
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#keys.size === 0) return
+    const used = { keys: this.#keys, secrets: this.#secrets }
+    this.#keys = new Map()
+    this.#secrets = new Map()
+    try {
+      await this.#write(used)
+    } catch {
+      // The database is away. Keys in use will be noted again; of the others these few seconds of use go unrecorded.
+    }
+  }
 }

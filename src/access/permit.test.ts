@@ -1,13 +1,12 @@
 // Endpoints and models: what is not allowed and what does not exist get one answer, which names the closest match.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
+import { SAMPLE_CALLER } from '../../test/samples/caller.ts'
 import type { Catalog, Model } from '../catalog/models.ts'
 import type { Call } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './authenticate.ts'
 import { noModelCallable, permitEndpoint, permitModel } from './permit.ts'
-import { SAMPLE_CALLER } from './sample-caller.ts'
 
 const abilities = {
   tools: true,

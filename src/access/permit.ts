@@ -7,7 +7,7 @@ import { closest } from '../core/closest.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { sandboxTarget } from '../providers/sandbox/models.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './authenticate.ts'
 
 export function permitEndpoint(caller: Caller, endpoint: Endpoint): void {
   if (caller.permissions.has(endpoint)) return

@@ -1,10 +1,9 @@
 // Refusals say which limit, how much, until when and what would help, and carry the same as facts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
+import { SAMPLE_CALLER } from '../../test/samples/caller.ts'
 import type { Balances, Refused, Shortage } from '../ledger/ledger.ts'
 import { refusalOf, StaleKey } from './refusal.ts'
-import { SAMPLE_CALLER } from './sample-caller.ts'
 
 const caller = { ...SAMPLE_CALLER, name: 'billing bot' }
 

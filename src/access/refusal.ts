@@ -1,11 +1,9 @@
 // The ledger's refusals as errors for the caller: which limit, how much, until when, and what would help.
 import { AssertionError } from 'node:assert'
-
 import { GatewayError } from '../core/errors.ts'
 import { formatUsd } from '../core/money.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { Refused, Shortage } from '../ledger/ledger.ts'
-import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
 
 /** A key, by the name that its owner knows. */
 type Named = { readonly name: string }
@@ -139,4 +137,28 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
 /** `1 Dec 00:00 UTC`: short enough for a sentence; the exact time is among the facts. */
 function moment(at: number): string {
   return `${MOMENT.format(at).replace(',', '')} UTC`
+}
+
+// Why a key that exists may not be used, in words that tell its owner what to do. Used wherever that is noticed first:
+// at authentication, in the ledger, or when a running answer is cut.
+
+export function revokedKey(): GatewayError {
+  return new GatewayError(
+    'revoked_api_key',
+    'this API key has been revoked: use another one, or ask an administrator for a new key',
+  )
+}
+
+export function expiredKey(): GatewayError {
+  return new GatewayError(
+    'expired_api_key',
+    'this API key has expired: ask an administrator to extend it',
+  )
+}
+
+export function pausedKey(): GatewayError {
+  return new GatewayError(
+    'paused_api_key',
+    'this API key is paused: ask an administrator to resume it',
+  )
 }

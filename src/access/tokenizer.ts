@@ -1,9 +1,8 @@
 // Counts tokens with a real tokenizer, in a thread that starts when it is first needed. A count is worth only a short
 // wait: what takes longer, is too large, or breaks the thread is left uncounted, and its bytes bound it.
 import { Worker } from 'node:worker_threads'
-
 import { moduleBeside } from '../core/module-beside.ts'
-import type { Count, CountReply, CountRequest } from './tokenizer-worker.ts'
+import type { Count, CountReply, CountRequest } from './tokenizer-thread.ts'
 
 /** More than any context window holds. */
 const CHARACTERS_MAX = 8_000_000
@@ -98,7 +97,7 @@ export class Tokenizer {
 
   #thread(): Worker {
     if (this.#worker !== undefined) return this.#worker
-    const file = moduleBeside(import.meta.url, 'tokenizer-worker')
+    const file = moduleBeside(import.meta.url, 'tokenizer-thread')
     const worker = new Worker(file, { name: 'tokenizer' })
     worker.on('message', ({ id, ...count }: CountReply) => {
       this.#isLoaded = true

@@ -3,7 +3,7 @@
 import { targetName, type Catalog } from '../catalog/models.ts'
 import type { NodeLedger } from '../ledger/open.ts'
 import { STANDINGS } from '../routing/breaker.ts'
-import type { Counts } from '../telemetry/counts.ts'
+import type { Counts } from '../telemetry/metrics.ts'
 import { figureOf, METRICS, type Figure } from '../telemetry/metrics.ts'
 import type { AdminParts } from './parts.ts'
 

@@ -1,10 +1,10 @@
 // A request that a person makes with a key without knowing its secret: through the gateway's own flow, subject to every
 // limit of that key, and spending from it.
-import { callerOfKey } from '../access/caller.ts'
+import { callerOfKey } from '../access/authenticate.ts'
 import type { Endpoint, Format } from '../core/endpoints.ts'
 import { newSecret } from '../core/secret.ts'
-import { withCurrentKey } from '../exchange/asking.ts'
 import { exchange, type Parts } from '../exchange/exchange.ts'
+import { withCurrentKey } from '../exchange/request.ts'
 import type { Key } from '../store/keys.ts'
 import { codecOf } from '../wire/codecs.ts'
 import { MemoryReply } from './memory-reply.ts'

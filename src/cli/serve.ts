@@ -6,8 +6,7 @@ import { warnLeftOut } from '../config/catalog-of.ts'
 import { loadConfig } from '../config/load.ts'
 import { secretOf } from '../config/secret.ts'
 import { systemClock } from '../core/clock.ts'
-import { jsonLog } from '../telemetry/log.ts'
-import { terminalLog } from '../telemetry/terminal-log.ts'
+import { jsonLog, terminalLog } from '../telemetry/log.ts'
 import { common, sourceOf, type CommonOptions } from './context.ts'
 import { exitCodeOf, FailureError, report } from './failure.ts'
 import { greet } from './greet.ts'
@@ -119,7 +118,7 @@ function exitWith(error: unknown): never {
 }
 
 async function listenFailure(error: unknown): Promise<unknown> {
-  const { ListenError } = await import('../edge/listen-error.ts')
+  const { ListenError } = await import('../edge/server.ts')
   if (!(error instanceof ListenError)) return error
   const { host, port } = error.place
   const refuse = (message: string) => new FailureError(message, { cause: error.cause })

@@ -6,11 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-
-import { ClientGone } from '../exchange/reply.ts'
 import { LinkedList } from '../core/linked-list.ts'
+import { ClientGone } from '../exchange/reply.ts'
 import { Body, BodyRoom } from './body.ts'
-import type { Watched } from './keep-alive.ts'
+import type { Watched } from './connection.ts'
 
 /** A shared timer that runs only when the test calls it. */
 class Watch {

@@ -1,13 +1,12 @@
 // Request bodies. Each is read whole, within limits of size and time, and counted for as long as it is in memory, so
 // that the bodies of one key, and all of them together, stay within their share of it.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-
 import { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/linked-list.ts'
 import { formatSize } from '../core/units.ts'
 import { ClientGone } from '../exchange/reply.ts'
-import { tooSlow } from './keep-alive.ts'
-import type { KeepAlive, Watched } from './keep-alive.ts'
+import { tooSlow } from './connection.ts'
+import type { KeepAlive, Watched } from './connection.ts'
 
 const BODY_MS_MAX = 120_000
 const BODY_BYTES_PER_MS = 64

@@ -5,10 +5,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { Duplex } from 'node:stream'
 import { test, type TestContext } from 'node:test'
-
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { KeepAlive } from './keep-alive.ts'
+import { KeepAlive } from './connection.ts'
 import { HttpReply } from './reply.ts'
 
 const VOICE = { keepAlive: ': still here\n\n', fail: () => [] }

@@ -11,7 +11,7 @@ import type { Reply, StreamVoice } from '../exchange/reply.ts'
 import { encodeError } from '../wire/contract/errors.ts'
 import { writeSse } from '../wire/contract/sse.ts'
 import { discardRest } from './body.ts'
-import type { KeepAlive, Watched } from './keep-alive.ts'
+import type { KeepAlive, Watched } from './connection.ts'
 
 /** A stream that is silent for this long sends a keep-alive. */
 const SILENCE_MS = 15_000

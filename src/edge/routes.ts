@@ -1,18 +1,22 @@
 // The data plane on one screen: every method and path under /v1, and the function that answers it.
 import type { Endpoint, Format } from '../core/endpoints.ts'
-import type { Incoming } from '../exchange/client-request.ts'
-import { countMessageTokens, countResponseTokens } from '../exchange/count-tokens.ts'
+import { GatewayError } from '../core/errors.ts'
+import { countMessageTokens, countResponseTokens } from '../exchange/endpoints/count-tokens.ts'
+import { showOwnKey, showOwnRequest } from '../exchange/endpoints/key.ts'
+import { listModels, showModel } from '../exchange/endpoints/models.ts'
+import {
+  deleteResponse,
+  listInputItems,
+  showResponse,
+} from '../exchange/endpoints/stored-responses.ts'
 import type { Parts } from '../exchange/exchange.ts'
 import { exchange } from '../exchange/exchange.ts'
-import { listModels, showModel } from '../exchange/models.ts'
-import { showOwnKey, showOwnRequest } from '../exchange/own-key.ts'
 import type { Reply } from '../exchange/reply.ts'
-import { deleteResponse, listInputItems, showResponse } from '../exchange/stored-responses.ts'
+import type { Incoming } from '../exchange/request.ts'
 import { codecOf } from '../wire/codecs.ts'
 import type { Codec } from '../wire/contract/codec.ts'
-import type { Route } from './router.ts'
 
-export type Handler = {
+type Handler = {
   readonly endpoint: Endpoint
   /** The format of the body, if there is one, and of the answer's envelope. */
   readonly codec: Codec
@@ -65,4 +69,115 @@ function post(
   { endpoint, format, run }: { endpoint: Endpoint; format: Format; run: typeof exchange },
 ): Route<Handler> {
   return { method: 'POST', path, handler: { endpoint, codec: codecOf(format), run } }
+}
+
+// The handler of a data-plane path, or what is wrong with the path, in words for someone who is setting up a client.
+
+const find = makeRouter<Handler>(ROUTES)
+
+/** OpenAI has endpoints of its own, such as compact, where only the id of a response can stand here. */
+const NO_RESPONSE = /^\/v1\/responses\/(?!resp_|input_tokens$)/
+
+export type FoundRoute = { readonly handler: Handler; readonly path: string; readonly id: string }
+
+/** The handler of a path, and the id in it. Needs no key: a wrong path is a wrong path for everyone. */
+export function findRoute(method: string, path: string): FoundRoute {
+  const found = find(method, path)
+  switch (found.found) {
+    case 'route':
+      return found
+    case 'other methods':
+      throw NO_RESPONSE.test(path) ? nothingAt(path) : otherMethods(path, method, found.methods)
+    case 'nothing':
+      throw nothingAt(path)
+  }
+}
+
+export function otherMethods(
+  path: string,
+  method: string,
+  methods: readonly string[],
+): GatewayError {
+  return new GatewayError(
+    'method_not_allowed',
+    `${path} accepts ${methods.filter((one) => one !== 'HEAD').join(' and ')}, not ${method}`,
+    { allow: methods },
+  )
+}
+
+export function nothingAt(path: string): GatewayError {
+  return new GatewayError('not_found', `there is nothing at ${path.slice(0, 200)}${hintFor(path)}`)
+}
+
+/** Clients of one family want a base URL that ends in /v1, those of the other add it themselves: a common mix-up. */
+function hintFor(path: string): string {
+  const isPlace = (other: string): boolean => find('POST', other).found !== 'nothing'
+  if (isPlace(`/v1${path}`)) return ': make the base URL of this client end in /v1'
+  return path.startsWith('/v1/') && isPlace(path.slice('/v1'.length))
+    ? ': leave /v1 out of the base URL, because this client adds it itself'
+    : ''
+}
+
+// Finds the handler of a method and a path. HEAD is answered where GET is: node leaves out the body. Paths are exact but for one placeholder: `{id}`, or `{name}`, which may
+// contain slashes because model names may. Of several patterns that match, the longest wins.
+
+type Route<Handler> = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly handler: Handler
+}
+
+type Found<Handler> =
+  | {
+      readonly found: 'route'
+      readonly handler: Handler
+      readonly path: string
+      readonly id: string
+    }
+  | { readonly found: 'other methods'; readonly methods: readonly string[] }
+  | { readonly found: 'nothing' }
+
+export function makeRouter<Handler>(
+  routes: readonly Route<Handler>[],
+): (method: string, path: string) => Found<Handler> {
+  const byPath = Map.groupBy(routes, ({ path }) => path)
+  const patterns = [...byPath.keys()]
+    .filter((path) => path.includes('{'))
+    .toSorted((one, other) => other.length - one.length)
+
+  return (method, path) => {
+    const exact = byPath.get(path)
+    if (exact !== undefined) return choose(exact, method, '')
+    for (const pattern of patterns) {
+      const id = idIn(path, pattern)
+      if (id !== undefined) return choose(byPath.get(pattern) ?? [], method, id)
+    }
+    return { found: 'nothing' }
+  }
+}
+
+function choose<Handler>(
+  routes: readonly Route<Handler>[],
+  method: string,
+  id: string,
+): Found<Handler> {
+  const asked = method === 'HEAD' ? 'GET' : method
+  const route = routes.find((one) => one.method === asked)
+  if (route !== undefined) return { found: 'route', handler: route.handler, path: route.path, id }
+  const methods = routes.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : one.method))
+  return { found: 'other methods', methods }
+}
+
+/** The value of the placeholder, if the path matches the pattern. A value that is not properly escaped never does. */
+function idIn(path: string, pattern: string): string | undefined {
+  const [before = '', placeholder, after = ''] = pattern.split(/[{}]/)
+  const isFit = path.startsWith(before) && path.endsWith(after)
+  if (!isFit || path.length <= before.length + after.length) return undefined
+  const written = path.slice(before.length, path.length - after.length)
+  if (placeholder === 'id' && written.includes('/')) return undefined
+  try {
+    return decodeURIComponent(written)
+  } catch {
+    return undefined
+  }
 }

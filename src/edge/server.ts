@@ -3,7 +3,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-
 import { METRICS_PATH } from '../admin/contract/route.ts'
 import type { AdminServer } from '../admin/server.ts'
 import { DAY_MS } from '../core/durations.ts'
@@ -13,23 +12,21 @@ import { newId } from '../core/ids.ts'
 import { LinkedList } from '../core/linked-list.ts'
 import { urlOf } from '../core/url-of.ts'
 import type { Parts } from '../exchange/exchange.ts'
-import { withCurrentKey } from '../exchange/asking.ts'
 import { ClientGone } from '../exchange/reply.ts'
-import type { Trace } from '../exchange/trace.ts'
+import { withCurrentKey } from '../exchange/request.ts'
 import { isOutage } from '../store/outage.ts'
-import type { Counts } from '../telemetry/counts.ts'
 import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Received } from './arrival.ts'
-import { HttpArrival } from './arrival.ts'
+import type { Counts } from '../telemetry/metrics.ts'
+import type { Trace } from '../telemetry/trace.ts'
+import { logRequest } from '../telemetry/trace.ts'
 import { Body, bodyMsMax, BodyRoom, endAfterwards } from './body.ts'
+import { HEADER_BYTES_MAX, KeepAlive, noRequestOf, writeNoRequest } from './connection.ts'
 import type { WebFiles } from './files.ts'
-import { findRoute, nothingAt, otherMethods } from './find-route.ts'
-import { KeepAlive } from './keep-alive.ts'
-import { ListenError } from './listen-error.ts'
-import { HEADER_BYTES_MAX, noRequestOf, writeNoRequest } from './no-request.ts'
+import type { Received } from './inbound.ts'
+import { HttpArrival } from './inbound.ts'
 import { HttpReply } from './reply.ts'
-import { logRequest } from './request-log.ts'
+import { findRoute, nothingAt, otherMethods } from './routes.ts'
 
 type EdgeOptions = {
   readonly parts: Parts
@@ -330,4 +327,25 @@ function draining(): GatewayError {
   return new GatewayError('draining', 'this gateway is shutting down: try again', {
     retryAfterSeconds: 1,
   })
+}
+
+// An address that cannot be listened on.
+
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+  readonly place: { readonly host: string; readonly port: number }
+  /** The plane that was to listen there; an address for both is the data plane's. */
+  readonly plane: 'data' | 'admin'
+  /** The operating system's: EADDRINUSE, EACCES, … */
+  readonly code: string
+
+  constructor(
+    { place, plane }: Pick<ListenError, 'place' | 'plane'>,
+    cause: NodeJS.ErrnoException,
+  ) {
+    super(cause.message, { cause })
+    this.place = place
+    this.plane = plane
+    this.code = cause.code ?? 'unknown'
+  }
 }

@@ -6,13 +6,14 @@ import { FREE } from '../catalog/prices.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Format, UpstreamFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { numberOf } from '../core/json.ts'
 import { codecOf } from '../wire/codecs.ts'
 import { readJsonBody } from '../wire/json/body.ts'
-import { ClientRequest } from './client-request.ts'
 import type { Destination, Prepared } from './prepare.ts'
-import { prepare } from './prepare.ts'
-import { withoutState } from './responses-state.ts'
+import { countAt, prepare } from './prepare.ts'
+import { ClientRequest } from './request.ts'
+import { withoutState } from './responses/state.ts'
 
 const OPENAI: readonly UpstreamFormat[] = ['responses', 'chat', 'embeddings']
 const QUESTION: Readonly<Record<'chat' | 'messages', JsonObject>> = {
@@ -154,3 +155,20 @@ function destination(formats: readonly UpstreamFormat[]): Destination {
     why: 'the only one',
   }
 }
+
+// Whose count of the input is believed.
+
+function countOf(told: Json): Promise<number | undefined> {
+  const provider = { name: 'local', countTokens: () => Promise.resolve(numberOf(told)) }
+  const target = { provider, content: () => ({}) } as unknown as Prepared
+  return countAt(target, new Map(), new AbortController().signal)
+}
+
+test('a provider’s count is believed', async () => {
+  assert.equal(await countOf(12), 12)
+})
+
+for (const told of [-1_000_000, 0, 1.5, 1e300, '12', null])
+  test(`${JSON.stringify(told)} is no count`, async () => {
+    assert.equal(await countOf(told), undefined)
+  })

@@ -12,13 +12,12 @@ import { defined } from '../core/json.ts'
 import type { Nature } from '../core/request.ts'
 import type { Reserved } from '../ledger/ledger.ts'
 import type { Provider } from '../providers/upstream/provider.ts'
-import type { Breaker } from '../routing/breaker.ts'
-import type { RetryBudget } from '../routing/retry-budget.ts'
+import type { Breaker, RetryBudget } from '../routing/breaker.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import type { RequestChange } from '../wire/contract/codec.ts'
+import { clientName } from '../wire/contract/features.ts'
 import { lossesOf } from '../wire/losses.ts'
-import type { ClientRequest } from './client-request.ts'
-import { tellingLeftOut } from './left-out.ts'
+import type { ClientRequest } from './request.ts'
 
 /** A model at a provider, and what it costs there. */
 export type Destination = {
@@ -261,4 +260,53 @@ function noDestination(model: string): GatewayError {
     'provider_failed',
     `no provider of the model ${model} can serve this request`,
   )
+}
+
+// Fields that one provider refuses although others of its format accept them. The provider's own code leaves them out;
+// this reports them to the client, under the client's names.
+
+/** The same target, with what its provider will leave out added to `dropped`. */
+function tellingLeftOut(request: ClientRequest, prepared: Prepared): Prepared {
+  const names = leftOutOf(request, prepared)
+  if (names.length === 0) return prepared
+  const { withoutSearches } = prepared
+  const tell = (one: Prepared): Prepared => ({
+    ...one,
+    dropped: [...new Set([...one.dropped, ...names])],
+  })
+  return withoutSearches === undefined
+    ? tell(prepared)
+    : { ...tell(prepared), withoutSearches: tell(withoutSearches) }
+}
+
+function leftOutOf(request: ClientRequest, prepared: Prepared): readonly string[] {
+  const { provider, format, model } = prepared
+  if (provider.leavesOut === undefined) return []
+  return provider
+    .leavesOut({ format, model, body: prepared.content(), headers: request.providerHeaders })
+    .flatMap((name) => clientName(name, { from: format, to: request.codec.format }) ?? [])
+}
+
+// The input tokens of a request by its provider's own count. Asking is free, so it needs no hold, but it takes a round
+// trip: worth it only if a client asks for a count, or if a request does not fit otherwise.
+
+/** A slower provider is not waited for: there is another way to count. */
+const WAIT_MS = 3_000
+
+/** Undefined if the provider gives no count, none that can be true, or not in time. */
+export async function countAt(
+  { provider, format, model, content, inputTokens }: Prepared,
+  headers: ReadonlyMap<string, string>,
+  closed: AbortSignal,
+): Promise<number | undefined> {
+  if (inputTokens !== undefined || provider.countTokens === undefined) return inputTokens
+  const signal = AbortSignal.any([closed, AbortSignal.timeout(WAIT_MS)])
+  try {
+    const told = await provider.countTokens({ format, model, body: content(), headers }, signal)
+    // The hold is made from it: a negative one would hold nothing.
+    return Number.isSafeInteger(told) && Number(told) > 0 ? told : undefined
+  } catch {
+    closed.throwIfAborted()
+    return undefined
+  }
 }

@@ -10,12 +10,12 @@ import type { EventForwarder, UpstreamCodec } from '../wire/contract/codec.ts'
 import { CITATIONS } from '../wire/contract/features.ts'
 import { sseComment, SseReader, writeSse } from '../wire/contract/sse.ts'
 import { exactly } from '../wire/json/exact.ts'
-import { setTargetHeaders } from './answer-headers.ts'
 import type { Answer } from './attempt.ts'
-import type { Books } from './books.ts'
-import type { ClientRequest } from './client-request.ts'
+import type { Books } from './billing.ts'
+import { setTargetHeaders } from './headers.ts'
 import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
+import type { ClientRequest } from './request.ts'
 
 /** The largest whole answer, or text of a stream. A hundred long choices with probabilities stay below it. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024

@@ -1,11 +1,10 @@
 // Weights, stickiness and order, over many conversations.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
-import { FREE } from '../catalog/prices.ts'
 import type { Model, Target } from '../catalog/models.ts'
+import { FREE } from '../catalog/prices.ts'
 import { SENTENCES } from '../core/sentences.ts'
-import { RetryBudget } from './retry-budget.ts'
+import { RetryBudget } from './breaker.ts'
 import { route } from './route.ts'
 
 const conversations = Array.from({ length: 4_000 }, (_, index) => `conversation ${index}`)

@@ -1,10 +1,12 @@
 // The one table of what /metrics reports, by name; docs/operating.md is tested against it. Label values come from the
 // configuration or the code, never from a client.
+import { ERROR_CODES } from '../core/errors.ts'
+import type { ErrorCode } from '../core/errors.ts'
 
 /** How the figures of several processes become one. */
 type Joining = 'sum' | 'min' | 'first'
 
-export type Metric = {
+type Metric = {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
@@ -167,11 +169,187 @@ export function figureOf(
   )
 }
 
-export function figureWith(metric: Metric, values: readonly Sample[]): Figure {
+function figureWith(metric: Metric, values: readonly Sample[]): Figure {
   const { name, type, help, joined = 'sum' } = metric
   return { name, type, help, aggregator: joined, values }
 }
 
-export function labelsOf({ labels }: Metric, values: readonly Label[]): Record<string, Label> {
+function labelsOf({ labels }: Metric, values: readonly Label[]): Record<string, Label> {
   return Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
+}
+
+// What this process has counted since its start. On the path of every request, so it joins no strings, and makes no
+// objects for what it has counted before; its figures are made only when requested (docs/decisions/0011).
+
+/** The part of a request's trace that is counted. */
+type CountedRequest = {
+  readonly endpoint?: string
+  readonly model?: string
+  readonly stream?: boolean
+  readonly firstTokenMs?: number
+  readonly attempts?: readonly { readonly target: string; readonly outcome: string }[]
+}
+
+type CountedOutcome = {
+  readonly status: number
+  readonly durationMs: number
+  readonly error: { readonly code: ErrorCode } | undefined
+}
+
+/** A list of models takes milliseconds, a long answer minutes. */
+const DURATION_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+const FIRST_TOKEN_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const COMMIT_BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+export class Counts {
+  #inFlight = 0
+  readonly #requests = new Counter(METRICS.requests)
+  readonly #errors = new Counter(METRICS.errors)
+  readonly #durations = new Histogram(METRICS.duration, DURATION_BOUNDS)
+  readonly #firstTokens = new Histogram(METRICS.firstToken, FIRST_TOKEN_BOUNDS)
+  readonly #attempts = new Counter(METRICS.attempts)
+  readonly #commits = new Histogram(METRICS.commits, COMMIT_BOUNDS)
+  #alarms = 0
+
+  constructor() {
+    // A counter that appears only with its first error shows no rise from 0 to 1.
+    for (const code of ERROR_CODES) this.#errors.begin(code)
+  }
+
+  requestBegan(): void {
+    this.#inFlight += 1
+  }
+
+  requestEnded(request: CountedRequest, { status, durationMs, error }: CountedOutcome): void {
+    const { endpoint = '', model = '', stream, firstTokenMs, attempts } = request
+    this.#inFlight -= 1
+    this.#requests.add(endpoint, model, status)
+    if (error !== undefined) this.#errors.add(error.code)
+    if (endpoint !== '') this.#durations.observe(durationMs, endpoint)
+    if (stream === true && firstTokenMs !== undefined)
+      this.#firstTokens.observe(firstTokenMs, model)
+    if (attempts === undefined) return
+    for (const { target, outcome } of attempts) this.#attempts.add(target, outcome)
+  }
+
+  committed(durationMs: number): void {
+    this.#commits.observe(durationMs, '')
+  }
+
+  alarmed(): void {
+    this.#alarms += 1
+  }
+
+  figures(): readonly Figure[] {
+    return [
+      figureOf(METRICS.processes, [[[], 1]]),
+      this.#requests.figure(),
+      figureOf(METRICS.inFlight, [[[], this.#inFlight]]),
+      this.#errors.figure(),
+      this.#durations.figure(),
+      this.#firstTokens.figure(),
+      this.#attempts.figure(),
+      this.#commits.figure(),
+      figureOf(METRICS.alarms, [[[], this.#alarms]]),
+    ]
+  }
+}
+
+/** Nested by label: three look-ups take a fraction of the time of joining the labels into one key. */
+class Cells<Cell> {
+  readonly #tree = new Map<Label, Map<Label, Map<Label, Cell>>>()
+  readonly #make: () => Cell
+
+  constructor(make: () => Cell) {
+    this.#make = make
+  }
+
+  at(first: Label, second: Label, third: Label): Cell {
+    return this.#tree.get(first)?.get(second)?.get(third) ?? this.#add(first, second, third)
+  }
+
+  *entries(): Iterable<readonly [labels: readonly Label[], cell: Cell]> {
+    for (const [first, seconds] of this.#tree)
+      for (const [second, thirds] of seconds)
+        for (const [third, cell] of thirds) yield [[first, second, third], cell]
+  }
+
+  #add(first: Label, second: Label, third: Label): Cell {
+    const seconds = this.#tree.get(first) ?? new Map<Label, Map<Label, Cell>>()
+    const thirds = seconds.get(second) ?? new Map<Label, Cell>()
+    const cell = this.#make()
+    this.#tree.set(first, seconds.set(second, thirds.set(third, cell)))
+    return cell
+  }
+}
+
+class Counter {
+  readonly #metric: Metric
+  readonly #cells = new Cells(() => ({ count: 0 }))
+
+  constructor(metric: Metric) {
+    this.#metric = metric
+  }
+
+  /** Reported from now on, beginning with 0. */
+  begin(first: Label): void {
+    this.#cells.at(first, '', '')
+  }
+
+  add(first: Label, second: Label = '', third: Label = ''): void {
+    this.#cells.at(first, second, third).count += 1
+  }
+
+  figure(): Figure {
+    const counts = Array.from(
+      this.#cells.entries(),
+      ([labels, { count }]) => [labels, count] as const,
+    )
+    return figureOf(this.#metric, counts)
+  }
+}
+
+/** With at most one label. */
+class Histogram {
+  readonly #metric: Metric
+  readonly #boundsSeconds: readonly number[]
+  readonly #cells: Cells<{ readonly counts: number[]; seconds: number }>
+
+  constructor(metric: Metric, boundsSeconds: readonly number[]) {
+    this.#metric = metric
+    this.#boundsSeconds = boundsSeconds
+    // The last count is for durations above all bounds.
+    this.#cells = new Cells(() => ({
+      counts: Array.from({ length: boundsSeconds.length + 1 }, () => 0),
+      seconds: 0,
+    }))
+  }
+
+  observe(durationMs: number, label: Label): void {
+    const cell = this.#cells.at(label, '', '')
+    const seconds = durationMs / 1_000
+    cell.seconds += seconds
+    let place = 0
+    while (seconds > (this.#boundsSeconds[place] ?? Infinity)) place += 1
+    cell.counts[place] = (cell.counts[place] ?? 0) + 1
+  }
+
+  figure(): Figure {
+    const { name } = this.#metric
+    const samples = Array.from(this.#cells.entries(), ([values, { counts, seconds }]) => {
+      const labels = labelsOf(this.#metric, values)
+      let count = 0
+      const buckets = counts.map((more, place) => {
+        count += more
+        const le = this.#boundsSeconds[place] ?? '+Inf'
+        return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
+      })
+      return [
+        ...buckets,
+        { metricName: `${name}_sum`, labels, value: seconds },
+        { metricName: `${name}_count`, labels, value: count },
+      ]
+    })
+    return figureWith(this.#metric, samples.flat())
+  }
 }

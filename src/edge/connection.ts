@@ -1,0 +1,93 @@
+// One timer for everything that is open. A stream that has been silent for a while sends a keep-alive, so that no proxy
+// takes it for dead; a client that reads nothing for long, or sends its body too slowly, is cut. The timer's coarse
+// clock also saves reading the time on every write.
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { LinkedList, type Link } from '../core/linked-list.ts'
+import { formatSize } from '../core/units.ts'
+import { encodeError } from '../wire/contract/errors.ts'
+
+export interface Watched {
+  look(nowMs: number): void
+}
+
+const LOOK_EVERY_MS = 1_000
+
+export class KeepAlive {
+  readonly #clock: Clock
+  readonly #watched = new LinkedList<Watched>()
+  readonly #timer: NodeJS.Timeout
+  nowMs: number
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.nowMs = clock.monotonicMs()
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  /** The caller removes the link when `one` closes. */
+  add(one: Watched): Link<Watched> {
+    return this.#watched.add(one)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  #look(): void {
+    this.nowMs = this.#clock.monotonicMs()
+    for (const one of this.#watched.members()) one.look(this.nowMs)
+  }
+}
+
+export function tooSlow(): GatewayError {
+  return new GatewayError('request_timeout', 'the request took too long to arrive: send it again')
+}
+
+// The answer to a connection whose bytes never become a valid request. Written by hand, because there is no response to
+// write to. The path is unknown, so the envelope is the chat family's.
+
+export const HEADER_BYTES_MAX = 64 * 1024
+
+type NoRequest = { readonly status: string; readonly error: GatewayError }
+
+/** By node's code for the problem, and what the connection has sent so far; undefined = nobody waits for an answer. */
+export function noRequestOf(problem: string | undefined, bytesRead: number): NoRequest | undefined {
+  // Health checks and browsers open connections that they may never use.
+  if (bytesRead === 0) return undefined
+  switch (problem) {
+    // The client is gone; its earlier requests are logged separately.
+    case 'ECONNRESET':
+      return undefined
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: '408 Request Timeout', error: tooSlow() }
+    case 'HPE_HEADER_OVERFLOW':
+      return {
+        status: '431 Request Header Fields Too Large',
+        error: invalid(`the headers are larger than ${formatSize(HEADER_BYTES_MAX)}`),
+      }
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return {
+        status: '413 Content Too Large',
+        error: invalid('the chunk extensions of the body are too large: send it without them'),
+      }
+    case undefined:
+    default:
+      return { status: '400 Bad Request', error: invalid('this is not an HTTP request') }
+  }
+}
+
+/** The whole answer; the connection ends with it. */
+export function writeNoRequest({ status, error }: NoRequest, requestId: string): string {
+  const body = JSON.stringify(encodeError('chat', error, requestId))
+  return (
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\nx-request-id: ${requestId}\r\n` +
+    `x-should-retry: ${error.retry !== 'never'}\r\nconnection: close\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  )
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', message)
+}

@@ -1,0 +1,135 @@
+// An HTTP request to the data plane, turned into what the flow takes. The flow sees no more of HTTP than this.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Credentials } from '../access/authenticate.ts'
+import type { Endpoint } from '../core/endpoints.ts'
+import { GatewayError } from '../core/errors.ts'
+import { SCRIPT_HEADER } from '../providers/sandbox/script.ts'
+import type { Trace } from '../telemetry/trace.ts'
+import type { Codec } from '../wire/contract/codec.ts'
+import type { Body } from './body.ts'
+import type { Arrival, FoundRoute } from './routes.ts'
+
+/** The client's headers that a provider may see. All others stay here, its credentials above all. */
+const PROVIDER_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta', SCRIPT_HEADER]
+
+/** The client's headers that refer to something in a provider account, which all keys share. */
+const ACCOUNT_HEADERS = ['anthropic-user-profile-id', 'anthropic-workspace-id']
+
+/** Betas that open a larger window than holds assume: only an operator sets them, for all (`providers.NAME.betas`). */
+const WIDER_WINDOW = /^context-1m\b/i
+
+/** Where clients name the conversation that a request belongs to. */
+const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id']
+
+export type Received = { readonly message: IncomingMessage; readonly body: Body }
+
+/** The parts of a request that the flow is given. */
+export class HttpArrival implements Arrival {
+  readonly requestId: string
+  readonly endpoint: Endpoint
+  readonly codec: Codec
+  readonly id: string
+  readonly credentials: Credentials
+  readonly providerHeaders: ReadonlyMap<string, string>
+  readonly dropped: readonly string[]
+  readonly session: string | undefined
+  readonly startedMs: number
+  readonly trace: Trace
+  readonly #received: Received
+
+  constructor(
+    received: Received,
+    { handler, id }: FoundRoute,
+    given: { readonly startedMs: number; readonly trace: Trace },
+  ) {
+    const { headers } = received.message
+    this.requestId = given.trace.requestId
+    this.endpoint = handler.endpoint
+    this.codec = handler.codec
+    this.id = id
+    this.credentials = {
+      family: handler.codec.family,
+      authorization: headers.authorization,
+      apiKey: single(headers['x-api-key']),
+    }
+    const betas = betasOf(headers['anthropic-beta'])
+    this.dropped = [
+      ...betas.dropped,
+      ...ACCOUNT_HEADERS.filter((name) => headers[name] !== undefined),
+    ]
+    this.providerHeaders = providerHeadersOf(headers, betas.kept)
+    this.session = sessionOf(headers)
+    this.startedMs = given.startedMs
+    this.trace = given.trace
+    this.#received = received
+  }
+
+  /** Read only when it is needed: a wrong value is reported only to clients with a valid key. */
+  readDryRun(): boolean {
+    return dryRunOf(this.#received.message.headers['x-tollgate-dry-run'])
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.#received.message.url?.split('?', 2)[1])
+  }
+
+  readBody(keyId: string): Promise<Buffer> {
+    return this.#received.body.read(keyId)
+  }
+
+  releaseBody(): void {
+    this.#received.body.release()
+  }
+}
+
+type Betas = { readonly kept: string | undefined; readonly dropped: readonly string[] }
+
+const NO_BETAS: Betas = { kept: undefined, dropped: [] }
+
+function betasOf(value: string | string[] | undefined): Betas {
+  const text = single(value)
+  if (text === undefined) return NO_BETAS
+  const names = text.split(',').map((name) => name.trim())
+  const kept = names.filter((name) => !WIDER_WINDOW.test(name))
+  if (kept.length === names.length) return { kept: text, dropped: [] }
+  const dropped = names
+    .filter((name) => WIDER_WINDOW.test(name))
+    .map((name) => `anthropic-beta.${name.slice(0, BETA_CHARACTERS_TOLD)}`)
+  return { kept: kept.length === 0 ? undefined : kept.join(','), dropped }
+}
+
+/** No beta has a longer name, and the header that lists them must stay short. */
+const BETA_CHARACTERS_TOLD = 40
+
+const NO_HEADERS: ReadonlyMap<string, string> = new Map()
+
+function providerHeadersOf(
+  headers: IncomingHttpHeaders,
+  betas: string | undefined,
+): ReadonlyMap<string, string> {
+  let found: Map<string, string> | undefined
+  for (const name of PROVIDER_HEADERS) {
+    const value = name === 'anthropic-beta' ? betas : single(headers[name])
+    if (value !== undefined) found = (found ?? new Map<string, string>()).set(name, value)
+  }
+  return found ?? NO_HEADERS
+}
+
+function sessionOf(headers: IncomingHttpHeaders): string | undefined {
+  for (const name of SESSION_HEADERS) {
+    const value = single(headers[name])
+    if (value !== undefined && value !== '') return value
+  }
+  return undefined
+}
+
+/** A client that asks for a dry run with an unknown value must not get a real call. */
+function dryRunOf(value: string | string[] | undefined): boolean {
+  if (value === undefined || value === '0' || value === 'false') return false
+  if (value === '1' || value === 'true') return true
+  throw new GatewayError('invalid_request', 'x-tollgate-dry-run must be 1 or 0')
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

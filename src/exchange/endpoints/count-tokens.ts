@@ -1,0 +1,69 @@
+// POST /v1/messages/count_tokens and /v1/responses/input_tokens: the input tokens of a request, by the provider's own
+// count where it gives one, else counted here. Costs nothing, so an exhausted budget does not refuse it; the rate limits
+// count it.
+import { permitModel } from '../../access/permit.ts'
+import { likelyInput } from '../../catalog/worst-case.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { EdgeCodec } from '../../wire/contract/codec.ts'
+import { textsOf } from '../../wire/contract/measure.ts'
+import { readCountCall } from '../../wire/messages/call.ts'
+import type { Parts } from '../exchange.ts'
+import { countAt, prepare } from '../prepare.ts'
+import type { Reply } from '../reply.ts'
+import { identify, readRequest } from '../request.ts'
+import type { ClientRequest, Incoming } from '../request.ts'
+import { answerFree } from './free.ts'
+
+/** In the messages format, where a request whose tokens are only counted needs no output limit. */
+export function countMessageTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
+  return count(
+    parts,
+    { incoming, readCall: readCountCall, answerOf: (tokens) => ({ input_tokens: tokens }) },
+    reply,
+  )
+}
+
+/** In the responses format: also of the conversation behind a request, which it may name by an id. */
+export function countResponseTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
+  const answerOf = (tokens: number) => ({ object: 'response.input_tokens', input_tokens: tokens })
+  return count(parts, { incoming, readCall: incoming.codec.readCall, answerOf }, reply)
+}
+
+type Counting = {
+  readonly incoming: Incoming
+  readonly readCall: EdgeCodec['readCall']
+  readonly answerOf: (tokens: number) => JsonObject
+}
+
+async function count(
+  parts: Parts,
+  { incoming, readCall, answerOf }: Counting,
+  reply: Reply,
+): Promise<void> {
+  const { trace } = incoming
+  const caller = await identify(parts, incoming)
+  const request = await readRequest(parts, incoming, { keyId: caller.keyId, readCall })
+  const { call } = request
+  const model = permitModel(parts.catalog(), caller, { call, kind: 'chat' })
+  trace.model = model.id
+  const { destinations } = parts.route(caller, model, request)
+  const [first] = await prepare(request, destinations)
+  const dropped = first?.dropped ?? []
+  const asked = { asking: incoming, caller, model: call.model, dropped, reply }
+  await answerFree(parts, asked, async () => {
+    const headers = incoming.providerHeaders
+    const told = first === undefined ? undefined : await countAt(first, headers, reply.closed)
+    return JSON.stringify(answerOf(told ?? (await countHere(parts, request, readCall))))
+  })
+}
+
+async function countHere(
+  { tokenizer }: Parts,
+  request: ClientRequest,
+  readCall: EdgeCodec['readCall'],
+): Promise<number> {
+  const { call, content } = request
+  await request.nextStep()
+  const counted = await tokenizer.count(textsOf(readCall, content.value))
+  return likelyInput(call.input, counted?.likely)
+}

@@ -1,0 +1,96 @@
+// GET /v1/key and /v1/requests/{id}: what a key may know about itself. Needs no permission, and shows nothing of any
+// other key.
+import { authenticate } from '../../access/authenticate.ts'
+import type { Authenticator, Caller } from '../../access/authenticate.ts'
+import { noEndpointAllowed, noModelCallable } from '../../access/permit.ts'
+import { refusalOf } from '../../access/refusal.ts'
+import type { Catalog } from '../../catalog/models.ts'
+import { NO_COST } from '../../catalog/worst-case.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { iso, usd } from '../../core/value-json.ts'
+import type { UsageRow } from '../../ledger/books.ts'
+import type { Balance, Ledger } from '../../ledger/ledger.ts'
+import { requestJson } from '../../ledger/usage-json.ts'
+import type { KeyJson } from '../../store/key-json.ts'
+import type { Reply } from '../reply.ts'
+import type { Asking } from '../request.ts'
+import { freeAsk } from './free.ts'
+
+export type OwnKeyParts = {
+  readonly authenticator: Authenticator
+  readonly ledger: Ledger
+  catalog(): Catalog
+  /** The key's JSON, in the form used everywhere else. */
+  describeKey(keyId: string): Promise<KeyJson>
+  findUsage(requestId: string): Promise<UsageRow | undefined>
+}
+
+export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Reply): Promise<void> {
+  const caller = await callerOf(parts, asking)
+  const key = await parts.describeKey(caller.keyId)
+  const balances = await parts.ledger.balances(caller.keyId)
+  const blocked = await blockOf(parts, asking, caller)
+  const remaining = balances?.frame.remainingNanodollars ?? null
+  await reply.end(
+    JSON.stringify({
+      ...key,
+      ...(balances !== undefined && figuresOf(balances.key)),
+      frame: { remaining: usd(remaining) },
+      blocked_by:
+        blocked === null
+          ? null
+          : { code: blocked.code, message: blocked.message, ...blocked.details.facts },
+    }),
+  )
+}
+
+/** What would block the cheapest possible call, and thus every call that costs anything; null = nothing. */
+async function blockOf(
+  { catalog, ledger }: OwnKeyParts,
+  asking: Asking,
+  caller: Caller,
+): Promise<GatewayError | null> {
+  if (caller.permissions.size === 0) return noEndpointAllowed()
+  const modelBlock = noModelCallable(catalog(), caller)
+  if (modelBlock !== undefined) return modelBlock
+  const outcome = await ledger.dryRun({
+    ...freeAsk({ asking, caller, model: '' }),
+    candidates: [{ ...NO_COST, fixedPicodollars: caller.mode === 'test' ? 0n : 1n }],
+    whenTight: 'refuse',
+    estimatedTokens: 1,
+  })
+  return outcome.reserved ? null : refusalOf(caller, outcome)
+}
+
+/** As the ledger sees them, by the database's clock: this node's clock may be wrong. */
+function figuresOf(balance: Balance): Partial<KeyJson> {
+  const { spentNanodollars, heldNanodollars, remainingNanodollars, resetsAt } = balance
+  return {
+    spent: usd(spentNanodollars),
+    held: usd(heldNanodollars),
+    remaining: usd(remainingNanodollars),
+    resets_at: iso(resetsAt),
+  }
+}
+
+export async function showOwnRequest(
+  parts: OwnKeyParts,
+  asking: Asking & { readonly id: string },
+  reply: Reply,
+): Promise<void> {
+  const caller = await callerOf(parts, asking)
+  const row = await parts.findUsage(asking.id)
+  if (row === undefined || row.keyId !== caller.keyId) {
+    throw new GatewayError(
+      'not_found',
+      `this key has no request "${asking.id.slice(0, 100)}" on record: it may still be running, or it was refused, or its record has expired`,
+    )
+  }
+  const told = { id: row.requestId, object: 'tollgate.request', ...requestJson(row) }
+  await reply.end(JSON.stringify(told))
+}
+
+/** Checks no permission and notes no use: a key that asks about itself does not count as used. */
+function callerOf({ authenticator }: OwnKeyParts, { credentials, trace }: Asking): Promise<Caller> {
+  return authenticate(authenticator, credentials, trace)
+}

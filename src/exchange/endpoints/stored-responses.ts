@@ -1,0 +1,174 @@
+// GET and DELETE /v1/responses/{id}, and the list of its input items: a key's own stored responses and no others.
+import { createHash } from 'node:crypto'
+import { GatewayError, invalidRequest, unsupportedParameter } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { objectOf, stringOf } from '../../core/json.ts'
+import type { ResponseName } from '../../store/responses.ts'
+import { itemType } from '../../wire/responses/fields.ts'
+import type { Reply } from '../reply.ts'
+import type { Asking, IdentifyParts } from '../request.ts'
+import { identify } from '../request.ts'
+import type { ResponsesState, StoredResponse } from '../responses/state.ts'
+import { findResponse, forgetResponse } from '../responses/state.ts'
+import { answerFree } from './free.ts'
+import type { FreeParts } from './free.ts'
+
+type StoredParts = IdentifyParts & FreeParts & { readonly responses: ResponsesState }
+
+/** A request about one stored response. */
+type AskingForStored = Asking & { readonly id: string; readonly query: URLSearchParams }
+
+export async function showResponse(
+  parts: StoredParts,
+  asking: AskingForStored,
+  reply: Reply,
+): Promise<void> {
+  await answerAbout(parts, { asking, reply }, async (name) => {
+    if (asking.query.get('stream') === 'true') throw notStreamed()
+    const { response } = await storedAs(parts, name)
+    return JSON.stringify(response)
+  })
+}
+
+export async function listInputItems(
+  parts: StoredParts,
+  asking: AskingForStored,
+  reply: Reply,
+): Promise<void> {
+  await answerAbout(parts, { asking, reply }, async (name) => {
+    const stored = await storedAs(parts, name)
+    return JSON.stringify(pageOfItems(stored, asking.query))
+  })
+}
+
+export async function deleteResponse(
+  parts: StoredParts,
+  asking: AskingForStored,
+  reply: Reply,
+): Promise<void> {
+  const look = (name: ResponseName) => storedAs(parts, name)
+  await answerAbout(parts, { asking, reply, look }, async (name) => {
+    if (!(await forgetResponse(parts.responses, name))) throw notFound(name)
+    return JSON.stringify({ id: name.id, object: 'response', deleted: true })
+  })
+}
+
+type About = {
+  readonly asking: AskingForStored
+  readonly reply: Reply
+  /** What a dry run does instead of work that changes something. */
+  readonly look?: (name: ResponseName) => Promise<unknown>
+}
+
+async function answerAbout(
+  parts: StoredParts,
+  { asking, reply, look }: About,
+  work: (name: ResponseName) => Promise<string>,
+): Promise<void> {
+  const caller = await identify(parts, asking)
+  const name = { keyId: caller.keyId, id: asking.id }
+  const call = { asking, caller, model: '', reply, look: () => (look ?? work)(name) }
+  await answerFree(parts, call, () => work(name))
+}
+
+async function storedAs(parts: StoredParts, name: ResponseName): Promise<StoredResponse> {
+  const stored = await findResponse(parts.responses, name)
+  if (stored === undefined) throw notFound(name)
+  return stored
+}
+
+function notFound({ id }: ResponseName): GatewayError {
+  return new GatewayError(
+    'response_not_found',
+    `this key has no stored response "${id.slice(0, 100)}"`,
+  )
+}
+
+/** The events are not kept, and a client that expects a stream would read a plain answer as an empty one. */
+function notStreamed(): GatewayError {
+  return unsupportedParameter('stream', 'a stored response is returned whole: leave stream out')
+}
+
+// The input of a stored response as clients list it: every item in its long form, with an id, page by page.
+
+const LIMIT_DEFAULT = 20
+const LIMIT_MAX = 100
+
+type Stored = { readonly id: string; readonly input: readonly Json[] }
+
+/** One page, newest first unless asked otherwise. `query` has order, limit and after. */
+export function pageOfItems(stored: Stored, query: URLSearchParams): JsonObject {
+  const limit = limitOf(query.get('limit'))
+  const listed = listedItems(stored)
+  const ordered = orderOf(query.get('order')) === 'asc' ? listed : listed.toReversed()
+  const start = startOf(ordered, query.get('after'))
+  const data = ordered.slice(start, start + limit)
+  return {
+    object: 'list',
+    data,
+    first_id: data.at(0)?.['id'] ?? null,
+    last_id: data.at(-1)?.['id'] ?? null,
+    has_more: start + limit < ordered.length,
+  }
+}
+
+function limitOf(text: string | null): number {
+  if (text === null) return LIMIT_DEFAULT
+  const limit = Number(text)
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit
+  throw invalidRequest('limit', `limit must be a whole number from 1 to ${LIMIT_MAX}`)
+}
+
+function orderOf(text: string | null): 'asc' | 'desc' {
+  if (text === null || text === 'desc') return 'desc'
+  if (text === 'asc') return 'asc'
+  throw invalidRequest('order', 'order must be asc or desc')
+}
+
+function startOf(items: readonly JsonObject[], after: string | null): number {
+  if (after === null) return 0
+  const index = items.findIndex((item) => item['id'] === after)
+  if (index >= 0) return index + 1
+  throw invalidRequest('after', 'after must be the id of an item of this response')
+}
+
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['function_call_output', 'fco'],
+  ['custom_tool_call', 'ctc'],
+  ['custom_tool_call_output', 'ctco'],
+])
+
+/** Some providers give every answer the same id: the first item keeps it, the others get a derived one. */
+function listedItems({ id, input }: Stored): readonly JsonObject[] {
+  const ids = new Set<string>()
+  return input.map((item, index) => {
+    const given = objectOf(item)
+    const own = stringOf(given['id'])
+    const isFirst = own !== undefined && !ids.has(own)
+    if (isFirst) ids.add(own)
+    return listedItem(given, isFirst ? own : derivedId(given, `${id}/${index}`))
+  })
+}
+
+/** Derived from the item's place, so it is the same on every page and need not be stored. */
+function derivedId(item: JsonObject, place: string): string {
+  const digest = createHash('sha256').update(place).digest('hex').slice(0, 26)
+  return `${PREFIXES.get(itemType(item)) ?? 'item'}_${digest}`
+}
+
+function listedItem(given: JsonObject, id: string): JsonObject {
+  const type = itemType(given)
+  if (type !== 'message') return { ...given, id }
+  return { ...given, id, type, status: given['status'] ?? 'completed', content: contentOf(given) }
+}
+
+function contentOf(message: JsonObject): Json {
+  const { role, content } = message
+  if (typeof content !== 'string') return content ?? []
+  return role === 'assistant'
+    ? [{ type: 'output_text', text: content, annotations: [], logprobs: [] }]
+    : [{ type: 'input_text', text: content }]
+}

@@ -1,0 +1,124 @@
+// The headers of an answer: caps, waits, costs and limits in the client's words, whatever fields and models are called.
+import assert from 'node:assert/strict'
+import { validateHeaderValue } from 'node:http'
+import { test } from 'node:test'
+import type { Admission } from '../access/admit.ts'
+import type { Balances, Settled } from '../ledger/ledger.ts'
+import {
+  setAdmissionHeaders,
+  setBalanceHeaders,
+  setSettledHeaders,
+  setTargetHeaders,
+} from './headers.ts'
+import type { Prepared } from './prepare.ts'
+import type { Reply } from './reply.ts'
+
+const NOW = Date.UTC(2026, 10, 15, 12)
+
+const left = (nanodollars: bigint | null) => ({ remainingNanodollars: nanodollars })
+const BALANCES = {
+  key: left(2_500_000_000n),
+  frame: left(1_000_000_000n),
+  requests: { limit: 60, remaining: 7, resetsAt: NOW + 1_001 },
+  tokens: { limit: 9_000, remaining: 0, resetsAt: NOW - 1 },
+} as Balances
+
+/** What is set in the head of a reply. */
+function headersOf(set: (reply: Reply) => void): Record<string, string> {
+  const headers = new Map<string, string>()
+  set({ setHeader: headers.set.bind(headers) } as unknown as Reply)
+  return Object.fromEntries(headers)
+}
+
+test('each family gets limits in its own headers: chat counts down to the reset, messages names its time', () => {
+  const told = (family: 'chat' | 'messages') =>
+    headersOf((reply) => setBalanceHeaders(reply, BALANCES, { family, now: NOW }))
+  assert.deepEqual(told('chat'), {
+    'x-tollgate-budget-remaining': '1',
+    'x-ratelimit-limit-requests': '60',
+    'x-ratelimit-remaining-requests': '7',
+    'x-ratelimit-reset-requests': '2s',
+    'x-ratelimit-limit-tokens': '9000',
+    'x-ratelimit-remaining-tokens': '0',
+    'x-ratelimit-reset-tokens': '0s',
+  })
+  assert.deepEqual(told('messages'), {
+    'x-tollgate-budget-remaining': '1',
+    'anthropic-ratelimit-requests-limit': '60',
+    'anthropic-ratelimit-requests-remaining': '7',
+    'anthropic-ratelimit-requests-reset': '2026-11-15T12:00:01.001Z',
+    'anthropic-ratelimit-tokens-limit': '9000',
+    'anthropic-ratelimit-tokens-remaining': '0',
+    'anthropic-ratelimit-tokens-reset': '2026-11-15T11:59:59.999Z',
+  })
+})
+
+test('limits that are not set have no headers', () => {
+  const unlimited = { key: left(null), frame: left(null), requests: null, tokens: null }
+  const set = (reply: Reply) =>
+    setBalanceHeaders(reply, unlimited as Balances, { family: 'chat', now: NOW })
+  assert.deepEqual(headersOf(set), {})
+})
+
+test('a cap and a wait are reported if there was one, and a stream reports its limits in its head', () => {
+  const told = (hold: { capped: boolean; waitedMs: number }, stream: boolean) => {
+    const balances: Balances[] = []
+    const admission = { hold: { ...hold, outputTokens: 300, balances: BALANCES }, call: { stream } }
+    const headers = headersOf((reply) =>
+      setAdmissionHeaders(reply, admission as Admission, { tell: (told) => balances.push(told) }),
+    )
+    return { headers, balances }
+  }
+  assert.deepEqual(told({ capped: true, waitedMs: 12.6 }, true), {
+    headers: { 'x-tollgate-output-cap': '300', 'x-tollgate-queued-ms': '13' },
+    balances: [BALANCES],
+  })
+  assert.deepEqual(told({ capped: false, waitedMs: 0 }, false), { headers: {}, balances: [] })
+})
+
+test('a whole answer reports its cost, and the limits after it if they are known', () => {
+  const spooled: Settled = {
+    durableIn: 'spool',
+    costNanodollars: 1_500_000n,
+    overrunNanodollars: 0n,
+  }
+  for (const [settled, headers, limits] of [
+    [undefined, {}, []],
+    [spooled, { 'x-tollgate-cost': '0.0015' }, []],
+    [{ ...spooled, balances: BALANCES }, { 'x-tollgate-cost': '0.0015' }, [BALANCES]],
+  ] as const) {
+    const told: Balances[] = []
+    const teller = { tell: (balances: Balances) => void told.push(balances) }
+    assert.deepEqual(
+      headersOf((reply) => setSettledHeaders(reply, settled, teller)),
+      headers,
+    )
+    assert.deepEqual(told, limits)
+  }
+})
+
+test('a list too long for a header is cut and marked as cut', () => {
+  const dropped = (characters: number) => {
+    const target = { provider: { name: 'local' }, model: 'm', dropped: ['x'.repeat(characters)] }
+    return headersOf((reply) => setTargetHeaders(reply, target as unknown as Prepared))[
+      'x-tollgate-dropped'
+    ]
+  }
+  assert.equal(dropped(1_000), 'x'.repeat(1_000))
+  assert.equal(dropped(1_001), `${'x'.repeat(1_000)}...`)
+  const whole = { provider: { name: 'local' }, model: 'm', dropped: [] } as unknown as Prepared
+  assert.deepEqual(
+    headersOf((reply) => setTargetHeaders(reply, whole)),
+    { 'x-tollgate-target': 'local/m' },
+  )
+})
+
+test('characters that a header cannot carry are replaced', () => {
+  const target = { provider: { name: 'local' }, model: '通义-7b', dropped: ['größe', '🚪\n'] }
+  const headers = headersOf((reply) => setTargetHeaders(reply, target as unknown as Prepared))
+  for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value)
+  assert.deepEqual(headers, {
+    'x-tollgate-target': 'local/??-7b',
+    'x-tollgate-dropped': 'gr??e, ???',
+  })
+})

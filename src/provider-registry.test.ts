@@ -1,0 +1,74 @@
+// When a price becomes another one, and what a reload leaves of what is known about targets: all of it for those that
+// stay as they are, and nothing for those that became others.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { SAMPLE_CALLER } from '../test/samples/caller.ts'
+import { loadConfig } from './config/load.ts'
+import type { Config } from './config/load.ts'
+import { systemClock } from './core/clock.ts'
+import { Supply } from './provider-registry.ts'
+import { HttpClient } from './providers/upstream/http.ts'
+
+test('a price applies from its start time', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-supply-'))
+  const http = new HttpClient({})
+  context.after(async () => {
+    await http.close()
+    rmSync(folder, { recursive: true })
+  })
+  writeFileSync(
+    join(folder, 'tollgate.yaml'),
+    `providers: { deepseek: { kind: openai, preset: deepseek, api_key: k } }
+models: { deepseek-v4-flash: { targets: [deepseek/deepseek-v4-flash] } }`,
+  )
+  let now = Date.parse('2026-11-17T05:59:59.999Z')
+  const clock = { ...systemClock, now: () => now }
+  const config = loadConfig({ env: {}, folder })
+  const supply = new Supply(config, { http, clock, log: { error: () => {} } })
+  const inputPrice = () => supply.catalog.get('deepseek-v4-flash')?.price?.rates.input
+
+  assert.equal(inputPrice(), 220_000n)
+  now += 1
+  assert.equal(inputPrice(), 440_000n)
+})
+
+test('a reload clears the rest of a target whose address changed, and of no other', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-supply-'))
+  const http = new HttpClient({})
+  const configWith = (moved: string): Config => {
+    const models = ['moved', 'stays'].map(
+      (name) => `${name}: { targets: [${name}/m], price: free, context: 1000, max_output: 100 }`,
+    )
+    writeFileSync(
+      join(folder, 'tollgate.yaml'),
+      `providers:
+  moved: { kind: openai, base_url: "${moved}", api: chat }
+  stays: { kind: openai, base_url: "http://127.0.0.1:1/v1", api: chat }
+models: { ${models.join(', ')} }`,
+    )
+    return loadConfig({ env: {}, folder })
+  }
+  const log = { error: () => {} }
+  const supply = new Supply(configWith('http://127.0.0.1:2/v1'), { http, clock: systemClock, log })
+  context.after(async () => {
+    await http.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  const standings = (): string[] =>
+    ['moved', 'stays'].map((provider) => supply.standingOf({ provider, model: 'm' }).name)
+
+  assert.deepEqual(standings(), ['uncalled', 'uncalled'])
+  for (const name of ['moved', 'stays']) {
+    const model = supply.catalog.get(name)
+    assert.ok(model)
+    const [destination] = supply.route(SAMPLE_CALLER, model, { affinity: '' }).destinations
+    destination?.breaker?.begin()({ failed: 'busy', retryAfterSeconds: 300 })
+  }
+  assert.deepEqual(standings(), ['resting', 'resting'])
+  supply.replace(configWith('http://127.0.0.1:3/v1'))
+  assert.deepEqual(standings(), ['uncalled', 'resting'])
+})
