@@ -11,7 +11,7 @@ import { errorType } from '../src/wire/contract/errors.ts'
 
 const floors = (
   'core telemetry wire catalog store ledger routing providers ' +
-  'access exchange admin edge config supply gateway cli'
+  'access exchange admin edge config provider-registry gateway cli'
 ).split(' ')
 
 /** An external dependency, the pattern of its use, and the files that may use it. */

@@ -253,15 +253,16 @@ function isExact(request: AdmissionRequest): boolean {
   return request.caller.mode === 'live' && request.candidates().every(isKnown)
 }
 
-// Targets whose provider counted more input than was held for: the bound was too low. It is raised for the life of this
-// process, so that not every request repeats the mistake. Kept per target and by what the bound rested on: a client can
-// cause a recount that is too low, and that says nothing about bounds from bytes.
-
 type Name = { readonly provider: string; readonly model: string }
 
 /** What an input bound rests on: the bytes of a request, or a count of its tokens. */
 type Basis = 'bytes' | 'count'
 
+/**
+ * Targets whose provider counted more input than was held for: the bound was too low. It is raised for the life of
+ * this process, so that not every request repeats the mistake. Kept per target and by what the bound rested on: a
+ * client can cause a recount that is too low, and that says nothing about bounds from bytes.
+ */
 export class RaisedBounds {
   readonly #factors = new Map<string, number>()
 

@@ -124,9 +124,7 @@ function unknownKey(): GatewayError {
   )
 }
 
-// Who is calling: as much of an external key as a request needs, read from the store. A plain value, made once and
-// passed forward.
-
+/** As much of an external key as a request needs. A plain value, made once and passed forward. */
 export type Caller = {
   readonly keyId: string
   readonly name: string
@@ -173,12 +171,11 @@ function callerOf(key: Key, secret: Pick<Caller, 'secretValidUntil' | 'secretHas
   }
 }
 
-// The calling keys, in memory: a bounded copy of what the store has, dropped at once when the store changes.
-
 const KEYS_MAX = 100_000
 /** Unknown secrets are remembered for a while, so that repeated guesses do not reach the database each time. */
 const UNKNOWN_MAX = 10_000
 
+/** The calling keys, in memory: a bounded copy of what the store has, dropped at once when the store changes. */
 export class KeyDirectory {
   readonly #load: (hash: string) => Promise<Caller | undefined>
   readonly #callers = new Map<string, Caller>()
@@ -218,11 +215,12 @@ export class KeyDirectory {
   }
 }
 
-// When each key was last used, and each of its secrets during a rotation. Gathered, and written every few seconds: it
-// helps people find unused keys, and is not worth a write per request.
-
 const WRITE_EVERY_MS = 5_000
 
+/**
+ * When each key was last used, and each of its secrets during a rotation. Gathered, and written every few seconds: it
+ * helps people find unused keys, and is not worth a write per request.
+ */
 export class LastUse {
   readonly #clock: Clock
   readonly #write: (used: Used) => Promise<void>

@@ -1,4 +1,4 @@
-// The ledger's refusals as errors for the caller: which limit, how much, until when, and what would help.
+// Refusals of a key, in words that tell its owner what to do: which limit, how much, until when, and what would help.
 import { AssertionError } from 'node:assert'
 import { GatewayError } from '../core/errors.ts'
 import { formatUsd } from '../core/money.ts'
@@ -139,9 +139,7 @@ function moment(at: number): string {
   return `${MOMENT.format(at).replace(',', '')} UTC`
 }
 
-// Why a key that exists may not be used, in words that tell its owner what to do. Used wherever that is noticed first:
-// at authentication, in the ledger, or when a running answer is cut.
-
+/** Also when a running answer is cut. */
 export function revokedKey(): GatewayError {
   return new GatewayError(
     'revoked_api_key',

@@ -1,6 +1,5 @@
-// One timer for everything that is open. A stream that has been silent for a while sends a keep-alive, so that no proxy
-// takes it for dead; a client that reads nothing for long, or sends its body too slowly, is cut. The timer's coarse
-// clock also saves reading the time on every write.
+// What happens on a connection apart from its requests: the one timer that watches everything open on it, and the answer
+// to bytes that never become a request.
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { LinkedList, type Link } from '../core/linked-list.ts'
@@ -13,6 +12,11 @@ export interface Watched {
 
 const LOOK_EVERY_MS = 1_000
 
+/**
+ * One timer for everything that is open. A stream that has been silent for a while sends a keep-alive, so that no proxy
+ * takes it for dead; a client that reads nothing for long, or sends its body too slowly, is cut. The timer's coarse
+ * clock also saves reading the time on every write.
+ */
 export class KeepAlive {
   readonly #clock: Clock
   readonly #watched = new LinkedList<Watched>()
@@ -45,9 +49,6 @@ export function tooSlow(): GatewayError {
   return new GatewayError('request_timeout', 'the request took too long to arrive: send it again')
 }
 
-// The answer to a connection whose bytes never become a valid request. Written by hand, because there is no response to
-// write to. The path is unknown, so the envelope is the chat family's.
-
 export const HEADER_BYTES_MAX = 64 * 1024
 
 type NoRequest = { readonly status: string; readonly error: GatewayError }
@@ -78,8 +79,9 @@ export function noRequestOf(problem: string | undefined, bytesRead: number): NoR
   }
 }
 
-/** The whole answer; the connection ends with it. */
+/** The whole answer, written by hand, because there is no response to write to; the connection ends with it. */
 export function writeNoRequest({ status, error }: NoRequest, requestId: string): string {
+  // The path is unknown, so the envelope is the chat family's.
   const body = JSON.stringify(encodeError('chat', error, requestId))
   return (
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\nx-request-id: ${requestId}\r\n` +

@@ -71,8 +71,6 @@ function post(
   return { method: 'POST', path, handler: { endpoint, codec: codecOf(format), run } }
 }
 
-// The handler of a data-plane path, or what is wrong with the path, in words for someone who is setting up a client.
-
 const find = makeRouter<Handler>(ROUTES)
 
 /** OpenAI has endpoints of its own, such as compact, where only the id of a response can stand here. */
@@ -118,9 +116,6 @@ function hintFor(path: string): string {
     : ''
 }
 
-// Finds the handler of a method and a path. HEAD is answered where GET is: node leaves out the body. Paths are exact but for one placeholder: `{id}`, or `{name}`, which may
-// contain slashes because model names may. Of several patterns that match, the longest wins.
-
 type Route<Handler> = {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
@@ -137,6 +132,11 @@ type Found<Handler> =
   | { readonly found: 'other methods'; readonly methods: readonly string[] }
   | { readonly found: 'nothing' }
 
+/**
+ * Finds the handler of a method and a path. HEAD is answered where GET is: node leaves out the body. Paths are exact
+ * but for one placeholder: `{id}`, or `{name}`, which may contain slashes because model names may. Of several patterns
+ * that match, the longest wins.
+ */
 export function makeRouter<Handler>(
   routes: readonly Route<Handler>[],
 ): (method: string, path: string) => Found<Handler> {

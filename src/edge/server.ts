@@ -329,8 +329,7 @@ function draining(): GatewayError {
   })
 }
 
-// An address that cannot be listened on.
-
+/** An address that cannot be listened on. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
   readonly place: { readonly host: string; readonly port: number }

@@ -185,9 +185,6 @@ function allRest(prepared: readonly Prepared[]): GatewayError {
   )
 }
 
-// A provider's error response as a GatewayError. What it says about the request goes to the client; what it says about
-// the operator's account is for the operator to fix, and the client learns only that the provider failed.
-
 /** A day: no provider means more, and the client must be given a plain number of seconds. */
 const RETRY_AFTER_SECONDS_MAX = 86_400
 /** A provider's verdict on the request itself. */
@@ -197,6 +194,10 @@ const TIMED_OUT = [408, 504, 524]
 /** Credentials, payment, rights, and names that do not exist. */
 const FOR_OPERATOR = [401, 402, 403, 404]
 
+/**
+ * A provider's error response as a GatewayError. What it says about the request goes to the client; what it says about
+ * the operator's account is for the operator to fix, and the client learns only that the provider failed.
+ */
 export async function readFailure(
   answer: UpstreamAnswer,
   codec: UpstreamCodec,

@@ -352,14 +352,12 @@ function targetOf({ provider, model }: Prepared) {
   return { provider: provider.name, model }
 }
 
-// How a request ended, as the books show it: the status its client was given, and what went wrong.
-
 type Ended = Pick<Settlement, 'status' | 'errorCode'>
 
 const WELL: Ended = { status: 200, errorCode: null }
 const GONE: Ended = { status: CLIENT_GONE_STATUS, errorCode: 'client_gone' }
 
-/** Undefined = nothing went wrong. */
+/** How a request ended: the status its client was given, and what went wrong; undefined = nothing. */
 export function endedWith(failure: unknown): Ended {
   if (failure === undefined) return WELL
   if (failure instanceof ClientGone) return GONE

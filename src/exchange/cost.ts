@@ -1,5 +1,5 @@
 // What a request is charged: by the provider's own count if that count is possible, else by what was received, and
-// never nothing once a model has begun to work. Pure; `books.ts` records it.
+// never nothing once a model has begun to work. Pure; `billing.ts` records it.
 import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
 import type { Cost, CostLine, Price } from '../catalog/prices.ts'
 import { likelyInput, likelyTokens, textTokensAtMost } from '../catalog/worst-case.ts'
@@ -173,9 +173,10 @@ function chargesAllInput({ input, isCut }: Billable): boolean {
   return isCut && input.unbounded
 }
 
-// What was received so far, and the provider's usage once it is known: everything the bill is made from. Counts before
-// anything is passed on, so cutting a stream early saves nothing.
-
+/**
+ * What was received so far, and the provider's usage once it is known: everything the bill is made from. Counts before
+ * anything is passed on, so cutting a stream early saves nothing.
+ */
 export class Meter {
   /** The provider's latest totals. */
   usage: Usage | undefined

@@ -262,10 +262,7 @@ function noDestination(model: string): GatewayError {
   )
 }
 
-// Fields that one provider refuses although others of its format accept them. The provider's own code leaves them out;
-// this reports them to the client, under the client's names.
-
-/** The same target, with what its provider will leave out added to `dropped`. */
+/** Some providers refuse fields that others of their format accept. Their code leaves them out, and the client is told. */
 function tellingLeftOut(request: ClientRequest, prepared: Prepared): Prepared {
   const names = leftOutOf(request, prepared)
   if (names.length === 0) return prepared
@@ -287,13 +284,13 @@ function leftOutOf(request: ClientRequest, prepared: Prepared): readonly string[
     .flatMap((name) => clientName(name, { from: format, to: request.codec.format }) ?? [])
 }
 
-// The input tokens of a request by its provider's own count. Asking is free, so it needs no hold, but it takes a round
-// trip: worth it only if a client asks for a count, or if a request does not fit otherwise.
-
 /** A slower provider is not waited for: there is another way to count. */
 const WAIT_MS = 3_000
 
-/** Undefined if the provider gives no count, none that can be true, or not in time. */
+/**
+ * The input tokens by the provider's own count; undefined if it gives none, none that can be true, or not in time. Costs
+ * nothing but a round trip: worth it only if a client asks for a count, or if a request does not fit otherwise.
+ */
 export async function countAt(
   { provider, format, model, content, inputTokens }: Prepared,
   headers: ReadonlyMap<string, string>,

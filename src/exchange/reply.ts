@@ -44,8 +44,6 @@ export class ClientGone extends Error {
   }
 }
 
-// The running exchanges by key, so that a revoked key gets no further byte.
-
 /** Something that can be ended early, with a reason that those working on it can see. */
 interface Cuttable {
   cut(why: GatewayError): void
@@ -53,6 +51,7 @@ interface Cuttable {
 
 type RunningExchange = { readonly keyId: string; readonly exchange: Cuttable }
 
+/** The running exchanges by key, so that a revoked key gets no further byte. */
 export class Running {
   readonly #exchanges = new LinkedList<RunningExchange>()
 

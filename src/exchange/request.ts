@@ -189,8 +189,7 @@ function withDropped(call: Call, dropped: readonly string[]): Call {
   }
 }
 
-// A request as the edge received it, and the key behind it: what every handler of the data plane begins with.
-
+/** A request as the edge received it: what every handler of the data plane begins with. */
 export type Asking = {
   readonly requestId: string
   readonly endpoint: Endpoint

@@ -136,13 +136,14 @@ export class Breaker {
   }
 }
 
-// How many requests may be sent a second time: a fifth of all that arrive, so that a provider in trouble does not get
-// twice the work. Unused retries are saved up, because a target that dies fails all its requests at once.
-
 const EARNED_PER_REQUEST = 0.2
 const SAVED_AT_FIRST = 100
 const SAVED_MAX = 1_000
 
+/**
+ * How many requests may be sent a second time: a fifth of all that arrive, so that a provider in trouble does not get
+ * twice the work. Unused retries are saved up, because a target that dies fails all its requests at once.
+ */
 export class RetryBudget {
   #saved = SAVED_AT_FIRST
 

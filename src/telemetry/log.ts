@@ -145,9 +145,10 @@ function toStandardOutput(text: string): boolean {
   return hasRoom
 }
 
-// The log for someone watching it at a terminal: without the requests that the web interface makes by itself, so that
-// the first link and the calls of programs stay in sight. A log that is kept has every line.
-
+/**
+ * The log for someone watching it at a terminal: without the requests that the web interface makes by itself, so that
+ * the first link and the calls of programs stay in sight. A log that is kept has every line.
+ */
 export function terminalLog(log: Log): Log {
   return {
     ...log,

@@ -1,5 +1,5 @@
-// The one table of what /metrics reports, by name; docs/operating.md is tested against it. Label values come from the
-// configuration or the code, never from a client.
+// What /metrics reports: the one table of it by name, which docs/operating.md is tested against, and what this process
+// has counted. Label values come from the configuration or the code, never from a client.
 import { ERROR_CODES } from '../core/errors.ts'
 import type { ErrorCode } from '../core/errors.ts'
 
@@ -178,9 +178,6 @@ function labelsOf({ labels }: Metric, values: readonly Label[]): Record<string, 
   return Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
 }
 
-// What this process has counted since its start. On the path of every request, so it joins no strings, and makes no
-// objects for what it has counted before; its figures are made only when requested (docs/decisions/0011).
-
 /** The part of a request's trace that is counted. */
 type CountedRequest = {
   readonly endpoint?: string
@@ -201,6 +198,10 @@ const DURATION_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 
 const FIRST_TOKEN_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const COMMIT_BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
+/**
+ * What this process has counted since its start. On the path of every request, so it joins no strings, and makes no
+ * objects for what it has counted before; its figures are made only when requested (docs/decisions/0011).
+ */
 export class Counts {
   #inFlight = 0
   readonly #requests = new Counter(METRICS.requests)

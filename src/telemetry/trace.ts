@@ -24,8 +24,6 @@ export type Trace = {
   estimated?: boolean
 }
 
-// The one log line of a request: what was asked, how it ended, what it cost. Never a word of a prompt or an answer.
-
 type Outcome = {
   readonly method: string | undefined
   readonly status: number
@@ -33,6 +31,7 @@ type Outcome = {
   readonly error: GatewayError | undefined
 }
 
+/** The one log line of a request: what was asked, how it ended, what it cost. Never a word of a prompt or an answer. */
 export function logRequest(log: Log, trace: Trace, outcome: Outcome): void {
   const { error } = outcome
   const isOurs = error?.code === 'internal_error'

@@ -89,14 +89,12 @@ function notStreamed(): GatewayError {
   return unsupportedParameter('stream', 'a stored response is returned whole: leave stream out')
 }
 
-// The input of a stored response as clients list it: every item in its long form, with an id, page by page.
-
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 100
 
 type Stored = { readonly id: string; readonly input: readonly Json[] }
 
-/** One page, newest first unless asked otherwise. `query` has order, limit and after. */
+/** One page of the input, every item in its long form, newest first unless asked otherwise. */
 export function pageOfItems(stored: Stored, query: URLSearchParams): JsonObject {
   const limit = limitOf(query.get('limit'))
   const listed = listedItems(stored)

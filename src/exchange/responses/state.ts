@@ -334,8 +334,6 @@ function idOf(item: Json): string | undefined {
   return isObject(item) ? stringOf(item['id']) : undefined
 }
 
-// The responses state backed by the store, the purge of expired responses, and the limit on those of each key.
-
 type ResponsesOptions = {
   readonly store: Store
   readonly log: Log
@@ -350,6 +348,7 @@ type ResponsesOptions = {
 /** Expired answers are not found from the moment they expire; this only bounds how long they still take up space. */
 const PURGE_EVERY_MS = 60_000
 
+/** The state as the store keeps it: expired responses are purged, and each key may have so much. */
 export function openResponses(options: ResponsesOptions): ResponsesState & Disposable {
   const { store, log, secret, settings } = options
   const onFailed = (thrown: unknown): void =>

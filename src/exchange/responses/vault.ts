@@ -49,9 +49,6 @@ function bindingOf({ keyId, id }: ResponseName): Buffer {
   return Buffer.from(`${keyId}\0${id}`)
 }
 
-// Keeps what each key has stored within a limit: beyond it, the oldest responses of the key make room for new ones. It
-// would be easy to fill a disk otherwise, above all with a test key, whose calls cost nothing.
-
 type LimitOptions = {
   readonly store: Store
   readonly log: Log
@@ -61,6 +58,10 @@ type LimitOptions = {
 /** To add up is to read the size of everything a key has stored, so it is done once per this part of the limit. */
 const PARTS = 32
 
+/**
+ * Keeps what each key has stored within a limit: beyond it, the oldest responses of the key make room for new ones. It
+ * would be easy to fill a disk otherwise, above all with a test key, whose calls cost nothing.
+ */
 export class ResponseLimit {
   readonly #options: LimitOptions
   /** What each key has stored through this process since it was last added up. */
