@@ -7,7 +7,7 @@ import { build } from 'vite'
 const entries = [
   'src/cli/main.ts',
   'src/store/sqlite-worker.ts',
-  'src/ledger/sqlite-batch.ts',
+  'src/ledger/batch-worker.ts',
   'src/access/tokenizer-thread.ts',
 ]
 

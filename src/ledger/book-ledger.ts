@@ -5,7 +5,8 @@ import { CLIENT_GONE_STATUS } from '../core/errors.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { OUTAGE_MS_MAX } from '../store/outlast.ts'
-import type { Charge, Item, Outcome } from './books.ts'
+import type { Item, Outcome } from './batch.ts'
+import type { Charge } from './books.ts'
 import type {
   Ask,
   Balances,
@@ -16,11 +17,11 @@ import type {
   Settled,
   Settlement,
 } from './ledger.ts'
-import { plainAsk } from './plain-ask.ts'
+import { plainAsk, toCharge } from './plain-ask.ts'
 import { toPriceRow } from './price-row.ts'
 import { assertNanodollars } from './sound-figures.ts'
 import type { Spool, Spooled } from './spool.ts'
-import { toCharge } from './usage-row.ts'
+
 import { Waiting } from './waiting.ts'
 import { Unavailable, type Submission, type Writer } from './writer.ts'
 

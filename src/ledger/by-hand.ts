@@ -7,7 +7,7 @@ import { lapseAlerts } from '../store/give-alerts.ts'
 import type { Store } from '../store/open.ts'
 import { StoreError } from '../store/errors.ts'
 import { checkReason } from '../store/key-settings.ts'
-import type { Item, Note } from './books.ts'
+import type { Item, Note } from './batch.ts'
 import type { HoldId } from './ledger.ts'
 import { runOnce } from './runner.ts'
 

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deserialize, serialize } from 'node:v8'
+
 import { NO_COST, type WorstCase } from '../catalog/worst-case.ts'
-import type { Batch, BatchResult, Charge, Item, Outcome } from './books.ts'
+import type { Batch, BatchResult, Item, Outcome } from './batch.ts'
+import type { Charge } from './books.ts'
 import { packBatch, packResult, unpackBatch, unpackResult } from './crossing.ts'
 import type { Balance, Balances, Seat } from './ledger.ts'
 

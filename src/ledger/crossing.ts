@@ -2,7 +2,8 @@
 // brings cross as one JSON text of flat lists: cloning the same lists took two to three times as long, and was the
 // most expensive part of a batch.
 import { NO_COST, type WorstCase } from '../catalog/worst-case.ts'
-import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from './books.ts'
+import type { Batch, BatchResult, Item, Outcome, PlainAsk } from './batch.ts'
+import type { Charge } from './books.ts'
 import type { Balance, Balances, HoldId, RateBalance, Seat } from './ledger.ts'
 
 export type PackedBatch = Omit<Batch, 'items'> & Packed<Item>

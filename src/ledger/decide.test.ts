@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { Item, Page } from './books.ts'
+import type { Item, Page } from './batch.ts'
 import { decide } from './decide.ts'
 import { packWindow, unpackWindow } from './rates.ts'
 import { SAMPLE_ASK, sampleAccount } from './sample-books.ts'

@@ -2,18 +2,8 @@
 // Both databases and the simulation run exactly this code. No I/O, no clock: the time is the page's.
 import type { Nanodollars } from '../core/money.ts'
 import { balancesOf, hasRates, limitOf } from './account.ts'
-import type {
-  Account,
-  Batch,
-  Charge,
-  Hold,
-  Item,
-  Outcome,
-  Page,
-  PlainAsk,
-  UsageRow,
-  Writes,
-} from './books.ts'
+import type { Batch, Item, Outcome, Page, PlainAsk, Writes } from './batch.ts'
+import type { Account, Charge, Hold, UsageRow } from './books.ts'
 import { Draft } from './draft.ts'
 import { judge, seatsWithin } from './judge.ts'
 import type { Balances, HoldId } from './ledger.ts'

@@ -7,18 +7,16 @@ import type { Nanodollars } from '../core/money.ts'
 import { periodAt } from '../core/periods.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import { closePeriod, limitOf, openPeriod } from './account.ts'
+import type { Note, Page, Writes } from './batch.ts'
 import type {
   Account,
   ClosedPeriod,
   Hold,
   LedgerEntry,
-  Note,
-  Page,
   PeriodDelta,
   Rollup,
   RollupSpan,
   UsageRow,
-  Writes,
 } from './books.ts'
 import type { Legs } from './judge.ts'
 import type { HoldId } from './ledger.ts'

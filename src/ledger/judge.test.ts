@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+
 import { NO_COST, type WorstCase } from '../catalog/worst-case.ts'
-import type { Account, PlainAsk } from './books.ts'
+import type { PlainAsk } from './batch.ts'
+import type { Account } from './books.ts'
 import { judge, seatsWithin } from './judge.ts'
 import type { Seat } from './ledger.ts'
 import { SAMPLE_ASK, sampleAccount } from './sample-books.ts'

@@ -8,7 +8,8 @@ import {
   type Nanodollars,
 } from '../core/money.ts'
 import { limitOf, remainingOf } from './account.ts'
-import type { Account, Hold, PlainAsk, Refusal } from './books.ts'
+import type { PlainAsk, Refusal } from './batch.ts'
+import type { Account, Hold } from './books.ts'
 import type { Balances, Seat, Shortage } from './ledger.ts'
 import { rateExceeded } from './rates.ts'
 

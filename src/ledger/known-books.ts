@@ -1,6 +1,7 @@
 // The database thread's cache of the books: accounts and open holds of its own recent batches, which need not be read
 // again. Worthless once anyone else has written, and then dropped as a whole.
-import type { Account, Hold, Writes } from './books.ts'
+import type { Writes } from './batch.ts'
+import type { Account, Hold } from './books.ts'
 import type { HoldId } from './ledger.ts'
 import { ageWindow } from './rates.ts'
 

@@ -9,16 +9,8 @@ import { codeOf } from '../core/code-of.ts'
 import { messageOf } from '../core/message-of.ts'
 import type { PostgresStore } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
-import type {
-  Batch,
-  BatchResult,
-  Hold,
-  Outcome,
-  Page,
-  PeriodDelta,
-  UsageRow,
-  Writes,
-} from './books.ts'
+import type { Batch, BatchResult, Outcome, Page, Writes } from './batch.ts'
+import type { Hold, PeriodDelta, UsageRow } from './books.ts'
 import { decide, keyOf, knownHoldOf } from './decide.ts'
 import type { HoldId } from './ledger.ts'
 import {

@@ -1,6 +1,6 @@
 // Chooses how batches run, by the database of the open store.
 import type { Store } from '../store/open.ts'
-import type { Batch, BatchResult } from './books.ts'
+import type { Batch, BatchResult } from './batch.ts'
 import { postgresRunner, runOnPool } from './postgres-runner.ts'
 import { sqliteRunner } from './sqlite-runner.ts'
 import type { BatchRunner } from './writer.ts'

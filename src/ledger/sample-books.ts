@@ -1,6 +1,7 @@
 // An account without a limit and an ask that costs nothing; tests state what they need beyond that.
 import { NO_COST } from '../catalog/worst-case.ts'
-import type { Account, PlainAsk } from './books.ts'
+import type { PlainAsk } from './batch.ts'
+import type { Account } from './books.ts'
 import { unpackWindow } from './rates.ts'
 
 /** A new one each time: decisions change accounts in place. */

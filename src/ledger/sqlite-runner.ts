@@ -2,12 +2,12 @@
 import { moduleBeside } from '../core/module-beside.ts'
 import type { SqliteStore } from '../store/open.ts'
 import { isOutage } from '../store/outage.ts'
-import type { Batch, BatchResult } from './books.ts'
+import type { Batch, BatchResult } from './batch.ts'
 import { packBatch, unpackResult, type PackedResult } from './crossing.ts'
 import { Unavailable, type BatchRunner } from './writer.ts'
 
 /** To be loaded by the SQLite thread: `openStore(url, { workerModules: [LEDGER_WORKER_MODULE] })`. */
-export const LEDGER_WORKER_MODULE = moduleBeside(import.meta.url, 'sqlite-batch')
+export const LEDGER_WORKER_MODULE = moduleBeside(import.meta.url, 'batch-worker')
 
 export function sqliteRunner(store: SqliteStore): BatchRunner {
   return {

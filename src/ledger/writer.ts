@@ -4,7 +4,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 import type { Clock } from '../core/clock.ts'
-import type { Batch, BatchResult, Item, Outcome, PriceRow } from './books.ts'
+import type { Batch, BatchResult, Item, Outcome } from './batch.ts'
+import type { PriceRow } from './books.ts'
 import { isDemand, keyOf } from './decide.ts'
 import type { Balances, HoldId } from './ledger.ts'
 

@@ -2,16 +2,8 @@
 // from its rows alone. The rules are passed in, so that wrong ones can be tried.
 import assert from 'node:assert/strict'
 
-import type {
-  Account,
-  Batch,
-  BatchResult,
-  ClosedPeriod,
-  Hold,
-  Page,
-  UsageRow,
-  Writes,
-} from '../../src/ledger/books.ts'
+import type { Batch, BatchResult, Page, Writes } from '../../src/ledger/batch.ts'
+import type { Account, ClosedPeriod, Hold, UsageRow } from '../../src/ledger/books.ts'
 import { sampleAccount } from '../../src/ledger/sample-books.ts'
 import type { Beat } from '../../src/ledger/watch.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
