@@ -3,11 +3,11 @@
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
-/** The command line, and the modules that threads load by URL (src/core/module-beside.ts). */
+/** The command line, and the modules that threads load by URL (src/core/runtime.ts). */
 const entries = [
   'src/cli/main.ts',
   'src/store/sqlite-worker.ts',
-  'src/ledger/batch-worker.ts',
+  'src/ledger/sqlite/batch-worker.ts',
   'src/access/tokenizer-thread.ts',
 ]
 

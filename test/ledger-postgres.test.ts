@@ -2,15 +2,13 @@
 // is not taken for dead because it still waits for the old one. And what `ledger verify` can tell about its files.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import { sql } from 'kysely'
-
 import { systemClock } from '../src/core/clock.ts'
-import { openLedger } from '../src/ledger/open.ts'
-import { SAMPLE_PACE } from '../src/ledger/sample-pace.ts'
-import { examineBooks } from '../src/ledger/verify.ts'
+import { openLedger } from '../src/ledger/nodes/open.ts'
+import { examineBooks } from '../src/ledger/reports/verify.ts'
 import { openStore } from '../src/store/open.ts'
 import { ask, Desk, granted, spend } from './contracts/ledger-desk.ts'
+import { SAMPLE_PACE } from './samples/ledger-pace.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { openRoad } from './support/road.ts'
 import { until } from './support/until.ts'

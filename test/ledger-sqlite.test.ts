@@ -1,25 +1,23 @@
 // The SQLite thread uses its cached books only while they match the file, and a damaged file is found damaged.
 import assert from 'node:assert/strict'
 import {
+  closeSync,
   copyFileSync,
   mkdtempSync,
   openSync,
   rmSync,
   statSync,
   writeSync,
-  closeSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-
 import { sql } from 'kysely'
-
 import { systemClock } from '../src/core/clock.ts'
-import { messageOf } from '../src/core/message-of.ts'
-import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite-runner.ts'
-import { DAMAGE, examineBooks, verifyLedger } from '../src/ledger/verify.ts'
+import { messageOf } from '../src/core/errors.ts'
+import { DAMAGE, examineBooks, verifyLedger } from '../src/ledger/reports/verify.ts'
+import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite/runner.ts'
 import { openStore, type Store } from '../src/store/open.ts'
 import { ask, Desk, spend } from './contracts/ledger-desk.ts'
 

@@ -2,11 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
 import { sql } from 'kysely'
-
 import { systemClock } from '../src/core/clock.ts'
-import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite-runner.ts'
+import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite/runner.ts'
 import { openStore, type StoreOptions } from '../src/store/open.ts'
 import type { Database } from './contracts/ledger-desk.ts'
 import { ledgerNodesContract } from './contracts/ledger-nodes.ts'

@@ -1,7 +1,7 @@
 // A ledger that does nothing: grants everything and keeps no books, to show the cost of the real one. Only the
 // benchmark can put it in place (without-ledger.ts); the product has no such switch.
 import type { Balances } from '../../src/ledger/ledger.ts'
-import type { NodeLedger } from '../../src/ledger/open.ts'
+import type { NodeLedger } from '../../src/ledger/nodes/open.ts'
 
 const BALANCE = {
   limitNanodollars: 1_000_000_000n,
@@ -18,7 +18,7 @@ const BALANCES: Balances = {
   concurrency: { limit: null, inFlight: 0 },
 }
 
-/** Replaces the function of the same name in ledger/open.ts. */
+/** Replaces the function of the same name in ledger/nodes/open.ts. */
 export async function openLedger(): Promise<NodeLedger> {
   let holds = 0
   return {

@@ -19,6 +19,7 @@ export async function buildWithoutLedger(folder: string): Promise<string> {
       },
     },
   ])
-  if (!isReplaced) throw new Error('nothing imports ledger/open.ts: the ledger was not taken out')
+  if (!isReplaced)
+    throw new Error('nothing imports ledger/nodes/open.ts: the ledger was not taken out')
   return join(folder, 'main.js')
 }

@@ -7,7 +7,7 @@ import {
   ROLLUP_KEY_COLUMNS,
   ROLLUP_SUM_COLUMNS,
   USAGE_COLUMNS,
-} from '../../src/ledger/rows.ts'
+} from '../../src/ledger/rules/rows.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import type { BareItem } from './bare.ts'
 import type { PairsTask } from './loops.ts'

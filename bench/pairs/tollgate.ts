@@ -3,10 +3,10 @@ import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { Ask, Settlement } from '../../src/ledger/ledger.ts'
-import { openLedger } from '../../src/ledger/open.ts'
-import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
+import { SAMPLE_PACE } from '../../test/samples/ledger-pace.ts'
 import { runLoops, task } from './loops.ts'
 
 const store = await openStore(task.database, {

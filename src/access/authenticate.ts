@@ -3,7 +3,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { AuthHeaders, Endpoint, Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { KeyMode, WhenTight } from '../core/key-choices.ts'
+import type { KeyMode, WhenTight } from '../core/limits.ts'
 import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
 import { findKey, findKeyBySecretHash, type Key } from '../store/keys.ts'
 import type { Used } from '../store/last-use.ts'

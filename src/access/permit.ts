@@ -2,10 +2,10 @@
 // allowed, so that nobody can find out what others may call.
 import { UNKNOWN_ABILITIES } from '../catalog/models.ts'
 import type { Catalog, Model } from '../catalog/models.ts'
-import type { Call } from '../core/call.ts'
-import { closest } from '../core/closest.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { Call } from '../core/request.ts'
+import { closest } from '../core/text.ts'
 import { sandboxTarget } from '../providers/sandbox/models.ts'
 import type { Caller } from './authenticate.ts'
 

@@ -2,7 +2,7 @@
 import { AssertionError } from 'node:assert'
 import { GatewayError } from '../core/errors.ts'
 import { formatUsd } from '../core/money.ts'
-import { iso, usd } from '../core/value-json.ts'
+import { iso, usd } from '../core/units.ts'
 import type { Refused, Shortage } from '../ledger/ledger.ts'
 
 /** A key, by the name that its owner knows. */

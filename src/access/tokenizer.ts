@@ -1,7 +1,7 @@
 // Counts tokens with a real tokenizer, in a thread that starts when it is first needed. A count is worth only a short
 // wait: what takes longer, is too large, or breaks the thread is left uncounted, and its bytes bound it.
 import { Worker } from 'node:worker_threads'
-import { moduleBeside } from '../core/module-beside.ts'
+import { moduleBeside } from '../core/runtime.ts'
 import type { Count, CountReply, CountRequest } from './tokenizer-thread.ts'
 
 /** More than any context window holds. */

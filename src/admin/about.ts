@@ -1,10 +1,10 @@
 // The handlers of /about and /openapi.json.
-import { iso } from '../core/value-json.ts'
+import { iso } from '../core/units.ts'
 import type { HandlersOf } from './call.ts'
-import { contract } from './contract/contract.ts'
 import type { aboutRoutes } from './contract/about.ts'
-import type { AdminParts } from './parts.ts'
+import { contract } from './contract/contract.ts'
 import { openApi } from './openapi.ts'
+import type { AdminParts } from './parts.ts'
 
 export function aboutHandlers(parts: AdminParts): HandlersOf<typeof aboutRoutes> {
   return {

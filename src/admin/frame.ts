@@ -1,5 +1,5 @@
 // The handlers of /frame.
-import { resetSpent, topUp } from '../ledger/by-hand.ts'
+import { resetSpent, topUp } from '../ledger/nodes/adjustments.ts'
 import { readAllocated, readFrame, setFrame } from '../store/frame.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import type { HandlersOf } from './call.ts'

@@ -1,10 +1,9 @@
 // The overview of keys, a page at a time. Results that require reading every key are cached: the figures above the list
 // and the number of keys that match a filter for at most 5 s, the order by cost for at most 10 minutes.
-import { csvText } from '../core/csv.ts'
-import { pieces } from '../core/pieces.ts'
 import { masksOf } from '../core/secret.ts'
-import { iso } from '../core/value-json.ts'
-import { costsByDay, dearestKeys, lastDays } from '../ledger/key-costs.ts'
+import { csvText, pieces } from '../core/text.ts'
+import { iso } from '../core/units.ts'
+import { costsByDay, dearestKeys, lastDays } from '../ledger/reports/rollups.ts'
 import { readRevision } from '../store/changes.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { countKeys, type KeyCounts, type KeyTotals } from '../store/key-counts.ts'

@@ -1,5 +1,5 @@
 // The handlers of /keys. The rules are in the store and the ledger; this file only maps routes to them.
-import { resetSpent, topUp } from '../ledger/by-hand.ts'
+import { resetSpent, topUp } from '../ledger/nodes/adjustments.ts'
 import { pastPeriods } from '../store/accounts.ts'
 import { readFrame } from '../store/frame.ts'
 import {

@@ -1,8 +1,8 @@
 // Identifies callers of /metrics as everywhere in the admin API and, while the database does not answer, by tokens that
 // were good within the last hour. Only for the page that reports the outage: a token revoked meanwhile still opens it.
 import type { Clock } from '../core/clock.ts'
-import { HOUR_MS } from '../core/durations.ts'
 import { hashSecret } from '../core/secret.ts'
+import { HOUR_MS } from '../core/units.ts'
 import { answerWithin } from '../store/outlast.ts'
 import { AdminError } from './error.ts'
 import type { Identity, Person } from './identity.ts'

@@ -1,8 +1,8 @@
 // What /metrics answers: the figures of all serving processes, and of the books. Books that cannot be read in time are
 // left out, because the processes need watching most while the database is away.
-import { usd } from '../core/value-json.ts'
 import type { Nanodollars } from '../core/money.ts'
-import { usedSoFar, type UsageSums } from '../ledger/usage-report.ts'
+import { usd } from '../core/units.ts'
+import { type UsageSums, usedSoFar } from '../ledger/reports/rollups.ts'
 import { limitWithTopUp } from '../store/accounts.ts'
 import { readFrame } from '../store/frame.ts'
 import { countKeysByStatus } from '../store/key-counts.ts'

@@ -1,7 +1,7 @@
 // The handler of /models: the catalogue, the standing of its targets, and how many keys may call each model.
 import { modelJson } from '../catalog/model-json.ts'
 import type { Model } from '../catalog/models.ts'
-import { iso } from '../core/value-json.ts'
+import { iso } from '../core/units.ts'
 import { keysPerModel } from '../store/keys.ts'
 import type { HandlersOf } from './call.ts'
 import type { ModelAnswer, modelRoutes } from './contract/models.ts'

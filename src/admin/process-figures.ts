@@ -1,7 +1,7 @@
 // The metrics of one serving process: its counts, the standing of its targets, whether its ledger can write, and Node's
 // own figures.
 import { targetName, type Catalog } from '../catalog/models.ts'
-import type { NodeLedger } from '../ledger/open.ts'
+import type { NodeLedger } from '../ledger/nodes/open.ts'
 import { STANDINGS } from '../routing/breaker.ts'
 import type { Counts } from '../telemetry/metrics.ts'
 import { figureOf, METRICS, type Figure } from '../telemetry/metrics.ts'

@@ -1,13 +1,11 @@
 // The handlers of /requests: single requests, and why each cost what it cost.
-import { usd } from '../core/value-json.ts'
-import type { UsageRow } from '../ledger/books.ts'
-import { explain } from '../ledger/explain.ts'
-import { explanationJson } from '../ledger/explanation-json.ts'
-import { searchUsage } from '../ledger/usage.ts'
-import { requestJson } from '../ledger/usage-json.ts'
+import { usd } from '../core/units.ts'
+import { explain, explanationJson } from '../ledger/reports/explain.ts'
+import { requestJson, searchUsage } from '../ledger/reports/usage.ts'
+import type { UsageRow } from '../ledger/rules/rows.ts'
 import { findKey, keyNames } from '../store/keys.ts'
 import type { HandlersOf } from './call.ts'
-import type { RequestQuery, RequestRow, requestRoutes } from './contract/requests.ts'
+import type { RequestQuery, requestRoutes, RequestRow } from './contract/requests.ts'
 import type { AdminParts } from './parts.ts'
 import { readMoment } from './values.ts'
 

@@ -1,6 +1,6 @@
 // How much budget a refused call lacked, from the facts of the refusal, for pages that say it in the reader's language.
 import { parseUsd } from '../core/money.ts'
-import { usd } from '../core/value-json.ts'
+import { usd } from '../core/units.ts'
 import type { Shortage } from './contract/calls.ts'
 
 /** Null if the refusal was not about a budget. */

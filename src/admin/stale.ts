@@ -1,6 +1,6 @@
 // A change that came too late: the refusal says who was faster and what they changed.
 import { sentence } from '../core/sentences.ts'
-import { iso } from '../core/value-json.ts'
+import { iso } from '../core/units.ts'
 import { changesSince } from '../store/audit-list.ts'
 import { StoreError } from '../store/errors.ts'
 import { readFrame } from '../store/frame.ts'

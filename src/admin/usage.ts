@@ -1,14 +1,18 @@
 // The handlers of /usage: sums by key, model, provider, endpoint, day or hour, as JSON and for spreadsheets.
-import { csvText } from '../core/csv.ts'
-import { DAY_MS, HOUR_MS } from '../core/durations.ts'
 import { sentence } from '../core/sentences.ts'
-import { iso } from '../core/value-json.ts'
-import { dayOf, sumsJson } from '../ledger/usage-json.ts'
-import { reportUsage, type ScanQuestion, type ScanSums } from '../ledger/usage-scan.ts'
+import { csvText } from '../core/text.ts'
+import { DAY_MS, HOUR_MS, iso } from '../core/units.ts'
+import {
+  dayOf,
+  reportUsage,
+  sumsJson,
+  type ScanQuestion,
+  type ScanSums,
+} from '../ledger/reports/usage.ts'
 import { findKey, keyNames } from '../store/keys.ts'
 import type { HandlersOf } from './call.ts'
 import { usageRow } from './contract/usage.ts'
-import type { Group, UsageAnswer, UsageQuery, UsageRow, usageRoutes } from './contract/usage.ts'
+import type { Group, UsageAnswer, UsageQuery, usageRoutes, UsageRow } from './contract/usage.ts'
 import { invalidValue } from './error.ts'
 import type { AdminParts } from './parts.ts'
 import { readMoment } from './values.ts'

@@ -1,8 +1,7 @@
 // Which models exist under which public names, what serves them, what they can do and what they cost. A model that
 // cannot be served or priced stays in the list with the reason, so that its absence is explained.
-import type { OutputLimits } from '../core/call.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
-import type { Nature } from '../core/request.ts'
+import type { Nature, OutputLimits } from '../core/request.ts'
 import type { Price } from './prices.ts'
 
 export type Catalog = {

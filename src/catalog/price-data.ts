@@ -2,9 +2,9 @@
 // the library, or on a date or at an hour in its data.
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import type { ConditionalPrice, MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
-import { DAY_MS } from '../core/durations.ts'
 import { pricePerMillion } from '../core/money.ts'
 import type { Picodollars } from '../core/money.ts'
+import { DAY_MS } from '../core/units.ts'
 import { makePrice } from './prices.ts'
 import type { Price, Rates } from './prices.ts'
 

@@ -1,8 +1,8 @@
 // The bounds that a hold rests on: each case states what it counts, and none may be below what a provider can bill.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { NO_INPUT as nothing } from '../core/call.ts'
-import type { InputMeasure, OutputLimits } from '../core/call.ts'
+import { NO_INPUT as nothing } from '../core/request.ts'
+import type { InputMeasure, OutputLimits } from '../core/request.ts'
 import { UNKNOWN_ABILITIES } from './models.ts'
 import type { Model, Target } from './models.ts'
 import type { Rates } from './prices.ts'

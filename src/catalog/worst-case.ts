@@ -1,9 +1,9 @@
 // How much a request can read and write at most, and what that can cost at most: the hold that the ledger commits
 // before anything goes upstream (docs/using.md, Budgets). Bounds, never guesses: each states what it rests on.
-import type { InputMeasure, OutputLimits } from '../core/call.ts'
 import type { ModelKind } from '../core/endpoints.ts'
-import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../core/key-limits.ts'
+import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../core/limits.ts'
 import type { Picodollars } from '../core/money.ts'
+import type { InputMeasure, OutputLimits } from '../core/request.ts'
 import { mayThink } from './models.ts'
 import type { Model, Target } from './models.ts'
 import type { Price, Rates } from './prices.ts'

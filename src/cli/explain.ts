@@ -1,11 +1,15 @@
 // `tollgate explain`: why one request cost what it cost, recomputed from the books.
 import type { Command } from 'commander'
-
 import { costOfLines, type CostLine } from '../catalog/prices.ts'
 import { formatUsd } from '../core/money.ts'
-import { explain, isSkipped, type Explanation } from '../ledger/explain.ts'
-import { explanationJson, priceOf } from '../ledger/explanation-json.ts'
-import { targetOf } from '../ledger/usage-json.ts'
+import {
+  explain,
+  explanationJson,
+  isSkipped,
+  priceOf,
+  type Explanation,
+} from '../ledger/reports/explain.ts'
+import { targetOf } from '../ledger/reports/usage.ts'
 import { keyNames } from '../store/keys.ts'
 import { common, lookAtStore, readPlace, type CommonOptions } from './context.ts'
 import { block, bold, moment, printJson, printText, table, usd } from './output.ts'

@@ -1,9 +1,8 @@
 // Turns an error into one line on stderr that says what to do, and an exit code.
 import { CommanderError, InvalidArgumentError } from 'commander'
-
 import { AdminError } from '../admin/error.ts'
 import { ConfigError } from '../config/problems.ts'
-import { messageOf } from '../core/message-of.ts'
+import { messageOf } from '../core/errors.ts'
 import { StoreError } from '../store/errors.ts'
 import { isOutage } from '../store/outage.ts'
 import { printError } from './output.ts'

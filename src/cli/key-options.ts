@@ -1,8 +1,7 @@
 // The options of `keys create` and `keys update`, and the store's names for them.
 import { Option, type Command } from 'commander'
-
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
-import { WHEN_TIGHT } from '../core/key-choices.ts'
+import { WHEN_TIGHT } from '../core/limits.ts'
 import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
 import type { KeySettings, Some } from '../store/key-settings.ts'
 import { argument } from './failure.ts'

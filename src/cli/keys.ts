@@ -1,10 +1,8 @@
 // `tollgate keys …`: external API keys, directly in the database. A running server picks up every change within 1 s.
 import { Option, type Command } from 'commander'
-
 import type { Config } from '../config/load.ts'
-import { KEY_MODES, type KeyMode } from '../core/key-choices.ts'
-import { OVERLAP_MS } from '../core/key-limits.ts'
-import { iso } from '../core/value-json.ts'
+import { KEY_MODES, OVERLAP_MS, type KeyMode } from '../core/limits.ts'
+import { iso } from '../core/units.ts'
 import { readFrame } from '../store/frame.ts'
 import {
   createKey,
@@ -12,8 +10,8 @@ import {
   resumeKey,
   revokeKey,
   rotateKey,
-  updateKey,
   type KeyWithSecret,
+  updateKey,
 } from '../store/key-changes.ts'
 import { keyJson } from '../store/key-json.ts'
 import { findKey, listKeys, type Key } from '../store/keys.ts'
@@ -24,9 +22,9 @@ import {
   lookAtStore,
   readConfig,
   readPlace,
+  type CommonOptions,
   withStore,
   withStoreOrNew,
-  type CommonOptions,
 } from './context.ts'
 import { demand } from './demand.ts'
 import { argument, UsageError } from './failure.ts'

@@ -2,8 +2,7 @@
 // option parser treats null as an option without a value.
 import { BUDGET_MAX, formatUsd, parseBudget } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
-import { parseDuration } from '../core/units.ts'
-import { momentOf } from '../core/value-json.ts'
+import { momentOf, parseDuration } from '../core/units.ts'
 
 /** `a,b,c`, with or without spaces; a repeated option adds to the list. */
 export function readList(text: string, before: readonly string[] = []): readonly string[] {

@@ -1,11 +1,15 @@
 // `tollgate usage`: usage and its cost, by key, model, provider, endpoint and day.
 import { Option, type Command } from 'commander'
-
-import { csvText } from '../core/csv.ts'
-import { DAY_MS } from '../core/durations.ts'
 import { formatUsd } from '../core/money.ts'
-import { dayOf, sumsJson } from '../ledger/usage-json.ts'
-import { reportUsage, type ScanQuestion, type ScanSums } from '../ledger/usage-scan.ts'
+import { csvText } from '../core/text.ts'
+import { DAY_MS } from '../core/units.ts'
+import {
+  dayOf,
+  reportUsage,
+  sumsJson,
+  type ScanQuestion,
+  type ScanSums,
+} from '../ledger/reports/usage.ts'
 import { findKey, keyNames } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { common, lookAtStore, readPlace, type CommonOptions } from './context.ts'

@@ -24,7 +24,7 @@ import {
 import { sendLink } from '../admin/people/send-link.ts'
 import { adminUrlOf } from '../config/load.ts'
 import type { Config } from '../config/load.ts'
-import { urlOf } from '../core/url-of.ts'
+import { urlOf } from '../core/text.ts'
 import type { Store } from '../store/open.ts'
 import {
   common,

@@ -3,7 +3,7 @@
 import type { ModelEntry } from '../catalog/models.ts'
 import { priceFrom } from '../catalog/prices.ts'
 import { isObject } from '../core/json.ts'
-import { urlOf } from '../core/url-of.ts'
+import { urlOf } from '../core/text.ts'
 import { adapterOf, ADAPTERS } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
 import type { Named } from '../providers/upstream/adapter.ts'

@@ -1,7 +1,6 @@
 // What is wrong with a configuration, as paths and sentences: from the schema's findings to lines a person can act on.
 import type { z } from 'zod'
-
-import { closest } from '../core/closest.ts'
+import { closest } from '../core/text.ts'
 
 export type Problem = {
   /** Where: a path such as `providers.openai.api_key`, or the variable or option that the value came from. */

@@ -19,7 +19,7 @@ import {
   tokens,
   wait,
 } from '../core/setting-kinds.ts'
-import { withoutEndSlash } from '../core/url-of.ts'
+import { withoutEndSlash } from '../core/text.ts'
 import { providerSettings } from '../providers/adapters.ts'
 import { timeouts } from '../providers/upstream/adapter.ts'
 import { isPlace } from '../store/place.ts'

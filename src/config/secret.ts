@@ -3,8 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-
-import { codeOf } from '../core/code-of.ts'
+import { codeOf } from '../core/errors.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import { sqlitePath } from '../store/place.ts'
 import type { Config } from './load.ts'

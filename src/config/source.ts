@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument, type Document, visit } from 'yaml'
-import { codeOf } from '../core/code-of.ts'
+import { codeOf } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
 import { sqlitePath } from '../store/place.ts'
 import { pathOf } from './problems.ts'

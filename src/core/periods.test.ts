@@ -1,10 +1,8 @@
 // The calendar, against cases from real time zones, against Temporal, and by the one property that budgets need.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import fc from 'fast-check'
-
-import { periodAt, type PeriodRule } from './periods.ts'
+import { isTimezone, periodAt, timezoneOf, type PeriodRule } from './periods.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString().slice(0, 16))
@@ -171,3 +169,28 @@ test(
     )
   },
 )
+
+// Names of time zones are distinguished from everything else.
+
+for (const [name, expected] of [
+  ['Europe/Berlin', true],
+  ['UTC', true],
+  ['America/Argentina/Buenos_Aires', true],
+  ['', false],
+  ['Mars/Olympus', false],
+  ['+02:00', false],
+  ['Europe/Berlin\0', false],
+  ['../etc/passwd', false],
+] as const) {
+  test(`${JSON.stringify(name)} is ${expected ? 'a' : 'no'} time zone`, () =>
+    assert.equal(isTimezone(name), expected))
+}
+
+for (const [name, spelled] of [
+  ['europe/berlin', 'Europe/Berlin'],
+  ['utc', 'UTC'],
+  ['Asia/Kolkata', 'Asia/Kolkata'],
+  ['Mars/Olympus', undefined],
+] as const) {
+  test(`${name} is spelled ${spelled}`, () => assert.equal(timezoneOf(name), spelled))
+}

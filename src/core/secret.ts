@@ -3,8 +3,7 @@
 // The checksum lets typing errors and random guesses be refused before any look-up; only the hash is ever stored.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-
-import { KEY_MODES, type KeyMode } from './key-choices.ts'
+import { KEY_MODES, type KeyMode } from './limits.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_DIGITS = 43

@@ -1,13 +1,11 @@
 // The kinds of values a configuration file holds, each with a sentence on what to write instead. Text that looks like
 // the wanted number is taken as one, because `${PORT}` can only give text.
 import { z } from 'zod'
-
-import { DAY_MS } from './durations.ts'
-import { messageOf } from './message-of.ts'
+import { messageOf } from './errors.ts'
 import { parseBudget } from './money.ts'
 import type { Nanodollars } from './money.ts'
-import { isTimezone, timezoneOf } from './timezone.ts'
-import { parseDuration, parseSize } from './units.ts'
+import { isTimezone, timezoneOf } from './periods.ts'
+import { DAY_MS, parseDuration, parseSize } from './units.ts'
 
 const ABOVE_ZERO = 'must be above 0: leave it out for the default'
 const PRICE_HINT = 'must be a price in USD per million tokens, such as 0.25'

@@ -2,7 +2,7 @@
 // that the bodies of one key, and all of them together, stay within their share of it.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../core/errors.ts'
-import type { Link } from '../core/linked-list.ts'
+import type { Link } from '../core/runtime.ts'
 import { formatSize } from '../core/units.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import { tooSlow } from './connection.ts'

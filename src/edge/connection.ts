@@ -2,7 +2,7 @@
 // to bytes that never become a request.
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { LinkedList, type Link } from '../core/linked-list.ts'
+import { LinkedList, type Link } from '../core/runtime.ts'
 import { formatSize } from '../core/units.ts'
 import { encodeError } from '../wire/contract/errors.ts'
 

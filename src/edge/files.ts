@@ -5,9 +5,8 @@ import { stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join, normalize } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-
 import { LINK_PAGES } from '../admin/contract/sign-in.ts'
-import { codeOf } from '../core/code-of.ts'
+import { codeOf } from '../core/errors.ts'
 import { ClientGone } from '../exchange/reply.ts'
 
 export type WebFiles = {

@@ -3,12 +3,12 @@
 import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
 import type { Cost, CostLine, Price } from '../catalog/prices.ts'
 import { likelyInput, likelyTokens, textTokensAtMost } from '../catalog/worst-case.ts'
-import type { InputMeasure } from '../core/call.ts'
-import { SEARCHES_MOST } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { CanonicalEvent, Usage } from '../core/events.ts'
 import { NO_USAGE, whereAny } from '../core/events.ts'
 import type { Nanodollars } from '../core/money.ts'
+import type { InputMeasure } from '../core/request.ts'
+import { SEARCHES_MOST } from '../core/request.ts'
 
 export type Bill = {
   readonly usage: Usage

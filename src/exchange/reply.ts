@@ -1,7 +1,7 @@
 // What the flow writes its answer into. The edge implements it over HTTP; nothing here or in the flow knows sockets.
 import { revokedKey } from '../access/refusal.ts'
 import type { GatewayError } from '../core/errors.ts'
-import { LinkedList, type Link } from '../core/linked-list.ts'
+import { LinkedList, type Link } from '../core/runtime.ts'
 import type { SseEvent } from '../wire/contract/sse.ts'
 
 export interface Reply {

@@ -4,7 +4,7 @@ import type { CostLine, Price } from '../catalog/prices.ts'
 import type { WorstCase } from '../catalog/worst-case.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Usage } from '../core/events.ts'
-import type { WhenTight } from '../core/key-choices.ts'
+import type { WhenTight } from '../core/limits.ts'
 import type { Nanodollars } from '../core/money.ts'
 
 export interface Ledger {

@@ -2,8 +2,7 @@
 // Most settlements are noticed when they happen; this finds the rest: what a dead node held, what came late from the
 // spool, a limit that was lowered, a process that ended before it gave the alert.
 import { sql } from 'kysely'
-
-import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
+import { USUAL_THRESHOLDS } from '../core/limits.ts'
 import { limitWithTopUp } from './accounts.ts'
 import { percentSpent, reached, readThresholds } from './alert-rules.ts'
 import type { Store } from './open.ts'

@@ -1,6 +1,6 @@
 // The percentages of its budget at which an account gives alerts: the usual ones, or its own. Those of a key are among
 // its settings (key-changes.ts); those of the frame are set here.
-import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
+import { USUAL_THRESHOLDS } from '../core/limits.ts'
 import { recordChange } from './audit.ts'
 import { changeInTurn } from './changes.ts'
 import { checkThresholds } from './key-settings.ts'

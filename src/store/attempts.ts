@@ -1,8 +1,7 @@
 // How often something was tried recently, counted across all nodes. Counting comes before judging, so that many tries
 // at the same moment cannot all find the count below the limit.
 import { hash } from 'node:crypto'
-
-import { HOUR_MS } from '../core/durations.ts'
+import { HOUR_MS } from '../core/units.ts'
 import type { Queries } from './tables.ts'
 
 /** At most an hour long. */

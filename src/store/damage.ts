@@ -1,9 +1,7 @@
 // Is the database itself damaged, as by a failing disk? SQLite always says, PostgreSQL where its extension amcheck is
 // installed. Reads only, alongside running servers.
 import { sql } from 'kysely'
-
-import { codeOf } from '../core/code-of.ts'
-import { messageOf } from '../core/message-of.ts'
+import { codeOf, messageOf } from '../core/errors.ts'
 import type { PostgresStore, SqliteStore, Store } from './open.ts'
 
 type Damage = {

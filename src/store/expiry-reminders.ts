@@ -1,9 +1,8 @@
 // Reminders before a key expires, on the days that its settings name. Each key stores when its next reminder is due, so
 // that the search for due ones reads no other key.
 import type { Selectable } from 'kysely'
-
-import { USUAL_REMINDERS } from '../core/alert-rules.ts'
-import { DAY_MS } from '../core/durations.ts'
+import { USUAL_REMINDERS } from '../core/limits.ts'
+import { DAY_MS } from '../core/units.ts'
 import { giveAlert } from './give-alerts.ts'
 import type { Key } from './keys.ts'
 import type { Store } from './open.ts'

@@ -1,12 +1,10 @@
 // Creates and changes keys: each change is one transaction that locks the account first, as the ledger does, raises the
 // version that admission compares, and ends with the revision that running servers watch.
 import { sql, type Selectable } from 'kysely'
-
-import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { ENDPOINTS } from '../core/endpoints.ts'
 import { newId } from '../core/ids.ts'
-import type { KeyMode } from '../core/key-choices.ts'
-import { OVERLAP_MS_MAX } from '../core/key-limits.ts'
+import { OVERLAP_MS_MAX, USUAL_REMINDERS, USUAL_THRESHOLDS } from '../core/limits.ts'
+import type { KeyMode } from '../core/limits.ts'
 import { newSecret } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
 import { lockAccount, movedPeriodEnd } from './accounts.ts'

@@ -1,10 +1,9 @@
 // Turns a filter of keys into conditions on tables. A condition has a form for each table that can decide it, so that a
 // query reads as few tables as possible.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-
-import { DAY_MS } from '../core/durations.ts'
-import type { KeyMode } from '../core/key-choices.ts'
-import { KEY_ID_SHAPE } from '../core/key-limits.ts'
+import type { KeyMode } from '../core/limits.ts'
+import { KEY_ID_SHAPE } from '../core/limits.ts'
+import { DAY_MS } from '../core/units.ts'
 import { fold } from './fold.ts'
 import type { KeyStatus } from './keys.ts'
 import { FRAME_ID } from './tables.ts'

@@ -1,6 +1,6 @@
 // The JSON forms of a key and of the frame, for the command line, the admin API, /v1/key and the audit record.
 import type { Nanodollars } from '../core/money.ts'
-import { iso, usd } from '../core/value-json.ts'
+import { iso, usd } from '../core/units.ts'
 import type { Frame } from './frame.ts'
 import type { Key } from './keys.ts'
 

@@ -1,26 +1,24 @@
 // Checks and cleans the settings of a key or the frame as callers give them: whatever passes can be stored by both
 // databases and shown on one line. Every refusal names the field and says what is allowed.
-import {
-  REMINDER_DAYS_MAX,
-  REMINDERS_MAX,
-  THRESHOLD_MAX,
-  THRESHOLDS_MAX,
-} from '../core/alert-rules.ts'
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
-import { WHEN_TIGHT, type WhenTight } from '../core/key-choices.ts'
 import {
   KEY_ID_SHAPE,
   MODELS_MAX,
   NAME_LENGTH_MAX,
   RATE_MAX,
+  REMINDER_DAYS_MAX,
+  REMINDERS_MAX,
   TAGS_MAX,
   TEXT_LENGTH_MAX,
-} from '../core/key-limits.ts'
-import { label, line, storable, visible } from '../core/labels.ts'
+  THRESHOLD_MAX,
+  THRESHOLDS_MAX,
+  type WhenTight,
+  WHEN_TIGHT,
+} from '../core/limits.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
-import { PERIODS, WEEK_STARTS, type PeriodRule } from '../core/periods.ts'
+import { PERIODS, timezoneOf, type PeriodRule, WEEK_STARTS } from '../core/periods.ts'
 import { sentence, type Sentence } from '../core/sentences.ts'
-import { timezoneOf } from '../core/timezone.ts'
+import { label, line, storable, visible } from '../core/text.ts'
 import { StoreError } from './errors.ts'
 
 export type KeySettings = PeriodRule & {

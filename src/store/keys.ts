@@ -1,12 +1,11 @@
 // Reads keys: one by id, name or secret, or many. key-changes.ts creates and changes them.
 import { sql, type Selectable } from 'kysely'
-
 import type { Endpoint } from '../core/endpoints.ts'
-import type { KeyMode } from '../core/key-choices.ts'
+import type { KeyMode } from '../core/limits.ts'
 import type { Nanodollars } from '../core/money.ts'
-import { pieces } from '../core/pieces.ts'
 import { sentence } from '../core/sentences.ts'
-import { viewAccount, type AccountView } from './accounts.ts'
+import { pieces } from '../core/text.ts'
+import { type AccountView, viewAccount } from './accounts.ts'
 import { readThresholds } from './alert-rules.ts'
 import { StoreError } from './errors.ts'
 import { readReminders } from './expiry-reminders.ts'

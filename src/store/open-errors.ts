@@ -1,5 +1,5 @@
 // Why a database could not be opened, in one line for the person who has to fix it. Passwords stay out of it.
-import { messageOf } from '../core/message-of.ts'
+import { messageOf } from '../core/errors.ts'
 import { StoreError } from './errors.ts'
 import { isOutage } from './outage.ts'
 import { postgresPlace } from './place.ts'

@@ -1,11 +1,9 @@
 // One-time links: the address carries a random token, the database its hash. Using one is one statement that succeeds
 // once, whoever else tries at the same moment.
 import { randomBytes } from 'node:crypto'
-
 import type { Selectable } from 'kysely'
-
-import { DAY_MS } from '../core/durations.ts'
 import { hashSecret } from '../core/secret.ts'
+import { DAY_MS } from '../core/units.ts'
 import type { LinkKind, PersonLinksTable } from './people-tables.ts'
 import type { Queries } from './tables.ts'
 

@@ -1,9 +1,8 @@
 // The serving thread's end of the SQLite worker: questions go out, answers come back in the same order.
 // While one caller has a transaction open the questions of all others wait here, first come, first served.
 import { Worker } from 'node:worker_threads'
-
-import { messageOf } from '../core/message-of.ts'
-import { moduleBeside } from '../core/module-beside.ts'
+import { messageOf } from '../core/errors.ts'
+import { moduleBeside } from '../core/runtime.ts'
 import type {
   QueryAnswer,
   SqlValue,

@@ -1,8 +1,7 @@
 // The tables as the queries see them; migrations.ts creates them, and a column here must exist there.
 // Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a number.
 import type { Generated, Kysely, Transaction } from 'kysely'
-
-import type { KeyMode, WhenTight } from '../core/key-choices.ts'
+import type { KeyMode, WhenTight } from '../core/limits.ts'
 import type { Period, WeekStart } from '../core/periods.ts'
 import type { AdminTables } from './admin-tables.ts'
 import type { PeopleTables } from './people-tables.ts'

@@ -1,13 +1,12 @@
 // A second process: on request it becomes a node of the database in the first argument and replays the spool in the
 // second. With a third it is killed on the way: after that many commits, or, for 0, when it has taken the first file.
 import { once } from 'node:events'
-
 import { systemClock } from '../../src/core/clock.ts'
-import { openLedger } from '../../src/ledger/open.ts'
-import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
-import { leftovers } from '../../src/ledger/spool.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { leftovers } from '../../src/ledger/writer/spool.ts'
 import { openStore } from '../../src/store/open.ts'
+import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 
 const [url = '', spoolFolder = '', killedAfter = 'Infinity'] = process.argv.slice(2)
 let commits = 0

@@ -1,24 +1,21 @@
 // The ledger's contract for what people see: manual changes, reports, explanations, retention, and a verification that
 // finds errors.
 import assert from 'node:assert/strict'
-
 import { sql, type RawBuilder } from 'kysely'
-
 import { costOf, type Price } from '../../src/catalog/prices.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
-import { adjustHold, listOrphans, resetSpent, topUp } from '../../src/ledger/by-hand.ts'
-import { explain } from '../../src/ledger/explain.ts'
-import { purgeUsage } from '../../src/ledger/retention.ts'
-import { reportFromRollups } from '../../src/ledger/usage-report.ts'
-import { reportUsage } from '../../src/ledger/usage-scan.ts'
-import { findUsage, searchUsage } from '../../src/ledger/usage.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { adjustHold, listOrphans, resetSpent, topUp } from '../../src/ledger/nodes/adjustments.ts'
+import { purgeUsage } from '../../src/ledger/nodes/retention.ts'
+import { explain } from '../../src/ledger/reports/explain.ts'
+import { reportFromRollups } from '../../src/ledger/reports/rollups.ts'
+import { findUsage, reportUsage, searchUsage } from '../../src/ledger/reports/usage.ts'
+import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { findKey, listKeys } from '../../src/store/keys.ts'
 import { recordUse } from '../../src/store/last-use.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
-import { ask, granted, refusal, settlement, spend, USD, type It } from './ledger-desk.ts'
+import { ask, granted, refusal, settlement, spend, type It, USD } from './ledger-desk.ts'
 
 const someone = { reason: 'a test' }
 const DAY_MS = 86_400_000

@@ -1,12 +1,11 @@
 // A second process: a node of the database in the first argument, with the spool in the second, that holds two amounts
 // on the key in the third. On request it voids both, reports that, and waits to be killed.
 import { once } from 'node:events'
-
 import { systemClock } from '../../src/core/clock.ts'
-import { openLedger } from '../../src/ledger/open.ts'
-import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
+import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import { ask, granted } from './ledger-desk.ts'
 
 const [url = '', spoolFolder = '', keyId = ''] = process.argv.slice(2)

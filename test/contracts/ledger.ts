@@ -7,11 +7,11 @@ import { NO_COST } from '../../src/catalog/worst-case.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import type { Ask, Ledger, Refused, Reserved } from '../../src/ledger/ledger.ts'
-import { openLedger } from '../../src/ledger/open.ts'
-import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
+import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { setFrame } from '../../src/store/frame.ts'
 import { pauseKey, revokeKey, updateKey } from '../../src/store/key-changes.ts'
+import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import {
   ask,
   Desk,

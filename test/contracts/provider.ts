@@ -13,12 +13,12 @@ import type { UpstreamFormat } from '../../src/core/endpoints.ts'
 import type { CanonicalEvent } from '../../src/core/events.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { CanonicalRequest } from '../../src/core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../src/core/sample-conversation.ts'
 import { makeProvider, providerSettings } from '../../src/providers/adapters.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import type { Provider, UpstreamAnswer } from '../../src/providers/upstream/provider.ts'
 import { upstreamCodecOf } from '../../src/wire/codecs.ts'
 import { SseReader } from '../../src/wire/contract/sse.ts'
+import { SAMPLE_CONVERSATION } from '../samples/conversation.ts'
 
 export type Recorded = {
   readonly status?: number

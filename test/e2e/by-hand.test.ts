@@ -4,10 +4,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-
 import { systemClock } from '../../src/core/clock.ts'
-import { resetSpent, topUp } from '../../src/ledger/by-hand.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { resetSpent, topUp } from '../../src/ledger/nodes/adjustments.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { listAudit } from '../../src/store/audit-list.ts'
 import { setFrame } from '../../src/store/frame.ts'
 import { createKey, revokeKey, updateKey } from '../../src/store/key-changes.ts'

@@ -1,14 +1,12 @@
 // A node of frozen-node.test.ts: asks and settles until it gets the message to freeze, then stops itself inside a
 // batch, with its locks taken and its commit not yet sent. When it resumes, it continues until its parent disconnects.
 import { writeFileSync } from 'node:fs'
-
 import pg from 'pg'
-
 import { systemClock } from '../../src/core/clock.ts'
-import { openLedger } from '../../src/ledger/open.ts'
-import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, settlement } from '../contracts/ledger-desk.ts'
+import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 
 const [url = '', keyId = '', marker = ''] = process.argv.slice(2)
 let isToFreeze = false

@@ -3,18 +3,16 @@
 // every batch. One whose background work waits for a lock is not taken for dead.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import pg from 'pg'
-
 import { systemClock } from '../../src/core/clock.ts'
-import { openLedger } from '../../src/ledger/open.ts'
-import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
+import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
-import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { ask, spend, USD } from '../contracts/ledger-desk.ts'
+import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 

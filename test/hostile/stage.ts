@@ -1,10 +1,10 @@
 // A real gateway process between a client and a hostile provider, with access to its books.
 
 import { systemClock } from '../../src/core/clock.ts'
-import type { Explanation } from '../../src/ledger/explain.ts'
-import { explain } from '../../src/ledger/explain.ts'
-import type { Violation } from '../../src/ledger/verify.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Explanation } from '../../src/ledger/reports/explain.ts'
+import { explain } from '../../src/ledger/reports/explain.ts'
+import type { Violation } from '../../src/ledger/reports/verify.ts'
+import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { LogLine, TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'

@@ -2,13 +2,12 @@
 // records what the provider knows in a file, before the call and after the settlement was acknowledged.
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-
 import { systemClock } from '../../src/core/clock.ts'
-import { openLedger } from '../../src/ledger/open.ts'
-import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, settlement } from '../contracts/ledger-desk.ts'
+import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 
 const CLIENTS = 16
 

@@ -1,12 +1,11 @@
 // The database of the simulation: the tables of the ledger as maps, one batch at a time, and the invariants recomputed
 // from its rows alone. The rules are passed in, so that wrong ones can be tried.
 import assert from 'node:assert/strict'
-
-import type { Batch, BatchResult, Page, Writes } from '../../src/ledger/batch.ts'
-import type { Account, ClosedPeriod, Hold, UsageRow } from '../../src/ledger/books.ts'
-import { sampleAccount } from '../../src/ledger/sample-books.ts'
-import type { Beat } from '../../src/ledger/watch.ts'
+import type { Beat } from '../../src/ledger/nodes/failure-detector.ts'
+import type { Batch, BatchResult, Page, Writes } from '../../src/ledger/rules/batch.ts'
+import type { Account, ClosedPeriod, Hold, UsageRow } from '../../src/ledger/rules/rows.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
+import { sampleAccount } from '../samples/ledger-rows.ts'
 import type { Rules } from './rules.ts'
 
 type StoredAccount = Omit<Account, 'rateWindow'> & { readonly rateWindow: string }

@@ -1,10 +1,9 @@
 // What must be true whatever the ledger's code says: the provider's own record of its calls and what they cost, and
 // whether each grant and each refusal was right, worked out independently from the rows of the books.
 import assert from 'node:assert/strict'
-
 import type { WorstCase } from '../../src/catalog/worst-case.ts'
-import type { Batch, Item, Outcome, PlainAsk, Refusal } from '../../src/ledger/batch.ts'
 import type { Reserved, Seat } from '../../src/ledger/ledger.ts'
+import type { Batch, Item, Outcome, PlainAsk, Refusal } from '../../src/ledger/rules/batch.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import type { MemoryBooks } from './memory-books.ts'
 

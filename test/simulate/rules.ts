@@ -3,10 +3,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-
-import type { decide, keyOf, knownHoldOf } from '../../src/ledger/decide.ts'
-import type { packWindow, unpackWindow } from '../../src/ledger/rates.ts'
-import type { Watch } from '../../src/ledger/watch.ts'
+import type { Watch } from '../../src/ledger/nodes/failure-detector.ts'
+import type { decide, keyOf, knownHoldOf } from '../../src/ledger/rules/decide.ts'
+import type { packWindow, unpackWindow } from '../../src/ledger/rules/rates.ts'
 
 export type Rules = {
   readonly decide: typeof decide

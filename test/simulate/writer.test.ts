@@ -2,12 +2,11 @@
 // break, items it rejects, and answers that come too late.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
-import { BookLedger } from '../../src/ledger/book-ledger.ts'
-import type { Batch, BatchResult, Item } from '../../src/ledger/batch.ts'
-import { HOLDS_PER_NODE } from '../../src/ledger/nodes.ts'
-import { toCharge } from '../../src/ledger/plain-ask.ts'
-import { Unavailable, Writer, type Done } from '../../src/ledger/writer.ts'
+import { HOLDS_PER_NODE } from '../../src/ledger/nodes/membership.ts'
+import type { Batch, BatchResult, Item } from '../../src/ledger/rules/batch.ts'
+import { toCharge } from '../../src/ledger/rules/validation.ts'
+import { BookLedger } from '../../src/ledger/writer/database-ledger.ts'
+import { type Done, Unavailable, Writer } from '../../src/ledger/writer/writer.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import { ask, granted, settlement } from '../contracts/ledger-desk.ts'
 import { MemoryBooks } from './memory-books.ts'

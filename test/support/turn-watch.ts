@@ -1,8 +1,7 @@
 // Loaded into a gateway by a test (`node --import`): measures the longest work of its serving thread between two turns of
 // the event loop, in processor time, which other processes do not lengthen. SIGUSR2 prints it and begins anew.
 import { isMainThread } from 'node:worker_threads'
-
-import { processorMs } from '../../src/core/sample-time.ts'
+import { processorMs } from '../samples/processor-time.ts'
 
 if (isMainThread) {
   let longestMs = 0

@@ -1,8 +1,8 @@
 // The handlers of alerts: their thresholds, their destinations, and their deliveries.
-import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
-import { messageOf } from '../../core/message-of.ts'
+import { messageOf } from '../../core/errors.ts'
+import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
-import { iso, usd } from '../../core/value-json.ts'
+import { iso, usd } from '../../core/units.ts'
 import { isForbiddenHost } from '../../providers/upstream/addresses.ts'
 import { listDeliveries, type Delivery } from '../../store/alert-deliveries.ts'
 import {

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import { SENTENCES } from '../../core/sentences.ts'
-import { iso, usd } from '../../core/value-json.ts'
+import { iso, usd } from '../../core/units.ts'
 import type { HttpCall, HttpClient } from '../../providers/upstream/http.ts'
 import type { Destination } from '../../store/alert-destinations.ts'
 import type { Alert } from '../../store/alerts.ts'

@@ -1,8 +1,8 @@
 // Notices when an account reaches a threshold of its budget, refuses calls because of it, or a key is about to expire,
 // and has the alerts recorded and delivered. A request only leaves its balances or its refusal behind; everything else
 // happens on a timer, which also finds thresholds reached without a request.
-import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
-import { messageOf } from '../../core/message-of.ts'
+import { messageOf } from '../../core/errors.ts'
+import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { SENTENCES } from '../../core/sentences.ts'
 import type { Balance, Balances, Ledger, Shortage } from '../../ledger/ledger.ts'
 import {

@@ -1,12 +1,11 @@
 // Alerts: their thresholds, destinations and deliveries.
 import { z } from 'zod'
-
 import {
   REMINDER_DAYS_MAX,
   REMINDERS_MAX,
   THRESHOLD_MAX,
   THRESHOLDS_MAX,
-} from '../../core/alert-rules.ts'
+} from '../../core/limits.ts'
 import { byName } from './errors.ts'
 import { route } from './route.ts'
 import { amount, count, done, idParams, keyParams, moment, withoutNul } from './values.ts'

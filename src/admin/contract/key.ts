@@ -1,15 +1,15 @@
 // An external API key as the admin API shows it, and the settings that a caller may send.
 import { z } from 'zod'
-
 import { ENDPOINTS } from '../../core/endpoints.ts'
-import { KEY_MODES, WHEN_TIGHT } from '../../core/key-choices.ts'
 import {
+  KEY_MODES,
   MODELS_MAX,
   NAME_LENGTH_MAX,
   RATE_MAX,
   TAGS_MAX,
   TEXT_LENGTH_MAX,
-} from '../../core/key-limits.ts'
+  WHEN_TIGHT,
+} from '../../core/limits.ts'
 import { reminders, thresholds } from './alerts.ts'
 import { forecast } from './frame.ts'
 import { amount, anyMoment, moment, period, storable, weekStart } from './values.ts'

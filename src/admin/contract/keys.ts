@@ -1,7 +1,6 @@
 // Every route below /keys.
 import { z } from 'zod'
-
-import { OVERLAP_MS, OVERLAP_MS_MAX } from '../../core/key-limits.ts'
+import { OVERLAP_MS, OVERLAP_MS_MAX } from '../../core/limits.ts'
 import { callResult, verdict } from './calls.ts'
 import { adminError } from './errors.ts'
 import { frame, topUp } from './frame.ts'

@@ -1,10 +1,9 @@
 // The values that requests and answers are made of: money, moments, periods, texts, ids.
 import { z } from 'zod'
-
-import { KEY_ID_SHAPE, TEXT_LENGTH_MAX } from '../../core/key-limits.ts'
-import { label } from '../../core/labels.ts'
+import { KEY_ID_SHAPE, TEXT_LENGTH_MAX } from '../../core/limits.ts'
 import { PERIODS, WEEK_STARTS } from '../../core/periods.ts'
-import { momentOf } from '../../core/value-json.ts'
+import { label } from '../../core/text.ts'
+import { momentOf } from '../../core/units.ts'
 
 /** USD as a decimal string with at most 9 places: money is never a float. */
 export const amount = z

@@ -4,11 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-
 import { sql } from 'kysely'
-
 import { systemClock as clock } from '../../core/clock.ts'
-import { HOUR_MS } from '../../core/durations.ts'
+import { HOUR_MS } from '../../core/units.ts'
 import { insertAccessToken } from '../../store/access-tokens.ts'
 import { openStore } from '../../store/open.ts'
 import { insertPerson, markJoined } from '../../store/people.ts'

@@ -10,7 +10,7 @@ import {
 } from 'better-auth/oauth2'
 import { createRemoteJWKSet, customFetch, decodeJwt } from 'jose'
 import { listOf, stringOf, type JsonObject } from '../../core/json.ts'
-import { withoutEndSlash } from '../../core/url-of.ts'
+import { withoutEndSlash } from '../../core/text.ts'
 import type { HttpClient } from '../../providers/upstream/http.ts'
 import { providerIdOf } from '../../store/identities.ts'
 import { describeFailure, type Log } from '../../telemetry/log.ts'

@@ -1,9 +1,9 @@
 // Limits on attempts to sign in, counted in the database so that several nodes count together. Every attempt counts
 // before it is judged, and a success takes it back.
-import { networkOf } from '../../core/network.ts'
 import { sentence } from '../../core/sentences.ts'
-import { recordRefusal } from '../../store/audit-refusals.ts'
+import { networkOf } from '../../core/text.ts'
 import { countAttempt, takeAttemptBack } from '../../store/attempts.ts'
+import { recordRefusal } from '../../store/audit-refusals.ts'
 import type { Store } from '../../store/open.ts'
 import { normalEmail } from '../../store/people.ts'
 import { AdminError } from '../error.ts'

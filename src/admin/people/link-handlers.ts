@@ -1,10 +1,10 @@
 // One-time links as a browser opens them.
-import { iso } from '../../core/value-json.ts'
+import { iso } from '../../core/units.ts'
 import type { HandlersOf } from '../call.ts'
 import type { signInRoutes } from '../contract/sign-in.ts'
 import { addressTries, limitTries, takeTriesBack } from './limits.ts'
 import { findOpenLink, useOpenLink } from './links.ts'
-import { storeFor, visitOf, type PeopleParts } from './parts.ts'
+import { storeFor, type PeopleParts, visitOf } from './parts.ts'
 import { stepAnswer } from './sign-in-step.ts'
 
 export function linkHandlers(

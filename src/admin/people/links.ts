@@ -1,7 +1,7 @@
 // One-time links: who gets one, how long it works, and what using it does.
-import { DAY_MS } from '../../core/durations.ts'
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
+import { DAY_MS } from '../../core/units.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import { inTheNameOf, recordChange } from '../../store/audit.ts'
 import { changeInTurn } from '../../store/changes.ts'
@@ -12,11 +12,11 @@ import {
   insertPerson,
   markJoined,
   normalEmail,
-  updatePerson,
   type Person,
+  updatePerson,
 } from '../../store/people.ts'
+import { makeLink, type Link, type LinkMaker, useLink } from '../../store/person-links.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
-import { makeLink, useLink, type Link, type LinkMaker } from '../../store/person-links.ts'
 import type { Tx } from '../../store/tables.ts'
 import type { PersonAnswer } from '../contract/people.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'

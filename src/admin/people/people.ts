@@ -2,7 +2,7 @@
 // transaction.
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
-import { iso } from '../../core/value-json.ts'
+import { iso } from '../../core/units.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordChange } from '../../store/audit.ts'
@@ -15,8 +15,8 @@ import {
   insertPerson,
   listPeople,
   markJoined,
-  updatePerson,
   type Person,
+  updatePerson,
 } from '../../store/people.ts'
 import { deleteOpenLinks } from '../../store/person-links.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'

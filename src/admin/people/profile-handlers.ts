@@ -1,7 +1,7 @@
 // A person's own account: the handlers of contract/profile.ts. Changes that would give someone at an unattended browser
 // lasting access need the password.
 import { sentence } from '../../core/sentences.ts'
-import { iso } from '../../core/value-json.ts'
+import { iso } from '../../core/units.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordChange } from '../../store/audit.ts'
@@ -17,7 +17,7 @@ import type { Person } from '../identity.ts'
 import { checkedEmail, chooseEmail } from './emails.ts'
 import { limitTries, takeTriesBack } from './limits.ts'
 import { demandOpen, sessionEnded, sessionOf } from './own-session.ts'
-import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
+import { demandBrowser, storeFor, type PeopleParts, visitOf } from './parts.ts'
 import { hashPassword, passwordProblem } from './password.ts'
 import { subjectOf } from './people.ts'
 import { demandPassword, proofTries, type Caller } from './proof.ts'

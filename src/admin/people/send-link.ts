@@ -1,5 +1,5 @@
 // Gets a one-time link to its owner: by mail if that is configured and works; else the person who made it passes it on.
-import { iso } from '../../core/value-json.ts'
+import { iso } from '../../core/units.ts'
 import type { SentLink } from '../contract/people.ts'
 import type { Mailer } from '../mail.ts'
 import { mailFor } from './letters.ts'

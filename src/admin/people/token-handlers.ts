@@ -1,7 +1,6 @@
 // Personal access tokens: for a person's own scripts against the admin API, with that person's rights or fewer.
-import { DAY_MS } from '../../core/durations.ts'
 import { sentence } from '../../core/sentences.ts'
-import { iso } from '../../core/value-json.ts'
+import { DAY_MS, iso } from '../../core/units.ts'
 import {
   deleteAccessToken,
   insertAccessToken,

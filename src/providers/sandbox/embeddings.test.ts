@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { processorMs } from '../../core/sample-time.ts'
+import { processorMs } from '../../../test/samples/processor-time.ts'
 import { DIMENSIONS, embed } from './embeddings.ts'
 
 const near = (one: string, other: string, dimensions = DIMENSIONS): number => {

@@ -3,12 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-
 import fc from 'fast-check'
-
+import { processorMs } from '../../../test/samples/processor-time.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { processorMs } from '../../core/sample-time.ts'
 import type { Hints } from './hints.ts'
 import { readHints } from './hints.ts'
 import { ANSWER_STEPS_MAX, instanceOf } from './schema-instance.ts'

@@ -1,10 +1,9 @@
 // Steering: every word, both places, and a refusal that names what is wrong.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
+import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Conversation } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { readScript, withoutScript } from './script.ts'
 
 const asking = (text: string): Conversation => ({

@@ -1,11 +1,9 @@
 // The token rule, and which parts of a request it counts.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import fc from 'fast-check'
-
+import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { Conversation, Message, UserPart } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { countSandboxInput, firstTokens, MEDIA_TOKENS, tokensOf } from './tokens.ts'
 
 const conversation = (

@@ -1,10 +1,9 @@
 // What admission learns about a request: everything a model could read is counted, known or not.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
-import { NO_INPUT } from '../../core/call.ts'
-import type { InputMeasure } from '../../core/call.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
+import { NO_INPUT } from '../../core/request.ts'
+import type { InputMeasure } from '../../core/request.ts'
 import { readCall } from './call.ts'
 
 const say = (message: JsonObject): JsonObject => ({ model: 'm', messages: [message] })

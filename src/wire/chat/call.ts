@@ -1,10 +1,10 @@
 // What admission must know about a chat completions request. One walk over the parsed body counts everything a model
 // could read, known or not, and refuses only what may be sent to no provider.
-import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
+import type { Call } from '../../core/request.ts'
 import { affinityBy, lifetimeOf, readCacheSettings } from '../content/caching.ts'
 import { dataType } from '../content/media.ts'
 import {

@@ -1,7 +1,7 @@
 // A shortcut for repetitive streams: an event that differs from the previous one only in its text means the same with
 // another text. Comparing takes a tenth of the time of parsing, and is enough for nearly every event of a stream.
 import type { CanonicalEvent } from '../../core/events.ts'
-import { BACKSLASH, QUOTE } from '../../core/json-characters.ts'
+import { BACKSLASH, QUOTE } from '../../core/json.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { dataStart } from '../contract/sse.ts'
 import type { Span } from '../json/text.ts'

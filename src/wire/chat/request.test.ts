@@ -1,12 +1,10 @@
 // Request round trips: what the format can express survives, and what it lacks is written another way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
 import fc from 'fast-check'
-
+import { SAMPLE_CONVERSATION as PLAIN } from '../../../test/samples/conversation.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Message, Seal, Tool } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION as PLAIN } from '../../core/sample-conversation.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
 

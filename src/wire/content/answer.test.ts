@@ -1,10 +1,10 @@
 // A provider's answer is read whatever its size; anything but a JSON object is the provider's failure.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { processorMs } from '../../../test/samples/processor-time.ts'
 import type { UpstreamFormat } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { processorMs } from '../../core/sample-time.ts'
 import { upstreamCodecOf } from '../codecs.ts'
 import { readJsonAnswer } from './answer.ts'
 

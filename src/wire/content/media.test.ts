@@ -1,11 +1,11 @@
 // Data URLs and http URLs: anything else is refused with its place.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { ChatFormat } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { FilePart } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { encodeRequest as encodeForChat } from '../chat/request-encode.ts'
 import { codecOf } from '../codecs.ts'
 import { encodeRequest as encodeForResponses } from '../responses/request-encode.ts'

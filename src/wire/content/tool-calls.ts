@@ -2,7 +2,7 @@
 // every answer; providers of other formats refuse two calls with one id, or mix up their results.
 import { createHash, randomUUID } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
-import { membersIn } from '../../core/json-limits.ts'
+import { membersIn } from '../../core/json.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { AssistantPart, CanonicalRequest, Message, ToolCallPart } from '../../core/request.ts'
 import { parseExactly } from '../json/exact.ts'

@@ -1,9 +1,9 @@
 // Turns for providers that require user and assistant to alternate.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { TargetFormat } from '../../core/endpoints.ts'
 import type { AssistantPart, Message } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { upstreamCodecOf } from '../codecs.ts'
 
 const TURNS: Partial<Record<TargetFormat, string>> = {

@@ -1,13 +1,12 @@
 // What a wire format must do for a client, for a provider, and where both speak it. chat, responses, messages and
 // embeddings do all of it; a format that only providers speak has the provider's half. A whole answer is a stream that
 // came at once.
-import type { Call } from '../../core/call.ts'
 import type { Family, Format, UpstreamFormat } from '../../core/endpoints.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { IdPrefix } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { CanonicalRequest, Nature } from '../../core/request.ts'
+import type { Call, CanonicalRequest, Nature } from '../../core/request.ts'
 import type { JsonBody } from '../json/body.ts'
 import type { Measure } from './measure.ts'
 import type { SseEvent } from './sse.ts'

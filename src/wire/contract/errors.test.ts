@@ -1,9 +1,9 @@
 // Both families render every error of the table completely, and nothing of its cause.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { processorMs } from '../../../test/samples/processor-time.ts'
 import { ERROR_CODES, GatewayError } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
-import { processorMs } from '../../core/sample-time.ts'
 import { newSecret } from '../../core/secret.ts'
 import { encodeError, refusesThoughts, streamError } from './errors.ts'
 

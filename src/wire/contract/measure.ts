@@ -1,11 +1,10 @@
 // Adds up what bounds the input of a request while a format walks over its body. What a walker does not know must still
 // be counted: as JSON when its bytes bound it, as unbounded when they do not. A tokenizer gets its texts from the same
 // walk, so that it misses no text that is measured (`textsOf`).
-import type { InputMeasure } from '../../core/call.ts'
-import { NO_INPUT } from '../../core/call.ts'
-import { CONTAINERS_MAX } from '../../core/json-limits.ts'
+import { CONTAINERS_MAX, isGiven } from '../../core/json.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isGiven } from '../../core/json.ts'
+import type { InputMeasure } from '../../core/request.ts'
+import { NO_INPUT } from '../../core/request.ts'
 import { tooComplex } from '../json/body.ts'
 import type { FieldTable, Shape } from './fields.ts'
 

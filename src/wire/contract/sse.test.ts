@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { processorMs } from '../../core/sample-time.ts'
+import { processorMs } from '../../../test/samples/processor-time.ts'
 import { replaceData, sseComment, sseEvent, SseReader, writeSse } from './sse.ts'
 
 function readAll(

@@ -1,11 +1,10 @@
 // An embeddings request, decoded and encoded, and what admission must know about it. The limits belong to the format
 // and apply to every provider, so they are checked before anything is held.
 import assert from 'node:assert/strict'
-import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, stringOf } from '../../core/json.ts'
-import type { CanonicalRequest, EmbeddingRequest } from '../../core/request.ts'
+import type { Call, CanonicalRequest, EmbeddingRequest } from '../../core/request.ts'
 import { affinityBy } from '../content/caching.ts'
 import { countOf, modelOf, streamOf } from '../contract/call-fields.ts'
 import { droppedFields, refuseFields } from '../contract/fields.ts'

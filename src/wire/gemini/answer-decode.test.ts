@@ -1,9 +1,8 @@
 // Citations of a Gemini answer: each URL once, at the text it belongs to.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
+import { processorMs } from '../../../test/samples/processor-time.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { processorMs } from '../../core/sample-time.ts'
 import { geminiCodec } from './codec.ts'
 
 const SOURCES = [

@@ -1,11 +1,11 @@
 // Google's formats: how requests are encoded, and how answers are decoded, whole and streamed.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { SseReader } from '../contract/sse.ts'
 import { lossesOf } from '../losses.ts'
 import { geminiCodec, geminiEmbeddingsCodec, vertexEmbeddingsCodec } from './codec.ts'

@@ -1,9 +1,8 @@
 // A canonical request as generateContent expects it. The model and whether to stream are in the URL. What this format
 // cannot express is left out: `losses.ts` has already reported it.
 import assert from 'node:assert/strict'
-import { MEMBERS_MAX } from '../../core/json-limits.ts'
+import { defined, MEMBERS_MAX } from '../../core/json.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined } from '../../core/json.ts'
 import type {
   AssistantPart,
   CanonicalRequest,

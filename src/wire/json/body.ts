@@ -8,14 +8,17 @@ import {
   CLOSE_OBJECT,
   COLON,
   COMMA,
+  CONTAINERS_MAX,
+  DEPTH_MAX,
+  endOfString,
+  isObject,
+  MEMBERS_MAX,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from '../../core/json-characters.ts'
-import { CONTAINERS_MAX, DEPTH_MAX, endOfString, MEMBERS_MAX } from '../../core/json-limits.ts'
+} from '../../core/json.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
-import { nextStep } from '../../core/long-work.ts'
+import { nextStep } from '../../core/runtime.ts'
 import { exactly, exactlyInSteps } from './exact.ts'
 
 export type JsonBody = {

@@ -1,9 +1,9 @@
 // Numbers beyond 2^53 come through parsing, writing and every translation as they were written.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { processorMs } from '../../../test/samples/processor-time.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { processorMs } from '../../core/sample-time.ts'
 import { chatCodec } from '../chat/codec.ts'
 import { upstreamCodecOf } from '../codecs.ts'
 import { messagesCodec } from '../messages/codec.ts'

@@ -1,10 +1,8 @@
 // Keeps integers as they were written. JavaScript rounds those beyond 2^53, and the ids of messages, rows and accounts
 // in tool calls are often longer. For values that are written again; bytes forwarded as they came need none of this.
 import { randomUUID } from 'node:crypto'
-import { QUOTE } from '../../core/json-characters.ts'
-import { endOfString } from '../../core/json-limits.ts'
+import { endOfString, isArray, isObject, parseObject, QUOTE } from '../../core/json.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, parseObject } from '../../core/json.ts'
 
 /**
  * Parses an object so that writing it again gives the same numbers; in between, a long number is not a number.

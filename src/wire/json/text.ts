@@ -1,6 +1,6 @@
 // Changes a JSON object as text, without parsing it: for events that are forwarded by the thousand with only a name
 // changed. Every other character stays as it is.
-import { endOfString } from '../../core/json-limits.ts'
+import { endOfString } from '../../core/json.ts'
 import type { JsonObject } from '../../core/json.ts'
 
 /** The text with some outermost members replaced, or added after the others if they are missing. */

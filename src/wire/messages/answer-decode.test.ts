@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { processorMs } from '../../../test/samples/processor-time.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { processorMs } from '../../core/sample-time.ts'
 import { sseEvent, SseReader } from '../contract/sse.ts'
 import { decodeEvents, decodeResponse } from './answer-decode.ts'
 

@@ -1,11 +1,10 @@
 // What admission reads: every byte a model may read is counted, and what no key may request is refused by name.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
-import { NO_INPUT } from '../../core/call.ts'
-import type { InputMeasure } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
+import { NO_INPUT } from '../../core/request.ts'
+import type { InputMeasure } from '../../core/request.ts'
 import { readCall, readCountCall } from './call.ts'
 
 const plain = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Grüße' }] }

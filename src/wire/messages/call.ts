@@ -1,6 +1,5 @@
 // What admission reads from a messages request, in passthrough too: the model, the limits, and the size of the input
 // (`input.ts`). Lenient: the provider judges the rest.
-import type { Call, InputMeasure } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -15,6 +14,7 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
+import type { Call, InputMeasure } from '../../core/request.ts'
 import { affinityBy, lifetimeOf } from '../content/caching.ts'
 import { dataType } from '../content/media.ts'
 import { isPacked } from '../content/opaque-reasoning.ts'

@@ -1,11 +1,10 @@
 // Requests of other formats, encoded for a messages provider: turns alternate, and nothing is sent that it refuses.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
+import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Message, TextPart, Tool } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { encodeRequest } from './request-encode.ts'
 
 const text = (words: string): TextPart => ({ type: 'text', text: words })

@@ -1,9 +1,9 @@
 // Web searches that a messages provider runs itself: the only hosted tool with a price.
 import { createHash } from 'node:crypto'
-import { searchesWithin } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
+import { searchesWithin } from '../../core/request.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { adaptSchema, canBeStrict } from '../content/schemas.ts'
 import {

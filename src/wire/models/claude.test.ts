@@ -1,9 +1,9 @@
 // Which settings each Claude model is sent, and which ones the client learns its model cannot take.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Effort, Nature, Reasoning } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { lossesOf } from '../losses.ts'
 import { encodeRequest } from '../messages/request-encode.ts'
 

@@ -1,9 +1,9 @@
 // No model is sent an effort that it would refuse, and the client is told what that loses.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { TargetFormat } from '../../core/endpoints.ts'
 import type { Conversation, Effort, Nature } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { encodeRequest as encodeChat } from '../chat/request-encode.ts'
 import { lossesOf } from '../losses.ts'
 import { encodeRequest as encodeResponse } from '../responses/request-encode.ts'

@@ -1,11 +1,10 @@
 // What admission learns about a responses request: every part that a model could read is counted, hidden ones too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
-import { NO_INPUT } from '../../core/call.ts'
-import type { InputMeasure } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
+import { NO_INPUT } from '../../core/request.ts'
+import type { InputMeasure } from '../../core/request.ts'
 import { readCall } from './call.ts'
 
 const read = (rest: JsonObject) => readCall({ model: 'm', input: 'hi', ...rest })

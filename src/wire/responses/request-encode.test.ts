@@ -1,10 +1,9 @@
 // Canonical requests as a responses provider expects them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
+import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Conversation, Message } from '../../core/request.ts'
-import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { encodeRequest } from './request-encode.ts'
 
 function encoded(rest: Partial<Conversation>): JsonObject {

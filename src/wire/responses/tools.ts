@@ -1,7 +1,6 @@
 // Tools that the provider of a responses request would run itself. They are removed, except for web searches that the
 // hold covers.
 import { createHash } from 'node:crypto'
-import { searchesWithin } from '../../core/call.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -15,6 +14,7 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
+import { searchesWithin } from '../../core/request.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
 import { asksForTool, decodeParameters, fitToolName, isToolName } from '../content/tools.ts'
 import {

@@ -1,5 +1,5 @@
 // Formats money, numbers and times for a locale. Pure; use-format.ts binds it to the chosen language.
-import { timeDistance } from '../../../src/core/time-distance.ts'
+import { timeDistance } from '../../../src/core/units.ts'
 import { separatorsOf } from './typed-numbers.ts'
 import type { Separators } from './typed-numbers.ts'
 

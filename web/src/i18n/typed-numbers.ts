@@ -1,12 +1,12 @@
 // Parses typed numbers by the separators of the language, for every field that takes an amount or a count. Input that
 // the language does not write this way is refused, never guessed: "1,00" is no amount in English.
 import {
+  RATE_MAX,
   REMINDER_DAYS_MAX,
   REMINDERS_MAX,
   THRESHOLD_MAX,
   THRESHOLDS_MAX,
-} from '../../../src/core/alert-rules.ts'
-import { RATE_MAX } from '../../../src/core/key-limits.ts'
+} from '../../../src/core/limits.ts'
 import { BUDGET_MAX, formatUsd, parseUsd } from '../../../src/core/money.ts'
 import type { Words } from './use-words.ts'
 

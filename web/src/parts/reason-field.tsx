@@ -1,7 +1,7 @@
 // The reason for an irreversible action: required, because the audit log keeps it.
 import { Textarea } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { TEXT_LENGTH_MAX } from '../../../src/core/key-limits.ts'
+import { TEXT_LENGTH_MAX } from '../../../src/core/limits.ts'
 
 type ReasonFieldProps = {
   readonly label: string

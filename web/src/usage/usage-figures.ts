@@ -1,7 +1,7 @@
 // Turns usage rows into what a chart draws and a table lists. Pure; money is summed exactly, floats only decide
 // heights.
 import type { UsageRow } from '../../../src/admin/contract/usage.ts'
-import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/core/units.ts'
 import { sumOf } from '../amounts.ts'
 
 export const METRICS = [

@@ -1,6 +1,6 @@
 // The usage filters as kept in the address, for all keys and for one, and the time span they select. Pure.
 import { z } from 'zod'
-import { DAY_MS } from '../../../src/core/durations.ts'
+import { DAY_MS } from '../../../src/core/units.ts'
 import { day, endOfDay, startOfDay } from '../days.ts'
 import { METRICS } from './usage-figures.ts'
 import type { Span } from './usage-figures.ts'

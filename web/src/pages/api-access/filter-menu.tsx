@@ -5,12 +5,12 @@ import { useState } from 'react'
 import type { SubmitEvent } from 'react'
 import { KEY_STATUSES } from '../../../../src/admin/contract/key.ts'
 import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
-import { KEY_MODES } from '../../../../src/core/key-choices.ts'
+import { KEY_MODES } from '../../../../src/core/limits.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { modelsQuery } from '../../queries.ts'
+import styles from './key-toolbar.module.css'
 import type { OverviewSearch } from './overview-search.ts'
 import { overviewSearch } from './overview-search.ts'
-import styles from './key-toolbar.module.css'
 
 type FilterMenuProps = {
   readonly search: OverviewSearch

@@ -1,6 +1,6 @@
 // Values that a link to the form may fill in, so that a team can bookmark its usual settings.
 import { z } from 'zod'
-import { MODELS_MAX, NAME_LENGTH_MAX } from '../../../../src/core/key-limits.ts'
+import { MODELS_MAX, NAME_LENGTH_MAX } from '../../../../src/core/limits.ts'
 import { addressText } from '../../address-text.ts'
 
 const list = z.array(z.string().max(NAME_LENGTH_MAX)).max(MODELS_MAX).optional().catch(undefined)

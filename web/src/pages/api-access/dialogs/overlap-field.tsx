@@ -1,7 +1,7 @@
 // How long the old secret keeps working: a preset, or a custom time of at most seven days.
 import { Group, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { OVERLAP_MS_MAX } from '../../../../../src/core/key-limits.ts'
+import { OVERLAP_MS_MAX } from '../../../../../src/core/limits.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 
 const offered = ['0', '900', '3600', '86400', '604800', 'own'] as const

@@ -1,7 +1,7 @@
 // The key's own budget: how much, for which period, and exactly when it resets.
 import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core/key-limits.ts'
+import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core/limits.ts'
 import { PERIODS, WEEK_STARTS } from '../../../../../src/core/periods.ts'
 import { readAmount } from '../../../i18n/typed-numbers.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'

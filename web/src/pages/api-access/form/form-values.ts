@@ -1,11 +1,11 @@
 // The values of the key form while someone types, and the conversion from and to the gateway's. Pure.
-import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../../../../src/core/alert-rules.ts'
-import { DAY_MS } from '../../../../../src/core/durations.ts'
-import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
-import type { Endpoint } from '../../../../../src/core/endpoints.ts'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import type { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import type { BodyOf } from '../../../../../src/admin/contract/route.ts'
+import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
+import type { Endpoint } from '../../../../../src/core/endpoints.ts'
+import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../../../../src/core/limits.ts'
+import { DAY_MS } from '../../../../../src/core/units.ts'
 import { isSame } from '../../../amounts.ts'
 import {
   readAmount,

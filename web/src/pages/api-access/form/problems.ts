@@ -4,7 +4,7 @@ import {
   RATE_MAX,
   TAGS_MAX,
   TEXT_LENGTH_MAX,
-} from '../../../../../src/core/key-limits.ts'
+} from '../../../../../src/core/limits.ts'
 import type { Translate } from '../../../i18n/texts.ts'
 import {
   amountProblem,

@@ -1,4 +1,0 @@
-// Fixed lengths of time. A calendar day may be longer or shorter: see periods.ts.
-
-export const HOUR_MS = 3_600_000
-export const DAY_MS = 24 * HOUR_MS

@@ -1,0 +1,264 @@
+// A node's background duties: beating, watching the other nodes, charging what dead ones held, ending its own
+// forgotten holds, deleting old usage rows, and checking that the open books balance. Each round does what it can; when
+// the database does not answer, the rest is left to the next round.
+import { messageOf } from '../../core/errors.ts'
+import { iso } from '../../core/units.ts'
+import { databaseNow } from '../../store/database-now.ts'
+import type { Store } from '../../store/open.ts'
+import { isOutage } from '../../store/outage.ts'
+import { answerWithin } from '../../store/outlast.ts'
+import type { HoldId } from '../ledger.ts'
+import { Patrol, type PeriodAhead, verifyOpenBooks } from '../reports/verify.ts'
+import type { BookLedger } from '../writer/database-ledger.ts'
+import type { Writer } from '../writer/writer.ts'
+import { Watch } from './failure-detector.ts'
+import type { HeldBy } from './membership.ts'
+import {
+  beat,
+  fence,
+  holdsOfDeadNodes,
+  holdsOfNode,
+  leaveNodes,
+  nodesOfDeadProcesses,
+} from './membership.ts'
+import { purgeUsage } from './retention.ts'
+
+type KeeperOptions = {
+  readonly store: Store
+  readonly writer: Writer
+  readonly ledger: BookLedger
+  readonly beatMs: number
+  readonly deadAfterMs: number
+  readonly sweepMs: number
+  /** How long usage rows are kept; their sums stay for good. */
+  readonly keepUsageMs: number
+  /** Reports what an operator should know: a node taken for dead, books that do not balance. */
+  readonly alarm: (message: string) => void
+}
+
+const ORPHANS_PER_ROUND_MAX = 500
+const ITEM_MS_MAX = 5000
+/** A beat on a connection whose server is gone must not delay the next ones until this node seems dead. */
+const BEAT_MS_MAX = 4000
+const PURGE_PAGES_MAX = 20
+
+export class Keeper {
+  readonly #options: KeeperOptions
+  readonly #watch: Watch
+  readonly #patrol: Patrol
+  /** Apart from the other duties: a node must not seem dead because one of those waits for a lock. */
+  readonly #beats: Rounds
+  readonly #duties: Rounds
+  #sweptAt: number
+  #timer: NodeJS.Timeout | undefined
+  #isBeating = true
+  /** Holds of this node that no request owned at the last sweep. */
+  #suspects: ReadonlySet<HoldId> = new Set()
+  /** Accounts whose period begins in the future, and which were reported. */
+  readonly #ahead = new Set<string>()
+
+  constructor(options: KeeperOptions) {
+    this.#options = options
+    this.#watch = new Watch(options.deadAfterMs)
+    this.#patrol = new Patrol(options.store)
+    const alarm = (error: unknown): void => {
+      // What fails the beats fails the other duties too, and is reported once.
+      const others = [this.#beats.failure, this.#duties.failure].filter((other) => other)
+      if (others.some((other) => isSame(error, other?.error))) return
+      options.alarm(`this node cannot do its work: ${String(error)}`)
+    }
+    this.#beats = new Rounds(() => this.#watchNodes(), alarm)
+    this.#duties = new Rounds(() => this.#doDuties(), alarm)
+    this.#sweptAt = options.store.clock.monotonicMs()
+  }
+
+  /** Whether the database took the last beat. */
+  get isBeating(): boolean {
+    return this.#isBeating
+  }
+
+  /** Charges what dead processes of this machine held, then continues in the background. */
+  async start(): Promise<void> {
+    const { store, beatMs } = this.#options
+    for (const nodeId of await nodesOfDeadProcesses(store)) await this.#fence(nodeId)
+    await this.#chargeOrphans()
+    this.#timer = setInterval(() => {
+      this.#beats.begin()
+      this.#duties.begin()
+    }, beatMs)
+    this.#timer.unref()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#beats.finish()
+    await this.#duties.finish()
+  }
+
+  /** Ignores errors: a node that fails to leave is taken for dead later, which has the same effect. */
+  async leave(): Promise<void> {
+    await leaveNodes(this.#options.store, this.#options.writer.nodeId).catch(() => {})
+  }
+
+  async #watchNodes(): Promise<void> {
+    const beats = await this.#beat()
+    const dead = this.#watch.look(this.#options.store.clock.monotonicMs(), beats)
+    for (const nodeId of dead) await this.#fence(nodeId)
+  }
+
+  async #doDuties(): Promise<void> {
+    // The beat reports why the database cannot be used.
+    if (!this.#isBeating) return
+    const { store, ledger } = this.#options
+    await this.#chargeOrphans()
+    await ledger.flushRefused()
+    if (store.clock.monotonicMs() - this.#sweptAt < this.#options.sweepMs) return
+    this.#sweptAt = store.clock.monotonicMs()
+    await this.#sweep()
+    await this.#purge()
+    await this.#verify()
+  }
+
+  async #beat(): ReturnType<typeof beat> {
+    const { store, writer } = this.#options
+    try {
+      const beats = await answerWithin(BEAT_MS_MAX, beat(store, writer.nodeId))
+      this.#isBeating = true
+      return beats
+    } catch (error) {
+      this.#isBeating = false
+      throw error
+    }
+  }
+
+  async #fence(nodeId: number): Promise<void> {
+    const { store, alarm } = this.#options
+    // A node that another one was faster to fence has been reported by that one. What is charged is reported then.
+    if (await fence(store, nodeId)) alarm(`node ${nodeId} has stopped`)
+  }
+
+  async #chargeOrphans(): Promise<void> {
+    for (;;) {
+      const holds = await holdsOfDeadNodes(this.#options.store, ORPHANS_PER_ROUND_MAX)
+      const charged = await this.#chargeInFull(holds)
+      if (charged > 0) {
+        const calls = charged === 1 ? '1 call' : `${charged} calls`
+        this.#options.alarm(
+          `${calls} of nodes that have stopped: charged in full as orphaned (\`tollgate ledger orphans\`)`,
+        )
+      }
+      if (holds.length < ORPHANS_PER_ROUND_MAX) return
+    }
+  }
+
+  /** Charges holds of this node that no request owns. */
+  async #sweep(): Promise<void> {
+    const { store, writer, ledger } = this.#options
+    const reservedBefore = (await databaseNow(store)) - this.#options.sweepMs
+    const holds = await holdsOfNode(store, writer.nodeId, reservedBefore)
+    const unknown = holds.filter(({ holdId }) => !ledger.owns(holdId))
+    // Seen twice, because a hold is in the books a moment before its owner knows, and the database's clock may jump.
+    const forgotten = unknown.filter(({ holdId }) => this.#suspects.has(holdId))
+    this.#suspects = new Set(unknown.map(({ holdId }) => holdId))
+    await this.#chargeLost(forgotten)
+  }
+
+  /**
+   * Their settlements or voids were committed once, but the database now in use, such as a replica, does not have them;
+   * or it refused their voids.
+   */
+  async #chargeLost(holds: readonly HeldBy[]): Promise<void> {
+    const charged = await this.#chargeInFull(holds)
+    if (charged === 0) return
+    const fate = charged === 1 ? '1 call ended: it is' : `${charged} calls ended: they are`
+    this.#options.alarm(`the database has lost how ${fate} charged in full as orphaned`)
+  }
+
+  /** A few pages per round, so that shortening retention does not make requests wait. */
+  async #purge(): Promise<void> {
+    const { store, keepUsageMs } = this.#options
+    const olderThan = (await databaseNow(store)) - keepUsageMs
+    for (let page = 0; page < PURGE_PAGES_MAX; page++) {
+      if (!(await purgeUsage(store, olderThan))) return
+    }
+  }
+
+  /** Returns how many were charged: some may have been settled meanwhile, or charged by another node. */
+  async #chargeInFull(holds: readonly HeldBy[]): Promise<number> {
+    const { writer } = this.#options
+    const charges = holds.map((hold) =>
+      writer.submit({ item: { kind: 'orphan', ...hold }, timeoutMs: ITEM_MS_MAX }),
+    )
+    const all = await Promise.all(charges)
+    return all.filter(({ outcome }) => outcome.kind === 'changed' && outcome.done).length
+  }
+
+  async #verify(): Promise<void> {
+    const open = await verifyOpenBooks(this.#options.store)
+    const { violations, ahead } = await this.#patrol.look()
+    this.#reportAhead(ahead)
+    for (const { check, account, expected, found } of [...open, ...violations]) {
+      this.#options.alarm(
+        `the books do not balance: ${check} of ${account} is ${found} and should be ${expected}; run \`tollgate ledger verify\``,
+      )
+    }
+  }
+
+  /** Each account once, because there may be many, and only an operator can say whether the clock is right now. */
+  #reportAhead(ahead: readonly PeriodAhead[]): void {
+    const fresh = ahead.filter(({ account }) => !this.#ahead.has(account))
+    const [first] = fresh
+    if (first === undefined) return
+    for (const { account } of fresh) this.#ahead.add(account)
+    const others = fresh.length === 1 ? '' : `, and of ${fresh.length - 1} more alike`
+    this.#options.alarm(
+      `a clock ran ahead: the period of ${first.account} begins at ${iso(first.startsAt)} and keeps its budget until ${iso(first.endsAt)}${others}; \`tollgate ledger verify\` says how to mend it`,
+    )
+  }
+}
+
+function isSame(error: unknown, other: unknown): boolean {
+  return (isOutage(error) && isOutage(other)) || messageOf(error) === messageOf(other)
+}
+
+// Work that falls due again and again. A round that falls due while another runs is left out, so that a slow database
+// piles up none.
+
+class Rounds {
+  readonly #work: () => Promise<void>
+  /** Called when a round fails and the one before it did not: an outage is reported once. */
+  readonly #onFailing: (error: unknown) => void
+  #running: Promise<void> | undefined
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(work: () => Promise<void>, onFailing: (error: unknown) => void) {
+    this.#work = work
+    this.#onFailing = onFailing
+  }
+
+  begin(): void {
+    this.#running ??= this.#go().finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  /** Why the last round failed; undefined when it did not. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure
+  }
+
+  /** Returns when no round runs. */
+  async finish(): Promise<void> {
+    await this.#running
+  }
+
+  async #go(): Promise<void> {
+    try {
+      await this.#work()
+      this.#failure = undefined
+    } catch (error) {
+      if (this.#failure === undefined) this.#onFailing(error)
+      this.#failure = { error }
+    }
+  }
+}

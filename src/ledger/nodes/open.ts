@@ -1,0 +1,164 @@
+// Opens a Ledger on a store: the writer above its database, the spool beside it, and the node's background duties.
+import type { Kysely } from 'kysely'
+import { databaseNow } from '../../store/database-now.ts'
+import type { Store } from '../../store/open.ts'
+import { FRAME_ID, type Tables } from '../../store/tables.ts'
+import type { Balances, Ledger } from '../ledger.ts'
+import { postgresRunner, runOnPool } from '../postgres/runner.ts'
+import { balancesOf, openPeriod } from '../rules/account.ts'
+import type { Batch, BatchResult } from '../rules/batch.ts'
+import type { Account } from '../rules/rows.ts'
+import { toAccount } from '../rules/rows.ts'
+import { sqliteRunner } from '../sqlite/runner.ts'
+import { BookLedger } from '../writer/database-ledger.ts'
+import { leftovers, Spool, whyUnusable } from '../writer/spool.ts'
+import { type BatchRunner, Writer } from '../writer/writer.ts'
+import type { BatchRunner } from '../writer/writer.ts'
+import { Keeper } from './maintenance.ts'
+import { HOLDS_PER_NODE, joinNodes } from './membership.ts'
+
+export type LedgerOptions = {
+  /** On SQLite it must have been opened with LEDGER_WORKER_MODULE among its worker modules. */
+  readonly store: Store
+  /** Keeps settlements while the database does not answer; without it they fail. */
+  readonly spoolFolder?: string
+  /** Reports what an operator should know, in one line. */
+  readonly alarm?: (message: string) => void
+  /** Reports how long each commit took. */
+  readonly onCommit?: (durationMs: number) => void
+  readonly beatMs: number
+  /** How long a node must be seen silent before its holds are charged. */
+  readonly deadAfterMs: number
+  /** How long usage rows are kept; their sums stay for good. */
+  readonly keepUsageMs: number
+  /** How often the node looks for its own forgotten holds. */
+  readonly sweepMs?: number
+}
+
+const SWEEP_MS = 30_000
+const LOST =
+  'the database has lost its latest commits, as a replica that lagged behind when it took over: costs of calls may be missing, so compare the books with the log and with the bills of the providers'
+
+/** The ledger of one node, which also reports whether the node can write. */
+export type NodeLedger = Ledger & Pick<BookLedger, 'canWrite'>
+
+export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
+  const { store, spoolFolder, alarm = () => {}, sweepMs = SWEEP_MS } = options
+  const { beatMs, deadAfterMs, keepUsageMs } = options
+  const { clock } = store
+  const runner = timed(
+    runnerFor(store, () => alarm(LOST)),
+    options,
+  )
+  const writer = await Writer.start({
+    runner,
+    clock,
+    join: (former) => joinNodes(store, former),
+    holdsPerNode: HOLDS_PER_NODE,
+    onFreed: (keyIds) => ledger.freed(keyIds),
+  })
+  const spool = spoolFolder === undefined ? undefined : new Spool(spoolFolder)
+  const ledger = new BookLedger({
+    clock,
+    writer,
+    spool,
+    readBalances: async (keyId) => readBalances(store.db, keyId, await databaseNow(store)),
+    isBeating: () => keeper.isBeating,
+    stopKeeping: () => keeper.stop(),
+    leave: async () => {
+      await keeper.leave()
+      await runner.close()
+    },
+  })
+  const keeper = new Keeper({
+    store,
+    writer,
+    ledger,
+    beatMs,
+    deadAfterMs,
+    sweepMs,
+    keepUsageMs,
+    alarm,
+  })
+  if (spoolFolder !== undefined) {
+    const reason = whyUnusable(spoolFolder)
+    if (reason !== undefined)
+      alarm(`the costs of calls could not be kept while the database is unreachable: ${reason}`)
+    await replayLeftovers(ledger, spoolFolder, alarm)
+  }
+  await keeper.start()
+  return ledger
+}
+
+/** Reports only batches that ran: how long a failure took says nothing about commits. */
+function timed(runner: BatchRunner, { store, onCommit }: LedgerOptions): BatchRunner {
+  if (onCommit === undefined) return runner
+  return {
+    close: () => runner.close(),
+    run: async (batch) => {
+      const startedMs = store.clock.monotonicMs()
+      const result = await runner.run(batch)
+      onCommit(store.clock.monotonicMs() - startedMs)
+      return result
+    },
+  }
+}
+
+/** Runs before the keeper starts: a hold settled here need not be charged as an orphan and corrected afterwards. */
+async function replayLeftovers(
+  ledger: BookLedger,
+  folder: string,
+  alarm: (message: string) => void,
+): Promise<void> {
+  const onUnusable = (reason: string): void =>
+    alarm(
+      `spooled costs cannot be read, so those calls are charged in full until a start that can: ${reason}`,
+    )
+  for (const { settlements, remove, setAside } of leftovers(folder, onUnusable)) {
+    if (await ledger.replay(settlements)) {
+      remove()
+      continue
+    }
+    const place = setAside()
+    if (place !== undefined)
+      alarm(`a spooled settlement has no hold in the books: it is set aside in ${place}`)
+  }
+}
+
+// Chooses how batches run, by the database of the open store.
+
+/** On SQLite the store must have been opened with LEDGER_WORKER_MODULE among its worker modules. */
+export function runnerFor(store: Store, onLost: () => void): BatchRunner {
+  return store.kind === 'sqlite' ? sqliteRunner(store) : postgresRunner(store, onLost)
+}
+
+/** For a caller that writes only this one batch. */
+export function runOnce(store: Store, batch: Batch): Promise<BatchResult> {
+  return store.kind === 'sqlite' ? sqliteRunner(store).run(batch) : runOnPool(store, batch)
+}
+
+// Reads a key's figures outside a batch, as a batch would see them now. Takes no locks and writes nothing.
+
+/** Undefined when there is no such key. */
+async function readBalances(
+  db: Kysely<Tables>,
+  keyId: string,
+  now: number,
+): Promise<Balances | undefined> {
+  const key = await readAccount(db, keyId, now)
+  const frame = await readAccount(db, FRAME_ID, now)
+  return key && frame && balancesOf(key, frame, now)
+}
+
+/** A period that is over counts as closed, even before a batch has closed it. */
+async function readAccount(
+  db: Kysely<Tables>,
+  id: string,
+  now: number,
+): Promise<Account | undefined> {
+  const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+  if (row === undefined) return undefined
+  const account = toAccount(row, now)
+  openPeriod(account, now)
+  return account
+}

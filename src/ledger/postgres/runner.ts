@@ -1,0 +1,330 @@
+// One batch on PostgreSQL: two round trips on the writer's own connection. The first takes the locks and reads, the
+// second writes and commits. This process decides in between, with the locks held, so that time is kept short.
+import type { Writable } from 'node:stream'
+import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
+import type { Clock } from '../../core/clock.ts'
+import { codeOf, messageOf } from '../../core/errors.ts'
+import type { PostgresStore } from '../../store/open.ts'
+import { FRAME_ID } from '../../store/tables.ts'
+import type { HoldId } from '../ledger.ts'
+import type { Batch, BatchResult, Outcome, Page, Writes } from '../rules/batch.ts'
+import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
+import type { Hold, PeriodDelta, UsageRow } from '../rules/rows.ts'
+import {
+  ACCOUNT_CHANGE_COLUMNS,
+  accountValues,
+  ENTRY_COLUMNS,
+  entryValues,
+  HOLD_COLUMNS,
+  holdValues,
+  number,
+  PERIOD_COLUMNS,
+  periodValues,
+  rollupValues,
+  toAccount,
+  toHold,
+  toUsageRow,
+  type Row,
+  type Value,
+  USAGE_COLUMNS,
+  usageValues,
+} from '../rules/rows.ts'
+import { type BatchRunner, Unavailable } from '../writer/writer.ts'
+import {
+  HOLD_CHANGE_COLUMNS,
+  PERIOD_CHANGE_COLUMNS,
+  PRICE_COLUMNS,
+  ROLLUP_COLUMNS,
+  STATEMENTS,
+  type StatementName,
+} from './statements.ts'
+
+const CONNECT_MS_MAX = 2000
+const ANSWER_MS_MAX = 4000
+/** The most time between reading and writing; `slowly` applies for a while after a slow node was cut off. */
+const THINKING_MS_MAX = { usually: 250, slowly: 1000 }
+const SLOW_FOR_MS = 60_000
+
+/** In addition to the pool's settings, which they override. */
+const SETTINGS = [
+  // While a node is stopped inside a batch, others wait for its locks.
+  `idle_in_transaction_session_timeout=${THINKING_MS_MAX.usually}`,
+  'statement_timeout=3000',
+  // Plans are cached, and those made while the tables were small would scan them whole forever.
+  'plan_cache_mode=force_generic_plan',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'jit=off',
+]
+
+/** No replica that takes over is further behind; of an older hold, retention may have deleted the usage row. */
+const LAG_MS_MAX = 600_000
+
+const BEGIN = 'BEGIN'
+const BEGIN_SLOWLY = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${THINKING_MS_MAX.slowly}`
+
+/** `onLost` is called when the database turns out not to have what it committed before. */
+export function postgresRunner(store: PostgresStore, onLost: () => void): BatchRunner {
+  const config = {
+    ...store.pool.options,
+    application_name: 'tollgate ledger',
+    options: [store.pool.options.options, ...SETTINGS.map((setting) => `-c ${setting}`)].join(' '),
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    query_timeout: ANSWER_MS_MAX,
+    // The pool's value would be applied after the one in SETTINGS and win.
+    statement_timeout: undefined,
+  }
+  return new PostgresRunner(store.clock, config, onLost)
+}
+
+class PostgresRunner implements BatchRunner {
+  readonly #clock: Clock
+  readonly #config: ClientConfig
+  readonly #onLost: () => void
+  #client: Client | undefined
+  #slowUntil = 0
+  /** The last hold that was granted. */
+  #granted: { readonly holdId: HoldId; readonly atMs: number } | undefined
+
+  constructor(clock: Clock, config: ClientConfig, onLost: () => void) {
+    this.#clock = clock
+    this.#config = config
+    this.#onLost = onLost
+  }
+
+  async run(batch: Batch): Promise<BatchResult> {
+    const begin = this.#clock.monotonicMs() < this.#slowUntil ? BEGIN_SLOWLY : BEGIN
+    try {
+      const isConnected = this.#client !== undefined
+      const client = (this.#client ??= await this.#connect())
+      const result = await runBatch(client, batch, begin)
+      // Not before a batch was committed: a replica that is not promoted yet may still catch up.
+      if (!isConnected) await this.#lookBack(client)
+      const holdId = result.live ? lastHold(result.outcomes) : undefined
+      if (holdId !== undefined) this.#granted = { holdId, atMs: this.#clock.monotonicMs() }
+      return result
+    } catch (error) {
+      if (isDataError(error)) {
+        // Nothing was committed, and the connection is as good as before.
+        await this.#client?.query('ROLLBACK').catch(() => this.#drop())
+        throw error
+      }
+      this.#noteWhy(error)
+      this.#drop()
+      throw new Unavailable(`PostgreSQL did not answer: ${messageOf(error)}`, { cause: error })
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client
+    this.#client = undefined
+    await client?.end()
+  }
+
+  async #connect(): Promise<Client> {
+    const client = new Client(this.#config)
+    // The next batch finds out about a connection that breaks while idle.
+    client.on('error', (error) => this.#noteWhy(error))
+    await client.connect()
+    return client
+  }
+
+  /** Behind a new connection may be another server: a replica that lagged behind when it took over, or a backup. */
+  async #lookBack(client: Client): Promise<void> {
+    const granted = this.#granted
+    if (granted === undefined || this.#clock.monotonicMs() - granted.atMs > LAG_MS_MAX) return
+    const { rows } = await ask(client, 'holdOrUsage', [granted.holdId])
+    if (rows.length > 0) return
+    this.#granted = undefined
+    this.#onLost()
+  }
+
+  /** Grants more time for a while if the server ended the session because this node was too slow. */
+  #noteWhy(error: unknown): void {
+    const wasTooSlow = codeOf(error) === '25P03'
+    if (wasTooSlow) this.#slowUntil = this.#clock.monotonicMs() + SLOW_FOR_MS
+  }
+
+  /** Whatever state the connection is in, the server rolls back when it closes. */
+  #drop(): void {
+    const client = this.#client
+    this.#client = undefined
+    // Not `end()` first: that waits for answers that may never come.
+    client?.connection.stream.destroy()
+  }
+}
+
+/** Undefined when the batch granted none. */
+function lastHold(outcomes: readonly Outcome[]): HoldId | undefined {
+  let last: HoldId | undefined
+  for (const outcome of outcomes) {
+    // A dry run grants a hold without an id.
+    const isGrant = outcome.kind === 'judged' && outcome.answer.reserved
+    if (isGrant && outcome.answer.holdId > 0) last = outcome.answer.holdId
+  }
+  return last
+}
+
+/** Runs a batch on a pooled connection, for a caller that writes only this one. */
+export async function runOnPool({ pool }: PostgresStore, batch: Batch): Promise<BatchResult> {
+  // A pool's client is a Client, which its type does not say.
+  const client = (await pool.connect()) as PoolClient & Client
+  let isBroken = true
+  try {
+    const result = await runBatch(client, batch, BEGIN)
+    isBroken = false
+    return result
+  } finally {
+    // Closing the connection rolls back what a failed batch began.
+    client.release(isBroken)
+  }
+}
+
+async function runBatch(client: Client, batch: Batch, begin: string): Promise<BatchResult> {
+  const page = await readPage(client, batch, begin)
+  if (page === undefined) {
+    await client.query('ROLLBACK')
+    return { live: false }
+  }
+  const { outcomes, balances, writes } = decide(batch, page)
+  await atOnce(client, () => [...write(client, writes, batch), client.query('COMMIT')])
+  return { live: true, outcomes, balances }
+}
+
+/** Undefined when the node was fenced. The statements are sent together, in one round trip. */
+async function readPage(client: Client, batch: Batch, begin: string): Promise<Page | undefined> {
+  const keyIds = [...new Set(batch.items.map(keyOf)), FRAME_ID]
+  const holdIds = batch.items
+    .map((item) => knownHoldOf(item, batch.isRetry))
+    .filter((id) => id !== undefined)
+  const [, node, accounts, holds] = await atOnce(client, () => [
+    client.query(begin),
+    batch.nodeId === null ? nothing : ask(client, 'liveNode', [batch.nodeId]),
+    ask(client, 'lockAccounts', [keyIds]),
+    holdIds.length > 0 ? ask(client, 'holds', [holdIds]) : nothing,
+  ])
+  if (node?.rows.length === 0) return undefined
+  const now = number(accounts?.rows.at(-1) ?? {}, 'now')
+  const open = (holds?.rows ?? []).map(toHold)
+  return {
+    now,
+    accounts: (accounts?.rows ?? []).map((row) => toAccount(row, now)),
+    holds: open,
+    usage: await readUsage(client, holdIds, open),
+  }
+}
+
+/** The usage rows of holds that are no longer open: another round trip, for the few that are settled late or twice. */
+async function readUsage(
+  client: Client,
+  holdIds: readonly HoldId[],
+  open: readonly Hold[],
+): Promise<readonly UsageRow[]> {
+  const openIds = new Set(open.map(({ id }) => id))
+  const closedIds = holdIds.filter((id) => !openIds.has(id))
+  if (closedIds.length === 0) return []
+  const { rows } = await ask(client, 'usage', [closedIds])
+  return rows.map(toUsageRow)
+}
+
+function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResult>[] {
+  const sent: Promise<QueryResult>[] = []
+  const send = (
+    name: StatementName,
+    columns: readonly string[],
+    rows: readonly Value[][],
+  ): void => {
+    if (rows.length > 0) sent.push(ask(client, name, lists(columns, rows)))
+  }
+  const { periodDeltas, holdsChanged } = writes
+  send('insertPeriods', PERIOD_COLUMNS, writes.closedPeriods.map(periodValues))
+  send('changePeriods', PERIOD_CHANGE_COLUMNS, periodDeltas.map(periodChangeValues))
+  const amounts = holdsChanged.map(({ id, heldNanodollars }): Value[] => [id, heldNanodollars])
+  send('changeHolds', HOLD_CHANGE_COLUMNS, amounts)
+  send('insertEntries', ENTRY_COLUMNS, writes.entries.map(entryValues))
+  // Sorted, like everything that two nodes may write at once, so that they cannot deadlock.
+  const prices = batch.prices.map(({ version, figures }) => [version, figures]).toSorted()
+  send('insertPrices', PRICE_COLUMNS, prices)
+  sent.push(
+    ask(client, 'write', [
+      ...lists(HOLD_COLUMNS, writes.holdsInserted.map(holdValues)),
+      list(writes.holdsDeleted),
+      ...lists(USAGE_COLUMNS, writes.usageInserted.map(usageValues)),
+      ...lists(ROLLUP_COLUMNS, writes.rollups.map(rollupValues)),
+      ...lists(ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues)),
+    ]),
+  )
+  // After the inserts: a row can be inserted and corrected in one batch.
+  send('replaceUsage', USAGE_COLUMNS, writes.usageCorrected.map(usageValues))
+  return sent
+}
+
+/** In the order of PERIOD_CHANGE_COLUMNS. */
+function periodChangeValues(delta: PeriodDelta): Value[] {
+  return [delta.accountId, delta.seq, delta.spent, delta.held, delta.overrun]
+}
+
+function ask(client: Client, name: StatementName, values: unknown[]): Promise<QueryResult<Row>> {
+  return client.query<Row>({ name, text: STATEMENTS[name], values })
+}
+
+/** One list for each column. */
+function lists(columns: readonly string[], rows: readonly Value[][]): string[] {
+  return columns.map((_, column) => list(rows.map((row) => row[column] ?? null)))
+}
+
+/** An array in PostgreSQL's notation; the driver writes the same at several times the cost. */
+function list(values: readonly Value[]): string {
+  let text = '{'
+  for (const value of values) {
+    if (text.length > 1) text += ','
+    text += typeof value === 'string' ? quoted(value) : (value ?? 'NULL')
+  }
+  return `${text}}`
+}
+
+function quoted(text: string): string {
+  const isPlain = !text.includes('"') && !text.includes('\\')
+  return `"${isPlain ? text : text.replaceAll(/["\\]/g, '\\$&')}"`
+}
+
+type Answer = QueryResult<Row> | undefined
+
+/** Stands for a statement that this batch does not need. */
+const nothing: Promise<undefined> = Promise.resolve(undefined)
+
+/**
+ * Sends statements in one write, because the server would wake up for each separate one. Waits for every answer before
+ * it throws the first error: the connection is in use until the last answer has come.
+ */
+async function atOnce(
+  { connection: { stream } }: Client,
+  send: () => readonly Promise<Answer>[],
+): Promise<readonly Answer[]> {
+  const answers = await Promise.allSettled(inOnePiece(stream, send))
+  return answers.map((answer) => {
+    if (answer.status === 'rejected') throw answer.reason
+    return answer.value
+  })
+}
+
+function inOnePiece<Sent>(stream: Writable, send: () => Sent): Sent {
+  stream.cork()
+  try {
+    return send()
+  } finally {
+    stream.uncork()
+  }
+}
+
+/**
+ * SQLSTATE classes that blame what was sent: data exception and constraint. And whatever our own code throws. Not class
+ * 42, a right or a table that is missing: that fails every batch alike until somebody mends it, as an outage does.
+ */
+function isDataError(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true
+  if (!(error instanceof Error)) return false
+  if (!('code' in error)) return error.name === 'AssertionError'
+  return typeof error.code === 'string' && /^(22|23|ERR_ASSERTION)/.test(error.code)
+}

@@ -1,0 +1,238 @@
+// Why a request cost what it did: recomputes the cost from the tokens and the price that the books keep.
+import { perMillion } from '../../catalog/model-json.ts'
+import { costOf, costOfLines, type Cost, type CostLine } from '../../catalog/prices.ts'
+import type { CostLine } from '../../catalog/prices.ts'
+import type { Nanodollars } from '../../core/money.ts'
+import { formatUsd, PICO_PER_NANO } from '../../core/money.ts'
+import {
+  sentence,
+  SENTENCES,
+  sentenceWithText,
+  type Sentence,
+  type SentenceName,
+} from '../../core/sentences.ts'
+import { iso, usd } from '../../core/units.ts'
+import { StoreError } from '../../store/errors.ts'
+import type { Store } from '../../store/open.ts'
+import type { Attempt, AttemptCharge } from '../ledger.ts'
+import type { UsageRow } from '../rules/rows.ts'
+import { toPrice } from '../rules/validation.ts'
+import { findUsage, targetOf } from './usage.ts'
+
+export type Explanation = {
+  readonly row: UsageRow
+  readonly attempts: readonly Attempt[]
+  /** Tokens times price, line by line; empty where no price was involved. */
+  readonly lines: readonly CostLine[]
+  /** The sum of `lines`, rounded up once; null where something was charged without a price. */
+  readonly recomputedNanodollars: Nanodollars | null
+  /** Whether that is what was charged, to the nano-dollar. */
+  readonly agrees: boolean
+  /** In words, how the charge came about. */
+  readonly why: string
+  /** What people changed about it, oldest first. */
+  readonly entries: readonly {
+    readonly at: number
+    readonly actor: string
+    readonly reason: string
+    readonly before: Nanodollars | null
+    readonly after: Nanodollars | null
+  }[]
+}
+
+export async function explain(store: Store, requestId: string): Promise<Explanation> {
+  const row = await findUsage(store, requestId)
+  if (row === undefined) throw new StoreError('unknown_request', await missing(store, requestId))
+  const attempts = JSON.parse(row.attempts) as Attempt[]
+  const computed = addUp(await recompute(store, row), attempts)
+  const agrees = computed !== null && computed.nanodollars === row.costNanodollars
+  const entries = await store.db
+    .selectFrom('ledger_entries')
+    .select(['at', 'actor', 'reason', 'before_nanodollars', 'after_nanodollars'])
+    .where('account_id', '=', row.keyId)
+    .where('period_seq', '=', row.keyPeriod)
+    .where('hold_id', '=', row.id)
+    .orderBy('at')
+    .execute()
+  return {
+    row,
+    attempts,
+    lines: computed?.lines ?? [],
+    recomputedNanodollars: computed?.nanodollars ?? null,
+    agrees,
+    why: why(row, { agrees, attempts }) + beside(attempts),
+    entries: entries.map(({ before_nanodollars, after_nanodollars, ...rest }) => ({
+      ...rest,
+      before: before_nanodollars,
+      after: after_nanodollars,
+    })),
+  }
+}
+
+async function recompute(store: Store, row: UsageRow): Promise<Cost | null> {
+  if (row.priceVersion === null) return row.costNanodollars === 0n ? NOTHING : null
+  const figures = await store.db
+    .selectFrom('prices')
+    .selectAll()
+    .where('version', '=', row.priceVersion)
+    .executeTakeFirst()
+  return figures === undefined ? null : costOf(row.tokens, toPrice(figures))
+}
+
+/** A request that cost nothing adds up without a price. */
+const NOTHING: Cost = { lines: [], nanodollars: 0n }
+
+/** Adds to the answer's cost what failed attempts may have cost, and what was billed besides tokens. */
+function addUp(answer: Cost | null, attempts: readonly Attempt[]): Cost | null {
+  const charges = attempts.filter(hasCharge).map(({ charge }) => costOfLines(linesOf(charge)))
+  if (answer === null && charges.length === 0) return null
+  return [answer ?? NOTHING, ...charges].reduce((sum, cost) => ({
+    lines: [...sum.lines, ...cost.lines],
+    nanodollars: sum.nanodollars + cost.nanodollars,
+  }))
+}
+
+/** Whether a target was not called at all, because the budgets had no room for it. */
+export function isSkipped(outcome: string): boolean {
+  return outcome.startsWith('skipped: ')
+}
+
+type ChargedAttempt = Attempt & { readonly charge: AttemptCharge }
+
+function hasCharge(attempt: Attempt): attempt is ChargedAttempt {
+  return attempt.charge !== undefined
+}
+
+function linesOf({ lines }: AttemptCharge): readonly CostLine[] {
+  return lines.map(({ list, ...line }) => ({
+    ...line,
+    eachPicodollars: BigInt(line.eachPicodollars),
+    ...(list && { list: { ...list, eachPicodollars: BigInt(list.eachPicodollars) } }),
+  }))
+}
+
+/** What was charged besides the answer's tokens, in words. */
+function beside(attempts: readonly Attempt[]): string {
+  return [
+    attempts.filter(hasCharge).some(isSurcharge) ? `; ${SENTENCES.cost_beside_tokens}` : '',
+    hasFailed(attempts) ? `; ${SENTENCES.cost_of_failed}` : '',
+  ].join('')
+}
+
+function hasFailed(attempts: readonly Attempt[]): boolean {
+  return attempts.filter(hasCharge).some((attempt) => !isSurcharge(attempt))
+}
+
+/** Whether a charge belongs to the answer itself: that of a failed attempt begins with its input. */
+function isSurcharge({ charge }: ChargedAttempt): boolean {
+  return charge.lines.every(({ what }) => what === 'webSearch' || what === 'audioToken')
+}
+
+type Found = { readonly agrees: boolean; readonly attempts: readonly Attempt[] }
+
+function why(row: UsageRow, found: Found): string {
+  switch (row.state) {
+    case 'voided':
+      return SENTENCES.cost_never_sent
+    case 'orphaned':
+      return SENTENCES.cost_orphaned
+    case 'adjusted':
+      return SENTENCES.cost_by_hand
+    case 'settled':
+      return whySettled(row, found)
+  }
+}
+
+function whySettled(row: UsageRow, { agrees, attempts }: Found): string {
+  if (row.attempts === '[]') return SENTENCES.cost_of_free_kind
+  if (isUntouched(row)) return SENTENCES.cost_untaken
+  if (row.priceVersion === null) return SENTENCES.cost_unanswered
+  if (agrees && !row.estimated) return SENTENCES.cost_provider_count
+  // The row does not say whether the answer or an earlier attempt was estimated.
+  if (agrees) return hasFailed(attempts) ? SENTENCES.cost_counted : SENTENCES.cost_counted_here
+  return row.estimated && row.costNanodollars === row.heldNanodollars
+    ? SENTENCES.cost_up_to_hold
+    : SENTENCES.cost_unexplained
+}
+
+/** Whether every target refused the request or could not be reached: no provider read it. */
+function isUntouched({ status, tokens, costNanodollars }: UsageRow): boolean {
+  return status >= 400 && costNanodollars === 0n && tokens.inputTokens + tokens.outputTokens === 0
+}
+
+async function missing(store: Store, requestId: string): Promise<Sentence> {
+  const hold = await store.db
+    .selectFrom('holds')
+    .select('id')
+    .where('request_id', '=', requestId)
+    .executeTakeFirst()
+  return sentence(hold === undefined ? 'no_such_request' : 'request_running', { id: requestId })
+}
+
+// The JSON form of why a request cost what it did, for the command line and the admin API.
+
+export function explanationJson({ row, ...rest }: Explanation) {
+  return {
+    request_id: row.requestId,
+    hold: row.id,
+    key: row.keyId,
+    endpoint: row.endpoint,
+    model: row.modelAsked,
+    target: targetOf(row),
+    state: row.state,
+    status: row.status,
+    error: row.errorCode,
+    reserved_at: iso(row.at),
+    settled_at: iso(row.settledAt),
+    held: usd(row.heldNanodollars),
+    cost: usd(row.costNanodollars),
+    recomputed: usd(rest.recomputedNanodollars),
+    agrees: rest.agrees,
+    estimated: row.estimated,
+    why: rest.why,
+    reasons: reasonsOf(rest.why),
+    price_version: row.priceVersion,
+    lines: rest.lines.map((line) => ({
+      what: line.what,
+      count: line.count,
+      price: priceOf(line),
+      ...listOf(line),
+    })),
+    attempts: rest.attempts.map(({ target, why, outcome, durationMs }) => ({
+      target,
+      why,
+      reasons: reasonsOf(why),
+      outcome,
+      duration_ms: durationMs,
+    })),
+    changes: rest.entries.map(({ at, actor, reason, before, after }) => ({
+      at: iso(at),
+      actor,
+      reason,
+      before: usd(before),
+      after: usd(after),
+    })),
+  }
+}
+
+/** The names of the sentences in a text; none when one of them is unknown, as in the row of an old request. */
+function reasonsOf(why: string): SentenceName[] {
+  const sentences = why.split('; ').map(sentenceWithText)
+  return sentences.every((each) => each !== undefined) ? sentences.map(({ name }) => name) : []
+}
+
+/** The price before the discount, and the discount as a part of it; nothing where there is none. */
+function listOf({ what, list }: CostLine) {
+  if (list === undefined) return {}
+  const { eachPicodollars, millionths } = list
+  return {
+    list_price: priceOf({ what, eachPicodollars }),
+    discount: String(millionths / 1_000_000),
+  }
+}
+
+/** USD per million tokens; for a fee, USD each. */
+export function priceOf({ what, eachPicodollars }: Omit<CostLine, 'count'>): string {
+  const isFee = what === 'request' || what === 'webSearch'
+  return isFee ? formatUsd(eachPicodollars / PICO_PER_NANO) : perMillion(eachPicodollars)
+}

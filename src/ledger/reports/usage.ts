@@ -1,0 +1,269 @@
+// Reads usage rows: one request's, or lists, newest first. Sums are the matter of usage-report.ts.
+import { sql, type RawBuilder } from 'kysely'
+import { targetName } from '../../catalog/models.ts'
+import { firstIdAt } from '../../core/ids.ts'
+import { sentence } from '../../core/sentences.ts'
+import { DAY_MS, HOUR_MS, iso, usd } from '../../core/units.ts'
+import { StoreError } from '../../store/errors.ts'
+import type { Store } from '../../store/open.ts'
+import type { UsageRow } from '../rules/rows.ts'
+import { toUsageRow } from '../rules/rows.ts'
+import {
+  byTimeKeyModel,
+  groupOf,
+  NOTHING_USED,
+  reportFromRollups,
+  TOKEN_SUMS,
+  type Counts,
+  type Grouped,
+  type UsageGroup,
+  type UsageQuestion,
+  type UsageSums,
+} from './rollups.ts'
+import type { UsageSums } from './rollups.ts'
+
+/**
+ * Undefined when there is no such request, or its row is past retention. A request ran with its last hold: an earlier
+ * one was voided when its node had to join again.
+ */
+export async function findUsage(store: Store, requestId: string): Promise<UsageRow | undefined> {
+  const row = await store.db
+    .selectFrom('usage')
+    .selectAll()
+    .where('request_id', '=', requestId)
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+  return row && toUsageRow(row)
+}
+
+type UsagePage = {
+  readonly keyId?: string | undefined
+  readonly model?: string | undefined
+  readonly outcome?: 'ok' | 'failed' | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** The request id that the previous page ended with. */
+  readonly before?: string | undefined
+  readonly limit: number
+}
+
+/** How many rows are searched for one page: no index covers models and outcomes. */
+const LOOKED_THROUGH_MAX = 20_000
+
+/**
+ * Rows, newest first. `next` is where the next page begins; null = there is nothing more. A page may be short and still
+ * have a next.
+ */
+export async function searchUsage(
+  store: Store,
+  page: UsagePage,
+): Promise<{ readonly rows: readonly UsageRow[]; readonly next: string | null }> {
+  const { model, outcome, limit } = page
+  const isFiltered = model !== undefined || outcome !== undefined
+  const lookedAt = inOrder(store, page).limit(isFiltered ? LOOKED_THROUGH_MAX : limit)
+  let query = store.db.selectFrom(lookedAt.as('usage')).selectAll()
+  if (model !== undefined) query = query.where('model_asked', '=', model)
+  if (outcome !== undefined) query = query.where('status', outcome === 'ok' ? '<' : '>=', 400)
+  const rows = await query.orderBy('request_id', 'desc').limit(limit).execute()
+  if (rows.length === limit) {
+    return { rows: rows.map(toUsageRow), next: rows.at(-1)?.request_id ?? null }
+  }
+  const next = isFiltered ? await lastLookedAt(store, page) : null
+  return { rows: rows.map(toUsageRow), next }
+}
+
+function inOrder(store: Store, { keyId, before, since, until }: UsagePage) {
+  const end = until === undefined ? undefined : firstIdAt('req', until)
+  const last = [before, end].filter((id) => id !== undefined).toSorted()[0]
+  let query = store.db.selectFrom('usage').selectAll()
+  if (keyId !== undefined) query = query.where('key_id', '=', keyId)
+  if (since !== undefined) query = query.where('request_id', '>=', firstIdAt('req', since))
+  if (last !== undefined) query = query.where('request_id', '<', last)
+  return query.orderBy('request_id', 'desc')
+}
+
+async function lastLookedAt(store: Store, page: UsagePage): Promise<string | null> {
+  const row = await inOrder(store, page)
+    .clearSelect()
+    .select('request_id')
+    .offset(LOOKED_THROUGH_MAX - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.request_id ?? null
+}
+
+// Usage reports that can also group by provider or endpoint. Rollups have neither, so for those this reads usage rows:
+// in slices that hold nobody up for long, and only up to a maximum, so that the cost of a report stays bounded however
+// full the database is.
+
+type ScanGroup = UsageGroup | 'provider' | 'endpoint'
+
+export type ScanQuestion = Omit<UsageQuestion, 'by'> & { readonly by: readonly ScanGroup[] }
+
+/** Requests that were refused before admission have no row, so sums over rows leave them out. */
+export type ScanSums = UsageSums & {
+  /** Empty where no provider answered. */
+  readonly provider: string | null
+  readonly endpoint: string | null
+}
+
+type ScanReport = {
+  readonly rows: readonly ScanSums[]
+  /** Of all rows, including those left out. */
+  readonly total: ScanSums
+  readonly leftOut: number
+}
+
+const SLICE_ROWS = 20_000
+const SCANNED_ROWS_MAX = 400_000
+
+/** Reads the rollups unless the report groups by something they lack. */
+export async function reportUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {
+  const known = question.by.filter((group) => group !== 'provider' && group !== 'endpoint')
+  if (known.length < question.by.length) return reportFromRows(store, question)
+  const { rows, total, leftOut } = await reportFromRollups(store, { ...question, by: known })
+  const none = { provider: null, endpoint: null }
+  return { rows: rows.map((row) => ({ ...row, ...none })), total: { ...total, ...none }, leftOut }
+}
+
+async function reportFromRows(store: Store, question: ScanQuestion): Promise<ScanReport> {
+  const groups = new Map<string, Sums>()
+  const total = { ...NOTHING_SCANNED }
+  let after = firstIdAt('req', question.since)
+  for (let scanned = 0; ; scanned += SLICE_ROWS) {
+    const slice = await readSlice(store, question, after)
+    for (const row of slice) {
+      const group = { ...groupOf(row), provider: row.provider, endpoint: row.endpoint }
+      const name = JSON.stringify(group)
+      const sums = groups.get(name) ?? { ...NOTHING_SCANNED, ...group }
+      groups.set(name, sums)
+      add(sums, row)
+      add(total, row)
+    }
+    const rows = slice.reduce((sum, row) => sum + row.requests, 0)
+    if (rows < SLICE_ROWS) return { ...dearest([...groups.values()], question.limit), total }
+    if (scanned + rows >= SCANNED_ROWS_MAX) throw tooMany()
+    after =
+      slice
+        .map(({ last_id }) => last_id)
+        .toSorted()
+        .at(-1) ?? after
+  }
+}
+
+const GROUPINGS: Readonly<Record<ScanGroup, RawBuilder<unknown>>> = {
+  key: sql`key_id`,
+  model: sql`model_asked`,
+  // Integer division drops the remainder.
+  day: sql`reserved_at / ${sql.lit(DAY_MS)} * ${sql.lit(DAY_MS)}`,
+  hour: sql`reserved_at / ${sql.lit(HOUR_MS)} * ${sql.lit(HOUR_MS)}`,
+  provider: sql`coalesce(provider, '')`,
+  endpoint: sql`endpoint`,
+}
+
+type Sum = Grouped &
+  Counts & {
+    readonly provider: string | null
+    readonly endpoint: string | null
+    readonly last_id: string
+  }
+
+async function readSlice(
+  store: Store,
+  { keyId, until, by }: ScanQuestion,
+  after: string,
+): Promise<readonly Sum[]> {
+  const column = (group: ScanGroup) => (by.includes(group) ? GROUPINGS[group] : sql`NULL`)
+  const key = keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`
+  const { rows } = await sql<Sum>`
+    SELECT ${column('key')} AS key_id, ${column('model')} AS model,
+      ${column('day')} AS day, ${column('hour')} AS hour,
+      ${column('provider')} AS provider, ${column('endpoint')} AS endpoint,
+      count(*) AS requests, sum(CASE WHEN status >= 400 THEN 1 ELSE 0 END) AS errors,
+      ${TOKEN_SUMS}, sum(cost_nanodollars) AS cost_nanodollars, max(request_id) AS last_id
+    FROM (
+      SELECT * FROM usage
+      WHERE request_id > ${after} AND request_id < ${firstIdAt('req', until)} ${key}
+      ORDER BY request_id LIMIT ${SLICE_ROWS}
+    ) AS slice
+    GROUP BY ${sql.join(by.map((group) => GROUPINGS[group]))}`.execute(store.db)
+  return rows
+}
+
+function tooMany(): StoreError {
+  return new StoreError('invalid_value', sentence('report_scan', { most: SCANNED_ROWS_MAX }), {
+    field: 'by',
+  })
+}
+
+type Sums = { -readonly [Name in keyof ScanSums]: ScanSums[Name] }
+
+const NOTHING_SCANNED: ScanSums = { ...NOTHING_USED, provider: null, endpoint: null }
+
+function add(sums: Sums, row: Sum): void {
+  sums.requests += row.requests
+  sums.errors += row.errors
+  sums.inputTokens += row.input_tokens
+  sums.cachedTokens += row.cached_tokens
+  sums.cacheWriteTokens += row.cache_write_tokens
+  sums.outputTokens += row.output_tokens
+  sums.reasoningTokens += row.reasoning_tokens
+  sums.costNanodollars += row.cost_nanodollars
+  sums.estimated += row.estimated
+}
+
+/** All rows in order of time, or the dearest when there are too many. */
+function dearest(rows: readonly ScanSums[], limit = rows.length): Omit<ScanReport, 'total'> {
+  if (rows.length <= limit) return { rows: rows.toSorted(byTimeKeyModel), leftOut: 0 }
+  const byCost = (one: ScanSums, other: ScanSums): number =>
+    one.costNanodollars > other.costNanodollars ? -1 : 1
+  return { rows: rows.toSorted(byCost).slice(0, limit), leftOut: rows.length - limit }
+}
+
+// The JSON forms of usage, for the command line, the admin API and /v1/requests.
+
+export function sumsJson(sums: UsageSums) {
+  return {
+    requests: sums.requests,
+    errors: sums.errors,
+    input_tokens: sums.inputTokens,
+    cached_tokens: sums.cachedTokens,
+    cache_write_tokens: sums.cacheWriteTokens,
+    output_tokens: sums.outputTokens,
+    reasoning_tokens: sums.reasoningTokens,
+    cost: usd(sums.costNanodollars),
+    estimated: sums.estimated,
+  }
+}
+
+/** `2026-11-15`, from the first moment of that day. */
+export function dayOf(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10)
+}
+
+/** What a request's own key may see of it. */
+export function requestJson(row: UsageRow) {
+  return {
+    endpoint: row.endpoint,
+    model: row.modelAsked,
+    target: targetOf(row),
+    status: row.status,
+    code: row.errorCode,
+    created_at: iso(row.at),
+    input_tokens: row.tokens.inputTokens,
+    cached_tokens: row.tokens.cachedTokens,
+    cache_write_tokens: row.tokens.cacheWriteTokens,
+    output_tokens: row.tokens.outputTokens,
+    reasoning_tokens: row.tokens.reasoningTokens,
+    cost: usd(row.costNanodollars),
+    estimated: row.estimated,
+    latency_ms: row.latencyMs,
+    first_token_ms: row.firstTokenMs,
+  }
+}
+
+/** The provider and the model that answered; null when none did. */
+export function targetOf({ provider, modelServed }: UsageRow): string | null {
+  const isServed = provider !== null && modelServed !== null
+  return isServed ? targetName(provider, modelServed) : null
+}

@@ -1,0 +1,130 @@
+// A batch as plain data: what it asks, what both databases read before the decision (`Page`), what they write after it
+// (`Writes`), and what they answer. No logic, so that a decision cannot depend on a database.
+import type { Nanodollars } from '../../core/money.ts'
+import type { Ask, Balances, HoldId, Refused, Reserved } from '../ledger.ts'
+import type {
+  Account,
+  Charge,
+  ClosedPeriod,
+  Hold,
+  LedgerEntry,
+  PeriodDelta,
+  PriceRow,
+  Rollup,
+  UsageRow,
+} from './rows.ts'
+
+export type Item =
+  | { readonly kind: 'reserve'; readonly holdId: HoldId; readonly ask: PlainAsk }
+  | { readonly kind: 'dry-run'; readonly ask: PlainAsk }
+  | { readonly kind: 'settle'; readonly charge: Charge }
+  | {
+      readonly kind: 'void'
+      readonly keyId: string
+      readonly holdId: HoldId
+      readonly reason: string
+    }
+  | {
+      readonly kind: 'trim'
+      readonly keyId: string
+      readonly holdId: HoldId
+      readonly amount: Nanodollars
+    }
+  | {
+      readonly kind: 'extend'
+      readonly keyId: string
+      readonly holdId: HoldId
+      readonly extra: Nanodollars
+    }
+  | { readonly kind: 'orphan'; readonly keyId: string; readonly holdId: HoldId }
+  | {
+      readonly kind: 'adjust'
+      readonly keyId: string
+      readonly holdId: HoldId
+      readonly cost: Nanodollars
+      readonly note: Note
+    }
+  /** For `top-up` and `reset`, `keyId` may also be the frame's id. */
+  | {
+      readonly kind: 'top-up'
+      readonly keyId: string
+      readonly amount: Nanodollars
+      readonly note: Note
+    }
+  | { readonly kind: 'reset'; readonly keyId: string; readonly note: Note }
+  | {
+      readonly kind: 'refused'
+      readonly keyId: string
+      readonly model: string
+      readonly count: number
+    }
+
+/** Who changed the books by hand, and why. */
+export type Note = {
+  readonly entryId: string
+  readonly actor: string
+  readonly reason: string
+  /** JSON: where the actor made the change from. */
+  readonly origin?: string
+}
+
+/** An ask that can cross to another thread. */
+export type PlainAsk = Omit<Ask, 'signal'>
+
+/** One per item, in the order of the items. Balances come once per key and batch, not with each outcome. */
+export type Outcome =
+  | { readonly kind: 'judged'; readonly answer: Granted | Refusal }
+  | {
+      readonly kind: 'settled'
+      /** Where the hold was found. unknown = the books have never seen it. */
+      readonly found: 'open' | 'corrected' | 'closed' | 'unknown'
+      readonly cost: Nanodollars
+      readonly overrun: Nanodollars
+    }
+  | { readonly kind: 'changed'; readonly done: boolean }
+
+type Granted = Omit<Reserved, 'waitedMs' | 'balances'>
+export type Refusal = WithoutBalances<Refused>
+type WithoutBalances<Answer> = Answer extends unknown ? Omit<Answer, 'balances'> : never
+
+export type Batch = {
+  /** The node that must be live for this to commit; null for a command that grants nothing. */
+  readonly nodeId: number | null
+  readonly items: readonly Item[]
+  /** Prices that charges name and that may not be in the books yet. */
+  readonly prices: readonly PriceRow[]
+  /** An earlier try may have committed without our knowing: look for its holds first. */
+  readonly isRetry: boolean
+}
+
+export type BatchResult =
+  | {
+      readonly live: true
+      readonly outcomes: readonly Outcome[]
+      readonly balances: ReadonlyMap<string, Balances>
+    }
+  /** The node was taken for dead by another one: nothing was decided. */
+  | { readonly live: false }
+
+/** Everything a batch reads, once its accounts are locked. */
+export type Page = {
+  /** The database's clock, taken under the locks. */
+  readonly now: number
+  readonly accounts: readonly Account[]
+  readonly holds: readonly Hold[]
+  /** The usage rows of holds that the batch names and that are already closed. */
+  readonly usage: readonly UsageRow[]
+}
+
+export type Writes = {
+  readonly accounts: readonly Account[]
+  readonly closedPeriods: readonly ClosedPeriod[]
+  readonly periodDeltas: readonly PeriodDelta[]
+  readonly holdsInserted: readonly Hold[]
+  readonly holdsChanged: readonly { readonly id: HoldId; readonly heldNanodollars: Nanodollars }[]
+  readonly holdsDeleted: readonly HoldId[]
+  readonly usageInserted: readonly UsageRow[]
+  readonly usageCorrected: readonly UsageRow[]
+  readonly rollups: readonly Rollup[]
+  readonly entries: readonly LedgerEntry[]
+}

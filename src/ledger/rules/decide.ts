@@ -1,0 +1,307 @@
+// The one decision procedure: turns a batch of items and the page of the books they concern into outcomes and writes.
+// Both databases and the simulation run exactly this code. No I/O, no clock: the time is the page's.
+import type { Nanodollars } from '../../core/money.ts'
+import type { Balances, HoldId } from '../ledger.ts'
+import { balancesOf, hasRates, limitOf } from './account.ts'
+import type { Batch, Item, Outcome, Page, PlainAsk, Writes } from './batch.ts'
+import { judge, seatsWithin } from './judge.ts'
+import { admit, correct } from './rates.ts'
+import type { Account, Charge, Hold, UsageRow } from './rows.ts'
+import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './rows.ts'
+import { Draft } from './working-set.ts'
+
+type Decision = {
+  /** One per item of the batch, in its order. */
+  readonly outcomes: readonly Outcome[]
+  /** As they stand after the batch, by key. */
+  readonly balances: ReadonlyMap<string, Balances>
+  readonly writes: Writes
+}
+
+type Demand = Extract<Item, { readonly kind: 'reserve' | 'dry-run' | 'extend' }>
+type Release = Exclude<Item, Demand>
+
+/**
+ * Items that free budget are decided first, so that a settlement makes room for the asks in its batch. Asks are then
+ * decided in order of arrival, each against what the ones before it left.
+ */
+export function decide(batch: Batch, page: Page): Decision {
+  const draft = new Draft(page)
+  const outcomes: Outcome[] = Array.from({ length: batch.items.length })
+  for (const [index, item] of batch.items.entries()) {
+    if (!isDemand(item)) outcomes[index] = release(draft, item)
+  }
+  for (const [index, item] of batch.items.entries()) {
+    if (isDemand(item)) outcomes[index] = demand(draft, item)
+  }
+  return { outcomes, balances: balancesAfter(draft, batch.items), writes: draft.writes() }
+}
+
+/** The key whose account an item moves. */
+export function keyOf(item: Item): string {
+  switch (item.kind) {
+    case 'reserve':
+    case 'dry-run':
+      return item.ask.keyId
+    case 'settle':
+      return item.charge.keyId
+    case 'void':
+    case 'trim':
+    case 'extend':
+    case 'orphan':
+    case 'adjust':
+    case 'top-up':
+    case 'reset':
+    case 'refused':
+      return item.keyId
+  }
+}
+
+/** The hold an item names, if the books may contain it: a new one only when an earlier try may have committed it. */
+export function knownHoldOf(item: Item, isRetry: boolean): HoldId | undefined {
+  switch (item.kind) {
+    case 'reserve':
+      return isRetry ? item.holdId : undefined
+    case 'settle':
+      return item.charge.holdId
+    case 'void':
+    case 'trim':
+    case 'extend':
+    case 'orphan':
+    case 'adjust':
+      return item.holdId
+    case 'dry-run':
+    case 'top-up':
+    case 'reset':
+    case 'refused':
+      return undefined
+  }
+}
+
+/** Whether an item asks for budget; all others are decided before it. */
+export function isDemand(item: Item): item is Demand {
+  return item.kind === 'reserve' || item.kind === 'dry-run' || item.kind === 'extend'
+}
+
+function release(draft: Draft, item: Release): Outcome {
+  if (item.kind === 'settle') return settle(draft, item.charge)
+  return { kind: 'changed', done: change(draft, item) }
+}
+
+/** False when there is nothing to change. */
+function change(draft: Draft, item: Exclude<Release, { readonly kind: 'settle' }>): boolean {
+  switch (item.kind) {
+    case 'void':
+      return voidHold(draft, item.holdId, item.reason)
+    case 'orphan':
+      return orphan(draft, item.holdId)
+    case 'trim':
+      return trim(draft, item.holdId, item.amount)
+    case 'adjust':
+      return adjust(draft, item)
+    case 'top-up':
+      return draft.topUp(item.keyId, item.amount, item.note)
+    case 'reset':
+      return draft.reset(item.keyId, item.note)
+    case 'refused':
+      draft.countRefused(item.keyId, item.model, item.count)
+      return true
+  }
+}
+
+function demand(draft: Draft, item: Demand): Outcome {
+  switch (item.kind) {
+    case 'reserve':
+      return { kind: 'judged', answer: knownGrant(draft, item) ?? reserve(draft, item) }
+    case 'dry-run':
+      return { kind: 'judged', answer: consider(draft, item.ask, 0) }
+    case 'extend':
+      return { kind: 'changed', done: extend(draft, item.holdId, item.extra) }
+  }
+}
+
+type Answer = Extract<Outcome, { readonly kind: 'judged' }>['answer']
+
+/** The answer to an ask whose hold is already in the books: an earlier try committed, but its result was lost. */
+function knownGrant(
+  draft: Draft,
+  { holdId, ask }: Extract<Item, { kind: 'reserve' }>,
+): Answer | undefined {
+  const hold = draft.holds.get(holdId)
+  if (hold === undefined) {
+    // Another node has since taken this one for dead and charged the hold: nothing may be dispatched on it.
+    return draft.usage.has(holdId) ? { reserved: false, reason: 'unavailable' } : undefined
+  }
+  const { heldNanodollars, outputTokens, capped } = hold
+  return {
+    reserved: true,
+    holdId,
+    amountNanodollars: heldNanodollars,
+    outputTokens,
+    capped,
+    ...(ask.candidates.length > 1 && { seats: seatsWithin(ask, hold) }),
+  }
+}
+
+function consider(draft: Draft, ask: PlainAsk, holdId: HoldId): Answer {
+  const legs = draft.legs(ask.keyId)
+  if (legs === undefined) return { reserved: false, reason: 'key_status', status: 'unknown' }
+  const verdict = judge(ask, legs, draft.now)
+  return verdict.reserved ? { ...verdict, holdId } : verdict
+}
+
+function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer {
+  const { ask, holdId } = item
+  const answer = consider(draft, ask, holdId)
+  const legs = draft.legs(ask.keyId)
+  if (!answer.reserved || legs === undefined) return answer
+  const hold: Hold = {
+    id: holdId,
+    requestId: ask.requestId,
+    keyId: ask.keyId,
+    keyPeriod: legs.key.periodSeq,
+    framePeriod: legs.frame.periodSeq,
+    heldNanodollars: answer.amountNanodollars,
+    outputTokens: answer.outputTokens,
+    capped: answer.capped,
+    estimatedTokens: ask.estimatedTokens,
+    at: draft.now,
+    endpoint: ask.endpoint,
+    modelAsked: ask.modelAsked,
+  }
+  draft.move(hold, { held: hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 1 })
+  draft.grant(hold, hold.heldNanodollars)
+  draft.insertHold(hold)
+  if (hasRates(legs.key)) admit(legs.key.rateWindow, draft.now, ask.estimatedTokens)
+  return answer
+}
+
+/** For a second attempt, which may cost again. A hold whose period is over cannot grow: that period is closed. */
+function extend(draft: Draft, holdId: HoldId, extra: Nanodollars): boolean {
+  const hold = draft.holds.get(holdId)
+  const legs = hold && draft.legs(hold.keyId)
+  if (hold === undefined || legs === undefined) return false
+  const fits = (account: Account, period: number): boolean => {
+    const limit = limitOf(account)
+    if (period !== account.periodSeq) return false
+    return limit === null || account.spent + account.held + extra <= limit
+  }
+  if (!fits(legs.key, hold.keyPeriod) || !fits(legs.frame, hold.framePeriod)) return false
+  changeAmount(draft, hold, hold.heldNanodollars + extra)
+  draft.grant(hold, extra)
+  return true
+}
+
+/** Books restored from a backup reuse hold ids assigned after it: only the request id says whose hold it is. */
+function settle(draft: Draft, charge: Charge): Outcome {
+  const cost = charge.costNanodollars
+  const hold = draft.holds.get(charge.holdId)
+  if (hold?.requestId === charge.requestId) {
+    close(draft, hold, settledRow(charge, hold, draft.now))
+    return settled('open', cost, hold.heldNanodollars)
+  }
+  const row = draft.usage.get(charge.holdId)
+  if (row?.requestId !== charge.requestId) return settled('unknown', 0n, 0n)
+  const reservation = correctable(row, cost)
+  if (reservation === undefined) return settled('closed', row.costNanodollars, row.heldNanodollars)
+  recharge(draft, row, settledRow(charge, reservation, draft.now))
+  return settled('corrected', cost, reservation.heldNanodollars)
+}
+
+function settled(found: Settled['found'], cost: Nanodollars, held: Nanodollars): Settled {
+  return { kind: 'settled', found, cost, overrun: overrunOf(cost, held) }
+}
+
+type Settled = Extract<Outcome, { readonly kind: 'settled' }>
+
+/** The reservation to charge a late settlement against; undefined when the closed row stands. */
+function correctable(row: UsageRow, cost: Nanodollars): UsageRow | undefined {
+  // The charge was a guess; the node that was taken for dead knows the true cost.
+  if (row.state === 'orphaned') return row
+  // The request was dispatched after all. Its hold has been free for others since, so the whole cost is an overrun.
+  return row.state === 'voided' && cost > 0n ? { ...row, heldNanodollars: 0n } : undefined
+}
+
+/** Voids an orphan, too: the node that was taken for dead knows that it never dispatched the request. */
+function voidHold(draft: Draft, holdId: HoldId, reason: string): boolean {
+  const hold = draft.holds.get(holdId)
+  const row = draft.usage.get(holdId)
+  if (hold !== undefined) close(draft, hold, voidedRow(hold, reason, draft.now))
+  else if (row?.state === 'orphaned') recharge(draft, row, voidedRow(row, reason, draft.now))
+  else return false
+  return true
+}
+
+function orphan(draft: Draft, holdId: HoldId): boolean {
+  const hold = draft.holds.get(holdId)
+  if (hold === undefined) return false
+  close(draft, hold, orphanedRow(hold, draft.now))
+  return true
+}
+
+function trim(draft: Draft, holdId: HoldId, amount: Nanodollars): boolean {
+  const hold = draft.holds.get(holdId)
+  if (hold === undefined || amount >= hold.heldNanodollars) return false
+  changeAmount(draft, hold, amount)
+  return true
+}
+
+function adjust(draft: Draft, item: Extract<Item, { kind: 'adjust' }>): boolean {
+  const row = draft.usage.get(item.holdId)
+  if (row === undefined) return false
+  recharge(draft, row, adjustedRow(row, item.cost))
+  draft.enter({
+    kind: 'adjust',
+    accountId: row.keyId,
+    periodSeq: row.keyPeriod,
+    holdId: row.id,
+    before: row.costNanodollars,
+    after: item.cost,
+    note: item.note,
+  })
+  return true
+}
+
+/** Ends a hold: what it held is freed, what it cost is spent, and its estimate of tokens becomes the true count. */
+function close(draft: Draft, hold: Hold, row: UsageRow): void {
+  const cost = row.costNanodollars
+  draft.move(hold, {
+    held: -hold.heldNanodollars,
+    spent: cost,
+    overrun: overrunOf(cost, hold.heldNanodollars),
+    inFlight: -1,
+  })
+  draft.closeHold(hold, row)
+  const key = draft.legs(hold.keyId)?.key
+  if (key === undefined || !hasRates(key) || row.state === 'orphaned') return
+  const used = row.tokens.inputTokens + row.tokens.outputTokens
+  correct(key.rateWindow, hold.at, { now: draft.now, tokens: used - hold.estimatedTokens })
+}
+
+/** Changes what a closed hold is charged, in the periods it was reserved in. */
+function recharge(draft: Draft, before: UsageRow, after: UsageRow): void {
+  draft.move(before, {
+    held: 0n,
+    spent: after.costNanodollars - before.costNanodollars,
+    overrun:
+      overrunOf(after.costNanodollars, after.heldNanodollars) -
+      overrunOf(before.costNanodollars, before.heldNanodollars),
+    inFlight: 0,
+  })
+  draft.correctUsage(before, after)
+}
+
+function changeAmount(draft: Draft, hold: Hold, amount: Nanodollars): void {
+  draft.move(hold, { held: amount - hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 0 })
+  draft.changeHold(hold, amount)
+}
+
+function balancesAfter(draft: Draft, items: readonly Item[]): ReadonlyMap<string, Balances> {
+  const balances = new Map<string, Balances>()
+  for (const item of items) {
+    const keyId = keyOf(item)
+    const legs = balances.has(keyId) ? undefined : draft.legs(keyId)
+    if (legs !== undefined) balances.set(keyId, balancesOf(legs.key, legs.frame, draft.now))
+  }
+  return balances
+}

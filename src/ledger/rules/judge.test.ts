@@ -1,0 +1,492 @@
+// Every rule about budgets, rates and the key itself, one case each, against accounts as they stand.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { SAMPLE_ASK, sampleAccount } from '../../../test/samples/ledger-rows.ts'
+import { NO_COST, type WorstCase } from '../../catalog/worst-case.ts'
+import type { Seat } from '../ledger.ts'
+import type { PlainAsk } from './batch.ts'
+import { judge, seatsWithin } from './judge.ts'
+import type { Account } from './rows.ts'
+
+const NOW = Date.UTC(2026, 10, 15, 12)
+/** One token costs one nano-dollar, so that amounts and tokens read alike. */
+const PICO = 1000n
+
+function account(changes: Partial<Account>): Account {
+  return sampleAccount({ limit: 100_000n, period: 'month', periodEndsAt: NOW + 1, ...changes })
+}
+
+/** Input that costs 1,000 and output of 20,000, of which at least 256 are wanted. */
+function ask(changes: Partial<PlainAsk> = {}, worst: Partial<WorstCase> = {}): PlainAsk {
+  return {
+    ...SAMPLE_ASK,
+    candidates: [
+      {
+        fixedPicodollars: 1000n * PICO,
+        outputTokenPicodollars: PICO,
+        outputTokens: 20_000,
+        outputTokensFrom: 'client',
+        outputTokensMinimum: 256,
+        ...worst,
+      },
+    ],
+    estimatedTokens: 1000,
+    ...changes,
+  }
+}
+
+const wealthy = account({ id: 'frame', limit: 1_000_000_000n })
+
+describe('budgets', () => {
+  type Case = {
+    readonly name: string
+    readonly key: Partial<Account>
+    readonly frame?: Partial<Account>
+    readonly ask?: PlainAsk
+    readonly granted?: number
+    readonly refused?: string
+  }
+  const cases: readonly Case[] = [
+    { name: 'an ask that fits is granted whole', key: {}, granted: 20_000 },
+    { name: 'an ask may use the last nano-dollar', key: { spent: 79_000n }, granted: 20_000 },
+    { name: 'holds count as spending', key: { spent: 70_000n, held: 9_000n }, granted: 20_000 },
+    { name: 'a top-up counts', key: { spent: 100_000n, topUp: 21_000n }, granted: 20_000 },
+    {
+      name: 'a key without a limit is bound by the frame alone',
+      key: { limit: null },
+      granted: 20_000,
+    },
+    {
+      name: 'a bound from bytes is recounted before the output is capped',
+      key: { spent: 79_001n },
+      ask: ask({ recounted: false }),
+      refused: 'recount',
+    },
+    {
+      name: 'no recount is requested if the key has nothing left',
+      key: { spent: 100_000n },
+      ask: ask({ recounted: false }),
+      refused: 'budget key',
+    },
+    {
+      name: 'no recount is requested if the frame has nothing left',
+      key: {},
+      frame: { limit: 50_000n, spent: 50_001n },
+      ask: ask({ recounted: false }),
+      refused: 'budget frame',
+    },
+    { name: 'spending caps the output', key: { spent: 79_001n }, granted: 19_999 },
+    { name: 'spending caps the output down to the minimum', key: { spent: 98_744n }, granted: 256 },
+    {
+      name: 'spending never caps the output below the minimum',
+      key: { spent: 98_745n },
+      refused: 'budget key',
+    },
+    {
+      name: 'reasoning raises the minimum',
+      key: { spent: 95_000n },
+      ask: ask({}, { outputTokensMinimum: 4096 }),
+      refused: 'budget key',
+    },
+    {
+      name: 'a key that accepts no caps is refused',
+      key: { spent: 79_001n },
+      ask: ask({ whenTight: 'refuse' }),
+      refused: 'budget key',
+    },
+    {
+      name: 'a small output limit of the client is never capped',
+      key: { spent: 98_901n },
+      ask: ask({}, { outputTokens: 100 }),
+      refused: 'budget key',
+    },
+    {
+      name: 'holds cap the output down to an ample answer',
+      key: { spent: 10_000n, held: 80_000n },
+      granted: 9000,
+    },
+    {
+      name: 'holds never cap the output below an ample answer',
+      key: { spent: 10_000n, held: 85_000n },
+      refused: 'held key',
+    },
+    {
+      name: 'holds cap nothing for a key that accepts no caps',
+      key: { spent: 10_000n, held: 80_000n },
+      ask: ask({ whenTight: 'refuse' }),
+      refused: 'held key',
+    },
+    {
+      name: 'waiting helps when holds take the small answer that spending leaves',
+      key: { spent: 90_000n, held: 10_000n },
+      refused: 'held key',
+    },
+    {
+      name: 'the frame refuses what the key could pay',
+      key: {},
+      frame: { limit: 50_000n, spent: 50_000n },
+      refused: 'budget frame',
+    },
+    {
+      name: 'the frame caps too',
+      key: {},
+      frame: { limit: 50_000n, spent: 40_000n },
+      granted: 9000,
+    },
+    {
+      name: 'a refusal names the account that refused, not one that only capped',
+      key: { spent: 90_000n },
+      frame: { limit: 50_000n, spent: 50_000n },
+      refused: 'budget frame',
+    },
+    {
+      name: 'a refusal does not name an account with just enough left',
+      key: { spent: 98_744n },
+      frame: { limit: 50_000n, spent: 50_000n },
+      refused: 'budget frame',
+    },
+    { name: 'a lowered limit refuses', key: { limit: 10n, spent: 100n }, refused: 'budget key' },
+    {
+      name: 'free calls pass even with a limit below spent',
+      key: { limit: 10n, spent: 100n },
+      ask: ask({ candidates: [NO_COST] }),
+      granted: 0,
+    },
+    {
+      name: 'input alone is refused if it costs too much',
+      key: { spent: 99_500n },
+      ask: ask({}, { outputTokens: 0, outputTokenPicodollars: 0n, outputTokensMinimum: 0 }),
+      refused: 'budget key',
+    },
+    {
+      name: 'input alone waits if only holds stand in its way',
+      key: { held: 99_500n },
+      ask: ask({}, { outputTokens: 0, outputTokenPicodollars: 0n, outputTokensMinimum: 0 }),
+      refused: 'held key',
+    },
+  ]
+  for (const { name, key, frame, ask: asked, granted, refused } of cases) {
+    test(name, () => {
+      const legs = { key: account(key), frame: { ...wealthy, ...frame } }
+      const verdict = judge(asked ?? ask(), legs, NOW)
+      if (verdict.reserved) {
+        assert.equal(verdict.outputTokens, granted)
+      } else {
+        const scope = 'shortage' in verdict ? ` ${verdict.shortage.scope}` : ''
+        assert.equal(`${verdict.reason}${scope}`, refused)
+      }
+    })
+  }
+
+  test('a grant holds what it may cost, capped or not', () => {
+    for (const [spent, outputTokens, capped] of [
+      [79_000n, 20_000, false],
+      [79_001n, 19_999, true],
+    ] as const) {
+      const verdict = judge(ask(), { key: account({ spent }), frame: wealthy }, NOW)
+      const amountNanodollars = 1000n + BigInt(outputTokens)
+      assert.deepEqual(verdict, { reserved: true, amountNanodollars, outputTokens, capped })
+    }
+  })
+
+  test('a default output is not reduced if it is free or nothing limits it', () => {
+    const output = { outputTokens: 60_000, outputTokensFrom: 'default' } as const
+    const free = ask({}, { ...output, outputTokenPicodollars: 0n })
+    const unlimited = { key: account({ limit: null }), frame: { ...wealthy, limit: null } }
+    for (const [asked, legs] of [
+      [free, { key: account({}), frame: wealthy }],
+      [ask({}, output), unlimited],
+    ] as const) {
+      const verdict = judge(asked, legs, NOW)
+      assert.deepEqual(verdict.reserved && verdict.outputTokens, 60_000)
+    }
+  })
+
+  test('a default output takes an eighth of what remains, and at least 4,096 tokens', () => {
+    const open = ask({}, { outputTokens: 60_000, outputTokensFrom: 'default' })
+    const outputs = [0n, 60_000n, 90_000n].map((spent) => {
+      const verdict = judge(open, { key: account({ spent }), frame: wealthy }, NOW)
+      return verdict.reserved && [verdict.outputTokens, verdict.capped]
+    })
+    assert.deepEqual(outputs, [
+      [12_500, false],
+      [5000, false],
+      [4096, false],
+    ])
+  })
+
+  test('a refusal reports the figures and the affordable output', () => {
+    const key = account({ spent: 99_900n - 1000n, held: 10n })
+    const verdict = judge(ask(), { key, frame: wealthy }, NOW)
+    assert.deepEqual(verdict, {
+      reserved: false,
+      reason: 'budget',
+      shortage: {
+        candidate: 0,
+        scope: 'key',
+        limitNanodollars: 100_000n,
+        spentNanodollars: 98_900n,
+        heldNanodollars: 10n,
+        requiredNanodollars: 21_000n,
+        affordableOutputTokens: 90,
+        resetsAt: NOW + 1,
+      },
+    })
+  })
+
+  test('a refusal names no affordable output if not one token could be paid', () => {
+    for (const [spent, affordable] of [
+      [98_999n, 1],
+      [99_000n, null],
+      [99_001n, null],
+    ] as const) {
+      const verdict = judge(ask(), { key: account({ spent }), frame: wealthy }, NOW)
+      assert.ok('shortage' in verdict)
+      assert.equal(verdict.shortage.affordableOutputTokens, affordable)
+    }
+  })
+})
+
+/** Targets are judged each by itself, in order. Each costs 1,000 for the input and so much per token of 10,000. */
+describe('several targets', () => {
+  const targets = (...prices: readonly bigint[]): Pick<PlainAsk, 'candidates'> => ({
+    candidates: prices.flatMap(
+      (price) => ask({}, { outputTokenPicodollars: price * PICO, outputTokens: 10_000 }).candidates,
+    ),
+  })
+  const whole = { outputTokens: 10_000, capped: false }
+  const judged = (asked: PlainAsk, key: Partial<Account>, frame: Partial<Account> = {}) =>
+    judge(asked, { key: account(key), frame: { ...wealthy, ...frame } }, NOW)
+
+  type Case = {
+    readonly name: string
+    readonly prices: readonly bigint[]
+    readonly key: Partial<Account>
+    readonly more?: Partial<PlainAsk>
+    readonly seats?: readonly Seat[]
+    readonly held?: bigint
+    readonly refused?: readonly [reason: string, candidate: number, required: bigint]
+  }
+  const refuse = { whenTight: 'refuse' } as const
+  const cases: readonly Case[] = [
+    {
+      name: 'all that fit are kept, and the dearest is held',
+      prices: [1n, 9n, 2n],
+      key: {},
+      seats: [whole, whole, whole],
+      held: 91_000n,
+    },
+    {
+      name: 'a first target that spending keeps out is skipped',
+      prices: [10n, 2n, 1n],
+      key: { spent: 50_000n },
+      more: refuse,
+      seats: ['budget', whole, whole],
+      held: 21_000n,
+    },
+    {
+      name: 'a later target that spending keeps out is skipped',
+      prices: [1n, 10n],
+      key: { spent: 50_000n },
+      more: refuse,
+      seats: [whole, 'budget'],
+      held: 11_000n,
+    },
+    {
+      name: 'the same target with its output lowered comes before the next',
+      prices: [10n, 1n],
+      key: { spent: 50_000n },
+      seats: [{ outputTokens: 4_900, capped: true }, whole],
+      held: 50_000n,
+    },
+    {
+      name: 'an output is not lowered below the minimum, and the target is skipped',
+      prices: [200n, 2n],
+      key: { spent: 50_000n },
+      seats: ['budget', whole],
+      held: 21_000n,
+    },
+    {
+      name: 'a first target that only holds keep out is waited for',
+      prices: [9n, 1n],
+      key: { held: 50_000n },
+      more: refuse,
+      refused: ['held', 0, 91_000n],
+    },
+    {
+      name: 'a skipped target is not waited for',
+      prices: [11n, 9n, 1n],
+      key: { held: 50_000n },
+      more: refuse,
+      refused: ['held', 1, 91_000n],
+    },
+    {
+      name: 'nothing waits for a later target while an earlier one fits',
+      prices: [1n, 9n],
+      key: { held: 50_000n },
+      more: refuse,
+      seats: [whole, 'held'],
+      held: 11_000n,
+    },
+    {
+      name: 'on the last try, a later target takes the place of the one that was waited for',
+      prices: [9n, 1n],
+      key: { held: 50_000n },
+      more: { ...refuse, isLastTry: true },
+      seats: ['held', whole],
+      held: 11_000n,
+    },
+    {
+      name: 'on the last try, holds are named as long as they are in the way of any target',
+      prices: [11n, 9n],
+      key: { held: 50_000n },
+      more: { ...refuse, isLastTry: true },
+      refused: ['held', 1, 91_000n],
+    },
+    {
+      name: 'if none fits, the cheapest is named with what it would have cost',
+      prices: [9n, 7n, 8n],
+      key: { spent: 99_000n },
+      refused: ['budget', 1, 71_000n],
+    },
+    {
+      name: 'a bound from bytes is recounted as long as any target does not fit whole',
+      prices: [1n, 20n],
+      key: {},
+      more: { recounted: false },
+      refused: ['recount', 0, 0n],
+    },
+  ]
+  for (const { name, prices, key, more, seats, held, refused } of cases) {
+    test(name, () => {
+      const verdict = judged({ ...ask(), ...targets(...prices), ...more }, key)
+      if (verdict.reserved) {
+        assert.deepEqual([verdict.seats, verdict.amountNanodollars], [seats, held])
+        const first = verdict.seats?.find((seat) => typeof seat !== 'string')
+        const { outputTokens, capped } = verdict
+        assert.deepEqual({ outputTokens, capped }, first)
+      } else {
+        const { candidate, requiredNanodollars } =
+          'shortage' in verdict ? verdict.shortage : { candidate: 0, requiredNanodollars: 0n }
+        assert.deepEqual([verdict.reason, candidate, requiredNanodollars], refused)
+      }
+    })
+  }
+
+  test('a recount says whether the first target already fits', () => {
+    const first = (...prices: readonly bigint[]) => {
+      const verdict = judged({ ...ask({ recounted: false }), ...targets(...prices) }, {})
+      return 'isFirstFit' in verdict && verdict.isFirstFit
+    }
+    assert.deepEqual([first(1n, 20n), first(20n, 1n)], [true, false])
+  })
+
+  test('a free target is kept when everything is spent', () => {
+    const asked = { ...ask(), candidates: [...targets(1n).candidates, NO_COST] }
+    const verdict = judged(asked, { spent: 100_000n })
+    assert.ok(verdict.reserved)
+    const { seats, amountNanodollars } = verdict
+    assert.deepEqual(
+      [seats, amountNanodollars],
+      [['budget', { outputTokens: 0, capped: false }], 0n],
+    )
+  })
+
+  test('whatever the prices and the room, the hold pays for every target that is kept', () => {
+    const worst = fc.record({
+      fixedPicodollars: fc.bigInt({ min: 0n, max: 60_000n * PICO }),
+      outputTokenPicodollars: fc.bigInt({ min: 0n, max: 9n * PICO }),
+      outputTokens: fc.integer({ min: 0, max: 20_000 }),
+      outputTokensFrom: fc.constantFrom('client', 'default'),
+      outputTokensMinimum: fc.constantFrom(0, 256, 4_096),
+    })
+    const amount = fc.bigInt({ min: 0n, max: 110_000n })
+    const question = fc.record({
+      candidates: fc.array(worst, { minLength: 2, maxLength: 5 }),
+      whenTight: fc.constantFrom('cap', 'refuse'),
+      isLastTry: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(question, fc.tuple(amount, amount, amount), (asked, [spent, held, other]) => {
+        const legs = { key: account({ spent, held }), frame: account({ spent: other, held }) }
+        const verdict = judge({ ...ask(), ...asked }, legs, NOW)
+        const alone = asked.candidates.map((one) =>
+          judge({ ...ask(), ...asked, candidates: [one] }, legs, NOW),
+        )
+        // Each target is judged as if it were the only one.
+        const expected = alone.map((each): Seat => {
+          if (each.reserved) return { outputTokens: each.outputTokens, capped: each.capped }
+          assert.ok(each.reason === 'budget' || each.reason === 'held')
+          return each.reason
+        })
+        const amounts = alone.flatMap((each) => (each.reserved ? [each.amountNanodollars] : []))
+        const first = expected.find((seat) => seat !== 'budget')
+        if (verdict.reserved) {
+          assert.deepEqual(verdict.seats, expected)
+          assert.ok(amounts.includes(verdict.amountNanodollars))
+          assert.ok(amounts.every((each) => each <= verdict.amountNanodollars))
+          assert.ok(asked.isLastTry || first !== 'held')
+        } else {
+          const reason = first === undefined ? 'budget' : 'held'
+          assert.equal(verdict.reason, reason)
+          assert.ok(amounts.length === 0 || (!asked.isLastTry && first === 'held'))
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('a hold that was granted before is never exceeded by the seats it is taken to pay for', () => {
+    const asked = { ...ask(), ...targets(10n, 1n, 30n) }
+    const verdict = judged(asked, { spent: 50_000n })
+    assert.ok(verdict.reserved)
+    const { amountNanodollars: heldNanodollars, outputTokens, capped } = verdict
+    const seats = seatsWithin(asked, { heldNanodollars, outputTokens, capped })
+    assert.deepEqual(seats, [
+      { outputTokens: 4_900, capped: true },
+      { outputTokens: 4_900, capped: true },
+      { outputTokens: 1_633, capped: true },
+    ])
+  })
+})
+
+describe('status and rates of the key', () => {
+  const cases: readonly [Partial<Account>, string][] = [
+    [{ status: 'paused' }, 'paused'],
+    [{ status: 'revoked' }, 'revoked'],
+    [{ status: 'of a later version' }, 'unknown'],
+    [{ expiresAt: NOW }, 'expired'],
+    [{ allowVersion: 2 }, 'stale'],
+  ]
+  for (const [changes, status] of cases) {
+    test(`${status} refuses even a free call`, () => {
+      const legs = { key: account(changes), frame: wealthy }
+      const verdict = judge(ask({ candidates: [NO_COST] }), legs, NOW)
+      assert.deepEqual(verdict, { reserved: false, reason: 'key_status', status })
+    })
+  }
+
+  test('a key works until the moment it expires', () => {
+    const legs = { key: account({ expiresAt: NOW + 1 }), frame: wealthy }
+    assert.equal(judge(ask(), legs, NOW).reserved, true)
+  })
+
+  test('concurrency counts open holds', () => {
+    const at = (inFlight: number) =>
+      judge(ask(), { key: account({ concurrency: 2, inFlight }), frame: wealthy }, NOW)
+    assert.equal(at(1).reserved, true)
+    assert.deepEqual(at(2), {
+      reserved: false,
+      reason: 'rate',
+      limit: 'concurrency',
+      retryAfterSeconds: 1,
+    })
+  })
+
+  test('rates are judged before budgets', () => {
+    const key = account({ rpm: 0, spent: 100_000n })
+    const verdict = judge(ask(), { key, frame: wealthy }, NOW)
+    assert.equal(!verdict.reserved && verdict.reason, 'rate')
+  })
+})

@@ -1,0 +1,125 @@
+// Checks every ask and every settlement on its way to a batch: a bad figure fails its own request, not the whole batch.
+import { AssertionError } from 'node:assert'
+import { componentsOf, parsePrice, type Price } from '../../catalog/prices.ts'
+import type { Nanodollars, Picodollars } from '../../core/money.ts'
+import type { Ask, Settlement } from '../ledger.ts'
+import type { PlainAsk } from './batch.ts'
+import type { Charge, PriceRow } from './rows.ts'
+
+/** The ask without what cannot cross to another thread. */
+export function plainAsk(asked: Ask): PlainAsk {
+  const { signal: _, ...ask } = asked
+  assertCount('number of tokens', ask.estimatedTokens)
+  if (ask.candidates.length === 0) throw new RangeError('an ask needs a target')
+  for (const worst of ask.candidates) {
+    assertCount('limit of output', worst.outputTokens)
+    assertCount('least output', worst.outputTokensMinimum)
+    assertPicodollars('cost', worst.fixedPicodollars)
+    assertPicodollars('price', worst.outputTokenPicodollars)
+  }
+  return ask
+}
+
+/**
+ * A settlement in the form of the books. Texts and times that no database stores are cleaned up, because they must not
+ * fail a charge. Cost and tokens must be sound.
+ */
+export function toCharge(settlement: Settlement): Charge {
+  const { tokens, firstTokenMs } = settlement
+  assertNanodollars('cost', settlement.costNanodollars)
+  return {
+    holdId: settlement.holdId,
+    requestId: settlement.requestId,
+    keyId: settlement.keyId,
+    endpoint: settlement.endpoint,
+    modelAsked: storable(settlement.modelAsked),
+    modelServed: settlement.modelServed && storable(settlement.modelServed),
+    provider: settlement.provider,
+    status: settlement.status,
+    errorCode: settlement.errorCode && storable(settlement.errorCode),
+    tokens: {
+      inputTokens: sound(tokens.inputTokens),
+      cachedTokens: sound(tokens.cachedTokens),
+      cacheWriteTokens: sound(tokens.cacheWriteTokens),
+      cacheWriteLongTokens: sound(tokens.cacheWriteLongTokens),
+      outputTokens: sound(tokens.outputTokens),
+      reasoningTokens: sound(tokens.reasoningTokens),
+    },
+    costNanodollars: settlement.costNanodollars,
+    priceVersion: settlement.price && settlement.price.version,
+    estimated: settlement.estimated,
+    latencyMs: milliseconds(settlement.latencyMs),
+    firstTokenMs: firstTokenMs === null ? null : milliseconds(firstTokenMs),
+    endUser: settlement.endUser && storable(settlement.endUser),
+    tags: tagsText(settlement.tags),
+    attempts: JSON.stringify(settlement.attempts),
+  }
+}
+
+/** No label needs more than this. */
+const TEXT_CHARACTERS_MAX = 1024
+const TAGS_MAX = 16
+
+/** PostgreSQL takes neither NUL nor half a surrogate pair. */
+function storable(text: string): string {
+  return text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed().replaceAll('\0', '')
+}
+
+function sound(tokens: number): number {
+  assertCount('number of tokens', tokens)
+  return tokens
+}
+
+function milliseconds(value: number): number {
+  const whole = Math.round(value)
+  return Number.isSafeInteger(whole) && whole >= 0 ? whole : 0
+}
+
+function tagsText(tags: Settlement['tags']): string {
+  const entries = Object.entries(tags).slice(0, TAGS_MAX)
+  if (entries.length === 0) return '{}'
+  const storables = entries.map(([name, value]) => [storable(name), storable(value)])
+  return JSON.stringify(Object.fromEntries(storables))
+}
+
+// A price as the books keep it: once per version, as text.
+
+/** A cache: prices are few and live long, and writing one out takes longer than a settlement's share of a batch. */
+const rows = new WeakMap<Price, PriceRow>()
+
+export function toPriceRow(price: Price): PriceRow {
+  let row = rows.get(price)
+  if (row === undefined) {
+    row = { version: price.version, figures: componentsOf(price) }
+    rows.set(price, row)
+  }
+  return row
+}
+
+export function toPrice(row: PriceRow): Price {
+  return { ...parsePrice(row.figures), version: row.version }
+}
+
+// Figures that cross to the books must be whole, not negative, and small enough to be added up exactly. The code that
+// computes them ensures that. This second check makes a bad figure fail only its own request, not the whole batch.
+
+/** A price, or a cost computed from one: it is compared with budgets, so it needs no upper bound of its own. */
+export function assertPicodollars(what: string, value: Picodollars): void {
+  if (typeof value !== 'bigint' || value < 0n) fail(what, value)
+}
+
+const NANODOLLARS_MAX = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** No budget pays for more than this, and sums of larger amounts would not be exact. */
+export function assertNanodollars(what: string, value: Nanodollars): void {
+  if (typeof value !== 'bigint' || value < 0n || value > NANODOLLARS_MAX) fail(what, value)
+}
+
+export function assertCount(what: string, value: number): void {
+  if (!Number.isSafeInteger(value) || value < 0) fail(what, value)
+}
+
+/** The message is built only on failure: as an argument of `assert` it cost more than the check. */
+function fail(what: string, value: number | bigint): never {
+  throw new AssertionError({ message: `${value} is no ${what} that the books take` })
+}

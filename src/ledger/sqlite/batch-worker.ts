@@ -1,0 +1,210 @@
+// One batch on SQLite, run inside the database's own thread: read, decide, write, between its BEGIN IMMEDIATE and its
+// COMMIT. One message in, one out, one wait for the disk however many requests share it.
+import { systemClock } from '../../core/clock.ts'
+import type { WorkerHandler, WorkerHandlers } from '../../store/sqlite-worker.ts'
+import { FRAME_ID } from '../../store/tables.ts'
+import type { HoldId } from '../ledger.ts'
+import type { Batch, BatchResult, Page, Writes } from '../rules/batch.ts'
+import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
+import { ageWindow } from '../rules/rates.ts'
+import type { Account, Hold, UsageRow } from '../rules/rows.ts'
+import {
+  ACCOUNT_CHANGE_COLUMNS,
+  ACCOUNT_COLUMNS,
+  accountValues,
+  ENTRY_COLUMNS,
+  entryValues,
+  HOLD_COLUMNS,
+  holdValues,
+  PERIOD_COLUMNS,
+  periodValues,
+  ROLLUP_KEY_COLUMNS,
+  ROLLUP_SUM_COLUMNS,
+  rollupValues,
+  toAccount,
+  toHold,
+  toUsageRow,
+  USAGE_COLUMNS,
+  usageValues,
+} from '../rules/rows.ts'
+import { packResult, type PackedBatch, type PackedResult, unpackBatch } from './batch-codec.ts'
+
+/** Loaded by the SQLite thread (store/sqlite-worker.ts). */
+const handlers: WorkerHandlers = { 'ledger.batch': handle }
+
+/** Called by that thread when something other than a batch may have changed the books, or a batch was rolled back. */
+function onForeignWrite(): void {
+  known.forget()
+}
+
+const known = new KnownBooks()
+
+/** The connection, as typed by its owner: only store/sqlite-worker.ts imports node:sqlite. */
+type Connection = Parameters<WorkerHandler>[0]
+
+function handle(db: Connection, packed: PackedBatch): PackedResult {
+  return packResult(runBatch(prepared(db), unpackBatch(packed)))
+}
+
+function runBatch(statements: Statements, batch: Batch): BatchResult {
+  // Another process may have written since the last batch.
+  known.assumeVersion(statements.version.get()?.['data_version'])
+  if (batch.nodeId !== null && !isLive(statements, batch.nodeId)) return { live: false }
+  const page = readPage(statements, batch)
+  const { outcomes, balances, writes } = decide(batch, page)
+  write(statements, writes)
+  known.remember(page.accounts, writes)
+  for (const price of batch.prices) statements.insertPrice.run(price.version, price.figures)
+  return { live: true, outcomes, balances }
+}
+
+type Statements = ReturnType<typeof prepare>
+
+const preparedByDatabase = new WeakMap<Connection, Statements>()
+
+function prepared(db: Connection): Statements {
+  let statements = preparedByDatabase.get(db)
+  if (statements === undefined) {
+    statements = prepare(db)
+    preparedByDatabase.set(db, statements)
+  }
+  return statements
+}
+
+function prepare(db: Connection) {
+  const insert = (table: string, columns: readonly string[]): string =>
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+  const sums = ROLLUP_SUM_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`)
+  const [, ...columns] = ACCOUNT_CHANGE_COLUMNS
+  const statement = (sql: string) => db.prepare(sql)
+  return {
+    version: statement('PRAGMA data_version'),
+    liveNode: statement("SELECT id FROM nodes WHERE id = ? AND status = 'live'"),
+    account: statement(`SELECT ${ACCOUNT_COLUMNS.join(', ')} FROM accounts WHERE id = ?`),
+    hold: statement(`SELECT ${HOLD_COLUMNS.join(', ')} FROM holds WHERE id = ?`),
+    usage: statement(`SELECT ${USAGE_COLUMNS.join(', ')} FROM usage WHERE id = ?`),
+    insertHold: statement(insert('holds', HOLD_COLUMNS)),
+    changeHold: statement('UPDATE holds SET amount_nanodollars = ? WHERE id = ?'),
+    deleteHold: statement('DELETE FROM holds WHERE id = ?'),
+    insertUsage: statement(insert('usage', USAGE_COLUMNS)),
+    replaceUsage: statement(insert('usage', USAGE_COLUMNS).replace('INSERT', 'REPLACE')),
+    addRollup: statement(
+      `${insert('rollups', [...ROLLUP_KEY_COLUMNS, ...ROLLUP_SUM_COLUMNS])}
+       ON CONFLICT (${ROLLUP_KEY_COLUMNS.join(', ')}) DO UPDATE SET ${sums.join(', ')}`,
+    ),
+    updateAccount: statement(
+      `UPDATE accounts SET ${columns.map((column, index) => `${column} = ?${index + 2}`).join(', ')} WHERE id = ?1`,
+    ),
+    insertPeriod: statement(insert('account_periods', PERIOD_COLUMNS)),
+    changePeriod: statement(
+      `UPDATE account_periods SET spent_nanodollars = spent_nanodollars + ?,
+       held_nanodollars = held_nanodollars + ?, overrun_nanodollars = overrun_nanodollars + ?
+       WHERE account_id = ? AND seq = ?`,
+    ),
+    insertEntry: statement(insert('ledger_entries', ENTRY_COLUMNS)),
+    insertPrice: statement(
+      'INSERT INTO prices (version, figures) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    ),
+  }
+}
+
+function isLive(statements: Statements, nodeId: number): boolean {
+  if (known.liveNode === nodeId) return true
+  if (statements.liveNode.get(nodeId) === undefined) return false
+  known.liveNode = nodeId
+  return true
+}
+
+function readPage(statements: Statements, batch: Batch): Page {
+  const now = systemClock.now()
+  const accounts: Account[] = []
+  const ids = new Set<string>([FRAME_ID])
+  for (const item of batch.items) ids.add(keyOf(item))
+  for (const id of ids) {
+    const account = known.account(id, now) ?? readAccount(statements, id, now)
+    if (account !== undefined) accounts.push(account)
+  }
+  const holds: Hold[] = []
+  const usage: UsageRow[] = []
+  for (const item of batch.items) {
+    const id = knownHoldOf(item, batch.isRetry)
+    if (id === undefined) continue
+    const remembered = known.holds.get(id)
+    if (remembered !== undefined) {
+      holds.push(remembered)
+      continue
+    }
+    const hold = statements.hold.get(id)
+    const closed = hold === undefined ? statements.usage.get(id) : undefined
+    if (hold !== undefined) holds.push(toHold(hold))
+    if (closed !== undefined) usage.push(toUsageRow(closed))
+  }
+  return { now, accounts, holds, usage }
+}
+
+function readAccount(statements: Statements, id: string, now: number): Account | undefined {
+  const row = statements.account.get(id)
+  return row === undefined ? undefined : toAccount(row, now)
+}
+
+function write(statements: Statements, writes: Writes): void {
+  for (const period of writes.closedPeriods) statements.insertPeriod.run(...periodValues(period))
+  for (const { accountId, seq, spent, held, overrun } of writes.periodDeltas) {
+    statements.changePeriod.run(spent, held, overrun, accountId, seq)
+  }
+  for (const hold of writes.holdsInserted) statements.insertHold.run(...holdValues(hold))
+  for (const { id, heldNanodollars } of writes.holdsChanged) {
+    statements.changeHold.run(heldNanodollars, id)
+  }
+  for (const id of writes.holdsDeleted) statements.deleteHold.run(id)
+  for (const row of writes.usageInserted) statements.insertUsage.run(...usageValues(row))
+  for (const row of writes.usageCorrected) statements.replaceUsage.run(...usageValues(row))
+  for (const rollup of writes.rollups) statements.addRollup.run(...rollupValues(rollup))
+  for (const entry of writes.entries) statements.insertEntry.run(...entryValues(entry))
+  for (const account of writes.accounts) statements.updateAccount.run(...accountValues(account))
+}
+
+// The database thread's cache of the books: accounts and open holds of its own recent batches, which need not be read
+// again. Worthless once anyone else has written, and then dropped as a whole.
+
+/** Enough for the keys that are busy at the same time. */
+const ACCOUNTS_MAX = 10_000
+
+class KnownBooks {
+  readonly holds = new Map<HoldId, Hold>()
+  /** The node of the last batch, known to be live still. */
+  liveNode: number | undefined
+  readonly #accounts = new Map<string, Account>()
+  #version: unknown
+
+  /** SQLite changes its data_version when another connection commits: then everything known is stale. */
+  assumeVersion(version: unknown): void {
+    if (version !== this.#version) this.forget()
+    this.#version = version
+  }
+
+  forget(): void {
+    this.holds.clear()
+    this.#accounts.clear()
+    this.liveNode = undefined
+  }
+
+  /** As it stands now; a decision changes it in place. */
+  account(id: string, now: number): Account | undefined {
+    const account = this.#accounts.get(id)
+    if (account !== undefined) account.rateWindow = ageWindow(account.rateWindow, now)
+    return account
+  }
+
+  /** Keeps what a batch read and wrote. If the commit then fails, everything must be forgotten. */
+  remember(accounts: readonly Account[], writes: Writes): void {
+    if (this.#accounts.size > ACCOUNTS_MAX) this.#accounts.clear()
+    for (const account of accounts) this.#accounts.set(account.id, account)
+    for (const hold of writes.holdsInserted) this.holds.set(hold.id, hold)
+    for (const { id, heldNanodollars } of writes.holdsChanged) {
+      const hold = this.holds.get(id)
+      if (hold !== undefined) this.holds.set(id, { ...hold, heldNanodollars })
+    }
+    for (const id of writes.holdsDeleted) this.holds.delete(id)
+  }
+}

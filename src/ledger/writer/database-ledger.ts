@@ -1,0 +1,304 @@
+// The Ledger that keeps real books: turns calls into items for the writer, and the writer's outcomes into answers.
+// It remembers which open holds belong to this process; everything else it knows is in the database.
+import type { Clock } from '../../core/clock.ts'
+import { CLIENT_GONE_STATUS } from '../../core/errors.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { Nanodollars } from '../../core/money.ts'
+import { OUTAGE_MS_MAX } from '../../store/outlast.ts'
+import type {
+  Ask,
+  Balances,
+  HoldId,
+  Ledger,
+  Refused,
+  Reserved,
+  Settled,
+  Settlement,
+} from '../ledger.ts'
+import type { Item, Outcome } from '../rules/batch.ts'
+import type { Charge } from '../rules/rows.ts'
+import { assertNanodollars, plainAsk, toCharge, toPriceRow } from '../rules/validation.ts'
+import type { Spool, Spooled } from './spool.ts'
+import { Waiting } from './waiting.ts'
+import { type Submission, type Writer, Unavailable } from './writer.ts'
+
+type BookLedgerParts = {
+  readonly clock: Clock
+  readonly writer: Writer
+  readonly readBalances: (keyId: string) => Promise<Balances | undefined>
+  /** Takes settlements and voids that the database does not take; without it settlements fail. */
+  readonly spool: Spool | undefined
+  /** Whether the database took the node's last beat. */
+  readonly isBeating: () => boolean
+  /** Stops the node's background duties; they submit nothing afterwards. */
+  readonly stopKeeping: () => Promise<void>
+  /** Leaves the list of live nodes and the database. */
+  readonly leave: () => Promise<void>
+}
+
+const SETTLE_MS_MAX = 2000
+
+/** An open hold: what its void needs. */
+type Open = Pick<Ask, 'requestId' | 'keyId' | 'endpoint' | 'modelAsked'> & {
+  voided?: Promise<void>
+}
+
+/** Enough for a `finally` to repeat a settlement made a moment ago without asking the database. */
+const SETTLED_KEPT = 2048
+
+export class BookLedger implements Ledger {
+  readonly #parts: BookLedgerParts
+  readonly #waiting: Waiting
+  /** The open holds of this process, each until its end is in the books. */
+  readonly #open = new Map<HoldId, Open>()
+  /** Recent settlements, in two generations: the older one is dropped as a whole, at no cost. */
+  #settled = new Map<HoldId, Promise<Settled>>()
+  #settledBefore = new Map<HoldId, Promise<Settled>>()
+  #refused = new Map<string, { readonly keyId: string; readonly model: string; count: number }>()
+
+  constructor(parts: BookLedgerParts) {
+    this.#parts = parts
+    this.#waiting = new Waiting((ask, first) => this.#ask(ask, first), parts.clock)
+  }
+
+  async reserve(ask: Ask): Promise<Reserved | Refused> {
+    return this.#waiting.reserve(ask)
+  }
+
+  async dryRun(ask: Ask): Promise<Reserved | Refused> {
+    const item: Item = { kind: 'dry-run', ask: plainAsk(ask) }
+    return this.#judge({ item, timeoutMs: OUTAGE_MS_MAX })
+  }
+
+  async trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void> {
+    assertNanodollars('hold', amountNanodollars)
+    const keyId = this.#open.get(holdId)?.keyId
+    if (keyId === undefined) return
+    await this.#change({ kind: 'trim', holdId, keyId, amount: amountNanodollars })
+  }
+
+  async extend(holdId: HoldId, extraNanodollars: Nanodollars): Promise<boolean> {
+    assertNanodollars('extension', extraNanodollars)
+    const keyId = this.#open.get(holdId)?.keyId
+    if (keyId === undefined) return false
+    return this.#change({ kind: 'extend', holdId, keyId, extra: extraNanodollars })
+  }
+
+  async settle(settlement: Settlement): Promise<Settled> {
+    const { holdId, price } = settlement
+    const known = this.#settled.get(holdId) ?? this.#settledBefore.get(holdId)
+    if (known !== undefined) return known
+    const charge = toCharge(settlement)
+    const settled = this.#settle({ charge, price: price === null ? undefined : toPriceRow(price) })
+    this.#settled.set(holdId, settled)
+    if (this.#settled.size >= SETTLED_KEPT) {
+      this.#settledBefore = this.#settled
+      this.#settled = new Map()
+    }
+    return settled
+  }
+
+  async void(holdId: HoldId, reason: string): Promise<void> {
+    const open = this.#open.get(holdId)
+    if (open === undefined) return
+    open.voided ??= this.#void(holdId, open, reason)
+    await open.voided
+  }
+
+  async balances(keyId: string): Promise<Balances | undefined> {
+    return this.#parts.readBalances(keyId)
+  }
+
+  countRefused(keyId: string, modelAsked: string): void {
+    const name = `${keyId} ${modelAsked}`
+    const known = this.#refused.get(name)
+    if (known === undefined) this.#refused.set(name, { keyId, model: modelAsked, count: 1 })
+    else known.count += 1
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.stopKeeping()
+    await this.flushRefused()
+    await this.#parts.writer.close()
+    await this.#parts.spool?.close()
+    await this.#parts.leave()
+  }
+
+  /** False while the database has not taken this node's last write: then no request can be admitted. */
+  canWrite(): boolean {
+    return this.#parts.isBeating() && !this.#parts.writer.isFailing
+  }
+
+  /** Brings settlements spooled by other processes into the books; false when one of them has no hold there. */
+  async replay(settlements: readonly Spooled[]): Promise<boolean> {
+    const answers = await Promise.allSettled(
+      settlements.map((spooled) => this.#charge(spooled, Infinity)),
+    )
+    return answers.every((answer) => answer.status === 'fulfilled')
+  }
+
+  /** Budget may be about to be freed on these keys: asks that wait for it are tried again. */
+  freed(keyIds: ReadonlySet<string>): void {
+    this.#waiting.freed(keyIds)
+  }
+
+  /** Whether a request of this process still owns the hold. */
+  owns(holdId: HoldId): boolean {
+    return this.#open.has(holdId)
+  }
+
+  /** Writes the refusals counted since the last call. */
+  async flushRefused(): Promise<void> {
+    const counts = [...this.#refused.values()]
+    this.#refused = new Map()
+    await Promise.allSettled(counts.map((count) => this.#change({ kind: 'refused', ...count })))
+  }
+
+  async #ask(ask: Ask, first: boolean): Promise<Reserved | Refused> {
+    const { signal } = ask
+    if (signal?.aborted) return { reserved: false, reason: 'abandoned' }
+    const holdId = this.#parts.writer.newHoldId()
+    const item: Item = { kind: 'reserve', holdId, ask: plainAsk(ask) }
+    const answer = await this.#judge({ item, timeoutMs: OUTAGE_MS_MAX, first })
+    if (!answer.reserved) return answer
+    const { requestId, keyId, endpoint, modelAsked } = ask
+    this.#open.set(answer.holdId, { requestId, keyId, endpoint, modelAsked })
+    if (!signal?.aborted) return answer
+    // The client has gone or its answer was cut, so nothing will be dispatched on it.
+    await this.void(answer.holdId, 'abandoned')
+    return { reserved: false, reason: 'abandoned' }
+  }
+
+  async #judge(submission: Submission): Promise<Reserved | Refused> {
+    try {
+      const { outcome, balances } = await this.#parts.writer.submit(submission)
+      const { answer } = expect('judged', outcome)
+      // Only refusals caused by the accounts' figures carry balances.
+      if (!answer.reserved && answer.reason !== 'rate' && !('shortage' in answer)) return answer
+      if (balances === undefined) throw new Error('an account that was judged has balances')
+      return answer.reserved ? { ...answer, waitedMs: 0, balances } : { ...answer, balances }
+    } catch (error) {
+      if (error instanceof Unavailable) return { reserved: false, reason: 'unavailable' }
+      throw error
+    }
+  }
+
+  async #void(holdId: HoldId, open: Open, reason: string): Promise<void> {
+    const item: Item = { kind: 'void', holdId, keyId: open.keyId, reason }
+    try {
+      await this.#release(item, SETTLE_MS_MAX)
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      // It stays in the queue until it is in the books; the spool is for the next process, if this one dies before.
+      const trying = this.#release(item, Infinity)
+      trying.catch(() => {})
+      const charge = nothingCharged(holdId, open, reason)
+      await this.#keep({ charge, price: undefined }, trying).catch(() => {})
+    }
+  }
+
+  async #release(item: Extract<Item, { kind: 'void' }>, timeoutMs: number): Promise<void> {
+    try {
+      await this.#parts.writer.submit({ item, timeoutMs })
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      // The database refused it, and would again: the sweep charges the hold in full.
+      this.#open.delete(item.holdId)
+      throw error
+    }
+    // Even if it found no hold: then somebody else has ended it.
+    this.#open.delete(item.holdId)
+  }
+
+  async #settle(spooled: Spooled): Promise<Settled> {
+    try {
+      return await this.#charge(spooled, SETTLE_MS_MAX)
+    } catch (error) {
+      return this.#spool(spooled, error)
+    }
+  }
+
+  /** Spools a settlement that the database did not take. If that fails too, the caller may settle again. */
+  async #spool({ charge, price }: Spooled, error: unknown): Promise<Settled> {
+    try {
+      if (!(error instanceof Unavailable) || this.#parts.spool === undefined) throw error
+      // The writer keeps trying for as long as this process lives; the spool is for the next process.
+      const trying = this.#charge({ charge, price }, Infinity)
+      trying.catch(() => {})
+      await this.#keep({ charge, price }, trying)
+      return { durableIn: 'spool', costNanodollars: charge.costNanodollars, overrunNanodollars: 0n }
+    } catch (failure) {
+      this.#settled.delete(charge.holdId)
+      this.#settledBefore.delete(charge.holdId)
+      throw failure
+    }
+  }
+
+  /** Keeps a settlement for the next process, until it is in the books. */
+  async #keep(spooled: Spooled, inBooks: Promise<unknown>): Promise<void> {
+    const { spool } = this.#parts
+    await spool?.append(spooled)
+    inBooks.then(
+      () => spool?.done(),
+      () => {},
+    )
+  }
+
+  async #charge({ charge, price }: Spooled, timeoutMs: number): Promise<Settled> {
+    const { outcome, balances } = await this.#parts.writer.submit({
+      item: { kind: 'settle', charge },
+      timeoutMs,
+      ...(price !== undefined && { price }),
+    })
+    const { found, cost, overrun } = expect('settled', outcome)
+    if (found === 'unknown') throw new Error(`hold ${charge.holdId} is not in the books`)
+    // Not before the charge is in the books: the sweep would void a hold that nobody owns, and with it this cost.
+    this.#open.delete(charge.holdId)
+    return {
+      durableIn: 'database',
+      costNanodollars: cost,
+      overrunNanodollars: overrun,
+      ...(balances !== undefined && { balances }),
+    }
+  }
+
+  /** False when the change was not made, or may not have been: the books are safe without any of these changes. */
+  async #change(item: Item): Promise<boolean> {
+    try {
+      const { outcome } = await this.#parts.writer.submit({ item, timeoutMs: SETTLE_MS_MAX })
+      return expect('changed', outcome).done
+    } catch (error) {
+      if (error instanceof Unavailable) return false
+      throw error
+    }
+  }
+}
+
+/** A void as the next process can make it: only a settlement says whose hold it means, after a restore as well. */
+function nothingCharged(holdId: HoldId, open: Open, reason: string): Charge {
+  return toCharge({
+    ...open,
+    holdId,
+    modelServed: null,
+    provider: null,
+    status: CLIENT_GONE_STATUS,
+    errorCode: reason,
+    tokens: NO_USAGE,
+    costNanodollars: 0n,
+    price: null,
+    estimated: false,
+    latencyMs: 0,
+    firstTokenMs: null,
+    endUser: null,
+    tags: {},
+    attempts: [],
+  })
+}
+
+function expect<Kind extends Outcome['kind']>(
+  kind: Kind,
+  outcome: Outcome,
+): Extract<Outcome, { readonly kind: Kind }> {
+  if (outcome.kind !== kind) throw new Error(`the books answered ${outcome.kind}, not ${kind}`)
+  return outcome as Extract<Outcome, { readonly kind: Kind }>
+}

@@ -1,0 +1,328 @@
+// The node's one writer: whatever arrives while a batch is being committed becomes the next batch. One batch in flight,
+// and no timer delays it. Decides nothing; makes sure that every item gets exactly one answer, whatever the database
+// does. A batch frees before it grants, and offers what it frees to waiting asks first.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Clock } from '../../core/clock.ts'
+import type { Balances, HoldId } from '../ledger.ts'
+import type { Batch, BatchResult, Item, Outcome } from '../rules/batch.ts'
+import { isDemand, keyOf } from '../rules/decide.ts'
+import type { PriceRow } from '../rules/rows.ts'
+
+/** Runs a batch as one transaction: the seam between the writer and the two databases. */
+export interface BatchRunner {
+  /** Throws Unavailable when it is unknown whether the batch was committed; any other error means that it was not. */
+  run(batch: Batch): Promise<BatchResult>
+  close(): Promise<void>
+}
+
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable'
+}
+
+export type Done = {
+  readonly outcome: Outcome
+  readonly balances: Balances | undefined
+}
+
+type WriterOptions = {
+  readonly runner: BatchRunner
+  readonly clock: Clock
+  /**
+   * Joins the nodes and returns the new number, which must be above `former`; called again when another node has taken
+   * this one for dead, or its hold ids run out.
+   */
+  readonly join: (former: number) => Promise<number>
+  /** How many hold ids belong to one number. */
+  readonly holdsPerNode: number
+  /** Called with the keys while a batch that may free budget is formed: items submitted `first` now join it. */
+  readonly onFreed: (keyIds: ReadonlySet<string>) => void
+}
+
+export type Submission = {
+  readonly item: Item
+  readonly timeoutMs: number
+  /** The price a charge names. */
+  readonly price?: PriceRow
+  /** Ahead of everything that has not waited, in the order of these calls. */
+  readonly first?: boolean
+}
+
+type Entry = {
+  item: Item
+  readonly price: PriceRow | undefined
+  readonly deadlineMs: number
+  /** An earlier try may have committed. */
+  isRetry: boolean
+  /** The caller has its answer, or there is no caller. */
+  isAnswered: boolean
+  readonly resolve: (done: Done) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Asks that have waited come on top: they are few, and must not crowd new items out of every batch. */
+const ITEMS_MAX = 256
+/** More than a database can work off within any deadline; beyond it, waiting only wastes memory. */
+const QUEUE_MAX = 20_000
+const WATCH_MS = 100
+const CLOSE_MS_MAX = 5000
+const RETRY_MS = { first: 40, max: 500 }
+
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #watch: NodeJS.Timeout
+  readonly #knownPrices = new Set<string>()
+  #nodeId: number
+  #holdCount = 0
+  #queue: Entry[] = []
+  #urgent: Entry[] = []
+  #sent: readonly Entry[] = []
+  #isBusy = false
+  #isFailing = false
+  #isClosed = false
+  #idle: (() => void) | undefined
+
+  static async start(options: WriterOptions): Promise<Writer> {
+    return new Writer(options, await options.join(0))
+  }
+
+  private constructor(options: WriterOptions, nodeId: number) {
+    this.#options = options
+    this.#nodeId = nodeId
+    this.#watch = setInterval(() => this.#giveUpLate(), WATCH_MS)
+    this.#watch.unref()
+  }
+
+  get nodeId(): number {
+    return this.#nodeId
+  }
+
+  /** Whether the database did not take the last batch, which is tried again until it is taken. */
+  get isFailing(): boolean {
+    return this.#isFailing
+  }
+
+  /** Further holds would have the ids of the next number. */
+  get #isUsedUp(): boolean {
+    return this.#holdCount >= this.#options.holdsPerNode
+  }
+
+  /** An id for a hold that does not exist yet. */
+  newHoldId(): HoldId {
+    return this.#nodeId * this.#options.holdsPerNode + ++this.#holdCount
+  }
+
+  /** Resolves once the item is committed; rejects with Unavailable at its deadline, or with the item's own error. */
+  submit(submission: Submission): Promise<Done> {
+    const { promise, resolve, reject } = Promise.withResolvers<Done>()
+    // An item without a deadline ends a hold, which must reach the books, and there are no more of those than open holds.
+    const isFull = this.#queue.length >= QUEUE_MAX && submission.timeoutMs !== Infinity
+    if (this.#isClosed || isFull) {
+      reject(new Unavailable(this.#isClosed ? 'the ledger is closed' : 'the ledger is overloaded'))
+      return promise
+    }
+    const entry: Entry = {
+      item: submission.item,
+      price: submission.price,
+      deadlineMs: this.#options.clock.monotonicMs() + submission.timeoutMs,
+      isRetry: false,
+      isAnswered: false,
+      resolve,
+      reject,
+    }
+    if (submission.first === true) this.#urgent.push(entry)
+    else this.#queue.push(entry)
+    this.#wake()
+    return promise
+  }
+
+  /** Takes nothing new, and returns when everything taken is committed, or after CLOSE_MS_MAX. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#isBusy) {
+      const idle = new Promise<void>((resolve) => (this.#idle = resolve))
+      await Promise.race([idle, pause(CLOSE_MS_MAX)])
+    }
+    clearInterval(this.#watch)
+  }
+
+  #wake(): void {
+    if (this.#isBusy) return
+    this.#isBusy = true
+    void this.#work()
+  }
+
+  async #work(): Promise<void> {
+    let failures = 0
+    for (;;) {
+      await gather()
+      const entries = this.#take()
+      if (entries.length === 0) break
+      this.#sent = entries
+      const isAnswered = await this.#commit(entries)
+      this.#sent = []
+      this.#isFailing = !isAnswered
+      failures = isAnswered ? 0 : failures + 1
+      if (!isAnswered) await pause(Math.min(RETRY_MS.first * 2 ** (failures - 1), RETRY_MS.max))
+    }
+    this.#isBusy = false
+    this.#idle?.()
+  }
+
+  #take(): Entry[] {
+    const due = this.#queue.splice(0, ITEMS_MAX)
+    for (const entry of due) {
+      const { item } = entry
+      // The caller has given up, so if an earlier try did commit the hold, nobody would ever end it.
+      if (entry.isAnswered && entry.isRetry && item.kind === 'reserve') entry.item = voidOf(item)
+    }
+    const freeing = due.filter(({ item }) => mayFree(item))
+    if (freeing.length > 0) this.#options.onFreed(new Set(freeing.map(({ item }) => keyOf(item))))
+    const taken = [...freeing, ...this.#urgent, ...due.filter(({ item }) => !mayFree(item))]
+    this.#urgent = []
+    return taken.filter(isWanted)
+  }
+
+  /** False when the database could not be reached: then the entries are back in the queue. */
+  async #commit(entries: readonly Entry[]): Promise<boolean> {
+    try {
+      const result = this.#isUsedUp ? { live: false as const } : await this.#run(entries)
+      if (result.live) this.#deliver(entries, result)
+      else await this.#rejoin(entries)
+      return true
+    } catch (error) {
+      if (error instanceof Unavailable) {
+        for (const entry of entries) entry.isRetry = true
+        this.#queue = [...entries, ...this.#queue]
+        return false
+      }
+      return this.#replay(entries, error)
+    }
+  }
+
+  /** One item that the database rejects must not fail the others: now each gets its own transaction. */
+  async #replay(entries: readonly Entry[], error: unknown): Promise<boolean> {
+    const [only, ...others] = entries
+    if (only !== undefined && others.length === 0) {
+      only.isAnswered = true
+      only.reject(error)
+      return true
+    }
+    for (const [index, entry] of entries.entries()) {
+      if (await this.#commit([entry])) continue
+      this.#queue.push(...entries.slice(index + 1))
+      return false
+    }
+    return true
+  }
+
+  #run(entries: readonly Entry[]): Promise<BatchResult> {
+    const prices = new Map<string, PriceRow>()
+    for (const { price } of entries) {
+      if (price !== undefined && !this.#knownPrices.has(price.version)) {
+        prices.set(price.version, price)
+      }
+    }
+    return this.#options.runner.run({
+      nodeId: this.#nodeId,
+      items: entries.map((entry) => entry.item),
+      prices: [...prices.values()],
+      isRetry: entries.some((entry) => entry.isRetry),
+    })
+  }
+
+  #deliver(entries: readonly Entry[], result: Extract<BatchResult, { live: true }>): void {
+    for (const [index, entry] of entries.entries()) {
+      const outcome = result.outcomes[index]
+      if (outcome === undefined) throw new Error('a batch must answer every item')
+      const { item } = entry
+      if (entry.price !== undefined) this.#knownPrices.add(entry.price.version)
+      if (!entry.isAnswered) {
+        entry.isAnswered = true
+        entry.resolve({ outcome, balances: result.balances.get(keyOf(item)) })
+      } else if (item.kind === 'reserve' && outcome.kind === 'judged' && outcome.answer.reserved) {
+        // Granted after the caller was told that the ledger does not answer.
+        this.#voidLater(item)
+      }
+    }
+  }
+
+  /** Joins under a new number: holds of the old one are being charged, or its ids are used up. Asks get new hold ids. */
+  async #rejoin(entries: readonly Entry[]): Promise<void> {
+    this.#nodeId = await this.#join()
+    this.#holdCount = 0
+    this.#queue = [...entries, ...this.#urgent, ...this.#queue]
+    this.#urgent = []
+    for (const entry of this.#queue) {
+      const { item } = entry
+      if (item.kind !== 'reserve') continue
+      if (entry.isRetry) this.#voidLater(item)
+      entry.item = { ...item, holdId: this.newHoldId() }
+      entry.isRetry = false
+    }
+  }
+
+  async #join(): Promise<number> {
+    try {
+      return await this.#options.join(this.#nodeId)
+    } catch (cause) {
+      throw new Unavailable('this node could not join again', { cause })
+    }
+  }
+
+  /** No caller waits for the void, but it must reach the books. */
+  #voidLater(item: Extract<Item, { kind: 'reserve' }>): void {
+    this.#queue.push({
+      item: voidOf(item),
+      price: undefined,
+      deadlineMs: Infinity,
+      isRetry: true,
+      isAnswered: true,
+      resolve: () => {},
+      reject: () => {},
+    })
+  }
+
+  /** No caller waits longer than its deadline, whatever becomes of the batch with its item. */
+  #giveUpLate(): void {
+    const now = this.#options.clock.monotonicMs()
+    for (const entries of [this.#sent, this.#urgent, this.#queue]) {
+      for (const entry of entries) {
+        if (entry.isAnswered || entry.deadlineMs > now) continue
+        entry.isAnswered = true
+        entry.reject(new Unavailable('the database does not answer'))
+      }
+    }
+    this.#queue = this.#queue.filter(isWanted)
+  }
+}
+
+/** False when the caller has given up and no earlier try can have changed anything. */
+function isWanted(entry: Entry): boolean {
+  return entry.isRetry || !entry.isAnswered
+}
+
+/** Settlements and the like, which never depend on asks in the same batch: their holds are older. */
+function mayFree(item: Item): boolean {
+  return !isDemand(item) && item.kind !== 'refused'
+}
+
+function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
+  return { kind: 'void', keyId: ask.keyId, holdId, reason: 'abandoned' }
+}
+
+/** On an event loop busy with streams, more turns would delay requests for the sake of others that may never come. */
+const GATHER_TURNS_MAX = 4
+
+/**
+ * Lets requests that have already arrived catch the next commit: one turn of the event loop, and more while turns bring
+ * events. A commit costs as much for one item as for many, so a busy node makes fewer; an idle one waits for nothing.
+ */
+async function gather(): Promise<void> {
+  let { events } = performance.nodeTiming.uvMetricsInfo
+  for (let turns = 0; turns < GATHER_TURNS_MAX; turns++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    const { events: eventsNow } = performance.nodeTiming.uvMetricsInfo
+    if (eventsNow === events) return
+    events = eventsNow
+  }
+}
