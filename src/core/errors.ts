@@ -126,15 +126,12 @@ export function unsupportedParameter(
   return new GatewayError('unsupported_parameter', message, { param, facts })
 }
 
-// The code by which the system, Node or a database names what went wrong: EPERM, ERR_STREAM_PREMATURE_CLOSE, 23505.
-
-/** Undefined when it has none. */
+/** The code by which the system, Node or a database names what went wrong (EPERM, 23505); undefined if it has none. */
 export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined
 }
 
-// The message of whatever was thrown: not everything that is thrown is an Error.
-
+/** Not everything that is thrown is an Error. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

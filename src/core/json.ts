@@ -1,4 +1,5 @@
-// JSON as a type, and the few questions that decoders ask of it. Lenient by design: what is not there is undefined.
+// JSON as a type, the few questions that decoders ask of it, and how large it may be inside. Lenient by design: what is
+// not there is undefined.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [name: string]: Json | undefined }
@@ -63,10 +64,10 @@ type Defined<T> = {
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
 }
 
-// How large JSON may be inside, checked before it is parsed: reading millions of levels, objects or members takes seconds
-// and gigabytes, and writing them again minutes, during which nothing else is served.
-
-/** Real requests, answers and tool arguments stay far below it. */
+/**
+ * How deep JSON may be, checked before it is parsed: reading millions of levels, objects or members takes seconds and
+ * gigabytes, during which nothing else is served. Real requests, answers and tool arguments stay far below it.
+ */
 export const DEPTH_MAX = 128
 
 /** Objects and lists. */
@@ -133,8 +134,7 @@ export function endOfString(text: string, start: number): number {
   }
 }
 
-// The characters that give JSON its structure, as codes: the same in bytes of UTF-8 and in a string.
-
+/** The characters that give JSON its structure, as codes: the same in bytes of UTF-8 and in a string. */
 export const QUOTE = 0x22
 export const COMMA = 0x2c
 export const COLON = 0x3a

@@ -1,4 +1,5 @@
-// What a key is chosen to be, from closed lists: for the store, the command line and the forms.
+// What may be chosen for keys and alerts, and within which limits: for the code that refuses, and for the forms that
+// say so beforehand.
 import { DAY_MS } from './units.ts'
 
 /** The sandbox answers test keys. */
@@ -8,9 +9,6 @@ export type KeyMode = (typeof KEY_MODES)[number]
 /** Near the end of a budget: shorten the answer, or refuse the call. */
 export const WHEN_TIGHT = ['cap', 'refuse'] as const
 export type WhenTight = (typeof WHEN_TIGHT)[number]
-
-// The limits of a key: its id, how long its texts may be, how many models and tags it may have, and how short its
-// answers may get. For the code that refuses, and for the forms that say so beforehand.
 
 export const KEY_ID_SHAPE = /^key_[0-9a-z]{26}$/
 /** Also of other texts that lists sort or search by: an index of PostgreSQL takes at most 2,704 bytes of a row. */
@@ -26,10 +24,7 @@ export const OVERLAP_MS_MAX = 7 * DAY_MS
 export const OUTPUT_MINIMUM = 256
 export const OUTPUT_MINIMUM_THINKING = 4_096
 
-// When alerts are sent by default, and the limits of other choices: for the store, which refuses, and for the forms,
-// which say so beforehand.
-
-/** Percent of the limit. */
+/** When alerts are sent by default: percent of the limit. */
 export const USUAL_THRESHOLDS: readonly number[] = [50, 80, 100]
 export const THRESHOLD_MAX = 1_000
 export const THRESHOLDS_MAX = 10

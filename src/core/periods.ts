@@ -1,4 +1,5 @@
-// From an instant and a rule to the budget period that contains it. Pure: the instant comes from the database's clock.
+// From an instant and a rule to the budget period that contains it, and which texts name a time zone. Pure: the instant
+// comes from the database's clock.
 // Intl and not Temporal, because the oldest supported runtime (Node 24) has no Temporal.
 import { DAY_MS } from './units.ts'
 
@@ -146,8 +147,6 @@ function wallClock(timezone: string): Intl.DateTimeFormat {
 function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor
 }
-
-// Which texts name a time zone: budgets follow it, so configuration, command line and screens must agree.
 
 /** An IANA name such as Europe/Berlin. Offsets such as +02:00 do not count: they ignore summer time. */
 export function isTimezone(name: string): boolean {

@@ -1,5 +1,6 @@
-// The canonical request: what a client asked for, whatever format it used. Every format decodes into it and encodes
-// from it, so no format knows another. Which of its features a format cannot express: `wire/contract/features.ts`.
+// What a client asks for, whatever format it used. The canonical request: every format decodes into it and encodes from
+// it, so no format knows another. And the call: what admission must know of a request. Which features a format cannot
+// express: `wire/contract/features.ts`.
 import type { Ability, ModelKind, UpstreamFormat } from './endpoints.ts'
 import type { JsonObject } from './json.ts'
 
@@ -186,9 +187,10 @@ export type Reasoning = {
   readonly display?: 'summary' | 'omitted'
 }
 
-// What admission must know of a request, whatever its format: which model, how much it may read and write, what it
-// needs. Read leniently, because where the formats match the provider judges the request, not the gateway.
-
+/**
+ * What admission must know of a request: which model, how much it may read and write, what it needs. Read leniently,
+ * because where the formats match the provider judges the request, not the gateway.
+ */
 export type Call = {
   readonly model: string
   readonly stream: boolean

@@ -1,5 +1,5 @@
-// Work on large bodies, done in steps: between two of them the event loop turns, so that whoever else waits is served.
-// A step is one pass over a body, and the limits on bodies keep each within some tens of milliseconds.
+// What the event loop, the garbage collector and the loader of modules require of us: long work in steps, a list that
+// lets go of its members, and where a thread's module is.
 import { extname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 
@@ -9,7 +9,11 @@ const LARGE_BYTES = 256 * 1024
 const DONE = Promise.resolve()
 let last = DONE
 
-/** Waits for the turn of the next step with a body of this size. Of all large bodies, one has its turn at a time. */
+/**
+ * Work on large bodies is done in steps: between two of them the event loop turns, so that whoever else waits is served.
+ * A step is one pass over a body, and the limits on bodies keep each within some tens of milliseconds. Waits for the
+ * turn of the next step with a body of this size. Of all large bodies, one has its turn at a time.
+ */
 export function nextStep(bytes: number): Promise<void> {
   if (bytes <= LARGE_BYTES) return DONE
   last = last.then(turnOver)
@@ -22,9 +26,10 @@ async function turnOver(): Promise<void> {
   await setImmediate()
 }
 
-// A list of what comes and goes with every request. Not a Set: V8 shrinks a Set by copying it, and the old copy, once
-// in the old generation, keeps its members alive until the next full collection: 4 KB for each request.
-
+/**
+ * A list of what comes and goes with every request. Not a Set: V8 shrinks a Set by copying it, and the old copy, once
+ * in the old generation, keeps its members alive until the next full collection: 4 KB for each request.
+ */
 export class LinkedList<Member> {
   readonly #end = new Link<Member>()
 
@@ -70,9 +75,7 @@ export class Link<Member> {
   }
 }
 
-// Finds a module that is loaded by URL, as a worker thread's is.
-
-/** It is beside the calling file, with the same extension: .ts in the sources, .js in dist/, which is a flat folder. */
+/** Finds a module that is loaded by URL, as a worker thread's is: beside the calling file, with the same extension: .ts in the sources, .js in dist/, which is a flat folder. */
 export function moduleBeside(url: string, name: string): URL {
   return new URL(name + extname(url), url)
 }

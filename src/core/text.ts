@@ -1,6 +1,6 @@
-// Texts that people give, cleaned so that both databases can store them and nobody is misled by how they look.
+// Texts: names that people give, the one they may have meant, addresses, the cells of a spreadsheet.
 
-/** A name: one line, and names that look the same are the same. */
+/** A name, cleaned so that both databases can store it and nobody is misled by how it looks: one line, and names that look the same are the same. */
 export function label(text: string): string {
   return line(visible(text))
 }
@@ -24,10 +24,10 @@ export function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed()
 }
 
-// The name someone may have meant by a mistyped one. Its time grows with the product of both lengths: callers first cut
-// text that comes from outside.
-
-/** The name with the fewest letters changed; undefined if even that one differs too much. */
+/**
+ * The name someone may have meant by a mistyped one: that with the fewest letters changed; undefined if even that one
+ * differs too much. Its time grows with the product of both lengths: callers first cut text that comes from outside.
+ */
 export function closest(asked: string, names: Iterable<string>): string | undefined {
   let best: string | undefined
   let least = Math.max(1, Math.floor(asked.length / 2)) + 1
@@ -54,8 +54,7 @@ function editDistance(one: string, other: string): number {
   return row[other.length] ?? 0
 }
 
-// Comma-separated values, for spreadsheets.
-
+/** Comma-separated values, for spreadsheets. */
 export function csvText(
   names: readonly string[],
   rows: readonly (readonly (string | number | null)[])[],
@@ -72,8 +71,6 @@ function cell(value: string | number | null): string {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-// Addresses as people and clients write them.
-
 /** http://HOST:PORT; an IPv6 address stands in brackets. */
 export function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -84,16 +81,14 @@ export function withoutEndSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-// The network that an address belongs to: a single customer has 2^64 IPv6 addresses.
-
+/** The network that an address belongs to: a single customer has 2^64 IPv6 addresses. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address
   const [head = ''] = address.split('::')
   return head.split(':').slice(0, 4).join(':')
 }
 
-// Splits long lists: an SQL statement takes only so many values.
-
+/** Splits long lists: an SQL statement takes only so many values. */
 export function pieces<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
   const count = Math.ceil(items.length / size)
   return Array.from({ length: count }, (_, n) => items.slice(n * size, (n + 1) * size))

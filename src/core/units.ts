@@ -1,10 +1,9 @@
-// Fixed lengths of time. A calendar day may be longer or shorter: see periods.ts.
+// Durations, sizes, moments and amounts as people and JSON write them.
 import { formatUsd, type Nanodollars } from './money.ts'
 
+/** Fixed lengths of time: a calendar day may be longer or shorter (periods.ts). */
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
-
-// Durations and sizes as people write them.
 
 const MS_PER_UNIT = { ms: 1, s: 1_000, m: 60_000, h: HOUR_MS, d: DAY_MS } as const
 const BYTES_PER_UNIT = { B: 1, KB: 1_024, MB: 1_048_576, GB: 1_073_741_824 } as const
@@ -32,8 +31,6 @@ export function formatSize(bytes: number): string {
   return `${bytes / each} ${unit}`
 }
 
-// How far off a moment is, in the one unit that people would use: "in 3 days", "2 minutes ago".
-
 const UNITS = [
   ['year', 365 * DAY_MS],
   ['month', 30 * DAY_MS],
@@ -48,16 +45,17 @@ type TimeDistance = {
   readonly count: number
 }
 
-/** The future is rounded, so that seven days are still seven a second later; the past is truncated. */
+/**
+ * How far off a moment is, in the one unit that people would use: "in 3 days", "2 minutes ago". The future is rounded, so
+ * that seven days are still seven a second later; the past is truncated.
+ */
 export function timeDistance(differenceMs: number): TimeDistance {
   const [unit, lengthMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? ['second', 1_000]
   const count = differenceMs / lengthMs
   return { unit, count: count > 0 ? Math.round(count) : Math.trunc(count) }
 }
 
-// The JSON forms of amounts and moments: USD as a decimal text, because money is never a float, and ISO 8601 in UTC.
-// Null stays null: there is no such amount, no such moment.
-
+/** USD as a decimal text, because money is never a float. Null stays null: there is no such amount. */
 export function usd(amount: Nanodollars): string
 export function usd(amount: Nanodollars | null): string | null
 export function usd(amount: Nanodollars | null): string | null {
@@ -72,6 +70,7 @@ export function momentOf(text: string): number | undefined {
   return moment >= 0 && moment <= LAST_MOMENT ? moment : undefined
 }
 
+/** ISO 8601 in UTC. */
 export function iso(moment: number): string
 export function iso(moment: number | null): string | null
 export function iso(moment: number | null): string | null {

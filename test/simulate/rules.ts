@@ -48,8 +48,8 @@ export async function loadMutant(mutation: Mutation): Promise<Rules> {
 async function importRules(source: string): Promise<Rules> {
   const load = (file: string) => import(pathToFileURL(join(source, 'ledger', file)).href)
   return {
-    ...(await load('decide.ts')),
-    ...(await load('rates.ts')),
-    ...(await load('watch.ts')),
+    ...(await load('rules/decide.ts')),
+    ...(await load('rules/rates.ts')),
+    ...(await load('nodes/failure-detector.ts')),
   } as Rules
 }

@@ -221,9 +221,10 @@ function isSame(error: unknown, other: unknown): boolean {
   return (isOutage(error) && isOutage(other)) || messageOf(error) === messageOf(other)
 }
 
-// Work that falls due again and again. A round that falls due while another runs is left out, so that a slow database
-// piles up none.
-
+/**
+ * Work that falls due again and again. A round that falls due while another runs is left out, so that a slow database
+ * piles up none.
+ */
 class Rounds {
   readonly #work: () => Promise<void>
   /** Called when a round fails and the one before it did not: an outage is reported once. */

@@ -143,9 +143,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-// Names the scope in which a process id is unique. The host name is not enough: machines made from one image share it,
-// and so do containers on their machine's network, while each numbers its processes from 1.
-
+/**
+ * Names the scope in which a process id is unique. The host name is not enough: machines made from one image share it,
+ * and so do containers on their machine's network, while each numbers its processes from 1.
+ */
 export const MACHINE = [hostname(), ...namesOfLinux()].join(' ')
 
 /** This boot of the machine, and the namespace of processes that see each other's ids. */

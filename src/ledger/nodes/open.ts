@@ -13,7 +13,6 @@ import { sqliteRunner } from '../sqlite/runner.ts'
 import { BookLedger } from '../writer/database-ledger.ts'
 import { leftovers, Spool, whyUnusable } from '../writer/spool.ts'
 import { type BatchRunner, Writer } from '../writer/writer.ts'
-import type { BatchRunner } from '../writer/writer.ts'
 import { Keeper } from './maintenance.ts'
 import { HOLDS_PER_NODE, joinNodes } from './membership.ts'
 
@@ -125,8 +124,6 @@ async function replayLeftovers(
   }
 }
 
-// Chooses how batches run, by the database of the open store.
-
 /** On SQLite the store must have been opened with LEDGER_WORKER_MODULE among its worker modules. */
 export function runnerFor(store: Store, onLost: () => void): BatchRunner {
   return store.kind === 'sqlite' ? sqliteRunner(store) : postgresRunner(store, onLost)
@@ -137,9 +134,7 @@ export function runOnce(store: Store, batch: Batch): Promise<BatchResult> {
   return store.kind === 'sqlite' ? sqliteRunner(store).run(batch) : runOnPool(store, batch)
 }
 
-// Reads a key's figures outside a batch, as a batch would see them now. Takes no locks and writes nothing.
-
-/** Undefined when there is no such key. */
+/** A key's figures as a batch would see them now, read without locks; undefined when there is no such key. */
 async function readBalances(
   db: Kysely<Tables>,
   keyId: string,

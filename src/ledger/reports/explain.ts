@@ -1,7 +1,6 @@
 // Why a request cost what it did: recomputes the cost from the tokens and the price that the books keep.
 import { perMillion } from '../../catalog/model-json.ts'
 import { costOf, costOfLines, type Cost, type CostLine } from '../../catalog/prices.ts'
-import type { CostLine } from '../../catalog/prices.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { formatUsd, PICO_PER_NANO } from '../../core/money.ts'
 import {
@@ -169,8 +168,7 @@ async function missing(store: Store, requestId: string): Promise<Sentence> {
   return sentence(hold === undefined ? 'no_such_request' : 'request_running', { id: requestId })
 }
 
-// The JSON form of why a request cost what it did, for the command line and the admin API.
-
+/** For the command line and the admin API. */
 export function explanationJson({ row, ...rest }: Explanation) {
   return {
     request_id: row.requestId,

@@ -1,4 +1,4 @@
-// Reports: sums of usage by key, model, day or hour. The database adds up rollups and never reads usage rows, so
+// Sums of usage by key, model, day or hour. The database adds up rollups and never reads usage rows, so
 // reports stay fast however many rows there are. Sums over all keys come from the frame's rollups.
 import { sql, type RawBuilder } from 'kysely'
 import type { Nanodollars } from '../../core/money.ts'
@@ -305,8 +305,6 @@ export function byTimeKeyModel(a: UsageSums, b: UsageSums): number {
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
-
-// What each key cost on recent days, from the rollups: for the list of keys and for sorting it by cost.
 
 /** The first moments of the last `count` days (UTC), ending with today. */
 export function lastDays(now: number, count: number): readonly number[] {

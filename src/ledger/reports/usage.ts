@@ -1,4 +1,4 @@
-// Reads usage rows: one request's, or lists, newest first. Sums are the matter of usage-report.ts.
+// Reads usage rows: one request's, lists, and reports on what rollups do not know. And their JSON forms.
 import { sql, type RawBuilder } from 'kysely'
 import { targetName } from '../../catalog/models.ts'
 import { firstIdAt } from '../../core/ids.ts'
@@ -20,7 +20,6 @@ import {
   type UsageQuestion,
   type UsageSums,
 } from './rollups.ts'
-import type { UsageSums } from './rollups.ts'
 
 /**
  * Undefined when there is no such request, or its row is past retention. A request ran with its last hold: an earlier
@@ -92,10 +91,6 @@ async function lastLookedAt(store: Store, page: UsagePage): Promise<string | nul
   return row?.request_id ?? null
 }
 
-// Usage reports that can also group by provider or endpoint. Rollups have neither, so for those this reads usage rows:
-// in slices that hold nobody up for long, and only up to a maximum, so that the cost of a report stays bounded however
-// full the database is.
-
 type ScanGroup = UsageGroup | 'provider' | 'endpoint'
 
 export type ScanQuestion = Omit<UsageQuestion, 'by'> & { readonly by: readonly ScanGroup[] }
@@ -117,7 +112,10 @@ type ScanReport = {
 const SLICE_ROWS = 20_000
 const SCANNED_ROWS_MAX = 400_000
 
-/** Reads the rollups unless the report groups by something they lack. */
+/**
+ * Reads the rollups unless the report groups by what they lack, provider or endpoint. For those it reads usage rows: in
+ * slices that hold nobody up for long, and only up to a maximum, so that the cost of a report stays bounded.
+ */
 export async function reportUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {
   const known = question.by.filter((group) => group !== 'provider' && group !== 'endpoint')
   if (known.length < question.by.length) return reportFromRows(store, question)
@@ -219,8 +217,6 @@ function dearest(rows: readonly ScanSums[], limit = rows.length): Omit<ScanRepor
     one.costNanodollars > other.costNanodollars ? -1 : 1
   return { rows: rows.toSorted(byCost).slice(0, limit), leftOut: rows.length - limit }
 }
-
-// The JSON forms of usage, for the command line, the admin API and /v1/requests.
 
 export function sumsJson(sums: UsageSums) {
   return {

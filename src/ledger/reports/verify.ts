@@ -283,15 +283,15 @@ SELECT 'in_flight', accounts.id, NULL, in_flight.amount, accounts.in_flight
 FROM in_flight JOIN accounts ON accounts.id = in_flight.account_id
 WHERE accounts.in_flight <> in_flight.amount`
 
-// Checks all accounts beside running servers, in endless rounds, a few at a time: whether the held and spent figures of
-// each match its holds and usage rows, within what was granted; and after each round, whether the frame has spent what
-// all keys have. And whether a period begins in the future. Costs next to nothing however many keys there are. Reads
-// only; `ledger verify` checks all at once.
-
 const ACCOUNTS_PER_LOOK = 50
 /** With more rows, what a key spent is left to FRAME_CHECK and `ledger verify`: adding up would make requests wait. */
 const ROWS_MAX = 500
 
+/**
+ * Checks all accounts beside running servers, in endless rounds, a few at a time: whether the held and spent figures of
+ * each match its holds and usage rows, within what was granted; and after each round, whether the frame has spent what
+ * all keys have. And whether a period begins in the future. Costs next to nothing however many keys there are.
+ */
 export class Patrol {
   readonly #store: Store
   /** The last account that was checked; '' before the first. */

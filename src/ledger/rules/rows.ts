@@ -1,4 +1,5 @@
-// The rows of the ledger. All money is nano-USD; a name says so where it is used outside this folder.
+// The rows of the ledger: their types, their columns in both databases, and how a hold ends as a usage row. All money is
+// nano-USD; a name says so where it is used outside this folder.
 import type { Endpoint } from '../../core/endpoints.ts'
 import { CLIENT_GONE_STATUS } from '../../core/errors.ts'
 import { NO_USAGE } from '../../core/events.ts'
@@ -132,9 +133,7 @@ export type LedgerEntry = {
   readonly origin: string | null
 }
 
-// Converts between database rows and the types of the books, for both databases. Every integer arrives as a bigint;
-// money stays one, the rest become numbers.
-
+/** As a database gives it. Every integer arrives as a bigint; money stays one, the rest become numbers. */
 export type Row = Readonly<Record<string, unknown>>
 export type Value = string | number | bigint | null
 
@@ -498,8 +497,6 @@ function maybe<Result>(
 ): Result | null {
   return row[column] === null ? null : read(row, column)
 }
-
-// How a hold ends as a row: settled by its node, voided before it was dispatched, or orphaned by a node that died.
 
 /** What the reservation fixed, whether it is still a hold or already an orphan's row. */
 type Reservation = Pick<

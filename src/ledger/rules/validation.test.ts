@@ -24,8 +24,6 @@ test('a figure that is not a whole, non-negative number is stopped', () => {
   }
 })
 
-// Figures at the edge of what the books take, and beyond it.
-
 const MOST = Number.MAX_SAFE_INTEGER
 
 for (const [name, check, good, bad] of [

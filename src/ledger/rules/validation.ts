@@ -1,7 +1,10 @@
-// Checks every ask and every settlement on its way to a batch: a bad figure fails its own request, not the whole batch.
+// Checks every ask and every settlement on its way to a batch. Figures must be whole, not negative, and small enough to
+// be added up exactly. The code that computes them ensures that; this second check makes a bad figure fail only its own
+// request, not the whole batch.
 import { AssertionError } from 'node:assert'
 import { componentsOf, parsePrice, type Price } from '../../catalog/prices.ts'
 import type { Nanodollars, Picodollars } from '../../core/money.ts'
+import { storable } from '../../core/text.ts'
 import type { Ask, Settlement } from '../ledger.ts'
 import type { PlainAsk } from './batch.ts'
 import type { Charge, PriceRow } from './rows.ts'
@@ -32,11 +35,11 @@ export function toCharge(settlement: Settlement): Charge {
     requestId: settlement.requestId,
     keyId: settlement.keyId,
     endpoint: settlement.endpoint,
-    modelAsked: storable(settlement.modelAsked),
-    modelServed: settlement.modelServed && storable(settlement.modelServed),
+    modelAsked: short(settlement.modelAsked),
+    modelServed: settlement.modelServed && short(settlement.modelServed),
     provider: settlement.provider,
     status: settlement.status,
-    errorCode: settlement.errorCode && storable(settlement.errorCode),
+    errorCode: settlement.errorCode && short(settlement.errorCode),
     tokens: {
       inputTokens: sound(tokens.inputTokens),
       cachedTokens: sound(tokens.cachedTokens),
@@ -50,7 +53,7 @@ export function toCharge(settlement: Settlement): Charge {
     estimated: settlement.estimated,
     latencyMs: milliseconds(settlement.latencyMs),
     firstTokenMs: firstTokenMs === null ? null : milliseconds(firstTokenMs),
-    endUser: settlement.endUser && storable(settlement.endUser),
+    endUser: settlement.endUser && short(settlement.endUser),
     tags: tagsText(settlement.tags),
     attempts: JSON.stringify(settlement.attempts),
   }
@@ -60,9 +63,8 @@ export function toCharge(settlement: Settlement): Charge {
 const TEXT_CHARACTERS_MAX = 1024
 const TAGS_MAX = 16
 
-/** PostgreSQL takes neither NUL nor half a surrogate pair. */
-function storable(text: string): string {
-  return text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed().replaceAll('\0', '')
+function short(text: string): string {
+  return storable(text.slice(0, TEXT_CHARACTERS_MAX))
 }
 
 function sound(tokens: number): number {
@@ -78,11 +80,9 @@ function milliseconds(value: number): number {
 function tagsText(tags: Settlement['tags']): string {
   const entries = Object.entries(tags).slice(0, TAGS_MAX)
   if (entries.length === 0) return '{}'
-  const storables = entries.map(([name, value]) => [storable(name), storable(value)])
+  const storables = entries.map(([name, value]) => [short(name), short(value)])
   return JSON.stringify(Object.fromEntries(storables))
 }
-
-// A price as the books keep it: once per version, as text.
 
 /** A cache: prices are few and live long, and writing one out takes longer than a settlement's share of a batch. */
 const rows = new WeakMap<Price, PriceRow>()
@@ -99,9 +99,6 @@ export function toPriceRow(price: Price): PriceRow {
 export function toPrice(row: PriceRow): Price {
   return { ...parsePrice(row.figures), version: row.version }
 }
-
-// Figures that cross to the books must be whole, not negative, and small enough to be added up exactly. The code that
-// computes them ensures that. This second check makes a bad figure fail only its own request, not the whole batch.
 
 /** A price, or a cost computed from one: it is compared with budgets, so it needs no upper bound of its own. */
 export function assertPicodollars(what: string, value: Picodollars): void {
