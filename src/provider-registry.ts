@@ -101,7 +101,7 @@ export class Supply {
   }
 
   #destination({ target, role, why }: Choice): Destination[] {
-    const { provider: name, model, price, context, timeouts, nature } = target
+    const { provider: name, model, price, context, timeouts, traits } = target
     const provider = this.#providers.get(name)
     if (provider === undefined) return []
     const destination = {
@@ -110,7 +110,7 @@ export class Supply {
       price,
       context,
       timeouts,
-      nature,
+      traits,
       why,
       ...(role === 'fallback' ? { outputTokensMax: target.maxOutput, lacks: target.lacks } : {}),
     }

@@ -27,7 +27,7 @@ function targetOf(model: string, input: bigint): Target {
     maxOutput: 500,
     imageTokens: 1,
     lacks: [],
-    nature: {},
+    traits: {},
     writesCacheUnasked: false,
     timeouts: TIMEOUTS,
   }

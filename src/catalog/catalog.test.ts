@@ -245,7 +245,7 @@ describe('entries', () => {
   test("whether a target reasons follows the operator's setting, else what is known about it", () => {
     const reasons = (given: Omit<Short, 'id'>): unknown => {
       const model = only(entry({ id: 'm', ...LIMITS, ...given }))
-      return [...model.targets, ...model.fallbacks].map(({ nature }) => nature.reasons)
+      return [...model.targets, ...model.fallbacks].map(({ traits }) => traits.reasons)
     }
     assert.deepEqual(reasons({ targets: ['openai/gpt-5'] }), [true])
     assert.deepEqual(reasons({ targets: ['openai/gpt-4o'] }), [false])
@@ -262,7 +262,7 @@ describe('entries', () => {
       const providers = [{ ...from, name: 'azure' }, provider('openai', 'openai')]
       const model = build({ providers, entries }).get(short.id)
       const [target] = model?.targets ?? []
-      return [target?.nature, target?.maxOutput, target?.timeouts.firstByteMs, model?.reason]
+      return [target?.traits, target?.maxOutput, target?.timeouts.firstByteMs, model?.reason]
     }
     const targets = ['azure/prod']
     assert.deepEqual(of({ id: 'house', targets, priceLike: 'openai/gpt-5' }), [

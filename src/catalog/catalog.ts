@@ -145,7 +145,7 @@ function resolveTarget(context: Knowledge, question: TargetQuestion): Target | U
     context: window,
     maxOutput,
     lacks: isOwn ? [] : ABILITIES.filter((ability) => known.abilities[ability] === false),
-    nature: defined({ reasons, alsoKnownAs: known.alsoKnownAs }),
+    traits: defined({ reasons, alsoKnownAs: known.alsoKnownAs }),
     imageTokens: known.imageTokens,
     writesCacheUnasked: provider?.writesCacheUnasked(target.model) ?? false,
     timeouts: {

@@ -1,7 +1,7 @@
 // Which models exist under which public names, what serves them, what they can do and what they cost. A model that
 // cannot be served or priced stays in the list with the reason, so that its absence is explained.
 import type { Ability, ModelKind } from '../core/endpoints.ts'
-import type { Nature, OutputLimits } from '../core/request.ts'
+import type { ModelTraits, OutputLimits } from '../core/request.ts'
 import type { Price } from './prices.ts'
 
 export type Catalog = {
@@ -54,7 +54,7 @@ export type Target = {
   /** Abilities that a fallback is known to lack; empty for targets, whose lacks are in the model's own abilities. */
   readonly lacks: readonly Ability[]
   /** Decides which request parameters it accepts. */
-  readonly nature: Nature
+  readonly traits: ModelTraits
   /** The most tokens it counts for one image. */
   readonly imageTokens: number
   /** It may write its cache, and bill for it, without being asked to. */

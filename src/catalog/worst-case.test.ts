@@ -197,7 +197,7 @@ function target(rates: Partial<Rates>, tier?: readonly [number, Partial<Rates>])
     maxOutput: 4_096,
     imageTokens: 1_000,
     lacks: [],
-    nature: {},
+    traits: {},
     writesCacheUnasked: false,
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
   }

@@ -15,7 +15,7 @@ type Asked<Kind extends ModelKind> = {
 }
 
 /** What is known about the target's model besides its name at the provider. */
-export type Nature = {
+export type ModelTraits = {
   /** Whether it thinks before it answers; unset = unknown. */
   readonly reasons?: boolean
   /** Names that may tell which model it is where the provider's own name is arbitrary; the best first. */
@@ -31,7 +31,7 @@ export type EmbeddingRequest = Asked<'embedding'> & {
 
 export type Conversation = Asked<'chat'> & {
   /** Set together with the provider's name for the model, if anything is known. */
-  readonly nature?: Nature
+  readonly traits?: ModelTraits
   readonly stream: boolean
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]

@@ -9,7 +9,7 @@ import { EMBEDDING_FORMATS } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { defined } from '../core/json.ts'
-import type { Nature } from '../core/request.ts'
+import type { ModelTraits } from '../core/request.ts'
 import type { Reserved } from '../ledger/ledger.ts'
 import type { Provider } from '../providers/upstream/provider.ts'
 import type { Breaker, RetryBudget } from '../routing/breaker.ts'
@@ -27,7 +27,7 @@ export type Destination = {
   readonly price: Price
   readonly context: number
   readonly timeouts: Timeouts
-  readonly nature?: Nature
+  readonly traits?: ModelTraits
   /** Set for a fallback, which may write less than the model whose place it takes, or where the hold pays for less. */
   readonly outputTokensMax?: number
   /** Set for a fallback, which may also have fewer abilities. */
@@ -209,8 +209,8 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
 }
 
 /** What a destination is sent in place of the client's values. */
-function changeTo({ model, nature }: Destination, outputTokensMax?: number): RequestChange {
-  return defined({ model, nature, outputTokensMax })
+function changeTo({ model, traits }: Destination, outputTokensMax?: number): RequestChange {
+  return defined({ model, traits, outputTokensMax })
 }
 
 function translate(

@@ -91,7 +91,7 @@ function targetOf(name: string, weight: number): Target {
     maxOutput: 1,
     imageTokens: 1,
     lacks: [],
-    nature: {},
+    traits: {},
     writesCacheUnasked: false,
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
   }

@@ -279,7 +279,7 @@ test('messages: thoughts that are not asked for are named where a model may have
     ['converse', 'openai.gpt-oss-120b', true],
   ]
   for (const [format, model, expected, reasons] of listeners) {
-    const listener = { format, model, ...(reasons !== undefined && { nature: { reasons } }) }
+    const listener = { format, model, ...(reasons !== undefined && { traits: { reasons } }) }
     assert.equal(named({}, listener), expected, model)
   }
   const asked = { thinking: { type: 'adaptive' } }

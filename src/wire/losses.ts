@@ -3,7 +3,7 @@
 import type { ChatFormat, TargetFormat } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
 import { defined } from '../core/json.ts'
-import type { Conversation, FilePart, Message, Nature } from '../core/request.ts'
+import type { Conversation, FilePart, Message, ModelTraits } from '../core/request.ts'
 import { isTextType } from './content/media.ts'
 import { unenforcedByGemini, unenforcedIn } from './content/schemas.ts'
 import { takesCustomTools } from './content/tools.ts'
@@ -28,7 +28,7 @@ import { openAiOf } from './models/openai.ts'
 export type Listener = {
   readonly format: TargetFormat
   readonly model: string
-  readonly nature?: Nature
+  readonly traits?: ModelTraits
 }
 
 /**
@@ -79,7 +79,7 @@ function constraintsIn(
 export function featuresOf(request: Conversation, target: Listener): Feature[] {
   const { sampling, messages, outputFormat } = request
   const parts = messages.flatMap((message): readonly Part[] => message.parts)
-  const told: Conversation = defined({ ...request, model: target.model, nature: target.nature })
+  const told: Conversation = defined({ ...request, model: target.model, traits: target.traits })
   const claude = claudeOf(told)
   const isClaudes = target.format === 'messages'
   const thinks = isClaudes && thinksAsAsked(told)
@@ -217,7 +217,7 @@ function isDeafToEffort(thinker: Thinker, format: TargetFormat): boolean {
 /** Whether a model may think, although nothing says that it must. */
 function mayThink(thinker: Thinker, format: TargetFormat): boolean {
   if (thinker.reasoning?.effort === 'none') return thinksAnyway(thinker, format)
-  if (thinker.nature?.reasons === false) return false
+  if (thinker.traits?.reasons === false) return false
   switch (format) {
     case 'chat':
     case 'responses':
@@ -228,13 +228,13 @@ function mayThink(thinker: Thinker, format: TargetFormat): boolean {
     case 'gemini':
       return geminiOf(thinker).thinks
     case 'converse':
-      return thinker.nature?.reasons === true || canBeToldEffort(thinker.model)
+      return thinker.traits?.reasons === true || canBeToldEffort(thinker.model)
   }
 }
 
 /** Whether a model that is asked not to think may think anyway. */
 function thinksAnyway(thinker: Thinker, format: TargetFormat): boolean {
-  if (thinker.reasoning?.effort !== 'none' || thinker.nature?.reasons === false) return false
+  if (thinker.reasoning?.effort !== 'none' || thinker.traits?.reasons === false) return false
   switch (format) {
     case 'chat':
     case 'responses':

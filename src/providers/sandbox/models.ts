@@ -59,7 +59,7 @@ export function sandboxTarget(model: string): Target {
     context: CONTEXT_TOKENS,
     maxOutput: OUTPUT_TOKENS_MAX,
     lacks: [],
-    nature: {},
+    traits: {},
     imageTokens: IMAGE_TOKENS_MAX,
     writesCacheUnasked: false,
     timeouts: TIMEOUTS,

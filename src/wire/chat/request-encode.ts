@@ -52,7 +52,7 @@ export function encodeRequest(asked: CanonicalRequest): JsonObject {
  * or another model, has none to send back.
  */
 function wantsThoughts(request: Conversation): boolean {
-  if (request.tools.length === 0 || request.nature?.reasons === false) return false
+  if (request.tools.length === 0 || request.traits?.reasons === false) return false
   return knownNames(request).some((name) => /deepseek|kimi/i.test(name))
 }
 

@@ -274,9 +274,9 @@ test('models that insist on thoughts beside tools get a placeholder where there 
   }
   assert.deepEqual(thoughts({ model: 'deepseek-v4-pro' }), ['hm', ' '])
   assert.deepEqual(thoughts({ model: 'moonshotai/Kimi-K2.6' }), ['hm', ' '])
-  assert.deepEqual(thoughts({ model: 'prod', nature: { alsoKnownAs: ['kimi-k2.5'] } }), ['hm', ' '])
+  assert.deepEqual(thoughts({ model: 'prod', traits: { alsoKnownAs: ['kimi-k2.5'] } }), ['hm', ' '])
   assert.deepEqual(thoughts({ model: 'deepseek-v4-pro', tools: [] }), ['hm', undefined])
-  assert.deepEqual(thoughts({ model: 'deepseek-chat', nature: { reasons: false } }), [
+  assert.deepEqual(thoughts({ model: 'deepseek-chat', traits: { reasons: false } }), [
     'hm',
     undefined,
   ])

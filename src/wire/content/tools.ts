@@ -7,11 +7,11 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isGiven, parseObject, stringOf } from '../../core/json.ts'
 import type { AssistantPart, Conversation, Tool } from '../../core/request.ts'
 import { expectObject, optional } from '../json/expect.ts'
-import type { Addressee } from '../models/names.ts'
+import type { TargetModel } from '../models/names.ts'
 import { openAiOf } from '../models/openai.ts'
 
 /** Only OpenAI's models take custom tools; other servers that speak its formats refuse them. */
-export function takesCustomTools(addressee: Addressee): boolean {
+export function takesCustomTools(addressee: TargetModel): boolean {
   return openAiOf(addressee) !== undefined
 }
 

@@ -6,7 +6,7 @@ import type { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { IdPrefix } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Call, CanonicalRequest, Nature } from '../../core/request.ts'
+import type { Call, CanonicalRequest, ModelTraits } from '../../core/request.ts'
 import type { JsonBody } from '../json/body.ts'
 import type { Measure } from './measure.ts'
 import type { SseEvent } from './sse.ts'
@@ -109,7 +109,7 @@ export interface EventForwarder {
 export type RequestChange = {
   /** The provider's name for the model. */
   readonly model: string
-  readonly nature?: Nature
+  readonly traits?: ModelTraits
   /** The output limit that the hold covers; unset = the request has no such limit (embeddings). */
   readonly outputTokensMax?: number
   /** How many web searches the hold covers; unset = none, and they are removed. */

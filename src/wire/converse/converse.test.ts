@@ -5,7 +5,7 @@ import { SAMPLE_CONTEXT } from '../../../test/samples/answer-context.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { Conversation, Nature, Reasoning } from '../../core/request.ts'
+import type { Conversation, ModelTraits, Reasoning } from '../../core/request.ts'
 import { sseEvent } from '../contract/sse.ts'
 import { lossesOf } from '../losses.ts'
 import { messagesCodec } from '../messages/codec.ts'
@@ -385,9 +385,9 @@ test('the log is told a stop reason only if it is a name', () => {
 })
 
 test('effort none is honoured by Nova 2, and named as lost for other reasoning models', () => {
-  const lost = (model: string, nature: Nature = {}): readonly string[] => {
+  const lost = (model: string, traits: ModelTraits = {}): readonly string[] => {
     const wish = { ...request, model, reasoning: { effort: 'none' } } as const
-    return lossesOf({ ...wish, sampling: {} }, 'chat', { format: 'converse', model, nature })
+    return lossesOf({ ...wish, sampling: {} }, 'chat', { format: 'converse', model, traits })
   }
   assert.deepEqual(lost('eu.amazon.nova-2-lite-v1:0'), [])
   assert.deepEqual(lost('openai.gpt-oss-120b-1:0'), ['reasoning_effort'])

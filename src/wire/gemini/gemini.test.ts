@@ -265,7 +265,7 @@ describe('a request', () => {
   for (const [name, more, expected] of cases)
     test(name, () => assert.deepEqual(geminiCodec.encodeRequest(conversation(more)), expected))
 
-  for (const [model, nature, effort, lost] of [
+  for (const [model, traits, effort, lost] of [
     ['gemini-2.5-flash', {}, 'none', []],
     ['gemini-2.5-pro', {}, 'none', ['thinking']],
     ['gemini-3.8-flash', {}, 'none', ['thinking']],
@@ -276,8 +276,8 @@ describe('a request', () => {
     ['my-tuned-model', { reasons: false }, 'low', ['thinking']],
   ] as const)
     test(`${effort} for ${model} loses ${lost.join() || 'nothing'}`, () => {
-      const request = conversation({ model, nature, reasoning: { effort } })
-      const target = { format: 'gemini', model, nature } as const
+      const request = conversation({ model, traits, reasoning: { effort } })
+      const target = { format: 'gemini', model, traits } as const
       assert.deepEqual(lossesOf(request, 'messages', target), lost)
       const { thinkingConfig } = geminiCodec.encodeRequest(request)[
         'generationConfig'

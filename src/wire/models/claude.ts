@@ -1,7 +1,7 @@
 // What each Claude model accepts in a translated request: older models lack the settings of newer ones, and newer ones
 // refuse some settings of older ones. In passthrough the provider judges.
 import type { Effort } from '../../core/request.ts'
-import type { Addressee } from './names.ts'
+import type { TargetModel } from './names.ts'
 import { knownNames } from './names.ts'
 
 type Claude = {
@@ -34,12 +34,12 @@ const NAME = /claude-(opus|sonnet|haiku|fable)-(\d+)(?:-(\d\d?)(?!\d))?/
 const OLD_NAME = /claude-(?:2|3|instant)/
 const THINKING_OLD_NAME = /claude-3-7/
 
-export function claudeOf(addressee: Addressee): Claude {
+export function claudeOf(addressee: TargetModel): Claude {
   const claude =
     knownNames(addressee)
       .map(claudeNamed)
       .find((named) => named !== undefined) ?? ANY
-  const isPlain = addressee.nature?.reasons === false
+  const isPlain = addressee.traits?.reasons === false
   return isPlain ? { ...claude, thinks: false, efforts: [] } : claude
 }
 

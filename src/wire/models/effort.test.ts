@@ -3,68 +3,69 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { TargetFormat } from '../../core/endpoints.ts'
-import type { Conversation, Effort, Nature } from '../../core/request.ts'
+import type { Conversation, Effort, ModelTraits } from '../../core/request.ts'
 import { encodeRequest as encodeChat } from '../chat/request-encode.ts'
 import { lossesOf } from '../losses.ts'
 import { encodeRequest as encodeResponse } from '../responses/request-encode.ts'
 import { takesSampling } from './effort.ts'
 
-const PLAIN: Nature = { reasons: false }
-const REASONER: Nature = { reasons: true }
+const PLAIN: ModelTraits = { reasons: false }
+const REASONER: ModelTraits = { reasons: true }
 
 /** [model, what the catalogue knows about it, requested, sent, what is lost] */
-const CASES: readonly (readonly [string, Nature, Effort, Effort | undefined, 'thinking'?])[] = [
-  // Models that do not reason: not to think is what they do anyway.
-  ['gpt-4o', PLAIN, 'none', undefined],
-  ['gpt-4o', PLAIN, 'high', undefined, 'thinking'],
-  ['gpt-4o-2024-11-20', {}, 'none', undefined],
-  ['gpt-4.1-mini', {}, 'medium', undefined, 'thinking'],
-  ['gpt-35-turbo', {}, 'medium', undefined, 'thinking'],
-  ['ft:gpt-4o-mini:example::id', {}, 'low', undefined, 'thinking'],
-  ['gpt-5-chat-latest', {}, 'none', undefined],
-  ['llama-3.3-70b-versatile', PLAIN, 'none', undefined],
-  ['llama-3.3-70b-versatile', PLAIN, 'low', undefined, 'thinking'],
-  // Models whose reasoning cannot be turned off get their lowest effort.
-  ['gpt-5', REASONER, 'none', 'minimal', 'thinking'],
-  ['gpt-5-mini', {}, 'none', 'minimal', 'thinking'],
-  ['o3', REASONER, 'none', 'low', 'thinking'],
-  ['gpt-5-pro', {}, 'none', 'high', 'thinking'],
-  ['gpt-5.2-pro', {}, 'low', 'medium'],
-  ['gpt-5.1-codex', {}, 'none', 'low', 'thinking'],
-  ['openai/gpt-oss-120b', REASONER, 'none', 'low', 'thinking'],
-  ['gpt-5.1', REASONER, 'none', 'none'],
-  ['gpt-5.4-mini', {}, 'none', 'none'],
-  // The nearest effort that a model accepts.
-  ['o4-mini', {}, 'minimal', 'low'],
-  ['o3', {}, 'xhigh', 'high'],
-  ['gpt-5', {}, 'max', 'high'],
-  ['gpt-5.1', {}, 'minimal', 'low'],
-  ['gpt-5.1', {}, 'xhigh', 'high'],
-  ['gpt-5.1-codex-max', {}, 'xhigh', 'xhigh'],
-  ['gpt-5.5', {}, 'max', 'xhigh'],
-  ['gpt-5.6-sol', {}, 'max', 'max'],
-  ['gpt-6-luna', {}, 'max', 'max'],
-  ['mistral-small-2603', {}, 'none', 'none'],
-  ['mistral-small-2603', {}, 'medium', 'high'],
-  ['qwen/qwen3-32b', REASONER, 'none', 'none'],
-  ['qwen/qwen3-32b', REASONER, 'high', undefined, 'thinking'],
-  // A deployment is sent what the model behind it accepts.
-  ['prod', { alsoKnownAs: ['gpt-4o'] }, 'high', undefined, 'thinking'],
-  ['prod', { alsoKnownAs: ['gpt-5', 'house'] }, 'none', 'minimal', 'thinking'],
-  ['prod', { alsoKnownAs: ['house', 'gpt-5.4'] }, 'none', 'none'],
-  // An unknown model is sent only what every server accepts.
-  ['my-model', {}, 'none', undefined, 'thinking'],
-  ['my-model', {}, 'minimal', 'low'],
-  ['my-model', {}, 'medium', 'medium'],
-  ['my-model', {}, 'max', 'high'],
-  ['my-model', REASONER, 'none', 'low', 'thinking'],
-  ['my-model', PLAIN, 'none', undefined],
-]
+const CASES: readonly (readonly [string, ModelTraits, Effort, Effort | undefined, 'thinking'?])[] =
+  [
+    // Models that do not reason: not to think is what they do anyway.
+    ['gpt-4o', PLAIN, 'none', undefined],
+    ['gpt-4o', PLAIN, 'high', undefined, 'thinking'],
+    ['gpt-4o-2024-11-20', {}, 'none', undefined],
+    ['gpt-4.1-mini', {}, 'medium', undefined, 'thinking'],
+    ['gpt-35-turbo', {}, 'medium', undefined, 'thinking'],
+    ['ft:gpt-4o-mini:example::id', {}, 'low', undefined, 'thinking'],
+    ['gpt-5-chat-latest', {}, 'none', undefined],
+    ['llama-3.3-70b-versatile', PLAIN, 'none', undefined],
+    ['llama-3.3-70b-versatile', PLAIN, 'low', undefined, 'thinking'],
+    // Models whose reasoning cannot be turned off get their lowest effort.
+    ['gpt-5', REASONER, 'none', 'minimal', 'thinking'],
+    ['gpt-5-mini', {}, 'none', 'minimal', 'thinking'],
+    ['o3', REASONER, 'none', 'low', 'thinking'],
+    ['gpt-5-pro', {}, 'none', 'high', 'thinking'],
+    ['gpt-5.2-pro', {}, 'low', 'medium'],
+    ['gpt-5.1-codex', {}, 'none', 'low', 'thinking'],
+    ['openai/gpt-oss-120b', REASONER, 'none', 'low', 'thinking'],
+    ['gpt-5.1', REASONER, 'none', 'none'],
+    ['gpt-5.4-mini', {}, 'none', 'none'],
+    // The nearest effort that a model accepts.
+    ['o4-mini', {}, 'minimal', 'low'],
+    ['o3', {}, 'xhigh', 'high'],
+    ['gpt-5', {}, 'max', 'high'],
+    ['gpt-5.1', {}, 'minimal', 'low'],
+    ['gpt-5.1', {}, 'xhigh', 'high'],
+    ['gpt-5.1-codex-max', {}, 'xhigh', 'xhigh'],
+    ['gpt-5.5', {}, 'max', 'xhigh'],
+    ['gpt-5.6-sol', {}, 'max', 'max'],
+    ['gpt-6-luna', {}, 'max', 'max'],
+    ['mistral-small-2603', {}, 'none', 'none'],
+    ['mistral-small-2603', {}, 'medium', 'high'],
+    ['qwen/qwen3-32b', REASONER, 'none', 'none'],
+    ['qwen/qwen3-32b', REASONER, 'high', undefined, 'thinking'],
+    // A deployment is sent what the model behind it accepts.
+    ['prod', { alsoKnownAs: ['gpt-4o'] }, 'high', undefined, 'thinking'],
+    ['prod', { alsoKnownAs: ['gpt-5', 'house'] }, 'none', 'minimal', 'thinking'],
+    ['prod', { alsoKnownAs: ['house', 'gpt-5.4'] }, 'none', 'none'],
+    // An unknown model is sent only what every server accepts.
+    ['my-model', {}, 'none', undefined, 'thinking'],
+    ['my-model', {}, 'minimal', 'low'],
+    ['my-model', {}, 'medium', 'medium'],
+    ['my-model', {}, 'max', 'high'],
+    ['my-model', REASONER, 'none', 'low', 'thinking'],
+    ['my-model', PLAIN, 'none', undefined],
+  ]
 
 describe('an effort', () => {
-  for (const [model, nature, asked, told, lost] of CASES)
-    test(`${asked} for ${model} (${JSON.stringify(nature)}) is ${told ?? 'left out'}`, () => {
-      const request = asking(model, nature, { effort: asked })
+  for (const [model, traits, asked, told, lost] of CASES)
+    test(`${asked} for ${model} (${JSON.stringify(traits)}) is ${told ?? 'left out'}`, () => {
+      const request = asking(model, traits, { effort: asked })
       assert.equal(encodeChat(request)['reasoning_effort'], told)
       assert.deepEqual(encodeResponse(request)['reasoning'], told && { effort: told })
       for (const format of ['chat', 'responses'] as const)
@@ -80,15 +81,15 @@ describe('an effort', () => {
 
 function asking(
   model: string,
-  nature: Nature,
+  traits: ModelTraits,
   reasoning: Conversation['reasoning'] = {},
 ): Conversation {
-  return { ...SAMPLE_CONVERSATION, model, nature, reasoning }
+  return { ...SAMPLE_CONVERSATION, model, traits, reasoning }
 }
 
 function losses(request: Conversation, format: TargetFormat): readonly string[] {
-  const { model, nature = {} } = request
-  return lossesOf(request, 'messages', { format, model, nature })
+  const { model, traits = {} } = request
+  return lossesOf(request, 'messages', { format, model, traits })
 }
 
 // What a reasoning model refuses is not sent to it, and the client is told; all other models get it.
@@ -138,7 +139,7 @@ test('a deployment takes a temperature if the model behind it does', () => {
     ['gpt-4o', true],
     ['house', true],
   ] as const)
-    assert.equal(takesSampling({ ...asked('prod'), nature: { alsoKnownAs: [known] } }), takes)
+    assert.equal(takesSampling({ ...asked('prod'), traits: { alsoKnownAs: [known] } }), takes)
 })
 
 test('sampling settings that a reasoning model refuses are dropped and named in the client’s terms', () => {

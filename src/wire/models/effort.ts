@@ -3,7 +3,7 @@
 // judges.
 import type { Conversation, Effort, Reasoning } from '../../core/request.ts'
 import { EFFORTS } from '../../core/request.ts'
-import type { Addressee } from './names.ts'
+import type { TargetModel } from './names.ts'
 import { knownNames } from './names.ts'
 import { openAiOf } from './openai.ts'
 
@@ -16,7 +16,7 @@ const OTHERS: readonly (readonly [RegExp, readonly Effort[]])[] = [
   [/^sandbox-reasoner/, EFFORTS],
 ]
 
-export type Thinker = Addressee & Pick<Conversation, 'reasoning'>
+export type Thinker = TargetModel & Pick<Conversation, 'reasoning'>
 
 export function asksForThinking({ reasoning }: Pick<Thinker, 'reasoning'>): boolean {
   return reasoning !== undefined && reasoning.effort !== 'none'
@@ -32,7 +32,7 @@ export function toldEffort(thinker: Thinker): Effort | undefined {
 }
 
 /** Whether the model is known to have no thinking that could be turned up or off. */
-export function isPlain(addressee: Addressee): boolean {
+export function isPlain(addressee: TargetModel): boolean {
   return knownEfforts(addressee)?.length === 0
 }
 
@@ -55,8 +55,8 @@ export function effortOf(reasoning: Reasoning | undefined): Effort | undefined {
 }
 
 /** Undefined for unknown models. */
-function knownEfforts(addressee: Addressee): readonly Effort[] | undefined {
-  const { reasons } = addressee.nature ?? {}
+function knownEfforts(addressee: TargetModel): readonly Effort[] | undefined {
+  const { reasons } = addressee.traits ?? {}
   if (reasons === false) return []
   const names = knownNames(addressee)
   const [, others] = OTHERS.find(([pattern]) => names.some((name) => pattern.test(name))) ?? []

@@ -1,7 +1,7 @@
 // What a Gemini model's name tells about it. Generations differ in how thinking is configured, in which of their own
 // thoughts a conversation must bring back, and in whether they fetch what is at a URL.
 
-import type { Addressee } from './names.ts'
+import type { TargetModel } from './names.ts'
 
 type Gemini = {
   readonly thinks: boolean
@@ -9,9 +9,9 @@ type Gemini = {
   readonly takesDisabled: boolean
 }
 
-export function geminiOf({ model, nature }: Addressee): Gemini {
+export function geminiOf({ model, traits }: TargetModel): Gemini {
   return {
-    thinks: nature?.reasons !== false && !isOfOldKind(model),
+    thinks: traits?.reasons !== false && !isOfOldKind(model),
     takesDisabled: generationOf(model) < 3 && !isPro(model),
   }
 }

@@ -2,8 +2,8 @@
 // a deployment, the names of the model behind it.
 import type { Conversation } from '../../core/request.ts'
 
-export type Addressee = Pick<Conversation, 'model' | 'nature'>
+export type TargetModel = Pick<Conversation, 'model' | 'traits'>
 
-export function knownNames({ model, nature }: Addressee): readonly string[] {
-  return [model, ...(nature?.alsoKnownAs ?? [])]
+export function knownNames({ model, traits }: TargetModel): readonly string[] {
+  return [model, ...(traits?.alsoKnownAs ?? [])]
 }

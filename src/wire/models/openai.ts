@@ -1,6 +1,6 @@
 // What each OpenAI model accepts in a translated request, by its name. In passthrough the provider judges.
 import type { Effort } from '../../core/request.ts'
-import type { Addressee } from './names.ts'
+import type { TargetModel } from './names.ts'
 import { knownNames } from './names.ts'
 
 type OpenAi = {
@@ -19,7 +19,7 @@ const PRO = /-pro\b/
 const CODEX = /-codex\b/
 
 /** Undefined for a name that is not OpenAI's. */
-export function openAiOf(addressee: Addressee): OpenAi | undefined {
+export function openAiOf(addressee: TargetModel): OpenAi | undefined {
   return knownNames(addressee)
     .map(openAiNamed)
     .find((openAi) => openAi !== undefined)

@@ -65,19 +65,19 @@ const CHANGES: readonly [
     'a deployment whose alias does not reason is not asked for encrypted reasoning',
     {},
     { model: 'prod', store: false },
-    { model: 'prod', nature: { alsoKnownAs: ['gpt-4o', 'house'] } },
+    { model: 'prod', traits: { alsoKnownAs: ['gpt-4o', 'house'] } },
   ],
   [
     'a deployment of an unknown model is not asked for encrypted reasoning',
     {},
     { model: 'prod', store: false },
-    { model: 'prod', nature: { alsoKnownAs: ['house'] } },
+    { model: 'prod', traits: { alsoKnownAs: ['house'] } },
   ],
   [
     'a model known to reason is asked for encrypted reasoning, whatever its name',
     {},
     { model: 'prod', store: false, include: ['reasoning.encrypted_content'] },
-    { model: 'prod', nature: { alsoKnownAs: ['house'], reasons: true } },
+    { model: 'prod', traits: { alsoKnownAs: ['house'], reasons: true } },
   ],
   [
     'the output limit is what the hold pays for',

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
 import { isPacked } from '../content/opaque-reasoning.ts'
 import type { Removals } from '../contract/codec.ts'
-import type { Addressee } from '../models/names.ts'
+import type { TargetModel } from '../models/names.ts'
 import { openAiOf } from '../models/openai.ts'
 import { itemType } from './fields.ts'
 
@@ -12,8 +12,8 @@ import { itemType } from './fields.ts'
  * OpenAI refuses a request for encrypted reasoning to a model that does not reason. All of those have known names, but
  * the name of a deployment may hide anything. It is not asked: the model then only forgets its earlier thoughts.
  */
-export function givesEncryptedReasoning(addressee: Addressee): boolean {
-  const { reasons, alsoKnownAs } = addressee.nature ?? {}
+export function givesEncryptedReasoning(addressee: TargetModel): boolean {
+  const { reasons, alsoKnownAs } = addressee.traits ?? {}
   const openAi = openAiOf(addressee)
   return reasons ?? (openAi === undefined ? alsoKnownAs === undefined : openAi.efforts.length > 0)
 }
