@@ -24,12 +24,12 @@ import { decodeComplaint, streamError, withoutContent } from '../contract/errors
 import type { SseEvent } from '../contract/sse.ts'
 import { findString } from '../json/text.ts'
 import type { Changing } from './delta-fast-path.ts'
-import { withRefrain } from './delta-fast-path.ts'
+import { withDeltaFastPath } from './delta-fast-path.ts'
 import { decodeUsage } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
-  return withRefrain(findChanging, (event) => {
+  return withDeltaFastPath(findChanging, (event) => {
     // A comment: the provider is alive but has nothing to send.
     if (event.data === '') return [{ type: 'ping' }]
     if (event.data.trim() === '[DONE]') return answer.end()

@@ -14,20 +14,20 @@ export type Changing = { readonly text: Span; readonly padding: Span | undefined
 type FindChanging = (data: string) => Changing | undefined
 
 /** The same decoder, only faster. `decode` must not remember texts, because it no longer sees all of them. */
-export function withRefrain(findChanging: FindChanging, decode: Decode): Decode {
-  const refrain = new Refrain(findChanging)
+export function withDeltaFastPath(findChanging: FindChanging, decode: Decode): Decode {
+  const fastPath = new DeltaFastPath(findChanging)
   return (event) => {
-    const again = refrain.again(event)
+    const again = fastPath.again(event)
     if (again !== undefined) return again
     const meaning = decode(event)
-    refrain.learn(event, meaning)
+    fastPath.learn(event, meaning)
     return meaning
   }
 }
 
 type TextDelta = Extract<CanonicalEvent, { readonly type: 'text-delta' }>
 
-class Refrain {
+class DeltaFastPath {
   readonly #findChanging: FindChanging
   /** The meaning of the last event, if it was a text and nothing else. */
   #last: TextDelta | undefined

@@ -47,7 +47,7 @@ export class Choices<Decoder extends { readonly isEnded: boolean }> {
  * Blocks one after the other: the block that began first passes as it grows, and the pieces of all others wait for its
  * end. No tool may run with the input of another.
  */
-export class InTurn<Piece> {
+export class BlockSequencer<Piece> {
   /** The number of the block whose turn it is. */
   #current: number | undefined
   readonly #waiting = new Map<number, { readonly pieces: Piece[]; hasEnded: boolean }>()

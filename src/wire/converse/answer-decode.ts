@@ -14,7 +14,7 @@ import {
 } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { countIn, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
-import { InTurn } from '../content/block-sequencer.ts'
+import { BlockSequencer } from '../content/block-sequencer.ts'
 import { callIdOf } from '../content/tool-calls.ts'
 import { calledName } from '../content/tools.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
@@ -77,7 +77,7 @@ const STOP_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 class AnswerDecoder {
   #events: CanonicalEvent[] = []
   #block = -1
-  readonly #inTurn = new InTurn<{ readonly name: string; readonly data: JsonObject }>()
+  readonly #inTurn = new BlockSequencer<{ readonly name: string; readonly data: JsonObject }>()
   #open: 'text' | 'thinking' | 'tool-call' | undefined
   #seal: Seal | undefined
   /** What the open text cites, and how long it is so far. */

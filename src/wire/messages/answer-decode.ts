@@ -14,7 +14,7 @@ import {
 } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { readable, readJsonEvent, usageEvent } from '../content/answer.ts'
-import { InTurn } from '../content/block-sequencer.ts'
+import { BlockSequencer } from '../content/block-sequencer.ts'
 import { callIdOf } from '../content/tool-calls.ts'
 import { calledName } from '../content/tools.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
@@ -68,7 +68,7 @@ class FrameReader {
   /** Named at the beginning of a stream, but not with the totals at its end. */
   #tier: Json | undefined
   #blocks = 0
-  readonly #inTurn = new InTurn<JsonObject>()
+  readonly #inTurn = new BlockSequencer<JsonObject>()
   #open: OpenBlock | undefined
   /** True inside a block that has no canonical form (a hosted tool ran): its pieces belong to no other block. */
   #isIgnoring = false
