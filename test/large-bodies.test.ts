@@ -84,7 +84,7 @@ function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<str
     ['collecting texts', () => textsOf(codec.readCall, value)],
     ['finding its conversation', () => codec.affinityOf(value)],
     ['forwarding', () => codec.forwardRequest(body, { model: 'other' })],
-    ['forgetting thoughts', () => codec.withoutThoughts?.(value)],
+    ['forgetting thoughts', () => codec.withoutReasoning?.(value)],
     ['exact numbers', () => exactly(bytes.toString(), value)],
     ['decoding', () => codec.decodeRequest(value)],
   ])

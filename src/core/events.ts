@@ -1,6 +1,6 @@
 // The canonical answer: a closed union of events. A streamed answer is these events over time, a whole answer is the
 // same events at once, and every format encodes from them and decodes into them.
-import type { Seal } from './request.ts'
+import type { ReasoningSeal } from './request.ts'
 
 /** Blocks of one choice are numbered 0, 1, 2 … across all kinds, never interleave, and each ends before the next. */
 type Place = { readonly choice: number; readonly block: number }
@@ -20,7 +20,7 @@ export type CanonicalEvent =
   | (Place & { readonly type: 'refusal-end' })
   | (Place & { readonly type: 'thinking-start' })
   | (Place & { readonly type: 'thinking-delta'; readonly text: string })
-  | (Place & { readonly type: 'thinking-end'; readonly seal?: Seal })
+  | (Place & { readonly type: 'thinking-end'; readonly seal?: ReasoningSeal })
   | (Place & {
       readonly type: 'tool-call-start'
       readonly id: string

@@ -125,14 +125,14 @@ export type ToolCallPart = Cacheable & {
 export type ThinkingPart = {
   readonly type: 'thinking'
   readonly text: string
-  readonly seal?: Seal
+  readonly seal?: ReasoningSeal
 }
 
 /**
  * What a provider needs to see again to trust its own thinking: a signature, an encrypted state, or the whole
  * thought when it is redacted. It has a meaning only in the format that made it.
  */
-export type Seal = {
+export type ReasoningSeal = {
   readonly format: UpstreamFormat
   readonly kind: 'signature' | 'redacted' | 'encrypted'
   readonly value: string

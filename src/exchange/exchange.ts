@@ -18,7 +18,7 @@ import type { OwnKeyParts } from './endpoints/key.ts'
 import type { ListingParts } from './endpoints/models.ts'
 import { setAdmissionHeaders, setSettledHeaders } from './headers.ts'
 import type { Route } from './prepare.ts'
-import { prepare, seated, skipped, withoutSearches, withoutThoughts } from './prepare.ts'
+import { prepare, seated, skipped, withoutSearches, withoutReasoning } from './prepare.ts'
 import { relay } from './relay.ts'
 import type { Reply, Running } from './reply.ts'
 import { identify, readRequest } from './request.ts'
@@ -72,7 +72,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
             admission.maySearch ? prepared : prepared.map(withoutSearches),
             admission.hold,
           ),
-          forget: (target) => withoutThoughts(request, target),
+          forget: (target) => withoutReasoning(request, target),
           retries,
           outputTokensMax: admission.outputTokensMax,
           stream: call.stream,

@@ -126,11 +126,11 @@ export type Skipped = {
 }
 
 /** The same target without the thoughts of earlier turns; undefined = the request has none. */
-export async function withoutThoughts(
+export async function withoutReasoning(
   request: ClientRequest,
   target: Prepared,
 ): Promise<Prepared | undefined> {
-  const forgetful = await request.withoutThoughts()
+  const forgetful = await request.withoutReasoning()
   if (forgetful === undefined) return undefined
   const prepared = await prepareIn(target.format, forgetful, target)
   return target.searchesMax > 0 ? prepared : withoutSearches(prepared)

@@ -142,9 +142,9 @@ export class ClientRequest implements AnswerContext, Routed {
   }
 
   /** The same request without the thoughts of earlier turns, which it lists as dropped; undefined = it has none. */
-  async withoutThoughts(): Promise<ClientRequest | undefined> {
+  async withoutReasoning(): Promise<ClientRequest | undefined> {
     const { codec, content } = this
-    const removals = codec.withoutThoughts?.(await exactBody(content))
+    const removals = codec.withoutReasoning?.(await exactBody(content))
     if (removals === undefined) return undefined
     await this.nextStep()
     const body = await readAgain(changeMembers(content, removals.changes))

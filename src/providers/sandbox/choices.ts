@@ -1,7 +1,7 @@
 // Turns what the sandbox wants to say into canonical events: cut at the token limit and at stop sequences, counted,
 // and divided into small pieces as a model would send them.
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { firstTokens, tokensOf, tokensOfCall } from './tokens.ts'
 import type { ToolCall } from './tool-calls.ts'
 
@@ -10,7 +10,7 @@ export type Block =
       readonly type: 'thinking'
       readonly text: string
       readonly isShown: boolean
-      readonly seal?: Seal
+      readonly seal?: ReasoningSeal
     }
   | { readonly type: 'text'; readonly text: string }
   | (ToolCall & { readonly type: 'tool-call'; readonly id: string })

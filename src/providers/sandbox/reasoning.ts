@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Format } from '../../core/endpoints.ts'
 import { invalidRequest } from '../../core/errors.ts'
-import type { Conversation, Effort, Seal, ThinkingPart } from '../../core/request.ts'
+import type { Conversation, Effort, ReasoningSeal, ThinkingPart } from '../../core/request.ts'
 import { effortOf } from '../../wire/models/effort.ts'
 import type { Turn } from './prompt.ts'
 
@@ -32,7 +32,7 @@ export function thinkAbout(request: Conversation, turn: Turn): string {
 
 const MARK = 'sandbox.1.'
 
-export function sealThought(thought: string, format: Format): Seal {
+export function sealThought(thought: string, format: Format): ReasoningSeal {
   const packed = Buffer.from(thought).toString('base64url')
   const kind = format === 'responses' ? 'encrypted' : 'signature'
   return { format, kind, value: `${MARK}${packed}.${digest(packed)}` }

@@ -15,7 +15,7 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { decodeLogprobs, readJsonEvent, usageEvent } from '../content/answer.ts'
 import { Choices } from '../content/block-sequencer.ts'
 import { callIdOf } from '../content/tool-calls.ts'
@@ -134,7 +134,7 @@ function refuseError(error: Json | undefined): void {
 type Prose = {
   readonly kind: 'text' | 'refusal' | 'thinking'
   text: string
-  seal?: Seal
+  seal?: ReasoningSeal
   /** Collected only while the block waits. */
   logprobs?: TokenLogprob[]
 }
@@ -251,7 +251,7 @@ class ChoiceDecoder {
     if (signed === this.#open) this.#close()
   }
 
-  #addSealed(seal: Seal): void {
+  #addSealed(seal: ReasoningSeal): void {
     const block: Block = { kind: 'thinking', text: '', seal }
     if (this.#open?.kind === 'tool-call') this.#waiting.push(block)
     else {
@@ -358,7 +358,11 @@ function inputText(input: Json | undefined): string {
   return isObject(input) ? JSON.stringify(input) : (stringOf(input) ?? '')
 }
 
-function sealOf({ id, format }: JsonObject, kind: Seal['kind'], value: string): Seal {
+function sealOf(
+  { id, format }: JsonObject,
+  kind: ReasoningSeal['kind'],
+  value: string,
+): ReasoningSeal {
   return defined({
     format: 'chat' as const,
     kind,

@@ -9,7 +9,7 @@ import type {
 } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf, objectOf } from '../../core/json.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { packSeal } from '../content/opaque-reasoning.ts'
 import { ownCallId } from '../content/tool-calls.ts'
 import { restoreCustomCalls } from '../content/tools.ts'
@@ -315,7 +315,7 @@ function newState(): ChoiceState {
  * Thoughts that must come back unchanged travel in `reasoning_details`, the one place that chat clients are known to
  * keep and resend. The text goes with the seal, because a seal is only valid for exactly that text.
  */
-function encodeSeal(seal: Seal | undefined, text: string): JsonObject | undefined {
+function encodeSeal(seal: ReasoningSeal | undefined, text: string): JsonObject | undefined {
   if (seal === undefined) return undefined
   const sealed = packSeal(seal, 'chat')
   if (sealed === '') return undefined

@@ -6,7 +6,7 @@ import { packSeal } from '../content/opaque-reasoning.ts'
 import { readJsonBody } from '../json/body.ts'
 import { readCall } from './call.ts'
 import { forwardRequest } from './forward.ts'
-import { withoutThoughts } from './reasoning.ts'
+import { withoutReasoning } from './reasoning.ts'
 
 const OWN = { type: 'reasoning.text', text: 'mine', signature: 'c2ln' }
 const FOREIGN = {
@@ -38,9 +38,9 @@ test('thoughts sealed by another format are dropped and named, and the rest is p
 
 test('all thoughts are removed, whatever their field is called', () => {
   const thoughts = { reasoning: 'a', reasoning_content: 'b', reasoning_details: [OWN, FOREIGN] }
-  assert.deepEqual(withoutThoughts({ messages: [ASKS, said(thoughts)] }), {
+  assert.deepEqual(withoutReasoning({ messages: [ASKS, said(thoughts)] }), {
     changes: { messages: [ASKS, said({})] },
     dropped: ['messages.reasoning_details'],
   })
-  assert.equal(withoutThoughts({ messages: [ASKS, said({ reasoning: null })] }), undefined)
+  assert.equal(withoutReasoning({ messages: [ASKS, said({ reasoning: null })] }), undefined)
 })

@@ -4,7 +4,7 @@ import { isArray, isGiven, isObject, listOf } from '../../core/json.ts'
 import { isPacked } from '../content/opaque-reasoning.ts'
 import type { Removals } from '../contract/codec.ts'
 
-export function withoutThoughts(body: JsonObject): Removals | undefined {
+export function withoutReasoning(body: JsonObject): Removals | undefined {
   return changing(body, forgetful)
 }
 

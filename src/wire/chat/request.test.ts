@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { SAMPLE_CONVERSATION as PLAIN } from '../../../test/samples/conversation.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Message, Seal, Tool } from '../../core/request.ts'
+import type { Message, ReasoningSeal, Tool } from '../../core/request.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
 
@@ -20,7 +20,7 @@ const source = fc.oneof(
   fc.record({ type: fc.constant('url' as const), url: fc.webUrl() }),
 )
 const userPart = fc.oneof(textPart, fc.record({ type: fc.constant('image' as const), source }))
-const seal: fc.Arbitrary<Seal> = fc.record({
+const seal: fc.Arbitrary<ReasoningSeal> = fc.record({
   format: fc.constant('chat' as const),
   kind: fc.constant('signature' as const),
   value: fc.base64String({ minLength: 4 }),
@@ -44,7 +44,12 @@ const turn: fc.Arbitrary<readonly Message[]> = fc.oneof(
 )
 
 /** An assistant turn with thoughts, text and calls, followed by the results. */
-function callTurn([thought, said, sealed, ids]: [string, string, Seal, string[]]): Message[] {
+function callTurn([thought, said, sealed, ids]: [
+  string,
+  string,
+  ReasoningSeal,
+  string[],
+]): Message[] {
   const calls = ids.map((id) => ({ id: `call_${id}`, name: 'f', input: '{"a":1}', custom: false }))
   return [
     {

@@ -1,10 +1,10 @@
 // A packed seal comes back as it went; whatever else a client packs is nobody's seal.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { packSeal, SEAL_MARK, unpackSeal } from './opaque-reasoning.ts'
 
-const SEAL: Seal = { format: 'gemini', kind: 'signature', value: '{"a":[]}', id: 'one' }
+const SEAL: ReasoningSeal = { format: 'gemini', kind: 'signature', value: '{"a":[]}', id: 'one' }
 const HOME = { format: 'messages', kind: 'signature' } as const
 
 const packed = (value: unknown): string =>

@@ -3,19 +3,19 @@
 import type { Format, TargetFormat } from '../../core/endpoints.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { parseObject } from '../../core/json.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 
 /** The beginning of every packed seal. */
 export const SEAL_MARK = 'tollgate.1.'
 
 /** The text a client of `format` keeps for this seal: its value in its own format, a marked pack in any other. */
-export function packSeal(seal: Seal, format: Format): string {
+export function packSeal(seal: ReasoningSeal, format: Format): string {
   if (seal.format === format) return seal.value
   return SEAL_MARK + Buffer.from(JSON.stringify(seal)).toString('base64url')
 }
 
 /** The seal in a text that a client sends back; `home`: what an unmarked text is in the client's format. */
-export function unpackSeal(text: string, home: Omit<Seal, 'value'>): Seal {
+export function unpackSeal(text: string, home: Omit<ReasoningSeal, 'value'>): ReasoningSeal {
   if (!isPacked(text)) return { ...home, value: text }
   const json = Buffer.from(text.slice(SEAL_MARK.length), 'base64url').toString()
   const seal = parseObject(json, SEAL_DEPTH)
@@ -40,7 +40,7 @@ const FORMATS: readonly unknown[] = [
   'converse',
 ] satisfies TargetFormat[]
 
-function isSeal(given: JsonObject): given is Seal {
+function isSeal(given: JsonObject): given is ReasoningSeal {
   const { format, kind, value, id, dialect } = given
   return (
     FORMATS.includes(format) &&

@@ -12,7 +12,7 @@ import {
   objectOf,
   stringOf,
 } from '../../core/json.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { countIn, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
 import { BlockSequencer } from '../content/block-sequencer.ts'
 import { callIdOf } from '../content/tool-calls.ts'
@@ -79,7 +79,7 @@ class AnswerDecoder {
   #block = -1
   readonly #inTurn = new BlockSequencer<{ readonly name: string; readonly data: JsonObject }>()
   #open: 'text' | 'thinking' | 'tool-call' | undefined
-  #seal: Seal | undefined
+  #seal: ReasoningSeal | undefined
   /** What the open text cites, and how long it is so far. */
   #citations: { readonly url: string; readonly title: string }[] = []
   #characters = 0
@@ -168,7 +168,7 @@ class AnswerDecoder {
     if (typeof redactedContent === 'string') this.#sealWith('redacted', redactedContent)
   }
 
-  #sealWith(kind: Seal['kind'], value: string): void {
+  #sealWith(kind: ReasoningSeal['kind'], value: string): void {
     if (this.#open !== 'thinking') this.#prose('thinking', '')
     this.#seal = { format: 'converse', kind, value }
   }

@@ -12,7 +12,7 @@ import {
   objectOf,
   stringOf,
 } from '../../core/json.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { countIn, readable, readJsonEvent } from '../content/answer.ts'
 import { Choices } from '../content/block-sequencer.ts'
 import { callIdOf } from '../content/tool-calls.ts'
@@ -143,7 +143,7 @@ class CandidateDecoder {
     }
   }
 
-  #seal(seal: Seal): void {
+  #seal(seal: ReasoningSeal): void {
     this.#close()
     this.#events.push(
       { type: 'thinking-start', ...this.#nextPlace() },

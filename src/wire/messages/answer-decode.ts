@@ -12,7 +12,7 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { readable, readJsonEvent, usageEvent } from '../content/answer.ts'
 import { BlockSequencer } from '../content/block-sequencer.ts'
 import { callIdOf } from '../content/tool-calls.ts'
@@ -51,7 +51,7 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
 
 type NewBlock =
   | { readonly kind: 'text'; readonly citations: Json[] }
-  | { readonly kind: 'thinking'; readonly seal: Seal | undefined }
+  | { readonly kind: 'thinking'; readonly seal: ReasoningSeal | undefined }
   | {
       readonly kind: 'tool-call'
       readonly id: string
@@ -258,7 +258,7 @@ function isFound({ type, content }: JsonObject): boolean {
   return type === 'web_search_tool_result' && isArray(content)
 }
 
-function sealOf(kind: Seal['kind'], value: Json | undefined): Seal | undefined {
+function sealOf(kind: ReasoningSeal['kind'], value: Json | undefined): ReasoningSeal | undefined {
   return typeof value === 'string' && value !== '' ? { format: 'messages', kind, value } : undefined
 }
 

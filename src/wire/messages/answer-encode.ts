@@ -3,7 +3,7 @@ import type { CanonicalEvent, ChoiceEnd, FinishReason, UsageEvent } from '../../
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { listOf } from '../../core/json.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { packSeal, SEAL_MARK } from '../content/opaque-reasoning.ts'
 import { ownCallId, toolInputObject } from '../content/tool-calls.ts'
 import { wrapCustomInput } from '../content/tools.ts'
@@ -218,7 +218,7 @@ class FrameWriter {
     return this.#open({ type: 'thinking', thinking: '', signature: '' })
   }
 
-  #endThinking(seal: Seal | undefined): Frame[] {
+  #endThinking(seal: ReasoningSeal | undefined): Frame[] {
     if (!this.#isOpen && (seal === undefined || seal.value === '')) return []
     const signature = seal === undefined ? UNSEALED : packSeal(seal, 'messages')
     const isSigned = seal?.format === 'messages' && seal.kind === 'signature'

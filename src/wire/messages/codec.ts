@@ -4,7 +4,7 @@ import { decodeError, decodeEvents, decodeResponse } from './answer-decode.ts'
 import { encodeEvents, encodeResponse } from './answer-encode.ts'
 import { affinityOf, readCall } from './call.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
-import { withoutThoughts } from './reasoning.ts'
+import { withoutReasoning } from './reasoning.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
 
@@ -14,7 +14,7 @@ export const messagesCodec: Codec = {
   readCall,
   affinityOf,
   decodeRequest,
-  withoutThoughts,
+  withoutReasoning,
   encodeRequest,
   encodeEvents,
   encodeResponse,

@@ -7,7 +7,7 @@ import { packSeal } from '../content/opaque-reasoning.ts'
 import { readJsonBody } from '../json/body.ts'
 import { readCall } from './call.ts'
 import { forwardRequest } from './forward.ts'
-import { withoutThoughts } from './reasoning.ts'
+import { withoutReasoning } from './reasoning.ts'
 
 const OWN = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }
 const FOREIGN = {
@@ -59,11 +59,11 @@ test('the budget is removed if the turn to continue no longer begins with a thou
 
 test('all thoughts are removed, along with a turn that held nothing else', () => {
   const messages = [ASKS, answers(OWN), answers(FOREIGN, CALL), RESULT]
-  assert.deepEqual(withoutThoughts({ messages }), {
+  assert.deepEqual(withoutReasoning({ messages }), {
     changes: { messages: [ASKS, answers(CALL), RESULT] },
     dropped: ['messages.content.thinking'],
   })
-  assert.equal(withoutThoughts({ messages: [ASKS, answers(CALL), RESULT] }), undefined)
+  assert.equal(withoutReasoning({ messages: [ASKS, answers(CALL), RESULT] }), undefined)
 })
 
 test('numbers beside a thought keep all their digits', () => {

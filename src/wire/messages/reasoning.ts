@@ -10,7 +10,7 @@ export function asksForThoughts({ thinking }: JsonObject): boolean {
   return isObject(thinking) && thinking['type'] !== 'disabled'
 }
 
-export function withoutThoughts(body: JsonObject): Removals | undefined {
+export function withoutReasoning(body: JsonObject): Removals | undefined {
   return removing(body, isThought)
 }
 

@@ -14,7 +14,7 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { decodeLogprobs, readJsonEvent, usageEvent } from '../content/answer.ts'
 import { callIdOf } from '../content/tool-calls.ts'
 import { calledName } from '../content/tools.ts'
@@ -401,7 +401,7 @@ class ReasoningDecoder implements ItemDecoder {
     ]
   }
 
-  #sealOf(item: JsonObject): Seal | undefined {
+  #sealOf(item: JsonObject): ReasoningSeal | undefined {
     const value = stringOf(item['encrypted_content'])
     if (value === undefined) return undefined
     return defined({

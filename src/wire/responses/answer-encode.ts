@@ -9,7 +9,7 @@ import type {
 } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
-import type { Seal } from '../../core/request.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
 import { packSeal } from '../content/opaque-reasoning.ts'
 import { ownCallId } from '../content/tool-calls.ts'
 import { restoreCustomCalls } from '../content/tools.ts'
@@ -363,7 +363,7 @@ class ReasoningItem implements OpenItem {
     ]
   }
 
-  end(seal: Seal | undefined): Step[] {
+  end(seal: ReasoningSeal | undefined): Step[] {
     if (seal !== undefined) this.#encrypted = packSeal(seal, 'responses')
     if (this.#text === '') return []
     const text = this.#text

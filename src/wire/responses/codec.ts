@@ -5,7 +5,7 @@ import { decodeEvents, decodeResponse } from './answer-decode.ts'
 import { encodeEvents, encodeResponse } from './answer-encode.ts'
 import { affinityOf, readCall } from './call.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
-import { withoutThoughts } from './reasoning.ts'
+import { withoutReasoning } from './reasoning.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
 
@@ -15,7 +15,7 @@ export const responsesCodec: Codec = {
   readCall,
   affinityOf,
   decodeRequest,
-  withoutThoughts,
+  withoutReasoning,
   encodeEvents,
   encodeResponse,
   encodeRequest,

@@ -23,7 +23,7 @@ export function readableInput(input: Json | undefined): Json | undefined {
   return isArray(input) && input.some(isUnreadable) ? without(input, isUnreadable) : input
 }
 
-export function withoutThoughts({ input }: JsonObject): Removals | undefined {
+export function withoutReasoning({ input }: JsonObject): Removals | undefined {
   if (!isArray(input) || !input.some(isThought)) return undefined
   return { changes: { input: without(input, isThought) }, dropped: ['input.reasoning'] }
 }
