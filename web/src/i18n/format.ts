@@ -1,7 +1,5 @@
 // Formats money, numbers and times for a locale. Pure; use-format.ts binds it to the chosen language.
 import { timeDistance } from '../../../src/core/units.ts'
-import { separatorsOf } from './typed-numbers.ts'
-import type { Separators } from './typed-numbers.ts'
 
 export type Format = {
   /** The separators people type in this language. */
@@ -39,6 +37,22 @@ export type Format = {
   /** "in 3 days", "2 minutes ago", "yesterday". */
   relative(moment: string, now: number): string
   list(items: readonly string[]): string
+}
+
+export type Separators = {
+  readonly decimal: string
+  readonly group: string
+  /** How many digits a group has, unless it is the last: two in India. */
+  readonly groupDigits: number
+}
+
+/** The separators used for money: Austria groups other numbers differently. */
+export function separatorsOf(locale: string): Separators {
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
+  const parts = format.formatToParts(1_234_567.5)
+  const partOf = (type: string): string => parts.find((part) => part.type === type)?.value ?? ''
+  const [, middle = ''] = parts.filter(({ type }) => type === 'integer').map(({ value }) => value)
+  return { decimal: partOf('decimal'), group: partOf('group'), groupDigits: middle.length }
 }
 
 /** A share above zero never shows as 0%; below this it shows as "<0.1%". */

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import de from './de.json' with { type: 'json' }
 import en from './en.json' with { type: 'json' }
-import { formatFor } from './format.ts'
+import { formatFor, separatorsOf } from './format.ts'
 import { textsOf } from './texts.ts'
-import { amountProblem, readAmount, readCount, separatorsOf, typedAmount } from './typed-numbers.ts'
+import { amountProblem, readAmount, readCount, typedAmount } from './typed-numbers.ts'
 
 describe('amounts', () => {
   for (const [locale, typed, amount] of [

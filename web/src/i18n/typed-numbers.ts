@@ -8,23 +8,8 @@ import {
   THRESHOLDS_MAX,
 } from '../../../src/core/limits.ts'
 import { BUDGET_MAX, formatUsd, parseUsd } from '../../../src/core/money.ts'
+import type { Separators } from './format.ts'
 import type { Words } from './use-words.ts'
-
-export type Separators = {
-  readonly decimal: string
-  readonly group: string
-  /** How many digits a group has, unless it is the last: two in India. */
-  readonly groupDigits: number
-}
-
-/** The separators used for money: Austria groups other numbers differently. */
-export function separatorsOf(locale: string): Separators {
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
-  const parts = format.formatToParts(1_234_567.5)
-  const partOf = (type: string): string => parts.find((part) => part.type === type)?.value ?? ''
-  const [, middle = ''] = parts.filter(({ type }) => type === 'integer').map(({ value }) => value)
-  return { decimal: partOf('decimal'), group: partOf('group'), groupDigits: middle.length }
-}
 
 /** In the gateway's notation; undefined if it is not a valid amount. */
 export function readAmount(typed: string, separators: Separators): string | undefined {

@@ -6,7 +6,7 @@ import styles from './change-list.module.css'
 export function ChangeList({ lines }: { readonly lines: readonly ChangeLine[] }) {
   const { t } = useTranslation()
   return (
-    <dl className={styles['list']}>
+    <dl className={styles['changes']}>
       {lines.map(({ field, label, before, after }) => (
         <div key={field}>
           <dt>{label}</dt>

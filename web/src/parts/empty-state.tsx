@@ -12,10 +12,10 @@ type EmptyStateProps = {
 export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
   return (
     <div className={styles['empty']}>
-      <span className={styles['icon']}>{icon}</span>
+      <span className={styles['emptyIcon']}>{icon}</span>
       <h2>{title}</h2>
       {children && <p>{children}</p>}
-      {actions && <div className={styles['actions']}>{actions}</div>}
+      {actions && <div className={styles['emptyActions']}>{actions}</div>}
     </div>
   )
 }

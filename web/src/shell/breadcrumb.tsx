@@ -12,7 +12,7 @@ export function Breadcrumb() {
   })
   return (
     <nav aria-label={t('nav.breadcrumb')}>
-      <ol className={styles['list']}>
+      <ol className={styles['crumbs']}>
         <li>
           <span>{t('nav.settings')}</span>
         </li>

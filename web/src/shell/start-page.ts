@@ -1,7 +1,7 @@
 // The page shown first: the one most people come for, or the first that the person's role may open.
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 
-const pages = [
+const startPages = [
   ['configuration:read', '/settings/api-access'],
   ['usage:read', '/settings/usage'],
   ['requests:read', '/settings/requests'],
@@ -10,6 +10,6 @@ const pages = [
 ] as const satisfies readonly (readonly [Permission, string])[]
 
 export function startPage(permissions: readonly Permission[]) {
-  const open = pages.find(([permission]) => permissions.includes(permission))
+  const open = startPages.find(([permission]) => permissions.includes(permission))
   return open?.[1] ?? '/settings/profile'
 }

@@ -3,17 +3,7 @@
 import type { UsageRow } from '../../../src/admin/contract/usage.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/units.ts'
 import { sumOf } from '../amounts.ts'
-
-export const METRICS = [
-  'cost',
-  'requests',
-  'errors',
-  'input_tokens',
-  'output_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-] as const
-export type Metric = (typeof METRICS)[number]
+import type { Metric, Span } from './usage-search.ts'
 
 /** One bar: the value of each series. `isKnown` is false if nothing was recorded, which is not the same as zero. */
 export type Bucket = {
@@ -26,12 +16,6 @@ export type Course = { readonly series: readonly string[]; readonly buckets: rea
 
 const seriesMax = 6
 const stepsMs = { day: DAY_MS, hour: HOUR_MS } as const
-
-export type Span = {
-  readonly since: string
-  readonly until: string
-  readonly step: 'day' | 'hour'
-}
 
 /** Every day or hour of the span; the largest groups get their own series, the rest share the last one. */
 export function courseOf(

@@ -2,7 +2,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { usageRoutes } from '../../../src/admin/contract/usage.ts'
 import { call } from '../api.ts'
-import type { Span } from './usage-figures.ts'
+import type { Span } from './usage-search.ts'
 
 const rowsMax = 10_000
 

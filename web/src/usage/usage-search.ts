@@ -2,8 +2,17 @@
 import { z } from 'zod'
 import { DAY_MS } from '../../../src/core/units.ts'
 import { day, endOfDay, startOfDay } from '../days.ts'
-import { METRICS } from './usage-figures.ts'
-import type { Span } from './usage-figures.ts'
+
+export const METRICS = [
+  'cost',
+  'requests',
+  'errors',
+  'input_tokens',
+  'output_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+] as const
+export type Metric = (typeof METRICS)[number]
 
 /** `period`: for one key, since its budget period started. */
 export const RANGES = ['24h', '7d', '30d', '90d', 'period', 'days'] as const
@@ -23,6 +32,12 @@ export const usageFields = {
 
 export const usageSearch = z.object(usageFields)
 export type UsageSearch = z.output<typeof usageSearch>
+
+export type Span = {
+  readonly since: string
+  readonly until: string
+  readonly step: 'day' | 'hour'
+}
 
 const lengths = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
 /** A period that started longer ago, or has no start, shows its last 90 days. */

@@ -8,8 +8,9 @@ import type { Column, Sort } from '../parts/data-table.tsx'
 import { useMoneyColumn } from '../parts/money-column.tsx'
 import { useFormat } from '../i18n/use-format.ts'
 import { Change } from './change.tsx'
-import { METRICS } from './usage-figures.ts'
-import type { Metric, Totals } from './usage-figures.ts'
+import { METRICS } from './usage-search.ts'
+import type { Totals } from './usage-figures.ts'
+import type { Metric } from './usage-search.ts'
 import styles from './figures.module.css'
 
 type UsageTableProps = {

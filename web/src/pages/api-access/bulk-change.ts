@@ -5,7 +5,7 @@ import type { BodyOf } from '../../../../src/admin/contract/route.ts'
 import { recordedLine, valueWord } from '../../audit/change-lines.ts'
 import type { ChangeLine } from '../../audit/change-lines.ts'
 import { readAmount } from '../../i18n/typed-numbers.ts'
-import type { Separators } from '../../i18n/typed-numbers.ts'
+import type { Separators } from '../../i18n/format.ts'
 import type { Words } from '../../i18n/use-words.ts'
 
 /** The field each action changes. */

@@ -6,8 +6,8 @@ import { ActionMenu } from '../../parts/action-menu.tsx'
 import { copyText } from '../../parts/copy.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { useSession } from '../../session.ts'
-import type { KeyAction } from './dialogs/key-dialogs.tsx'
-import { useResume } from './dialogs/pause-dialog.tsx'
+import type { KeyAction } from './key-in-brief.ts'
+import { useResume } from './key-in-brief.ts'
 import type { KeyInBrief } from './key-in-brief.ts'
 
 type KeyMenuProps = {

@@ -7,7 +7,7 @@ import type { Translate } from '../../i18n/texts.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
-import type { KeyAction } from './dialogs/key-dialogs.tsx'
+import type { KeyAction } from './key-in-brief.ts'
 import {
   BudgetCell,
   CostCell,

@@ -4,14 +4,14 @@ import { AUDIT_SOURCES, AUDIT_SUBJECTS } from '../../../../src/admin/contract/au
 import { addressText } from '../../address-text.ts'
 import { day, endOfDay, startOfDay } from '../../days.ts'
 
-export const OUTCOMES = ['done', 'refused'] as const
+export const AUDIT_OUTCOMES = ['done', 'refused'] as const
 
 export const auditSearch = z.object({
   subject: z.enum(AUDIT_SUBJECTS).optional().catch(undefined),
   subject_id: addressText,
   actor: addressText,
   source: z.enum(AUDIT_SOURCES).optional().catch(undefined),
-  outcome: z.enum(OUTCOMES).optional().catch(undefined),
+  outcome: z.enum(AUDIT_OUTCOMES).optional().catch(undefined),
   from: day,
   to: day,
 })

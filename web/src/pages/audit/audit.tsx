@@ -12,7 +12,7 @@ import { DayFilter } from '../../parts/day-filter.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Toolbar } from '../../parts/toolbar.tsx'
 import { TypedFilter } from '../../parts/typed-filter.tsx'
-import { auditFiltersOf, OUTCOMES } from './audit-search.ts'
+import { auditFiltersOf, AUDIT_OUTCOMES } from './audit-search.ts'
 import type { AuditSearch } from './audit-search.ts'
 
 const route = getRouteApi('/app/settings/audit')
@@ -70,7 +70,7 @@ function AuditFilters({ search }: SearchProps) {
       <Choice
         label={t('requests.outcome')}
         value={search.outcome}
-        values={OUTCOMES}
+        values={AUDIT_OUTCOMES}
         wordOf={(outcome) => t(`auditPage.outcomes.${outcome}`)}
         onChoose={(outcome) => change({ outcome })}
       />

@@ -16,9 +16,10 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { useChange } from '../../use-change.ts'
 import { FrameEffect, isBelowSpent } from './frame-effect.tsx'
-import type { FrameDialogProps } from './frame.tsx'
 import { madeOldByFrame } from './made-old.ts'
 import styles from './frame.module.css'
+
+export type FrameDialogProps = { readonly frame: FrameAnswer; readonly onClose: () => void }
 
 export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
   const words = useWords()

@@ -13,6 +13,7 @@ import { useSession } from '../../session.ts'
 import { FrameCard, FrameExhausted } from '../api-access/frame-card.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
 import { EditFrameDialog } from './edit-frame-dialog.tsx'
+import type { FrameDialogProps } from './edit-frame-dialog.tsx'
 import { ResetFrameDialog } from './reset-frame-dialog.tsx'
 import { Spenders } from './spenders.tsx'
 import { TopUpFrameDialog } from './top-up-frame-dialog.tsx'
@@ -80,8 +81,6 @@ function Actions({ onAction }: { readonly onAction: (action: Action) => void }) 
     </>
   )
 }
-
-export type FrameDialogProps = { readonly frame: FrameAnswer; readonly onClose: () => void }
 
 function FrameDialog({ action, ...props }: FrameDialogProps & { readonly action: Action }) {
   switch (action) {

@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { ReasonField } from '../../parts/reason-field.tsx'
 import { useChange } from '../../use-change.ts'
 import { madeOldByFrame } from './made-old.ts'
-import type { FrameDialogProps } from './frame.tsx'
+import type { FrameDialogProps } from './edit-frame-dialog.tsx'
 
 export function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
   const { t } = useTranslation()

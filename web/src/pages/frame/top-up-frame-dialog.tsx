@@ -8,7 +8,7 @@ import type { TopUp } from '../../parts/top-up-dialog.tsx'
 import { TopUpDialog } from '../../parts/top-up-dialog.tsx'
 import { useChange } from '../../use-change.ts'
 import { madeOldByFrame } from './made-old.ts'
-import type { FrameDialogProps } from './frame.tsx'
+import type { FrameDialogProps } from './edit-frame-dialog.tsx'
 
 export function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
   const { t } = useTranslation()

@@ -1,7 +1,6 @@
 // The state of the models page that is kept in the address.
 import { z } from 'zod'
 import { model as modelAnswer } from '../../../../src/admin/contract/models.ts'
-import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
 import { addressText } from '../../address-text.ts'
 
 export const KINDS = modelAnswer.shape.kind.options
@@ -20,46 +19,3 @@ export const modelsSearch = z.object({
   open: addressText,
 })
 export type ModelsSearch = z.output<typeof modelsSearch>
-
-/** The models that pass the filters, in the requested order. */
-export function matching(
-  models: readonly ModelAnswer[],
-  search: ModelsSearch,
-): readonly ModelAnswer[] {
-  const words = (search.search ?? '').toLowerCase().split(/\s+/)
-  const sign = search.order === 'desc' ? -1 : 1
-  const by = search.sort ?? 'id'
-  return models
-    .filter((model) => words.every((word) => model.id.toLowerCase().includes(word)))
-    .filter(({ kind }) => search.kind === undefined || kind === search.kind)
-    .filter(({ health }) => search.health === undefined || health === search.health)
-    .filter(({ targets }) => isServedBy(targets, search.provider))
-    .toSorted((one, other) => sign * compare(valueOf(one, by), valueOf(other, by)))
-}
-
-function isServedBy(targets: ModelAnswer['targets'], wanted: string | undefined): boolean {
-  return wanted === undefined || targets.some(({ provider }) => provider === wanted)
-}
-
-function valueOf(model: ModelAnswer, by: ModelSort): string | number {
-  switch (by) {
-    case 'id':
-      return model.id
-    case 'provider':
-      return model.provider ?? ''
-    case 'input':
-      return Number(model.price?.input ?? -1)
-    case 'output':
-      return Number(model.price?.output ?? -1)
-    case 'context':
-      return model.context ?? -1
-    case 'keys':
-      return model.key_count
-  }
-}
-
-function compare(one: string | number, other: string | number): number {
-  return typeof one === 'string' && typeof other === 'string'
-    ? one.localeCompare(other)
-    : Number(one) - Number(other)
-}

@@ -16,8 +16,8 @@ import { TypedFilter } from '../../parts/typed-filter.tsx'
 import { every, modelsQuery } from '../../queries.ts'
 import { ModelDrawer } from './model-drawer.tsx'
 import { ModelTable } from './model-table.tsx'
-import { HEALTHS, KINDS, matching } from './models-search.ts'
-import type { ModelsSearch } from './models-search.ts'
+import { HEALTHS, KINDS } from './models-search.ts'
+import type { ModelSort, ModelsSearch } from './models-search.ts'
 
 const route = getRouteApi('/app/settings/models')
 /** Health changes often; prices seldom do. */
@@ -134,4 +134,44 @@ function ModelList(props: SearchProps & { readonly models: readonly ModelAnswer[
       )}
     </>
   )
+}
+
+/** The models that pass the filters, in the requested order. */
+function matching(models: readonly ModelAnswer[], search: ModelsSearch): readonly ModelAnswer[] {
+  const words = (search.search ?? '').toLowerCase().split(/\s+/)
+  const sign = search.order === 'desc' ? -1 : 1
+  const by = search.sort ?? 'id'
+  return models
+    .filter((model) => words.every((word) => model.id.toLowerCase().includes(word)))
+    .filter(({ kind }) => search.kind === undefined || kind === search.kind)
+    .filter(({ health }) => search.health === undefined || health === search.health)
+    .filter(({ targets }) => isServedBy(targets, search.provider))
+    .toSorted((one, other) => sign * compare(valueOf(one, by), valueOf(other, by)))
+}
+
+function isServedBy(targets: ModelAnswer['targets'], wanted: string | undefined): boolean {
+  return wanted === undefined || targets.some(({ provider }) => provider === wanted)
+}
+
+function valueOf(model: ModelAnswer, by: ModelSort): string | number {
+  switch (by) {
+    case 'id':
+      return model.id
+    case 'provider':
+      return model.provider ?? ''
+    case 'input':
+      return Number(model.price?.input ?? -1)
+    case 'output':
+      return Number(model.price?.output ?? -1)
+    case 'context':
+      return model.context ?? -1
+    case 'keys':
+      return model.key_count
+  }
+}
+
+function compare(one: string | number, other: string | number): number {
+  return typeof one === 'string' && typeof other === 'string'
+    ? one.localeCompare(other)
+    : Number(one) - Number(other)
 }

@@ -1,6 +1,6 @@
 // Validates the settings of a call, one message per field, and parses their numbers.
 import { readCount, readNumber } from '../../i18n/typed-numbers.ts'
-import type { Separators } from '../../i18n/typed-numbers.ts'
+import type { Separators } from '../../i18n/format.ts'
 import type { Words } from '../../i18n/use-words.ts'
 
 /** As typed; an empty setting is not sent. */

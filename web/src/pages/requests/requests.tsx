@@ -12,7 +12,7 @@ import { Toolbar } from '../../parts/toolbar.tsx'
 import { TypedFilter } from '../../parts/typed-filter.tsx'
 import { modelsQuery } from '../../queries.ts'
 import { RequestDrawer } from '../../requests/request-drawer.tsx'
-import { OUTCOMES, requestId } from '../../requests/request-fields.ts'
+import { REQUEST_OUTCOMES, requestId } from '../../requests/request-fields.ts'
 import { RequestList } from '../../requests/request-list.tsx'
 import { useSession } from '../../session.ts'
 import { requestQueryOf } from './requests-search.ts'
@@ -67,7 +67,7 @@ function RequestFilters({ search, onChange }: RequestFiltersProps) {
       <Choice
         label={t('requests.outcome')}
         value={search.outcome}
-        values={OUTCOMES}
+        values={REQUEST_OUTCOMES}
         wordOf={(outcome) => t(`requests.outcomes.${outcome}`)}
         onChoose={(outcome) => onChange({ outcome })}
       />

@@ -10,11 +10,12 @@ export const signInSearch = z.object({
 })
 
 /** The prefix of every page that requires a signed-in person. */
-const pages = '/settings/'
+const ownPages = '/settings/'
 
 /** Checked as written and as a browser resolves it, without dots and tabs: `/settings/..//evil.example`. */
 function isOwnPage(address: string): boolean {
   return (
-    address.startsWith(pages) && new URL(address, 'https://own.invalid').pathname.startsWith(pages)
+    address.startsWith(ownPages) &&
+    new URL(address, 'https://own.invalid').pathname.startsWith(ownPages)
   )
 }

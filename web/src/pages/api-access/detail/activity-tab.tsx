@@ -6,7 +6,7 @@ import { addressOf, call } from '../../../api.ts'
 import { AuditLog } from '../../../audit/audit-log.tsx'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { CsvButton } from '../../../parts/csv-button.tsx'
-import type { TabProps } from './detail.tsx'
+import type { TabProps } from './requests-tab.tsx'
 
 export function ActivityTab({ detail: { id } }: TabProps) {
   const { t } = useTranslation()

@@ -14,7 +14,7 @@ import { dialogOnDemand, tabOnDemand } from '../../../parts/on-demand.tsx'
 import { keyQuery } from '../../../queries.ts'
 import { useSession } from '../../../session.ts'
 import { NotFoundPage } from '../../not-found.tsx'
-import type { KeyAction } from '../dialogs/key-dialogs.tsx'
+import type { KeyAction } from '../key-in-brief.ts'
 import { Freshness } from '../freshness.tsx'
 import { useRefreshKeys } from '../key-in-brief.ts'
 import { ActivityTab } from './activity-tab.tsx'
@@ -24,6 +24,7 @@ import { TABS } from './detail-search.ts'
 import type { DetailSearch, Tab } from './detail-search.ts'
 import { ModelsTab } from './models-tab.tsx'
 import { RequestsTab } from './requests-tab.tsx'
+import type { TabProps } from './requests-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { Verdict } from './verdict.tsx'
 import styles from './detail.module.css'
@@ -122,12 +123,6 @@ function useNewFigures({ id, spent, last_used_at: lastUsedAt }: KeyDetail): void
     for (const queryKey of [['usage'], ['keys', 'requests', id]])
       void client.invalidateQueries({ queryKey })
   }, [client, id, spent, lastUsedAt])
-}
-
-export type TabProps = {
-  readonly detail: KeyDetail
-  readonly search: DetailSearch
-  readonly onChange: (change: Partial<DetailSearch>) => void
 }
 
 const permissions = {

@@ -12,7 +12,7 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { modelsQuery } from '../../../queries.ts'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
-import type { TabProps } from './detail.tsx'
+import type { TabProps } from './requests-tab.tsx'
 
 type Row = { readonly id: string; readonly model: ModelAnswer | undefined }
 

@@ -6,9 +6,16 @@ import { useTranslation } from '../../../i18n/use-translation.ts'
 import { Choice } from '../../../parts/choice.tsx'
 import { Toolbar } from '../../../parts/toolbar.tsx'
 import { RequestDrawer } from '../../../requests/request-drawer.tsx'
-import { OUTCOMES } from '../../../requests/request-fields.ts'
+import { REQUEST_OUTCOMES } from '../../../requests/request-fields.ts'
 import { RequestList } from '../../../requests/request-list.tsx'
-import type { TabProps } from './detail.tsx'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import type { DetailSearch } from './detail-search.ts'
+
+export type TabProps = {
+  readonly detail: KeyDetail
+  readonly search: DetailSearch
+  readonly onChange: (change: Partial<DetailSearch>) => void
+}
 
 export function RequestsTab({ detail: { id }, search: { outcome, open }, onChange }: TabProps) {
   const { t } = useTranslation()
@@ -29,7 +36,7 @@ export function RequestsTab({ detail: { id }, search: { outcome, open }, onChang
         <Choice
           label={t('requests.outcome')}
           value={outcome}
-          values={OUTCOMES}
+          values={REQUEST_OUTCOMES}
           wordOf={(each) => t(`requests.outcomes.${each}`)}
           onChoose={(each) => onChange({ outcome: each })}
         />

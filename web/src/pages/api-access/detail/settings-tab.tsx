@@ -7,7 +7,7 @@ import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { useSession } from '../../../session.ts'
 import { useRateWords } from '../rate-words.ts'
-import type { TabProps } from './detail.tsx'
+import type { TabProps } from './requests-tab.tsx'
 import styles from './detail.module.css'
 
 export function SettingsTab({ detail }: TabProps) {

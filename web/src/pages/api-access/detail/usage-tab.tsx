@@ -1,6 +1,6 @@
 // The key's usage: over time, by model, provider or endpoint, and as a download.
 import { UsageView } from '../../../usage/usage-view.tsx'
-import type { TabProps } from './detail.tsx'
+import type { TabProps } from './requests-tab.tsx'
 
 export function UsageTab({ detail, search, onChange }: TabProps) {
   return (

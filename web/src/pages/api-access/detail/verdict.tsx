@@ -13,7 +13,7 @@ import { Loading } from '../../../parts/loading.tsx'
 import { Notice } from '../../../parts/notice.tsx'
 import { limitsQuery, revocationQuery } from '../../../queries.ts'
 import { useSession } from '../../../session.ts'
-import type { TabProps } from './detail.tsx'
+import type { TabProps } from './requests-tab.tsx'
 import styles from './detail.module.css'
 
 export function Verdict({ detail, search, onChange }: TabProps) {

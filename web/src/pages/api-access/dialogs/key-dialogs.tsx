@@ -1,5 +1,5 @@
 // Shows the dialog of an action on a key, for the row menu and for the key's own page.
-import type { KeyInBrief } from '../key-in-brief.ts'
+import type { KeyAction, KeyInBrief } from '../key-in-brief.ts'
 import { EndOverlapDialog } from './end-overlap-dialog.tsx'
 import { PauseDialog } from './pause-dialog.tsx'
 import { ResetDialog } from './reset-dialog.tsx'
@@ -7,8 +7,6 @@ import { RevokeDialog } from './revoke-dialog.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 import { TestDialog } from './test-dialog.tsx'
 import { TopUpKeyDialog } from './top-up-key-dialog.tsx'
-
-export type KeyAction = 'pause' | 'revoke' | 'rotate' | 'end-overlap' | 'top-up' | 'reset' | 'test'
 
 type KeyDialogsProps = {
   readonly action: KeyAction

@@ -5,7 +5,7 @@ import { call } from '../../../api.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { useChange } from '../../../use-change.ts'
-import { madeOldByKey } from '../key-in-brief.ts'
+import { madeOldByKey, useResume } from '../key-in-brief.ts'
 import type { KeyDialogProps } from './dialog-props.ts'
 
 export function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
@@ -35,13 +35,4 @@ export function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProp
       <p>{t('pause.effect')}</p>
     </ConfirmDialog>
   )
-}
-
-/** Resuming needs no confirmation: it loses nothing. */
-export function useResume() {
-  const { t } = useTranslation()
-  return useChange(madeOldByKey, {
-    change: ({ id }: { readonly id: string }) => call(keyRoutes.resumeKey, { params: { id } }),
-    said: ({ name }) => t('resume.done', { name }),
-  })
 }

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { keyQuery, keysQuery } from '../../../queries.ts'
 import { keyQueryOf } from '../overview-search.ts'
-import styles from './key-form.module.css'
+import form from './key-form.module.css'
 
 const offered = 20
 
@@ -27,10 +27,7 @@ export function CopyFromKey({ onAdd }: { readonly onAdd: (ids: readonly string[]
   })
   const failure = keys.isError ? 'overview.failed' : take.isError ? 'detail.failed' : undefined
   return (
-    <details
-      className={styles['more']}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-    >
+    <details className={form['more']} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{t('picker.copyFrom')}</summary>
       <Select
         label={t('picker.copyFromLabel')}

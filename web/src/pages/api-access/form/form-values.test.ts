@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
-import { separatorsOf } from '../../../i18n/typed-numbers.ts'
+import { separatorsOf } from '../../../i18n/format.ts'
 import { emptyValues, expiryOf, keyChangeOf, newKeyOf, valuesOf } from './form-values.ts'
 
 const now = Date.UTC(2026, 10, 15, 12)

@@ -15,7 +15,7 @@ import {
   thresholdLimits,
   typedAmount,
 } from '../../../i18n/typed-numbers.ts'
-import type { Separators } from '../../../i18n/typed-numbers.ts'
+import type { Separators } from '../../../i18n/format.ts'
 
 type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
 export const LIFETIMES: readonly Lifetime[] = ['never', '7', '30', '90', '365', 'date']

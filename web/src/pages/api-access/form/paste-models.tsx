@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { readPastedModels } from './model-choice.ts'
-import styles from './key-form.module.css'
+import form from './key-form.module.css'
 
 type PasteModelsProps = {
   readonly all: readonly ModelAnswer[]
@@ -16,7 +16,7 @@ export function PasteModels({ all, onAdd }: PasteModelsProps) {
   const [text, setText] = useState('')
   const { found, unknown } = readPastedModels(text, new Set(all.map(({ id }) => id)))
   return (
-    <details className={styles['more']}>
+    <details className={form['more']}>
       <summary>{t('picker.paste')}</summary>
       <Stack gap="xs">
         <Textarea
