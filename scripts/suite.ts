@@ -33,7 +33,7 @@ async function quick(): Promise<Outcome[]> {
 }
 
 async function all(): Promise<Outcome[]> {
-  const { findChromium } = await import('../test/support/chromium.ts')
+  const { findChromium } = await import('../test/support/web/chromium.ts')
   const wanted = (file: string): boolean =>
     patterns.some((pattern) => relative('', file).includes(pattern))
   // The long ones first, so that all cores finish together.
@@ -50,7 +50,7 @@ async function all(): Promise<Outcome[]> {
 /** One server for the whole run. */
 async function givePostgres(): Promise<void> {
   if (process.env['TOLLGATE_TEST_POSTGRES']) return
-  const { startPostgres } = await import('../test/support/postgres.ts')
+  const { startPostgres } = await import('../test/support/postgres/postgres.ts')
   const url = await startPostgres().catch(complain)
   if (url) process.env['TOLLGATE_TEST_POSTGRES'] = url
 }

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../../test/support/port.ts'
+import { freePort } from '../../test/support/process.ts'
 import { LOAD_CORE, start } from '../processes.ts'
 import type { Running } from '../processes.ts'
 import { CHAT_ANSWER, EMBEDDING_ANSWER } from './answers.ts'

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureDependencies } from '../../scripts/checkout.mjs'
-import { freePort } from '../../test/support/port.ts'
+import { freePort } from '../../test/support/process.ts'
 import { GATEWAY_CORE, start } from '../processes.ts'
 import type { Contender } from './contender.ts'
 import type { Upstreams } from './servers.ts'

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { makePostgres } from '../../test/support/postgres-server.ts'
+import { makePostgres } from '../../test/support/postgres/server.ts'
 
 let server: ChildProcess | undefined
 // PostgreSQL's immediate shutdown, which also ends its other processes.

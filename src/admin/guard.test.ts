@@ -1,4 +1,4 @@
-// Which sites a browser's write may come from; who may call which route is tested in test/contracts/admin-access.ts.
+// Which sites a browser's write may come from; who may call which route is tested in test/contract/admin-access.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

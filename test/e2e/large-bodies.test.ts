@@ -54,7 +54,9 @@ describe('the largest bodies', () => {
     const facts = 'price: { input: 0, output: 0 }, context: 1000000, max_output: 1000'
     const embeds = 'kind: embedding, price: { input: 0 }, context: 8192'
     gateway = await startGateway({
-      env: { NODE_OPTIONS: `--import ${new URL('../support/turn-watch.ts', import.meta.url)}` },
+      env: {
+        NODE_OPTIONS: `--import ${new URL('../support/programs/turn-watch.ts', import.meta.url)}`,
+      },
       config: `
 providers:
   chat: { kind: openai, api: chat, base_url: "${url}/v1", api_key: x }
@@ -70,7 +72,7 @@ ${UPSTREAM.map((name) => `  ${name}: { targets: [${name}/m], ${facts} }`).join('
 `,
     })
     secret = await gateway.key('app', [...UPSTREAM, ...EMBEDDING].join(','))
-    health = new Worker(new URL('../support/health-watch.ts', import.meta.url), {
+    health = new Worker(new URL('../support/programs/health-watch.ts', import.meta.url), {
       workerData: gateway.url,
     })
     // What is compiled and loaded with the first requests is no matter of their size.

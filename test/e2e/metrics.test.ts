@@ -2,10 +2,9 @@
 // the database does not answer.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import { METRICS } from '../../src/telemetry/metrics.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase } from '../support/postgres/postgres.ts'
 import { childrenOf } from '../support/process.ts'
 import { openRoad } from '../support/road.ts'
 import { callSandbox, streamSandbox } from '../support/sandbox.ts'

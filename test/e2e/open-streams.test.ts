@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-
+import type { Format } from '../fixtures/recorded.ts'
+import { formatAt, FORMATS, modelOver, modelsOver, PATHS, recorded } from '../fixtures/recorded.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { TestProvider } from '../support/provider.ts'
 import { startProvider } from '../support/provider.ts'
-import type { Format } from '../support/recorded.ts'
-import { FORMATS, formatAt, modelOver, modelsOver, PATHS, recorded } from '../support/recorded.ts'
 
 /** All bodies together may take eight times the limit of 1 MB; this many exceed that. */
 const STREAMS = 12
@@ -35,7 +34,7 @@ describe('open streams do not keep their long prompts in memory', () => {
     const facts = 'price: { input: 0, output: 0 }, context: 1000000, max_output: 1000'
     gateway = await startGateway({
       env: {
-        NODE_OPTIONS: `--expose-gc --import ${new URL('../support/memory-on-signal.ts', import.meta.url)}`,
+        NODE_OPTIONS: `--expose-gc --import ${new URL('../support/programs/memory-on-signal.ts', import.meta.url)}`,
       },
       config: `server: { body_limit: 1MB }\n${modelsOver(provider.url, facts)}`,
     })

@@ -6,11 +6,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-
 import pg from 'pg'
-
 import { startGateway } from '../support/gateway.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase } from '../support/postgres/postgres.ts'
 import { openRoad } from '../support/road.ts'
 import { callSandbox, streamSandbox } from '../support/sandbox.ts'
 import { until } from '../support/until.ts'
@@ -23,7 +21,7 @@ after(() => {
 test('after losing the SQLite thread the running answer completes and is spooled, and the gateway exits with 1', async () => {
   const folder = freshFolder()
   const DIE_WHEN = join(folder, 'die')
-  const preload = new URL('../support/dying-thread.ts', import.meta.url).href
+  const preload = new URL('../support/programs/dying-thread.ts', import.meta.url).href
   const env = { NODE_OPTIONS: `--import=${preload}`, DIE_WHEN }
   await using gateway = await startGateway({ folder, env })
   const key = await gateway.key('demo', 'sandbox-chat')

@@ -5,12 +5,11 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-
 import type { FaultyDisk } from '../support/disk-faults.ts'
 import { faultyDisk, noFaultyDisk } from '../support/disk-faults.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase } from '../support/postgres/postgres.ts'
 import { openRoad } from '../support/road.ts'
 import { streamSandbox } from '../support/sandbox.ts'
 import { addsUp, askStory, askTogether, startStoryProvider, untilServed } from '../support/story.ts'

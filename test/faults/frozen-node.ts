@@ -5,7 +5,7 @@ import pg from 'pg'
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { openStore } from '../../src/store/open.ts'
-import { ask, settlement } from '../contracts/ledger-desk.ts'
+import { ask, settlement } from '../contract/ledger-fixture.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 
 const [url = '', keyId = '', marker = ''] = process.argv.slice(2)

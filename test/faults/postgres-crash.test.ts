@@ -3,10 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
-import { startMortalPostgres } from '../support/postgres.ts'
+import { startMortalPostgres } from '../support/postgres/postgres.ts'
 import type { StoryAnswer } from '../support/story.ts'
 import { addsUp, askStory, startStoryProvider, untilServed } from '../support/story.ts'
 

@@ -11,9 +11,9 @@ import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
-import { ask, spend, USD } from '../contracts/ledger-desk.ts'
+import { ask, spend, USD } from '../contract/ledger-fixture.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase } from '../support/postgres/postgres.ts'
 import { until } from '../support/until.ts'
 
 const STALL_MS = 400

@@ -4,12 +4,10 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-
 import pg from 'pg'
-
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase } from '../support/postgres/postgres.ts'
 import { freshSqlite } from '../support/store.ts'
 
 const SECONDS = Number(process.env['SECONDS'] ?? 0)

@@ -1,12 +1,11 @@
 // Providers that quote the key of a request in their answers: no client reads it, and the log does not contain it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-
+import { recorded } from '../fixtures/recorded.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { TestProvider } from '../support/provider.ts'
 import { startProvider } from '../support/provider.ts'
-import { recorded } from '../support/recorded.ts'
 
 /** In no usual shape, so that only knowing it helps. */
 const KEY = 'house/key.0123456789'

@@ -2,8 +2,7 @@
 // output, and a failing provider is left alone.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-
-import { freePort } from '../support/port.ts'
+import { freePort } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { SENTENCE } from './answers.ts'
 import { BEHAVIOURS } from './behaviours.ts'

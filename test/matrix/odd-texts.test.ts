@@ -2,13 +2,11 @@
 // request may carry text, on both databases: answered or refused, never an internal error; and random bodies.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-
 import fc from 'fast-check'
-
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase } from '../support/postgres/postgres.ts'
 import { freshSqlite } from '../support/store.ts'
 import { ORDERLY } from './hostile-bodies.ts'
 import type { Post, Raw, RawAnswer } from './raw.ts'

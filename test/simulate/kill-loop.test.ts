@@ -20,7 +20,7 @@ import { openStore, type Store } from '../../src/store/open.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase } from '../support/postgres/postgres.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 25)
 const NODE = fileURLToPath(new URL('./kill-node.ts', import.meta.url))

@@ -12,8 +12,8 @@ import { adjustHold, resetSpent, topUp } from '../../src/ledger/nodes/adjustment
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
-import { ask, Desk, settlement } from '../contracts/ledger-desk.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { ask, Desk, settlement } from '../contract/ledger-fixture.ts'
+import { freshDatabase } from '../support/postgres/postgres.ts'
 
 const LIMIT = 1000
 

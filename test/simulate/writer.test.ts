@@ -8,7 +8,7 @@ import { toCharge } from '../../src/ledger/rules/validation.ts'
 import { BookLedger } from '../../src/ledger/writer/database-ledger.ts'
 import { type Done, Unavailable, Writer } from '../../src/ledger/writer/writer.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
-import { ask, granted, settlement } from '../contracts/ledger-desk.ts'
+import { ask, granted, settlement } from '../contract/ledger-fixture.ts'
 import { MemoryBooks } from './memory-books.ts'
 import { loadRules } from './rules.ts'
 

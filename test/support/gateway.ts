@@ -1,9 +1,8 @@
 // A real gateway process for end-to-end tests, with its own database, and the command line beside it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-
-import { COMMAND } from './command.ts'
+import { join, resolve } from 'node:path'
+import { ensureBuilt } from '../../scripts/checkout.mjs'
 import type { Ended } from './process.ts'
 import { bareEnv, run, start } from './process.ts'
 
@@ -100,3 +99,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
 function lineAround(text: string, index: number): string {
   return text.slice(text.lastIndexOf('\n', index) + 1, text.indexOf('\n', index))
 }
+
+// The command line as people run it: built from these sources.
+
+await ensureBuilt()
+
+/** The file that node runs. What bin/tollgate.mjs does before that is tested separately. */
+export const COMMAND = resolve('dist/main.js')

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
+import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 
 export type Ended = {
@@ -114,4 +115,20 @@ export async function childrenOf(pid: number): Promise<readonly number[]> {
     .split('\n')
     .map((line) => line.trim().split(/ +/).map(Number))
   return pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child] : []))
+}
+
+// Finds a free port, for programs that must be given one. A program that can bind port 0 does that instead.
+
+/** Below the range of ports that the system assigns by itself, so that no other test takes it in between. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    const probe = createServer().listen(port, '127.0.0.1')
+    const free = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    )
+    probe.close()
+    if (free) return port
+  }
 }

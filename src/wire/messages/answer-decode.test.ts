@@ -1,5 +1,5 @@
 // Providers' answers as canonical events: whole answers decode like streams, and the deviations of merely compatible
-// providers are understood. Recorded streams: `test/codec.test.ts`.
+// providers are understood. Recorded streams: `test/contract/codec.test.ts`.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

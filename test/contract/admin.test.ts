@@ -1,0 +1,20 @@
+// The admin API on both databases. Signing in is tested elsewhere: here every caller has the permissions it claims.
+import { describe } from 'node:test'
+import { freshDatabase } from '../support/postgres/postgres.ts'
+import { freshSqlite } from '../support/store.ts'
+import { adminAccessContract } from './admin-access.ts'
+import { adminAlertsContract } from './admin-alerts.ts'
+import { adminKeysContract } from './admin-keys.ts'
+import { adminListsContract } from './admin-lists.ts'
+import { adminScaleContract } from './admin-scale.ts'
+
+for (const [name, fresh] of [
+  ['SQLite', freshSqlite],
+  ['PostgreSQL', freshDatabase],
+] as const) {
+  describe(`access to the admin API on ${name}`, () => adminAccessContract(fresh))
+  describe(`keys in the admin API on ${name}`, () => adminKeysContract(fresh))
+  describe(`alerts in the admin API on ${name}`, () => adminAlertsContract(fresh))
+  describe(`lists in the admin API on ${name}`, () => adminListsContract(fresh))
+  describe(`what lists in the admin API read on ${name}`, () => adminScaleContract(fresh))
+}

@@ -1,0 +1,92 @@
+// The parts of the key form that the journey does not use: alerts about the budget and reminders of the expiry.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openWebDesk, picture, seriousFindings } from '../../support/web/web.ts'
+import type { WebDesk } from '../../support/web/web.ts'
+
+describe('the form of a key', () => {
+  let desk: WebDesk
+  let page: Page
+
+  before(async () => {
+    desk = await openWebDesk()
+    page = desk.page
+  })
+  after(() => desk.close())
+
+  const readKey = () => desk.ask('GET', `/keys/${/key_\w+/.exec(page.url())?.[0]}`)
+  const summary = () => page.getByRole('complementary')
+
+  test('the default alerts are offered, and the summary shows the chosen ones', async () => {
+    await desk.open('/settings/api-access/new')
+    await page.getByRole('textbox', { name: 'Name' }).fill('told in time')
+    await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).check()
+    await page.getByRole('textbox', { name: 'Budget in USD' }).fill('5')
+    await summary().getByText('Alerts at 50%, 80%, and 100%.').waitFor()
+    const thresholds = page.getByRole('combobox', { name: 'Alerts, in percent' })
+    await thresholds.press('Backspace')
+    await thresholds.fill('9O')
+    await thresholds.press('Enter')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('Enter whole numbers from 1 to 1,000').first().waitFor()
+    await thresholds.press('Backspace')
+    await thresholds.fill('95')
+    await thresholds.press('Enter')
+    await summary().getByText('Alerts at 50%, 80%, and 95%.').waitFor()
+  })
+
+  test('on the narrowest screen a long name leaves its price visible', async () => {
+    await page.setViewportSize({ width: 320, height: 700 })
+    const row = page.getByRole('listitem').filter({ hasText: 'sandbox-reasoner@responses' })
+    await row.scrollIntoViewIfNeeded()
+    const list = row.locator('xpath=ancestor::fieldset[1]/..')
+    const hidden = await list.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+    assert.equal(hidden, 0)
+    await page.setViewportSize({ width: 1280, height: 720 })
+  })
+
+  test('reminders are offered only with an expiry', async () => {
+    const reminders = page.getByRole('combobox', { name: 'Reminders' })
+    assert.equal(await reminders.count(), 0)
+    await page.getByLabel('Works for').selectOption('90')
+    await summary().getByText('Reminders 30 days, 10 days, and 1 day before that.').waitFor()
+    await reminders.fill('14')
+    await reminders.press('Enter')
+    await summary()
+      .getByText('Reminders 30 days, 14 days, 10 days, and 1 day before that.')
+      .waitFor()
+    await page.getByText('Nobody gets them yet: there is no destination.').first().waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'form-alerts')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByLabel('I have stored the secret').check()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('heading', { name: /^told in time/, level: 1 }).waitFor()
+    const { alert_thresholds: thresholds, expiry_reminders: days } = await readKey()
+    assert.deepEqual(
+      [thresholds, days],
+      [
+        [50, 80, 95],
+        [30, 14, 10, 1],
+      ],
+    )
+  })
+
+  test('a change is shown before it is saved, and on the page afterwards', async () => {
+    await page.getByRole('link', { name: 'Edit' }).first().click()
+    const thresholds = page.getByRole('combobox', { name: 'Alerts, in percent' })
+    await thresholds.press('Backspace')
+    await thresholds.fill('100')
+    await thresholds.press('Enter')
+    await page.getByRole('combobox', { name: 'Reminders' }).press('Backspace')
+    await page.getByRole('button', { name: 'Review changes' }).click()
+    const review = page.getByRole('dialog', { name: 'Save these changes?' })
+    await review.getByText('+100%, −95%').waitFor()
+    await review.getByText('−1 day').waitFor()
+    await review.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await page.getByText('50%, 80%, and 100%').waitFor()
+    await page.getByText('30 days, 14 days, and 10 days').waitFor()
+  })
+})

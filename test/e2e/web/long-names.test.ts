@@ -1,0 +1,83 @@
+// The longest names, without a space to break them at, and names that are markup: every page shows them whole and as
+// text, and stays as wide as the screen.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { callModel, choose, misfits, openWebDesk, picture } from '../../support/web/web.ts'
+import type { WebDesk } from '../../support/web/web.ts'
+
+const markup = '<img src=x onerror="document.title=1">'
+const long = `${markup}${'W'.repeat(80 - markup.length)}`
+
+describe('long names', () => {
+  let desk: WebDesk
+  let page: Page
+  const paths: Record<string, string> = {
+    overview: '/settings/api-access',
+    frame: '/settings/api-access/frame',
+    usage: '/settings/usage?by=key',
+    requests: '/settings/requests',
+    audit: '/settings/audit',
+    people: '/settings/people',
+    roles: '/settings/roles',
+    alerts: '/settings/alerts',
+  }
+
+  before(async () => {
+    desk = await openWebDesk()
+    page = desk.page
+    const { id, secret } = await desk.ask('POST', '/keys', {
+      name: long,
+      owner: long,
+      environment: 'W'.repeat(40),
+      description: long,
+      tags: [long.slice(0, 40)],
+      models: ['sandbox-chat'],
+      budget: '1',
+    })
+    await callModel(desk.url, String(secret), 'Hello')
+    await desk.ask('POST', `/keys/${id}/pause`)
+    await desk.ask('POST', '/roles', { name: 'R'.repeat(60), permissions: ['usage:read'] })
+    const email = `${'a'.repeat(64)}@${'b'.repeat(60)}.example`
+    await desk.ask('POST', '/people', { email, name: 'N'.repeat(100), role: 'viewer' })
+    const url = `http://192.0.2.1/${'x'.repeat(300)}`
+    await desk.ask('POST', '/alerts/destinations', { kind: 'webhook', url })
+    for (const tab of ['usage', 'requests', 'models', 'settings', 'activity'])
+      paths[`key-${tab}`] = `/settings/api-access/${id}?tab=${tab}`
+    paths['key-edit'] = `/settings/api-access/${id}/edit`
+    paths['playground'] = `/settings/playground?key=${id}`
+  })
+  after(() => desk.close())
+
+  for (const width of [320, 1024])
+    test(`fit on every page of ${width} pixels`, async () => {
+      await page.setViewportSize({ width, height: 900 })
+      const found: Record<string, readonly string[]> = {}
+      for (const [name, path] of Object.entries(paths)) {
+        await desk.open(path)
+        const wrong = await misfits(page)
+        if (wrong.length > 0) found[name] = wrong
+        await picture(page, `long-${name}-${width}`)
+      }
+      assert.deepEqual(found, {})
+    })
+
+  test('fit in the dialogs', async () => {
+    await page.setViewportSize({ width: 320, height: 900 })
+    await desk.open('/settings/api-access')
+    for (const action of ['Top up', 'Rotate secret', 'Revoke']) {
+      await choose(page, long, action)
+      const dialog = page.getByRole('dialog')
+      await dialog.waitFor()
+      const body = dialog.locator('.mantine-Modal-body')
+      const [whole, shown] = await body.evaluate((box) => [box.scrollWidth, box.clientWidth])
+      assert.equal(whole, shown, action)
+      assert.deepEqual(await misfits(page), [], action)
+      await picture(page, `long-${action}`)
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'hidden' })
+    }
+  })
+
+  test('are never markup', () => assert.deepEqual(desk.complaints, []))
+})

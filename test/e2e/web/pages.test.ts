@@ -1,0 +1,171 @@
+// Every page of API access, in both themes and languages and from narrow to wide: no serious axe finding, nothing wider
+// than the screen, no name rendered as markup, and no browser error.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import {
+  misfits,
+  openWebDesk,
+  picture,
+  seriousFindings,
+  speakGerman,
+  viewsOf,
+} from '../../support/web/web.ts'
+import type { WebDesk } from '../../support/web/web.ts'
+
+const nasty = [
+  '<img src=x onerror="document.title=\'taken\'">',
+  '</script><script>document.title="taken"</script>',
+  "'; DROP TABLE keys; --",
+  '{{constructor.constructor("document.title=1")()}}',
+  'javascript:alert(1)',
+  'ıİßﬀ Ω≈ç√ 田中さん',
+  '&lt;b&gt; &amp;amp; %3Cb%3E',
+  `${'averylongnamewithoutanyspace'.repeat(6)}`,
+]
+
+const paths: Readonly<Record<string, (id: string) => string>> = {
+  overview: () => '/settings/api-access',
+  'overview-no-match': () => '/settings/api-access?search=nothing+like+this',
+  new: () => '/settings/api-access/new',
+  edit: (id) => `/settings/api-access/${id}/edit`,
+  usage: (id) => `/settings/api-access/${id}`,
+  requests: (id) => `/settings/api-access/${id}?tab=requests`,
+  models: (id) => `/settings/api-access/${id}?tab=models`,
+  settings: (id) => `/settings/api-access/${id}?tab=settings`,
+  activity: (id) => `/settings/api-access/${id}?tab=activity`,
+  'not-found': () => '/nowhere/at/all',
+}
+
+describe('the pages of API access', () => {
+  let desk: WebDesk
+  let page: Page
+  let open: WebDesk['open']
+  let id = ''
+
+  before(async () => {
+    desk = await openWebDesk()
+    ;({ page, open } = desk)
+    for (const name of nasty) {
+      const settings = { name, models: ['sandbox-chat'], budget: '1' }
+      id = String((await desk.ask('POST', '/keys', settings))['id'])
+    }
+  })
+  after(() => desk.close())
+
+  for (const [name, path] of Object.entries(paths))
+    test(`${name}: has no serious axe finding, and nothing wider than the screen`, async () => {
+      for await (const { colorScheme, width } of viewsOf(desk, path(id))) {
+        assert.deepEqual(await seriousFindings(page), [], `${colorScheme}, ${width} pixels`)
+        const isWide = await page.evaluate<number>('document.documentElement.scrollWidth')
+        assert.ok(isWide <= width, `it is ${isWide} pixels wide`)
+        await picture(page, `${name}-${colorScheme}-${width}`)
+      }
+    })
+
+  test('dialogs and menus have no serious axe finding', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await open(`/settings/api-access/${id}`)
+    for (const action of ['Top up', 'Reset spend', 'Pause', 'Revoke']) {
+      await page.getByRole('button', { name: /^Actions for/ }).click()
+      const item = page.getByRole('menuitem', { name: action, exact: true })
+      await item.waitFor()
+      // Ignore Mantine's initial-focus element beside the items of a menu.
+      const inMenu = (await seriousFindings(page)).filter((each) => !/-children: /.test(each))
+      assert.deepEqual(inMenu, [], `the menu, before ${action}`)
+      await item.click()
+      await page.getByRole('dialog').waitFor()
+      await page.getByRole('menu').waitFor({ state: 'hidden' })
+      assert.deepEqual(await seriousFindings(page), [], action)
+      await picture(page, `dialog-${action.toLowerCase().replace(' ', '-')}`)
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    }
+  })
+
+  test('a name is shown as text, whatever it looks like', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await open('/settings/api-access')
+    const shown = await page.locator('tbody th a').allTextContents()
+    assert.deepEqual(shown.toSorted(), nasty.toSorted())
+    assert.equal(await page.title(), 'API access · Tollgate')
+  })
+
+  test('the state of the list is in the address', async () => {
+    await open('/settings/api-access')
+    await page.getByRole('button', { name: 'Name', exact: true }).click()
+    await page.waitForURL(/sort=name/)
+    await page
+      .getByRole('columnheader', { name: 'Name' })
+      .and(page.locator('[aria-sort]'))
+      .waitFor()
+    await page.getByRole('searchbox', { name: 'Search keys' }).fill('田中')
+    await page.waitForURL(/search=/)
+    await page.getByText('1–1 of 1').waitFor()
+    await page.reload()
+    await page.getByText('1–1 of 1').waitFor()
+  })
+
+  test('many keys can be changed at once', async () => {
+    await open('/settings/api-access')
+    await page.getByRole('checkbox', { name: 'Select all keys of this page' }).check()
+    await page.getByRole('button', { name: 'Add models' }).click()
+    await page.getByRole('listbox').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    for (const closed of ['listbox', 'dialog'] as const) {
+      await page.keyboard.press('Escape')
+      await page.getByRole(closed).waitFor({ state: 'hidden' })
+    }
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByText(`${nasty.length} keys were changed.`).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await page.getByText('Paused').first().waitFor()
+  })
+
+  test('two people who edit at once do not overwrite each other', async () => {
+    await open(`/settings/api-access/${id}/edit`)
+    await page.getByRole('textbox', { name: 'Owner' }).fill('ann@example.com')
+    const other = await page.context().newPage()
+    await other.goto(`${desk.url}/settings/api-access/${id}/edit`)
+    await other.getByRole('textbox', { name: 'Description' }).fill('changed meanwhile')
+    await other.getByRole('button', { name: 'Review changes' }).click()
+    await other.getByRole('button', { name: 'Save changes' }).click()
+    await other.getByRole('heading', { level: 1 }).waitFor()
+    await other.waitForURL(/\/key_\w+$/)
+    await other.close()
+    await page.getByRole('button', { name: 'Review changes' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    const conflict = page.getByRole('dialog', { name: 'This key has been changed in the meantime' })
+    await conflict.getByText('after: changed meanwhile').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'conflict')
+    await conflict.getByRole('button', { name: 'Apply mine on top' }).click()
+    await page.waitForURL(/\/key_\w+$/)
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await page.getByText('ann@example.com').first().waitFor()
+    await page.getByText('changed meanwhile').waitFor()
+  })
+
+  test('every page exists in German too, whose longer words fit the narrowest screen', async () => {
+    await speakGerman(page)
+    await page.emulateMedia({ colorScheme: 'light' })
+    for (const [name, path] of Object.entries(paths)) {
+      await desk.follow(path(id))
+      assert.deepEqual(await seriousFindings(page), [], name)
+      await picture(page, `${name}-german`)
+      await page.setViewportSize({ width: 320, height: 900 })
+      assert.deepEqual(await misfits(page), [], name)
+      await picture(page, `${name}-german-320`)
+      await page.setViewportSize({ width: 1440, height: 900 })
+    }
+  })
+
+  test('there are no browser errors', () => {
+    // The conflicting change is answered with 412, which browsers always log.
+    assert.deepEqual(
+      desk.complaints.filter((text) => !text.includes('status of 412')),
+      [],
+    )
+  })
+})

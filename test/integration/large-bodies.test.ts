@@ -1,0 +1,130 @@
+// Four times the size takes about four times the work, whatever a body contains and in every pass over it: the serving
+// thread does nothing else meanwhile. Measured in processor time, pass by pass, because a long one would hide a quadratic
+// one beside it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ChatFormat, TargetFormat, UpstreamFormat } from '../../src/core/endpoints.ts'
+import { EMBEDDING_FORMATS } from '../../src/core/endpoints.ts'
+import type { JsonObject } from '../../src/core/json.ts'
+import type { CanonicalRequest } from '../../src/core/request.ts'
+import { inOlderWords } from '../../src/providers/compatible.ts'
+import { withFreeParser } from '../../src/providers/openrouter-files.ts'
+import { unknownIn, withoutUnknown } from '../../src/providers/strict-place.ts'
+import { codecOf, upstreamCodecOf } from '../../src/wire/codecs.ts'
+import { textsOf } from '../../src/wire/contract/measure.ts'
+import { readJsonBody } from '../../src/wire/json/body.ts'
+import { exactly } from '../../src/wire/json/exact.ts'
+import { lossesOf } from '../../src/wire/losses.ts'
+import type { WorstBody } from '../support/worst-bodies.ts'
+import { worstBodies } from '../support/worst-bodies.ts'
+
+const UPSTREAM: readonly UpstreamFormat[] = ['chat', 'responses', 'messages', 'gemini', 'converse']
+
+const SMALL = 2_500
+const GROWTH = 4
+/** Linear work is as much as that of the small bodies together, quadratic work four times as much. */
+const RATIO_MAX = 2.2
+/** What takes less is lost among collections of garbage and compilations. */
+const MS_NOTICED = 20
+/** Chance does not explain this much. */
+const MS_HOPELESS = 500
+/** A pass is measured again this often before it counts as too slow. */
+const ROUNDS = 8
+
+for (const body of worstBodies())
+  test(`${body.format}: ${body.list} take linear time`, async () => {
+    const small = passesOver(body, SMALL)
+    const large = passesOver(body, GROWTH * SMALL)
+    for (const [name, pass] of large) {
+      const other = small.get(name)
+      assert.ok(other !== undefined, name)
+      await assertLinear(name, other, pass)
+    }
+  })
+
+type Pass = () => unknown
+
+async function assertLinear(name: string, small: Pass, large: Pass): Promise<void> {
+  let smallMs = Infinity
+  let largeMs = Infinity
+  for (let round = 0; round < ROUNDS; round++) {
+    largeMs = Math.min(largeMs, await msOf(large, 1))
+    if (largeMs < MS_NOTICED) return
+    smallMs = Math.min(smallMs, await msOf(small, GROWTH))
+    if (largeMs < RATIO_MAX * smallMs) return
+    if (largeMs > MS_HOPELESS) break
+  }
+  const [one, other] = [largeMs.toFixed(1), smallMs.toFixed(1)]
+  assert.fail(`${name}: ${one} ms, and ${other} ms for ${GROWTH} bodies of a quarter of the size`)
+}
+
+/**
+ * By the processor time of the whole process, because some systems count that of a thread in steps of milliseconds. The
+ * results are kept until the end, so that both sizes have as much to collect.
+ */
+async function msOf(pass: Pass, times: number): Promise<number> {
+  const started = process.cpuUsage()
+  const results: unknown[] = []
+  for (let time = 0; time < times; time++) results.push(await pass())
+  const { user, system } = process.cpuUsage(started)
+  assert.equal(results.length, times)
+  return (user + system) / 1000
+}
+
+/** What the gateway may do with a body, by name: each reads all of it. A refusal counts, too. */
+function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<string, Pass> {
+  const text = JSON.stringify(make(count))
+  const bytes = Buffer.from(text)
+  const value = JSON.parse(text) as JsonObject
+  const codec = codecOf(format)
+  const body = { bytes, value, members: membersOf(bytes) }
+  const passes = new Map<string, Pass>([
+    ['reading', () => readJsonBody(bytes)],
+    ['measuring', () => codec.readCall(value)],
+    ['collecting texts', () => textsOf(codec.readCall, value)],
+    ['finding its conversation', () => codec.affinityOf(value)],
+    ['forwarding', () => codec.forwardRequest(body, { model: 'other' })],
+    ['forgetting thoughts', () => codec.withoutReasoning?.(value)],
+    ['exact numbers', () => exactly(bytes.toString(), value)],
+    ['decoding', () => codec.decodeRequest(value)],
+  ])
+  const request = unlessRefused(() => codec.decodeRequest(value))
+  for (const upstream of format === 'embeddings' ? EMBEDDING_FORMATS : UPSTREAM) {
+    const { encodeRequest } = upstreamCodecOf(upstream)
+    const encode = (): JsonObject | undefined =>
+      request && unlessRefused(() => encodeRequest({ ...request, model: 'other' }))
+    const encoded = encode()
+    passes.set(`what ${upstream} loses`, () => request && losses(request, format, upstream))
+    passes.set(`encoding for ${upstream}`, encode)
+    if (encoded === undefined) continue
+    passes.set(`writing for ${upstream}`, () => JSON.stringify(encoded))
+    const sent = Buffer.from(JSON.stringify(encoded))
+    if (upstream !== 'chat' && upstream !== 'embeddings') continue
+    passes.set(`older words in ${upstream}`, () => inOlderWords(sent))
+    passes.set(`files in ${upstream}`, () => withFreeParser(sent, 'other'))
+    passes.set(`known members of ${upstream}`, () => withoutUnknown(sent, upstream))
+    passes.set(`unknown members of ${upstream}`, () => unknownIn(encoded, upstream))
+  }
+  return new Map([...passes].map(([name, pass]) => [name, () => unlessRefused(pass)] as const))
+}
+
+/** Losses concern conversations only. */
+function losses(request: CanonicalRequest, client: string, upstream: UpstreamFormat): unknown {
+  if (request.kind !== 'chat') return undefined
+  const target = { format: upstream as TargetFormat, model: 'other' }
+  return lossesOf(request, client as ChatFormat, target)
+}
+
+/** Where the members are; none if the body is refused, which is for the pass that reads it to measure. */
+function membersOf(bytes: Buffer) {
+  return unlessRefused(() => readJsonBody(bytes).members) ?? new Map<string, never>()
+}
+
+function unlessRefused<Result>(run: () => Result): Result | undefined {
+  try {
+    return run()
+  } catch (thrown) {
+    if (thrown instanceof Error && thrown.name === 'GatewayError') return undefined
+    throw thrown
+  }
+}

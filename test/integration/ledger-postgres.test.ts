@@ -1,0 +1,110 @@
+// A node after PostgreSQL was replaced, as in a failover: it notices when the new server lacks what it committed, and it
+// is not taken for dead because it still waits for the old one. And what `ledger verify` can tell about its files.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { systemClock } from '../../src/core/clock.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
+import { examineBooks } from '../../src/ledger/reports/verify.ts'
+import { openStore } from '../../src/store/open.ts'
+import { ask, Desk, granted, spend } from '../contract/ledger-fixture.ts'
+import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
+import { freshDatabase } from '../support/postgres/postgres.ts'
+import { openRoad } from '../support/road.ts'
+import { until } from '../support/until.ts'
+
+test('commits that the database has lost are reported once the node is connected again', async (context) => {
+  const database = await freshDatabase()
+  const alarms: string[] = []
+  const alarm = (message: string) => void alarms.push(message)
+  let aheadMs = 0
+  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }
+  const desk = new Desk(await openStore(database.url, { clock }), { alarm })
+  await desk.ready
+  context.after(async () => {
+    await desk.close()
+    await database.drop()
+  })
+  const reconnect = () =>
+    sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'tollgate ledger'`.execute(
+      desk.store.db,
+    )
+  const key = await desk.key(10_000n)
+  const { holdId } = granted(await desk.ledger.reserve(ask(key, 100)))
+  await reconnect()
+  await desk.ledger.dryRun(ask(key, 100))
+  assert.deepEqual(alarms, [], 'nothing is lost yet')
+  await sql`DELETE FROM holds WHERE id = ${holdId}`.execute(desk.store.db)
+  await sql`UPDATE accounts SET held_nanodollars = 0, in_flight = 0`.execute(desk.store.db)
+  aheadMs = 660_000
+  await reconnect()
+  await desk.ledger.dryRun(ask(key, 100))
+  assert.deepEqual(alarms, [], 'retention may have deleted the row of a hold that old')
+  aheadMs = 0
+  for (let round = 0; round < 2; round++) {
+    await reconnect()
+    await desk.ledger.dryRun(ask(key, 100))
+  }
+  assert.equal(alarms.length, 1)
+  assert.match(alarms.join(), /^the database has lost its latest commits/)
+})
+
+test('a node goes on beating although the connections of before have fallen silent', async () => {
+  const database = await freshDatabase()
+  const road = await openRoad(database.url)
+  const store = await openStore(road.url, { clock: systemClock })
+  const node = await openLedger({ ...SAMPLE_PACE, store, beatMs: 100 })
+  const other = await openStore(database.url, { clock: systemClock })
+  const beats = async () =>
+    (await other.db.selectFrom('node_beats').select('beats').executeTakeFirstOrThrow()).beats
+  await until(async () => (await beats()) > 0)
+  road.silence()
+  const startedMs = systemClock.monotonicMs()
+  const before = await beats()
+  await until(async () => (await beats()) > before + 1)
+  assert.ok(systemClock.monotonicMs() - startedMs < QUERY_MS_MAX, 'no query was waited for')
+  // First, because closing would wait for duties that still use a silent connection.
+  await road[Symbol.asyncDispose]()
+  await node.close()
+  await store.close()
+  await other.close()
+  await database.drop()
+})
+
+/** How long a query may take. */
+const QUERY_MS_MAX = 30_000
+
+test('a damaged index is found where amcheck is installed, and elsewhere it is said that nobody looked', async (context) => {
+  const database = await freshDatabase()
+  const desk = new Desk(await openStore(database.url, { clock: systemClock }))
+  await desk.ready
+  context.after(async () => {
+    await desk.close()
+    await database.drop()
+  })
+  await spend(desk.ledger, ask(await desk.key(10_000n), 100))
+  const { db } = desk.store
+  const unaided = await examineBooks(desk.store, {})
+  assert.deepEqual(unaided.violations, [])
+  assert.match(unaided.notChecked.join('\n'), /^whether PostgreSQL's files are damaged: .*amcheck/)
+
+  await sql`CREATE EXTENSION amcheck`.execute(db)
+  const aided = await examineBooks(desk.store, {})
+  assert.deepEqual(aided.violations, [])
+  assert.doesNotMatch(aided.notChecked.join('\n'), /amcheck/)
+
+  // An index whose order no longer follows from its table, as after a write that was lost.
+  const order = (by: number) => sql`CREATE OR REPLACE FUNCTION placed(id bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE AS ${sql.lit(`SELECT id + ${by}`)}`
+  await order(0).execute(db)
+  await sql`CREATE INDEX usage_placed ON usage (placed(id))`.execute(db)
+  await order(1).execute(db)
+  const { violations, notChecked } = await examineBooks(desk.store, {})
+  assert.deepEqual(
+    violations.map(({ check }) => check),
+    ['damage'],
+  )
+  assert.match(violations[0]?.found ?? '', /^index usage_placed: .* lacks matching index tuple/)
+  assert.match(notChecked[0] ?? '', /^whether the books balance/)
+})

@@ -1,0 +1,7 @@
+// A supervisor whose workers are killed before they serve.
+import { isWorker, superviseWorkers } from '../../../src/cli/workers.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+
+const source = { env: process.env, folder: process.cwd() }
+if (isWorker) process.kill(process.pid, 'SIGKILL')
+else superviseWorkers({ config: loadConfig(source), source, onServing: () => {} })

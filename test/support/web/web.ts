@@ -1,0 +1,239 @@
+// The administration interface as people use it: a separate gateway, a real browser, and an administrator who came by
+// the link of the first start. With PICTURES=1, pictures go to test/artifacts for review.
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { start } from '../process.ts'
+import type { Running } from '../process.ts'
+import { launchBrowser } from './chromium.ts'
+
+export type WebStage = AsyncDisposable & {
+  readonly gateway: Running
+  readonly browser: Browser
+  readonly url: string
+  /** The link that the first start printed. */
+  readonly setupLink: string
+  readonly env: NodeJS.ProcessEnv
+  /** Closes browser and gateway, and leaves no file behind. */
+  close(): Promise<void>
+}
+
+export const administrator = {
+  email: 'ann@example.com',
+  name: 'Ann',
+  password: 'a sentence that is long enough',
+}
+
+/** `name`: a host name to open it under, as if the gateway were another machine on the network. */
+export async function openWebStage(name?: string): Promise<WebStage> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-web-'))
+  const env = { ...process.env, TOLLGATE_DATABASE: `sqlite:${join(folder, 't.db')}` }
+  const gateway = start('node', ['bin/tollgate.mjs', 'serve', '--port', '0'], { env })
+  const [printed] = await gateway.printed(/http:\/\/127\.0\.0\.1:\d+\/welcome#\S+/)
+  const setupLink = name === undefined ? printed : printed.replace('127.0.0.1', name)
+  const browser = await launchBrowser(name === undefined ? [] : [name])
+  const close = async () => {
+    await browser.close()
+    await gateway.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const url = new URL(setupLink).origin
+  return { gateway, browser, url, setupLink, env, close, [Symbol.asyncDispose]: close }
+}
+
+/** A stage with the first administrator signed in on a page of it. */
+export type WebDesk = WebStage & {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** What the browser has reported so far (watchComplaints). */
+  readonly complaints: readonly string[]
+  /** Opens a path, on this page by default, and waits until nothing on it is loading. */
+  open(path: string, on?: Page): Promise<void>
+  /** Goes to a path as a link on the page would, which takes a fraction of the work of loading the page again. */
+  follow(path: string, on?: Page): Promise<void>
+  /** A request of the administrator, as the interface itself would send it. */
+  ask(method: string, path: string, data?: unknown): Promise<Record<string, unknown>>
+}
+
+export async function openWebDesk(): Promise<WebDesk> {
+  const stage = await openWebStage()
+  // Without motion: text that is half faded in does not have its final contrast.
+  const context = await stage.browser.newContext({ locale: 'en-US', reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  const complaints = watchComplaints(page)
+  await becomeAdministrator(page, stage.setupLink)
+  return {
+    ...stage,
+    context,
+    page,
+    complaints,
+    open: async (path, on = page) => {
+      await on.goto(stage.url + path)
+      await loaded(on)
+    },
+    follow: async (path, on = page) => {
+      // Ends when the page is rendered; the router is there for its developer tools.
+      await on.evaluate(`__TSR_ROUTER__.navigate({ href: '${path}' })`)
+      await loaded(on)
+    },
+    ask: (method, path, data) => send(context, stage.url, { method, path, data }),
+  }
+}
+
+async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+}
+
+/** One small call, as a program makes it. */
+export async function callModel(url: string, secret: string, content: string): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'sandbox-chat',
+      max_tokens: 4_000,
+      messages: [{ role: 'user', content }],
+    }),
+  })
+}
+
+/** Creates the first administrator through the pages, and ends on the overview. */
+export async function becomeAdministrator(page: Page, setupLink: string): Promise<void> {
+  await page.goto(setupLink)
+  await page.getByLabel('E-mail address').fill(administrator.email)
+  await page.getByLabel('Your name').fill(administrator.name)
+  await page.getByLabel('New password').fill(administrator.password)
+  await page.getByRole('button', { name: 'Create administrator' }).click()
+  await page.getByRole('heading', { name: 'API access' }).waitFor()
+}
+
+/** Collects what the browser reports: errors, warnings, and everything that a policy forbids. */
+export function watchComplaints(page: Page): string[] {
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  return complaints
+}
+
+/** A request of somebody who is signed in, as the interface itself would send it. */
+export async function send(
+  context: BrowserContext,
+  url: string,
+  { method, path, data }: { method: string; path: string; data?: unknown },
+): Promise<Record<string, unknown>> {
+  const response = await context.request.fetch(`${url}/admin/api/v1${path}`, {
+    method,
+    headers: { origin: url },
+    ...(data === undefined ? {} : { data }),
+  })
+  assert.ok(response.ok(), `${method} ${path}: ${response.status()} ${await response.text()}`)
+  return await response.json()
+}
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+)
+
+/** What axe finds serious or critical, one line each. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  // The page's policy forbids scripts from elsewhere; this one gets in through the debugger.
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axeSource)
+  const findings = await lookOnce(page)
+  // A transition may have begun meanwhile, as of a colour scheme just chosen: what is wrong is wrong at rest.
+  return findings.length === 0 ? findings : lookOnce(page)
+}
+
+async function lookOnce(page: Page): Promise<string[]> {
+  await page.evaluate(END_TRANSITIONS)
+  const violations = await page.evaluate<Violation[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)`,
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}
+
+/** However short a transition is, its initial state shows until the next frame. */
+const END_TRANSITIONS = `document.getAnimations()
+  .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
+  .forEach((animation) => animation.finish())`
+
+type View = { readonly colorScheme: 'light' | 'dark'; readonly width: number }
+
+const views: readonly View[] = [
+  { colorScheme: 'light', width: 1440 },
+  { colorScheme: 'dark', width: 320 },
+  { colorScheme: 'dark', width: 768 },
+  { colorScheme: 'dark', width: 1440 },
+]
+
+/** A path on each of these screens: resized, but reopened for each theme, because a switch shows both for a while. */
+export async function* viewsOf({ page, open }: WebDesk, path: string): AsyncGenerator<View> {
+  let shown: View | undefined
+  for (const view of views) {
+    await page.emulateMedia({ colorScheme: view.colorScheme })
+    await page.setViewportSize({ width: view.width, height: 900 })
+    if (view.colorScheme !== shown?.colorScheme) await open(path)
+    yield view
+    shown = view
+  }
+}
+
+/** Takes an action from the menu of a key or a person. */
+export async function choose(page: Page, name: string, action: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click()
+  await page.getByRole('menuitem', { name: action, exact: true }).click()
+  // The menu fades out, and axe would find it half visible.
+  await page.getByRole('menu').waitFor({ state: 'hidden' })
+}
+
+/** Switches the page to German. */
+export async function speakGerman(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Language' }).click()
+  await page.getByRole('menuitemradio', { name: 'Deutsch' }).click()
+  await page.locator('html[lang="de"]').waitFor()
+  // The menu stays open for another choice.
+  await page.keyboard.press('Escape')
+  await page.getByRole('menu').waitFor({ state: 'hidden' })
+}
+
+/** What does not fit: the page itself, and controls on it that lie beyond its edge or cut off their text. */
+export function misfits(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const found = []
+    const { scrollWidth, clientWidth } = document.documentElement
+    if (scrollWidth > clientWidth) found.push('the page is ' + scrollWidth + ' pixels wide')
+    for (const element of document.querySelectorAll('button, a, [role="tab"], input, select')) {
+      if (!element.checkVisibility() || element.closest('.visually-hidden')) continue
+      const words = (element.textContent || element.getAttribute('aria-label') || element.id).trim()
+      const { left, right, width } = element.getBoundingClientRect()
+      // What scrolls sideways by itself, such as a table or a row of tabs, may hold more than is seen.
+      const home = element.parentElement.closest('[data-hidden], [role="tablist"], pre')
+      const isBeyond = width > 1 && (left < -1 || right > clientWidth + 1)
+      if (isBeyond && !home) found.push('beyond the edge: ' + words)
+      const label = element.querySelector('.mantine-Button-label')
+      if (label && label.scrollWidth > label.clientWidth + 1) found.push('cut off: ' + words)
+    }
+    return found
+  })()`)
+}
+
+type Violation = {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly target: readonly string[] }[]
+}
+
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env['PICTURES'] !== '1') return
+  const folder = join('test', 'artifacts', 'web')
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+}
