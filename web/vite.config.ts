@@ -6,7 +6,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import type { Plugin } from 'vite'
-import { themeStyleSheet } from './src/theme/style-sheet.ts'
+import { themeStyleSheet } from './src/theme/theme.ts'
 
 /** Told by what name the browser knows it, or it would take every change for one of another site. */
 const gateway = {

@@ -1,34 +1,38 @@
 // Every address of the interface and the page it shows. Shareable state lives in the address: each route validates its
 // own search parameters. Pages load when they are first opened.
 import type { QueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
   Outlet,
   redirect,
+  useParams,
 } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import type { Permission } from '../../src/admin/contract/permissions.ts'
 import { LINK_KINDS, LINK_PAGES } from '../../src/admin/contract/sign-in.ts'
-import { detailSearch } from './pages/api-access/detail/detail-search.ts'
-import { KeyCrumb } from './pages/api-access/key-crumb.tsx'
-import { newKeySearch } from './pages/api-access/new-key-search.ts'
-import { overviewSearch } from './pages/api-access/overview-search.ts'
-import { auditSearch } from './pages/audit/audit-search.ts'
-import { FailedPage } from './pages/failed.tsx'
-import { modelsSearch } from './pages/models/models-search.ts'
-import { NotFoundPage, NowherePage } from './pages/not-found.tsx'
-import { playgroundSearch } from './pages/playground/playground-search.ts'
-import { requestsSearch } from './pages/requests/requests-search.ts'
-import { Loading } from './parts/loading.tsx'
+import {
+  auditSearch,
+  detailSearch,
+  modelsSearch,
+  newKeySearch,
+  overviewSearch,
+  playgroundSearch,
+  requestsSearch,
+  signInSearch,
+  startPage,
+  usageSearch,
+} from './base/address.ts'
+import { keyQuery } from './base/queries.ts'
+import { sessionQuery } from './base/session.ts'
+import type { TextKey } from './i18n/i18n.ts'
+import { useTranslation } from './i18n/i18n.ts'
+import { FailedPage, NotFoundPage, NowherePage } from './pages/errors.tsx'
+import { Loading } from './parts/notices.tsx'
 import { pageOnDemand } from './parts/on-demand.tsx'
-import { signInSearch } from './pages/sign-in/sign-in-search.ts'
-import { usageSearch } from './usage/usage-search.ts'
-import { sessionQuery } from './session.ts'
 import { Shell } from './shell/shell.tsx'
-import { startPage } from './shell/start-page.ts'
-import { textCrumb } from './shell/text-crumb.tsx'
 
 declare module '@tanstack/react-router' {
   interface Register {
@@ -97,9 +101,7 @@ const overviewRoute = createRoute({
   getParentRoute: () => apiAccessRoute,
   path: '/',
   validateSearch: overviewSearch,
-  component: pageOnDemand(
-    async () => (await import('./pages/api-access/overview.tsx')).OverviewPage,
-  ),
+  component: pageOnDemand(async () => (await import('./pages/keys/overview.tsx')).OverviewPage),
 })
 
 const newKeyRoute = createRoute({
@@ -107,7 +109,7 @@ const newKeyRoute = createRoute({
   path: '/new',
   staticData: { crumb: textCrumb('keyForm.createTitle'), permission: 'configuration:manage' },
   validateSearch: newKeySearch,
-  component: pageOnDemand(async () => (await import('./pages/api-access/new-key.tsx')).NewKeyPage),
+  component: pageOnDemand(async () => (await import('./pages/keys/form/new-key.tsx')).NewKeyPage),
 })
 
 const keyRoute = createRoute({
@@ -120,18 +122,14 @@ const detailRoute = createRoute({
   getParentRoute: () => keyRoute,
   path: '/',
   validateSearch: detailSearch,
-  component: pageOnDemand(
-    async () => (await import('./pages/api-access/detail/detail.tsx')).DetailPage,
-  ),
+  component: pageOnDemand(async () => (await import('./pages/keys/detail/detail.tsx')).DetailPage),
 })
 
 const editRoute = createRoute({
   getParentRoute: () => keyRoute,
   path: '/edit',
   staticData: { crumb: textCrumb('action.edit'), permission: 'configuration:manage' },
-  component: pageOnDemand(
-    async () => (await import('./pages/api-access/edit-key.tsx')).EditKeyPage,
-  ),
+  component: pageOnDemand(async () => (await import('./pages/keys/form/edit-key.tsx')).EditKeyPage),
 })
 
 const frameRoute = createRoute({
@@ -184,7 +182,7 @@ const rolesRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/roles',
   staticData: { crumb: textCrumb('nav.roles') },
-  component: pageOnDemand(async () => (await import('./pages/roles/roles.tsx')).RolesPage),
+  component: pageOnDemand(async () => (await import('./pages/people/roles.tsx')).RolesPage),
 })
 
 const profileRoute = createRoute({
@@ -260,4 +258,19 @@ export function newRouter(queryClient: QueryClient) {
     defaultPendingComponent: Loading,
     scrollRestoration: true,
   })
+}
+
+// A key's name in the breadcrumb; its id until the name is known.
+
+function KeyCrumb() {
+  const { id } = useParams({ from: '/app/settings/api-access/$id' })
+  const { data } = useQuery({ ...keyQuery(id), refetchInterval: false })
+  return data?.name ?? id
+}
+
+// A breadcrumb whose label is a catalogue text.
+
+function textCrumb(key: TextKey): ComponentType {
+  const TextCrumb = () => useTranslation().t(key)
+  return TextCrumb
 }

@@ -4,9 +4,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, test } from 'node:test'
 import { ERROR_CODES } from '../../../src/core/errors.ts'
-import { CHANGES, LOOKS } from '../../../src/store/audit-actions.ts'
 import { SENTENCES } from '../../../src/core/sentences.ts'
-import { flatten } from './texts.ts'
+import { CHANGES, LOOKS } from '../../../src/store/audit-actions.ts'
+import { flatten } from './i18n.ts'
 
 const folder = import.meta.dirname
 const catalogues = globSync(`${folder}/*.json`).map((path) => ({

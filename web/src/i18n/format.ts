@@ -1,4 +1,5 @@
 // Formats money, numbers and times for a locale. Pure; use-format.ts binds it to the chosen language.
+import { useEffect, useState } from 'react'
 import { timeDistance } from '../../../src/core/units.ts'
 
 export type Format = {
@@ -174,4 +175,17 @@ function moneyRow(locale: string, amounts: readonly string[]): readonly string[]
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   const format = new Intl.NumberFormat(locale, { ...usd, ...digits })
   return amounts.map((amount) => format.format(amount as Intl.StringNumericLiteral))
+}
+
+// The current time, updated every half minute so that "2 minutes ago" stays true.
+
+const renewMs = 30_000
+
+export function useNow(): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), renewMs)
+    return () => clearInterval(timer)
+  }, [])
+  return now
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import de from './de.json' with { type: 'json' }
 import en from './en.json' with { type: 'json' }
 import { formatFor, separatorsOf } from './format.ts'
-import { textsOf } from './texts.ts'
+import { textsOf } from './i18n.ts'
 import { amountProblem, readAmount, readCount, typedAmount } from './typed-numbers.ts'
 
 describe('amounts', () => {

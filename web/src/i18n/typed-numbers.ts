@@ -9,7 +9,7 @@ import {
 } from '../../../src/core/limits.ts'
 import { BUDGET_MAX, formatUsd, parseUsd } from '../../../src/core/money.ts'
 import type { Separators } from './format.ts'
-import type { Words } from './use-words.ts'
+import type { Words } from './i18n.ts'
 
 /** In the gateway's notation; undefined if it is not a valid amount. */
 export function readAmount(typed: string, separators: Separators): string | undefined {

@@ -1,10 +1,10 @@
 // An HTML table. Its caller sorts the rows; below 768 px each row becomes a card of the same cells.
-import { NativeSelect, Skeleton } from '@mantine/core'
+import { Button, Group, NativeSelect, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useTranslation } from '../i18n/use-translation.ts'
-import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
-import { useHiddenSides } from './use-hidden-sides.ts'
+import { useCallback, useState } from 'react'
+import { useFormat, useTranslation } from '../i18n/i18n.ts'
 import styles from './data-table.module.css'
+import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
 import shadows from './side-shadows.module.css'
 
 type Order = 'asc' | 'desc'
@@ -246,4 +246,106 @@ function SortSelect<Row, Key extends string>({ columns, sort, onSort }: DataTabl
       />
     </div>
   )
+}
+
+// The current page of a list and the buttons to the others, for lists of known length.
+
+type PagerProps = {
+  readonly page: number
+  readonly perPage: number
+  readonly total: number
+  readonly onPage: (page: number) => void
+}
+
+export function Pager({ page, perPage, total, onPage }: PagerProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const first = (page - 1) * perPage + 1
+  const last = Math.min(page * perPage, total)
+  return (
+    <Group component="nav" justify="space-between" mt="sm" aria-label={t('table.pages')}>
+      <span role="status" className="muted">
+        {t('table.range', {
+          first: format.number(Math.min(first, total)),
+          last: format.number(last),
+          total: format.number(total),
+        })}
+      </span>
+      {total > perPage && (
+        <Group gap="xs">
+          <Button
+            size="compact-md"
+            variant="default"
+            disabled={page <= 1}
+            onClick={() => onPage(page - 1)}
+          >
+            {t('table.previous')}
+          </Button>
+          <Button
+            size="compact-md"
+            variant="default"
+            disabled={last >= total}
+            onClick={() => onPage(page + 1)}
+          >
+            {t('table.next')}
+          </Button>
+        </Group>
+      )}
+    </Group>
+  )
+}
+
+// Loads more of a list whose length is unknown.
+
+type LoadMoreProps = {
+  readonly query: {
+    readonly hasNextPage: boolean
+    readonly isFetchingNextPage: boolean
+    readonly fetchNextPage: () => unknown
+  }
+}
+
+export function LoadMore({ query }: LoadMoreProps) {
+  const { t } = useTranslation()
+  if (!query.hasNextPage) return null
+  return (
+    <Group justify="center" mt="md">
+      <Button
+        variant="default"
+        loading={query.isFetchingNextPage}
+        onClick={() => void query.fetchNextPage()}
+      >
+        {t('requests.more')}
+      </Button>
+    </Group>
+  )
+}
+
+// The sides on which a box that scrolls sideways hides content, so that it can show a hint.
+
+type HiddenSides = 'none' | 'start' | 'end' | 'both'
+
+export function useHiddenSides() {
+  const [hidden, setHidden] = useState<HiddenSides>('none')
+  const ref = useCallback((box: HTMLElement | null) => {
+    if (!box) return undefined
+    const look = () => setHidden(hiddenSides(box))
+    const sizes = new ResizeObserver(look)
+    for (const each of [box, ...box.children]) sizes.observe(each)
+    box.addEventListener('scroll', look, { passive: true })
+    return () => {
+      sizes.disconnect()
+      box.removeEventListener('scroll', look)
+    }
+  }, [])
+  return { ref, hidden }
+}
+
+function hiddenSides({ scrollLeft, scrollWidth, clientWidth }: HTMLElement): HiddenSides {
+  // In right-to-left scripts scrollLeft is negative, and at the end it may be a fraction of a pixel short.
+  const passed = Math.abs(scrollLeft)
+  const isStart = passed > 1
+  const isEnd = scrollWidth - clientWidth - passed > 1
+  if (isStart) return isEnd ? 'both' : 'start'
+  return isEnd ? 'end' : 'none'
 }

@@ -4,11 +4,10 @@ import { Button } from '@mantine/core'
 import type { RouteComponent } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { ComponentType, ReactNode } from 'react'
-import { isReachable } from '../api.ts'
-import { useTranslation } from '../i18n/use-translation.ts'
-import { Dialog } from './dialog.tsx'
-import { Loading } from './loading.tsx'
-import { Notice } from './notice.tsx'
+import { isReachable } from '../base/api.ts'
+import { useTranslation } from '../i18n/i18n.ts'
+import { Dialog } from './dialogs.tsx'
+import { Loading, Notice } from './notices.tsx'
 
 type Load<Props> = () => Promise<ComponentType<Props>>
 

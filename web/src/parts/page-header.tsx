@@ -1,8 +1,8 @@
 // The header of a page: its title (also the document's), a sentence about it, its actions. The title takes the focus
 // when the view changes, so that a screen reader announces the new page.
+import type { AnyRouter } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { ReactNode } from 'react'
-import { cameFromAnotherView } from '../shell/arrival.ts'
 import styles from './page-header.module.css'
 
 type PageHeaderProps = {
@@ -38,4 +38,19 @@ export function PageHeader({ title, beside, about, actions, below }: PageHeaderP
       {below && <div className={styles['below']}>{below}</div>}
     </header>
   )
+}
+
+// Whether the reader came to this view from another view of the interface. Only then may its heading take the focus: on
+// the first view the focus belongs where the browser puts it, before the skip link.
+
+let hasMoved = false
+
+export function watchArrivals(router: AnyRouter): void {
+  router.subscribe('onBeforeNavigate', ({ fromLocation, pathChanged }) => {
+    if (fromLocation && pathChanged) hasMoved = true
+  })
+}
+
+function cameFromAnotherView(): boolean {
+  return hasMoved
 }

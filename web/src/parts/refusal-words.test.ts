@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import de from '../i18n/de.json' with { type: 'json' }
 import en from '../i18n/en.json' with { type: 'json' }
 import { formatFor } from '../i18n/format.ts'
-import { textsOf } from '../i18n/texts.ts'
-import { refusalWords } from './refusal-words.ts'
+import { textsOf } from '../i18n/i18n.ts'
+import { blockedTitle, refusalWords } from './refusal-words.ts'
 
 const english = { ...textsOf('en', en), format: formatFor('en-US') }
 const german = { ...textsOf('de', de), format: formatFor('de-DE') }
@@ -78,4 +78,18 @@ for (const { call, words, told } of [
       refusalWords(call, words).map((line) => line.replaceAll('\u00a0', ' ')),
       told,
     )
+  })
+
+// A tight budget is not a spent one.
+
+for (const [status, key, frame, title] of [
+  [402, '0.01', '5', 'verdict.tight'],
+  [402, null, '0.01', 'verdict.tight'],
+  [402, '0', '5', 'verdict.blocked'],
+  [402, '0.01', '0', 'verdict.blocked'],
+  [403, '5', '5', 'verdict.blocked'],
+] as const)
+  test(`${status} with ${key ?? 'no limit'} and ${frame} left is ${title}`, () => {
+    const left = { key: { remaining: key }, frame: { remaining: frame } }
+    assert.equal(blockedTitle({ ...left, blocked_by: { status } }), title)
   })

@@ -1,7 +1,7 @@
 // Why a call was or would be refused, in the reader's language, from the refusal's code and facts. The gateway's own
 // sentence is English and meant for applications; it is quoted only if it says more.
-import type { Shortage } from '../../../src/admin/contract/calls.ts'
-import type { Words } from '../i18n/use-words.ts'
+import type { Shortage, Verdict } from '../../../src/admin/contract/calls.ts'
+import type { Words } from '../i18n/i18n.ts'
 
 export type RefusedCall = {
   readonly code: string
@@ -48,4 +48,20 @@ function shortageWords(
       ? t('callRefusal.raise')
       : t('callRefusal.raiseOrShorten', { count: tokens, tokens: format.number(tokens) }),
   ]
+}
+
+// The title of a verdict that blocks the call: while some budget remains, a shorter call might pass.
+
+export function blockedTitle({
+  blocked_by: blocked,
+  key,
+  frame,
+}: {
+  readonly blocked_by: Pick<NonNullable<Verdict['blocked_by']>, 'status'> | null
+  readonly key: Pick<Verdict['key'], 'remaining'>
+  readonly frame: Pick<Verdict['frame'], 'remaining'>
+}): 'verdict.tight' | 'verdict.blocked' {
+  const isBudget = blocked?.status === 402
+  const isLeft = [key.remaining, frame.remaining].every((left) => left === null || Number(left) > 0)
+  return isBudget && isLeft ? 'verdict.tight' : 'verdict.blocked'
 }

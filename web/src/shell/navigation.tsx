@@ -4,12 +4,12 @@ import { Link, useLocation, useRouter } from '@tanstack/react-router'
 import type { AnyRoute, LinkProps } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
-import type { TextKey } from '../i18n/texts.ts'
-import { useTranslation } from '../i18n/use-translation.ts'
+import { useSession } from '../base/session.ts'
+import type { TextKey } from '../i18n/i18n.ts'
+import { useTranslation } from '../i18n/i18n.ts'
 import {
   BellIcon,
   BookIcon,
-  PlayIcon,
   ChartIcon,
   CubeIcon,
   GaugeIcon,
@@ -17,9 +17,9 @@ import {
   KeyIcon,
   ListIcon,
   PeopleIcon,
+  PlayIcon,
   ShieldIcon,
 } from '../parts/icons.tsx'
-import { useSession } from '../session.ts'
 import styles from './navigation.module.css'
 
 type Entry = {

@@ -1,16 +1,18 @@
 // The frame around every page of a signed-in person: navigation, breadcrumb and preferences, and the page itself if the
 // person may see it.
-import { ActionIcon, Drawer } from '@mantine/core'
+import { ActionIcon, Drawer, Menu } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useMatches } from '@tanstack/react-router'
-import { useTranslation } from '../i18n/use-translation.ts'
-import { ForbiddenPage } from '../pages/forbidden.tsx'
-import { MenuIcon } from '../parts/icons.tsx'
-import { useSession } from '../session.ts'
-import { AccountMenu } from './account-menu.tsx'
-import { Breadcrumb } from './breadcrumb.tsx'
+import { signInRoutes } from '../../../src/admin/contract/sign-in.ts'
+import { call } from '../base/api.ts'
+import { leave, useSession } from '../base/session.ts'
+import { useRoleName, useTranslation } from '../i18n/i18n.ts'
+import { ForbiddenPage } from '../pages/errors.tsx'
+import { ConfirmDialog } from '../parts/dialogs.tsx'
+import { ChevronRightIcon, MenuIcon, PersonIcon } from '../parts/icons.tsx'
+import { Preferences } from '../parts/preferences.tsx'
 import { Navigation } from './navigation.tsx'
-import { Preferences } from './preferences.tsx'
 import styles from './shell.module.css'
 import { Shortcuts } from './shortcuts.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
@@ -89,5 +91,83 @@ function NarrowNavigation() {
         <Navigation onChosen={close} />
       </Drawer>
     </div>
+  )
+}
+
+// The path to this page, from the crumbs that the routes declare.
+
+function Breadcrumb() {
+  const { t } = useTranslation()
+  const crumbs = useMatches().flatMap((match) => {
+    const { crumb } = match.staticData
+    return crumb ? [{ id: match.id, path: match.pathname, crumb }] : []
+  })
+  return (
+    <nav aria-label={t('nav.breadcrumb')}>
+      <ol className={styles['crumbs']}>
+        <li>
+          <span>{t('nav.settings')}</span>
+        </li>
+        {crumbs.map(({ id, path, crumb: Crumb }, index) => (
+          <li key={id}>
+            <ChevronRightIcon size={12} />
+            {index === crumbs.length - 1 ? (
+              <span aria-current="page">
+                <Crumb />
+              </span>
+            ) : (
+              <Link to={path}>
+                <Crumb />
+              </Link>
+            )}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  )
+}
+
+// The menu that shows who is signed in, with sign-out.
+
+function AccountMenu() {
+  const { t } = useTranslation()
+  const roleName = useRoleName()
+  const { person } = useSession()
+  const client = useQueryClient()
+  const signOut = useMutation({
+    mutationFn: () => leave(client, () => call(signInRoutes.signOut, {})),
+  })
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('account.menu')}>
+            <PersonIcon />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>
+            {person?.name}
+            <br />
+            {person?.email} · {person && roleName(person.role)}
+          </Menu.Label>
+          <Menu.Item component={Link} to="/settings/profile">
+            {t('account.profile')}
+          </Menu.Item>
+          <Menu.Item onClick={() => signOut.mutate()}>{t('account.signOut')}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {signOut.error && (
+        <ConfirmDialog
+          title={t('account.stillSignedIn')}
+          action={t('account.signOut')}
+          error={signOut.error}
+          onConfirm={() => signOut.mutate()}
+          onCancel={signOut.reset}
+        >
+          <p>{t('account.stillSignedInEffect')}</p>
+        </ConfirmDialog>
+      )}
+    </>
   )
 }

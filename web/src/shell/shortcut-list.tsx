@@ -1,7 +1,7 @@
 // The list of keyboard shortcuts under "?", and the switch that turns them off.
 import { Checkbox, Stack } from '@mantine/core'
-import { useTranslation } from '../i18n/use-translation.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { useTranslation } from '../i18n/i18n.ts'
+import { Dialog } from '../parts/dialogs.tsx'
 import styles from './shortcut-list.module.css'
 
 const listed = ['/', 'c', 'j', 'k', 'e', '?'] as const

@@ -3,12 +3,11 @@
 import { Button, Modal, Stack } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { useTranslation } from '../i18n/use-translation.ts'
-import { CodeStep } from '../pages/sign-in/code-step.tsx'
-import { EntranceCard } from '../pages/sign-in/entrance.tsx'
-import { PasswordStep } from '../pages/sign-in/password-step.tsx'
-import { sessionQuery } from '../session.ts'
+import { sessionQuery } from '../base/session.ts'
+import { useTranslation } from '../i18n/i18n.ts'
 import styles from '../pages/sign-in/entrance.module.css'
+import { EntranceCard } from '../pages/sign-in/entrance.tsx'
+import { CodeStep, PasswordStep } from '../pages/sign-in/steps.tsx'
 
 /** Above the page's own dialogs, drawers and menus. */
 const aboveAll = 400

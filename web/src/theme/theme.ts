@@ -1,6 +1,12 @@
 // The colours, type and component defaults of the interface. vite.config.ts writes the variables into a style sheet
 // when the interface is built, so that the page needs no inline style; theme.test.ts checks the contrasts.
-import { createTheme } from '@mantine/core'
+import {
+  convertCssVariables,
+  createTheme,
+  DEFAULT_THEME,
+  defaultCssVariablesResolver,
+  mergeMantineTheme,
+} from '@mantine/core'
 import type { CSSVariablesResolver, MantineColorsTuple } from '@mantine/core'
 
 /**
@@ -159,7 +165,7 @@ export const theme = createTheme({
   },
 })
 
-export const cssVariables: CSSVariablesResolver = () => ({
+const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: { ...prefixed(tokens.light), ...mantineNames },
   dark: { ...prefixed(tokens.dark), ...mantineNames },
@@ -183,4 +189,20 @@ const mantineNames = {
 
 function prefixed(names: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(names).map(([name, value]) => [`--tg-${name}`, value]))
+}
+
+// The theme as one style sheet, generated when the interface is built, never in the browser.
+
+export function themeStyleSheet(): string {
+  const whole = mergeMantineTheme(DEFAULT_THEME, theme)
+  const given = defaultCssVariablesResolver(whole)
+  const own = cssVariables(whole)
+  return convertCssVariables(
+    {
+      variables: given.variables,
+      light: { ...given.light, ...own.light },
+      dark: { ...given.dark, ...own.dark },
+    },
+    ':root',
+  )
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import de from '../../i18n/de.json' with { type: 'json' }
-import { textsOf } from '../../i18n/texts.ts'
+import { textsOf } from '../../i18n/i18n.ts'
 import { resultWords } from './alert-words.ts'
 
 for (const [result, told] of [

@@ -1,10 +1,10 @@
 // One alert in words: what happened and when, for the log and for the page of a key.
+import { queryOptions } from '@tanstack/react-query'
 import type { AlertAnswer } from '../../../../src/admin/contract/alerts.ts'
-import { said } from '../../i18n/said.ts'
-import type { Refusal } from '../../i18n/said.ts'
-import type { Translate } from '../../i18n/texts.ts'
-import { useFormat } from '../../i18n/use-format.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
+import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
+import { call } from '../../base/api.ts'
+import { said, useFormat, useTranslation } from '../../i18n/i18n.ts'
+import type { Refusal, Translate } from '../../i18n/i18n.ts'
 
 export type AlertWords = {
   /** "billing reached 80%", for a list that mixes accounts. */
@@ -51,3 +51,23 @@ export function resultWords(result: string, t: Translate): string {
   if (status !== undefined) return t('alerts.answered', { status })
   return result === 'taken by the mail server' ? t('alerts.mailTaken') : result
 }
+
+// Queries for alert destinations, rules and deliveries.
+
+export const destinationsQuery = queryOptions({
+  queryKey: ['alerts', 'destinations'],
+  queryFn: ({ signal }) => call(alertRoutes.listDestinations, { signal }),
+})
+
+/** The rule of a key, or of the frame if `key` is undefined. */
+export const ruleQuery = (key: string | undefined) =>
+  queryOptions({
+    queryKey: ['alerts', 'rule', key],
+    queryFn: ({ signal }) =>
+      key === undefined
+        ? call(alertRoutes.readFrameAlerts, { signal })
+        : call(alertRoutes.readKeyAlerts, { params: { id: key }, signal }),
+  })
+
+/** Queries that a change makes stale; a key's thresholds are also among its settings. */
+export const madeOldByAlerts = [['alerts'], ['audit'], ['keys']] as const

@@ -5,18 +5,17 @@ import { useState } from 'react'
 import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { PERIODS, WEEK_STARTS } from '../../../../src/core/periods.ts'
-import { isSame } from '../../amounts.ts'
-import { ApiError, call } from '../../api.ts'
-import { recordedLine } from '../../audit/change-lines.ts'
+import { isMore, isSame, minus, sumOf } from '../../base/amounts.ts'
+import { ApiError, call } from '../../base/api.ts'
+import { useFormat, useTranslation, useWords } from '../../i18n/i18n.ts'
 import { amountProblem, readAmount, typedAmount } from '../../i18n/typed-numbers.ts'
-import { useWords } from '../../i18n/use-words.ts'
-import { timezones } from '../../parts/budget-period.ts'
-import { ChangeList } from '../../parts/change-list.tsx'
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { Notice } from '../../parts/notice.tsx'
-import { useChange } from '../../use-change.ts'
-import { FrameEffect, isBelowSpent } from './frame-effect.tsx'
-import { madeOldByFrame } from './made-old.ts'
+import { timezones, useNextReset } from '../../parts/budgets.tsx'
+import { useChange } from '../../parts/changes.tsx'
+import { ConfirmDialog } from '../../parts/dialogs.tsx'
+import { BudgetMeter, frameTicks, shareOf } from '../../parts/meters.tsx'
+import { Notice } from '../../parts/notices.tsx'
+import { ChangeList } from '../audit/audit-log.tsx'
+import { recordedLine } from '../audit/change-lines.ts'
 import styles from './frame.module.css'
 
 export type FrameDialogProps = { readonly frame: FrameAnswer; readonly onClose: () => void }
@@ -148,3 +147,67 @@ function ChangedMeanwhile({ conflict }: { readonly conflict: NonNullable<ApiErro
     </Notice>
   )
 }
+
+// The effect of a change of the frame, computed by the gateway's own rules: the remaining amount, the next reset, and
+// whether the keys were promised more than it holds.
+
+type FrameEffectProps = {
+  readonly frame: FrameAnswer
+  readonly wanted: Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
+}
+
+/** If so, every call of every key is refused at once. */
+export function isBelowSpent(frame: FrameAnswer, budget: string): boolean {
+  return !isMore(limitOf(frame, budget), frame.spent) && isMore(frame.budget, budget)
+}
+
+export function FrameEffect({ frame, wanted }: FrameEffectProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const nextReset = useNextReset(wanted)
+  const limit = limitOf(frame, wanted.budget)
+  const isOver = isMore(frame.allocated, limit)
+  return (
+    <section className={styles['effect']} aria-label={t('framePage.effect')}>
+      <p>
+        {t('framePage.effectLeft', {
+          spent: format.money(frame.spent),
+          limit: format.money(limit),
+          percent: format.percent(shareOf(frame.spent, limit)),
+          left: format.moneyLeft(minus(limit, sumOf([frame.spent, frame.held]))),
+        })}
+      </p>
+      <BudgetMeter
+        label={t('framePage.effect')}
+        spent={frame.spent}
+        held={frame.held}
+        limit={limit}
+        height={12}
+        ticks={frameTicks}
+      />
+      <p className="muted">{nextReset}</p>
+      {isBelowSpent(frame, wanted.budget) ? (
+        <Notice tone="bad" title={t('framePage.belowSpent')}>
+          {t('framePage.belowSpentAbout')}
+        </Notice>
+      ) : (
+        isOver && (
+          <Notice tone="warn">
+            {t('frame.overAllocated', {
+              amount: format.money(frame.allocated),
+              over: format.money(minus(frame.allocated, limit)),
+            })}
+          </Notice>
+        )
+      )}
+    </section>
+  )
+}
+
+function limitOf({ top_up: topUp }: FrameAnswer, budget: string): string {
+  return sumOf([budget, topUp])
+}
+
+// Queries that a change of the frame makes stale: its figures, those of the keys below it, and the audit log.
+
+export const madeOldByFrame = [['frame'], ['keys'], ['audit']] as const

@@ -1,22 +1,29 @@
 // The budget frame above all keys: what remains, who spends it, its audit log; edit, top up, reset.
 import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
-import { useFormat } from '../../i18n/use-format.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
-import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { Loading } from '../../parts/loading.tsx'
+import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import { call, newIdempotencyKey } from '../../base/api.ts'
+import { frameQuery, keysQuery } from '../../base/queries.ts'
+import { useSession } from '../../base/session.ts'
+import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { FrameCard, FrameExhausted, TopUpDialog } from '../../parts/budgets.tsx'
+import type { TopUp } from '../../parts/budgets.tsx'
+import { useMoneyColumn } from '../../parts/cells.tsx'
+import { useChange } from '../../parts/changes.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ConfirmDialog, ReasonField } from '../../parts/dialogs.tsx'
+import { KeyIcon } from '../../parts/icons.tsx'
+import { Meter } from '../../parts/meters.tsx'
+import { EmptyState, ErrorAlert, Loading } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { frameQuery } from '../../queries.ts'
-import { useSession } from '../../session.ts'
-import { FrameCard, FrameExhausted } from '../api-access/frame-card.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
-import { EditFrameDialog } from './edit-frame-dialog.tsx'
+import { EditFrameDialog, madeOldByFrame } from './edit-frame-dialog.tsx'
 import type { FrameDialogProps } from './edit-frame-dialog.tsx'
-import { ResetFrameDialog } from './reset-frame-dialog.tsx'
-import { Spenders } from './spenders.tsx'
-import { TopUpFrameDialog } from './top-up-frame-dialog.tsx'
 import styles from './frame.module.css'
 
 type Action = 'edit' | 'top-up' | 'reset'
@@ -113,5 +120,143 @@ function Settings({ frame }: { readonly frame: FrameAnswer }) {
         </div>
       ))}
     </dl>
+  )
+}
+
+// The keys that spend most of the frame in this period: one bar each, all relative to the frame's limit.
+
+const shownMax = 10
+
+export function Spenders() {
+  const { t } = useTranslation()
+  const keys = useQuery(
+    // Revoked keys too: after ending a runaway key, people look here for what it spent.
+    keysQuery({ sort: 'share', order: 'desc', page: 1, per_page: shownMax }),
+  )
+  const spenders = keys.data?.keys.filter(
+    ({ state, frame_share: share }) => state !== 'revoked' || share > 0,
+  )
+  const budget = useMoneyColumn(spenders?.map(({ limit }) => limit))
+  const cost = useMoneyColumn(spenders?.map(({ cost_7d: { total } }) => total))
+  const columns: readonly Column<KeyRow>[] = [
+    {
+      id: 'name',
+      header: t('column.name'),
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ id, name, state }) => (
+        <>
+          <Link className="break" to="/settings/api-access/$id" params={{ id }}>
+            {name}
+          </Link>
+          {state === 'revoked' && <div className={styles['sub']}>{t('keyState.revoked.word')}</div>}
+        </>
+      ),
+    },
+    {
+      id: 'share',
+      header: t('framePage.share'),
+      cell: (row) => <Share row={row} />,
+    },
+    {
+      id: 'budget',
+      header: t('framePage.ownBudget'),
+      align: 'end',
+      cell: ({ limit }) => (limit === null ? t('budget.noOwnLimit') : budget(limit)),
+    },
+    {
+      id: 'cost',
+      header: t('column.cost'),
+      align: 'end',
+      cell: ({ cost_7d: { total } }) => cost(total),
+    },
+  ]
+  return (
+    <section>
+      <h2 className={styles['heading']}>{t('framePage.spenders')}</h2>
+      {keys.error && !keys.data ? (
+        <ErrorAlert
+          title={t('overview.failed')}
+          error={keys.error}
+          onRetry={() => void keys.refetch()}
+        />
+      ) : spenders?.length === 0 ? (
+        <div className="card">
+          <EmptyState icon={<KeyIcon size={22} />} title={t('overview.none')} />
+        </div>
+      ) : (
+        <DataTable
+          caption={t('framePage.spenders')}
+          columns={columns}
+          rows={spenders}
+          rowKey={({ id }) => id}
+        />
+      )}
+    </section>
+  )
+}
+
+function Share({ row: { name, frame_share: share } }: { readonly row: KeyRow }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const percent = format.percent(share)
+  return (
+    <div className={styles['share']}>
+      <span>{percent}</span>
+      <Meter
+        label={t('budget.partOfFrame', { name })}
+        valueText={t('budget.share', { percent })}
+        max={1}
+        segments={[{ kind: 'spent', value: share }]}
+        tone="calm"
+        height={6}
+      />
+    </div>
+  )
+}
+
+// Adds to the frame once, until its period ends.
+
+export function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { limit, resets_at: resetsAt, timezone } = frame
+  const [idempotencyKey] = useState(newIdempotencyKey)
+  const topUp = useChange(madeOldByFrame, {
+    change: (body: TopUp) => call(frameRoutes.topUpFrame, { body, idempotencyKey }),
+    said: (changed) =>
+      t('topUp.done', { name: t('framePage.name'), limit: format.money(changed.limit) }),
+    onDone: onClose,
+  })
+  const title = t('topUp.title', { name: t('framePage.nameObject') })
+  return <TopUpDialog {...{ title, limit, resetsAt, timezone, topUp, onClose }} />
+}
+
+// Starts a new period for the frame now. The ledger keeps what was spent.
+
+export function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const [reason, setReason] = useState('')
+  const [idempotencyKey] = useState(newIdempotencyKey)
+  const reset = useChange(madeOldByFrame, {
+    change: () => call(frameRoutes.resetFrame, { body: { reason }, idempotencyKey }),
+    said: () => t('framePage.resetDone'),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('framePage.resetTitle')}
+      action={t('reset.action')}
+      isDangerous
+      isReady={reason.trim() !== ''}
+      onConfirm={() => reset.mutate()}
+      onCancel={onClose}
+      isPending={reset.isPending}
+      error={reset.error}
+    >
+      <p>{t('framePage.resetEffect', { spent: format.money(frame.spent) })}</p>
+      <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
+    </ConfirmDialog>
   )
 }

@@ -1,14 +1,13 @@
 // One model: where its requests go, the price of every kind of token, and its capabilities.
 import { Drawer, Group, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { ABILITIES } from '../../../../src/core/endpoints.ts'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
-import { useFormat } from '../../i18n/use-format.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { ABILITIES } from '../../../../src/core/endpoints.ts'
+import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { CopyButton } from '../../parts/copy.tsx'
 import { BanIcon, CheckIcon, InfoIcon } from '../../parts/icons.tsx'
-import { Notice } from '../../parts/notice.tsx'
-import { HealthBadge, TargetBadge } from './health-badge.tsx'
+import { Notice } from '../../parts/notices.tsx'
+import { HealthBadge, TargetBadge } from './model-table.tsx'
 import styles from './models.module.css'
 
 type ModelDrawerProps = { readonly model: ModelAnswer; readonly onClose: () => void }

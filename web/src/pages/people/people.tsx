@@ -1,21 +1,29 @@
 // Everyone who may sign in: invite, change the role, help with a lost password or authenticator, sign out, block,
 // remove.
-import { Button } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
-import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { PlusIcon } from '../../parts/icons.tsx'
+import { useSession } from '../../base/session.ts'
+import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
+import type { Translate } from '../../i18n/i18n.ts'
+import { ActionMenu, Moment, StatusBadge } from '../../parts/cells.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { BanIcon, CheckIcon, ClockIcon, PlusIcon } from '../../parts/icons.tsx'
+import { ErrorAlert } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { EditPersonDialog } from './edit-person-dialog.tsx'
-import { InviteDialog } from './invite-dialog.tsx'
-import { LinkDialog } from './link-dialog.tsx'
-import { peopleQuery } from './people-queries.ts'
-import { PersonActionDialog } from './person-action-dialog.tsx'
-import type { PersonAction } from './person-action-dialog.tsx'
-import { PersonTable } from './person-table.tsx'
+import styles from './people.module.css'
+import {
+  EditPersonDialog,
+  InviteDialog,
+  isDangerous,
+  LinkDialog,
+  peopleQuery,
+  PersonActionDialog,
+} from './person-dialogs.tsx'
+import type { PersonAction } from './person-dialogs.tsx'
 
 type Open =
   | { readonly dialog: 'invite' }
@@ -86,4 +94,130 @@ function PeopleDialog({ open, onOpen }: PeopleDialogProps) {
         />
       )
   }
+}
+
+// The people as a table, each with a menu of actions.
+
+type PersonTableProps = {
+  readonly rows: readonly PersonAnswer[] | undefined
+  readonly onEdit: (person: PersonAnswer) => void
+  readonly onAction: (person: PersonAnswer, action: PersonAction) => void
+}
+
+export function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
+  const { t } = useTranslation()
+  const { person: self } = useSession()
+  const columns: readonly Column<PersonAnswer>[] = [
+    {
+      id: 'name',
+      header: t('people.name'),
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ id, name, email }) => (
+        <>
+          <span className={styles['name']}>
+            {name || email} {id === self?.id && <small>{t('people.you')}</small>}
+          </span>
+          {name && name !== email && <div className={styles['sub']}>{email}</div>}
+        </>
+      ),
+    },
+    ...factColumns(t, useRoleName()),
+    {
+      id: 'menu',
+      header: t('overview.actions'),
+      hideHeader: true,
+      align: 'end',
+      card: 'corner',
+      cell: (person) => (
+        <PersonMenu
+          person={person}
+          onEdit={() => onEdit(person)}
+          onAction={(action) => onAction(person, action)}
+        />
+      ),
+    },
+  ]
+  return (
+    <DataTable
+      caption={t('people.caption')}
+      columns={columns}
+      rows={rows}
+      rowKey={({ id }) => id}
+      expectedLines={2}
+    />
+  )
+}
+
+function factColumns(
+  t: Translate,
+  roleName: (role: PersonAnswer['role']) => string,
+): readonly Column<PersonAnswer>[] {
+  return [
+    { id: 'role', header: t('people.role'), cell: ({ role }) => roleName(role) },
+    {
+      id: 'status',
+      header: t('column.status'),
+      cell: ({ status }) => <PersonStatus status={status} />,
+    },
+    {
+      id: 'two_factor',
+      header: t('people.twoFactor'),
+      cell: ({ two_factor: isOn }) => t(isOn ? 'people.on' : 'people.off'),
+    },
+    {
+      id: 'last_seen',
+      header: t('people.lastSeen'),
+      cell: ({ last_seen_at: at }) => (at ? <Moment at={at} /> : t('never')),
+    },
+  ]
+}
+
+const looks = {
+  active: { tone: 'good', icon: CheckIcon },
+  invited: { tone: 'neutral', icon: ClockIcon },
+  blocked: { tone: 'bad', icon: BanIcon },
+} as const
+
+function PersonStatus({ status }: Pick<PersonAnswer, 'status'>) {
+  const { t } = useTranslation()
+  const { tone, icon: Icon } = looks[status]
+  return <StatusBadge tone={tone} icon={<Icon size={13} />} word={t(`people.status.${status}`)} />
+}
+
+type PersonMenuProps = {
+  readonly person: PersonAnswer
+  readonly onEdit: () => void
+  readonly onAction: (action: PersonAction) => void
+}
+
+function PersonMenu({ person, onEdit, onAction }: PersonMenuProps) {
+  const { t } = useTranslation()
+  return (
+    <ActionMenu name={person.name || person.email}>
+      <Menu.Item onClick={onEdit}>{t('people.edit')}</Menu.Item>
+      {actionsFor(person).map((action) => (
+        <Menu.Item
+          key={action}
+          c={isDangerous[action] ? 'var(--tg-bad)' : undefined}
+          onClick={() => onAction(action)}
+        >
+          {t(`people.action.${action}.label`)}
+        </Menu.Item>
+      ))}
+    </ActionMenu>
+  )
+}
+
+function actionsFor(person: PersonAnswer): readonly PersonAction[] {
+  const { status, two_factor: hasCodes, has_identity: isLinked } = person
+  if (status === 'invited') return ['invite', 'remove']
+  return [
+    'password',
+    ...(hasCodes ? (['twoFactor'] as const) : []),
+    ...(isLinked ? (['unlink'] as const) : []),
+    'signOut',
+    status === 'blocked' ? 'unblock' : 'block',
+    'remove',
+  ]
 }

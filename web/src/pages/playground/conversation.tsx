@@ -2,14 +2,9 @@
 import { Button, Group, Textarea } from '@mantine/core'
 import type { ReactNode, SubmitEvent } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/calls.ts'
-import { useFormat } from '../../i18n/use-format.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
-import { CallRefusal } from '../../parts/call-refusal.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { useFormat, useTranslation } from '../../i18n/i18n.ts'
 import { PlayIcon } from '../../parts/icons.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { Notice } from '../../parts/notice.tsx'
+import { CallRefusal, EmptyState, ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
 import styles from './playground.module.css'
 
 export type Turn = {

@@ -1,23 +1,26 @@
 // Tries a model with a key's limits: a real call through the gateway that spends from that key.
+import { NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/calls.ts'
 import { playgroundRoutes } from '../../../../src/admin/contract/playground.ts'
-import { call, modelAnswerMsMax } from '../../api.ts'
-import { readCount } from '../../i18n/typed-numbers.ts'
+import type { PlaygroundSearch } from '../../base/address.ts'
+import { call, modelAnswerMsMax } from '../../base/api.ts'
+import { keyQuery, limitsQuery, modelsQuery } from '../../base/queries.ts'
 import type { Separators } from '../../i18n/format.ts'
-import { useWords } from '../../i18n/use-words.ts'
+import { useFormat, useTranslation, useWords } from '../../i18n/i18n.ts'
+import { readCount } from '../../i18n/typed-numbers.ts'
+import { useChange } from '../../parts/changes.tsx'
+import { KeySelect } from '../../parts/filters.tsx'
+import { CallRefusal, ErrorAlert, Notice } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { keyQuery, modelsQuery } from '../../queries.ts'
-import { useChange } from '../../use-change.ts'
+import { blockedTitle } from '../../parts/refusal-words.ts'
 import { Conversation } from './conversation.tsx'
 import type { Turn } from './conversation.tsx'
-import { Settings } from './settings.tsx'
-import type { ModelOffer } from './settings.tsx'
-import { readTemperature, settingsProblems } from './settings-problems.ts'
-import type { PlaygroundSettings } from './settings-problems.ts'
 import styles from './playground.module.css'
+import { readTemperature, settingsProblems } from './settings-problems.ts'
+import type { PlaygroundSettings, SettingsProblems } from './settings-problems.ts'
 
 const route = getRouteApi('/app/settings/playground')
 
@@ -127,4 +130,106 @@ function asked(content: string): Turn {
 
 function answered(result: CallResult): Turn {
   return { role: 'assistant', content: result.text ?? '', result }
+}
+
+// The settings of a playground call: key, model and parameters.
+
+/** The models to choose from; none if they could not be loaded. */
+export type ModelOffer = {
+  readonly models: readonly string[]
+  readonly isLoading: boolean
+  readonly error: Error | null
+  readonly retry: () => void
+}
+
+type SettingsProps = {
+  readonly search: PlaygroundSearch
+  readonly offer: ModelOffer
+  readonly model: string | undefined
+  readonly settings: PlaygroundSettings
+  readonly problems: SettingsProblems
+  readonly onChange: (settings: PlaygroundSettings) => void
+}
+
+export function Settings(props: SettingsProps) {
+  const { search, offer, model, settings, problems, onChange } = props
+  const { models, isLoading, error, retry } = offer
+  const { t } = useTranslation()
+  const navigate = route.useNavigate()
+  const hasNone = search.key !== undefined && !isLoading && !error && models.length === 0
+  const choose = (next: PlaygroundSearch) => void navigate({ search: next, replace: true })
+  return (
+    <section className="card" aria-label={t('playground.settings')}>
+      <Stack>
+        <KeySelect
+          label={t('requests.key')}
+          required
+          value={search.key}
+          onChange={(key) => choose({ key })}
+        />
+        {search.key !== undefined && <Verdict keyId={search.key} model={model} />}
+        <NativeSelect
+          label={t('requests.model')}
+          disabled={models.length === 0}
+          description={hasNone && t('playground.noModel')}
+          value={model ?? ''}
+          onChange={({ currentTarget }) => choose({ key: search.key, model: currentTarget.value })}
+          data={isLoading ? [t('loading')] : [...models]}
+        />
+        {error && <ErrorAlert title={t('picker.failed')} error={error} onRetry={retry} />}
+        <Textarea
+          label={t('playground.system')}
+          autosize
+          minRows={2}
+          maxRows={8}
+          value={settings.system}
+          onChange={({ currentTarget }) => onChange({ ...settings, system: currentTarget.value })}
+        />
+        <TextInput
+          inputMode="numeric"
+          label={t('playground.maxTokens')}
+          error={problems.maxTokens}
+          value={settings.maxTokens}
+          onChange={({ currentTarget }) =>
+            onChange({ ...settings, maxTokens: currentTarget.value })
+          }
+        />
+        <TextInput
+          inputMode="decimal"
+          label={t('playground.temperature')}
+          error={problems.temperature}
+          placeholder={t('playground.usual')}
+          value={settings.temperature}
+          onChange={({ currentTarget }) =>
+            onChange({ ...settings, temperature: currentTarget.value })
+          }
+        />
+      </Stack>
+    </section>
+  )
+}
+
+type VerdictProps = { readonly keyId: string; readonly model: string | undefined }
+
+/** Whether a call would pass now, decided by the gateway's own code. */
+function Verdict({ keyId, model }: VerdictProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const limits = useQuery(limitsQuery(keyId, model))
+  if (!limits.data) return null
+  const { passes, blocked_by: blocked, key } = limits.data
+  return (
+    <Notice
+      tone={passes ? 'good' : 'bad'}
+      title={t(passes ? 'verdict.passes' : blockedTitle(limits.data))}
+    >
+      {blocked && <CallRefusal error={blocked} />}
+      {key.remaining !== null && (
+        <div>{t('budget.part.free', { amount: format.moneyLeft(key.remaining) })}</div>
+      )}
+      <Link to="/settings/api-access/$id" params={{ id: keyId }}>
+        {t('playground.openKey')}
+      </Link>
+    </Notice>
+  )
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import en from '../../i18n/en.json' with { type: 'json' }
 import { formatFor } from '../../i18n/format.ts'
-import { textsOf } from '../../i18n/texts.ts'
+import { textsOf } from '../../i18n/i18n.ts'
 import { readTemperature, settingsProblems } from './settings-problems.ts'
 
 const words = { ...textsOf('en', en), format: formatFor('en') }

@@ -1,7 +1,7 @@
 // Validates the settings of a call, one message per field, and parses their numbers.
-import { readCount, readNumber } from '../../i18n/typed-numbers.ts'
 import type { Separators } from '../../i18n/format.ts'
-import type { Words } from '../../i18n/use-words.ts'
+import type { Words } from '../../i18n/i18n.ts'
+import { readCount, readNumber } from '../../i18n/typed-numbers.ts'
 
 /** As typed; an empty setting is not sent. */
 export type PlaygroundSettings = {

@@ -1,5 +1,11 @@
 // A section of the profile page: heading, description, actions and content.
+import { PasswordInput } from '@mantine/core'
+import type { PasswordInputProps } from '@mantine/core'
+import { queryOptions } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import { call } from '../../base/api.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import styles from './profile.module.css'
 
 type CardProps = {
@@ -25,3 +31,42 @@ export function Card({ title, about, actions, children, isBare = false }: CardPr
     </section>
   )
 }
+
+// Asks for the current password before an action that only the owner may take.
+
+type CurrentPasswordProps = Pick<PasswordInputProps, 'value' | 'error'> & {
+  readonly onType: (password: string) => void
+  readonly isFirst?: boolean
+}
+
+export function CurrentPassword({ onType, isFirst = false, ...field }: CurrentPasswordProps) {
+  const { t } = useTranslation()
+  return (
+    <PasswordInput
+      {...field}
+      label={t('profile.currentPassword')}
+      required
+      data-autofocus={isFirst || undefined}
+      autoComplete="current-password"
+      visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword') }}
+      onChange={({ currentTarget }) => onType(currentTarget.value)}
+    />
+  )
+}
+
+// Queries for the reader's own account.
+
+export const profileQuery = queryOptions({
+  queryKey: ['profile', 'self'],
+  queryFn: ({ signal }) => call(profileRoutes.readProfile, { signal }),
+})
+
+export const sessionsQuery = queryOptions({
+  queryKey: ['profile', 'sessions'],
+  queryFn: async ({ signal }) => (await call(profileRoutes.listSessions, { signal })).sessions,
+})
+
+export const tokensQuery = queryOptions({
+  queryKey: ['profile', 'tokens'],
+  queryFn: async ({ signal }) => (await call(profileRoutes.listTokens, { signal })).tokens,
+})

@@ -1,16 +1,14 @@
 // The reader's own account: name, password, second factor, sessions and personal access tokens.
 import { Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from '../../i18n/use-translation.ts'
-import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { Loading } from '../../parts/loading.tsx'
+import { useTranslation } from '../../i18n/i18n.ts'
+import { ErrorAlert, Loading } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { AccountCard } from './account-card.tsx'
-import { PasswordCard } from './password-card.tsx'
-import { profileQuery } from './profile-queries.ts'
-import { SessionList } from './session-list.tsx'
-import { TokenList } from './token-list.tsx'
-import { TwoFactorCard } from './two-factor-card.tsx'
+import { AccountCard, PasswordCard } from './account.tsx'
+import { profileQuery } from './card.tsx'
+import { SessionList } from './sessions.tsx'
+import { TokenList } from './tokens.tsx'
+import { TwoFactorCard } from './two-factor.tsx'
 
 export function ProfilePage() {
   const { t } = useTranslation()

@@ -1,22 +1,22 @@
 // The requests of all keys, newest first: which key called what, who answered, what it cost. Never the content.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { requestRoutes } from '../../../../src/admin/contract/requests.ts'
-import { call } from '../../api.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
-import { Choice } from '../../parts/choice.tsx'
-import { DayFilter } from '../../parts/day-filter.tsx'
-import { KeySelect } from '../../parts/key-select.tsx'
+import type { RequestRow } from '../../../../src/admin/contract/requests.ts'
+import { REQUEST_OUTCOMES, requestId, requestQueryOf } from '../../base/address.ts'
+import type { RequestsSearch } from '../../base/address.ts'
+import { call } from '../../base/api.ts'
+import { modelsQuery } from '../../base/queries.ts'
+import { useSession } from '../../base/session.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
+import { LoadMore } from '../../parts/data-table.tsx'
+import { Choice, DayFilter, KeySelect, Toolbar, TypedFilter } from '../../parts/filters.tsx'
+import { ListIcon } from '../../parts/icons.tsx'
+import { EmptyState, ErrorAlert } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { Toolbar } from '../../parts/toolbar.tsx'
-import { TypedFilter } from '../../parts/typed-filter.tsx'
-import { modelsQuery } from '../../queries.ts'
-import { RequestDrawer } from '../../requests/request-drawer.tsx'
-import { REQUEST_OUTCOMES, requestId } from '../../requests/request-fields.ts'
-import { RequestList } from '../../requests/request-list.tsx'
-import { useSession } from '../../session.ts'
-import { requestQueryOf } from './requests-search.ts'
-import type { RequestsSearch } from './requests-search.ts'
+import { RequestDrawer } from './request-drawer.tsx'
+import { RequestTable } from './request-table.tsx'
 
 const route = getRouteApi('/app/settings/requests')
 
@@ -105,4 +105,42 @@ function AllRequests({ search, onOpen }: AllRequestsProps) {
     getNextPageParam: ({ next }) => next ?? undefined,
   })
   return <RequestList requests={requests} withKey onOpen={onOpen} />
+}
+
+// Requests, newest first, as far as they are loaded; or why there are none.
+
+type Page = { readonly requests: readonly RequestRow[] }
+
+type RequestListProps = {
+  readonly requests: UseInfiniteQueryResult<InfiniteData<Page>>
+  /** Name the key of each request. */
+  readonly withKey?: boolean
+  readonly onOpen: (id: string) => void
+}
+
+export function RequestList({ requests, withKey, onOpen }: RequestListProps) {
+  const { t } = useTranslation()
+  const rows = requests.data?.pages.flatMap((page) => page.requests)
+  if (requests.error && !rows)
+    return (
+      <ErrorAlert
+        title={t('requests.failed')}
+        error={requests.error}
+        onRetry={() => void requests.refetch()}
+      />
+    )
+  if (rows?.length === 0 && !requests.hasNextPage)
+    return (
+      <div className="card">
+        <EmptyState icon={<ListIcon size={22} />} title={t('requests.none')}>
+          {t('requestsPage.noneAbout')}
+        </EmptyState>
+      </div>
+    )
+  return (
+    <>
+      <RequestTable rows={rows} withKey={withKey} onOpen={onOpen} />
+      <LoadMore query={requests} />
+    </>
+  )
 }

@@ -1,8 +1,10 @@
 // The layout of every page before sign-in: the logo, one card, and whether the gateway is running.
+import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { ReactNode } from 'react'
-import { Readiness } from '../../parts/readiness.tsx'
-import { Preferences } from '../../shell/preferences.tsx'
+import { fetchReadiness } from '../../base/api.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
+import { Preferences } from '../../parts/preferences.tsx'
 import styles from './entrance.module.css'
 
 type EntranceProps = {
@@ -45,5 +47,24 @@ export function EntranceCard({ title, about, children }: EntranceProps) {
         <Readiness />
       </div>
     </>
+  )
+}
+
+// Polls the gateway's readiness every few seconds and shows it in words.
+
+const pollMs = 3000
+
+function Readiness() {
+  const { t } = useTranslation()
+  const { data: state = 'unknown' } = useQuery({
+    queryKey: ['readiness'],
+    queryFn: fetchReadiness,
+    refetchInterval: pollMs,
+    networkMode: 'always',
+  })
+  return (
+    <p className={styles['readiness']} data-state={state} role="status">
+      {t(`readiness.${state}`)}
+    </p>
   )
 }

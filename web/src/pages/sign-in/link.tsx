@@ -11,17 +11,12 @@ import {
   signInRoutes,
 } from '../../../../src/admin/contract/sign-in.ts'
 import type { LinkKind } from '../../../../src/admin/contract/sign-in.ts'
-import { ApiError, call } from '../../api.ts'
-import { said } from '../../i18n/said.ts'
-import { useFormat } from '../../i18n/use-format.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
-import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { problemOf, unplaced } from '../../parts/field-problem.ts'
-import { Loading } from '../../parts/loading.tsx'
-import { Notice } from '../../parts/notice.tsx'
-import { sessionQuery } from '../../session.ts'
+import { ApiError, call, problemOf, unplaced } from '../../base/api.ts'
+import { sessionQuery } from '../../base/session.ts'
+import { said, useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
 import { Entrance } from './entrance.tsx'
-import { textOf } from './password-step.tsx'
+import { textOf } from './steps.tsx'
 
 export function LinkPage() {
   const { t } = useTranslation()

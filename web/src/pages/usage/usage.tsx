@@ -1,8 +1,18 @@
 // The usage and cost of all keys: over time, by key, model, provider or endpoint, and as a download.
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useTranslation } from '../../i18n/use-translation.ts'
+import { useMemo } from 'react'
+import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
+import { GROUPS, METRICS, RANGES, spanOf } from '../../base/address.ts'
+import type { Group, Span, UsageSearch } from '../../base/address.ts'
+import { addressOf } from '../../base/api.ts'
+import { useNow } from '../../i18n/format.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
+import { Choice, DayFilter, Toolbar } from '../../parts/filters.tsx'
+import { ChartIcon } from '../../parts/icons.tsx'
+import { EmptyState, ErrorAlert, Loading } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
-import { UsageView } from '../../usage/usage-view.tsx'
+import { Figures, usageQuery } from './tables.tsx'
 
 const route = getRouteApi('/app/settings/usage')
 
@@ -20,5 +30,127 @@ export function UsagePage() {
         }
       />
     </>
+  )
+}
+
+// Usage of all keys or of one: the filters, and the figures they select.
+
+type UsageViewProps = {
+  readonly search: UsageSearch
+  readonly onChange: (change: Partial<UsageSearch>) => void
+  /** Limits usage to one key, whose budget period started at `periodStartsAt`. */
+  readonly ofKey?: { readonly id: string; readonly periodStartsAt: string | null }
+}
+
+const minuteMs = 60_000
+
+/** The sums and the chart. */
+const partsPx = [102, 408]
+
+export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
+  const { t } = useTranslation()
+  const { range, from, to, metric = 'cost', compare } = search
+  const minute = Math.ceil(useNow() / minuteMs) * minuteMs
+  const span = useMemo(
+    () => spanOf({ range, from, to }, minute, ofKey?.periodStartsAt),
+    [range, from, to, minute, ofKey?.periodStartsAt],
+  )
+  const group = search.by ?? (ofKey ? 'model' : 'key')
+  const by = group === 'day' ? span.step : `${span.step},${group}`
+  const asked = { span, keyId: ofKey?.id, compare }
+  const course = useQuery(usageQuery({ ...asked, by }))
+  return (
+    <>
+      <UsageFilters
+        search={search}
+        onChange={onChange}
+        span={span}
+        group={group}
+        {...(ofKey && { keyId: ofKey.id })}
+      />
+      {course.error && (
+        <ErrorAlert
+          title={t('usage.failed')}
+          error={course.error}
+          onRetry={() => void course.refetch()}
+        />
+      )}
+      {course.isPending && <Loading parts={partsPx} />}
+      {course.data?.rows.length === 0 && (
+        <div className="card">
+          <EmptyState icon={<ChartIcon size={22} />} title={t('usage.none')}>
+            {t(ofKey ? 'usage.noneOfKey' : 'usage.noneAbout')}
+          </EmptyState>
+        </div>
+      )}
+      {!course.error && course.data && course.data.rows.length > 0 && (
+        <Figures course={course.data} asked={asked} metric={metric} group={group} />
+      )}
+    </>
+  )
+}
+
+// The filters of usage: time span, metric, grouping, and comparison with the span before.
+
+type UsageFiltersProps = {
+  readonly search: UsageSearch
+  readonly onChange: (change: Partial<UsageSearch>) => void
+  readonly span: Span
+  readonly group: Group
+  /** Limits usage to one key. */
+  readonly keyId?: string
+}
+
+export function UsageFilters({ search, onChange, span, group, keyId }: UsageFiltersProps) {
+  const { t } = useTranslation()
+  const { since, until } = span
+  const isOfOne = keyId !== undefined
+  const by = [...new Set(['day', ...(isOfOne ? [] : ['key']), group])].join(',')
+  const csv = addressOf(usageRoutes.exportUsage, { query: { since, until, by, key: keyId } })
+  return (
+    <Toolbar csv={{ href: csv, name: 'usage.csv' }}>
+      <Choice
+        label={t('usage.range')}
+        isRequired
+        value={search.range ?? '30d'}
+        values={RANGES.filter((range) => isOfOne || range !== 'period')}
+        wordOf={(range) => t(`usage.ranges.${range}`)}
+        onChoose={(range) => onChange({ range })}
+      />
+      {search.range === 'days' && (
+        <>
+          <DayFilter
+            label={t('filter.from')}
+            value={search.from}
+            onChange={(from) => onChange({ from })}
+          />
+          <DayFilter label={t('filter.to')} value={search.to} onChange={(to) => onChange({ to })} />
+        </>
+      )}
+      <Choice
+        label={t('usage.metric')}
+        isRequired
+        value={search.metric ?? 'cost'}
+        values={METRICS}
+        wordOf={(metric) => t(`metric.${metric}`)}
+        onChoose={(metric) => onChange({ metric })}
+      />
+      <Choice
+        label={t('usage.by')}
+        isRequired
+        value={group}
+        values={GROUPS.filter((each) => !isOfOne || each !== 'key')}
+        wordOf={(each) => t(`usage.group.${each}`)}
+        onChoose={(each) => onChange({ by: each })}
+      />
+      <Choice
+        label={t('usage.compare')}
+        isRequired
+        value={search.compare ? 'previous' : 'nothing'}
+        values={['nothing', 'previous'] as const}
+        wordOf={(other) => t(`usage.compareWith.${other}`)}
+        onChoose={(other) => onChange({ compare: other === 'previous' ? true : undefined })}
+      />
+    </Toolbar>
   )
 }

@@ -1,0 +1,199 @@
+// The only place that calls the gateway: a route of the contract goes in, its validated answer comes out.
+import { adminError } from '../../../src/admin/contract/errors.ts'
+import type {
+  AdminErrorCode,
+  AdminErrorJson,
+  Conflict,
+} from '../../../src/admin/contract/errors.ts'
+import { API_PREFIX, PERMISSIONS_HEADER } from '../../../src/admin/contract/route.ts'
+import type {
+  AnswerOf,
+  BodyOf,
+  ParamsOf,
+  QueryOf,
+  Route,
+} from '../../../src/admin/contract/route.ts'
+import type { Refusal } from '../i18n/i18n.ts'
+import { said } from '../i18n/i18n.ts'
+
+type Readiness = 'ready' | 'not-ready' | 'unreachable'
+
+/**
+ * `unreachable`: no whole answer came. `unanswered`: none came in time. `not_understood`: the answer is none that this
+ * admin API gives.
+ */
+type ApiErrorCode = AdminErrorCode | 'unreachable' | 'unanswered' | 'not_understood'
+
+/** How long an answer may take. */
+const answerMsMax = 30_000
+/** For answers that wait for a model: the longest that a provider may take by default. */
+export const modelAnswerMsMax = 30 * 60_000
+
+type FieldProblem = Refusal & { readonly field: string }
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: ApiErrorCode
+  readonly status: number
+  readonly requestId: string | undefined
+  /** The name of the message in the catalogue, and the values it takes. */
+  readonly reason: string | undefined
+  readonly values: Refusal['values']
+  /** Every invalid field, spelled as in the request body. */
+  readonly problems: readonly FieldProblem[]
+  readonly permission: string | undefined
+  readonly conflict: Conflict | undefined
+
+  constructor(code: ApiErrorCode, status: number, json?: AdminErrorJson['error']) {
+    super(json?.message ?? code)
+    this.code = code
+    this.status = status
+    this.requestId = json?.request_id
+    this.reason = json?.reason
+    this.values = json?.values
+    const { field } = json ?? {}
+    this.problems = json?.problems ?? (json && field ? [{ ...json, field }] : [])
+    this.permission = json?.permission
+    this.conflict = json?.conflict
+  }
+}
+
+type Part<Name extends string, Value> = undefined extends Value
+  ? object
+  : object extends Value
+    ? { readonly [N in Name]?: Value }
+    : { readonly [N in Name]: Value }
+
+/** The parts a route requires, and the options every request accepts. */
+type Sent<R extends Route> = Part<'params', ParamsOf<R>> &
+  Part<'query', QueryOf<R>> &
+  Part<'body', BodyOf<R>> & {
+    /** The version the change is based on. */
+    readonly ifMatch?: string
+    /** The same for every retry of one action, so that a lost answer does not create something twice. */
+    readonly idempotencyKey?: string
+    readonly timeoutMs?: number
+    readonly signal?: AbortSignal
+  }
+
+/** `Sent` for any route. */
+type Envelope = {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+  readonly ifMatch?: string
+  readonly idempotencyKey?: string
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+type Received = { readonly status: number; readonly isOk: boolean; readonly text: string }
+
+export async function call<R extends Route>(route: R, sent: Sent<R>): Promise<AnswerOf<R>> {
+  const envelope = sent as Envelope
+  const { status, isOk, text } = await send(route, envelope)
+  if (!isOk) throw errorOf(status, text)
+  const parsed = route.answer.safeParse(route.media ? text : readJson(text))
+  if (!parsed.success) throw new ApiError('not_understood', status)
+  return parsed.data as AnswerOf<R>
+}
+
+/** The URL of a route, for download links. */
+export function addressOf<R extends Route>(route: R, sent: Sent<R>): string {
+  const { params = {}, query = {} } = sent as Envelope
+  const path = route.path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  )
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') search.set(name, String(value))
+  return `${API_PREFIX}${path}${search.size > 0 ? `?${search}` : ''}`
+}
+
+export function newIdempotencyKey(): string {
+  // crypto.randomUUID() exists over HTTPS only.
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+}
+
+/** Whether the gateway answers at all. */
+export async function isReachable(): Promise<boolean> {
+  const answer = await fetch('/healthz', { cache: 'no-store' }).catch(() => undefined)
+  return answer !== undefined
+}
+
+export async function fetchReadiness(): Promise<Readiness> {
+  try {
+    const response = await fetch('/readyz', { cache: 'no-store' })
+    return response.ok ? 'ready' : 'not-ready'
+  } catch {
+    return 'unreachable'
+  }
+}
+
+type PermissionsListener = (now: readonly string[]) => void
+
+let onPermissions: PermissionsListener = () => {}
+
+/** Called with every answer: what the reader may do now. */
+export function watchPermissions(listener: PermissionsListener): void {
+  onPermissions = listener
+}
+
+async function send(route: Route, envelope: Envelope): Promise<Received> {
+  const { body, ifMatch, idempotencyKey, timeoutMs = answerMsMax, signal } = envelope
+  const headers = new Headers({ accept: route.media ?? 'application/json' })
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  if (ifMatch !== undefined) headers.set('if-match', ifMatch)
+  if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), timeoutMs)
+  try {
+    const response = await fetch(addressOf(route, envelope as Sent<Route>), {
+      method: route.method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.any(signal ? [signal, deadline.signal] : [deadline.signal]),
+      cache: 'no-store',
+    })
+    const permissions = response.headers.get(PERMISSIONS_HEADER)
+    if (permissions !== null) onPermissions(permissions.split(' '))
+    return { status: response.status, isOk: response.ok, text: await response.text() }
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new ApiError(deadline.signal.aborted ? 'unanswered' : 'unreachable', 0)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function errorOf(status: number, text: string): ApiError {
+  const parsed = adminError.safeParse(readJson(text))
+  if (!parsed.success) return new ApiError('not_understood', status)
+  return new ApiError(parsed.data.error.code, status, parsed.data.error)
+}
+
+/** Undefined, which no route answers with, if it is no JSON. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+// The gateway's message about one field of a request.
+
+export function problemOf(error: Error | null, field: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  const problem = error.problems.find((each) => each.field.split('.')[0] === field)
+  return problem && said(problem)
+}
+
+/** The error, unless all its problems already show beside these fields. */
+export function unplaced(error: Error | null, fields: readonly string[]): Error | null {
+  if (!(error instanceof ApiError) || error.problems.length === 0) return error
+  const isPlaced = error.problems.every(({ field }) => fields.includes(field.split('.')[0] ?? ''))
+  return isPlaced ? null : error
+}

@@ -1,0 +1,54 @@
+// Who is signed in and what they may do. The server decides every time; this only hides what it would refuse.
+import { focusManager, queryOptions, useQuery } from '@tanstack/react-query'
+import type { QueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { aboutRoutes } from '../../../src/admin/contract/about.ts'
+import type { Permission } from '../../../src/admin/contract/permissions.ts'
+import { signInRoutes } from '../../../src/admin/contract/sign-in.ts'
+import type { SessionAnswer } from '../../../src/admin/contract/sign-in.ts'
+import { call } from './api.ts'
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => call(signInRoutes.readSession, { signal }),
+  staleTime: 60_000,
+})
+
+/** Facts about the gateway itself; requires a session. */
+export const aboutQuery = queryOptions({
+  queryKey: ['about'],
+  queryFn: ({ signal }) => call(aboutRoutes.about, { signal }),
+  staleTime: Infinity,
+})
+
+type Session = {
+  readonly person: SessionAnswer['person']
+  readonly may: (permission: Permission) => boolean
+}
+
+/** Inside the shell someone is signed in; elsewhere nothing is permitted. */
+export function useSession(): Session {
+  const { data } = useQuery(sessionQuery)
+  const present = data?.person ?? null
+  // Kept when the session ends: the page stays as it is beneath the form to sign in again.
+  const [person, setPerson] = useState(present)
+  if (present && present !== person) setPerson(present)
+  return { person, may: (permission) => person?.permissions.includes(permission) ?? false }
+}
+
+// Sign-out. The page refetches nothing from the moment it starts, and keeps nothing this person saw in memory: the next
+// person to sign in gets a freshly loaded page.
+
+/** Rejects if the session could not be ended; the page then continues as before. */
+export async function leave(client: QueryClient, signOut: () => Promise<unknown>): Promise<void> {
+  // An unfocused page does not refetch.
+  focusManager.setFocused(false)
+  await client.cancelQueries()
+  try {
+    await signOut()
+  } catch (error) {
+    focusManager.setFocused(undefined)
+    throw error
+  }
+  location.replace('/sign-in')
+}

@@ -1,0 +1,84 @@
+// An unknown address: beside the menu inside the interface, on its own page outside it.
+import { Button } from '@mantine/core'
+import { Link, useRouter } from '@tanstack/react-router'
+import type { ErrorComponentProps } from '@tanstack/react-router'
+import { BUILT_IN_ROLES } from '../../../src/admin/contract/permissions.ts'
+import type { Permission } from '../../../src/admin/contract/permissions.ts'
+import { useFormat, useRoleName, useTranslation } from '../i18n/i18n.ts'
+import { SearchIcon, ShieldIcon } from '../parts/icons.tsx'
+import { EmptyState, ErrorAlert } from '../parts/notices.tsx'
+import { PageHeader } from '../parts/page-header.tsx'
+import { Entrance } from './sign-in/entrance.tsx'
+
+export function NotFoundPage() {
+  const { t } = useTranslation()
+  return (
+    <>
+      <PageHeader title={t('notFound.title')} />
+      <div className="card">
+        <EmptyState
+          icon={<SearchIcon size={22} />}
+          title={t('notFound.nothing')}
+          actions={<HomeButton />}
+        >
+          {t('notFound.about')}
+        </EmptyState>
+      </div>
+    </>
+  )
+}
+
+export function NowherePage() {
+  const { t } = useTranslation()
+  return (
+    <Entrance title={t('notFound.title')} about={t('notFound.about')}>
+      <HomeButton />
+    </Entrance>
+  )
+}
+
+function HomeButton() {
+  const { t } = useTranslation()
+  return (
+    <Button component={Link} to="/">
+      {t('notFound.home')}
+    </Button>
+  )
+}
+
+// A page the reader's role may not open: names the missing permission and the roles that have it.
+
+export function ForbiddenPage({ permission }: { readonly permission: Permission }) {
+  const { t } = useTranslation()
+  const roleName = useRoleName()
+  const format = useFormat()
+  const roles = BUILT_IN_ROLES.filter((role) => role.permissions.includes(permission))
+  return (
+    <>
+      <PageHeader title={t('forbidden.title')} />
+      <div className="card">
+        <EmptyState
+          icon={<ShieldIcon size={22} />}
+          title={t('forbidden.missing', { permission: t(`permission.${permission}`) })}
+        >
+          {t('forbidden.roles', { roles: format.list(roles.map(roleName)) })}
+        </EmptyState>
+      </div>
+    </>
+  )
+}
+
+// Shown instead of a page that could not be loaded.
+
+export function FailedPage({ error }: ErrorComponentProps) {
+  const { t } = useTranslation()
+  const router = useRouter()
+  return (
+    <ErrorAlert
+      title={t('error.page')}
+      error={error instanceof Error ? error : new Error(String(error))}
+      // Not the boundary's own reset, which would show the page again without asking for the session again.
+      onRetry={() => void router.invalidate()}
+    />
+  )
+}

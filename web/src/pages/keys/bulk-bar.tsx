@@ -1,0 +1,91 @@
+// The actions on all selected keys.
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
+import { dialogOnDemand } from '../../parts/on-demand.tsx'
+import styles from './bulk-bar.module.css'
+import type { BulkAction } from './bulk-change.ts'
+
+const BulkDialog = dialogOnDemand(async () => (await import('./bulk-dialog.tsx')).BulkDialog)
+
+const actions: readonly BulkAction[] = [
+  'pause',
+  'resume',
+  'add_models',
+  'remove_models',
+  'budget',
+  'expiry',
+  'tag',
+  'revoke',
+]
+
+export function BulkBar({ selection }: { readonly selection: Selection }) {
+  const { t } = useTranslation()
+  const [action, setAction] = useState<BulkAction>()
+  const count = selection.keys.length
+  return (
+    <>
+      <span role="status" className="visually-hidden">
+        {count > 0 ? t('bulk.selected', { count }) : ''}
+      </span>
+      {count > 0 && (
+        <div className={styles['bar']} role="group" aria-label={t('bulk.label')}>
+          <span className={styles['count']}>{t('bulk.selected', { count })}</span>
+          <Button
+            className={styles['clear']}
+            size="compact-sm"
+            variant="subtle"
+            onClick={selection.clear}
+          >
+            {t('bulk.clear')}
+          </Button>
+          {actions.map((each) => (
+            <Button
+              key={each}
+              size="compact-sm"
+              variant={each === 'revoke' ? 'outline' : 'default'}
+              color={each === 'revoke' ? 'red' : undefined}
+              onClick={() => setAction(each)}
+            >
+              {t(`bulk.${each}.label`)}
+            </Button>
+          ))}
+        </div>
+      )}
+      {action && (
+        <BulkDialog
+          action={action}
+          keys={selection.keys}
+          onClose={() => setAction(undefined)}
+          onDone={selection.clear}
+        />
+      )}
+    </>
+  )
+}
+
+// The selected keys, including those on other pages of the list.
+
+export type Selection = {
+  readonly keys: readonly KeyRow[]
+  readonly has: (id: string) => boolean
+  readonly setMany: (keys: readonly KeyRow[], isTicked: boolean) => void
+  readonly clear: () => void
+}
+
+export function useSelection(): Selection {
+  const [ticked, setTicked] = useState<ReadonlyMap<string, KeyRow>>(new Map())
+  return {
+    keys: [...ticked.values()],
+    has: (id) => ticked.has(id),
+    setMany: (keys, isTicked) => {
+      const next = new Map(ticked)
+      for (const key of keys)
+        if (isTicked) next.set(key.id, key)
+        else next.delete(key.id)
+      setTicked(next)
+    },
+    clear: () => setTicked(new Map()),
+  }
+}

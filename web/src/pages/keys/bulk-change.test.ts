@@ -1,0 +1,52 @@
+// The preview of a bulk change says what each value becomes, and where the keys differ.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import en from '../../i18n/en.json' with { type: 'json' }
+import { formatFor } from '../../i18n/format.ts'
+import { textsOf } from '../../i18n/i18n.ts'
+import { bulkChangeOf, bulkWords } from './bulk-change.ts'
+import type { BulkAction } from './bulk-change.ts'
+
+const words = { ...textsOf('en', en), format: formatFor('en-US') }
+
+/** The fields of a key that a bulk change reads. */
+function key(has: Partial<KeyRow>): KeyRow {
+  const usual = { status: 'active', budget: '5', expires_at: null, tags: [], model_count: 1 }
+  return { ...usual, ...has } as KeyRow
+}
+
+function told(action: BulkAction, keys: readonly KeyRow[], value: readonly string[] = []) {
+  const change = bulkChangeOf(action, value, words.format.separators)
+  const { line, each } = bulkWords(action, keys, { change, words })
+  return { line: `${line.label}: ${line.before} → ${line.after}`, each }
+}
+
+for (const { action, has, value, line } of [
+  { action: 'budget', has: { budget: '5' }, value: ['8'], line: 'Budget: $5.00 → $8.00' },
+  { action: 'budget', has: { budget: null }, value: ['0.5'], line: 'Budget: no limit → $0.50' },
+  { action: 'budget', has: {}, value: [], line: 'Budget: $5.00 → …' },
+  { action: 'tag', has: { tags: ['eu'] }, value: ['batch'], line: 'Tags: eu → +batch' },
+  { action: 'add_models', has: {}, value: ['a', 'b'], line: 'Models: 1 model → +a, +b' },
+  { action: 'remove_models', has: {}, value: ['a'], line: 'Models: 1 model → −a' },
+  { action: 'pause', has: {}, value: [], line: 'Status: Active → Paused' },
+  { action: 'resume', has: { status: 'paused' }, value: [], line: 'Status: Paused → Active' },
+  { action: 'revoke', has: {}, value: [], line: 'Status: Active → Revoked' },
+] as const)
+  test(`${action}: ${line}`, () => {
+    const keys = [key(has as Partial<KeyRow>), key(has as Partial<KeyRow>)]
+    assert.deepEqual(told(action, keys, value), { line, each: undefined })
+  })
+
+test('a preview of keys that differ shows the number of values and the value of each key', () => {
+  const keys = [key({ budget: '5' }), key({ budget: null }), key({ budget: '5.00' })]
+  assert.deepEqual(told('budget', keys, ['8']), {
+    line: 'Budget: 2 different values → $8.00',
+    each: ['$5.00', 'no limit', '$5.00'],
+  })
+})
+
+test('an expiry is shown as a date, and a missing one as never', () => {
+  const { line } = told('expiry', [key({})], ['2027-01-31'])
+  assert.match(line, /^Expires: never → .*2027/)
+})

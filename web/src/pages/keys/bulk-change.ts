@@ -1,0 +1,110 @@
+// A bulk change: the request to the gateway, and a description of what changes.
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import type { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import type { BodyOf } from '../../../../src/admin/contract/route.ts'
+import type { Separators } from '../../i18n/format.ts'
+import type { Words } from '../../i18n/i18n.ts'
+import { readAmount } from '../../i18n/typed-numbers.ts'
+import { recordedLine, valueWord } from '../audit/change-lines.ts'
+import type { ChangeLine } from '../audit/change-lines.ts'
+
+/** The field each action changes. */
+const fields = {
+  pause: 'status',
+  resume: 'status',
+  add_models: 'models',
+  remove_models: 'models',
+  budget: 'budget',
+  expiry: 'expires_at',
+  tag: 'tags',
+  revoke: 'status',
+} as const
+
+export type BulkAction = keyof typeof fields
+type Field = (typeof fields)[BulkAction]
+
+export type BulkChange = BodyOf<typeof keyRoutes.changeKeys>['change']
+
+/** The request; undefined while input is missing. */
+export function bulkChangeOf(
+  action: BulkAction,
+  value: readonly string[],
+  separators: Separators,
+): BulkChange | undefined {
+  const [text = ''] = value.map((each) => each.trim())
+  const update = (settings: Extract<BulkChange, { action: 'update' }>['settings']): BulkChange => ({
+    action: 'update',
+    settings,
+  })
+  switch (action) {
+    case 'pause':
+    case 'resume':
+      return { action }
+    case 'revoke':
+      return text === '' ? undefined : { action, reason: text }
+    case 'add_models':
+      return value.length === 0 ? undefined : update({ add_models: [...value] })
+    case 'remove_models':
+      return value.length === 0 ? undefined : update({ remove_models: [...value] })
+    case 'budget': {
+      const amount = readAmount(text, separators)
+      return amount === undefined ? undefined : update({ budget: amount })
+    }
+    case 'expiry':
+      return text === '' ? undefined : update({ expires_at: `${text}T23:59:59Z` })
+    case 'tag':
+      return text === '' ? undefined : update({ add_tags: [text] })
+  }
+}
+
+type BulkWords = {
+  readonly line: ChangeLine
+  /** The current value of each key, in the order of the keys; undefined if all are the same. */
+  readonly each: readonly string[] | undefined
+}
+
+/** The common current value, or the number of different ones; and the new value, once it is known. */
+export function bulkWords(
+  action: BulkAction,
+  keys: readonly KeyRow[],
+  { change, words }: { readonly change: BulkChange | undefined; readonly words: Words },
+): BulkWords {
+  const field = fields[action]
+  const each = keys.map((key) => presentWord(field, key, words))
+  const [one = '', ...others] = new Set(each)
+  const differs = others.length > 0
+  const { label, after } = recordedLine({ field, ...outcomeOf(action, change) }, words)
+  return {
+    line: {
+      field,
+      label,
+      before: differs ? words.t('bulk.different', { count: others.length + 1 }) : one,
+      after: needsMore(action, change) ? '…' : after,
+    },
+    each: differs ? each : undefined,
+  }
+}
+
+/** A row of the key list has only the number of models. */
+function presentWord(field: Field, key: KeyRow, words: Words): string {
+  return field === 'models'
+    ? words.t('models.count', { count: key.model_count })
+    : valueWord(field, key[field], words)
+}
+
+/** For lists, what is added and removed. */
+function outcomeOf(action: BulkAction, change: BulkChange | undefined) {
+  if (action === 'pause') return { after: 'paused' }
+  if (action === 'resume') return { after: 'active' }
+  if (action === 'revoke') return { after: 'revoked' }
+  const settings = change?.action === 'update' ? change.settings : {}
+  if (action === 'add_models') return { before: [], after: settings.add_models ?? [] }
+  if (action === 'remove_models') return { before: settings.remove_models ?? [], after: [] }
+  if (action === 'tag') return { before: [], after: settings.add_tags ?? [] }
+  return { after: action === 'budget' ? settings.budget : settings.expires_at }
+}
+
+/** Changes of status are known before the dialog is filled in: revoking only lacks its reason. */
+function needsMore(action: BulkAction, change: BulkChange | undefined): boolean {
+  return change === undefined && fields[action] !== 'status'
+}

@@ -1,0 +1,158 @@
+// Confirms a bulk change: lists every key with its current value, and afterwards the error of each key that failed.
+import { Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import { budgetWarning } from '../../base/amounts.ts'
+import { call } from '../../base/api.ts'
+import { modelsQuery } from '../../base/queries.ts'
+import { said, useTranslation, useWords } from '../../i18n/i18n.ts'
+import { amountProblem, readAmount } from '../../i18n/typed-numbers.ts'
+import { useAttempt } from '../../parts/changes.tsx'
+import { ConfirmDialog, Dialog } from '../../parts/dialogs.tsx'
+import { Notice } from '../../parts/notices.tsx'
+import { ChangeList } from '../audit/audit-log.tsx'
+import styles from './bulk-bar.module.css'
+import { bulkChangeOf, bulkWords } from './bulk-change.ts'
+import type { BulkAction, BulkChange } from './bulk-change.ts'
+import { useRefreshKeys } from './key-brief.tsx'
+
+type BulkDialogProps = {
+  readonly action: BulkAction
+  readonly keys: readonly KeyRow[]
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
+  const words = useWords()
+  const { t } = words
+  const refresh = useRefreshKeys()
+  const [value, setValue] = useState<readonly string[]>([])
+  const attempt = useAttempt()
+  const change = bulkChangeOf(action, value, words.format.separators)
+  const { line, each } = bulkWords(action, keys, { change, words })
+  const apply = useMutation({
+    mutationFn: (asked: BulkChange) =>
+      call(keyRoutes.changeKeys, {
+        body: { ids: keys.map(({ id }) => id), change: asked },
+        idempotencyKey: attempt.keyFor(asked),
+      }),
+    onSuccess: refresh,
+  })
+  const close = () => {
+    if (apply.data) onDone()
+    onClose()
+  }
+  if (apply.data) return <BulkOutcome results={apply.data.results} onClose={close} />
+  return (
+    <ConfirmDialog
+      title={t(`bulk.${action}.title`, { count: keys.length })}
+      action={t(`bulk.${action}.label`)}
+      isDangerous={action === 'revoke'}
+      isReady={change !== undefined}
+      isPending={apply.isPending}
+      error={apply.error}
+      onConfirm={() => change && apply.mutate(change)}
+      onCancel={onClose}
+    >
+      <BulkValue action={action} value={value} onChange={setValue} />
+      <ChangeList lines={[line]} />
+      {/* In the order of Tab, so that a long list can be scrolled by keyboard. */}
+      <ul
+        className={styles['names']}
+        tabIndex={0}
+        aria-label={t('bulk.selected', { count: keys.length })}
+      >
+        {keys.map((key, index) => (
+          <li key={key.id} className={styles['key']}>
+            <span>
+              {key.name} <small>{key.masked}</small>
+            </span>
+            {each && <small>{each[index]}</small>}
+          </li>
+        ))}
+      </ul>
+    </ConfirmDialog>
+  )
+}
+
+type BulkValueProps = {
+  readonly action: BulkAction
+  readonly value: readonly string[]
+  readonly onChange: (value: readonly string[]) => void
+}
+
+function BulkValue({ action, value, onChange }: BulkValueProps) {
+  const words = useWords()
+  const { t } = words
+  const models = useQuery(modelsQuery)
+  const [text = ''] = value
+  if (action === 'pause' || action === 'resume') return null
+  const label = t(`bulk.${action}.field`)
+  if (action === 'add_models' || action === 'remove_models')
+    return (
+      <MultiSelect
+        label={label}
+        searchable
+        required
+        data-autofocus
+        error={models.isError && t('picker.failed')}
+        value={[...value]}
+        onChange={onChange}
+        data={(models.data ?? []).map(({ id }) => id)}
+      />
+    )
+  const amount = action === 'budget' ? readAmount(text, words.format.separators) : undefined
+  return (
+    <TextInput
+      label={label}
+      description={amount !== undefined && budgetWarning(amount, words)}
+      required
+      data-autofocus={action !== 'revoke' || undefined}
+      type={action === 'expiry' ? 'date' : 'text'}
+      inputMode={action === 'budget' ? 'decimal' : undefined}
+      leftSection={action === 'budget' && '$'}
+      error={action === 'budget' && text !== '' && amountProblem(text, words)}
+      value={text}
+      onChange={({ currentTarget }) => onChange([currentTarget.value])}
+    />
+  )
+}
+
+type Results = Awaited<ReturnType<typeof call<typeof keyRoutes.changeKeys>>>['results']
+
+type BulkOutcomeProps = { readonly results: Results; readonly onClose: () => void }
+
+function BulkOutcome({ results, onClose }: BulkOutcomeProps) {
+  const { t } = useTranslation()
+  const failed = results.filter(({ error }) => error !== null)
+  return (
+    <Dialog onClose={onClose} title={t('bulk.outcome')}>
+      <Stack>
+        <Notice tone="good" announce>
+          {t('bulk.succeeded', { count: results.length - failed.length })}
+        </Notice>
+        {failed.length > 0 && (
+          <Notice tone="bad" title={t('bulk.failed', { count: failed.length })} announce>
+            <ul
+              className={styles['names']}
+              tabIndex={0}
+              aria-label={t('bulk.failed', { count: failed.length })}
+            >
+              {failed.map(({ id, name, error }) => (
+                <li key={id}>
+                  {name ?? id}: {error && said(error)}
+                </li>
+              ))}
+            </ul>
+          </Notice>
+        )}
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{t('dialog.close')}</Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}

@@ -1,0 +1,304 @@
+// One key: whether a call would pass now, how much of its budget and the frame's is spent, and everything else known
+// about it.
+import { Button, Stack, Tabs } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import type { ReactNode } from 'react'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import { TABS } from '../../../base/address.ts'
+import type { DetailSearch, Tab } from '../../../base/address.ts'
+import { ApiError } from '../../../base/api.ts'
+import { keyQuery, limitsQuery } from '../../../base/queries.ts'
+import { useSession } from '../../../base/session.ts'
+import { useNow } from '../../../i18n/format.ts'
+import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { PlayIcon, RotateIcon } from '../../../parts/icons.tsx'
+import { ErrorAlert, Loading } from '../../../parts/notices.tsx'
+import { dialogOnDemand, tabOnDemand } from '../../../parts/on-demand.tsx'
+import { PageHeader } from '../../../parts/page-header.tsx'
+import { NotFoundPage } from '../../errors.tsx'
+import type { KeyAction } from '../key-brief.tsx'
+import { Freshness, KeyMenu, KeyStatus, useRefreshKeys, useResume } from '../key-brief.tsx'
+import { Budgets } from './budgets.tsx'
+import styles from './detail.module.css'
+import { ActivityTab, ModelsTab, RequestsTab, SettingsTab } from './tabs.tsx'
+import type { TabProps } from './tabs.tsx'
+import { Verdict } from './verdict.tsx'
+
+const route = getRouteApi('/app/settings/api-access/$id/')
+
+/** Its head, whether a call would pass, its budgets, and what is below its tabs. */
+const partsPx = [67, 80, 316, 440]
+const KeyDialogs = dialogOnDemand(async () => (await import('../key-dialogs.tsx')).KeyDialogs)
+const UsageTab = tabOnDemand(
+  async () => (await import('./usage-tab.tsx')).UsageTab,
+  <Loading lines={1} height={240} />,
+)
+
+export function DetailPage() {
+  const { t } = useTranslation()
+  const { id } = route.useParams()
+  const key = useQuery(keyQuery(id))
+  const refresh = useRefreshKeys()
+  const isUnknown =
+    !key.data && key.error instanceof ApiError && [400, 404].includes(key.error.status)
+  if (isUnknown) return <NotFoundPage />
+  if (key.error && !key.data)
+    return (
+      <ErrorAlert title={t('detail.failed')} error={key.error} onRetry={() => void key.refetch()} />
+    )
+  if (!key.data) return <Loading parts={partsPx} />
+  return (
+    <>
+      {key.error && (
+        <div className={styles['stale']}>
+          <ErrorAlert
+            title={t('overview.stale')}
+            error={key.error}
+            onRetry={() => void key.refetch()}
+          />
+        </div>
+      )}
+      <Detail
+        detail={key.data}
+        freshness={
+          <Freshness
+            asOf={new Date(key.dataUpdatedAt).toISOString()}
+            onRefresh={() => void refresh()}
+          />
+        }
+      />
+    </>
+  )
+}
+
+type DetailProps = { readonly detail: KeyDetail; readonly freshness: ReactNode }
+
+function Detail({ detail, freshness }: DetailProps) {
+  useNewFigures(detail)
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [action, setAction] = useState<KeyAction>()
+  const change = (next: Partial<DetailSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  return (
+    <>
+      <DetailHeader
+        detail={detail}
+        model={search.model}
+        freshness={freshness}
+        onAction={setAction}
+      />
+      <Stack gap="lg">
+        <Verdict detail={detail} search={search} onChange={change} />
+        <Budgets detail={detail} />
+        <DetailTabs detail={detail} search={search} onChange={change} />
+      </Stack>
+      {action && (
+        <KeyDialogs
+          action={action}
+          keyInBrief={detail}
+          onAction={setAction}
+          onClose={() => setAction(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+/** Refreshes the lists below when the figures show a new call. */
+function useNewFigures({ id, spent, last_used_at: lastUsedAt }: KeyDetail): void {
+  const client = useQueryClient()
+  const seen = useRef({ id, spent, lastUsedAt })
+  useEffect(() => {
+    const before = seen.current
+    seen.current = { id, spent, lastUsedAt }
+    if (before.id !== id || (before.spent === spent && before.lastUsedAt === lastUsedAt)) return
+    for (const queryKey of [['usage'], ['keys', 'requests', id]])
+      void client.invalidateQueries({ queryKey })
+  }, [client, id, spent, lastUsedAt])
+}
+
+const permissions = {
+  usage: 'usage:read',
+  requests: 'requests:read',
+  models: 'configuration:read',
+  settings: 'configuration:read',
+  activity: 'audit:read',
+} as const satisfies Record<Tab, string>
+
+function DetailTabs(props: TabProps) {
+  const { search, onChange } = props
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const offered = TABS.filter((tab) => may(permissions[tab]))
+  const shown = offered.find((tab) => tab === search.tab) ?? offered[0] ?? 'models'
+  return (
+    <Tabs
+      value={shown}
+      onChange={(value) => onChange({ tab: TABS.find((tab) => tab === value) })}
+      keepMounted={false}
+    >
+      <Tabs.List aria-label={t('detail.tabs')}>
+        {offered.map((tab) => (
+          <Tabs.Tab key={tab} value={tab}>
+            {t(`detail.tab.${tab}`)}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value={shown} pt="lg">
+        <TabContent tab={shown} {...props} />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+function TabContent({ tab, ...props }: TabProps & { readonly tab: Tab }) {
+  switch (tab) {
+    case 'usage':
+      return <UsageTab {...props} />
+    case 'requests':
+      return <RequestsTab {...props} />
+    case 'models':
+      return <ModelsTab {...props} />
+    case 'settings':
+      return <SettingsTab {...props} />
+    case 'activity':
+      return <ActivityTab {...props} />
+  }
+}
+
+// The header of a key's page: its name and state, the visible part of its secrets, and its actions.
+
+type DetailHeaderProps = {
+  readonly detail: KeyDetail
+  /** The model the verdict below is for. */
+  readonly model: string | undefined
+  /** How old the figures are. */
+  readonly freshness: ReactNode
+  readonly onAction: (action: KeyAction) => void
+}
+
+export function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps) {
+  const { may } = useSession()
+  const limits = useQuery(limitsQuery(detail.id, model))
+  const isManager = may('configuration:manage')
+  return (
+    <PageHeader
+      title={detail.name}
+      beside={
+        <span className={styles['badge']}>
+          <KeyStatus keyInBrief={detail} isRefusing={limits.data?.passes === false} />
+        </span>
+      }
+      about={<SecretFacts detail={detail} freshness={freshness} />}
+      below={
+        detail.old_secret && (
+          <TwoSecrets
+            detail={detail}
+            old={detail.old_secret}
+            onAction={isManager ? onAction : undefined}
+          />
+        )
+      }
+      actions={
+        <>
+          {isManager && detail.status !== 'revoked' && (
+            <ManagerButtons detail={detail} onAction={onAction} />
+          )}
+          <KeyMenu keyInBrief={detail} onAction={onAction} isOnOwnPage />
+        </>
+      }
+    />
+  )
+}
+
+type ManagerButtonsProps = Pick<DetailHeaderProps, 'detail' | 'onAction'>
+
+function ManagerButtons({ detail, onAction }: ManagerButtonsProps) {
+  const { t } = useTranslation()
+  const resume = useResume()
+  const isPaused = detail.status === 'paused'
+  return (
+    <>
+      {isPaused && (
+        <Button loading={resume.isPending} onClick={() => resume.mutate({ id: detail.id })}>
+          {t('action.resume')}
+        </Button>
+      )}
+      <Button variant="default" leftSection={<PlayIcon />} onClick={() => onAction('test')}>
+        {t('action.test')}
+      </Button>
+      <Button variant="default" leftSection={<RotateIcon />} onClick={() => onAction('rotate')}>
+        {t('action.rotate')}
+      </Button>
+      <Button
+        component={Link}
+        to={`/settings/api-access/${detail.id}/edit`}
+        variant={isPaused ? 'default' : 'filled'}
+        data-shortcut="e"
+      >
+        {t('action.edit')}
+      </Button>
+    </>
+  )
+}
+
+type SecretFactsProps = Pick<DetailHeaderProps, 'detail' | 'freshness'>
+
+function SecretFacts({ detail, freshness }: SecretFactsProps) {
+  const { t } = useTranslation()
+  const facts = [detail.environment, detail.owner, t(`mode.${detail.mode}`)]
+  return (
+    <>
+      <code>{detail.masked}</code> · {facts.filter((fact) => fact !== null).join(' · ')} {freshness}
+    </>
+  )
+}
+
+type TwoSecretsProps = Pick<DetailHeaderProps, 'detail'> & {
+  readonly old: NonNullable<KeyDetail['old_secret']>
+  readonly onAction: ((action: KeyAction) => void) | undefined
+}
+
+/** Shows when each secret was last used: an old one that is no longer used can be ended. */
+function TwoSecrets({ detail, old, onAction }: TwoSecretsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <dl className={styles['secrets']}>
+      <div>
+        <dt>{t('detail.newSecret')}</dt>
+        <dd>
+          <code>{detail.masked}</code>{' '}
+          <LastUse at={detail.secret_last_used_at} never={t('detail.newSecretUnused')} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('detail.oldSecret')}</dt>
+        <dd>
+          <code>{old.masked}</code>{' '}
+          <LastUse at={old.last_used_at} never={t('detail.oldSecretUnused')} />{' '}
+          <span>{t('detail.oldSecretUntil', { moment: format.dateTime(old.valid_until) })}</span>
+        </dd>
+        {onAction && (
+          <dd>
+            <Button size="compact-xs" variant="default" onClick={() => onAction('end-overlap')}>
+              {t('detail.endNow')}
+            </Button>
+          </dd>
+        )}
+      </div>
+    </dl>
+  )
+}
+
+function LastUse({ at, never }: { readonly at: string | null; readonly never: string }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  return (
+    <span>{at === null ? never : t('detail.secretUsed', { when: format.relative(at, now) })}</span>
+  )
+}

@@ -1,0 +1,241 @@
+// The key's own requests, newest first.
+import { Button, Group, Stack } from '@mantine/core'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { auditRoutes } from '../../../../../src/admin/contract/audit.ts'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
+import { requestRoutes } from '../../../../../src/admin/contract/requests.ts'
+import { REQUEST_OUTCOMES } from '../../../base/address.ts'
+import type { DetailSearch } from '../../../base/address.ts'
+import { addressOf, call } from '../../../base/api.ts'
+import { modelsQuery } from '../../../base/queries.ts'
+import { useSession } from '../../../base/session.ts'
+import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { StatusBadge, usePriceCells } from '../../../parts/cells.tsx'
+import { DataTable } from '../../../parts/data-table.tsx'
+import type { Column } from '../../../parts/data-table.tsx'
+import { Choice, CsvButton, Toolbar } from '../../../parts/filters.tsx'
+import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
+import { EmptyState, ErrorAlert } from '../../../parts/notices.tsx'
+import { AuditLog } from '../../audit/audit-log.tsx'
+import { numberWord } from '../../audit/change-lines.ts'
+import type { NumberField } from '../../audit/change-lines.ts'
+import { RequestDrawer } from '../../requests/request-drawer.tsx'
+import { RequestList } from '../../requests/requests.tsx'
+import { useRateWords } from '../key-brief.tsx'
+import styles from './detail.module.css'
+
+export type TabProps = {
+  readonly detail: KeyDetail
+  readonly search: DetailSearch
+  readonly onChange: (change: Partial<DetailSearch>) => void
+}
+
+export function RequestsTab({ detail: { id }, search: { outcome, open }, onChange }: TabProps) {
+  const { t } = useTranslation()
+  const requests = useInfiniteQuery({
+    queryKey: ['keys', 'requests', id, outcome],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: before, signal }) =>
+      call(requestRoutes.listKeyRequests, {
+        params: { id },
+        query: { outcome, before, limit: 25 },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next ?? undefined,
+  })
+  return (
+    <>
+      <Toolbar>
+        <Choice
+          label={t('requests.outcome')}
+          value={outcome}
+          values={REQUEST_OUTCOMES}
+          wordOf={(each) => t(`requests.outcomes.${each}`)}
+          onChoose={(each) => onChange({ outcome: each })}
+        />
+      </Toolbar>
+      <RequestList requests={requests} onOpen={(request) => onChange({ open: request })} />
+      {open && <RequestDrawer id={open} onClose={() => onChange({ open: undefined })} />}
+    </>
+  )
+}
+
+// The key's allowlist: every model it may call, who serves it and what it costs.
+
+type Row = { readonly id: string; readonly model: ModelAnswer | undefined }
+
+export function ModelsTab({ detail }: TabProps) {
+  const { t } = useTranslation()
+  const models = useQuery(modelsQuery)
+  const rows = detail.models
+    .toSorted()
+    .map((id): Row => ({ id, model: models.data?.find((model) => model.id === id) }))
+  const price = usePriceCells(rows.map(({ model }) => model))
+  if (rows.length === 0)
+    return (
+      <div className="card">
+        <EmptyState icon={<CubeIcon size={22} />} title={t('models.none')} />
+      </div>
+    )
+  const columns: readonly Column<Row>[] = [
+    {
+      id: 'id',
+      header: t('usage.group.model'),
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ id }) => <span className="break">{id}</span>,
+    },
+    {
+      id: 'provider',
+      header: t('modelList.provider'),
+      cell: ({ model }) => model?.provider ?? '–',
+    },
+    {
+      id: 'kind',
+      header: t('picker.kind'),
+      cell: ({ model }) => (model ? t(`modelKind.${model.kind}`) : '–'),
+    },
+    {
+      id: 'available',
+      header: t('requests.status'),
+      cell: (row) => <Availability row={row} detail={detail} />,
+    },
+    {
+      id: 'input',
+      header: t('modelList.input'),
+      align: 'end',
+      cell: ({ model }) => price.input(model),
+    },
+    {
+      id: 'output',
+      header: t('modelList.output'),
+      align: 'end',
+      cell: ({ model }) => price.output(model),
+    },
+  ]
+  return (
+    <Stack>
+      {models.error && !models.data && (
+        <ErrorAlert
+          title={t('picker.failed')}
+          error={models.error}
+          onRetry={() => void models.refetch()}
+        />
+      )}
+      <DataTable
+        caption={t('modelList.caption')}
+        columns={columns}
+        rows={models.isPending ? undefined : rows}
+        rowKey={({ id }) => id}
+      />
+    </Stack>
+  )
+}
+
+type AvailabilityProps = { readonly row: Row; readonly detail: KeyDetail }
+
+function Availability({ row, detail }: AvailabilityProps) {
+  const { t } = useTranslation()
+  const model = detail.closest_models[row.id]
+  const absence = model === undefined ? t('modelList.gone') : t('modelList.mistyped', { model })
+  if (detail.unavailable_models.includes(row.id))
+    return (
+      <StatusBadge
+        tone="warn"
+        icon={<WarningIcon size={13} />}
+        word={t('health.unavailable.word')}
+        explanation={row.model?.reason ?? absence}
+      />
+    )
+  return <StatusBadge tone="good" icon={<CheckIcon size={13} />} word={t('modelList.available')} />
+}
+
+// Every setting of the key, read-only.
+
+export function SettingsTab({ detail }: TabProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const rates = useRateWords()(detail)
+  const { may } = useSession()
+  const none = t('changes.nothing')
+  const facts: readonly (readonly [string, string])[] = [
+    [t('detail.id'), detail.id],
+    [t('keyField.description'), detail.description ?? none],
+    [t('keyField.owner'), detail.owner ?? none],
+    [t('keyField.environment'), detail.environment ?? none],
+    [t('keyForm.field.mode'), t(`keyForm.mode.${detail.mode}`)],
+    [t('keyField.tags'), detail.tags.join(', ') || none],
+    [t('keyField.budget'), budgetWords()],
+    [t('keyForm.field.when_tight'), t(`keyForm.whenTight.${detail.when_tight}`)],
+    [t('keyField.alert_thresholds'), listed('alert_thresholds')],
+    [t('column.limits'), rates ?? t('rates.none')],
+    [
+      t('keyForm.field.permissions'),
+      format.list(detail.permissions.map((endpoint) => t(`endpoint.${endpoint}`))),
+    ],
+    [t('detail.created'), format.dateTime(detail.created_at)],
+    [t('keyField.expires_at'), detail.expires_at ? format.dateTime(detail.expires_at) : t('never')],
+    ...(detail.expires_at === null
+      ? []
+      : [[t('keyField.expiry_reminders'), listed('expiry_reminders')] as const]),
+    [
+      t('column.last_used'),
+      detail.last_used_at ? format.dateTime(detail.last_used_at) : t('never'),
+    ],
+  ]
+  return (
+    <div className="card">
+      <dl className={styles['settings']}>
+        {facts.map(([name, value]) => (
+          <div key={name} className={styles['fact']}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {may('configuration:manage') && detail.status !== 'revoked' && (
+        <Group mt="lg">
+          <Button component={Link} to={`/settings/api-access/${detail.id}/edit`} variant="default">
+            {t('action.edit')}
+          </Button>
+        </Group>
+      )}
+    </div>
+  )
+
+  function listed(field: NumberField): string {
+    return (
+      format.list(detail[field].map((count) => numberWord(field, count, { t, format }))) || none
+    )
+  }
+
+  function budgetWords(): string {
+    if (detail.budget === null) return t('budget.noOwnLimit')
+    const per = `${format.money(detail.budget)} ${t(`periodShort.${detail.period}`)}`
+    return `${per}, ${detail.timezone}`
+  }
+}
+
+// The audit log of the key: every action and who took it, including refused attempts.
+
+export function ActivityTab({ detail: { id } }: TabProps) {
+  const { t } = useTranslation()
+  const activity = useInfiniteQuery({
+    queryKey: ['keys', 'activity', id],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: before, signal }) =>
+      call(auditRoutes.listKeyActivity, { params: { id }, query: { before }, signal }),
+    getNextPageParam: ({ next }) => next ?? undefined,
+  })
+  const csv = addressOf(auditRoutes.exportAudit, { query: { subject: 'key', subject_id: id } })
+  return (
+    <>
+      <Group justify="flex-end" mb="md">
+        <CsvButton href={csv} name="activity.csv" />
+      </Group>
+      <AuditLog log={activity} none={{ title: t('audit.none'), about: t('audit.noneAbout') }} />
+    </>
+  )
+}

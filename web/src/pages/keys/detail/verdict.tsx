@@ -1,0 +1,128 @@
+// Whether a call would pass now, decided by the gateway's own code for a model the reader chooses; if not, what blocks
+// it.
+import { Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/calls.ts'
+import { limitsQuery, revocationQuery } from '../../../base/queries.ts'
+import { useSession } from '../../../base/session.ts'
+import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { CallRefusal, ErrorAlert, Loading, Notice } from '../../../parts/notices.tsx'
+import { blockedTitle } from '../../../parts/refusal-words.ts'
+import styles from './detail.module.css'
+import type { TabProps } from './tabs.tsx'
+
+export function Verdict({ detail, search, onChange }: TabProps) {
+  const { t } = useTranslation()
+  const limits = useQuery(limitsQuery(detail.id, search.model))
+  if (detail.status === 'revoked') return <Revoked detail={detail} />
+  if (limits.error && !limits.data)
+    return (
+      <ErrorAlert
+        title={t('verdict.failed')}
+        error={limits.error}
+        onRetry={() => void limits.refetch()}
+      />
+    )
+  if (!limits.data) return <Loading lines={1} height={60} />
+  return (
+    <section className={styles['verdict']} aria-label={t('verdict.label')}>
+      <VerdictWords verdict={limits.data} detail={detail} />
+      {detail.models.length > 0 && (
+        <label className={styles['model']}>
+          {t('verdict.forModel')}
+          <NativeSelect
+            value={search.model ?? limits.data.model ?? ''}
+            onChange={({ currentTarget }) => onChange({ model: currentTarget.value })}
+            data={detail.models}
+          />
+        </label>
+      )}
+    </section>
+  )
+}
+
+type VerdictWordsProps = Pick<TabProps, 'detail'> & { readonly verdict: VerdictAnswer }
+
+function VerdictWords({ verdict, detail }: VerdictWordsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { blocked_by: blocked } = verdict
+  const { timezone } = blocked?.scope === 'frame' ? verdict.frame : detail
+  if (blocked)
+    return (
+      <Notice
+        tone="bad"
+        title={t(blockedTitle(verdict))}
+        actions={<Remedy verdict={verdict} detail={detail} />}
+      >
+        <CallRefusal error={blocked} />
+        {blocked.resets_at &&
+          t('verdict.until', { moment: format.reset(blocked.resets_at, timezone) })}{' '}
+        <small className="muted">
+          <code>
+            {blocked.status} {blocked.code}
+          </code>
+        </small>
+      </Notice>
+    )
+  const left = leastLeft(verdict)
+  return (
+    <Notice tone="good" title={t('verdict.passes')}>
+      {verdict.worst_case !== null &&
+        t('verdict.worstCase', { amount: format.money(verdict.worst_case) })}{' '}
+      {left !== undefined && t('verdict.left', { amount: format.moneyLeft(left) })}{' '}
+      {verdict.target !== null && t('verdict.target', { target: verdict.target })}
+    </Notice>
+  )
+}
+
+/** The remaining amount of the key or of the frame, whichever is less. */
+function leastLeft({ key, frame }: VerdictAnswer): string | undefined {
+  const [least] = [key.remaining, frame.remaining]
+    .filter((left) => left !== null)
+    .toSorted((one, other) => Number(one) - Number(other))
+  return least
+}
+
+/** A link to the setting that lifts the blocking limit. */
+function Remedy({ verdict, detail }: VerdictWordsProps) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const remedy = remedyOf(verdict)
+  if (!may('configuration:manage') || remedy === undefined) return null
+  const page = remedy === 'raiseFrame' ? 'frame' : `${detail.id}/edit`
+  return (
+    <Button
+      component={Link}
+      to={`/settings/api-access/${page}`}
+      size="compact-sm"
+      variant="default"
+    >
+      {t(`verdict.${remedy}`)}
+    </Button>
+  )
+}
+
+function remedyOf({ blocked_by: blocked }: VerdictAnswer) {
+  if (blocked?.code === 'expired_api_key') return 'setDate'
+  if (blocked?.scope === 'key') return 'raiseBudget'
+  return blocked?.scope === 'frame' ? 'raiseFrame' : undefined
+}
+
+function Revoked({ detail }: Pick<TabProps, 'detail'>) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const format = useFormat()
+  const revocation = useQuery({ ...revocationQuery(detail.id), enabled: may('audit:read') })
+  const actor = revocation.data?.actor
+  const when = detail.revoked_at ? format.dateTime(detail.revoked_at) : ''
+  return (
+    <Notice
+      tone="bad"
+      title={actor ? t('verdict.revokedBy', { when, actor }) : t('verdict.revoked', { when })}
+    >
+      {detail.revoked_reason}
+    </Notice>
+  )
+}

@@ -1,0 +1,148 @@
+// The key's own budget: how much, for which period, and exactly when it resets.
+import { NativeSelect, Radio, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core/limits.ts'
+import { PERIODS, WEEK_STARTS } from '../../../../../src/core/periods.ts'
+import { budgetWarning } from '../../../base/amounts.ts'
+import { frameQuery } from '../../../base/queries.ts'
+import { useTranslation, useWords } from '../../../i18n/i18n.ts'
+import { readAmount } from '../../../i18n/typed-numbers.ts'
+import { timezones, useNextReset } from '../../../parts/budgets.tsx'
+import { Notice } from '../../../parts/notices.tsx'
+import { destinationsQuery } from '../../alerts/alert-words.ts'
+import { isShown } from './form-values.ts'
+import type { KeyFormValues } from './form-values.ts'
+import styles from './key-form.module.css'
+import type { FieldsProps } from './use-key-form.ts'
+import { fieldId } from './use-key-form.ts'
+
+export function BudgetFields({ form }: FieldsProps) {
+  const { t, format } = useWords()
+  const nextReset = useNextReset(form.values)
+  return (
+    <Stack>
+      <Switch
+        id={fieldId('hasOwnLimit')}
+        label={t('keyForm.field.hasOwnLimit')}
+        description={t('keyForm.hint.hasOwnLimit')}
+        {...form.getInputProps('hasOwnLimit', { type: 'checkbox' })}
+      />
+      <div className={styles['pair']}>
+        {isShown('budget', form.values) && (
+          <TextInput
+            id={fieldId('budget')}
+            label={t('keyForm.field.budget')}
+            leftSection="$"
+            inputMode="decimal"
+            required
+            autoComplete="off"
+            {...form.getInputProps('budget')}
+          />
+        )}
+        <NativeSelect
+          id={fieldId('period')}
+          label={t('keyForm.field.period')}
+          data={PERIODS.map((value) => ({ value, label: t(`period.${value}`) }))}
+          {...form.getInputProps('period')}
+        />
+      </div>
+      <p className={styles['hint']}>{nextReset}</p>
+      <BudgetWarning values={form.values} />
+      <Calendar form={form} />
+      {isShown('alert_thresholds', form.values) && (
+        <AlertFields form={form} field="alert_thresholds" />
+      )}
+      {isShown('when_tight', form.values) && (
+        <Radio.Group
+          label={t('keyForm.field.when_tight')}
+          description={t('keyForm.hint.when_tight')}
+          {...form.getInputProps('when_tight')}
+        >
+          <Stack gap="xs" mt="xs">
+            <Radio
+              value="cap"
+              label={t('keyForm.whenTight.cap')}
+              description={t('keyForm.whenTight.capAbout', {
+                least: format.number(OUTPUT_MINIMUM),
+                leastThinking: format.number(OUTPUT_MINIMUM_THINKING),
+              })}
+            />
+            <Radio value="refuse" label={t('keyForm.whenTight.refuse')} />
+          </Stack>
+        </Radio.Group>
+      )}
+    </Stack>
+  )
+}
+
+function BudgetWarning({ values }: { readonly values: KeyFormValues }) {
+  const words = useWords()
+  const frame = useQuery(frameQuery)
+  const amount = values.hasOwnLimit ? readAmount(values.budget, words.format.separators) : undefined
+  const warning = amount === undefined ? undefined : budgetWarning(amount, words, frame.data)
+  return warning === undefined ? null : <Notice tone="warn">{warning}</Notice>
+}
+
+/** Inherited from the frame, so it is seldom changed. */
+function Calendar({ form }: FieldsProps) {
+  const { t } = useTranslation()
+  return (
+    <details className={styles['more']}>
+      <summary>{t('keyForm.calendar', { timezone: form.values.timezone })}</summary>
+      <div className={styles['pair']}>
+        <Select
+          id={fieldId('timezone')}
+          label={t('keyForm.field.timezone')}
+          searchable
+          allowDeselect={false}
+          data={timezones}
+          {...form.getInputProps('timezone')}
+        />
+        <NativeSelect
+          id={fieldId('week_start')}
+          label={t('keyForm.field.week_start')}
+          data={WEEK_STARTS.map((value) => ({
+            value,
+            label: t(`keyForm.weekStart.${value}`),
+          }))}
+          {...form.getInputProps('week_start')}
+        />
+      </div>
+    </details>
+  )
+}
+
+// When alerts about a key are sent: at shares of its budget, and on days before it expires. Both are lists of numbers,
+// and both reach the same destinations.
+
+const offered = {
+  alert_thresholds: ['25', '50', '80', '90', '100'],
+  expiry_reminders: ['60', '30', '14', '10', '7', '3', '1'],
+} as const
+
+type AlertFieldsProps = FieldsProps & { readonly field: keyof typeof offered }
+
+export function AlertFields({ form, field }: AlertFieldsProps) {
+  const { t } = useTranslation()
+  const answer = useQuery(destinationsQuery)
+  const reached = answer.data?.destinations.filter(({ enabled }) => enabled).length
+  return (
+    <div>
+      <TagsInput
+        id={fieldId(field)}
+        label={t(`keyForm.field.${field}`)}
+        description={t('keyForm.hint.tags')}
+        data={[...offered[field]]}
+        inputMode="numeric"
+        {...form.getInputProps(field)}
+      />
+      {reached !== undefined && form.values[field].length > 0 && (
+        <p className={styles['hint']}>
+          {reached === 0 ? t('keyForm.hint.nobody') : t('keyForm.hint.alerts', { count: reached })}{' '}
+          <Link to="/settings/alerts">{t('keyForm.hint.alertsLink')}</Link>
+        </p>
+      )}
+    </div>
+  )
+}

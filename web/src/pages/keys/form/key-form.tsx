@@ -1,0 +1,272 @@
+// The key form in five groups, with a summary in words beside it. Creating and editing share it.
+import {
+  Autocomplete,
+  Button,
+  Checkbox,
+  Input,
+  NativeSelect,
+  SegmentedControl,
+  Stack,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
+import { useNow } from '../../../i18n/format.ts'
+import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { ConfirmDialog } from '../../../parts/dialogs.tsx'
+import { FormErrorSummary } from '../../../parts/notices.tsx'
+import { AlertFields, BudgetFields } from './budget-fields.tsx'
+import { expiryOf, isShown, LIFETIMES } from './form-values.ts'
+import styles from './key-form.module.css'
+import { ModelPicker } from './model-picker.tsx'
+import { Summary } from './summary.tsx'
+import { fieldId } from './use-key-form.ts'
+import type { FieldsProps, KeyForm as KeyFormState } from './use-key-form.ts'
+
+type KeyFormProps = {
+  readonly state: KeyFormState
+  readonly isNew: boolean
+  readonly action: string
+  readonly isPending: boolean
+  readonly onSubmit: () => void
+  readonly onCancel: () => void
+  /** Shown above the buttons: why the last attempt failed. */
+  readonly failure?: ReactNode
+}
+
+export function KeyForm(props: KeyFormProps) {
+  const { state, isNew, action, isPending, onSubmit, onCancel, failure } = props
+  const { form, errors, attempt } = state
+  const { t } = useTranslation()
+  return (
+    <form
+      noValidate
+      className={styles['layout']}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      <div className={styles['groups']}>
+        <FormErrorSummary errors={errors} attempt={attempt} />
+        <Group name="identity">
+          <IdentityFields form={form} isNew={isNew} />
+        </Group>
+        <Group name="models">
+          <div id={fieldId('models')} tabIndex={-1}>
+            <ModelPicker
+              chosen={form.values.models}
+              error={form.errors['models']}
+              onChange={(models) => form.setFieldValue('models', [...models])}
+            />
+          </div>
+        </Group>
+        <Group name="budget">
+          <BudgetFields form={form} />
+        </Group>
+        <Group name="limits">
+          <LimitFields form={form} />
+        </Group>
+        <Group name="lifetime">
+          <LifetimeFields form={form} />
+        </Group>
+        {failure}
+        <div className={styles['buttons']}>
+          <Button type="submit" size="md" loading={isPending}>
+            {action}
+          </Button>
+          <Button variant="default" size="md" onClick={onCancel}>
+            {t('dialog.cancel')}
+          </Button>
+        </div>
+      </div>
+      <Summary values={form.values} />
+    </form>
+  )
+}
+
+type GroupName = 'identity' | 'models' | 'budget' | 'limits' | 'lifetime'
+
+function Group({ name, children }: { readonly name: GroupName; readonly children: ReactNode }) {
+  const { t } = useTranslation()
+  return (
+    <section className={`card ${styles['group']}`} aria-labelledby={`group-${name}`}>
+      <h2 id={`group-${name}`}>{t(`keyForm.group.${name}.title`)}</h2>
+      <p>{t(`keyForm.group.${name}.about`)}</p>
+      {children}
+    </section>
+  )
+}
+
+// Whose key it is and what it is for, so that people can tell keys apart without their secrets.
+
+const environments = ['production', 'staging', 'development']
+
+function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <Stack>
+      <TextInput
+        id={fieldId('name')}
+        label={t('keyForm.field.name')}
+        description={t('keyForm.hint.name')}
+        required
+        autoComplete="off"
+        {...form.getInputProps('name')}
+      />
+      <div className={styles['pair']}>
+        <TextInput
+          id={fieldId('owner')}
+          label={t('keyForm.field.owner')}
+          placeholder="payments@example.com"
+          autoComplete="off"
+          {...form.getInputProps('owner')}
+        />
+        <Autocomplete
+          id={fieldId('environment')}
+          label={t('keyForm.field.environment')}
+          data={environments}
+          placeholder="production"
+          {...form.getInputProps('environment')}
+        />
+      </div>
+      <Textarea
+        id={fieldId('description')}
+        label={t('keyForm.field.description')}
+        autosize
+        minRows={2}
+        {...form.getInputProps('description')}
+      />
+      <TagsInput
+        id={fieldId('tags')}
+        label={t('keyForm.field.tags')}
+        description={t('keyForm.hint.tags')}
+        {...form.getInputProps('tags')}
+      />
+      {isNew && <ModeField form={form} />}
+    </Stack>
+  )
+}
+
+const modeLabelId = 'key-mode-label'
+
+function ModeField({ form }: FieldsProps) {
+  const { t } = useTranslation()
+  return (
+    <Input.Wrapper
+      label={t('keyForm.field.mode')}
+      labelElement="div"
+      labelProps={{ id: modeLabelId, display: 'block' }}
+      description={t(`keyForm.modeHint.${form.values.mode}`)}
+      inputWrapperOrder={['label', 'input', 'description']}
+    >
+      <SegmentedControl
+        aria-labelledby={modeLabelId}
+        data={[
+          { value: 'live', label: t('keyForm.mode.live') },
+          { value: 'test', label: t('keyForm.mode.test') },
+        ]}
+        {...form.getInputProps('mode')}
+      />
+    </Input.Wrapper>
+  )
+}
+
+// The key's rate limits and the endpoints it may call.
+
+function LimitFields({ form }: FieldsProps) {
+  const { t } = useTranslation()
+  return (
+    <Stack>
+      <div className={styles['pair']}>
+        {(['rpm', 'tpm', 'concurrency'] as const).map((field) => (
+          <TextInput
+            key={field}
+            id={fieldId(field)}
+            label={t(`keyForm.field.${field}`)}
+            placeholder={t('keyForm.noLimit')}
+            inputMode="numeric"
+            autoComplete="off"
+            {...form.getInputProps(field)}
+          />
+        ))}
+      </div>
+      <Checkbox.Group
+        label={t('keyForm.field.permissions')}
+        description={t('keyForm.hint.permissions')}
+        {...form.getInputProps('permissions')}
+      >
+        <div className={styles['pair']} id={fieldId('permissions')} tabIndex={-1}>
+          {ENDPOINTS.map((endpoint) => (
+            <Checkbox key={endpoint} value={endpoint} label={t(`endpoint.${endpoint}`)} mt="xs" />
+          ))}
+        </div>
+      </Checkbox.Group>
+    </Stack>
+  )
+}
+
+// How long the key works and when reminders are sent; the resulting date shows below the choice.
+
+function LifetimeFields({ form }: FieldsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  const expiry = expiryOf(form.values, now)
+  return (
+    <Stack>
+      <div className={styles['pair']}>
+        <NativeSelect
+          id={fieldId('lifetime')}
+          label={t('keyForm.field.lifetime')}
+          data={LIFETIMES.map((value) => ({ value, label: t(`keyForm.lifetime.${value}`) }))}
+          {...form.getInputProps('lifetime')}
+        />
+        {isShown('lastDay', form.values) && (
+          <TextInput
+            id={fieldId('lastDay')}
+            label={t('keyForm.field.lastDay')}
+            type="date"
+            required
+            {...form.getInputProps('lastDay')}
+          />
+        )}
+      </div>
+      <p className={styles['hint']}>
+        {expiry === null
+          ? t('keyForm.hint.neverExpires')
+          : t('keyForm.hint.expires', { moment: format.dateTime(expiry) })}
+      </p>
+      {isShown('expiry_reminders', form.values) && (
+        <AlertFields form={form} field="expiry_reminders" />
+      )}
+    </Stack>
+  )
+}
+
+// Asks before a form with unsaved changes is left, whether by a link of the interface or by closing the page.
+
+/** Renders the question only when a navigation is blocked. */
+export function LeaveQuestion({ isDirty }: { readonly isDirty: boolean }) {
+  const { t } = useTranslation()
+  const blocker = useBlocker({
+    shouldBlockFn: () => isDirty,
+    enableBeforeUnload: () => isDirty,
+    withResolver: true,
+  })
+  if (blocker.status !== 'blocked') return null
+  return (
+    <ConfirmDialog
+      title={t('leave.title')}
+      action={t('leave.action')}
+      isDangerous
+      onConfirm={blocker.proceed}
+      onCancel={blocker.reset}
+    >
+      <p>{t('leave.effect')}</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,341 @@
+// Chooses the models of a key: on the left all models with prices, by provider; on the right the chosen ones. An empty
+// choice allows nothing, and there is no "all models".
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  NativeSelect,
+  Select,
+  Stack,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import type { KeyboardEvent, ReactNode } from 'react'
+import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
+import { ABILITIES } from '../../../../../src/core/endpoints.ts'
+import { keyQueryOf } from '../../../base/address.ts'
+import { keyQuery, keysQuery, modelsQuery } from '../../../base/queries.ts'
+import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { CrossIcon, SearchIcon } from '../../../parts/icons.tsx'
+import { ErrorAlert, Loading } from '../../../parts/notices.tsx'
+import form from './key-form.module.css'
+import { groupedByProvider, matchingModels, noFilter, readPastedModels } from './model-choice.ts'
+import type { ModelFilter, ModelGroup } from './model-choice.ts'
+import styles from './model-picker.module.css'
+
+type ModelPickerProps = {
+  readonly chosen: readonly string[]
+  readonly onChange: (chosen: readonly string[]) => void
+  readonly error?: ReactNode
+}
+
+export function ModelPicker({ chosen, onChange, error }: ModelPickerProps) {
+  const { t } = useTranslation()
+  const models = useQuery(modelsQuery)
+  const [filter, setFilter] = useState(noFilter)
+  const all = useMemo(() => models.data ?? [], [models.data])
+  const matching = useMemo(() => matchingModels(all, filter), [all, filter])
+  const add = (ids: readonly string[]) => onChange([...new Set([...chosen, ...ids])])
+  const set = (ids: readonly string[], isChosen: boolean) =>
+    isChosen ? add(ids) : onChange(chosen.filter((id) => !ids.includes(id)))
+  const addMatching = () => add(matching.map(({ id }) => id))
+  if (models.error)
+    return (
+      <ErrorAlert
+        title={t('picker.failed')}
+        error={models.error}
+        onRetry={() => void models.refetch()}
+      />
+    )
+  return (
+    <>
+      <Filters filter={filter} onChange={setFilter} />
+      <div className={styles['picker']}>
+        <div className={styles['pane']} data-invalid={error !== undefined}>
+          <div className={styles['paneHead']}>
+            <span role="status">{t('picker.matching', { count: matching.length })}</span>
+            {matching.length > 0 && (
+              <Button size="compact-xs" variant="subtle" onClick={addMatching}>
+                {t('picker.chooseMatching', { count: matching.length })}
+              </Button>
+            )}
+          </div>
+          <div
+            className={styles['list']}
+            role="group"
+            aria-label={t('picker.all')}
+            onKeyDown={(event) => moveByKeys(event, addMatching)}
+          >
+            {models.isPending && <Loading lines={6} />}
+            {matching.length > 0 && <p className={styles['unit']}>{t('picker.perMillion')}</p>}
+            {models.data && matching.length === 0 && (
+              <p className="muted">{t('picker.noMatch', { count: all.length })}</p>
+            )}
+            {groupedByProvider(matching).map((group) => (
+              <ModelGroupFields key={group.provider} group={group} chosen={chosen} onSet={set} />
+            ))}
+          </div>
+        </div>
+        <ChosenModels chosen={chosen} all={all} onRemove={(id) => set([id], false)} />
+      </div>
+      {error !== undefined && <p className={styles['error']}>{error}</p>}
+      <div className={styles['more']}>
+        <PasteModels all={all} onAdd={add} />
+        <CopyFromKey onAdd={add} />
+      </div>
+    </>
+  )
+}
+
+/** The up and down arrows move between the checkboxes; Ctrl+A chooses every match. */
+function moveByKeys(event: KeyboardEvent<HTMLElement>, onChooseAll: () => void): void {
+  if (event.key === 'a' && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault()
+    onChooseAll()
+    return
+  }
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step === undefined) return
+  const boxes = [...event.currentTarget.querySelectorAll<HTMLElement>('input[type=checkbox]')]
+  const next = boxes[boxes.findIndex((box) => box === document.activeElement) + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}
+
+type FiltersProps = {
+  readonly filter: ModelFilter
+  readonly onChange: (filter: ModelFilter) => void
+}
+
+function Filters({ filter, onChange }: FiltersProps) {
+  const { t } = useTranslation()
+  const kinds = ['chat', 'embedding'] as const
+  return (
+    <div className={styles['filters']}>
+      <TextInput
+        type="search"
+        label={t('picker.search')}
+        leftSection={<SearchIcon />}
+        value={filter.text}
+        onChange={({ currentTarget }) => onChange({ ...filter, text: currentTarget.value })}
+        // Enter would submit the form.
+        onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+      />
+      <NativeSelect
+        label={t('picker.kind')}
+        value={filter.kind}
+        onChange={({ currentTarget }) => {
+          const kind = kinds.find((each) => each === currentTarget.value) ?? ''
+          onChange({ ...filter, kind })
+        }}
+        data={[
+          { value: '', label: t('filter.any') },
+          ...kinds.map((value) => ({ value, label: t(`modelKind.${value}`) })),
+        ]}
+      />
+      <NativeSelect
+        label={t('picker.ability')}
+        value={filter.ability}
+        onChange={({ currentTarget }) => {
+          const ability = ABILITIES.find((each) => each === currentTarget.value) ?? ''
+          onChange({ ...filter, ability })
+        }}
+        data={[
+          { value: '', label: t('filter.any') },
+          ...ABILITIES.map((value) => ({ value, label: t(`ability.${value}`) })),
+        ]}
+      />
+    </div>
+  )
+}
+
+// The chosen models, each with a button to remove it. A model that left the catalogue stays, marked as gone.
+
+type ChosenModelsProps = {
+  readonly chosen: readonly string[]
+  readonly all: readonly ModelAnswer[]
+  readonly onRemove: (id: string) => void
+}
+
+function ChosenModels({ chosen, all, onRemove }: ChosenModelsProps) {
+  const { t } = useTranslation()
+  const available = new Set(all.filter((model) => model.available).map(({ id }) => id))
+  return (
+    <div className={styles['pane']}>
+      <div className={styles['paneHead']}>
+        <span role="status">{t('picker.chosen', { count: chosen.length })}</span>
+      </div>
+      <div className={styles['list']} tabIndex={chosen.length > 0 ? 0 : undefined}>
+        {chosen.length === 0 && <p className="muted">{t('picker.nothing')}</p>}
+        <ul className={styles['chosen']} aria-label={t('picker.chosenLabel')}>
+          {chosen.toSorted().map((id) => (
+            <li key={id}>
+              <span>
+                {id}
+                {all.length > 0 && !available.has(id) && (
+                  <span className={styles['price']}> · {t('picker.unavailable')}</span>
+                )}
+              </span>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size="sm"
+                aria-label={t('picker.remove', { model: id })}
+                onClick={() => onRemove(id)}
+              >
+                <CrossIcon size={12} />
+              </ActionIcon>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  )
+}
+
+// The models of one provider as a group of checkboxes; the provider's own is checked, unchecked or indeterminate.
+
+type ModelGroupFieldsProps = {
+  readonly group: ModelGroup
+  readonly chosen: readonly string[]
+  readonly onSet: (ids: readonly string[], isChosen: boolean) => void
+}
+
+function ModelGroupFields({ group, chosen, onSet }: ModelGroupFieldsProps) {
+  const { t } = useTranslation()
+  const ids = group.models.map(({ id }) => id)
+  const count = ids.filter((id) => chosen.includes(id)).length
+  return (
+    <fieldset className={styles['group']}>
+      <legend>
+        <Checkbox
+          label={t('picker.group', {
+            name: group.provider ?? t('picker.withoutProvider'),
+            count,
+            of: ids.length,
+          })}
+          checked={count === ids.length}
+          indeterminate={count > 0 && count < ids.length}
+          onChange={({ currentTarget }) => onSet(ids, currentTarget.checked)}
+        />
+      </legend>
+      <ul className={styles['models']}>
+        {group.models.map((model) => (
+          <li key={model.id} className={styles['model']}>
+            <Checkbox
+              label={model.id}
+              checked={chosen.includes(model.id)}
+              onChange={({ currentTarget }) => onSet([model.id], currentTarget.checked)}
+            />
+            <span className={styles['price']}>
+              <PriceWords model={model} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </fieldset>
+  )
+}
+
+/** Prices per million tokens, input and output. */
+function PriceWords({ model }: { readonly model: ModelAnswer }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (!model.available) return <>{t('picker.unavailable')}</>
+  if (model.price === null) return <>{t('picker.noPrice')}</>
+  const { input, output } = model.price
+  return (
+    <span title={t('picker.perMillion')}>
+      {model.kind === 'embedding'
+        ? format.money(input)
+        : t('picker.price', { input: format.money(input), output: format.money(output) })}
+    </span>
+  )
+}
+
+// Adds a pasted list of model names, and reports those that do not exist here.
+
+type PasteModelsProps = {
+  readonly all: readonly ModelAnswer[]
+  readonly onAdd: (ids: readonly string[]) => void
+}
+
+function PasteModels({ all, onAdd }: PasteModelsProps) {
+  const { t } = useTranslation()
+  const [text, setText] = useState('')
+  const { found, unknown } = readPastedModels(text, new Set(all.map(({ id }) => id)))
+  return (
+    <details className={form['more']}>
+      <summary>{t('picker.paste')}</summary>
+      <Stack gap="xs">
+        <Textarea
+          label={t('picker.pasteLabel')}
+          description={t('picker.pasteHint')}
+          autosize
+          minRows={2}
+          maxRows={8}
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+          error={
+            unknown.length > 0 &&
+            t('picker.unknown', { count: unknown.length, names: unknown.join(', ') })
+          }
+        />
+        <Button
+          variant="default"
+          disabled={found.length === 0}
+          onClick={() => {
+            onAdd(found)
+            setText(unknown.join('\n'))
+          }}
+        >
+          {t('picker.pasteAdd', { count: found.length })}
+        </Button>
+      </Stack>
+    </details>
+  )
+}
+
+// Copies the models of another key.
+
+const offered = 20
+
+function CopyFromKey({ onAdd }: { readonly onAdd: (ids: readonly string[]) => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [text, setText] = useState('')
+  const [search] = useDebouncedValue(text, 250)
+  const [isOpen, setOpen] = useState(false)
+  const keys = useQuery({
+    ...keysQuery({ ...keyQueryOf({ search: search || undefined }), per_page: offered }),
+    enabled: isOpen,
+    refetchInterval: false,
+  })
+  const take = useMutation({
+    mutationFn: (id: string) => client.fetchQuery(keyQuery(id)),
+    onSuccess: ({ models }) => onAdd(models),
+  })
+  const failure = keys.isError ? 'overview.failed' : take.isError ? 'detail.failed' : undefined
+  return (
+    <details className={form['more']} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{t('picker.copyFrom')}</summary>
+      <Select
+        label={t('picker.copyFromLabel')}
+        searchable
+        value={null}
+        searchValue={text}
+        onSearchChange={setText}
+        onChange={(id) => id && take.mutate(id)}
+        error={failure && t(failure)}
+        // The gateway has already filtered.
+        filter={({ options }) => options}
+        nothingFoundMessage={keys.isFetching ? t('loading') : t('overview.noMatch')}
+        data={(keys.data?.keys ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      />
+    </details>
+  )
+}

@@ -1,0 +1,108 @@
+// Creates a key, shows its secret once, then opens the key's page.
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
+import { call } from '../../../base/api.ts'
+import { typedAmount } from '../../../i18n/typed-numbers.ts'
+import type { Separators } from '../../../i18n/format.ts'
+import { useFormat } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
+import { ErrorAlert } from '../../../parts/notices.tsx'
+import { unplaced } from '../../../base/api.ts'
+import { Loading } from '../../../parts/notices.tsx'
+import { PageHeader } from '../../../parts/page-header.tsx'
+import { frameQuery, keyQuery } from '../../../base/queries.ts'
+import { useAttempt } from '../../../parts/changes.tsx'
+import { emptyValues, newKeyOf, valuesOf } from './form-values.ts'
+import type { KeyFormValues, NewKey } from './form-values.ts'
+import { KeyForm } from './key-form.tsx'
+import { LeaveQuestion } from './key-form.tsx'
+import { useKeyForm } from './use-key-form.ts'
+import { useRefreshKeys } from '../key-brief.tsx'
+import type { NewKeySearch } from '../../../base/address.ts'
+// Not loaded on demand: a secret that is shown once must not wait for a download.
+import { SecretDialog } from '../secret-dialog.tsx'
+
+const route = getRouteApi('/app/settings/api-access/new')
+
+export function NewKeyPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  return (
+    <>
+      <PageHeader title={t('keyForm.createTitle')} about={t('keyForm.createAbout')} />
+      <NewKey key={search.from} search={search} />
+    </>
+  )
+}
+
+function NewKey({ search }: { readonly search: NewKeySearch }) {
+  const { separators } = useFormat()
+  const frame = useQuery({ ...frameQuery, refetchInterval: false })
+  const model = useQuery({
+    ...keyQuery(search.from ?? ''),
+    enabled: search.from !== undefined,
+    refetchInterval: false,
+  })
+  // Once shown, the form stays: a failed query is retried and counts as loading again, which would remove the form.
+  const [start, setStart] = useState<KeyFormValues>()
+  if (!start && !frame.isLoading && !model.isLoading) {
+    const values = model.data
+      ? { ...valuesOf(model.data, separators), name: '' }
+      : emptyValues(frame.data?.timezone ?? 'UTC')
+    setStart(prefilled(values, search, separators))
+  }
+  return start ? <NewKeyForm start={start} /> : <Loading lines={4} height={120} />
+}
+
+function prefilled(
+  values: KeyFormValues,
+  { from: _from, budget, ...given }: NewKeySearch,
+  separators: Separators,
+): KeyFormValues {
+  const said = Object.entries(given).filter(([, value]) => value !== undefined)
+  const amount = budget === undefined ? {} : { budget: typedAmount(budget, separators) }
+  return { ...values, ...Object.fromEntries(said), ...amount }
+}
+
+function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
+  const { t } = useTranslation()
+  const { separators } = useFormat()
+  const navigate = useNavigate()
+  const refresh = useRefreshKeys()
+  const state = useKeyForm(start)
+  const attempt = useAttempt()
+  const create = useMutation({
+    mutationFn: (body: NewKey) =>
+      call(keyRoutes.createKey, { body, idempotencyKey: attempt.keyFor(body) }),
+    // Not awaited: showing the secret must not wait for the lists.
+    onSuccess: () => void refresh(),
+    onError: (error) => state.refuse(error),
+    // The secret leaves memory with this page.
+    gcTime: 0,
+  })
+  const finish = () => {
+    if (!create.data) return
+    const { id } = create.data
+    void navigate({ to: '/settings/api-access/$id', params: { id }, ignoreBlocker: true })
+  }
+  const failure = unplaced(create.error, [...Object.keys(start), 'expires_at'])
+  return (
+    <>
+      <LeaveQuestion isDirty={(state.form.isDirty() || create.isPending) && !create.data} />
+      <KeyForm
+        state={state}
+        isNew
+        action={t('overview.create')}
+        isPending={create.isPending}
+        onSubmit={() =>
+          state.submit((values) => create.mutate(newKeyOf(values, { now: Date.now(), separators })))
+        }
+        onCancel={() => void navigate({ to: '/settings/api-access' })}
+        failure={failure && <ErrorAlert title={t('keyForm.notCreated')} error={failure} />}
+      />
+      {create.data && <SecretDialog created={create.data} reason="created" onClose={finish} />}
+    </>
+  )
+}

@@ -1,0 +1,143 @@
+// The resulting key in words: what it may call, how much it may spend, how fast, until when.
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
+import { frameQuery, modelsQuery } from '../../../base/queries.ts'
+import { useNow } from '../../../i18n/format.ts'
+import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { readAmount, readCount } from '../../../i18n/typed-numbers.ts'
+import {
+  BellIcon,
+  ClockIcon,
+  CubeIcon,
+  GaugeIcon,
+  KeyIcon,
+  ShieldIcon,
+} from '../../../parts/icons.tsx'
+import { numberWord } from '../../audit/change-lines.ts'
+import type { NumberField } from '../../audit/change-lines.ts'
+import { useRateWords } from '../key-brief.tsx'
+import { expiryOf } from './form-values.ts'
+import type { KeyFormValues } from './form-values.ts'
+import styles from './key-form.module.css'
+
+export function Summary({ values }: { readonly values: KeyFormValues }) {
+  const { t } = useTranslation()
+  const { separators } = useFormat()
+  const rates = useRateWords()({
+    rpm: readCount(values.rpm, separators) ?? null,
+    tpm: readCount(values.tpm, separators) ?? null,
+    concurrency: readCount(values.concurrency, separators) ?? null,
+  })
+  const all = values.permissions.length === ENDPOINTS.length
+  return (
+    <aside className={`card ${styles['rail']}`} aria-labelledby="summary-title">
+      <h2 id="summary-title">{values.name.trim() || t('keyForm.summary.title')}</h2>
+      <ul>
+        <Line icon={<CubeIcon />} isWarning={values.models.length === 0}>
+          <ModelWords values={values} />
+        </Line>
+        <Line icon={<GaugeIcon />} isWarning={!values.hasOwnLimit}>
+          <BudgetWords values={values} />
+        </Line>
+        {values.hasOwnLimit && (
+          <Line icon={<BellIcon />} isWarning={values.alert_thresholds.length === 0}>
+            <AlertWords values={values} />
+          </Line>
+        )}
+        <Line icon={<KeyIcon />}>
+          {rates ? t('keyForm.summary.rates', { rates }) : t('keyForm.summary.noRates')}
+        </Line>
+        <Line icon={<ShieldIcon />}>
+          {all
+            ? t('keyForm.summary.allEndpoints')
+            : t('keyForm.summary.someEndpoints', {
+                count: values.permissions.length,
+                of: ENDPOINTS.length,
+              })}
+        </Line>
+        <Line icon={<ClockIcon />}>
+          <ExpiryWords values={values} />
+        </Line>
+      </ul>
+    </aside>
+  )
+}
+
+type LineProps = {
+  readonly icon: ReactNode
+  readonly isWarning?: boolean
+  readonly children: ReactNode
+}
+
+function Line({ icon, isWarning = false, children }: LineProps) {
+  return (
+    <li data-tone={isWarning ? 'warn' : undefined}>
+      {icon}
+      <span>{children}</span>
+    </li>
+  )
+}
+
+type WordsProps = { readonly values: KeyFormValues }
+
+function ModelWords({ values: { models, mode } }: WordsProps) {
+  const { t } = useTranslation()
+  const catalogue = useQuery(modelsQuery)
+  if (models.length === 0) return <>{t('keyForm.summary.noModels')}</>
+  const providers = new Set(
+    (catalogue.data ?? []).filter(({ id }) => models.includes(id)).map(({ provider }) => provider),
+  )
+  const words = t('keyForm.summary.models', {
+    models: t('models.count', { count: models.length }),
+    providers: t('keyForm.summary.providers', { count: providers.size }),
+  })
+  return <>{mode === 'test' ? `${words} ${t('keyForm.summary.test')}` : words}</>
+}
+
+function BudgetWords({ values }: WordsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const frame = useQuery(frameQuery)
+  const left =
+    frame.data && t('keyForm.summary.left', { left: format.moneyLeft(frame.data.remaining) })
+  if (!values.hasOwnLimit) return <>{`${t('keyForm.summary.noLimit')} ${left ?? ''}`}</>
+  const amount = readAmount(values.budget, format.separators)
+  if (amount === undefined) return <>{t('keyForm.summary.noBudget')}</>
+  const words = t('keyForm.summary.budget', {
+    amount: format.money(amount),
+    period: t(`periodShort.${values.period}`),
+  })
+  return <>{`${words} ${left ?? ''}`}</>
+}
+
+function AlertWords({ values: { alert_thresholds: typed } }: WordsProps) {
+  const { t } = useTranslation()
+  const list = useNumberWords()('alert_thresholds', typed)
+  return <>{list === '' ? t('keyForm.summary.noAlerts') : t('keyForm.summary.alerts', { list })}</>
+}
+
+function ExpiryWords({ values }: WordsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const reminders = useNumberWords()('expiry_reminders', values.expiry_reminders)
+  const expiry = expiryOf(values, useNow())
+  if (expiry === null) return <>{t('keyForm.summary.neverExpires')}</>
+  const words = t('keyForm.summary.expires', { date: format.date(expiry) })
+  const reminds =
+    reminders === ''
+      ? t('keyForm.summary.noReminders')
+      : t('keyForm.summary.reminders', { list: reminders })
+  return <>{`${words} ${reminds}`}</>
+}
+
+/** "50 %, 80 % and 100 %": in ascending order, whatever order they were typed in. */
+function useNumberWords() {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (field: NumberField, typed: readonly string[]): string => {
+    const rising = typed.map(Number).toSorted((a, b) => a - b)
+    const numbers = field === 'expiry_reminders' ? rising.toReversed() : rising
+    return format.list(numbers.map((number) => numberWord(field, number, { t, format })))
+  }
+}

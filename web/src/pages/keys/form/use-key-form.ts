@@ -1,0 +1,69 @@
+// The state of the key form: values, their problems, and the number of refused submits.
+import { useForm } from '@mantine/form'
+import type { UseFormReturnType } from '@mantine/form'
+import { useState } from 'react'
+import { ApiError } from '../../../base/api.ts'
+import { said, useWords } from '../../../i18n/i18n.ts'
+import type { FieldError } from '../../../parts/notices.tsx'
+import { isShown, problemsOf } from './form-values.ts'
+import type { Field, KeyFormValues } from './form-values.ts'
+
+export type KeyForm = {
+  readonly form: UseFormReturnType<KeyFormValues>
+  /** For the summary above the form. */
+  readonly errors: readonly FieldError[]
+  readonly attempt: number
+  /** Validates the values and calls `onGood` if they pass. */
+  readonly submit: (onGood: (values: KeyFormValues) => void) => void
+  /** Shows the gateway's refusal beside the fields it names; false if it names none. */
+  readonly refuse: (error: Error) => boolean
+}
+
+export const fieldId = (field: Field): string => `key-${field}`
+
+export function useKeyForm(initialValues: KeyFormValues): KeyForm {
+  const words = useWords()
+  const { t } = words
+  const [attempt, setAttempt] = useState(0)
+  const form = useForm<KeyFormValues>({
+    initialValues,
+    validate: (values) => problemsOf(values, words, Date.now()),
+    validateInputOnBlur: true,
+  })
+  return {
+    form,
+    errors: Object.entries(form.errors)
+      .filter(([name]) => isShown(name, form.values))
+      .map(([name, message]) => ({
+        fieldId: fieldId(name as Field),
+        label: t(`keyForm.field.${name as Field}`),
+        message: String(message),
+      })),
+    attempt,
+    submit: (onGood) => {
+      if (form.validate().hasErrors) setAttempt(attempt + 1)
+      else onGood(form.values)
+    },
+    refuse: (error) => {
+      const problems = error instanceof ApiError ? error.problems : []
+      const known = problems
+        .map((problem) => [formField(problem.field, form.values), said(problem)] as const)
+        .filter(([field]) => field in form.values)
+      if (known.length === 0) return false
+      form.setErrors(Object.fromEntries(known))
+      setAttempt(attempt + 1)
+      return true
+    },
+  }
+}
+
+/** Maps `models.3` to the models, and the expiry to the field that sets it: the last day or the lifetime. */
+function formField(path: string, { lifetime }: KeyFormValues): string {
+  const [field = ''] = path.split('.')
+  if (field !== 'expires_at') return field
+  return lifetime === 'date' ? 'lastDay' : 'lifetime'
+}
+
+// The props of every group of fields.
+
+export type FieldsProps = { readonly form: UseFormReturnType<KeyFormValues> }

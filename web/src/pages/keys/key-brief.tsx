@@ -1,0 +1,229 @@
+// The facts about a key that lists and pages share, and the queries that a change of one makes stale.
+import { Button, Menu } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import type { KeyDetail, KeyRow, KeyState } from '../../../../src/admin/contract/key.ts'
+import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import { call } from '../../base/api.ts'
+import { useSession } from '../../base/session.ts'
+import { useNow } from '../../i18n/format.ts'
+import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { ActionMenu, StatusBadge } from '../../parts/cells.tsx'
+import type { Tone } from '../../parts/cells.tsx'
+import { showToast, useChange } from '../../parts/changes.tsx'
+import { copyText } from '../../parts/copy.tsx'
+import {
+  BanIcon,
+  CheckIcon,
+  ClockIcon,
+  GaugeIcon,
+  PauseIcon,
+  RotateIcon,
+  WarningIcon,
+} from '../../parts/icons.tsx'
+
+export type KeyInBrief = Pick<KeyRow, keyof KeyRow & keyof KeyDetail>
+
+export type KeyAction = 'pause' | 'revoke' | 'rotate' | 'end-overlap' | 'top-up' | 'reset' | 'test'
+
+/** Queries that a change of a key makes stale: the figures of all keys and of the frame. */
+export const madeOldByKey = [['keys'], ['frame']] as const
+
+/** Refetches every figure of keys and frame. */
+export function useRefreshKeys(): () => Promise<void> {
+  const client = useQueryClient()
+  return async () => {
+    await Promise.all(madeOldByKey.map((queryKey) => client.invalidateQueries({ queryKey })))
+  }
+}
+
+/** Resuming needs no confirmation: it loses nothing. */
+export function useResume() {
+  const { t } = useTranslation()
+  return useChange(madeOldByKey, {
+    change: ({ id }: { readonly id: string }) => call(keyRoutes.resumeKey, { params: { id } }),
+    said: ({ name }) => t('resume.done', { name }),
+  })
+}
+
+// The state of a key as a badge: icon and word, with the reason and the next step in a tooltip.
+
+type KeyStatusProps = {
+  readonly keyInBrief: KeyInBrief
+  /** The gateway would refuse a call now, whatever the key's own state says. */
+  readonly isRefusing?: boolean
+}
+
+type Shown = KeyState | 'refusing'
+
+type Look = { readonly tone: Tone; readonly icon: ComponentType<{ readonly size?: number }> }
+
+const looks: Readonly<Record<Shown, Look>> = {
+  revoked: { tone: 'bad', icon: BanIcon },
+  expired: { tone: 'bad', icon: ClockIcon },
+  paused: { tone: 'neutral', icon: PauseIcon },
+  frame_exhausted: { tone: 'bad', icon: WarningIcon },
+  budget_exhausted: { tone: 'bad', icon: WarningIcon },
+  rotating: { tone: 'warn', icon: RotateIcon },
+  expires_soon: { tone: 'warn', icon: ClockIcon },
+  budget_high: { tone: 'warn', icon: GaugeIcon },
+  active: { tone: 'good', icon: CheckIcon },
+  refusing: { tone: 'bad', icon: BanIcon },
+}
+
+/** States that do not by themselves decide whether calls pass. */
+const open: readonly KeyState[] = ['rotating', 'expires_soon', 'budget_high', 'active']
+
+export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
+  const { expires_at: expiresAt, resets_at: resetsAt, old_secret: oldSecret } = keyInBrief
+  const { t } = useTranslation()
+  const format = useFormat()
+  const state = isRefusing && open.includes(keyInBrief.state) ? 'refusing' : keyInBrief.state
+  const { tone, icon: Icon } = looks[state]
+  const moments: Readonly<Record<Shown, string | null>> = {
+    revoked: null,
+    expired: expiresAt,
+    paused: null,
+    frame_exhausted: resetsAt,
+    budget_exhausted: resetsAt,
+    rotating: oldSecret?.valid_until ?? null,
+    expires_soon: expiresAt,
+    budget_high: resetsAt,
+    active: null,
+    refusing: null,
+  }
+  const moment = moments[state]
+  return (
+    <StatusBadge
+      tone={tone}
+      icon={<Icon size={13} />}
+      word={t(`keyState.${state}.word`)}
+      explanation={t(`keyState.${state}.why`, {
+        moment: moment === null ? t('keyState.noMoment') : format.exactTime(moment),
+      })}
+    />
+  )
+}
+
+// The actions on a key: only those that its state allows and the reader may take.
+
+type KeyMenuProps = {
+  readonly keyInBrief: KeyInBrief
+  readonly onAction: (action: KeyAction) => void
+  /** On the key's own page some actions are beside the menu instead. */
+  readonly isOnOwnPage?: boolean
+}
+
+export function KeyMenu({ keyInBrief, onAction, isOnOwnPage = false }: KeyMenuProps) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const { id, name } = keyInBrief
+  const copyId = async () => {
+    const copied = await copyText(id)
+    showToast(copied ? t('copy.copied') : id)
+  }
+  return (
+    <ActionMenu name={name}>
+      {!isOnOwnPage && (
+        <Menu.Item component={Link} to={`/settings/api-access/${id}`}>
+          {t('action.open')}
+        </Menu.Item>
+      )}
+      <Menu.Item onClick={() => void copyId()}>{t('action.copyId')}</Menu.Item>
+      {may('configuration:manage') && (
+        <ManagerItems keyInBrief={keyInBrief} onAction={onAction} isOnOwnPage={isOnOwnPage} />
+      )}
+    </ActionMenu>
+  )
+}
+
+function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
+  const { t } = useTranslation()
+  const resume = useResume()
+  const { id, status, limit } = keyInBrief
+  const isLive = status !== 'revoked'
+  return (
+    <>
+      <Menu.Item component={Link} to={`/settings/api-access/new?from=${id}`}>
+        {t('action.duplicate')}
+      </Menu.Item>
+      {isLive && !isOnOwnPage && (
+        <>
+          <Menu.Item component={Link} to={`/settings/api-access/${id}/edit`}>
+            {t('action.edit')}
+          </Menu.Item>
+          <Menu.Item onClick={() => onAction('test')}>{t('action.test')}</Menu.Item>
+          <Menu.Item onClick={() => onAction('rotate')}>{t('action.rotate')}</Menu.Item>
+        </>
+      )}
+      {isLive && limit !== null && (
+        <Menu.Item onClick={() => onAction('top-up')}>{t('action.topUp')}</Menu.Item>
+      )}
+      {isLive && <Menu.Item onClick={() => onAction('reset')}>{t('action.reset')}</Menu.Item>}
+      {status === 'paused' && (
+        <Menu.Item onClick={() => resume.mutate({ id })}>{t('action.resume')}</Menu.Item>
+      )}
+      {status === 'active' && (
+        <Menu.Item onClick={() => onAction('pause')}>{t('action.pause')}</Menu.Item>
+      )}
+      {isLive && (
+        <>
+          <Menu.Divider />
+          <Menu.Item c="var(--tg-bad)" onClick={() => onAction('revoke')}>
+            {t('action.revoke')}
+          </Menu.Item>
+        </>
+      )}
+    </>
+  )
+}
+
+// A key's rate limits in a few words; undefined if it has none.
+
+type Rates = {
+  readonly rpm: number | null
+  readonly tpm: number | null
+  readonly concurrency: number | null
+}
+
+export function useRateWords(): (rates: Rates) => string | undefined {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (rates) => {
+    const words = (['rpm', 'tpm', 'concurrency'] as const).flatMap((name) => {
+      const value = rates[name]
+      return value === null ? [] : [t(`rates.${name}`, { value: format.compact(value) })]
+    })
+    return words.length === 0 ? undefined : words.join(' · ')
+  }
+}
+
+// The age of the figures, as a button that refreshes them.
+
+type FreshnessProps = {
+  readonly asOf: string
+  readonly isFetching?: boolean
+  readonly onRefresh: () => void
+}
+
+export function Freshness({ asOf, isFetching, onRefresh }: FreshnessProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  return (
+    <Button
+      variant="subtle"
+      color="gray"
+      size="compact-sm"
+      fw={400}
+      c="dimmed"
+      leftSection={<RotateIcon size={14} />}
+      onClick={onRefresh}
+      disabled={isFetching}
+    >
+      {t('overview.updated', { when: format.relative(asOf, Math.max(now, Date.parse(asOf))) })}
+      <span className="visually-hidden">. {t('overview.refresh')}</span>
+    </Button>
+  )
+}

@@ -1,0 +1,384 @@
+// Shows the dialog of an action on a key, for the row menu and for the key's own page.
+import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
+import { OVERLAP_MS_MAX } from '../../../../src/core/limits.ts'
+import { DAY_MS } from '../../../../src/core/units.ts'
+import { call, newIdempotencyKey } from '../../base/api.ts'
+import { useSession } from '../../base/session.ts'
+import { useNow } from '../../i18n/format.ts'
+import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import type { TopUp } from '../../parts/budgets.tsx'
+import { TopUpDialog } from '../../parts/budgets.tsx'
+import { useChange } from '../../parts/changes.tsx'
+import { ConfirmDialog, Dialog, ReasonField } from '../../parts/dialogs.tsx'
+import { Notice } from '../../parts/notices.tsx'
+import type { KeyAction, KeyInBrief } from './key-brief.tsx'
+import { madeOldByKey, useRefreshKeys, useResume } from './key-brief.tsx'
+import { SecretDialog, TestCall } from './secret-dialog.tsx'
+
+type KeyDialogsProps = {
+  readonly action: KeyAction
+  readonly keyInBrief: KeyInBrief
+  readonly onClose: () => void
+  readonly onAction: (action: KeyAction) => void
+}
+
+export function KeyDialogs({ action, ...props }: KeyDialogsProps) {
+  switch (action) {
+    case 'pause':
+      return <PauseDialog {...props} />
+    case 'revoke':
+      return <RevokeDialog {...props} />
+    case 'rotate':
+      return <RotateDialog {...props} />
+    case 'end-overlap':
+      return <EndOverlapDialog {...props} />
+    case 'top-up':
+      return <TopUpKeyDialog {...props} />
+    case 'reset':
+      return <ResetDialog {...props} />
+    case 'test':
+      return <TestDialog {...props} />
+  }
+}
+
+// The props of every dialog about a key.
+
+export type KeyDialogProps = {
+  readonly keyInBrief: KeyInBrief
+  readonly onClose: () => void
+}
+
+// Pauses a key; the toast that confirms it offers to resume.
+
+export function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
+  const { t } = useTranslation()
+  const resume = useResume()
+  const pause = useChange(madeOldByKey, {
+    change: () => call(keyRoutes.pauseKey, { params: { id } }),
+    said: () => (
+      <Group justify="space-between">
+        {t('pause.done', { name })}
+        <Button size="compact-sm" variant="default" onClick={() => resume.mutate({ id })}>
+          {t('undo')}
+        </Button>
+      </Group>
+    ),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('pause.title', { name })}
+      action={t('pause.action')}
+      onConfirm={() => pause.mutate()}
+      onCancel={onClose}
+      isPending={pause.isPending}
+      error={pause.error}
+    >
+      <p>{t('pause.effect')}</p>
+    </ConfirmDialog>
+  )
+}
+
+// Revokes a key permanently. Says what will stop working, requires a reason, and for a key in use its name.
+
+type RevokeDialogProps = KeyDialogProps & { readonly onAction: (action: 'pause') => void }
+
+export function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProps) {
+  const { t } = useTranslation()
+  const { id, name } = keyInBrief
+  const [reason, setReason] = useState('')
+  const [typedName, setTypedName] = useState('')
+  const isInUse = useIsInUse(keyInBrief)
+  const revoke = useChange(madeOldByKey, {
+    change: () => call(keyRoutes.revokeKey, { params: { id }, body: { reason } }),
+    said: () => t('revoke.done', { name }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('revoke.title', { name })}
+      action={t('revoke.action')}
+      isDangerous
+      isReady={reason.trim() !== '' && (!isInUse || typedName.trim() === name)}
+      onConfirm={() => revoke.mutate()}
+      onCancel={onClose}
+      isPending={revoke.isPending}
+      error={revoke.error}
+    >
+      <LastUse keyInBrief={keyInBrief} />
+      <p>{t('revoke.effect')}</p>
+      {keyInBrief.status === 'active' && (
+        <p>
+          {t('revoke.pauseHint')}{' '}
+          <Button size="compact-sm" variant="default" onClick={() => onAction('pause')}>
+            {t('revoke.pauseInstead')}
+          </Button>
+        </p>
+      )}
+      <ReasonField
+        label={t('revoke.reason')}
+        description={t('revoke.reasonHint')}
+        value={reason}
+        onChange={setReason}
+      />
+      {isInUse && (
+        <TextInput
+          label={t('revoke.typeName', { name })}
+          required
+          autoComplete="off"
+          value={typedName}
+          onChange={({ currentTarget }) => setTypedName(currentTarget.value)}
+        />
+      )}
+    </ConfirmDialog>
+  )
+}
+
+function useIsInUse({ last_used_at: lastUsedAt }: KeyInBrief): boolean {
+  const now = useNow()
+  return lastUsedAt !== null && now - Date.parse(lastUsedAt) < DAY_MS
+}
+
+function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  const isInUse = useIsInUse(keyInBrief)
+  const { may } = useSession()
+  const { id, last_used_at: lastUsedAt } = keyInBrief
+  const usage = useQuery({
+    queryKey: ['keys', 'last-day', id],
+    queryFn: ({ signal }) => {
+      const since = new Date(Date.now() - DAY_MS).toISOString()
+      return call(usageRoutes.readKeyUsage, {
+        params: { id },
+        query: { since, by: 'hour' },
+        signal,
+      })
+    },
+    enabled: isInUse && may('usage:read'),
+  })
+  if (lastUsedAt === null) return <Notice tone="info">{t('revoke.neverUsed')}</Notice>
+  const requests = usage.data?.total.requests
+  return (
+    <Notice tone={isInUse ? 'warn' : 'info'}>
+      {t('revoke.lastUsed', { when: format.relative(lastUsedAt, now) })}
+      {requests !== undefined &&
+        ` ${t('revoke.requestsLastDay', { count: requests, number: format.number(requests) })}`}
+    </Notice>
+  )
+}
+
+// Adds to a key's budget once, until its period ends.
+
+export function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { id, name, limit, resets_at: resetsAt, timezone } = keyInBrief
+  const [idempotencyKey] = useState(newIdempotencyKey)
+  const topUp = useChange(madeOldByKey, {
+    change: (body: TopUp) => call(keyRoutes.topUpKey, { params: { id }, body, idempotencyKey }),
+    said: (key) => t('topUp.done', { name, limit: format.money(key.limit ?? '0') }),
+    onDone: onClose,
+  })
+  const title = t('topUp.title', { name })
+  return <TopUpDialog {...{ title, limit: limit ?? '0', resetsAt, timezone, topUp, onClose }} />
+}
+
+// Starts a new period for a key now. The ledger keeps what was spent.
+
+export function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const [reason, setReason] = useState('')
+  const [idempotencyKey] = useState(newIdempotencyKey)
+  const reset = useChange(madeOldByKey, {
+    change: () => call(keyRoutes.resetKey, { params: { id }, body: { reason }, idempotencyKey }),
+    said: () => t('reset.done', { name }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('reset.title', { name })}
+      action={t('reset.action')}
+      isDangerous
+      isReady={reason.trim() !== ''}
+      onConfirm={() => reset.mutate()}
+      onCancel={onClose}
+      isPending={reset.isPending}
+      error={reset.error}
+    >
+      <p>{t('reset.effect', { spent: format.money(spent) })}</p>
+      <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
+    </ConfirmDialog>
+  )
+}
+
+// Gives a key a new secret while the old one keeps working for a while; then shows the new one, once.
+
+const usual = 86_400
+
+export function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
+  const { id, name, masked, old_secret: older } = keyInBrief
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  const refresh = useRefreshKeys()
+  // Undefined while the custom overlap is invalid.
+  const [overlap, setOverlap] = useState<number | undefined>(usual)
+  const [idempotencyKey] = useState(newIdempotencyKey)
+  const rotate = useMutation({
+    mutationFn: () =>
+      call(keyRoutes.rotateKey, {
+        params: { id },
+        body: overlap === undefined ? {} : { overlap_seconds: overlap },
+        idempotencyKey,
+      }),
+    // Not awaited: showing the secret must not wait for the lists.
+    onSuccess: () => void refresh(),
+    // The secret leaves memory with the dialog.
+    gcTime: 0,
+  })
+  if (rotate.data) return <SecretDialog created={rotate.data} reason="rotated" onClose={onClose} />
+  return (
+    <ConfirmDialog
+      title={t('rotate.title', { name })}
+      action={t('rotate.action')}
+      isReady={overlap !== undefined}
+      onConfirm={() => rotate.mutate()}
+      onCancel={onClose}
+      isPending={rotate.isPending}
+      error={rotate.error}
+    >
+      <p>{t('rotate.effect')}</p>
+      {older && <Notice tone="warn">{t('rotate.endsAtOnce', { masked: older.masked })}</Notice>}
+      <OverlapField usual={usual} onChange={setOverlap} />
+      {overlap !== undefined && (
+        <p className="muted" role="status">
+          {overlap === 0
+            ? t('rotate.endsAtOnce', { masked })
+            : t('rotate.worksUntil', {
+                masked,
+                moment: format.dateTime(new Date(now + overlap * 1000).toISOString()),
+              })}
+        </p>
+      )}
+    </ConfirmDialog>
+  )
+}
+
+// How long the old secret keeps working: a preset, or a custom time of at most seven days.
+
+const offered = ['0', '900', '3600', '86400', '604800', 'own'] as const
+const units = { minutes: 60, hours: 3_600, days: 86_400 } as const
+type Unit = keyof typeof units
+const unitNames = Object.keys(units) as Unit[]
+
+type OverlapFieldProps = {
+  /** In seconds, one of the presets. */
+  readonly usual: number
+  /** In seconds; undefined if the input is invalid. */
+  readonly onChange: (seconds: number | undefined) => void
+}
+
+export function OverlapField({ usual, onChange }: OverlapFieldProps) {
+  const { t } = useTranslation()
+  const [choice, setChoice] = useState(String(usual))
+  const [typed, setTyped] = useState('')
+  const [unit, setUnit] = useState<Unit>('hours')
+  const change = (next: { choice?: string; typed?: string; unit?: Unit }) => {
+    const all = { choice, typed, unit, ...next }
+    setChoice(all.choice)
+    setTyped(all.typed)
+    setUnit(all.unit)
+    onChange(all.choice === 'own' ? secondsOf(all.typed, all.unit) : Number(all.choice))
+  }
+  const isWrong = typed !== '' && secondsOf(typed, unit) === undefined
+  return (
+    <>
+      <NativeSelect
+        label={t('rotate.overlap')}
+        data-autofocus
+        value={choice}
+        onChange={({ currentTarget }) => change({ choice: currentTarget.value })}
+        data={offered.map((value) => ({ value, label: t(`rotate.seconds.${value}`) }))}
+      />
+      {choice === 'own' && (
+        <Group align="flex-start" grow>
+          <TextInput
+            label={t('rotate.own')}
+            inputMode="numeric"
+            required
+            autoComplete="off"
+            value={typed}
+            error={isWrong && t('rotate.ownProblem')}
+            onChange={({ currentTarget }) => change({ typed: currentTarget.value })}
+          />
+          <NativeSelect
+            label={t('rotate.unit')}
+            value={unit}
+            onChange={({ currentTarget }) =>
+              change({ unit: unitNames.find((name) => name === currentTarget.value) ?? unit })
+            }
+            data={unitNames.map((value) => ({ value, label: t(`rotate.units.${value}`) }))}
+          />
+        </Group>
+      )}
+    </>
+  )
+}
+
+/** Whole numbers only: half an hour is thirty minutes. */
+function secondsOf(typed: string, unit: Unit): number | undefined {
+  const text = typed.trim()
+  const seconds = Number(text) * units[unit]
+  return /^[1-9]\d*$/.test(text) && seconds * 1_000 <= OVERLAP_MS_MAX ? seconds : undefined
+}
+
+// Ends the old secret of a rotated key early.
+
+export function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
+  const { t } = useTranslation()
+  const { id, name, old_secret: old } = keyInBrief
+  const end = useChange(madeOldByKey, {
+    change: () => call(keyRoutes.endOverlap, { params: { id } }),
+    said: () => t('endOverlap.done', { name }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('endOverlap.title', { name })}
+      action={t('endOverlap.action')}
+      isDangerous
+      onConfirm={() => end.mutate()}
+      onCancel={onClose}
+      isPending={end.isPending}
+      error={end.error}
+    >
+      <p>{t('endOverlap.effect', { masked: old?.masked ?? '' })}</p>
+    </ConfirmDialog>
+  )
+}
+
+// Makes a test call with an existing key.
+
+export function TestDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
+  const { t } = useTranslation()
+  return (
+    <Dialog onClose={onClose} title={t('testCall.title', { name })}>
+      <Stack>
+        <p>{t('testCall.about')}</p>
+        <TestCall id={id} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t('dialog.close')}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}

@@ -1,0 +1,332 @@
+// The keys as a table. Sorting, page and columns come from the address; the rows come from the gateway.
+import { Checkbox, Popover } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import type { KeyQuery } from '../../../../src/admin/contract/keys.ts'
+import { ENDPOINTS } from '../../../../src/core/endpoints.ts'
+import type { OptionalColumn } from '../../base/address.ts'
+import { keyQuery } from '../../base/queries.ts'
+import type { Translate } from '../../i18n/i18n.ts'
+import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { Moment } from '../../parts/cells.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { WarningIcon } from '../../parts/icons.tsx'
+import { BudgetMeter, Meter, Sparkline } from '../../parts/meters.tsx'
+import type { Selection } from './bulk-bar.tsx'
+import type { KeyAction } from './key-brief.tsx'
+import { KeyMenu, KeyStatus, useRateWords } from './key-brief.tsx'
+import styles from './key-table.module.css'
+
+type SortKey = KeyQuery['sort']
+type KeyColumn = Column<KeyRow, SortKey>
+
+type KeyTableProps = {
+  readonly rows: readonly KeyRow[] | undefined
+  readonly frame: FrameAnswer | undefined
+  readonly query: KeyQuery
+  readonly shown: readonly OptionalColumn[]
+  readonly isDense: boolean
+  readonly isFetching: boolean
+  /** Undefined for read-only roles. */
+  readonly selection: Selection | undefined
+  readonly onSort: (sort: SortKey, order: KeyQuery['order']) => void
+  readonly onAction: (action: KeyAction, row: KeyRow) => void
+}
+
+export function KeyTable(props: KeyTableProps) {
+  const { rows, query, isFetching, isDense, selection, onSort, onAction } = props
+  const { t } = useTranslation()
+  const columns = [
+    ...(selection ? [selectColumn(t, selection, rows ?? [])] : []),
+    ...dataColumns(t, props),
+    menuColumn(t, onAction),
+  ]
+  return (
+    <DataTable
+      caption={t('overview.caption')}
+      columns={columns}
+      rows={rows}
+      rowKey={(row) => row.id}
+      sort={{ by: query.sort, order: query.order }}
+      onSort={({ by, order }) => onSort(by, order)}
+      isSelected={selection && ((row) => selection.has(row.id))}
+      isFetching={isFetching}
+      isDense={isDense}
+      expectedRows={8}
+      expectedLines={3}
+    />
+  )
+}
+
+function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[]): KeyColumn {
+  const chosen = rows.filter((row) => selection.has(row.id)).length
+  return {
+    id: 'select',
+    header: t('overview.select'),
+    headerCell: (
+      <Checkbox
+        aria-label={t('overview.selectAll')}
+        checked={rows.length > 0 && chosen === rows.length}
+        indeterminate={chosen > 0 && chosen < rows.length}
+        onChange={({ currentTarget }) => selection.setMany(rows, currentTarget.checked)}
+      />
+    ),
+    card: 'hidden',
+    cell: (row) => (
+      <Checkbox
+        aria-label={t('overview.selectKey', { name: row.name })}
+        checked={selection.has(row.id)}
+        onChange={({ currentTarget }) => selection.setMany([row], currentTarget.checked)}
+      />
+    ),
+  }
+}
+
+function menuColumn(t: Translate, onAction: (action: KeyAction, row: KeyRow) => void): KeyColumn {
+  return {
+    id: 'menu',
+    header: t('overview.actions'),
+    hideHeader: true,
+    card: 'corner',
+    cell: (row) => <KeyMenu keyInBrief={row} onAction={(action) => onAction(action, row)} />,
+  }
+}
+
+function dataColumns(t: Translate, { frame, shown }: KeyTableProps): readonly KeyColumn[] {
+  const name: KeyColumn = {
+    id: 'name',
+    header: t('column.name'),
+    sort: 'name',
+    isRowHeader: true,
+    card: 'title',
+    cell: (row) => <NameCell row={row} />,
+  }
+  const status: KeyColumn = {
+    id: 'status',
+    header: t('column.status'),
+    sort: 'state',
+    card: 'plain',
+    cell: (row) => <KeyStatus keyInBrief={row} />,
+  }
+  const optional = optionalColumns(t, frame)
+  return [name, status, ...shown.map((column) => optional[column])]
+}
+
+function optionalColumns(
+  t: Translate,
+  frame: FrameAnswer | undefined,
+): Readonly<Record<OptionalColumn, KeyColumn>> {
+  const column = (id: OptionalColumn, more: Omit<KeyColumn, 'id' | 'header'>): KeyColumn => ({
+    id,
+    header: t(`column.${id}`),
+    firstOrder: 'desc',
+    ...more,
+  })
+  return {
+    budget: column('budget', { sort: 'percent', cell: (row) => <BudgetCell row={row} /> }),
+    frame: column('frame', {
+      sort: 'share',
+      cell: (row) => frame && <FrameCell row={row} frame={frame} />,
+    }),
+    models: column('models', { sort: 'models', cell: (row) => <ModelsCell row={row} /> }),
+    limits: column('limits', { cell: (row) => <LimitsCell row={row} /> }),
+    cost: column('cost', { sort: 'cost_7d', cell: (row) => <CostCell row={row} /> }),
+    last_used: column('last_used', {
+      sort: 'last_used_at',
+      cell: (row) => <MomentCell at={row.last_used_at} />,
+    }),
+    expires: column('expires', {
+      sort: 'expires_at',
+      cell: (row) => <MomentCell at={row.expires_at} />,
+    }),
+    owner: column('owner', {
+      sort: 'owner',
+      firstOrder: 'asc',
+      cell: (row) => <span className="break">{row.owner ?? '–'}</span>,
+    }),
+  }
+}
+
+// The cells of a key's row. Each states its numbers in words; a bar or a colour only repeats them.
+
+type CellProps = { readonly row: KeyRow }
+
+function NameCell({ row }: CellProps) {
+  const { t } = useTranslation()
+  const facts = [row.environment, row.owner, t(`mode.${row.mode}`)]
+    .filter((fact) => fact !== null)
+    .join(' · ')
+  return (
+    <div className={styles['title']}>
+      <Link to="/settings/api-access/$id" params={{ id: row.id }} className={styles['name']}>
+        {row.name}
+      </Link>
+      <code className={styles['sub']}>{row.masked}</code>
+      <span className={`${styles['sub']} ${styles['facts']}`} title={facts}>
+        {facts}
+      </span>
+    </div>
+  )
+}
+
+function BudgetCell({ row }: CellProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (row.limit === null)
+    return (
+      <div className={styles['budget']}>
+        {format.money(row.spent)}
+        <span className={styles['sub']}>{t('budget.noOwnLimit')}</span>
+      </div>
+    )
+  return (
+    <div className={styles['budget']}>
+      <span className={styles['amounts']}>
+        {t('budget.spentOf', { spent: format.money(row.spent), limit: format.money(row.limit) })}
+      </span>
+      <BudgetMeter
+        label={t('budget.ofKey', { name: row.name })}
+        spent={row.spent}
+        held={row.held}
+        limit={row.limit}
+        height={6}
+      />
+      <span className={styles['sub']}>{t(`periodShort.${row.period}`)}</span>
+    </div>
+  )
+}
+
+function FrameCell({ row, frame }: CellProps & { readonly frame: FrameAnswer }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const percent = format.percent(row.frame_share)
+  return (
+    <div className={styles['frame']}>
+      <span className={styles['amounts']}>{percent}</span>
+      <Meter
+        label={t('budget.partOfFrame', { name: row.name })}
+        valueText={t('budget.share', { percent })}
+        max={1}
+        tone="calm"
+        height={6}
+        segments={[
+          { kind: 'spent', value: Math.min(row.frame_share, 1) },
+          { kind: 'others', value: othersShare(row, frame) },
+        ]}
+      />
+      {row.frame_binds && (
+        <span className={styles['warn']}>
+          <WarningIcon size={13} />
+          {t('budget.frameBinds')}
+        </span>
+      )}
+    </div>
+  )
+}
+
+function othersShare(row: KeyRow, frame: FrameAnswer): number {
+  const all = Number(frame.spent) / Math.max(Number(frame.limit), Number.MIN_VALUE)
+  return Math.max(0, Math.min(all, 1) - row.frame_share)
+}
+
+function ModelsCell({ row }: CellProps) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <ListPopover label={t('models.count', { count: row.model_count })}>
+        <ModelList id={row.id} />
+      </ListPopover>
+      {row.unavailable_model_count > 0 && (
+        <div className={styles['warn']}>
+          <WarningIcon size={13} />
+          {t('models.unavailable', { count: row.unavailable_model_count })}
+        </div>
+      )}
+    </>
+  )
+}
+
+function ModelList({ id }: { readonly id: string }) {
+  const { t } = useTranslation()
+  const key = useQuery(keyQuery(id))
+  if (!key.data) return <>{t('loading')}</>
+  if (key.data.models.length === 0) return <>{t('models.none')}</>
+  return (
+    <ul className={styles['popList']}>
+      {key.data.models.map((model) => (
+        <li key={model}>{model}</li>
+      ))}
+    </ul>
+  )
+}
+
+function LimitsCell({ row }: CellProps) {
+  const { t } = useTranslation()
+  const rates = useRateWords()(row)
+  const all = row.permissions.length === ENDPOINTS.length
+  return (
+    <div className={styles['limits']}>
+      <ListPopover
+        label={
+          all
+            ? t('permissions.all')
+            : t('permissions.some', { count: row.permissions.length, of: ENDPOINTS.length })
+        }
+      >
+        <ul className={styles['popList']}>
+          {row.permissions.map((endpoint) => (
+            <li key={endpoint}>{t(`endpoint.${endpoint}`)}</li>
+          ))}
+        </ul>
+      </ListPopover>
+      <span className={`${styles['sub']} ${styles['rates']}`}>{rates ?? t('rates.none')}</span>
+    </div>
+  )
+}
+
+function CostCell({ row }: CellProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { days, total } = row.cost_7d
+  const summary = t('overview.costSummary', {
+    days: days.map((day) => (day === null ? t('noData') : format.money(day))).join(', '),
+  })
+  return (
+    <span className={styles['cost']}>
+      <Sparkline values={days.map((day) => Number(day ?? 0))} summary={summary} />
+      <span>{format.money(total)}</span>
+    </span>
+  )
+}
+
+function MomentCell({ at }: { readonly at: string | null }) {
+  const { t } = useTranslation()
+  if (at === null) return <span className="muted">{t('never')}</span>
+  return (
+    <span className={styles['moment']}>
+      <Moment at={at} />
+    </span>
+  )
+}
+
+type ListPopoverProps = { readonly label: string; readonly children: ReactNode }
+
+/** A few words that open into the whole list. */
+function ListPopover({ label, children }: ListPopoverProps) {
+  return (
+    <Popover withArrow trapFocus returnFocus>
+      <Popover.Target>
+        <button type="button" className={styles['plain']}>
+          {label}
+        </button>
+      </Popover.Target>
+      <Popover.Dropdown tabIndex={0} aria-label={label}>
+        {children}
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

@@ -1,0 +1,229 @@
+// The toolbar of the key list: search, filters, columns. Every choice is kept in the address, and every filter can be
+// removed.
+import { Button, Menu, NativeSelect, Popover, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode, SubmitEvent } from 'react'
+import { useState } from 'react'
+import { KEY_STATUSES } from '../../../../src/admin/contract/key.ts'
+import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
+import { KEY_MODES } from '../../../../src/core/limits.ts'
+import { columnsOf, FILTERS, OPTIONAL_COLUMNS, overviewSearch } from '../../base/address.ts'
+import type { Filter, OverviewSearch } from '../../base/address.ts'
+import { modelsQuery } from '../../base/queries.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
+import { useTyped } from '../../parts/filters.tsx'
+import { CrossIcon, SearchIcon } from '../../parts/icons.tsx'
+import styles from './key-toolbar.module.css'
+
+type KeyToolbarProps = {
+  readonly search: OverviewSearch
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+  readonly children?: ReactNode
+}
+
+export function KeyToolbar({ search, onChange, children }: KeyToolbarProps) {
+  return (
+    <div role="search">
+      <div className={styles['bar']}>
+        <SearchField value={search.search ?? ''} onChange={onChange} />
+        <FilterMenu search={search} onChange={onChange} />
+        <ViewMenu search={search} onChange={onChange} />
+        <div className={styles['end']}>{children}</div>
+      </div>
+      <FilterTokens search={search} onChange={onChange} />
+    </div>
+  )
+}
+
+type SearchFieldProps = {
+  readonly value: string
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+}
+
+function SearchField({ value, onChange }: SearchFieldProps) {
+  const { t } = useTranslation()
+  const { typed, type } = useTyped(value, (search) => onChange({ search }))
+  return (
+    <TextInput
+      className={styles['search']}
+      type="search"
+      data-shortcut="/"
+      aria-label={t('overview.search')}
+      placeholder={t('overview.searchHint')}
+      leftSection={<SearchIcon />}
+      maxLength={FILTER_LENGTH_MAX}
+      value={typed}
+      onChange={({ currentTarget }) => type(currentTarget.value)}
+    />
+  )
+}
+
+function FilterTokens({ search, onChange }: Omit<KeyToolbarProps, 'children'>) {
+  const { t } = useTranslation()
+  const chosen = FILTERS.filter((filter) => filter !== 'search' && search[filter] !== undefined)
+  if (chosen.length === 0) return null
+  return (
+    <div className={styles['tokens']}>
+      {chosen.map((filter) => {
+        const words = `${t(`filter.${filter}`)}: ${wordOf(filter)}`
+        return (
+          <span key={filter} className={styles['token']}>
+            <span>{words}</span>
+            <button
+              type="button"
+              aria-label={t('overview.removeFilter', { filter: words })}
+              onClick={() => onChange({ [filter]: undefined })}
+            >
+              <CrossIcon size={12} />
+            </button>
+          </span>
+        )
+      })}
+      <Button size="compact-sm" variant="subtle" onClick={() => onChange(noFilters)}>
+        {t('overview.clearFilters')}
+      </Button>
+    </div>
+  )
+
+  function wordOf(filter: Filter): string {
+    if (filter === 'status' && search.status) return t(`keyStatus.${search.status}`)
+    if (filter === 'concern' && search.concern) return t(`concern.${search.concern}`)
+    if (filter === 'used' && search.used) return t(`filter.usedWhen.${search.used}`)
+    if (filter === 'mode' && search.mode) return t(`mode.${search.mode}`)
+    return String(search[filter])
+  }
+}
+
+export const noFilters: Partial<OverviewSearch> = Object.fromEntries(
+  FILTERS.map((filter) => [filter, undefined]),
+)
+
+// The filters of the key list, in one small form.
+
+type FilterMenuProps = {
+  readonly search: OverviewSearch
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+}
+
+const uses = ['last_30_days', 'not_last_30_days'] as const
+const texts = ['owner', 'environment', 'tag'] as const
+
+function FilterMenu({ search, onChange }: FilterMenuProps) {
+  const { t } = useTranslation()
+  const [isOpen, setOpen] = useState(false)
+  const apply = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const given = [...new FormData(event.currentTarget)].map(([name, value]) => [
+      name,
+      value === '' ? undefined : value,
+    ])
+    onChange(overviewSearch.parse(Object.fromEntries(given)))
+    setOpen(false)
+  }
+  return (
+    <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus position="bottom-start">
+      <Popover.Target>
+        <Button variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {t('overview.filters')}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <form onSubmit={apply} className={styles['filters']}>
+          <FilterFields search={search} />
+          <Button type="submit">{t('overview.apply')}</Button>
+        </form>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+function FilterFields({ search }: { readonly search: OverviewSearch }) {
+  const { t } = useTranslation()
+  const models = useQuery(modelsQuery)
+  const any = { value: '', label: t('filter.any') }
+  return (
+    <>
+      <NativeSelect
+        name="status"
+        label={t('filter.status')}
+        defaultValue={search.status ?? ''}
+        data={[
+          { value: '', label: t('keyStatus.current') },
+          ...KEY_STATUSES.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
+        ]}
+      />
+      <NativeSelect
+        name="used"
+        label={t('filter.used')}
+        defaultValue={search.used ?? ''}
+        data={[any, ...uses.map((value) => ({ value, label: t(`filter.usedWhen.${value}`) }))]}
+      />
+      <NativeSelect
+        name="mode"
+        label={t('filter.mode')}
+        defaultValue={search.mode ?? ''}
+        data={[any, ...KEY_MODES.map((value) => ({ value, label: t(`mode.${value}`) }))]}
+      />
+      <NativeSelect
+        name="model"
+        label={t('filter.model')}
+        error={models.isError && t('picker.failed')}
+        defaultValue={search.model ?? ''}
+        data={[any, ...(models.data ?? []).map(({ id }) => ({ value: id, label: id }))]}
+      />
+      {texts.map((name) => (
+        <TextInput
+          key={name}
+          name={name}
+          label={t(`filter.${name}`)}
+          maxLength={FILTER_LENGTH_MAX}
+          defaultValue={search[name] ?? ''}
+        />
+      ))}
+    </>
+  )
+}
+
+// The visible columns of the list and the density of its rows.
+
+type ViewMenuProps = {
+  readonly search: OverviewSearch
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+}
+
+function ViewMenu({ search, onChange }: ViewMenuProps) {
+  const { t } = useTranslation()
+  const shown = columnsOf(search)
+  return (
+    <Menu closeOnItemClick={false} position="bottom-start">
+      <Menu.Target>
+        <Button variant="default">{t('overview.view')}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t('overview.columns')}</Menu.Label>
+        {OPTIONAL_COLUMNS.map((column) => (
+          <Menu.CheckboxItem
+            key={column}
+            checked={shown.includes(column)}
+            onChange={(isChecked) =>
+              onChange({
+                columns: OPTIONAL_COLUMNS.filter((each) =>
+                  each === column ? isChecked : shown.includes(each),
+                ),
+              })
+            }
+          >
+            {t(`column.${column}`)}
+          </Menu.CheckboxItem>
+        ))}
+        <Menu.Divider />
+        <Menu.CheckboxItem
+          checked={search.dense === true}
+          onChange={(isChecked) => onChange({ dense: isChecked ? true : undefined })}
+        >
+          {t('overview.dense')}
+        </Menu.CheckboxItem>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,294 @@
+// Settings → API access: the frame above all keys, and every key with its limits, spending and state.
+import { Button, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import { KEY_CONCERNS, keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import type { KeyPage } from '../../../../src/admin/contract/keys.ts'
+import { columnsOf, FILTERS, keyQueryOf, perPage } from '../../base/address.ts'
+import type { OverviewSearch } from '../../base/address.ts'
+import { addressOf } from '../../base/api.ts'
+import { keysQuery } from '../../base/queries.ts'
+import { useSession } from '../../base/session.ts'
+import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { FrameCard, FrameExhausted } from '../../parts/budgets.tsx'
+import { Pager } from '../../parts/data-table.tsx'
+import { CsvButton } from '../../parts/filters.tsx'
+import { KeyIcon, PlusIcon, SearchIcon } from '../../parts/icons.tsx'
+import { EmptyState, ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { dialogOnDemand } from '../../parts/on-demand.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { BulkBar, useSelection } from './bulk-bar.tsx'
+import type { KeyAction } from './key-brief.tsx'
+import { Freshness } from './key-brief.tsx'
+import { KeyTable } from './key-table.tsx'
+import { KeyToolbar, noFilters } from './key-toolbar.tsx'
+import styles from './overview.module.css'
+
+// Loaded when the frame is edited: most visits only look.
+const EditFrameDialog = dialogOnDemand(
+  async () => (await import('../frame/edit-frame-dialog.tsx')).EditFrameDialog,
+)
+
+// Loaded with the first action.
+const KeyDialogs = dialogOnDemand(async () => (await import('./key-dialogs.tsx')).KeyDialogs)
+
+const route = getRouteApi('/app/settings/api-access/')
+
+export function OverviewPage() {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const search = route.useSearch()
+  const keys = useKeys(search)
+  const page = keys.data
+  const navigate = route.useNavigate()
+  // Kept here rather than in the list: a key that leaves the list must not take its new secret with it.
+  const [open, setOpen] = useState<{ readonly action: KeyAction; readonly row: KeyRow }>()
+  const change = (next: Partial<OverviewSearch>) =>
+    void navigate({ search: (old) => ({ ...old, page: undefined, ...next }), replace: true })
+  return (
+    <>
+      <OverviewHeader search={search} />
+      <Stack gap="lg">
+        {page && <FrameExhausted frame={page.frame} />}
+        {page && (
+          <FrameCard
+            frame={page.frame}
+            isStale={keys.isError}
+            actions={may('configuration:manage') && <EditFrame frame={page.frame} />}
+          />
+        )}
+        {!page && !keys.isError && <Loading lines={1} height={178} />}
+        {keys.error && (
+          <ErrorAlert
+            title={page ? t('overview.stale') : t('overview.failed')}
+            error={keys.error}
+            onRetry={() => void keys.refetch()}
+          />
+        )}
+        {page?.counts.all === 0 ? (
+          <NoKeys />
+        ) : (
+          (page || !keys.isError) && (
+            <KeyList
+              search={search}
+              keys={keys}
+              onChange={change}
+              onAction={(action, row) => setOpen({ action, row })}
+            />
+          )
+        )}
+      </Stack>
+      {open && (
+        <KeyDialogs
+          action={open.action}
+          keyInBrief={open.row}
+          onAction={(action) => setOpen({ ...open, action })}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+function EditFrame({ frame }: { readonly frame: FrameAnswer }) {
+  const { t } = useTranslation()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button variant="default" size="compact-sm" onClick={() => setOpen(true)}>
+        {t('framePage.edit')}
+      </Button>
+      {isOpen && <EditFrameDialog frame={frame} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+type KeyListProps = {
+  readonly search: OverviewSearch
+  readonly keys: ReturnType<typeof useKeys>
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+  readonly onAction: (action: KeyAction, row: KeyRow) => void
+}
+
+function useKeys(search: OverviewSearch) {
+  return useQuery(keysQuery(keyQueryOf(search)))
+}
+
+function KeyList({ search, keys, onChange, onAction }: KeyListProps) {
+  const { may } = useSession()
+  const selection = useSelection()
+  const page = keys.data
+  return (
+    <section>
+      <Stack gap="md">
+        <ConcernChips
+          counts={page?.counts}
+          pressed={search.concern}
+          onPress={(concern) => onChange({ concern })}
+        />
+        <KeyToolbar search={search} onChange={onChange}>
+          {page && (
+            <Freshness
+              asOf={page.as_of}
+              isFetching={keys.isFetching}
+              onRefresh={() => void keys.refetch()}
+            />
+          )}
+        </KeyToolbar>
+        <BulkBar selection={selection} />
+        {page?.total === 0 ? (
+          <NoMatch search={search} onChange={onChange} />
+        ) : (
+          <KeyTable
+            rows={page?.keys}
+            frame={page?.frame}
+            query={keyQueryOf(search)}
+            shown={columnsOf(search)}
+            isDense={search.dense === true}
+            isFetching={keys.isPlaceholderData}
+            selection={may('configuration:manage') ? selection : undefined}
+            onSort={(sort, order) => onChange({ sort, order })}
+            onAction={onAction}
+          />
+        )}
+      </Stack>
+      {page && page.total > 0 && (
+        <Pager
+          page={page.page}
+          perPage={perPage}
+          total={page.total}
+          onPage={(next) => onChange({ page: next })}
+        />
+      )}
+    </section>
+  )
+}
+
+function OverviewHeader({ search }: { readonly search: OverviewSearch }) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const { page: _page, per_page: _perPage, ...filters } = keyQueryOf(search)
+  return (
+    <PageHeader
+      title={t('nav.apiAccess')}
+      about={t('overview.about')}
+      actions={
+        <>
+          <CsvButton href={addressOf(keyRoutes.exportKeys, { query: filters })} name="keys.csv" />
+          {may('configuration:manage') && <CreateButton />}
+        </>
+      }
+    />
+  )
+}
+
+function CreateButton() {
+  const { t } = useTranslation()
+  return (
+    <Button
+      component={Link}
+      to="/settings/api-access/new"
+      leftSection={<PlusIcon />}
+      data-shortcut="c"
+    >
+      {t('overview.create')}
+    </Button>
+  )
+}
+
+function NoKeys() {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  return (
+    <div className="card">
+      <EmptyState
+        icon={<KeyIcon size={22} />}
+        title={t('overview.none')}
+        actions={may('configuration:manage') && <CreateButton />}
+      >
+        {t('overview.noneAbout')}
+      </EmptyState>
+    </div>
+  )
+}
+
+type NoMatchProps = Pick<KeyListProps, 'search' | 'onChange'>
+
+function NoMatch({ search, onChange }: NoMatchProps) {
+  const { t } = useTranslation()
+  const filters = FILTERS.filter((filter) => search[filter] !== undefined)
+  if (filters.length === 0) return <AllRevoked onShow={() => onChange({ status: 'revoked' })} />
+  return (
+    <div className="card">
+      <EmptyState
+        icon={<SearchIcon size={22} />}
+        title={t('overview.noMatch')}
+        actions={
+          <Button variant="default" onClick={() => onChange(noFilters)}>
+            {t('overview.clearFilters')}
+          </Button>
+        }
+      >
+        {t('overview.noMatchAbout', {
+          filters: filters.map((filter) => t(`filter.${filter}`)).join(', '),
+        })}
+      </EmptyState>
+    </div>
+  )
+}
+
+/** Every key is revoked, and the list hides revoked keys by default. */
+function AllRevoked({ onShow }: { readonly onShow: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <div className="card">
+      <EmptyState
+        icon={<KeyIcon size={22} />}
+        title={t('overview.allRevoked')}
+        actions={
+          <Button variant="default" onClick={onShow}>
+            {t('overview.showRevoked')}
+          </Button>
+        }
+      >
+        {t('overview.allRevokedAbout')}
+      </EmptyState>
+    </div>
+  )
+}
+
+// Counts of the keys that need attention, by reason; pressing one filters the list.
+
+type Concern = (typeof KEY_CONCERNS)[number]
+
+type ConcernChipsProps = {
+  /** Undefined until they are known. */
+  readonly counts: KeyPage['counts'] | undefined
+  readonly pressed: Concern | undefined
+  readonly onPress: (concern: Concern | undefined) => void
+}
+
+export function ConcernChips({ counts, pressed, onPress }: ConcernChipsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <div className={styles['chips']} role="group" aria-label={t('overview.concerns')}>
+      {KEY_CONCERNS.map((concern) => (
+        <button
+          key={concern}
+          type="button"
+          className={styles['chip']}
+          data-count={counts?.[concern]}
+          aria-pressed={pressed === concern}
+          onClick={() => onPress(pressed === concern ? undefined : concern)}
+        >
+          {t(`concern.${concern}`)}
+          <strong>{counts ? format.number(counts[concern]) : '–'}</strong>
+        </button>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,298 @@
+// Invites someone: by mail, or with a link to pass on if no mail server is configured.
+import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ReactNode } from 'react'
+import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
+import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
+import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
+import { call, problemOf, unplaced } from '../../base/api.ts'
+import { sessionQuery, useSession } from '../../base/session.ts'
+import { useFormat, useRoleName, useTranslation } from '../../i18n/i18n.ts'
+import { useChange } from '../../parts/changes.tsx'
+import { CopyBlock } from '../../parts/copy.tsx'
+import { ConfirmDialog, Dialog, OnceDialog } from '../../parts/dialogs.tsx'
+import { Notice } from '../../parts/notices.tsx'
+
+type InviteDialogProps = {
+  readonly onInvited: (person: PersonAnswer, link: SentLink) => void
+  readonly onClose: () => void
+}
+
+export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
+  const { t } = useTranslation()
+  const [email, setEmail] = useState('')
+  const [name, setName] = useState('')
+  const [role, setRole] = useState('viewer')
+  const invite = useChange(madeOldByPeople, {
+    change: () =>
+      call(peopleRoutes.invitePerson, {
+        body: { email: email.trim(), name: name.trim() === '' ? undefined : name.trim(), role },
+      }),
+    onAnswer: ({ person, link }) => onInvited(person, link),
+  })
+  const problem = (field: string) => problemOf(invite.error, field)
+  return (
+    <ConfirmDialog
+      title={t('people.inviteTitle')}
+      action={t('people.invite')}
+      isReady={email.trim() !== ''}
+      isPending={invite.isPending}
+      error={unplaced(invite.error, ['email', 'name', 'role'])}
+      onConfirm={() => invite.mutate()}
+      onCancel={onClose}
+    >
+      <TextInput
+        label={t('signIn.email')}
+        type="email"
+        required
+        data-autofocus
+        autoComplete="off"
+        value={email}
+        error={problem('email')}
+        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+      />
+      <TextInput
+        label={t('people.name')}
+        autoComplete="off"
+        maxLength={PERSON_NAME_LENGTH_MAX}
+        value={name}
+        error={problem('name')}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <RoleSelect value={role} onChange={setRole} error={problem('role')} />
+    </ConfirmDialog>
+  )
+}
+
+// Edits a person's name, e-mail address or role.
+
+type EditPersonDialogProps = { readonly person: PersonAnswer; readonly onClose: () => void }
+
+export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
+  const { t } = useTranslation()
+  const [name, setName] = useState(person.name)
+  const [email, setEmail] = useState(person.email)
+  const [role, setRole] = useState(person.role.id)
+  const { person: self } = useSession()
+  const isMoved = email.trim() !== person.email
+  const isWhole = name.trim() !== '' && email.trim() !== ''
+  const save = useChange([...madeOldByPeople, sessionQuery.queryKey], {
+    change: () =>
+      call(peopleRoutes.changePerson, {
+        params: { id: person.id },
+        body: {
+          ...(name === person.name ? {} : { name }),
+          ...(isMoved ? { email: email.trim() } : {}),
+          ...(role === person.role.id ? {} : { role }),
+        },
+      }),
+    said: () => t('people.saved', { name }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('people.editTitle', { name: person.email })}
+      action={t('keyForm.save')}
+      isReady={isWhole && (isMoved || name !== person.name || role !== person.role.id)}
+      isPending={save.isPending}
+      error={unplaced(save.error, ['name', 'email', 'role'])}
+      onConfirm={() => save.mutate()}
+      onCancel={onClose}
+    >
+      <TextInput
+        label={t('people.name')}
+        required
+        data-autofocus
+        maxLength={PERSON_NAME_LENGTH_MAX}
+        value={name}
+        error={problemOf(save.error, 'name')}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <TextInput
+        label={t('signIn.email')}
+        description={person.id === self?.id ? t('people.ownEmail') : undefined}
+        type="email"
+        required
+        disabled={person.id === self?.id}
+        autoComplete="off"
+        value={email}
+        error={problemOf(save.error, 'email')}
+        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+      />
+      {isMoved && <Notice tone="warn">{t('people.emailEffect')}</Notice>}
+      <RoleSelect value={role} onChange={setRole} error={problemOf(save.error, 'role')} />
+    </ConfirmDialog>
+  )
+}
+
+// Confirms an action on a person's account, and says what it will do.
+
+export type PersonAction =
+  | 'invite'
+  | 'password'
+  | 'twoFactor'
+  | 'unlink'
+  | 'signOut'
+  | 'block'
+  | 'unblock'
+  | 'remove'
+
+export const isDangerous: Readonly<Record<PersonAction, boolean>> = {
+  invite: false,
+  password: false,
+  twoFactor: true,
+  unlink: true,
+  signOut: true,
+  block: true,
+  unblock: false,
+  remove: true,
+}
+
+type PersonActionDialogProps = {
+  readonly person: PersonAnswer
+  readonly action: PersonAction
+  readonly onLink: (link: SentLink) => void
+  readonly onClose: () => void
+}
+
+export function PersonActionDialog(props: PersonActionDialogProps) {
+  const { person, action, onLink, onClose } = props
+  const { t } = useTranslation()
+  const name = person.name || person.email
+  const act = useChange(madeOldByPeople, {
+    change: () => run(action, person.id),
+    said: () => t(`people.action.${action}.done`, { name }),
+    onAnswer: (link) => link && onLink(link),
+    onDone: (link) => {
+      if (!link) onClose()
+    },
+  })
+  return (
+    <ConfirmDialog
+      title={t(`people.action.${action}.title`, { name })}
+      action={t(`people.action.${action}.label`)}
+      isDangerous={isDangerous[action]}
+      isPending={act.isPending}
+      error={act.error}
+      onConfirm={() => act.mutate()}
+      onCancel={onClose}
+    >
+      <p>{t(`people.action.${action}.effect`)}</p>
+    </ConfirmDialog>
+  )
+}
+
+/** Returns the link to pass on, if the action creates one. */
+async function run(action: PersonAction, id: string): Promise<SentLink | undefined> {
+  const sent = { params: { id } }
+  switch (action) {
+    case 'invite':
+      return call(peopleRoutes.inviteAgain, sent)
+    case 'password':
+      return call(peopleRoutes.resetPassword, sent)
+    case 'twoFactor':
+      await call(peopleRoutes.resetTwoFactor, sent)
+      return undefined
+    case 'unlink':
+      await call(peopleRoutes.unlinkPerson, sent)
+      return undefined
+    case 'signOut':
+      await call(peopleRoutes.signOutPerson, sent)
+      return undefined
+    case 'block':
+      await call(peopleRoutes.blockPerson, sent)
+      return undefined
+    case 'unblock':
+      await call(peopleRoutes.unblockPerson, sent)
+      return undefined
+    case 'remove':
+      await call(peopleRoutes.removePerson, sent)
+      return undefined
+  }
+}
+
+// A one-time link: says that it was mailed, or shows it once to pass on.
+
+type LinkDialogProps = {
+  readonly person: PersonAnswer
+  readonly link: SentLink
+  readonly onClose: () => void
+}
+
+export function LinkDialog({ person, link, onClose }: LinkDialogProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const title = t('people.linkTitle', { name: person.name || person.email })
+  const expiry = (
+    <p className="muted">{t('people.linkExpires', { moment: format.dateTime(link.expires_at) })}</p>
+  )
+  const { url } = link
+  if (url === null)
+    return (
+      <Dialog title={title} onClose={onClose}>
+        <Stack>
+          <Notice tone="good">{t('people.linkMailed', { email: person.email })}</Notice>
+          {expiry}
+          <Group justify="flex-end">
+            <Button onClick={onClose}>{t('secret.done')}</Button>
+          </Group>
+        </Stack>
+      </Dialog>
+    )
+  return (
+    <OnceDialog title={title} loss={t('once.link')} onClose={onClose}>
+      {(onCopied) => (
+        <>
+          <Notice tone="warn" title={t('people.linkOnce')}>
+            {t('people.linkPassOn', { email: person.email })}
+          </Notice>
+          <CopyBlock label={t('people.link')} text={url} onCopied={onCopied} />
+          {expiry}
+        </>
+      )}
+    </OnceDialog>
+  )
+}
+
+// Chooses a role. The gateway decides which roles the reader may grant.
+
+type RoleSelectProps = {
+  readonly value: string
+  readonly onChange: (role: string) => void
+  readonly error?: ReactNode
+}
+
+function RoleSelect({ value, onChange, error }: RoleSelectProps) {
+  const { t } = useTranslation()
+  const roleName = useRoleName()
+  const { data: roles = [], isError } = useQuery(rolesQuery)
+  const permissions = roles.find(({ id }) => id === value)?.permissions ?? []
+  return (
+    <NativeSelect
+      label={t('people.role')}
+      required
+      value={value}
+      error={isError ? t('roles.failed') : error}
+      description={permissions.map((each) => t(`permission.${each}`)).join(', ')}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      data={roles.map((role) => ({ value: role.id, label: roleName(role) }))}
+    />
+  )
+}
+
+// Queries for people and roles.
+
+export const peopleQuery = queryOptions({
+  queryKey: ['people'],
+  queryFn: async ({ signal }) => (await call(peopleRoutes.listPeople, { signal })).people,
+})
+
+export const rolesQuery = queryOptions({
+  queryKey: ['roles'],
+  queryFn: async ({ signal }) => (await call(peopleRoutes.listRoles, { signal })).roles,
+})
+
+/** Queries that a change of people or roles makes stale. */
+export const madeOldByPeople = [['people'], ['roles'], ['audit']] as const

@@ -1,0 +1,280 @@
+// Every role and its permissions, as a matrix, or as a list where a matrix would not fit; custom roles can be created,
+// edited and removed.
+import { Box, Button, Checkbox, Input, Menu, Stack, TextInput } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { peopleRoutes, ROLE_NAME_LENGTH_MAX } from '../../../../src/admin/contract/people.ts'
+import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
+import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
+import type { Permission } from '../../../../src/admin/contract/permissions.ts'
+import { call, problemOf, unplaced } from '../../base/api.ts'
+import { sessionQuery, useSession } from '../../base/session.ts'
+import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
+import { ActionMenu } from '../../parts/cells.tsx'
+import { useChange } from '../../parts/changes.tsx'
+import { useHiddenSides } from '../../parts/data-table.tsx'
+import { ConfirmDialog } from '../../parts/dialogs.tsx'
+import { CheckIcon, PlusIcon } from '../../parts/icons.tsx'
+import { ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import shadows from '../../parts/side-shadows.module.css'
+import { madeOldByPeople, rolesQuery } from './person-dialogs.tsx'
+import styles from './roles.module.css'
+
+type Open = { readonly action: 'edit' | 'remove'; readonly role: RoleAnswer } | 'new'
+
+export function RolesPage() {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const roles = useQuery(rolesQuery)
+  const [open, setOpen] = useState<Open>()
+  const close = () => setOpen(undefined)
+  return (
+    <>
+      <PageHeader
+        title={t('nav.roles')}
+        about={t('roles.about')}
+        actions={
+          may('people:manage') && (
+            <Button leftSection={<PlusIcon />} onClick={() => setOpen('new')}>
+              {t('roles.create')}
+            </Button>
+          )
+        }
+      />
+      {roles.error && !roles.data && (
+        <ErrorAlert
+          title={t('roles.failed')}
+          error={roles.error}
+          onRetry={() => void roles.refetch()}
+        />
+      )}
+      {roles.isPending && <Loading lines={6} height={40} />}
+      {roles.data && <Roles roles={roles.data} onOpen={setOpen} />}
+      {open === 'new' && <RoleDialog onClose={close} />}
+      {typeof open === 'object' && open.action === 'edit' && (
+        <RoleDialog role={open.role} onClose={close} />
+      )}
+      {typeof open === 'object' && open.action === 'remove' && (
+        <RemoveRoleDialog role={open.role} onClose={close} />
+      )}
+    </>
+  )
+}
+
+type RoleMatrixProps = {
+  readonly roles: readonly RoleAnswer[]
+  readonly onOpen: (open: Open) => void
+}
+
+function Roles(props: RoleMatrixProps) {
+  const isNarrow = useMediaQuery('(max-width: 47.99rem)', false, { getInitialValueInEffect: false })
+  return isNarrow ? <RoleCards {...props} /> : <RoleMatrix {...props} />
+}
+
+/** One card per role, like other tables on a narrow screen. */
+function RoleCards({ roles, onOpen }: RoleMatrixProps) {
+  const { t } = useTranslation()
+  return roles.map((role) => (
+    <section key={role.id} className={`card ${styles['card']}`}>
+      <h2>
+        <RoleHead role={role} onOpen={onOpen} />
+      </h2>
+      <ul>
+        {PERMISSIONS.map((permission) => (
+          <li key={permission}>
+            <span>
+              {t(`permission.${permission}`)}
+              <small>{t(`roles.means.${permission}`)}</small>
+            </span>
+            <Holds isHeld={role.permissions.includes(permission)} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  ))
+}
+
+/** Permissions down, roles across. With many roles it scrolls, so it must be focusable from the keyboard. */
+function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
+  const { t } = useTranslation()
+  const { ref, hidden } = useHiddenSides()
+  return (
+    <div className={`${styles['frame']} ${shadows['box']}`} data-hidden={hidden}>
+      <div
+        ref={ref}
+        className={styles['scroll']}
+        tabIndex={0}
+        role="group"
+        aria-label={t('roles.caption')}
+      >
+        <table className={styles['matrix']}>
+          <caption className="visually-hidden">{t('roles.caption')}</caption>
+          <thead>
+            <tr>
+              <th scope="col" data-edge="start">
+                {t('roles.permission')}
+              </th>
+              {roles.map((role) => (
+                <th key={role.id} scope="col">
+                  <RoleHead role={role} onOpen={onOpen} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {PERMISSIONS.map((permission) => (
+              <tr key={permission}>
+                <th scope="row" data-edge="start">
+                  {t(`permission.${permission}`)}
+                  <small>{t(`roles.means.${permission}`)}</small>
+                </th>
+                {roles.map((role) => (
+                  <td key={role.id}>
+                    <Holds isHeld={role.permissions.includes(permission)} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  )
+}
+
+type RoleProps = Omit<RoleMatrixProps, 'roles'> & { readonly role: RoleAnswer }
+
+function RoleHead({ role, onOpen }: RoleProps) {
+  const { t } = useTranslation()
+  const roleName = useRoleName()
+  const { may } = useSession()
+  return (
+    <>
+      <span className={styles['role']}>
+        <span>{roleName(role)}</span>
+        {!role.built_in && may('people:manage') && <RoleMenu role={role} onOpen={onOpen} />}
+      </span>
+      <small>
+        {t(role.built_in ? 'roles.builtIn' : 'roles.own')} ·{' '}
+        {t('roles.people', { count: role.people })}
+      </small>
+    </>
+  )
+}
+
+function Holds({ isHeld }: { readonly isHeld: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <span className={styles['holds']} data-held={isHeld}>
+      {isHeld ? <CheckIcon size={18} /> : <span aria-hidden="true">–</span>}
+      <span className="visually-hidden">{t(isHeld ? 'changes.yes' : 'changes.no')}</span>
+    </span>
+  )
+}
+
+function RoleMenu({ role, onOpen }: RoleProps) {
+  const { t } = useTranslation()
+  return (
+    <ActionMenu name={role.name}>
+      <Menu.Item onClick={() => onOpen({ action: 'edit', role })}>{t('action.edit')}</Menu.Item>
+      <Menu.Item c="var(--tg-bad)" onClick={() => onOpen({ action: 'remove', role })}>
+        {t('roles.remove')}
+      </Menu.Item>
+    </ActionMenu>
+  )
+}
+
+type RemoveRoleDialogProps = { readonly role: RoleAnswer; readonly onClose: () => void }
+
+function RemoveRoleDialog({ role, onClose }: RemoveRoleDialogProps) {
+  const { t } = useTranslation()
+  const remove = useChange(madeOldByPeople, {
+    change: () => call(peopleRoutes.removeRole, { params: { id: role.id } }),
+    said: () => t('roles.removed', { name: role.name }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('roles.removeTitle', { name: role.name })}
+      action={t('roles.remove')}
+      isDangerous
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+      onCancel={onClose}
+    >
+      <p>{t('roles.removeEffect')}</p>
+    </ConfirmDialog>
+  )
+}
+
+// Creates or edits a custom role. Nobody can grant a permission they lack, so those cannot be chosen.
+
+type RoleDialogProps = { readonly role?: RoleAnswer; readonly onClose: () => void }
+
+export function RoleDialog({ role, onClose }: RoleDialogProps) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const [name, setName] = useState(role?.name ?? '')
+  const [held, setHeld] = useState<readonly Permission[]>(role?.permissions ?? [])
+  const wanted = { name: name.trim(), permissions: [...held] }
+  const isChanged = !role || Object.keys(changeOf(role, wanted)).length > 0
+  const save = useChange([...madeOldByPeople, sessionQuery.queryKey], {
+    change: () =>
+      role
+        ? call(peopleRoutes.changeRole, { params: { id: role.id }, body: changeOf(role, wanted) })
+        : call(peopleRoutes.createRole, { body: wanted }),
+    said: () => t('roles.saved', { name }),
+    onDone: onClose,
+  })
+  const toggle = (permission: Permission, isHeld: boolean) =>
+    setHeld(PERMISSIONS.filter((each) => (each === permission ? isHeld : held.includes(each))))
+  return (
+    <ConfirmDialog
+      title={role ? t('roles.editTitle', { name: role.name }) : t('roles.create')}
+      action={role ? t('keyForm.save') : t('roles.create')}
+      isReady={wanted.name !== '' && isChanged}
+      isPending={save.isPending}
+      error={unplaced(save.error, ['name'])}
+      onConfirm={() => save.mutate()}
+      onCancel={onClose}
+    >
+      <TextInput
+        label={t('people.name')}
+        required
+        data-autofocus
+        maxLength={ROLE_NAME_LENGTH_MAX}
+        value={name}
+        error={problemOf(save.error, 'name')}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <Stack gap="xs" component="fieldset" bd={0} p={0} m={0}>
+        <Box component="legend" p={0}>
+          <Input.Label labelElement="div">{t('roles.permissions')}</Input.Label>
+        </Box>
+        {PERMISSIONS.map((permission) => (
+          <Checkbox
+            key={permission}
+            label={t(`permission.${permission}`)}
+            description={may(permission) ? t(`roles.means.${permission}`) : t('roles.notYours')}
+            checked={held.includes(permission)}
+            disabled={!may(permission) && !held.includes(permission)}
+            onChange={({ currentTarget }) => toggle(permission, currentTarget.checked)}
+          />
+        ))}
+      </Stack>
+    </ConfirmDialog>
+  )
+}
+
+type Wanted = { readonly name: string; readonly permissions: Permission[] }
+
+/** Only the fields that differ, so that two people who change different fields do not undo each other. */
+function changeOf(role: RoleAnswer, { name, permissions }: Wanted): Partial<Wanted> {
+  const isSame =
+    permissions.length === role.permissions.length &&
+    permissions.every((each) => role.permissions.includes(each))
+  return { ...(name === role.name ? {} : { name }), ...(isSame ? {} : { permissions }) }
+}

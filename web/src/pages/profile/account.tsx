@@ -1,0 +1,168 @@
+// The reader's account and permissions.
+import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { SubmitEvent } from 'react'
+import type { z } from 'zod'
+import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import type { profile as profileAnswer } from '../../../../src/admin/contract/profile.ts'
+import {
+  PASSWORD_LENGTH_MIN,
+  PERSON_NAME_LENGTH_MAX,
+} from '../../../../src/admin/contract/sign-in.ts'
+import { call, problemOf, unplaced } from '../../base/api.ts'
+import { sessionQuery } from '../../base/session.ts'
+import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
+import { useChange } from '../../parts/changes.tsx'
+import { ConfirmDialog } from '../../parts/dialogs.tsx'
+import { ErrorAlert } from '../../parts/notices.tsx'
+import { Card, CurrentPassword } from './card.tsx'
+import styles from './profile.module.css'
+
+export function AccountCard({ profile }: { readonly profile: z.output<typeof profileAnswer> }) {
+  const { t } = useTranslation()
+  const roleName = useRoleName()
+  const [name, setName] = useState(profile.name)
+  const [isMoving, setMoving] = useState(false)
+  const save = useChange([['profile'], sessionQuery.queryKey], {
+    change: () => call(profileRoutes.changeProfile, { body: { name } }),
+    said: () => t('profile.nameSaved'),
+  })
+  const failure = unplaced(save.error, ['name'])
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <Card
+      title={profile.email}
+      about={t('profile.role', {
+        role: roleName(profile.role),
+        permissions: profile.permissions.map((each) => t(`permission.${each}`)).join(', '),
+      })}
+      actions={
+        profile.has_password && (
+          <Button variant="default" onClick={() => setMoving(true)}>
+            {t('profile.changeEmail')}
+          </Button>
+        )
+      }
+    >
+      {isMoving && <EmailDialog current={profile.email} onClose={() => setMoving(false)} />}
+      {failure && <ErrorAlert title={t('dialog.failed')} error={failure} />}
+      <form className={styles['form']} onSubmit={submit}>
+        <TextInput
+          label={t('link.name')}
+          required
+          maxLength={PERSON_NAME_LENGTH_MAX}
+          autoComplete="name"
+          value={name}
+          error={problemOf(save.error, 'name')}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <Button
+          type="submit"
+          variant="default"
+          loading={save.isPending}
+          disabled={name.trim() === '' || name === profile.name}
+        >
+          {t('keyForm.save')}
+        </Button>
+      </form>
+    </Card>
+  )
+}
+
+// Changes the address for signing in; the password proves who is asking.
+
+type EmailDialogProps = { readonly current: string; readonly onClose: () => void }
+
+function EmailDialog({ current, onClose }: EmailDialogProps) {
+  const { t } = useTranslation()
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const change = useChange([['profile'], sessionQuery.queryKey], {
+    change: () => call(profileRoutes.changeEmail, { body: { email: email.trim(), password } }),
+    said: (changed) => t('profile.emailChanged', { email: changed.email }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('profile.changeEmail')}
+      action={t('profile.changeEmail')}
+      isReady={email.trim() !== '' && email.trim() !== current && password !== ''}
+      isPending={change.isPending}
+      error={unplaced(change.error, ['email', 'password'])}
+      onConfirm={() => change.mutate()}
+      onCancel={onClose}
+    >
+      <p>{t('profile.changeEmailAbout')}</p>
+      <TextInput
+        label={t('profile.newEmail')}
+        type="email"
+        required
+        data-autofocus
+        autoComplete="email"
+        value={email}
+        error={problemOf(change.error, 'email')}
+        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+      />
+      <CurrentPassword
+        value={password}
+        error={problemOf(change.error, 'password')}
+        onType={setPassword}
+      />
+    </ConfirmDialog>
+  )
+}
+
+// Changes the reader's password; every other session ends with it.
+
+export function PasswordCard() {
+  const { t } = useTranslation()
+  const [current, setCurrent] = useState('')
+  const [password, setPassword] = useState('')
+  const change = useChange([['profile']], {
+    change: () => call(profileRoutes.changePassword, { body: { current, password } }),
+    said: () => t('profile.passwordChanged'),
+    onDone: () => {
+      setCurrent('')
+      setPassword('')
+    },
+  })
+  const failure = unplaced(change.error, ['current', 'password'])
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    change.mutate()
+  }
+  const toggle = { 'aria-label': t('signIn.showPassword') }
+  return (
+    <Card title={t('profile.password')} about={t('profile.passwordAbout')}>
+      {failure && <ErrorAlert title={t('dialog.failed')} error={failure} />}
+      <form className={styles['form']} onSubmit={submit}>
+        <CurrentPassword
+          value={current}
+          error={problemOf(change.error, 'current')}
+          onType={setCurrent}
+        />
+        <PasswordInput
+          label={t('link.password')}
+          placeholder={t('profile.passwordHint', { count: PASSWORD_LENGTH_MIN })}
+          required
+          autoComplete="new-password"
+          visibilityToggleButtonProps={toggle}
+          value={password}
+          error={problemOf(change.error, 'password')}
+          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+        <Button
+          type="submit"
+          variant="default"
+          loading={change.isPending}
+          disabled={current === '' || password === ''}
+        >
+          {t('link.reset.action')}
+        </Button>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,129 @@
+// The reader's sessions; each can be ended, or all at once.
+import { Button } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { z } from 'zod'
+import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import type { personSession } from '../../../../src/admin/contract/profile.ts'
+import { call } from '../../base/api.ts'
+import { leave } from '../../base/session.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
+import { Moment } from '../../parts/cells.tsx'
+import { useChange } from '../../parts/changes.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ConfirmDialog } from '../../parts/dialogs.tsx'
+import { ErrorAlert } from '../../parts/notices.tsx'
+import { browserName } from './browser-name.ts'
+import { Card, sessionsQuery } from './card.tsx'
+import styles from './profile.module.css'
+
+type Session = z.output<typeof personSession>
+
+export function SessionList() {
+  const { t } = useTranslation()
+  const sessions = useQuery(sessionsQuery)
+  const [isLeaving, setLeaving] = useState(false)
+  return (
+    <Card
+      title={t('profile.sessions')}
+      isBare
+      actions={
+        <Button variant="default" onClick={() => setLeaving(true)}>
+          {t('profile.signOutEverywhere')}
+        </Button>
+      }
+    >
+      {sessions.error && !sessions.data ? (
+        <ErrorAlert
+          title={t('profile.failed')}
+          error={sessions.error}
+          onRetry={() => void sessions.refetch()}
+        />
+      ) : (
+        <SessionTable rows={sessions.data} />
+      )}
+      {isLeaving && <SignOutEverywhere onClose={() => setLeaving(false)} />}
+    </Card>
+  )
+}
+
+function SessionTable({ rows }: { readonly rows: readonly Session[] | undefined }) {
+  const { t } = useTranslation()
+  const end = useChange([sessionsQuery.queryKey], {
+    change: (id: string) => call(profileRoutes.endSession, { params: { id } }),
+    said: () => t('profile.sessionEnded'),
+  })
+  const columns: readonly Column<Session>[] = [
+    {
+      id: 'browser',
+      header: t('profile.browser'),
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ user_agent: agent, address }) => (
+        <>
+          {browserName(agent) ?? t('modelsPage.unknown')}
+          <div className={styles['sub']}>{address}</div>
+        </>
+      ),
+    },
+    {
+      id: 'since',
+      header: t('profile.since'),
+      cell: ({ created_at: at }) => <Moment at={at} />,
+    },
+    {
+      id: 'until',
+      header: t('column.expires'),
+      cell: ({ expires_at: at }) => <Moment at={at} />,
+    },
+    {
+      id: 'end',
+      header: t('overview.actions'),
+      hideHeader: true,
+      align: 'end',
+      card: 'plain',
+      cell: ({ id, current }) =>
+        current ? (
+          t('profile.thisSession')
+        ) : (
+          <Button size="compact-sm" variant="default" onClick={() => end.mutate(id)}>
+            {t('profile.endSession')}
+          </Button>
+        ),
+    },
+  ]
+  return (
+    <>
+      {end.error && <ErrorAlert title={t('dialog.failed')} error={end.error} />}
+      <DataTable
+        caption={t('profile.sessions')}
+        columns={columns}
+        rows={rows}
+        rowKey={({ id }) => id}
+        expectedRows={1}
+      />
+    </>
+  )
+}
+
+function SignOutEverywhere({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const signOut = useMutation({
+    mutationFn: () => leave(client, () => call(profileRoutes.signOutEverywhere, {})),
+  })
+  return (
+    <ConfirmDialog
+      title={t('profile.signOutEverywhere')}
+      action={t('profile.signOutEverywhere')}
+      isDangerous
+      isPending={signOut.isPending}
+      error={signOut.error}
+      onConfirm={() => signOut.mutate()}
+      onCancel={onClose}
+    >
+      <p>{t('profile.signOutEffect')}</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,158 @@
+// One request: what was called, who answered, and why it cost what it cost. Never the content.
+import { Drawer } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { z } from 'zod'
+import { requestRoutes } from '../../../../src/admin/contract/requests.ts'
+import type { requestDetail } from '../../../../src/admin/contract/requests.ts'
+import { call } from '../../base/api.ts'
+import { useSession } from '../../base/session.ts'
+import { said, useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { ErrorAlert, Loading } from '../../parts/notices.tsx'
+import styles from './request-table.module.css'
+
+type RequestDrawerProps = { readonly id: string; readonly onClose: () => void }
+type RequestDetail = z.output<typeof requestDetail>
+
+export function RequestDrawer({ id, onClose }: RequestDrawerProps) {
+  const { t } = useTranslation()
+  const request = useQuery({
+    queryKey: ['requests', 'one', id],
+    queryFn: ({ signal }) => call(requestRoutes.readRequest, { params: { id }, signal }),
+  })
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={t('requests.one')}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      {request.isPending && <Loading lines={8} />}
+      {request.error && (
+        <ErrorAlert
+          title={t('requests.failed')}
+          error={request.error}
+          onRetry={() => void request.refetch()}
+        />
+      )}
+      {request.data && <Facts request={request.data} />}
+    </Drawer>
+  )
+}
+
+function Facts({ request }: { readonly request: RequestDetail }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { may } = useSession()
+  const keyName = request.key_name ?? request.key
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [t('requests.id'), request.id],
+    [t('requests.time'), format.exactTime(request.created_at)],
+    [
+      t('requests.key'),
+      may('configuration:read') ? (
+        <Link to="/settings/api-access/$id" params={{ id: request.key }}>
+          {keyName}
+        </Link>
+      ) : (
+        keyName
+      ),
+    ],
+    [t('requests.endpoint'), request.endpoint],
+    [t('requests.model'), request.model],
+    [t('requests.target'), request.target ?? '–'],
+    [t('requests.status'), [request.status, request.code].filter(Boolean).join(' ')],
+    [t('metric.input_tokens'), format.number(request.input_tokens)],
+    [t('metric.cached_tokens'), format.number(request.cached_tokens)],
+    [t('metric.cache_write_tokens'), format.number(request.cache_write_tokens)],
+    [t('metric.output_tokens'), format.number(request.output_tokens)],
+    [t('requests.held'), format.money(request.held)],
+    [t('metric.cost'), format.money(request.cost)],
+    [t('requests.latency'), t('requests.ms', { value: format.number(request.latency_ms) })],
+  ]
+  return (
+    <>
+      <dl className={styles['facts']}>
+        {facts.map(([name, value]) => (
+          <div key={name} className={styles['fact']}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2 className={styles['heading']}>{t('requests.why')}</h2>
+      <p className="break">{whyWords(request)}</p>
+      <CostLines request={request} />
+      <Attempts request={request} />
+    </>
+  )
+}
+
+type Reasons = Pick<RequestDetail, 'why' | 'reasons'>
+
+function whyWords({ why, reasons }: Reasons): string {
+  if (reasons.length === 0) return why
+  return reasons.map((reason) => said({ message: why, reason })).join(' ')
+}
+
+function CostLines({ request }: { readonly request: RequestDetail }) {
+  const { t, find } = useTranslation()
+  const format = useFormat()
+  if (request.lines.length === 0) return null
+  return (
+    <table className={styles['lines']}>
+      <caption className="visually-hidden">{t('requests.why')}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{t('requests.what')}</th>
+          <th scope="col">{t('requests.count')}</th>
+          <th scope="col">{t('requests.price')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {request.lines.map(({ what, count, price, ...list }) => (
+          <tr key={what}>
+            <td>{find(`requests.line.${what}`) ?? what}</td>
+            <td>{format.number(count)}</td>
+            <td>
+              {price}
+              {list.list_price !== undefined && (
+                <div className={styles['sub']}>
+                  {t('requests.listPrice', {
+                    price: list.list_price,
+                    percent: format.number(Number(list.discount) * 100),
+                  })}
+                </div>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Attempts({ request }: { readonly request: RequestDetail }) {
+  const { t, find } = useTranslation()
+  const format = useFormat()
+  if (request.attempts.length === 0) return null
+  return (
+    <>
+      <h2 className={styles['heading']}>{t('requests.attempts')}</h2>
+      <ol>
+        {request.attempts.map(({ target, outcome, duration_ms: durationMs, ...attempt }, index) => (
+          // The same target may be tried twice, so the position is the key.
+          <li key={index}>
+            {target}: {find(`requests.attemptOutcome.${outcome.replace(/\W+/, '_')}`) ?? outcome}
+            {!outcome.startsWith('skipped') &&
+              ` (${t('requests.ms', { value: format.number(durationMs) })})`}
+            . {whyWords(attempt)}
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

@@ -1,0 +1,149 @@
+// Requests as a table, newest first; a row opens into everything known about it.
+import { UnstyledButton } from '@mantine/core'
+import type { RequestRow } from '../../../../src/admin/contract/requests.ts'
+import type { Format } from '../../i18n/format.ts'
+import type { Translate } from '../../i18n/i18n.ts'
+import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { StatusBadge, useMoneyColumn } from '../../parts/cells.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { CheckIcon, WarningIcon } from '../../parts/icons.tsx'
+import styles from './request-table.module.css'
+
+type RequestTableProps = {
+  readonly rows: readonly RequestRow[] | undefined
+  readonly withKey?: boolean | undefined
+  readonly onOpen: (id: string) => void
+}
+
+export function RequestTable({ rows, withKey = false, onOpen }: RequestTableProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const money = useMoneyColumn(rows?.map(({ cost }) => cost))
+  return (
+    <DataTable
+      caption={t('requests.caption')}
+      columns={columnsOf({ t, format, money, withKey, onOpen })}
+      rows={rows}
+      rowKey={({ id }) => id}
+      expectedRows={10}
+      expectedLines={2}
+    />
+  )
+}
+
+type ColumnOptions = {
+  readonly t: Translate
+  readonly format: Format
+  readonly money: ReturnType<typeof useMoneyColumn>
+  readonly withKey: boolean
+  readonly onOpen: (id: string) => void
+}
+
+function columnsOf({
+  t,
+  format,
+  money,
+  withKey,
+  onOpen,
+}: ColumnOptions): readonly Column<RequestRow>[] {
+  return [
+    {
+      id: 'time',
+      header: t('requests.time'),
+      isRowHeader: true,
+      card: 'title',
+      cell: (row) => (
+        <UnstyledButton
+          className={styles['open']}
+          title={format.exactTime(row.created_at)}
+          onClick={() => onOpen(row.id)}
+        >
+          {format.rowTime(row.created_at)}
+        </UnstyledButton>
+      ),
+    },
+    ...(withKey
+      ? [
+          {
+            id: 'key',
+            header: t('requests.key'),
+            cell: (row: RequestRow) => (
+              <div className={styles['name']}>{row.key_name ?? row.key}</div>
+            ),
+          },
+        ]
+      : []),
+    {
+      id: 'model',
+      header: t('requests.model'),
+      cell: (row) => (
+        <>
+          <span className="break">{row.model}</span>
+          {row.target && <div className={styles['sub']}>{row.target}</div>}
+        </>
+      ),
+    },
+    {
+      id: 'endpoint',
+      header: t('requests.endpoint'),
+      cell: (row) => row.endpoint,
+    },
+    {
+      id: 'status',
+      header: t('requests.status'),
+      cell: (row) => <RequestStatus row={row} />,
+    },
+    ...figureColumns({ t, format, money }),
+  ]
+}
+
+function figureColumns({
+  t,
+  format,
+  money,
+}: Pick<ColumnOptions, 't' | 'format' | 'money'>): readonly Column<RequestRow>[] {
+  return [
+    {
+      id: 'tokens',
+      header: t('requests.tokens'),
+      align: 'end',
+      cell: (row) =>
+        t('requests.inOut', {
+          input: format.number(row.input_tokens),
+          output: format.number(row.output_tokens),
+        }),
+    },
+    {
+      id: 'cost',
+      header: t('metric.cost'),
+      align: 'end',
+      cell: ({ cost, estimated }) => (
+        <>
+          {estimated && '≈ '}
+          {money(cost)}
+        </>
+      ),
+    },
+    {
+      id: 'latency',
+      header: t('requests.latency'),
+      align: 'end',
+      cell: (row) => t('requests.ms', { value: format.number(row.latency_ms) }),
+    },
+  ]
+}
+
+function RequestStatus({ row }: { readonly row: RequestRow }) {
+  const isGood = row.code === null
+  return (
+    <>
+      <StatusBadge
+        tone={isGood ? 'good' : 'bad'}
+        icon={isGood ? <CheckIcon size={13} /> : <WarningIcon size={13} />}
+        word={String(row.status)}
+      />
+      {row.code && <div className={styles['code']}>{row.code}</div>}
+    </>
+  )
+}

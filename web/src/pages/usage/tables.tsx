@@ -1,0 +1,333 @@
+// The figures of a time span: the sums, a chart over time, and the same numbers as tables.
+import { Stack } from '@mantine/core'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import type { ReactNode } from 'react'
+import type { UsageAnswer } from '../../../../src/admin/contract/usage.ts'
+import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
+import type { Group, Metric, Span } from '../../base/address.ts'
+import { METRICS } from '../../base/address.ts'
+import { call } from '../../base/api.ts'
+import { useSession } from '../../base/session.ts'
+import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import type { Translate } from '../../i18n/i18n.ts'
+import { useMoneyColumn } from '../../parts/cells.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column, Sort } from '../../parts/data-table.tsx'
+import { ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
+import { UsageChart } from './chart.tsx'
+import { courseOf, groupOf, keyNamesOf, totalsBy } from './figures.ts'
+import type { Totals } from './figures.ts'
+import styles from './tables.module.css'
+
+type FiguresProps = {
+  readonly course: UsageAnswer
+  readonly asked: Omit<UsageAsked, 'by'>
+  readonly metric: Metric
+  readonly group: Group
+}
+
+export function Figures({ course, asked, metric, group }: FiguresProps) {
+  return (
+    <Stack gap="xl">
+      <Sums total={course.total} previous={course.previous} />
+      <Chart course={course} asked={asked} metric={metric} group={group} />
+      {group !== 'day' && <GroupTable asked={asked} group={group} />}
+      <TimeTable asked={asked} />
+    </Stack>
+  )
+}
+
+function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const nameOf = useGroupName(group, course.rows)
+  const drawn = useMemo(
+    () => courseOf(course.rows, span, { metric, rest: t('usage.others') }),
+    [course, span, metric, t],
+  )
+  const { total } = course
+  const sum = metric === 'cost' ? format.money(total.cost) : format.number(total[metric])
+  const figure = t(`metric.${metric}`)
+  return (
+    <section className="card" aria-labelledby="usage-course">
+      <h2 id="usage-course" className={styles['heading']}>
+        {t(`usage.course.${group}`, { metric: figure })}
+      </h2>
+      <UsageChart
+        course={{ ...drawn, series: drawn.series.map(nameOf) }}
+        summary={t('usage.summary', { metric: figure, total: sum })}
+        isWhole={metric !== 'cost'}
+        formatValue={(value) =>
+          metric === 'cost' ? format.money(value.toFixed(9)) : format.compact(value)
+        }
+        formatMarks={(marks) =>
+          metric === 'cost'
+            ? format.moneyRow(marks.map((mark) => mark.toFixed(12)))
+            : marks.map(format.compact)
+        }
+        formatMoment={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
+      />
+    </section>
+  )
+}
+
+type GroupTableProps = Pick<FiguresProps, 'asked'> & { readonly group: Exclude<Group, 'day'> }
+
+function GroupTable({ asked, group }: GroupTableProps) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const usage = useQuery(usageQuery({ ...asked, by: group }))
+  const nameOf = useGroupName(group, usage.data?.rows)
+  const link = (id: string) => (
+    <Link to="/settings/api-access/$id" params={{ id }}>
+      {nameOf(id)}
+    </Link>
+  )
+  return (
+    <section>
+      <h2 className={styles['heading']}>{t(`usage.table.${group}`)}</h2>
+      {usage.error && <ErrorAlert title={t('usage.failed')} error={usage.error} />}
+      {usage.isPending && <Loading lines={4} height={40} />}
+      {usage.data && (
+        <UsageTable
+          caption={t(`usage.table.${group}`)}
+          nameHeader={t(`usage.group.${group}`)}
+          rows={totalsBy(usage.data.rows, groupOf)}
+          total={usage.data.total}
+          nameOf={nameOf}
+          {...(group === 'key' && may('configuration:read') && { nameCell: link })}
+          {...(usage.data.previous && {
+            previous: {
+              rows: totalsBy(usage.data.previous.rows, groupOf),
+              total: usage.data.previous.total,
+            },
+          })}
+        />
+      )}
+      {usage.data && usage.data.left_out > 0 && (
+        <Notice tone="info">{t('usage.leftOut', { count: usage.data.left_out })}</Notice>
+      )}
+    </section>
+  )
+}
+
+function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { span, keyId } = asked
+  const usage = useQuery(usageQuery({ span, keyId, by: span.step }))
+  return (
+    <section>
+      <h2 className={styles['heading']}>{t('usage.byTime')}</h2>
+      {usage.error && <ErrorAlert title={t('usage.failed')} error={usage.error} />}
+      {usage.isPending && <Loading lines={4} height={40} />}
+      {usage.data && (
+        <UsageTable
+          caption={t('usage.byTime')}
+          nameHeader={t('usage.time')}
+          rows={totalsBy(usage.data.rows, (row) => row.day ?? row.hour ?? '')}
+          total={usage.data.total}
+          nameOf={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
+          isTime
+        />
+      )}
+    </section>
+  )
+}
+
+/** Keys and endpoints have display names; some requests reached no provider, and listing calls have no model. */
+function useGroupName(group: Group, rows: UsageAnswer['rows'] = []): (name: string) => string {
+  const { t, find } = useTranslation()
+  const keyNames = useMemo(() => keyNamesOf(rows), [rows])
+  return (name) => {
+    if (group === 'key') return keyNames.get(name) ?? name
+    if (group === 'endpoint') return find(`endpoint.${name}`) ?? name
+    if (name !== '') return name
+    if (group === 'provider') return t('usage.noProvider')
+    return group === 'model' ? t('usage.noModel') : name
+  }
+}
+
+// The sums of a time span at a glance, each compared with the span before.
+
+const shown = ['cost', 'requests', 'errors', 'input_tokens', 'output_tokens'] as const
+
+function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const wordOf = (metric: (typeof shown)[number], sums: UsageAnswer['total']): string => {
+    if (metric === 'cost') return format.money(sums.cost)
+    return metric.endsWith('_tokens') ? format.compact(sums[metric]) : format.number(sums[metric])
+  }
+  const share = total.requests === 0 ? 0 : total.errors / total.requests
+  return (
+    <dl className={styles['sums']}>
+      {shown.map((metric) => (
+        <div key={metric} className="card">
+          <dt>{t(`metric.${metric}`)}</dt>
+          <dd>
+            {wordOf(metric, total)} {metric === 'errors' && <small>{format.percent(share)}</small>}
+          </dd>
+          {previous && (
+            <dd className={styles['before']}>
+              {t('usage.beforeValue', { value: wordOf(metric, previous.total) })} ·{' '}
+              <Change before={Number(previous.total[metric])} now={Number(total[metric])} />
+            </dd>
+          )}
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+// The numbers of a chart as a table: one row per model, key or day, and their totals.
+
+type UsageTableProps = {
+  readonly caption: string
+  /** What the rows are: models, keys or days. */
+  readonly nameHeader: string
+  readonly rows: readonly Totals[]
+  readonly total: Pick<Totals, Metric>
+  readonly nameOf: (group: string) => string
+  /** How the name is shown, if it is more than text. */
+  readonly nameCell?: (group: string) => ReactNode
+  /** The rows are days or hours, in chronological order until the reader sorts them. */
+  readonly isTime?: boolean
+  /** The same figures for the span before. */
+  readonly previous?: { readonly rows: readonly Totals[]; readonly total: Pick<Totals, Metric> }
+}
+
+type SortKey = 'name' | Metric
+
+function UsageTable(props: UsageTableProps) {
+  const { caption, nameHeader, rows, total, nameOf, nameCell = nameOf } = props
+  const { isTime = false, previous } = props
+  const { t } = useTranslation()
+  const format = useFormat()
+  const [sort, setSort] = useState<Sort<SortKey>>(
+    isTime ? { by: 'name', order: 'asc' } : { by: 'cost', order: 'desc' },
+  )
+  const money = useMoneyColumn([...rows, total].map(({ cost }) => cost))
+  const moneyBefore = useMoneyColumn(
+    previous && [...previous.rows, previous.total].map(({ cost }) => cost),
+  )
+  const shown = (metric: Metric, row: Pick<Totals, Metric>): ReactNode =>
+    metric === 'cost' ? money(row.cost) : format.number(row[metric])
+  const columns: Column<Totals, SortKey>[] = [
+    {
+      id: 'name',
+      header: nameHeader,
+      sort: 'name',
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ group }) => <div className={styles['name']}>{nameCell(group)}</div>,
+    },
+    ...METRICS.map((metric): Column<Totals, SortKey> => ({
+      id: metric,
+      header: t(`metric.${metric}`),
+      sort: metric,
+      firstOrder: 'desc',
+      align: 'end',
+      cell: (row) => shown(metric, row),
+    })),
+  ]
+  if (previous) columns.splice(2, 0, ...comparison({ t, previous, moneyBefore }))
+  return (
+    <DataTable
+      caption={caption}
+      columns={columns}
+      rows={sorted(rows, sort, isTime ? undefined : nameOf)}
+      rowKey={({ group }) => group}
+      sort={sort}
+      onSort={setSort}
+      total={(column) => {
+        if (column === 'name') return t('usage.total')
+        if (column === 'before') return moneyBefore(previous?.total.cost)
+        if (column === 'change')
+          return (
+            previous && <Change before={Number(previous.total.cost)} now={Number(total.cost)} />
+          )
+        return shown(column as Metric, total)
+      }}
+    />
+  )
+}
+
+type ComparisonOptions = {
+  readonly t: Translate
+  readonly previous: NonNullable<UsageTableProps['previous']>
+  readonly moneyBefore: ReturnType<typeof useMoneyColumn>
+}
+
+/** The cost in the span before, and the change since then. */
+function comparison({ t, previous, moneyBefore }: ComparisonOptions): readonly Column<Totals>[] {
+  const costs = new Map(previous.rows.map(({ group, cost }) => [group, cost]))
+  const costBefore = (group: string): string => costs.get(group) ?? '0'
+  return [
+    {
+      id: 'before',
+      header: t('usage.before'),
+      align: 'end',
+      cell: ({ group }) => moneyBefore(costBefore(group)),
+    },
+    {
+      id: 'change',
+      header: t('usage.change'),
+      align: 'end',
+      cell: ({ group, cost }) => <Change before={Number(costBefore(group))} now={Number(cost)} />,
+    },
+  ]
+}
+
+/** Sorting by name orders times chronologically, whatever their labels. */
+function sorted(
+  rows: readonly Totals[],
+  { by, order }: Sort<SortKey>,
+  nameOf: (group: string) => string = (group) => group,
+): readonly Totals[] {
+  const sign = order === 'asc' ? 1 : -1
+  return rows.toSorted((one, other) =>
+    by === 'name'
+      ? sign * nameOf(one.group).localeCompare(nameOf(other.group))
+      : sign * (Number(one[by]) - Number(other[by])),
+  )
+}
+
+// A relative change. It has no colour: whether more is good or bad depends on the reader.
+
+type ChangeProps = { readonly before: number; readonly now: number }
+
+function Change({ before, now }: ChangeProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (before === now) return <>{t('usage.unchanged')}</>
+  return <>{before === 0 ? t('usage.new') : format.change(now / before - 1)}</>
+}
+
+// Usage within a time span, summed by the chosen groups.
+
+const rowsMax = 10_000
+
+type UsageAsked = {
+  readonly span: Span
+  readonly by: string
+  /** Limits usage to one key. */
+  readonly keyId?: string | undefined
+  readonly compare?: boolean | undefined
+}
+
+export const usageQuery = ({ span: { since, until }, by, keyId, compare }: UsageAsked) =>
+  queryOptions({
+    queryKey: ['usage', since, until, by, keyId, compare],
+    queryFn: ({ signal }) =>
+      call(usageRoutes.readUsage, {
+        query: {
+          ...{ since, until, by, key: keyId, limit: rowsMax },
+          compare: compare ? 'previous' : undefined,
+        },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })

@@ -1,0 +1,120 @@
+// A state as icon and word, with its reason and next step in a tooltip that keyboards can reach.
+import { ActionIcon, Menu, Tooltip } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { ModelAnswer } from '../../../src/admin/contract/models.ts'
+import { useNow } from '../i18n/format.ts'
+import { useFormat, useTranslation } from '../i18n/i18n.ts'
+import styles from './cells.module.css'
+import { MoreIcon } from './icons.tsx'
+
+export type Tone = 'good' | 'warn' | 'bad' | 'neutral'
+
+type StatusBadgeProps = {
+  readonly tone: Tone
+  readonly icon: ReactNode
+  readonly word: string
+  readonly explanation?: string
+}
+
+export function StatusBadge({ tone, icon, word, explanation }: StatusBadgeProps) {
+  if (!explanation)
+    return (
+      <span className={styles['badge']} data-tone={tone}>
+        {icon}
+        {word}
+      </span>
+    )
+  return (
+    <Tooltip label={explanation}>
+      <span className={styles['badge']} data-tone={tone} tabIndex={0} role="note">
+        {icon}
+        {word}
+        <span className="visually-hidden">: {explanation}</span>
+      </span>
+    </Tooltip>
+  )
+}
+
+// A time relative to now; the exact time is in the title and for assistive technology.
+
+type MomentProps = {
+  readonly at: string
+  readonly exact?: boolean
+}
+
+export function Moment({ at, exact = false }: MomentProps) {
+  const format = useFormat()
+  const now = useNow()
+  const whole = format.dateTime(at)
+  return (
+    <time dateTime={at} title={exact ? undefined : whole}>
+      {exact ? whole : format.relative(at, now)}
+    </time>
+  )
+}
+
+// The actions on one item of a list, behind three dots; its children are the menu items.
+
+type ActionMenuProps = {
+  /** The item's name, which alone tells one menu from another for screen readers. */
+  readonly name: string
+  readonly children: ReactNode
+}
+
+export function ActionMenu({ name, children }: ActionMenuProps) {
+  const { t } = useTranslation()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('overview.actionsFor', { name })}>
+          <MoreIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
+  )
+}
+
+// A column of amounts with their decimal points one below the other, though each amount shows only the digits it needs.
+
+type Amount = string | null | undefined
+
+/** Draws the amounts of one column, of which `amounts` are all, the total included. No amount is a dash. */
+export function useMoneyColumn(amounts: readonly Amount[] = []): (amount: Amount) => ReactNode {
+  const { money, separators } = useFormat()
+  const decimalsIn = (text: string): number =>
+    (text.split(separators.decimal)[1] ?? '').replace(/\D+$/, '').length
+  const most = Math.max(...amounts.map((amount) => (amount ? decimalsIn(money(amount)) : 0)))
+  return (amount) => {
+    if (!amount) return '–'
+    const text = money(amount)
+    return (
+      <span className={styles['amount']} data-missing={''.padEnd(most - decimalsIn(text), '0')}>
+        {text}
+      </span>
+    )
+  }
+}
+
+// The input and the output price of a model, for the tables of models.
+
+type Priced = Pick<ModelAnswer, 'kind' | 'price'>
+
+/** Draws the two prices of the models of one table; a key may name a model that no longer exists. */
+export function usePriceCells(models: readonly (Priced | undefined)[] = []) {
+  const input = useMoneyColumn(models.map(inputPrice))
+  const output = useMoneyColumn(models.map(outputPrice))
+  return {
+    input: (model: Priced | undefined) => input(inputPrice(model)),
+    output: (model: Priced | undefined) => output(outputPrice(model)),
+  }
+}
+
+function inputPrice(model: Priced | undefined): string | undefined {
+  return model?.price?.input
+}
+
+/** Embeddings have no output. */
+function outputPrice(model: Priced | undefined): string | undefined {
+  return model?.kind === 'embedding' ? undefined : model?.price?.output
+}

@@ -1,0 +1,116 @@
+// One change at the gateway: afterwards the queries it made stale are refetched, and a toast confirms it.
+import { CloseButton } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { newIdempotencyKey } from '../base/api.ts'
+import { useTranslation } from '../i18n/i18n.ts'
+import styles from './changes.module.css'
+
+type Change<Input, Output> = {
+  readonly change: (input: Input) => Promise<Output>
+  /** Called at once: a value that is shown only once must not wait for the refetches. */
+  readonly onAnswer?: (output: Output) => void
+  readonly said?: (output: Output) => ReactNode
+  readonly onDone?: (output: Output) => void
+}
+
+export function useChange<Output, Input = void>(
+  made: readonly QueryKey[],
+  { change, onAnswer, said, onDone }: Change<Input, Output>,
+): UseMutationResult<Output, Error, Input> {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: change,
+    // Some answers carry a secret, so none is kept.
+    gcTime: 0,
+    onSuccess: async (output) => {
+      onAnswer?.(output)
+      await Promise.all(made.map((queryKey) => client.invalidateQueries({ queryKey })))
+      if (said) showToast(said(output))
+      onDone?.(output)
+    },
+  })
+}
+
+// One Idempotency-Key for every try to send the same values: after a lost answer nothing is done twice. Different
+// values get a new key.
+
+export function useAttempt(): { readonly keyFor: (body: unknown) => string } {
+  const [last, setLast] = useState({ body: '', key: '' })
+  return {
+    keyFor(body) {
+      const text = JSON.stringify(body)
+      if (text === last.body) return last.key
+      const next = { body: text, key: newIdempotencyKey() }
+      setLast(next)
+      return next.key
+    },
+  }
+}
+
+// Brief confirmations at the edge of the page: read out, gone after a while, never the only place of an error. A toast
+// stays while it is pointed at or focused.
+
+type Toast = { readonly id: number; readonly message: ReactNode }
+
+const shownMs = 6_000
+let toasts: readonly Toast[] = []
+let lastId = 0
+const listeners = new Set<() => void>()
+
+export function showToast(message: ReactNode): void {
+  lastId += 1
+  change([...toasts, { id: lastId, message }])
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(listen, () => toasts)
+  return (
+    <div className={styles['toasts']} role="status">
+      {shown.map(({ id, message }) => (
+        <ToastView key={id} message={message} onClose={() => close(id)} />
+      ))}
+    </div>
+  )
+}
+
+type ToastViewProps = { readonly message: ReactNode; readonly onClose: () => void }
+
+function ToastView({ message, onClose }: ToastViewProps) {
+  const { t } = useTranslation()
+  const [isKept, setKept] = useState(false)
+  useEffect(() => {
+    if (isKept) return
+    const timer = setTimeout(onClose, shownMs)
+    return () => clearTimeout(timer)
+    // `onClose` is left out: it changes with every render of the list, but closes the same toast.
+  }, [isKept])
+  return (
+    <div
+      className={styles['toast']}
+      onPointerEnter={() => setKept(true)}
+      onPointerLeave={() => setKept(false)}
+      onFocus={() => setKept(true)}
+      onBlur={() => setKept(false)}
+    >
+      <div className={styles['message']}>{message}</div>
+      <CloseButton onClick={onClose} aria-label={t('dialog.close')} />
+    </div>
+  )
+}
+
+function close(id: number): void {
+  change(toasts.filter((toast) => toast.id !== id))
+}
+
+function change(next: readonly Toast[]): void {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}

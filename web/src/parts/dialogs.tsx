@@ -1,0 +1,221 @@
+// Confirms an action. The focus starts on Cancel, unless a field takes it first, and the button names the action. A
+// running action cannot be cancelled: its answer may carry a secret.
+import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
+import type { ReactNode, RefObject } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { TEXT_LENGTH_MAX } from '../../../src/core/limits.ts'
+import { useTranslation } from '../i18n/i18n.ts'
+import { ErrorAlert } from './notices.tsx'
+
+type ConfirmDialogProps = {
+  readonly title: string
+  readonly children: ReactNode
+  /** What the button does: "Revoke key", never "OK". */
+  readonly action: string
+  readonly onConfirm: () => void
+  readonly onCancel: () => void
+  readonly isDangerous?: boolean
+  readonly isReady?: boolean
+  readonly isPending?: boolean
+  readonly error?: Error | null
+}
+
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, children, action, onConfirm, onCancel, error } = props
+  const { isDangerous = false, isReady = true, isPending = false } = props
+  const { t } = useTranslation()
+  const cancel = () => {
+    if (!isPending) onCancel()
+  }
+  return (
+    <Dialog onClose={cancel} title={title}>
+      <Stack>
+        {children}
+        {error && <ErrorAlert title={t('dialog.failed')} error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={cancel} disabled={isPending} data-autofocus>
+            {t('dialog.cancel')}
+          </Button>
+          <Button
+            color={isDangerous ? 'red' : undefined}
+            onClick={onConfirm}
+            disabled={!isReady}
+            loading={isPending}
+          >
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+// A dialog that is open while it is rendered. When it closes, the focus returns to what opened it.
+
+type DialogProps = {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ReactNode
+  readonly size?: 'md' | 'xl'
+}
+
+export function Dialog({ title, onClose, children, size }: DialogProps) {
+  const { t } = useTranslation()
+  const root = useRef<HTMLDivElement>(null)
+  const openers = useReturnedFocus()
+  useKeptFocus(root)
+  // Mantine renders the dialog into the page only after this component is mounted.
+  const keepRoot = (element: HTMLDivElement | null) => {
+    root.current = element
+    if (element !== null) openersOf.set(element, openers)
+  }
+  return (
+    <Modal
+      ref={keepRoot}
+      opened
+      onClose={onClose}
+      title={title}
+      size={size}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      {children}
+    </Modal>
+  )
+}
+
+/** Mantine returns the focus only for dialogs that stay rendered while closed. */
+function useReturnedFocus(): readonly HTMLElement[] {
+  const [openers] = useState(findOpeners)
+  useEffect(() => () => openers.find(({ isConnected }) => isConnected)?.focus(), [openers])
+  return openers
+}
+
+/** By dialog, nearest first. */
+const openersOf = new WeakMap<Element, readonly HTMLElement[]>()
+
+/**
+ * A pending button is disabled and would lose the focus to the page behind. Park the focus on the dialog, then give it
+ * back.
+ */
+function useKeptFocus(root: RefObject<HTMLDivElement | null>): void {
+  const atWork = useRef<Element>(null)
+  useEffect(() => {
+    const dialog = root.current?.querySelector<HTMLElement>('[role="dialog"]')
+    const focused = document.activeElement
+    if (focused?.matches(':disabled') && dialog?.contains(focused)) {
+      atWork.current = focused
+      dialog.focus()
+    } else if (focused === dialog && atWork.current instanceof HTMLElement) atWork.current.focus()
+  })
+}
+
+/**
+ * The focused element; for a menu item, which will be gone, the button of its menu. A dialog that takes the place of
+ * another is opened by a button that will be gone, too: then by what opened the other.
+ */
+function findOpeners(): readonly HTMLElement[] {
+  const focused = document.activeElement
+  const menuButton = focused?.closest('[role="menu"]')?.getAttribute('aria-labelledby')
+  const opener = menuButton ? document.getElementById(menuButton) : focused
+  if (!(opener instanceof HTMLElement)) return []
+  let around: Element | null = opener
+  while (around !== null && !openersOf.has(around)) around = around.parentElement
+  return [opener, ...((around && openersOf.get(around)) ?? [])]
+}
+
+// A dialog with something that is never shown again: closing it or leaving the page before it is stored asks first.
+
+type GuardedDialogProps = {
+  readonly title: string
+  readonly size?: 'md' | 'xl'
+  readonly isKept: boolean
+  readonly question: {
+    readonly title: string
+    /** What the reader would have to do without it. */
+    readonly loss: string
+  }
+  /** `close` asks first, too. */
+  readonly children: (close: () => void) => ReactNode
+  readonly onClose: () => void
+}
+
+export function GuardedDialog(props: GuardedDialogProps) {
+  const { title, size, isKept, question, children, onClose } = props
+  const { t } = useTranslation()
+  const [isAsking, setAsking] = useState(false)
+  const close = () => (isKept ? onClose() : setAsking(true))
+  const leaving = useBlocker({
+    shouldBlockFn: () => !isKept,
+    enableBeforeUnload: () => !isKept,
+    withResolver: true,
+  })
+  const isLeaving = leaving.status === 'blocked'
+  return (
+    <>
+      <Dialog title={title} size={size} onClose={close}>
+        {children(close)}
+      </Dialog>
+      {(isAsking || isLeaving) && (
+        <ConfirmDialog
+          title={question.title}
+          action={t('secret.closeAction')}
+          isDangerous
+          onConfirm={isLeaving ? leaving.proceed : onClose}
+          onCancel={isLeaving ? leaving.reset : () => setAsking(false)}
+        >
+          <p>{question.loss}</p>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}
+
+// A dialog for something that is shown only once; copying it counts as storing it.
+
+type OnceDialogProps = {
+  readonly title: string
+  /** What the reader would have to do without it. */
+  readonly loss: string
+  readonly children: (onCopied: () => void) => ReactNode
+  readonly onClose: () => void
+}
+
+export function OnceDialog({ title, loss, children, onClose }: OnceDialogProps) {
+  const { t } = useTranslation()
+  const [isCopied, setCopied] = useState(false)
+  const question = { title: t('once.closeTitle'), loss }
+  return (
+    <GuardedDialog title={title} isKept={isCopied} question={question} onClose={onClose}>
+      {(close) => (
+        <Stack>
+          {children(() => setCopied(true))}
+          <Group justify="flex-end">
+            <Button onClick={close}>{t('secret.done')}</Button>
+          </Group>
+        </Stack>
+      )}
+    </GuardedDialog>
+  )
+}
+
+// The reason for an irreversible action: required, because the audit log keeps it.
+
+type ReasonFieldProps = {
+  readonly label: string
+  readonly description?: string
+  readonly error?: ReactNode
+  readonly value: string
+  readonly onChange: (reason: string) => void
+}
+
+export function ReasonField({ onChange, ...rest }: ReasonFieldProps) {
+  return (
+    <Textarea
+      {...rest}
+      required
+      maxLength={TEXT_LENGTH_MAX}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  )
+}

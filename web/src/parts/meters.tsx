@@ -1,0 +1,214 @@
+// A bar that shows how much of one limit is used. `valueText` must mention every segment, because a bar is only a
+// picture. Never mix two limits in one meter.
+import { useId } from 'react'
+import { useFormat, useTranslation } from '../i18n/i18n.ts'
+import styles from './meters.module.css'
+
+type MeterSegment = {
+  readonly kind: 'spent' | 'others' | 'held'
+  /** In the unit of `max`; only decides a width, so a float will do. */
+  readonly value: number
+}
+
+type MeterProps = {
+  readonly label: string
+  readonly valueText: string
+  readonly segments: readonly MeterSegment[]
+  readonly max: number
+  readonly tone?: 'calm' | 'warn' | 'bad'
+  /** Marks at these shares of the limit. */
+  readonly ticks?: readonly number[]
+  readonly height?: number
+}
+
+export function Meter({
+  label,
+  valueText,
+  segments,
+  max,
+  tone,
+  ticks = [],
+  height = 8,
+}: MeterProps) {
+  const pattern = useId()
+  const marks = ticks.filter((share) => share > 0 && share < 1)
+  const used = segments.reduce((sum, { value }) => sum + value, 0)
+  const drawn = placed(segments, Math.max(max, used, Number.MIN_VALUE))
+  return (
+    <div
+      className={styles['meter']}
+      data-tone={tone ?? toneOf(used, max)}
+      role="meter"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={percentOf(used, max)}
+      aria-valuetext={valueText}
+    >
+      <svg className={styles['bar']} height={height} aria-hidden="true" focusable="false">
+        <pattern id={pattern} width="5" height="5" patternUnits="userSpaceOnUse">
+          <rect className={styles['held']} width="5" height="5" />
+          <path className={styles['stripe']} d="M-1 6 6 -1M-3.5 3.5 3.5 -3.5M1.5 8.5 8.5 1.5" />
+        </pattern>
+        {drawn.map(({ kind, start, width }) => (
+          <rect
+            key={kind}
+            className={kind === 'held' ? undefined : styles[kind]}
+            fill={kind === 'held' ? `url(#${pattern})` : undefined}
+            x={`${start}%`}
+            width={`${width}%`}
+            height={height}
+          />
+        ))}
+        {marks.map((share) => (
+          <line
+            key={share}
+            className={styles['tick']}
+            x1={`${share * 100}%`}
+            x2={`${share * 100}%`}
+            y2={height}
+          />
+        ))}
+      </svg>
+      {marks.length > 0 && <TickLabels marks={marks} />}
+    </div>
+  )
+}
+
+/** Marks closer than this share one label, so that labels do not overlap. */
+const labelShare = 0.095
+
+function TickLabels({ marks }: { readonly marks: readonly number[] }) {
+  const format = useFormat()
+  let last = -1
+  const labelled = marks
+    .toSorted((a, b) => a - b)
+    .filter((share) => {
+      if (share - last < labelShare) return false
+      last = share
+      return true
+    })
+  return (
+    <div className={styles['labels']} aria-hidden="true">
+      {labelled.map((share) => (
+        <span key={share} style={{ insetInlineStart: `${share * 100}%` }}>
+          {format.percent(share)}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+/**
+ * Rounded to a hundredth: the smallest amounts would print with an exponent, which assistive technology cannot read.
+ */
+function percentOf(used: number, max: number): number {
+  return used >= max ? 100 : Math.round((used / max) * 10_000) / 100
+}
+
+/** Calm below 80%, a warning from there, bad when nothing remains. */
+export function toneOf(used: number, max: number): 'calm' | 'warn' | 'bad' {
+  if (used >= max) return 'bad'
+  return used >= max * 0.8 ? 'warn' : 'calm'
+}
+
+/** The position of each segment in percent; anything used shows at least a sliver. */
+function placed(segments: readonly MeterSegment[], whole: number) {
+  let start = 0
+  return segments
+    .filter(({ value }) => value > 0)
+    .map(({ kind, value }) => {
+      const width = Math.max((value / whole) * 100, 0.5)
+      const place = { kind, start, width }
+      start += width
+      return place
+    })
+}
+
+// How much of a budget is spent and held: a meter with the same numbers in words.
+
+type BudgetMeterProps = {
+  readonly label: string
+  readonly spent: string
+  readonly held: string
+  readonly limit: string
+  readonly height?: number
+  readonly ticks?: readonly number[]
+}
+
+/** Where the meter of the frame has its marks. */
+export const frameTicks = [0.5, 0.8]
+
+export function BudgetMeter({ label, spent, held, limit, height, ticks }: BudgetMeterProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const valueText = t('budget.valueText', {
+    spent: format.money(spent),
+    held: format.money(held),
+    limit: format.money(limit),
+    percent: format.percent(shareOf(spent, limit)),
+  })
+  return (
+    <Meter
+      label={label}
+      valueText={valueText}
+      max={Number(limit)}
+      segments={[
+        { kind: 'spent', value: Number(spent) },
+        { kind: 'held', value: Number(held) },
+      ]}
+      height={height}
+      ticks={ticks}
+    />
+  )
+}
+
+/** A share of a budget, from 0 to 1 and above; an empty budget counts as fully spent. */
+export function shareOf(amount: string, limit: string): number {
+  return Number(limit) === 0 ? 1 : Number(amount) / Number(limit)
+}
+
+// A few bars that show a trend at a glance; the numbers are in the title and in hidden text.
+
+type SparklineProps = {
+  readonly values: readonly number[]
+  /** All values in words. */
+  readonly summary: string
+  readonly height?: number
+}
+
+const barWidth = 6
+const gap = 2
+
+export function Sparkline({ values, summary, height = 20 }: SparklineProps) {
+  const most = Math.max(...values, Number.MIN_VALUE)
+  return (
+    <span title={summary}>
+      <svg
+        className={styles['bars']}
+        aria-hidden="true"
+        focusable="false"
+        width={values.length * (barWidth + gap) - gap}
+        height={height}
+      >
+        {values.map((value, index) => {
+          // Zero is a line at the bottom, to distinguish an idle day from a missing one.
+          const tall = value > 0 ? Math.max((value / most) * height, 2) : 1
+          return (
+            <rect
+              // The position identifies a bar.
+              key={index}
+              className={value > 0 ? undefined : styles['none']}
+              x={index * (barWidth + gap)}
+              y={height - tall}
+              width={barWidth}
+              height={tall}
+              rx={1}
+            />
+          )
+        })}
+      </svg>
+      <span className="visually-hidden">{summary}</span>
+    </span>
+  )
+}

@@ -1,0 +1,193 @@
+// A message on the page itself: information, success, a warning or a failure.
+import { Button, Skeleton, Stack } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useEffect, useRef } from 'react'
+import { ApiError } from '../base/api.ts'
+import { said, useTranslation, useWords } from '../i18n/i18n.ts'
+import { CheckIcon, InfoIcon, WarningIcon } from './icons.tsx'
+import styles from './notices.module.css'
+import { refusalWords } from './refusal-words.ts'
+import type { RefusedCall } from './refusal-words.ts'
+
+type NoticeTone = 'info' | 'good' | 'warn' | 'bad'
+
+type NoticeProps = {
+  readonly tone: NoticeTone
+  readonly title?: ReactNode
+  readonly children?: ReactNode
+  readonly actions?: ReactNode
+  /** Read out when it appears; for messages that follow an action of the reader. */
+  readonly announce?: boolean
+}
+
+const icons = { info: InfoIcon, good: CheckIcon, warn: WarningIcon, bad: WarningIcon }
+
+export function Notice({ tone, title, children, actions, announce = false }: NoticeProps) {
+  const Icon = icons[tone]
+  const role = tone === 'bad' ? 'alert' : 'status'
+  return (
+    <div className={styles['notice']} data-tone={tone} role={announce ? role : undefined}>
+      <span className={styles['icon']}>
+        <Icon />
+      </span>
+      <div className={styles['body']}>
+        {title && <p className={styles['title']}>{title}</p>}
+        {children}
+        {actions && <div className={styles['actions']}>{actions}</div>}
+      </div>
+    </div>
+  )
+}
+
+// A failed request: what happened, the code and request id to quote, and a button to retry.
+
+type ErrorAlertProps = {
+  /** What could not be done: "The keys could not be loaded." */
+  readonly title: string
+  readonly error: Error
+  readonly onRetry?: () => void
+}
+
+export function ErrorAlert({ title, error, onRetry }: ErrorAlertProps) {
+  const { t } = useTranslation()
+  const retry = onRetry && (
+    <Button size="compact-sm" variant="default" onClick={onRetry}>
+      {t('error.retry')}
+    </Button>
+  )
+  return (
+    <Notice tone="bad" title={title} actions={retry} announce>
+      <ErrorWords error={error} />
+    </Notice>
+  )
+}
+
+/** The message of an error: the gateway's own, or that it did not answer, or that something else did. */
+function ErrorWords({ error }: { readonly error: Error }) {
+  const { t } = useTranslation()
+  if (!(error instanceof ApiError)) return <>{t('error.unexpected')}</>
+  if (error.code === 'unreachable') return <>{t('error.unreachable')}</>
+  if (error.code === 'unanswered') return <>{t('error.unanswered')}</>
+  if (error.code === 'not_signed_in') return <>{t('error.sessionEnded')}</>
+  if (error.code === 'not_understood')
+    return <>{t('error.notUnderstood', { status: error.status })}</>
+  return (
+    <>
+      <div className="break">{said(error)}</div>
+      <small className="muted">
+        <code>{error.code}</code>
+        {error.requestId && (
+          <>
+            {' · '}
+            {t('error.requestId')} <code>{error.requestId}</code>
+          </>
+        )}
+      </small>
+    </>
+  )
+}
+
+// An empty list: says whether nothing exists yet or nothing matches, and what to do.
+
+type EmptyStateProps = {
+  readonly icon: ReactNode
+  readonly title: string
+  readonly children?: ReactNode
+  readonly actions?: ReactNode
+}
+
+export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
+  return (
+    <div className={styles['empty']}>
+      <span className={styles['emptyIcon']}>{icon}</span>
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {actions && <div className={styles['emptyActions']}>{actions}</div>}
+    </div>
+  )
+}
+
+// Placeholders of the final height while something loads, with a word for screen readers.
+
+type LoadingProps = {
+  /** The number of lines, and the height of each in pixels. */
+  readonly lines?: number
+  readonly height?: number
+  /** Instead: the parts of a page below each other, each with its height in pixels. */
+  readonly parts?: readonly number[]
+}
+
+export function Loading({ lines = 3, height = 20, parts }: LoadingProps) {
+  const { t } = useTranslation()
+  const heights = parts ?? Array.from({ length: lines }, () => height)
+  return (
+    <div aria-busy="true">
+      <span role="status" className="visually-hidden">
+        {t('loading')}
+      </span>
+      <Stack gap={parts ? 'lg' : 'sm'} aria-hidden="true">
+        {heights.map((each, index) => (
+          // The place is the identity of a placeholder.
+          <Skeleton key={index} height={each} radius="md" />
+        ))}
+      </Stack>
+    </div>
+  )
+}
+
+// The errors of a form, above it, each a link to its field; takes the focus when a submit is refused.
+
+export type FieldError = {
+  /** The id of the field's element. */
+  readonly fieldId: string
+  readonly label: string
+  readonly message: string
+}
+
+type FormErrorSummaryProps = {
+  readonly errors: readonly FieldError[]
+  /** Increases with every refused submit; the focus moves here each time. */
+  readonly attempt: number
+}
+
+export function FormErrorSummary({ errors, attempt }: FormErrorSummaryProps) {
+  const { t } = useTranslation()
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (attempt > 0) box.current?.focus()
+  }, [attempt])
+  if (errors.length === 0) return null
+  return (
+    <div ref={box} tabIndex={-1} role="alert">
+      <Notice tone="bad" title={t('form.problems', { count: errors.length })}>
+        <ul>
+          {errors.map(({ fieldId, label, message }) => (
+            <li key={fieldId}>
+              <a
+                href={`#${fieldId}`}
+                onClick={(event) => {
+                  event.preventDefault()
+                  document.getElementById(fieldId)?.focus()
+                }}
+              >
+                {label}
+              </a>
+              : {message}
+            </li>
+          ))}
+        </ul>
+      </Notice>
+    </div>
+  )
+}
+
+// Why a call was refused, or would be.
+
+export function CallRefusal({ error }: { readonly error: RefusedCall }) {
+  const lines = refusalWords(error, useWords())
+  return lines.map((line) => (
+    <div key={line} className="break">
+      {line}
+    </div>
+  ))
+}
