@@ -13,8 +13,11 @@ const unitFiles = [
   'scripts/**/*.test.ts',
   'test/tidy.test.ts',
 ]
-// Files in folders take longest.
-const otherFiles = ['test/*/**/*.test.ts', 'test/*.test.ts']
+// The folders whose files take longest come first.
+const otherFiles = [
+  'test/{clients,e2e,faults,hostile,matrix,simulate}/**/*.test.ts',
+  'test/*/**/*.test.ts',
+]
 
 const [mode, ...patterns] = process.argv.slice(2)
 // Test files and the programs they start share one compile cache.

@@ -34,7 +34,7 @@ export function AlertsPage() {
 
 // The budget thresholds that send alerts, for the frame and for any key.
 
-export function Thresholds() {
+function Thresholds() {
   const { t } = useTranslation()
   const [key, setKey] = useState<string>()
   return (
@@ -65,7 +65,7 @@ type RuleEditorProps = {
   readonly keyId: string | undefined
 }
 
-export function RuleEditor({ keyId }: RuleEditorProps) {
+function RuleEditor({ keyId }: RuleEditorProps) {
   const { t } = useTranslation()
   const rule = useQuery(ruleQuery(keyId))
   if (rule.error && !rule.data)

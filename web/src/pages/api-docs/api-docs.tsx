@@ -113,7 +113,7 @@ function matches({ method, path, summary, id }: Operation, search: string): bool
 
 type OperationViewProps = { readonly operation: Operation; readonly url: string }
 
-export function OperationView({ operation, url }: OperationViewProps) {
+function OperationView({ operation, url }: OperationViewProps) {
   // Closed routes are not rendered: there are many, some with a hundred fields.
   const [isOpen, setOpen] = useState(false)
   const { method, path, summary } = operation

@@ -157,11 +157,11 @@ type FrameEffectProps = {
 }
 
 /** If so, every call of every key is refused at once. */
-export function isBelowSpent(frame: FrameAnswer, budget: string): boolean {
+function isBelowSpent(frame: FrameAnswer, budget: string): boolean {
   return !isMore(limitOf(frame, budget), frame.spent) && isMore(frame.budget, budget)
 }
 
-export function FrameEffect({ frame, wanted }: FrameEffectProps) {
+function FrameEffect({ frame, wanted }: FrameEffectProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const nextReset = useNextReset(wanted)

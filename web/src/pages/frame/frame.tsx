@@ -127,7 +127,7 @@ function Settings({ frame }: { readonly frame: FrameAnswer }) {
 
 const shownMax = 10
 
-export function Spenders() {
+function Spenders() {
   const { t } = useTranslation()
   const keys = useQuery(
     // Revoked keys too: after ending a runaway key, people look here for what it spent.
@@ -217,7 +217,7 @@ function Share({ row: { name, frame_share: share } }: { readonly row: KeyRow }) 
 
 // Adds to the frame once, until its period ends.
 
-export function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
+function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const { limit, resets_at: resetsAt, timezone } = frame
@@ -234,7 +234,7 @@ export function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
 
 // Starts a new period for the frame now. The ledger keeps what was spent.
 
-export function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
+function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const [reason, setReason] = useState('')

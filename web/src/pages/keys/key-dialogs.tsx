@@ -47,14 +47,14 @@ export function KeyDialogs({ action, ...props }: KeyDialogsProps) {
 
 // The props of every dialog about a key.
 
-export type KeyDialogProps = {
+type KeyDialogProps = {
   readonly keyInBrief: KeyInBrief
   readonly onClose: () => void
 }
 
 // Pauses a key; the toast that confirms it offers to resume.
 
-export function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
+function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   const resume = useResume()
   const pause = useChange(madeOldByKey, {
@@ -87,7 +87,7 @@ export function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProp
 
 type RevokeDialogProps = KeyDialogProps & { readonly onAction: (action: 'pause') => void }
 
-export function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProps) {
+function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProps) {
   const { t } = useTranslation()
   const { id, name } = keyInBrief
   const [reason, setReason] = useState('')
@@ -175,7 +175,7 @@ function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
 
 // Adds to a key's budget once, until its period ends.
 
-export function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
+function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const { id, name, limit, resets_at: resetsAt, timezone } = keyInBrief
@@ -191,7 +191,7 @@ export function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
 
 // Starts a new period for a key now. The ledger keeps what was spent.
 
-export function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {
+function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const [reason, setReason] = useState('')
@@ -222,7 +222,7 @@ export function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDia
 
 const usual = 86_400
 
-export function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
+function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { id, name, masked, old_secret: older } = keyInBrief
   const { t } = useTranslation()
   const format = useFormat()
@@ -285,7 +285,7 @@ type OverlapFieldProps = {
   readonly onChange: (seconds: number | undefined) => void
 }
 
-export function OverlapField({ usual, onChange }: OverlapFieldProps) {
+function OverlapField({ usual, onChange }: OverlapFieldProps) {
   const { t } = useTranslation()
   const [choice, setChoice] = useState(String(usual))
   const [typed, setTyped] = useState('')
@@ -341,7 +341,7 @@ function secondsOf(typed: string, unit: Unit): number | undefined {
 
 // Ends the old secret of a rotated key early.
 
-export function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
+function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   const { id, name, old_secret: old } = keyInBrief
   const end = useChange(madeOldByKey, {
@@ -366,7 +366,7 @@ export function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
 
 // Makes a test call with an existing key.
 
-export function TestDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
+function TestDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   return (
     <Dialog onClose={onClose} title={t('testCall.title', { name })}>

@@ -271,7 +271,7 @@ type ConcernChipsProps = {
   readonly onPress: (concern: Concern | undefined) => void
 }
 
-export function ConcernChips({ counts, pressed, onPress }: ConcernChipsProps) {
+function ConcernChips({ counts, pressed, onPress }: ConcernChipsProps) {
   const { t } = useTranslation()
   const format = useFormat()
   return (

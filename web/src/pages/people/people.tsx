@@ -104,7 +104,7 @@ type PersonTableProps = {
   readonly onAction: (person: PersonAnswer, action: PersonAction) => void
 }
 
-export function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
+function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
   const { t } = useTranslation()
   const { person: self } = useSession()
   const columns: readonly Column<PersonAnswer>[] = [

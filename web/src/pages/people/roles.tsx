@@ -214,7 +214,7 @@ function RemoveRoleDialog({ role, onClose }: RemoveRoleDialogProps) {
 
 type RoleDialogProps = { readonly role?: RoleAnswer; readonly onClose: () => void }
 
-export function RoleDialog({ role, onClose }: RoleDialogProps) {
+function RoleDialog({ role, onClose }: RoleDialogProps) {
   const { t } = useTranslation()
   const { may } = useSession()
   const [name, setName] = useState(role?.name ?? '')

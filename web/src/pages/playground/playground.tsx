@@ -135,7 +135,7 @@ function answered(result: CallResult): Turn {
 // The settings of a playground call: key, model and parameters.
 
 /** The models to choose from; none if they could not be loaded. */
-export type ModelOffer = {
+type ModelOffer = {
   readonly models: readonly string[]
   readonly isLoading: boolean
   readonly error: Error | null
@@ -151,7 +151,7 @@ type SettingsProps = {
   readonly onChange: (settings: PlaygroundSettings) => void
 }
 
-export function Settings(props: SettingsProps) {
+function Settings(props: SettingsProps) {
   const { search, offer, model, settings, problems, onChange } = props
   const { models, isLoading, error, retry } = offer
   const { t } = useTranslation()

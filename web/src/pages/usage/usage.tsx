@@ -101,7 +101,7 @@ type UsageFiltersProps = {
   readonly keyId?: string
 }
 
-export function UsageFilters({ search, onChange, span, group, keyId }: UsageFiltersProps) {
+function UsageFilters({ search, onChange, span, group, keyId }: UsageFiltersProps) {
   const { t } = useTranslation()
   const { since, until } = span
   const isOfOne = keyId !== undefined

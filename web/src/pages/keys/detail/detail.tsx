@@ -180,7 +180,7 @@ type DetailHeaderProps = {
   readonly onAction: (action: KeyAction) => void
 }
 
-export function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps) {
+function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps) {
   const { may } = useSession()
   const limits = useQuery(limitsQuery(detail.id, model))
   const isManager = may('configuration:manage')

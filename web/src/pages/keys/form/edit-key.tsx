@@ -141,7 +141,7 @@ type ConflictDialogProps = {
   readonly onClose: () => void
 }
 
-export function ConflictDialog(props: ConflictDialogProps) {
+function ConflictDialog(props: ConflictDialogProps) {
   const { conflict, mine, isPending, onReload, onApply, onClose } = props
   const words = useWords()
   const { t, format } = words
