@@ -180,6 +180,14 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
   const { codec, call } = request
   const { provider, price } = destination
   const { search, droppedAtHome = [] } = call
+  const forwarding = (searchesMax?: number): Prepared['encode'] => {
+    const change = { ...changeTo(destination), ...adapting(request, destination, codec.format) }
+    return async (outputTokensMax) => {
+      await request.nextStep()
+      const limits = defined({ outputTokensMax, searchesMax })
+      return codec.forwardRequest(request.content, { ...change, ...limits })
+    }
+  }
   const plain: Prepared = {
     ...destination,
     format: codec.format,
@@ -188,10 +196,7 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     keepsLong: codec.format === 'chat' && call.input.cacheWrites === 'long',
     dropped: [...call.dropped, ...droppedAtHome],
     content: () => request.content.value,
-    encode: async (outputTokensMax) => {
-      await request.nextStep()
-      return codec.forwardRequest(request.content, changeTo(destination, outputTokensMax))
-    },
+    encode: forwarding(),
   }
   if (search === undefined || price.fees.webSearch === null) return plain
   const { searchesMax, dropped } = search
@@ -200,17 +205,23 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     searchesMax,
     dropped: [...dropped, ...droppedAtHome],
     withoutSearches: plain,
-    encode: async (outputTokensMax) => {
-      await request.nextStep()
-      const change = { ...changeTo(destination, outputTokensMax), searchesMax }
-      return codec.forwardRequest(request.content, change)
-    },
+    encode: forwarding(searchesMax),
   }
 }
 
 /** What a destination is sent in place of the client's values. */
-function changeTo({ model, traits }: Destination, outputTokensMax?: number): RequestChange {
-  return defined({ model, traits, outputTokensMax })
+function changeTo({ model, traits }: Destination): Pick<RequestChange, 'model' | 'traits'> {
+  return defined({ model, traits })
+}
+
+/** How the destination's provider differs from others of its format. */
+function adapting(
+  { providerHeaders: headers }: ClientRequest,
+  { provider, model }: Destination,
+  format: UpstreamFormat,
+): Pick<RequestChange, 'adapt'> {
+  const { adapt } = provider
+  return adapt === undefined ? {} : { adapt: (body) => adapt({ format, model, body, headers }) }
 }
 
 function translate(
@@ -220,6 +231,7 @@ function translate(
   const { codec, call, canonical } = request
   const { format, provider } = destination
   const asked = changeTo(destination)
+  const { adapt } = adapting(request, destination, format)
   const losses =
     canonical.kind === 'chat'
       ? lossesOf(canonical, codec.format as ChatFormat, {
@@ -247,8 +259,9 @@ function translate(
     encode: async (outputTokensMax) => {
       await request.nextStep()
       const body = encoded(outputTokensMax)
+      const adapted = adapt === undefined ? body : { ...body, ...adapt(body) }
       await request.nextStep()
-      const text = JSON.stringify(body)
+      const text = JSON.stringify(adapted)
       await request.nextStep()
       return Buffer.from(text)
     },

@@ -2,14 +2,14 @@
 // with their differences, and recognized by their preset or by the host of an address in the configuration.
 import { z } from 'zod'
 import type { Vendor } from '../catalog/model-facts.ts'
+import { factsOf } from '../catalog/model-facts.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { JsonObject } from '../core/json.ts'
 import { defined, numberOf } from '../core/json.ts'
 import { oneOf, text } from '../core/setting-kinds.ts'
+import type { Dialect } from '../wire/chat/dialects.ts'
+import { inDialect, leftOutIn } from '../wire/chat/dialects.ts'
 import { gptVersion } from '../wire/models/openai.ts'
-import { inOlderWords } from './compatible.ts'
-import { withFreeParser } from './openrouter-files.ts'
-import { unknownIn, withoutUnknown } from './strict-place.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
 import { fetchJson, listModels } from './upstream/fetch-json.ts'
@@ -24,12 +24,8 @@ type Place = {
   readonly vendor?: Vendor
   /** Run by the operator, and mostly without a key. */
   readonly isLocal?: true
-  /** It knows the newer fields and roles of chat completions, as OpenAI does; other places are sent the older ones. */
-  readonly isCurrent?: true
-  /** It refuses what it does not know. */
-  readonly isStrict?: true
-  /** It has files read for models that cannot, for a fee unless told otherwise. */
-  readonly parsesFiles?: true
+  /** Absent = the words that every server knows. */
+  readonly dialect?: Dialect
   /** OpenAI itself: it speaks responses, too. */
   readonly isOpenAi?: true
 }
@@ -39,29 +35,28 @@ const PLACES = {
     url: 'https://api.openai.com/v1',
     prices: 'openai',
     vendor: 'openai',
-    isCurrent: true,
+    dialect: 'openai',
     isOpenAi: true,
   },
   mistral: {
     url: 'https://api.mistral.ai/v1',
     prices: 'mistral',
     vendor: 'mistral',
-    isStrict: true,
+    dialect: 'mistral',
   },
   groq: {
     url: 'https://api.groq.com/openai/v1',
     prices: 'groq',
     vendor: 'groq',
-    isCurrent: true,
+    dialect: 'openai',
   },
   deepseek: { url: 'https://api.deepseek.com/v1', prices: 'deepseek', vendor: 'deepseek' },
-  xai: { url: 'https://api.x.ai/v1', prices: 'x-ai', vendor: 'xai', isCurrent: true },
+  xai: { url: 'https://api.x.ai/v1', prices: 'x-ai', vendor: 'xai', dialect: 'openai' },
   together: { url: 'https://api.together.xyz/v1', prices: 'together' },
   openrouter: {
     url: 'https://openrouter.ai/api/v1',
     prices: 'openrouter',
-    isCurrent: true,
-    parsesFiles: true,
+    dialect: 'openrouter',
   },
   vllm: { url: 'http://127.0.0.1:8000/v1', isLocal: true },
   llamacpp: { url: 'http://127.0.0.1:8080/v1', isLocal: true },
@@ -157,6 +152,7 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   const formats = formatsOf(settings)
   const keys = new Keys(settings, tools)
   const place = placeOf(settings)
+  const { dialect = 'original' } = place
   const urls = new Map(
     Object.entries(PATHS).map(([format, path]) => [format, new URL(`${place.url}${path}`)]),
   )
@@ -171,13 +167,10 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   return {
     name: settings.name,
     formatsOf: () => formats,
-    send: async ({ format, model, body, headers, timeouts }, signal) => {
+    send: async ({ format, body, headers, timeouts }, signal) => {
       const url = urls.get(format)
       if (url === undefined) throw new Error(`${settings.name} does not speak ${format}`)
       const beta = headers.get('openai-beta')
-      const words = format === 'chat' && place.isCurrent !== true ? await inOlderWords(body) : body
-      const parsed = place.parsesFiles === true ? await withFreeParser(words, model) : words
-      const known = place.isStrict === true ? await withoutUnknown(parsed, format) : parsed
       return keys.send((key) =>
         http.send(
           {
@@ -185,7 +178,7 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
             method: 'POST',
             headers:
               beta === undefined ? headersFor(key) : { ...headersFor(key), 'openai-beta': beta },
-            body: known,
+            body,
             timeouts,
           },
           signal,
@@ -209,8 +202,12 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
         return numberOf(counted['input_tokens'])
       },
     }),
-    ...(place.isStrict === true && {
-      leavesOut: ({ format, body }: UnsentRequest) => unknownIn(body, format),
+    ...(dialect !== 'openai' && {
+      adapt: ({ format, model, body }: UnsentRequest) =>
+        inDialect(body, { dialect, format, readsFiles: readsFiles(model) }),
+    }),
+    ...(dialect === 'mistral' && {
+      leavesOut: ({ format, body }: UnsentRequest) => leftOutIn(body, { dialect, format }),
     }),
     listModels: (signal) =>
       listModels(
@@ -219,6 +216,12 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
         signal,
       ),
   }
+}
+
+/** Claude's versions have a dot at OpenRouter, and a hyphen elsewhere. */
+export function readsFiles(model: string): boolean {
+  const names = [model, model.replaceAll('.', '-')]
+  return names.some((name) => factsOf(name)?.abilities.files === true)
 }
 
 /** The fields that count as input; the endpoint refuses all others. */

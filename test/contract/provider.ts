@@ -104,11 +104,11 @@ export function providerContract(given: ProviderCase): void {
       { model, format }: Spoken,
       { stream = false, signal = new AbortController().signal } = {},
     ): Promise<UpstreamAnswer> => {
-      const body = Buffer.from(JSON.stringify(bodyOf(format, model, stream)))
-      return to.send(
-        { format, model, stream, body, headers: new Map(), timeouts: TIMEOUTS },
-        signal,
-      )
+      const given = bodyOf(format, model, stream)
+      const headers = new Map<string, string>()
+      const adapted = { ...given, ...to.adapt?.({ format, model, body: given, headers }) }
+      const body = Buffer.from(JSON.stringify(adapted))
+      return to.send({ format, model, stream, body, headers, timeouts: TIMEOUTS }, signal)
     }
 
     for (const spoken of given.speaks) {

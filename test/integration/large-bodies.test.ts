@@ -7,9 +7,7 @@ import type { ChatFormat, TargetFormat, UpstreamFormat } from '../../src/core/en
 import { EMBEDDING_FORMATS } from '../../src/core/endpoints.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { CanonicalRequest } from '../../src/core/request.ts'
-import { inOlderWords } from '../../src/providers/compatible.ts'
-import { withFreeParser } from '../../src/providers/openrouter-files.ts'
-import { unknownIn, withoutUnknown } from '../../src/providers/strict-place.ts'
+import { inDialect, leftOutIn } from '../../src/wire/chat/dialects.ts'
 import { codecOf, upstreamCodecOf } from '../../src/wire/codecs.ts'
 import { textsOf } from '../../src/wire/contract/measure.ts'
 import { readJsonBody } from '../../src/wire/json/body.ts'
@@ -71,6 +69,8 @@ async function msOf(pass: Pass, times: number): Promise<number> {
   return (user + system) / 1000
 }
 
+const DIALECTS = ['original', 'openrouter', 'mistral'] as const
+
 /** What the gateway may do with a body, by name: each reads all of it. A refusal counts, too. */
 function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<string, Pass> {
   const text = JSON.stringify(make(count))
@@ -84,6 +84,14 @@ function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<str
     ['collecting texts', () => textsOf(codec.readCall, value)],
     ['finding its conversation', () => codec.affinityOf(value)],
     ['forwarding', () => codec.forwardRequest(body, { model: 'other' })],
+    ...DIALECTS.map((dialect): [string, Pass] => [
+      `forwarding to ${dialect}`,
+      () =>
+        codec.forwardRequest(body, {
+          model: 'other',
+          adapt: (given) => inDialect(given, { dialect, format }),
+        }),
+    ]),
     ['forgetting thoughts', () => codec.withoutReasoning?.(value)],
     ['exact numbers', () => exactly(bytes.toString(), value)],
     ['decoding', () => codec.decodeRequest(value)],
@@ -98,12 +106,12 @@ function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<str
     passes.set(`encoding for ${upstream}`, encode)
     if (encoded === undefined) continue
     passes.set(`writing for ${upstream}`, () => JSON.stringify(encoded))
-    const sent = Buffer.from(JSON.stringify(encoded))
     if (upstream !== 'chat' && upstream !== 'embeddings') continue
-    passes.set(`older words in ${upstream}`, () => inOlderWords(sent))
-    passes.set(`files in ${upstream}`, () => withFreeParser(sent, 'other'))
-    passes.set(`known members of ${upstream}`, () => withoutUnknown(sent, upstream))
-    passes.set(`unknown members of ${upstream}`, () => unknownIn(encoded, upstream))
+    for (const dialect of DIALECTS) {
+      const spoken = { dialect, format: upstream }
+      passes.set(`${upstream} for ${dialect}`, () => inDialect(encoded, spoken))
+      passes.set(`left out of ${upstream} for ${dialect}`, () => leftOutIn(encoded, spoken))
+    }
   }
   return new Map([...passes].map(([name, pass]) => [name, () => unlessRefused(pass)] as const))
 }

@@ -5,9 +5,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { AwsV4Signer } from 'aws4fetch'
 import { z } from 'zod'
+import type { JsonObject } from '../../core/json.ts'
 import { defined, isObject, listOf, stringOf } from '../../core/json.ts'
 import { text } from '../../core/setting-kinds.ts'
-import { changeMembers, readAgain } from '../../wire/json/body.ts'
 import type { AdapterTools, Named } from '../upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from '../upstream/adapter.ts'
 import { fetchJson } from '../upstream/fetch-json.ts'
@@ -73,19 +73,20 @@ function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provid
     name: settings.name,
     formatsOf: (model) => (isClaude(model) ? ['messages'] : ['converse']),
     leavesOut: ({ model, headers }) => (isClaude(model) ? untakenBetas(headers) : []),
-    send: async ({ model, stream, body, headers: client, timeouts }, signal) => {
+    // The model and whether to stream are in the URL alone; betas go into the body, where Anthropic has a header.
+    adapt: ({ model, headers }) => (isClaude(model) ? claudeMembers(takenBetas(headers)) : {}),
+    send: async ({ model, stream, body, timeouts }, signal) => {
       const url = new URL(
         `${base}/model/${encodeURIComponent(model)}/${operationOf(model, stream)}`,
       )
-      const sent = isClaude(model) ? await asClaudeTakesIt(body, takenBetas(client)) : body
       let headers: Readonly<Record<string, string>> = {}
       const answer = await keys.send(async (key) => {
-        headers = await signed(settings, { url, body: sent, key })
+        headers = await signed(settings, { url, body, key })
         const call = {
           url,
           method: 'POST',
           headers,
-          body: sent,
+          body,
           timeouts,
           hasFrames: stream,
         } as const
@@ -130,14 +131,13 @@ function operationOf(model: string, stream: boolean): string {
   return stream ? 'converse-stream' : 'converse'
 }
 
-/** The model and whether to stream are in the URL alone; betas go into the body, where Anthropic has a header. */
-async function asClaudeTakesIt(body: Buffer, betas: readonly string[]): Promise<Buffer> {
-  return changeMembers(await readAgain(body), {
+function claudeMembers(betas: readonly string[]): JsonObject {
+  return {
     model: undefined,
     stream: undefined,
     anthropic_version: ANTHROPIC_VERSION,
     anthropic_beta: betas.length === 0 ? undefined : betas,
-  })
+  }
 }
 
 type Signed = {

@@ -5,7 +5,6 @@ import { z } from 'zod'
 import type { UpstreamFormat } from '../../core/endpoints.ts'
 import { numberOf, parseObject } from '../../core/json.ts'
 import { text } from '../../core/setting-kinds.ts'
-import { changeMembers, readAgain } from '../../wire/json/body.ts'
 import { claudeVersion } from '../../wire/models/claude.ts'
 import { generationOf } from '../../wire/models/gemini.ts'
 import { AccessTokens, fetchToken } from '../upstream/access-tokens.ts'
@@ -72,14 +71,16 @@ function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provide
     name: settings.name,
     formatsOf: (model) => [formatOf(model)],
     leavesOut: ({ model, headers }) => (isClaude(model) ? untakenBetas(headers) : []),
+    // The model is in the URL alone.
+    adapt: ({ model }) =>
+      isClaude(model) ? { model: undefined, anthropic_version: ANTHROPIC_VERSION } : {},
     send: async ({ model, stream, body, headers: client, timeouts }, signal) => {
       const url = new URL(`${base}/${pathOf(model, stream)}`)
       const beta = isClaude(model) ? takenBetas(client).join(',') : ''
       const betas = beta === '' ? {} : { 'anthropic-beta': beta }
-      const sent = isClaude(model) ? await asClaudeTakesIt(body) : body
       return tokens.send((token) => {
         const headers = { ...headersFor(token), ...betas }
-        return http.send({ url, method: 'POST', headers, body: sent, timeouts }, signal)
+        return http.send({ url, method: 'POST', headers, body, timeouts }, signal)
       })
     },
     countTokens: async ({ format, model, body }, signal) => {
@@ -134,12 +135,6 @@ function pathOf(model: string, stream: boolean): string {
     return `anthropic/models/${model}:${stream ? 'streamRawPredict' : 'rawPredict'}`
   }
   return `google/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
-}
-
-/** The model is in the URL alone. */
-async function asClaudeTakesIt(body: Buffer): Promise<Buffer> {
-  const members = { model: undefined, anthropic_version: ANTHROPIC_VERSION }
-  return changeMembers(await readAgain(body), members)
 }
 
 function serviceTokens(account: ServiceAccount, { http, clock }: AdapterTools): AccessTokens {

@@ -19,6 +19,8 @@ export interface Provider {
   send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>
   /** Asks the provider to count the input tokens, where that is free; undefined = it gives no count. */
   countTokens?(request: UnsentRequest, signal: AbortSignal): Promise<number | undefined>
+  /** The members of a body that it is sent otherwise than others of its format; undefined = it is not sent this one. */
+  adapt?(request: UnsentRequest): JsonObject
   /** Fields left out because it would refuse them, by the format's names; absent = it is sent everything. */
   leavesOut?(request: UnsentRequest): readonly string[]
 }

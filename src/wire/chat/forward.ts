@@ -16,14 +16,15 @@ import { usableTools } from './tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const isSealed = body.bytes.includes(SEAL_MARK)
-  return rewriteMembers(body, (value) => ({
+  const changesTo = (value: JsonObject): JsonObject => ({
     model: change.model,
     ...limitChange(value, change.outputTokensMax),
     ...streamChange(value),
     ...toolChange(value),
     context_management: undefined,
     ...(isSealed ? withoutForeignThoughts(value)?.changes : {}),
-  }))
+  })
+  return rewriteMembers(body, changesTo, change.adapt)
 }
 
 /** Sets the field that the client used, or both if it used both, so that neither stays above the limit. */

@@ -114,6 +114,8 @@ export type RequestChange = {
   readonly outputTokensMax?: number
   /** How many web searches the hold covers; unset = none, and they are removed. */
   readonly searchesMax?: number
+  /** What the provider is sent otherwise than others of its format: the members that change, undefined = removed. */
+  adapt?(body: JsonObject): JsonObject
 }
 
 export type Codec = EdgeCodec & UpstreamCodec & Passthrough

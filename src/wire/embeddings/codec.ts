@@ -2,7 +2,7 @@
 import { neverStreamed } from '../content/answer.ts'
 import type { Codec } from '../contract/codec.ts'
 import { decodeErrorBody } from '../contract/errors.ts'
-import { changeMembers } from '../json/body.ts'
+import { rewriteMembers } from '../json/body.ts'
 import { decodeResponse, encodeResponse, forwardResponse } from './answer.ts'
 import { affinityOf, decodeRequest, encodeRequest, readCall } from './request.ts'
 
@@ -16,7 +16,7 @@ export const embeddingsCodec: Codec = {
   encodeResponse,
   decodeResponse,
   decodeError: decodeErrorBody,
-  forwardRequest: (body, change) => changeMembers(body, { model: change.model }),
+  forwardRequest: (body, { model, adapt }) => rewriteMembers(body, () => ({ model }), adapt),
   forwardResponse,
   encodeEvents: neverStreamed,
   decodeEvents: neverStreamed,

@@ -155,17 +155,23 @@ export function changeMembers({ bytes, value, members }: JsonBody, changes: Json
   return Buffer.concat(pieces)
 }
 
-/** The same, where changes are made from the body's own lists and objects: integers in them stay as they were written. */
-export function rewriteMembers(
-  body: JsonBody,
-  changesOf: (value: JsonObject) => JsonObject,
-): Buffer {
+/**
+ * The same, where changes are made from the body's own lists and objects: integers in them stay as they were written.
+ * `adapt` makes further changes, from the body as changed so far.
+ */
+export function rewriteMembers(body: JsonBody, changesTo: Changes, adapt?: Changes): Buffer {
+  const changesOf: Changes = (value) => {
+    const changes = changesTo(value)
+    return adapt === undefined ? changes : { ...changes, ...adapt({ ...value, ...changes }) }
+  }
   const changes = changesOf(body.value)
   const exact = exactMembers(body, rewrittenIn(body.value, changes))
   if (exact === undefined) return changeMembers(body, changes)
   const value = { ...body.value, ...exact }
   return changeMembers({ ...body, value }, changesOf(value))
 }
+
+type Changes = (value: JsonObject) => JsonObject
 
 function rewrittenIn(value: JsonObject, changes: JsonObject): readonly string[] {
   return Object.keys(changes).filter(

@@ -1,5 +1,6 @@
 // The messages format on both sides: bytes pass through unchanged, except for the model name, the output limit, what is
 // removed from every request, and thoughts of other formats.
+import type { JsonObject } from '../../core/json.ts'
 import { SEAL_MARK } from '../content/opaque-reasoning.ts'
 import type { AnswerContext, EventForwarder, JsonAnswer, RequestChange } from '../contract/codec.ts'
 import type { SseEvent } from '../contract/sse.ts'
@@ -14,12 +15,13 @@ import { withoutForeignThoughts } from './reasoning.ts'
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { outputTokensMax, searchesMax } = change
   const isSealed = body.bytes.includes(SEAL_MARK)
-  return rewriteMembers(body, (value) => ({
+  const changesTo = (value: JsonObject): JsonObject => ({
     ...removalsFrom(value, { maySearch: searchesMax !== undefined }).changes,
     ...(isSealed ? withoutForeignThoughts(value)?.changes : {}),
     model: change.model,
     ...(outputTokensMax === undefined ? {} : { max_tokens: outputTokensMax }),
-  }))
+  })
+  return rewriteMembers(body, changesTo, change.adapt)
 }
 
 export function forwardEvents(answer: AnswerContext): EventForwarder {

@@ -18,7 +18,7 @@ import { failureSteps, responseObjects } from './response-object.ts'
 import { usableTools } from './tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
-  return rewriteMembers(body, (value) => changesTo(value, change))
+  return rewriteMembers(body, (value) => changesTo(value, change), change.adapt)
 }
 
 function changesTo(value: JsonObject, change: RequestChange): JsonObject {
