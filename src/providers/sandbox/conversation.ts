@@ -9,12 +9,12 @@ import type { CanonicalRequest, Conversation, EmbeddingRequest } from '../../cor
 import type { Block, Choice } from './choices.ts'
 import { eventsOf, limited, piecesOf, tokensOfBlock } from './choices.ts'
 import { DIMENSIONS, embed } from './embeddings.ts'
-import { readHints } from './hints.ts'
 import { contextOf, OUTPUT_TOKENS_MAX, thinksFirst } from './models.ts'
 import type { Turn } from './prompt.ts'
 import { turnOf } from './prompt.ts'
 import { checkSeals, sealThought, thinkAbout } from './reasoning.ts'
-import { ANSWER_STEPS_MAX, instanceOf } from './schema-instance.ts'
+import { instanceOf, StepBudget } from './schema-instance.ts'
+import { readHints } from './schema-values.ts'
 import type { Script } from './script.ts'
 import { speak, stretched } from './text.ts'
 import { countSandboxInput, firstTokens, tokensOfEmbedded } from './tokens.ts'
@@ -131,16 +131,16 @@ type Content = {
 
 function contentFor(question: Question): Content {
   const { request, script, turn } = question
-  const allowance = { steps: ANSWER_STEPS_MAX }
+  const budget = new StepBudget()
   const thinking = thinkingFor(question)
-  const calls = chooseCalls(request, turn, { script, allowance })
+  const calls = chooseCalls(request, turn, { script, budget })
   const isFree = !turn.wantsJson && request.outputFormat === undefined && turn.fixed === undefined
   return {
     thinking,
     calls,
     isFree,
     // What is longer than an answer is cut anyway, and not carried along in every choice.
-    text: calls.length === 0 ? firstTokens(textFor(question, allowance), TOKENS_MAX) : '',
+    text: calls.length === 0 ? firstTokens(textFor(question, budget), TOKENS_MAX) : '',
   }
 }
 
@@ -174,13 +174,13 @@ function thinkingFor({ request, script, ways, turn }: Question): readonly Block[
   return [{ type: 'thinking', text, isShown, seal: sealThought(text, ways.format) }]
 }
 
-function textFor({ request, turn, ways }: Question, allowance: { steps: number }): string {
+function textFor({ request, turn, ways }: Question, budget: StepBudget): string {
   const { outputFormat } = request
   if (outputFormat?.type === 'json-schema') {
     const heard = [turn.text, ...turn.results.map((result) => result.text)].join('\n')
     const filled = instanceOf(outputFormat.schema, {
       hints: readHints(heard),
-      allowance,
+      budget,
       param: SCHEMA_PARAMS[ways.format],
       what: 'the schema of the answer',
     })

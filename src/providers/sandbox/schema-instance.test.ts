@@ -7,9 +7,9 @@ import fc from 'fast-check'
 import { processorMs } from '../../../test/samples/processor-time.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { Hints } from './hints.ts'
-import { readHints } from './hints.ts'
-import { ANSWER_STEPS_MAX, instanceOf } from './schema-instance.ts'
+import { instanceOf, StepBudget } from './schema-instance.ts'
+import type { Hints } from './schema-values.ts'
+import { readHints } from './schema-values.ts'
 
 const NODE: JsonObject = {
   $ref: '#/$defs/node',
@@ -102,6 +102,16 @@ describe('corner cases', () => {
       examples: ['abab'],
     },
     'a pattern and a length': { type: 'string', pattern: '^(ab)+$', minLength: 9 },
+    'a member whose name only a pattern allows': {
+      type: 'object',
+      patternProperties: { '^x-': { type: 'string' } },
+      additionalProperties: false,
+      required: ['x-id'],
+    },
+    'members that are named like keywords': object(
+      { pattern: { const: { pattern: 1 } }, format: { enum: ['a'] }, $id: { type: 'null' } },
+      ['pattern', 'format', '$id'],
+    ),
     'different matches': {
       type: 'array',
       items: { type: 'string', pattern: '^[a-z]{2}$' },
@@ -424,8 +434,8 @@ function many(count: number, schema: JsonObject): JsonObject {
 }
 
 function made(schema: JsonObject, hints: Hints): Json {
-  const allowance = { steps: ANSWER_STEPS_MAX }
-  return instanceOf(schema, { hints, allowance, param: 'response_format', what: 'the schema' })
+  const budget = new StepBudget()
+  return instanceOf(schema, { hints, budget, param: 'response_format', what: 'the schema' })
 }
 
 function object(properties: JsonObject, required?: readonly string[]): JsonObject {
@@ -620,9 +630,12 @@ function problems(schema: unknown, value: unknown, root: JsonObject): string[] {
       demand(Object.hasOwn(value, each as string), `required ${String(each)}`)
     demand(Object.keys(value).length >= (words['minProperties'] ?? 0), 'minProperties')
     for (const [key, part] of Object.entries(value)) {
-      wrong.push(
-        ...sub(Object.hasOwn(known, key) ? known[key] : words['additionalProperties'], part),
+      const matched = Object.entries(words['patternProperties'] ?? {}).filter(([pattern]) =>
+        new RegExp(pattern, 'u').test(key),
       )
+      for (const [, inner] of matched) wrong.push(...sub(inner, part))
+      if (Object.hasOwn(known, key)) wrong.push(...sub(known[key], part))
+      else if (matched.length === 0) wrong.push(...sub(words['additionalProperties'], part))
       const needed: string[] = words['dependentRequired']?.[key] ?? []
       demand(
         needed.every((other) => Object.hasOwn(value, other)),

@@ -1,366 +1,414 @@
-// A small instance of a JSON schema, filled from the message where that fits. Each place of the instance has a list of
-// schemas that it must fit, all of them; where a schema offers alternatives, the first that works is taken. All work is
-// charged, so that no schema takes longer than a few milliseconds; what cannot be made is refused, with the reason.
-import type { GatewayError } from '../../core/errors.ts'
+// A small instance of a JSON schema, filled from the message where that fits: what is required, the first alternative
+// that works, the simplest values. A library's validator then judges it by the whole schema. All work is counted, so
+// that no schema takes longer than some milliseconds; what cannot be made is refused, with the reason.
+import type { Schema } from '@cfworker/json-schema'
+import { Validator } from '@cfworker/json-schema'
+
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, listOf } from '../../core/json.ts'
-import type { Hints } from './hints.ts'
+import { isArray, isObject, listOf, objectOf } from '../../core/json.ts'
 import { OUTPUT_TOKENS_MAX } from './models.ts'
-import type { Schema, SchemaContext } from './schema-check.ts'
-import {
-  OutOfWork,
-  Work,
-  count,
-  deeper,
-  fits,
-  isSchema,
-  itemSchemas,
-  memberSchema,
-  neededBy,
-  resolve,
-  schemasOf,
-} from './schema-check.ts'
-import type { Field } from './schema-values.ts'
-import { lengthsOf, numbersFor, textsFor, typesOf, wordOf } from './schema-values.ts'
+import type { Field, Hints, Parts } from './schema-values.ts'
+import { largest, numberFor, smallest, textFor, wordIn } from './schema-values.ts'
 
-/** For one attempt, and for all schemas of an answer. */
-const STEPS_MAX = 15_000
-export const ANSWER_STEPS_MAX = 45_000
-/** As long as an answer can be. */
-const CHARACTERS_MAX = OUTPUT_TOKENS_MAX * 4
+/** What the schemas of one answer may cost. */
+export class StepBudget {
+  #steps = 45_000
 
-type Attempt = Pick<Place, 'isSparse' | 'recursionsMax'>
+  spend(steps = 1): void {
+    this.#steps -= steps
+    if (this.#steps < 0) throw new OutOfBounds('it is too large or too entangled')
+  }
+}
 
-/** The smallest instance has no definition inside itself, unless its surroundings demand one. */
-const ATTEMPTS: readonly Attempt[] = [
-  { isSparse: false, recursionsMax: 0 },
-  { isSparse: true, recursionsMax: 0 },
-  { isSparse: true, recursionsMax: 1 },
-]
+/** Nothing fits here; perhaps another alternative or attempt does. */
+class Unfilled extends Error {}
+/** Nothing more is tried. */
+class OutOfBounds extends Error {}
 
 type Filling = {
   readonly hints: Hints
-  /** What all schemas of the answer may still cost. */
-  readonly allowance: { steps: number }
+  readonly budget: StepBudget
   /** What is filled, for the refusal: the parameter, and words for it. */
   readonly param: string
   readonly what: string
 }
 
+/** Each takes other values, and all but the first may put a definition into itself once. */
+const ATTEMPTS = 6
+
 /** An instance of the schema. Throws if there is none, or none that can be found with little work. */
-export function instanceOf(root: JsonObject, filling: Filling): Json {
-  const { hints, allowance } = filling
+export function instanceOf(root: JsonObject, { hints, budget, param, what }: Filling): Json {
   let why = ''
-  for (const attempt of ATTEMPTS) {
-    const steps = Math.min(STEPS_MAX, allowance.steps)
-    const work = new Work(steps, CHARACTERS_MAX)
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const place = { ...TOP, root, hints, budget, size: { characters: 0 }, variant: attempt }
     try {
-      const value = fill([root], { ...TOP, ...attempt, root, hints, work })
-      if (value !== undefined) return value
-      why = work.why
+      const value = fill([root], { ...place, recursionsMax: Math.min(attempt, 1) })
+      assertFits(value, root, budget)
+      return value
     } catch (thrown) {
-      if (!(thrown instanceof OutOfWork)) throw thrown
+      if (!(thrown instanceof Unfilled || thrown instanceof OutOfBounds)) throw thrown
       why = thrown.message
-    } finally {
-      allowance.steps -= steps - Math.max(0, work.steps)
+      if (thrown instanceof OutOfBounds) break
     }
   }
-  throw unfillable(filling, why)
+  throw invalidRequest(param, `the sandbox cannot fill ${what}: ${why}`)
 }
 
-function unfillable({ param, what }: Filling, why: string): GatewayError {
-  return invalidRequest(param, `the sandbox cannot fill ${what}: ${why}`)
+/** A place of the instance. */
+type Place = Field & {
+  readonly root: JsonObject
+  readonly budget: StepBudget
+  /** Of the JSON made so far. */
+  readonly size: { characters: number }
+  readonly path: string
+  readonly depth: number
+  /** The references that lead here from the root. */
+  readonly references: readonly string[]
+  readonly recursionsMax: number
 }
 
-type Place = SchemaContext &
-  Field & {
-    /** Where it is in the instance, for the reason why it cannot be filled. */
-    readonly path: string
-    /** The references that lead here from the root. */
-    readonly references: readonly string[]
-    readonly recursionsMax: number
-    /** Nothing is made that is not required. */
-    readonly isSparse: boolean
-  }
+const TOP = { path: '', depth: 0, name: undefined, turn: 0, references: ['#'] }
+const DEPTH_MAX = 100
+/** As long as an answer can be. */
+const CHARACTERS_MAX = OUTPUT_TOKENS_MAX * 4
+/** Items that must differ are compared with each other. */
+const ITEMS_MAX = 500
 
-const TOP = { depth: 0, name: undefined, turn: 0, variant: 0, path: '', references: ['#'] }
-
-/** No instance: the work says why. */
-function nothing({ work, path }: Place, why: string): undefined {
-  work.why = path === '' ? why : `at ${short(path)}, ${why}`
+function unfilled(path: string, why: string): Unfilled {
+  return new Unfilled(path === '' ? why : `at ${short(path)}, ${why}`)
 }
 
 function short(text: string): string {
   return text.length <= 100 ? text : `${text.slice(0, 100).toWellFormed()}…`
 }
 
-/** What a place must be: plain schemas, and groups of which each must have one schema that fits. */
-type Demands = {
-  readonly parts: readonly JsonObject[]
-  readonly groups: readonly (readonly Schema[])[]
-  readonly place: Place
-}
-
-/** A value that fits all the schemas. */
-function fill(schemas: readonly Schema[], place: Place, before?: Demands): Json | undefined {
-  const demands = demandsOf(schemas, deeper(place))
-  if (demands === undefined) return undefined
-  const parts = [...(before?.parts ?? []), ...demands.parts]
-  const [group, ...groups] = [...demands.groups, ...(before?.groups ?? [])]
-  place.work.spend(parts.length + groups.length)
-  if (group === undefined) return valueFor(parts, demands.place)
-  for (const option of group) {
-    const value = fill([option], demands.place, { parts, groups, place })
-    if (value !== undefined) return value
+function write({ budget, size }: Place, characters: number): void {
+  budget.spend()
+  size.characters += characters
+  if (size.characters > CHARACTERS_MAX) {
+    throw new OutOfBounds('what fits it is longer than an answer can be')
   }
-  return group.length === 0 ? nothing(place, 'there is no alternative') : undefined
 }
 
-/** Follows references, and takes apart what must all hold. */
-function demandsOf(schemas: readonly Schema[], place: Place): Demands | undefined {
-  const { work } = place
+/** A value for schemas that must all hold, with the first of their alternatives that works. */
+function fill(schemas: readonly Json[], outer: Place): Json {
+  const { parts, groups, place } = takenApart(schemas, outer)
+  const [group, ...others] = groups
+  if (group === undefined) return valueFor(parts, place)
+  return firstOf(group, place, (option) =>
+    fill([...parts, option, ...others.map((anyOf) => ({ anyOf }))], place),
+  )
+}
+
+/** What the first option gives that works. */
+function firstOf<Option>(
+  options: readonly Option[],
+  place: Place,
+  make: (option: Option) => Json,
+): Json {
+  let failure = unfilled(place.path, 'there is no alternative')
+  for (const option of options) {
+    try {
+      return make(option)
+    } catch (thrown) {
+      if (!(thrown instanceof Unfilled)) throw thrown
+      failure = thrown
+    }
+  }
+  throw failure
+}
+
+/** References followed; schemas that must all hold, apart from groups of which one must. */
+function takenApart(schemas: readonly Json[], place: Place) {
+  const { budget, depth } = place
+  if (depth > DEPTH_MAX) throw new OutOfBounds('it is nested too deeply')
   const queue = [...schemas]
   const parts: JsonObject[] = []
-  const groups: (readonly Schema[])[] = []
+  const groups: (readonly Json[])[] = []
   const followed = new Set<string>()
   // The queue grows while it is read.
   for (const schema of queue) {
-    work.spend()
-    if (schema === false) return nothing(place, 'nothing is allowed')
-    if (schema === true) continue
-    const { $ref, allOf, anyOf, oneOf, if: condition, then, else: otherwise } = schema
-    parts.push(schema)
+    budget.spend()
+    if (schema === false) throw unfilled(place.path, 'nothing is allowed')
+    if (!isObject(schema)) continue
+    const { $ref, allOf, anyOf, oneOf, if: condition, then, else: otherwise, ...part } = schema
+    parts.push(part)
+    for (const list of [allOf, anyOf, oneOf]) budget.spend(listOf(list).length)
     if (typeof $ref === 'string' && !followed.has($ref)) {
       followed.add($ref)
-      const rounds = place.references.filter((earlier) => earlier === $ref).length
-      if (rounds > place.recursionsMax) return nothing(place, 'it contains itself without end')
-      const target = resolve($ref, place)
-      if (target === undefined) return nothing(place, `$ref "${short($ref)}" points nowhere`)
-      queue.push(target)
+      queue.push(resolved($ref, place))
     }
-    queue.push(...schemasOf(allOf, work))
-    if (isArray(anyOf)) groups.push(schemasOf(anyOf, work))
-    if (isArray(oneOf)) groups.push(schemasOf(oneOf, work))
-    if (isSchema(condition)) {
-      const met = { allOf: [condition, isSchema(then) ? then : true] }
-      groups.push([met, isSchema(otherwise) ? otherwise : true])
+    queue.push(...listOf(allOf))
+    for (const group of [anyOf, oneOf]) if (isArray(group)) groups.push(group)
+    if (condition !== undefined) {
+      groups.push([{ allOf: [condition, then ?? true] }, otherwise ?? true])
     }
   }
-  return { parts, groups, place: { ...place, references: [...place.references, ...followed] } }
+  const references = [...place.references, ...followed]
+  return { parts, groups, place: { ...place, references, depth: depth + 1 } }
 }
 
-/** Words that a value is not made for, only checked against. */
-const CHECKED = ['oneOf', 'not', 'if', 'contains', 'propertyNames', 'dependentRequired']
-
-function valueFor(parts: readonly JsonObject[], place: Place): Json | undefined {
-  const { work } = place
-  // Each of the schemas is looked at for every kind of word.
-  work.spend(parts.length)
-  const checked = parts.filter((part) => CHECKED.some((word) => part[word] !== undefined))
-  for (const value of valuesOf(parts, place)) {
-    if (checked.every((part) => fits(part, value, place))) return value
-    nothing(place, 'what was tried does not fit')
+/** What a reference points to, inside the schema itself. */
+function resolved(reference: string, place: Place): Json {
+  place.budget.spend(reference.length / 16)
+  const rounds = place.references.filter((earlier) => earlier === reference).length
+  if (rounds > place.recursionsMax) throw unfilled(place.path, 'it contains itself without end')
+  let found: Json | undefined = /^#(?:\/|$)/.test(reference) ? place.root : undefined
+  for (const step of reference.split('/').slice(1)) {
+    const name = unescaped(step)
+    if (isArray(found)) found = found[Number(name)]
+    else found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
   }
-  if (work.why === '') nothing(place, 'no value was found')
-  return undefined
+  if (found === undefined) throw unfilled(place.path, `$ref "${short(reference)}" points nowhere`)
+  return found
 }
 
-function* valuesOf(parts: readonly JsonObject[], place: Place): Generator<Json> {
-  const source = parts.find((part) => part['const'] !== undefined || isArray(part['enum']))
-  if (source !== undefined) return yield* optionsOf(source, parts, place)
-  const types = typesOf(parts, place.work)
-  if (types.length === 0) nothing(place, 'no type is allowed')
-  for (const type of types) {
-    switch (type) {
-      case 'object':
-      case 'array': {
-        const made = type === 'object' ? objectFor(parts, place) : arrayFor(parts, place)
-        if (made !== undefined) yield made
-        break
-      }
-      default:
-        yield* fitting(simpleValues(type, parts, place), parts, place)
-    }
+function unescaped(step: string): string {
+  const plain = step.replaceAll('~1', '/').replaceAll('~0', '~')
+  return /%(?![\da-f]{2})/i.test(plain) ? plain : decodeURIComponent(plain)
+}
+
+function valueFor(parts: Parts, place: Place): Json {
+  place.budget.spend(parts.length)
+  const types = typesOf(parts)
+  if (types.length === 0) throw unfilled(place.path, 'no type is allowed')
+  const listed = parts.find((part) => part['const'] !== undefined || isArray(part['enum']))
+  if (listed !== undefined) return optionOf(listed, types, place)
+  return firstOf(types, place, (type) => {
+    if (type === 'object') return objectFor(parts, place)
+    if (type === 'array') return arrayFor(parts, place)
+    const value = simpleValue(type, parts, place)
+    write(place, typeof value === 'string' ? value.length + 2 : 5)
+    return value
+  })
+}
+
+function simpleValue(type: string, parts: Parts, place: Place): Json {
+  if (type === 'null') return null
+  if (type === 'boolean') return place.variant % 2 === 0
+  const least = largest(parts, 'minLength', 0)
+  if (type === 'string' && least > CHARACTERS_MAX) {
+    throw unfilled(place.path, `no text of ${least} characters was found`)
   }
+  const value = type === 'string' ? textFor(parts, place) : numberFor(parts, place, type)
+  if (value !== undefined) return value
+  const pattern = wordIn(parts, 'pattern')
+  const wanted =
+    pattern === undefined ? 'value within the bounds' : `text for the pattern ${short(pattern)}`
+  throw unfilled(place.path, `no ${wanted} was found`)
 }
 
-/** The values that fit; those that do not are passed over. */
-function* fitting(
-  values: Iterable<Json>,
-  parts: readonly JsonObject[],
-  place: Place,
-): Generator<Json> {
-  let isFound = false
-  for (const value of values) {
-    if (!parts.every((part) => fits(part, value, place))) continue
-    isFound = true
-    place.work.write(typeof value === 'string' ? value.length + 2 : 5)
-    yield value
-  }
-  if (!isFound) nothing(place, `no ${wantedOf(parts)} was found`)
+const TYPES = ['string', 'number', 'integer', 'object', 'array', 'boolean', 'null']
+/** Words that imply a type where none is named. */
+const TELLING: Readonly<Record<string, readonly string[]>> = {
+  object: ['properties', 'required', 'additionalProperties', 'minProperties'],
+  array: ['items', 'prefixItems', 'minItems', 'contains'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 }
 
-/** What a simple value is wanted to be, for the reason why there is none. */
-function wantedOf(parts: readonly JsonObject[]): string {
-  const pattern = wordOf(parts, 'pattern')
-  if (pattern !== undefined) return `text for the pattern ${short(pattern)}`
-  const [least] = lengthsOf(parts)
-  return least > CHARACTERS_MAX ? `text of ${least} characters` : 'value within the bounds'
-}
-
-function* simpleValues(type: string, parts: readonly JsonObject[], place: Place): Generator<Json> {
-  switch (type) {
-    case 'string': {
-      const [least] = lengthsOf(parts)
-      if (least <= CHARACTERS_MAX) yield* textsFor(parts, place)
-      break
-    }
-    case 'integer':
-    case 'number':
-      yield* numbersFor(parts, place)
-      break
-    case 'boolean':
-      yield* place.variant % 2 === 0 ? [true, false] : [false, true]
-      break
-    case 'null':
-      yield null
-  }
+/** The types that all schemas allow, the likeliest first. Every integer is a number. */
+function typesOf(parts: Parts): readonly string[] {
+  const named = parts.flatMap(({ type }) => (type === undefined ? [] : [new Set([type].flat())]))
+  const types = TYPES.filter((type) =>
+    named.every((allowed) => allowed.has(type) || (type === 'integer' && allowed.has('number'))),
+  )
+  const implied = types.filter((type) =>
+    TELLING[type]?.some((word) => parts.some((part) => part[word] !== undefined)),
+  )
+  return [...implied, ...types]
 }
 
 /** How many options are searched for one that the message mentions. */
 const OPTIONS_READ = 200
 
-/** Options that the message mentions come first; items of a list begin with different ones. */
-function* optionsOf(
-  source: JsonObject,
-  parts: readonly JsonObject[],
-  place: Place,
-): Generator<Json> {
-  const { hints, variant, work } = place
-  const constant = source['const']
-  const options = constant === undefined ? listOf(source['enum']) : [constant]
-  work.spend(Math.min(options.length, OPTIONS_READ) / 4)
+/** A value of a list: one that the message mentions, else the first; items of a list take different ones. */
+function optionOf(listed: JsonObject, types: readonly string[], place: Place): Json {
+  const { hints, variant, budget } = place
+  const { const: constant, enum: list } = listed
+  const all = constant === undefined ? listOf(list) : [constant]
+  budget.spend(all.length / 4)
+  const options = all.filter((option) => types.some((type) => isOf(type, option)))
   const mentioned = options
     .slice(0, OPTIONS_READ)
     .findIndex((option) => typeof option === 'string' && hints.isMentioned(option))
-  for (let index = 0; index < options.length; index++) {
-    const option = options[(Math.max(0, mentioned) + variant + index) % options.length]
-    work.spend()
-    if (option === undefined) continue
-    if (!parts.every((part) => fits(part, option, { ...place, listedIn: source }))) continue
-    copy(option, work)
-    yield option
-  }
-  nothing(place, 'none of its values is allowed')
+  const option = options[(Math.max(0, mentioned) + variant) % options.length]
+  if (option === undefined) throw unfilled(place.path, 'none of its values is allowed')
+  write(place, JSON.stringify(option).length)
+  return option
 }
 
-/** Charges for a value of the schema that is put into the instance. */
-function copy(value: Json | undefined, work: Work): void {
-  if (isArray(value)) for (const item of value) copy(item, work)
-  else if (isObject(value)) {
-    for (const name of Object.keys(value)) {
-      work.write(name.length + 3)
-      copy(value[name], work)
-    }
-  } else work.write(typeof value === 'string' ? value.length + 2 : 5)
+function isOf(type: string, value: Json): boolean {
+  if (value === null || isArray(value)) return type === (value === null ? 'null' : 'array')
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type
 }
 
-function objectFor(parts: readonly JsonObject[], place: Place): Json | undefined {
-  const { work } = place
-  const required = requiredOf(parts, work)
-  const least = Math.max(...parts.map((part) => count(part['minProperties'], 0)))
-  const most = Math.min(...parts.map((part) => count(part['maxProperties'], Infinity)))
+function objectFor(parts: Parts, place: Place): Json {
+  const { budget } = place
+  const required = requiredOf(parts, budget)
+  const least = largest(parts, 'minProperties', 0)
+  const most = smallest(parts, 'maxProperties', Infinity)
   const members = new Map<string, Json>()
   const turns = new Map<Json | undefined, number>()
   for (const name of namesFor(parts, required, { least, most, place })) {
-    work.write(name.length + 4)
-    const schemas = parts.map((part) => memberSchema(part, name) ?? true)
+    write(place, name.length + 4)
+    const schemas = parts.map((part) => memberSchema(part, name))
     // Members of one type take the hints in turn, so that two texts of an object differ.
-    const first = schemas.find(isObject)
-    const type = first?.['type']
+    const type = schemas.find(isObject)?.['type']
     const turn = turns.get(type) ?? 0
     turns.set(type, turn + 1)
     const path = place.path === '' ? short(name) : `${place.path}.${short(name)}`
-    const value = fill(schemas, { ...place, name, turn, path })
-    if (value !== undefined) members.set(name, value)
-    else if (required.has(name)) return undefined
+    try {
+      members.set(name, fill(schemas, { ...place, name, turn, path }))
+    } catch (thrown) {
+      if (!(thrown instanceof Unfilled) || required.has(name)) throw thrown
+    }
   }
-  if (members.size < least) return nothing(place, `no ${least} members were found`)
-  if (members.size > most) return nothing(place, `it has room for only ${most} members`)
+  if (members.size > most) throw unfilled(place.path, `it has room for only ${most} members`)
   return Object.fromEntries(members)
 }
 
-function requiredOf(parts: readonly JsonObject[], work: Work): ReadonlySet<string> {
+function requiredOf(parts: Parts, budget: StepBudget): ReadonlySet<string> {
   const names = new Set<string>()
-  for (const part of parts) {
-    const list = listOf(part['required'])
-    work.spend(list.length)
-    for (const name of list) names.add(String(name))
+  const add = (list: Json | undefined): void => {
+    budget.spend(listOf(list).length)
+    for (const name of listOf(list)) names.add(String(name))
   }
+  for (const { required } of parts) add(required)
   // Iterating a set visits names added meanwhile, so names that need other names are followed too.
-  for (const name of names) {
-    for (const part of parts)
-      for (const other of neededBy(part, name, work)) names.add(String(other))
-  }
+  for (const name of names) for (const part of parts) add(memberOf(part['dependentRequired'], name))
   return names
 }
 
-type Names = { readonly least: number; readonly most: number; readonly place: Place }
+type Room = { readonly least: number; readonly most: number; readonly place: Place }
+
+/** Further inside, members that nobody requires would only make the instance long. */
+const OPTIONAL_DEPTH_MAX = 2
 
 /** The required members; if none is required, all known ones, because an empty object would say nothing. */
 function namesFor(
-  parts: readonly JsonObject[],
+  parts: Parts,
   required: ReadonlySet<string>,
-  { least, most, place }: Names,
+  { least, most, place: { budget, depth } }: Room,
 ): ReadonlySet<string> {
-  const { work } = place
-  const wanted = required.size === 0 && !place.isSparse ? most : least
+  const wanted = required.size === 0 && depth <= OPTIONAL_DEPTH_MAX ? most : least
   const names = new Set(required)
-  if (names.size >= wanted) return names
   for (const { properties } of parts) {
-    if (!isObject(properties)) continue
-    for (const name of Object.keys(properties)) {
-      work.spend()
+    for (const name in names.size < wanted ? objectOf(properties) : {}) {
+      budget.spend()
       if (names.size < wanted) names.add(name)
     }
   }
   for (let index = 1; names.size < least; index++) {
-    work.spend()
+    budget.spend()
     names.add(`field${index}`)
   }
   return names
 }
 
+/** What a member must be. Patterns of names are not tested, so any name may be covered by one. */
+function memberSchema(part: JsonObject, name: string): Json {
+  const { properties, patternProperties, additionalProperties } = part
+  const others = patternProperties === undefined ? additionalProperties : true
+  return memberOf(properties, name) ?? others ?? true
+}
+
+function memberOf(map: Json | undefined, name: string): Json | undefined {
+  return isObject(map) && Object.hasOwn(map, name) ? map[name] : undefined
+}
+
 /** How many further values are tried for an item that must differ from the others. */
 const REPEATS_MAX = 32
 
-function arrayFor(parts: readonly JsonObject[], place: Place): Json | undefined {
-  const { work } = place
-  const shapes = parts.map((part) => itemSchemas(part, work))
+function arrayFor(parts: Parts, place: Place): Json {
+  // Before 2020 `items` was the list of the first.
+  const shapes = parts.map(({ prefixItems, items, additionalItems }) =>
+    isArray(items)
+      ? { leading: items, rest: additionalItems }
+      : { leading: listOf(prefixItems), rest: items },
+  )
   const leading = Math.max(0, ...shapes.map((shape) => shape.leading.length))
-  const least = Math.max(0, ...parts.map(({ minItems }) => count(minItems, 0)))
-  const most = Math.min(...parts.map(({ maxItems }) => count(maxItems, Infinity)))
-  const length = Math.min(place.isSparse ? least : Math.max(least, leading, 1), most)
-  if (length < least) return nothing(place, 'it has room for too few items')
-  if (length > STEPS_MAX) return nothing(place, `${length} items are more than an answer can have`)
+  const least = largest(parts, 'minItems', 0)
+  const most = smallest(parts, 'maxItems', Infinity)
+  const length = Math.min(Math.max(least, leading, 1), most)
+  if (length < least) throw unfilled(place.path, 'it has room for too few items')
+  if (length > ITEMS_MAX) throw unfilled(place.path, `${length} items are more than are made`)
   const isUnique = parts.some(({ uniqueItems }) => uniqueItems === true)
-  const items: Json[] = []
-  const seen = new Set<string>()
+  const items = new Map<string, Json>()
   for (let index = 0; index < length; index++) {
-    work.write(1)
-    const schemas = shapes.map((shape) => shape.leading[index] ?? shape.rest)
-    const path = `${place.path}[${index}]`
-    let value: Json | undefined
-    for (let tries = 0; tries <= (isUnique ? REPEATS_MAX : 0); tries++) {
-      value = fill(schemas, { ...place, name: undefined, turn: 0, variant: index + tries, path })
-      if (value === undefined || !isUnique || !seen.has(JSON.stringify(value))) break
-      value = nothing(place, `no ${length} different items were found`)
+    write(place, 1)
+    const schemas = shapes.map((shape) => shape.leading[index] ?? shape.rest ?? true)
+    const item = { ...place, name: undefined, turn: 0, path: `${place.path}[${index}]` }
+    try {
+      for (let repeat = 0; items.size === index && repeat <= REPEATS_MAX; repeat++) {
+        const value = fill(schemas, { ...item, variant: place.variant + index + repeat })
+        items.set(isUnique ? JSON.stringify(value) : String(index), value)
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof Unfilled) || index < least) throw thrown
+      break
     }
-    if (value === undefined && index < least) return undefined
-    if (value === undefined) break
-    if (isUnique) seen.add(JSON.stringify(value))
-    items.push(value)
+    if (items.size === index) throw unfilled(place.path, `no ${length} different items were found`)
   }
-  return items
+  return [...items.values()]
+}
+
+/** What the generator did not look at, such as `not` or exactly one of several, may still refuse the value. */
+function assertFits(value: Json, root: JsonObject, budget: StepBudget): void {
+  let violation
+  try {
+    const schema = metered(root, 'schema', budget) as Schema
+    violation = new Validator(schema, '2020-12').validate(value).errors.at(-1)
+  } catch (thrown) {
+    if (thrown instanceof OutOfBounds) throw thrown
+    throw new OutOfBounds('it is no JSON schema that can be checked', { cause: thrown })
+  }
+  if (violation === undefined) return
+  const path = violation.instanceLocation.slice(2).replaceAll('/', '.')
+  throw unfilled(path, `what was tried breaks "${violation.keyword}"`)
+}
+
+/** What stands in a schema: a schema or several, schemas by name, or any JSON. */
+type Content = 'schema' | 'map' | 'value'
+const CONTENTS: ReadonlyMap<string | symbol, Content> = new Map([
+  ['properties', 'map'],
+  ['$defs', 'map'],
+  ['definitions', 'map'],
+  ['dependentSchemas', 'map'],
+  ['dependentRequired', 'map'],
+  ['const', 'value'],
+  ['enum', 'value'],
+])
+/** A client's pattern could keep a regular expression busy for hours. Formats are made right, and ids not followed. */
+const HIDDEN: ReadonlySet<string | symbol> = new Set(
+  'pattern patternProperties format $id id $anchor $recursiveRef'.split(' '),
+)
+/** The validator reads some forty members of each schema. */
+const STEPS_PER_READING = 0.2
+
+/** The schema as the validator sees it. Each reading is charged, so that its work ends when the budget does. */
+function metered(target: object, content: Content, budget: StepBudget): object {
+  return new Proxy(target, {
+    get(object, name) {
+      budget.spend(STEPS_PER_READING)
+      if (content === 'schema' && isHidden(object, name)) return undefined
+      const value: unknown = Reflect.get(object, name)
+      if (typeof value !== 'object' || value === null) return value
+      const inner = content === 'schema' ? (CONTENTS.get(name) ?? 'schema') : content
+      return metered(value, content === 'map' ? 'schema' : inner, budget)
+    },
+    ownKeys(object) {
+      const names = Reflect.ownKeys(object)
+      budget.spend(names.length)
+      return names
+    },
+  })
+}
+
+/** With patterns of names, any name may be an allowed one. */
+function isHidden(schema: object, name: string | symbol): boolean {
+  return (
+    HIDDEN.has(name) ||
+    (name === 'additionalProperties' && Object.hasOwn(schema, 'patternProperties'))
+  )
 }

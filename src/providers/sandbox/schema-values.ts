@@ -1,10 +1,79 @@
-// The type of a field, and texts and numbers for it: first those in the message, then made-up ones. A value may break a
-// bound; the caller checks every one.
+// Values for the fields of a schema: guesses from the message (quoted words, names, numbers, "city: Paris") where they
+// are allowed, else made up. Patterns are read and never run: a client's could keep a regular expression busy for hours.
 import type { JsonObject } from '../../core/json.ts'
-import { listOf, stringOf } from '../../core/json.ts'
-import type { Hints } from './hints.ts'
-import type { Work } from './schema-check.ts'
-import { count, typeNames } from './schema-check.ts'
+import { listOf, numberOf, stringOf } from '../../core/json.ts'
+
+export type Hints = {
+  /** Texts for text fields, the likeliest first; never empty. */
+  readonly phrases: readonly string[]
+  readonly numbers: readonly number[]
+  /** Whether it is one of the texts, in any case. */
+  isMentioned(text: string): boolean
+  /** The value that follows a field's name in the text. */
+  valueOf(field: string): string | undefined
+}
+
+/** Only the beginning of a message is read, so that a long one takes no longer. */
+const CHARACTERS_MAX = 4000
+
+/** Each number of a message is tried in each field for one. */
+const NUMBERS_MAX = 20
+
+export function readHints(message: string): Hints {
+  const text = message.slice(0, CHARACTERS_MAX)
+  const phrases = [...quoted(text), ...names(text), ...plainWords(text)]
+  const values = labelled(text)
+  const mentioned = new Set(phrases.map((phrase) => phrase.toLowerCase()))
+  return {
+    isMentioned: (word) => mentioned.has(word.toLowerCase()),
+    phrases: phrases.length > 0 ? [...new Set(phrases)] : ['sandbox'],
+    numbers: [...text.matchAll(/(?<![\w.-])-?\d{1,15}(?:\.\d{1,9})?(?![\w.]{0,9}\w)/g)]
+      .slice(0, NUMBERS_MAX)
+      .map(([digits]) => Number(digits)),
+    valueOf: (field) => values.get(plainName(field)),
+  }
+}
+
+function quoted(text: string): string[] {
+  return [...text.matchAll(/"([^"\n]{1,200})"|“([^”\n]{1,200})”|`([^`\n]{1,200})`/g)].map(
+    ([, straight, curly, code]) => straight ?? curly ?? code ?? '',
+  )
+}
+
+/** Capitalized words inside a sentence: "in New York" is about New York. */
+function names(text: string): string[] {
+  return [
+    ...text.matchAll(/(?<=[\p{L}\p{N},;:]\s)\p{Lu}[\p{L}\p{N}-]*(?:\s\p{Lu}[\p{L}\p{N}-]*)*/gu),
+  ]
+    .map(([name]) => name)
+    .filter((name) => name !== 'I')
+}
+
+/** The last words first, because requests tend to end with what they are about. */
+function plainWords(text: string): string[] {
+  return [...text.matchAll(/\p{L}[\p{L}\p{N}]{2,30}/gu)]
+    .slice(-20)
+    .map(([word]) => word)
+    .toReversed()
+}
+
+/** "city: Paris", "first name is Bob": values by the one or two words before them. */
+function labelled(text: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  const said =
+    /(?:([\p{L}\p{N}]{1,40})[ _-])?([\p{L}\p{N}]{1,40})["']?(?: is| to| of|:|=)\s?(?:"([^"\n]{1,200})"|([^\s,;]{1,200}))/gu
+  for (const [, before = '', word = '', quotation, plain = ''] of text.matchAll(said)) {
+    const value = quotation ?? plain.replace(/[.!?]+$/, '')
+    if (value === '') continue
+    values.set(plainName(word), value)
+    values.set(plainName(before + word), value)
+  }
+  return values
+}
+
+function plainName(name: string): string {
+  return name.replaceAll(/[\s_-]/g, '').toLowerCase()
+}
 
 export type Field = {
   readonly name: string | undefined
@@ -16,121 +85,68 @@ export type Field = {
 }
 
 /** The schemas that a value must fit, all of them. */
-type Parts = readonly JsonObject[]
+export type Parts = readonly JsonObject[]
 
-const TYPES = ['string', 'number', 'object', 'array', 'boolean', 'null']
-const TELLING: Readonly<Record<string, string>> = {
-  properties: 'object',
-  required: 'object',
-  additionalProperties: 'object',
-  minProperties: 'object',
-  items: 'array',
-  prefixItems: 'array',
-  minItems: 'array',
-  contains: 'array',
-  minimum: 'number',
-  maximum: 'number',
-  exclusiveMinimum: 'number',
-  exclusiveMaximum: 'number',
-  multipleOf: 'number',
+export function largest(parts: Parts, keyword: string, otherwise: number): number {
+  return Math.max(otherwise, ...parts.map((part) => numberOf(part[keyword]) ?? otherwise))
 }
 
-/** The types that all schemas name; if none does, all types, beginning with the one that their other words imply. */
-export function typesOf(parts: Parts, work: Work): readonly string[] {
-  let types: readonly string[] | undefined
-  for (const { type } of parts) {
-    if (type !== undefined) types = common(types, typeNames(type, work))
-  }
-  if (types !== undefined) {
-    return [...types.filter((type) => type !== 'null'), ...types.filter((type) => type === 'null')]
-  }
-  const word = Object.keys(TELLING).find((one) => parts.some((part) => part[one] !== undefined))
-  return word === undefined ? TYPES : [TELLING[word] ?? 'object', ...TYPES]
+export function smallest(parts: Parts, keyword: string, otherwise: number): number {
+  return Math.min(otherwise, ...parts.map((part) => numberOf(part[keyword]) ?? otherwise))
 }
 
-/** The types in both. Every integer is a number. */
-function common(one: readonly string[] | undefined, other: readonly string[]): readonly string[] {
-  if (one === undefined) return other
-  const within = (type: string, types: readonly string[]): boolean =>
-    types.includes(type) || (type === 'integer' && types.includes('number'))
-  return [
-    ...one.filter((type) => within(type, other)),
-    ...other.filter((type) => !one.includes(type) && within(type, one)),
-  ]
+/** The keyword's text, in the first schema that has it. */
+export function wordIn(parts: Parts, keyword: string): string | undefined {
+  return parts.map((part) => stringOf(part[keyword])).find((word) => word !== undefined)
 }
 
-export function* textsFor(parts: Parts, field: Field): Generator<string> {
-  const [least, most] = lengthsOf(parts)
-  const pattern = wordOf(parts, 'pattern')
-  if (pattern !== undefined) {
-    // One text for two patterns is not looked for.
-    if (parts.some((part) => (part['pattern'] ?? pattern) !== pattern)) return
-    // Whoever wrote a pattern that cannot be read here may have written an example, too.
-    yield* examplesIn(parts)
-    const made = textMatching(pattern, { least, variant: field.variant })
-    if (made !== undefined) yield made
-    return
-  }
-  const format = FORMATS.get(wordOf(parts, 'format') ?? '')
-  if (format !== undefined) return yield format(field.variant + 1)
-  const { name, hints, turn, variant } = field
-  const own = name === undefined ? undefined : hints.valueOf(name)
-  if (own !== undefined && variant === 0) yield fitted(own, least, most)
+export function textFor(parts: Parts, field: Field): string | undefined {
+  const { name = '', hints, turn, variant } = field
+  const least = largest(parts, 'minLength', 0)
+  const most = smallest(parts, 'maxLength', Infinity)
+  const pattern = wordIn(parts, 'pattern')
+  // Whoever wrote a pattern that cannot be read here may have written an example, too.
+  if (pattern !== undefined) return exampleIn(parts) ?? textMatching(pattern, least, variant)
+  const format = FORMATS.get(wordIn(parts, 'format') ?? '')
+  if (format !== undefined) return format(variant + 1)
   const { phrases } = hints
   const phrase = phrases[(turn + variant) % phrases.length] ?? ''
-  const isSpent = variant >= phrases.length
-  yield fitted(isSpent ? `${variant + 1} ${phrase}` : phrase, least, most)
+  const own = variant === 0 ? hints.valueOf(name) : undefined
+  const text = own ?? (variant < phrases.length ? phrase : `${variant + 1} ${phrase}`)
+  return least > most ? undefined : fitted(text, least, most)
 }
 
-export function lengthsOf(parts: Parts): readonly [least: number, most: number] {
-  return [
-    Math.max(...parts.map((part) => count(part['minLength'], 0))),
-    Math.min(...parts.map((part) => count(part['maxLength'], Infinity))),
-  ]
-}
-
-/** The keyword's value, in the first schema that has it. */
-export function wordOf(parts: Parts, keyword: string): string | undefined {
-  return stringOf(parts.find((part) => typeof part[keyword] === 'string')?.[keyword])
-}
-
-function* examplesIn(parts: Parts): Generator<string> {
-  for (const { default: usual, examples } of parts) {
-    if (typeof usual === 'string') yield usual
-    const [example] = listOf(examples)
-    if (typeof example === 'string') yield example
-  }
+function exampleIn(parts: Parts): string | undefined {
+  const examples = parts.flatMap((part) => [part['default'], ...listOf(part['examples'])])
+  return examples.find((example) => typeof example === 'string')
 }
 
 function fitted(text: string, least: number, most: number): string {
-  const padded =
-    text.length < least ? text + ` ${text}`.repeat(Math.ceil(least / (text.length + 1))) : text
-  const characters = [...padded]
-  if (text.length < least) return characters.slice(0, least).join('')
-  return characters.length > most ? characters.slice(0, most).join('') : padded
+  const longer = text.length < least ? text.padEnd(least, ` ${text}`) : text
+  return longer.length > most ? [...longer].slice(0, most).join('') : longer
 }
 
 /** A row of characters, sets and lists of words, each perhaps repeated: all that is read of regular expressions. */
 const PIECE =
   /(?:\\(?<set>[dws])|\[(?<inside>(?:\\.|[^\]\\])+)\]|\((?:\?:)?(?<words>[^()[\]{}*+?\\^$.]+)\)|(?<any>\.)|\\(?<escaped>[^A-Za-z0-9])|(?<plain>[^\\[\](){}.*+?|^$]))(?:\{(?<least>\d{1,4})(?<more>,\d{0,4})?\}|(?<sign>[*+?]))?/uy
 const PATTERN_CHARACTERS_MAX = 300
+/** Longer than an answer. */
+const REPEATED_CHARACTERS_MAX = 20_000
 
-type Wanted = { readonly least: number; readonly variant: number }
-
-/** A text that matches a simple pattern; undefined = the pattern is not simple. It is read, and never run. */
-function textMatching(pattern: string, { least, variant }: Wanted): string | undefined {
+/** A text that matches a simple pattern; undefined = the pattern is not simple. */
+function textMatching(pattern: string, least: number, variant: number): string | undefined {
   if (pattern.length > PATTERN_CHARACTERS_MAX) return undefined
   const body = pattern.replace(/^\^/, '').replace(/(?<!\\)\$$/, '')
   let text = ''
   let choices = variant
   for (PIECE.lastIndex = 0; PIECE.lastIndex < body.length;) {
     const piece = PIECE.exec(body)?.groups
-    const options = piece === undefined ? undefined : optionsOf(piece)
-    if (piece === undefined || options === undefined) return undefined
-    const { sign, more } = piece
-    const isOpen = sign === '*' || sign === '+' || more === ','
-    const usual = Number(piece['least'] ?? (sign === '*' || sign === '?' ? 0 : 1))
+    const options = piece === undefined ? [] : optionsOf(piece)
+    if (piece === undefined || options.length === 0) return undefined
+    const { sign = '', more } = piece
+    const usual = Number(piece['least'] ?? ('*?'.includes(sign) && sign !== '' ? 0 : 1))
     // A text that must be longer grows where the pattern first allows any number.
+    const isOpen = sign === '*' || sign === '+' || more === ','
     const times = isOpen ? Math.max(usual, least - text.length) : usual
     if (times * (options[0]?.length ?? 0) > REPEATED_CHARACTERS_MAX) return undefined
     for (let index = 0; index < times; index++) {
@@ -142,36 +158,29 @@ function textMatching(pattern: string, { least, variant }: Wanted): string | und
   return text
 }
 
-/** Longer than an answer. */
-const REPEATED_CHARACTERS_MAX = 20_000
-
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const DIGITS = '0123456789'
 const SETS: Readonly<Record<string, string>> = { d: DIGITS, w: LETTERS + DIGITS, s: ' ' }
 
-/** What one piece of a pattern may be. */
-function optionsOf(
-  piece: Readonly<Record<string, string | undefined>>,
-): readonly string[] | undefined {
+/** What one piece of a pattern may be; nothing if that cannot be read. */
+function optionsOf(piece: Readonly<Record<string, string | undefined>>): readonly string[] {
   const { set, inside, words, any, escaped, plain } = piece
   if (words !== undefined) return words.split('|')
   if (inside !== undefined) return charactersIn(inside)
   return [...(SETS[set ?? ''] ?? (any === undefined ? (escaped ?? plain ?? '') : LETTERS))]
 }
 
-function charactersIn(inside: string): readonly string[] | undefined {
+function charactersIn(inside: string): readonly string[] {
   const isNegated = inside.startsWith('^')
   const listed = new Set<string>()
-  for (const [, set = '', letter, first = '', last] of inside
+  for (const [, set = '', letter, first = '', last = first] of inside
     .slice(Number(isNegated))
     .matchAll(/\\([dws])|\\([A-Za-z0-9])|\\?(.)(?:-([^\\]))?/gsu)) {
-    if (letter !== undefined) return undefined
-    for (const character of SETS[set] ?? range(first, last ?? first)) listed.add(character)
+    if (letter !== undefined) return []
+    for (const character of SETS[set] ?? range(first, last)) listed.add(character)
   }
-  const characters = isNegated
-    ? [...(LETTERS + LETTERS.toUpperCase() + DIGITS)].filter((one) => !listed.has(one))
-    : [...listed]
-  return characters.length === 0 ? undefined : characters
+  const others = [...LETTERS, ...LETTERS.toUpperCase(), ...DIGITS]
+  return isNegated ? others.filter((one) => !listed.has(one)) : [...listed]
 }
 
 function range(first: string, last: string): readonly string[] {
@@ -180,26 +189,22 @@ function range(first: string, last: string): readonly string[] {
   return Array.from({ length }, (_, index) => String.fromCodePoint(from + index))
 }
 
-type Format = (index: number) => string
-
-const FORMATS: ReadonlyMap<string, Format> = new Map(
-  Object.entries<Format>({
-    'date-time': (index) => `2026-01-01T12:00:${pad(index % 60, 2)}.${pad(index, 3)}Z`,
-    date: (index) => `${2000 + index}-01-31`,
-    time: (index) => `12:${pad(index % 60, 2)}:00.${pad(index, 3)}Z`,
-    duration: (index) => `P${index}D`,
-    email: (index) => `user${index}@example.com`,
-    hostname: (index) => `host${index}.example.com`,
-    ipv4: (index) => `192.0.2.${index % 256}`,
-    ipv6: (index) => `2001:db8::${index.toString(16)}`,
-    uri: (index) => `https://example.com/${index}`,
-    url: (index) => `https://example.com/${index}`,
-    'uri-reference': (index) => `/items/${index}`,
-    uuid: (index) => `00000000-0000-4000-8000-${pad(index, 12)}`,
-    'json-pointer': (index) => `/items/${index}`,
-    regex: (index) => `^a{${index}}$`,
-  }),
-)
+const FORMATS: ReadonlyMap<string, (index: number) => string> = new Map([
+  ['date-time', (index) => `2026-01-01T12:00:${pad(index % 60, 2)}.${pad(index, 3)}Z`],
+  ['date', (index) => `${2000 + index}-01-31`],
+  ['time', (index) => `12:${pad(index % 60, 2)}:00.${pad(index, 3)}Z`],
+  ['duration', (index) => `P${index}D`],
+  ['email', (index) => `user${index}@example.com`],
+  ['hostname', (index) => `host${index}.example.com`],
+  ['ipv4', (index) => `192.0.2.${index % 256}`],
+  ['ipv6', (index) => `2001:db8::${index.toString(16)}`],
+  ['uri', (index) => `https://example.com/${index}`],
+  ['url', (index) => `https://example.com/${index}`],
+  ['uri-reference', (index) => `/items/${index}`],
+  ['uuid', (index) => `00000000-0000-4000-8000-${pad(index, 12)}`],
+  ['json-pointer', (index) => `/items/${index}`],
+  ['regex', (index) => `^a{${index}}$`],
+])
 
 function pad(value: number, digits: number): string {
   return String(value).padStart(digits, '0')
@@ -208,40 +213,49 @@ function pad(value: number, digits: number): string {
 /** How many steps of a range are tried: another schema may allow only some of them. */
 const STEPS_TRIED = 16
 
-export function* numbersFor(
-  parts: Parts,
-  { name, hints, turn, variant }: Field,
-): Generator<number> {
-  if (variant === 0) {
-    const own = Number(name === undefined ? undefined : hints.valueOf(name))
-    if (Number.isFinite(own)) yield own
-    const { numbers } = hints
-    for (let index = 0; index < numbers.length; index++) {
-      yield numbers[(turn + index) % numbers.length] ?? 0
-    }
-  }
-  const [low, high] = boundsOf(parts)
-  const step = Math.max(...parts.map((part) => count(part['multipleOf'], 0))) || 1
-  // The step nearest to 1 in the range, which few ranges do not contain; then the steps around it.
-  const nearest = Math.ceil(Math.min(Math.max(1, low), high) / step)
-  yield decimal((nearest + variant) * step)
-  for (let index = 0; index < STEPS_TRIED; index++) {
-    yield decimal((nearest + index) * step)
-    yield decimal((nearest - 1 - index) * step)
-  }
+/** The first number that all schemas allow: of the message, near 1, or at the lower end of the range. */
+export function numberFor(parts: Parts, field: Field, type: string): number | undefined {
+  const low = largest(parts, 'exclusiveMinimum', largest(parts, 'minimum', -Infinity))
+  const high = smallest(parts, 'exclusiveMaximum', smallest(parts, 'maximum', Infinity))
+  const step = largest(parts, 'multipleOf', 0) || 1
+  const nearest = Math.ceil(Math.min(Math.max(1, low), high) / step) + field.variant
+  const around = Array.from({ length: STEPS_TRIED }, (_, index) => [index, -1 - index]).flat()
   // A narrow range between two steps contains none of them.
-  const width = Number.isFinite(low) && Number.isFinite(high) ? high - low : 1
-  const inside = width / (variant + 2)
-  yield Number.isFinite(low) ? low + inside : Math.min(high, 1) - inside
+  const width = Number.isFinite(high - low) ? high - low : 1
+  const inside = width / (field.variant + 2)
+  const candidates = [
+    ...(field.variant === 0 ? numbersIn(field) : []),
+    ...around.map((offset) => decimal((nearest + offset) * step)),
+    Number.isFinite(low) ? low + inside : Math.min(high, 1) - inside,
+  ]
+  return candidates.find(
+    (value) =>
+      (type === 'number' || Number.isInteger(value)) &&
+      parts.every((part) => isWithin(part, value)),
+  )
 }
 
-function boundsOf(parts: Parts): readonly [low: number, high: number] {
-  const lowest = parts.flatMap((part) => [part['minimum'], part['exclusiveMinimum']])
-  const highest = parts.flatMap((part) => [part['maximum'], part['exclusiveMaximum']])
+/** The numbers of the message, first the one beside the field's name. */
+function numbersIn({ name = '', hints: { numbers, valueOf }, turn }: Field): readonly number[] {
+  const start = turn % Math.max(1, numbers.length)
+  const own = Number(valueOf(name))
   return [
-    Math.max(...lowest.map((bound) => count(bound, -Infinity))),
-    Math.min(...highest.map((bound) => count(bound, Infinity))),
+    ...(Number.isFinite(own) ? [own] : []),
+    ...numbers.slice(start),
+    ...numbers.slice(0, start),
   ]
+}
+
+function isWithin(part: JsonObject, value: number): boolean {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = part
+  const quotient = value / (numberOf(multipleOf) || value || 1)
+  return (
+    value >= (numberOf(minimum) ?? -Infinity) &&
+    value <= (numberOf(maximum) ?? Infinity) &&
+    value > (numberOf(exclusiveMinimum) ?? -Infinity) &&
+    value < (numberOf(exclusiveMaximum) ?? Infinity) &&
+    Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient))
+  )
 }
 
 /** Without the noise of binary fractions: three steps of 0.1 are 0.3. */

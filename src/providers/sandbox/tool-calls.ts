@@ -4,9 +4,10 @@ import { invalidRequest } from '../../core/errors.ts'
 import { objectOf } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
 import { forcesTool } from '../../wire/content/tools.ts'
-import { readHints } from './hints.ts'
 import type { Turn } from './prompt.ts'
+import type { StepBudget } from './schema-instance.ts'
 import { instanceOf } from './schema-instance.ts'
+import { readHints } from './schema-values.ts'
 import type { Script } from './script.ts'
 import { CALLS_MAX } from './script.ts'
 
@@ -19,13 +20,13 @@ export type ToolCall = {
 type Means = {
   readonly script: Script
   /** What filling schemas may still cost. */
-  readonly allowance: { steps: number }
+  readonly budget: StepBudget
 }
 
 export function chooseCalls(
   request: Conversation,
   turn: Turn,
-  { script, allowance }: Means,
+  { script, budget }: Means,
 ): readonly ToolCall[] {
   const tools = callableTools(request)
   const wanted = wantedTools(tools, turn, script)
@@ -34,7 +35,7 @@ export function chooseCalls(
   return chosen.slice(0, callsMax).map((tool) => ({
     name: tool.name,
     custom: tool.type === 'custom',
-    input: inputFor(tool, turn, { script, allowance }),
+    input: inputFor(tool, turn, { script, budget }),
   }))
 }
 
@@ -107,12 +108,10 @@ function isTopic(name: string, words: ReadonlySet<string>): boolean {
   return topic.every((word) => words.has(word))
 }
 
-function inputFor(tool: Tool, turn: Turn, { script, allowance }: Means): string {
+function inputFor(tool: Tool, turn: Turn, { script, budget }: Means): string {
   if (script.args !== undefined) return JSON.stringify(script.args)
   const hints = readHints(turn.text.replaceAll(tool.name, ' '))
   if (tool.type === 'custom') return hints.phrases[0] ?? ''
   const what = `the schema of the tool "${tool.name}" (steer it with args={…} instead)`
-  return JSON.stringify(
-    objectOf(instanceOf(tool.schema, { hints, allowance, param: 'tools', what })),
-  )
+  return JSON.stringify(objectOf(instanceOf(tool.schema, { hints, budget, param: 'tools', what })))
 }
