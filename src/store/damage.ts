@@ -2,6 +2,7 @@
 // installed. Reads only, alongside running servers.
 import { sql } from 'kysely'
 import { codeOf, messageOf } from '../core/errors.ts'
+import { sqliteCodeOf } from './errors.ts'
 import type { PostgresStore, SqliteStore, Store } from './open.ts'
 
 type Damage = {
@@ -33,14 +34,9 @@ async function quickCheck({ db }: SqliteStore): Promise<Damage> {
     const faults = rows.flatMap(({ quick_check: line }) => (line === 'ok' ? [] : line.split('\n')))
     return { faults, notChecked }
   } catch (error) {
-    if (!isSqliteDamage(error)) throw error
-    return { faults: [error.message], notChecked }
+    if (!SQLITE_DAMAGE.has(sqliteCodeOf(error) ?? 0)) throw error
+    return { faults: [messageOf(error)], notChecked }
   }
-}
-
-function isSqliteDamage(error: unknown): error is Error {
-  if (!(error instanceof Error) || !('errcode' in error)) return false
-  return typeof error.errcode === 'number' && SQLITE_DAMAGE.has(error.errcode & 0xff)
 }
 
 type Relation = { readonly oid: number; readonly name: string; readonly kind: 'table' | 'index' }

@@ -58,3 +58,9 @@ export function refuseStale(
   if (expected === undefined || expected === found.version) return
   throw new StoreError('version_conflict', found.sentence)
 }
+
+/** SQLite's primary result code: the low byte of what its thread reports. Undefined for any other error. */
+export function sqliteCodeOf(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined
+  return typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : undefined
+}

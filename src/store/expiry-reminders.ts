@@ -4,13 +4,13 @@ import type { Selectable } from 'kysely'
 import { USUAL_REMINDERS } from '../core/limits.ts'
 import { DAY_MS } from '../core/units.ts'
 import { giveAlert } from './give-alerts.ts'
-import type { Key } from './keys.ts'
+import type { KeySettings } from './key-settings.ts'
 import type { Store } from './open.ts'
 import type { KeysTable } from './tables.ts'
 
 const GIVEN_AT_ONCE = 100
 
-type Reminded = Pick<Key, 'expiresAt' | 'expiryReminders'>
+type Reminded = Pick<KeySettings, 'expiresAt' | 'expiryReminders'>
 
 /** The next reminder after `now`: one that was already past when it was chosen is not given. */
 export function nextReminder({ expiresAt, expiryReminders }: Reminded, now: number): number | null {

@@ -1,18 +1,17 @@
 // Why a database could not be opened, in one line for the person who has to fix it. Passwords stay out of it.
-import { messageOf } from '../core/errors.ts'
-import { StoreError } from './errors.ts'
+import { codeOf, messageOf } from '../core/errors.ts'
+import { sqliteCodeOf, StoreError } from './errors.ts'
 import { isOutage } from './outage.ts'
 import { postgresPlace } from './place.ts'
 
-/** SQLite's primary result codes: the low byte of what it reports. */
+/** SQLite's primary result codes. */
 const SQLITE = { BUSY: 5, READONLY: 8, CORRUPT: 11, FULL: 13, CANTOPEN: 14, NOTADB: 26 } as const
 
 export function sqliteError(file: string, error: unknown): unknown {
   if (error instanceof StoreError) return error
-  const code = field(error, 'errcode')
   const refuse = (code: StoreError['code'], message: string) =>
     new StoreError(code, `${file} ${message}`, { cause: error })
-  switch (typeof code === 'number' ? code & 0xff : field(error, 'code')) {
+  switch (sqliteCodeOf(error) ?? codeOf(error)) {
     case SQLITE.NOTADB:
     case SQLITE.CORRUPT:
       return refuse(
@@ -51,7 +50,7 @@ export function postgresError(url: string, error: unknown): unknown {
   const { host, database, user } = postgresPlace(url)
   const refuse = (code: StoreError['code'], message: string) =>
     new StoreError(code, message, { cause: error })
-  const code = field(error, 'code')
+  const code = codeOf(error)
   const said = messageOf(error)
   switch (code) {
     case '28P01':
@@ -82,7 +81,7 @@ export function postgresError(url: string, error: unknown): unknown {
   }
   // PgBouncer and its kin use one code for all their errors.
   if (said.includes('startup parameter')) return pooled()
-  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
+  if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) {
     // Any other error about our own statements is a fault of ours, and keeps its details.
     if (!isOutage(error)) return error
     return refuse('unreachable', `PostgreSQL at ${host} cannot serve now: ${said}`)
@@ -128,10 +127,4 @@ export function pooled(): StoreError {
 export function lettersMissing(encoding: string): StoreError {
   const message = `the database has the encoding ${encoding}, which cannot store every character: create it with TEMPLATE template0 ENCODING 'UTF8'`
   return new StoreError('unreachable', message)
-}
-
-function field(error: unknown, name: 'code' | 'errcode'): unknown {
-  return typeof error === 'object' && error !== null
-    ? (error as Record<string, unknown>)[name]
-    : undefined
 }

@@ -1,6 +1,6 @@
 // Did the database fail, or was the request to it wrong? An outage ends by itself and is worth another try; a wrong
 // request would fail again.
-import { StoreError } from './errors.ts'
+import { sqliteCodeOf, StoreError } from './errors.ts'
 import { ThreadLost } from './sqlite-thread.ts'
 
 /** SQLite's primary result codes for data at fault, not the disk: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
@@ -16,9 +16,8 @@ export function isOutage(thrown: unknown): thrown is Error {
   if (thrown instanceof ThreadLost) return true
   if (thrown instanceof StoreError) return thrown.code === 'unreachable'
   if (!(thrown instanceof Error)) return false
-  if ('errcode' in thrown) {
-    return typeof thrown.errcode === 'number' && !SQLITE_DATA_ERRORS.has(thrown.errcode & 0xff)
-  }
+  const sqliteCode = sqliteCodeOf(thrown)
+  if (sqliteCode !== undefined) return !SQLITE_DATA_ERRORS.has(sqliteCode)
   const code = 'code' in thrown ? thrown.code : undefined
   if (typeof code === 'string') return POSTGRES_OUTAGE.test(code) || UNREACHED.test(code)
   return DISCONNECTED.test(thrown.message)
