@@ -7,7 +7,7 @@ import type { KeyMode, WhenTight } from '../core/limits.ts'
 import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
 import { findKey, findKeyBySecretHash, type Key } from '../store/keys.ts'
 import type { Used } from '../store/last-use.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { expiredKey, pausedKey, revokedKey } from './refusal.ts'
 
 export type Authenticator = {

@@ -1,6 +1,7 @@
 // The handlers of /frame.
 import { resetSpent, topUp } from '../ledger/nodes/adjustments.ts'
-import { readAllocated, readFrame, setFrame } from '../store/frame.ts'
+import { readFrame, setFrame } from '../store/frame.ts'
+import { readAllocated } from '../store/key-counts.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import type { HandlersOf } from './call.ts'
 import type { frameRoutes } from './contract/frame.ts'

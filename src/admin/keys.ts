@@ -12,8 +12,8 @@ import {
   updateKey,
 } from '../store/key-changes.ts'
 import { findKey, type Key } from '../store/keys.ts'
-import type { Store } from '../store/open.ts'
 import { shownSecrets } from '../store/shown-secrets.ts'
+import type { Store } from '../store/store.ts'
 import { changeMany } from './bulk.ts'
 import type { HandlersOf } from './call.ts'
 import type { KeyDetail } from './contract/key.ts'

@@ -2,13 +2,13 @@
 // left out, because the processes need watching most while the database is away.
 import type { Nanodollars } from '../core/money.ts'
 import { usd } from '../core/units.ts'
-import { type UsageSums, usedSoFar } from '../ledger/reports/rollups.ts'
+import { usedSoFar, type UsageSums } from '../ledger/reports/rollups.ts'
 import { limitWithTopUp } from '../store/accounts.ts'
 import { readFrame } from '../store/frame.ts'
 import { countKeysByStatus } from '../store/key-counts.ts'
-import type { Store } from '../store/open.ts'
 import { isOutage } from '../store/outage.ts'
 import { answerWithin } from '../store/outlast.ts'
+import type { Store } from '../store/store.ts'
 import { figureOf, METRICS, type Figure } from '../telemetry/metrics.ts'
 import type { AdminParts } from './parts.ts'
 

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 
 import { sentence } from '../core/sentences.ts'
 import { claim, keepAnswer, releaseClaim } from '../store/idempotency.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { AdminError, invalidValue } from './error.ts'
 import type { RequestHeaders } from './identity.ts'
 import { toAdminError } from './render-error.ts'

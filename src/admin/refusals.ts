@@ -1,13 +1,13 @@
 // Records refused attempts of people: a missing permission, another site's request, a change that came too late or that
 // the current state does not allow.
-import { recordRefusal } from '../store/audit-refusals.ts'
-import { inTheNameOf, type AuditSubject } from '../store/audit.ts'
-import type { Store } from '../store/open.ts'
 import type { AuditAction } from '../store/audit-actions.ts'
+import { recordRefusal } from '../store/audit-refusals.ts'
+import type { AuditSubject } from '../store/audit.ts'
+import { inTheNameOf, type Store } from '../store/store.ts'
 import { ATTEMPTS } from './attempts.ts'
-import type { AdminErrorCode } from './contract/errors.ts'
 import { AUDIT_SUBJECTS } from './contract/audit.ts'
 import type { RouteName } from './contract/contract.ts'
+import type { AdminErrorCode } from './contract/errors.ts'
 import type { AdminError } from './error.ts'
 import type { Person } from './identity.ts'
 import { authorOf } from './parts.ts'

@@ -5,7 +5,7 @@ import { changesSince } from '../store/audit-list.ts'
 import { StoreError } from '../store/errors.ts'
 import { readFrame } from '../store/frame.ts'
 import { findKey } from '../store/keys.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import { AdminError } from './error.ts'
 

@@ -1,12 +1,11 @@
 // What a person at a terminal needs to know once the gateway serves: its address, how to become the first
 // administrator, and how to make the first call.
 import { hasPeopleManager } from '../admin/people/role-list.ts'
-import { adminUrlOf } from '../config/load.ts'
-import type { Config } from '../config/load.ts'
+import { adminUrlOf, type Config } from '../config/load.ts'
 import type { ConfigSource } from '../config/source.ts'
 import { hasKeys } from '../store/keys.ts'
-import type { Store } from '../store/open.ts'
 import { hasPeople } from '../store/people.ts'
+import type { Store } from '../store/store.ts'
 import { withStore } from './context.ts'
 import { printHint } from './output.ts'
 import { ownCommand } from './own-command.ts'

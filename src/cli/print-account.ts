@@ -1,9 +1,10 @@
 // Prints a key or the frame on standard output: as JSON for programs, else as text for people.
-import { readAllocated, type Frame } from '../store/frame.ts'
-import { frameJson, keyJson } from '../store/key-json.ts'
+import { frameJson, type Frame } from '../store/frame.ts'
+import { readAllocated } from '../store/key-counts.ts'
+import { keyJson } from '../store/key-json.ts'
 import type { Key } from '../store/keys.ts'
-import type { Store } from '../store/open.ts'
 import { findOldSecret } from '../store/shown-secrets.ts'
+import type { Store } from '../store/store.ts'
 import type { CommonOptions } from './context.ts'
 import { frameText, keyBlock } from './key-text.ts'
 import { printJson, printText } from './output.ts'

@@ -3,8 +3,8 @@ import type { Selectable } from 'kysely'
 
 import { newId } from '../core/ids.ts'
 import { hashSecret, maskSecret, newPersonalToken } from '../core/secret.ts'
-import type { Store } from './open.ts'
 import type { AccessTokensTable } from './people-tables.ts'
+import type { Store } from './store.ts'
 import type { Queries } from './tables.ts'
 
 export type AccessToken = {

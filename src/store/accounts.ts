@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely'
 import type { Nanodollars } from '../core/money.ts'
 import { periodAt, type PeriodRule } from '../core/periods.ts'
 import { databaseNow } from './database-now.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import type { AccountsTable, Tx } from './tables.ts'
 
 export type AccountView = PeriodRule & {

@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts'
 import type { AlertDeliveriesTable, AlertsTable } from './admin-tables.ts'
 import { shownAddress } from './alert-destinations.ts'
 import { alertOf, type Alert } from './alerts.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import type { Tx } from './tables.ts'
 
 /** To every destination that is switched on. */

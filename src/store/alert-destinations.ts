@@ -7,7 +7,7 @@ import type { AlertDestinationsTable } from './admin-tables.ts'
 import { recordChange, type Change } from './audit.ts'
 import { changeInTurn } from './changes.ts'
 import { StoreError } from './errors.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import type { Tx } from './tables.ts'
 
 export type Destination = {

@@ -2,10 +2,11 @@
 // Most settlements are noticed when they happen; this finds the rest: what a dead node held, what came late from the
 // spool, a limit that was lowered, a process that ended before it gave the alert.
 import { sql } from 'kysely'
+
 import { USUAL_THRESHOLDS } from '../core/limits.ts'
 import { limitWithTopUp } from './accounts.ts'
 import { percentSpent, reached, readThresholds } from './alert-rules.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 
 /** Takes the database a few milliseconds; at one look every two seconds, a hundred thousand accounts take 100 s. */
 const ACCOUNTS_PER_LOOK = 2_000

@@ -1,10 +1,11 @@
 // The percentages of its budget at which an account gives alerts: the usual ones, or its own. Those of a key are among
 // its settings (key-changes.ts); those of the frame are set here.
-import { USUAL_THRESHOLDS } from '../core/limits.ts'
+import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../core/limits.ts'
+import { DAY_MS } from '../core/units.ts'
 import { recordChange } from './audit.ts'
 import { changeInTurn } from './changes.ts'
-import { checkThresholds } from './key-settings.ts'
-import type { Store } from './open.ts'
+import { checkThresholds, type KeySettings } from './key-settings.ts'
+import type { Store } from './store.ts'
 import { FRAME_ID, type Tx } from './tables.ts'
 
 export type AlertRules = ReadonlyMap<string, readonly number[]>
@@ -62,4 +63,26 @@ export function percentSpent(spent: bigint, limit: bigint): number {
 /** The thresholds that this percentage has reached. */
 export function reached(thresholds: readonly number[], percent: number): readonly number[] {
   return thresholds.filter((threshold) => threshold <= percent)
+}
+
+type Reminded = Pick<KeySettings, 'expiresAt' | 'expiryReminders'>
+
+/** The next reminder after `now`: one that was already past when it was chosen is not given. */
+export function nextReminder({ expiresAt, expiryReminders }: Reminded, now: number): number | null {
+  if (expiresAt === null) return null
+  const moments = expiryReminders
+    .map((days) => expiresAt - days * DAY_MS)
+    .filter((moment) => moment > now)
+  return moments.length === 0 ? null : Math.min(...moments)
+}
+
+/** Reads the stored form; a key without its own reminders has the usual ones. */
+export function readReminders(stored: string | null): readonly number[] {
+  return stored === null ? USUAL_REMINDERS : (JSON.parse(stored) as readonly number[])
+}
+
+/** Null for the usual ones. */
+export function storedReminders(days: readonly number[]): string | null {
+  const stored = JSON.stringify(days)
+  return stored === JSON.stringify(USUAL_REMINDERS) ? null : stored
 }

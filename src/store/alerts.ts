@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 
 import type { AlertsTable } from './admin-tables.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import { FRAME_ID } from './tables.ts'
 
 export type Alert = BudgetAlert | RefusedAlert | ExpiryAlert

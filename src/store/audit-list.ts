@@ -1,12 +1,13 @@
 // Reads the audit record as one list: what people changed and were refused (audit.ts), and what they did to the books,
 // which the ledger writes into ledger_entries.
 import { sql, type RawBuilder, type Selectable } from 'kysely'
+
 import { firstIdAt } from '../core/ids.ts'
 import type { Sentence } from '../core/sentences.ts'
 import { usd } from '../core/units.ts'
 import type { AuditTable } from './admin-tables.ts'
-import type { Author, FieldChange } from './audit.ts'
-import type { Store } from './open.ts'
+import type { FieldChange } from './audit.ts'
+import type { Author, Store } from './store.ts'
 import { FRAME_ID, type Tables } from './tables.ts'
 
 export type AuditEntry = Author & {

@@ -1,11 +1,12 @@
 // Records what people were refused. Anyone can be refused any number of times, so equal attempts within one minute
 // share a row that counts them, and each caller gets only so many rows a minute: nobody can fill the disk this way.
 import { hash } from 'node:crypto'
+
 import { sentence, type Sentence } from '../core/sentences.ts'
 import { networkOf } from '../core/text.ts'
 import { countAttempt } from './attempts.ts'
 import { auditHead, type Subject } from './audit.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 
 export type Refused = Omit<Subject, 'reason'> & {
   /** Why it was refused. */

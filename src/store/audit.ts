@@ -2,24 +2,10 @@
 // refused; audit-list.ts reads both.
 import { newId } from '../core/ids.ts'
 import type { AuditAction } from './audit-actions.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import type { Tx } from './tables.ts'
 
-/** Who acts, and from where; every store is opened in somebody's name. */
-export type Author = {
-  /** An e-mail address, or the system account that the command line ran under. */
-  readonly actor: string
-  readonly source: 'ui' | 'api' | 'cli'
-  readonly address: string | null
-  readonly requestId: string | null
-}
-
 export type AuditSubject = 'key' | 'frame' | 'person' | 'role' | 'token' | 'alert'
-
-/** The same database, with changes recorded under another name. */
-export function inTheNameOf(store: Store, author: Author): Store {
-  return { ...store, author }
-}
 
 export type Subject = {
   readonly action: AuditAction

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { Pool, PoolClient } from 'pg'
 
-import type { PostgresStore, Store } from './open.ts'
+import type { PostgresStore, Store } from './store.ts'
 import type { Tx } from './tables.ts'
 
 const CHANNEL = 'tollgate_changes'

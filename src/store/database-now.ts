@@ -1,7 +1,7 @@
 // The database's clock, the one that all nodes share and that periods follow. SQLite's is this machine's.
 import { sql } from 'kysely'
 
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 
 export async function databaseNow(store: Store, db = store.db): Promise<number> {
   if (store.kind === 'sqlite') return store.clock.now()

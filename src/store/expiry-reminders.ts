@@ -1,36 +1,14 @@
 // Reminders before a key expires, on the days that its settings name. Each key stores when its next reminder is due, so
 // that the search for due ones reads no other key.
 import type { Selectable } from 'kysely'
-import { USUAL_REMINDERS } from '../core/limits.ts'
+
 import { DAY_MS } from '../core/units.ts'
+import { nextReminder, readReminders } from './alert-rules.ts'
 import { giveAlert } from './give-alerts.ts'
-import type { KeySettings } from './key-settings.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import type { KeysTable } from './tables.ts'
 
 const GIVEN_AT_ONCE = 100
-
-type Reminded = Pick<KeySettings, 'expiresAt' | 'expiryReminders'>
-
-/** The next reminder after `now`: one that was already past when it was chosen is not given. */
-export function nextReminder({ expiresAt, expiryReminders }: Reminded, now: number): number | null {
-  if (expiresAt === null) return null
-  const moments = expiryReminders
-    .map((days) => expiresAt - days * DAY_MS)
-    .filter((moment) => moment > now)
-  return moments.length === 0 ? null : Math.min(...moments)
-}
-
-/** Reads the stored form; a key without its own reminders has the usual ones. */
-export function readReminders(stored: string | null): readonly number[] {
-  return stored === null ? USUAL_REMINDERS : (JSON.parse(stored) as readonly number[])
-}
-
-/** Null for the usual ones. */
-export function storedReminders(days: readonly number[]): string | null {
-  const stored = JSON.stringify(days)
-  return stored === JSON.stringify(USUAL_REMINDERS) ? null : stored
-}
 
 /** Gives the reminders that are due, each once, whichever node comes first. */
 export async function giveReminders(store: Store): Promise<void> {

@@ -1,17 +1,18 @@
 // The frame: the one account above all keys. It always exists, always has a limit, and only people change it.
-import { sql, type Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 
-import { formatUsd, NANO_PER_USD, type Nanodollars } from '../core/money.ts'
+import { formatUsd, type Nanodollars } from '../core/money.ts'
 import type { PeriodRule } from '../core/periods.ts'
 import { sentence } from '../core/sentences.ts'
-import { recordChange } from './audit.ts'
+import { iso, usd } from '../core/units.ts'
 import { hasEnded, lockAccount, movedPeriodEnd, viewAccount, type AccountView } from './accounts.ts'
+import { recordChange } from './audit.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale } from './errors.ts'
 import { lapseAlerts } from './give-alerts.ts'
 import { checkReason, checkSettings, type Some } from './key-settings.ts'
 import type { Key } from './keys.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import { FRAME_ID, type AccountsTable } from './tables.ts'
 
 export type FrameSettings = PeriodRule & { readonly limitNanodollars: Nanodollars }
@@ -65,28 +66,6 @@ export function partOfFrame(
   return framePeriodSeq === frame.periodSeq ? frameSpentNanodollars : 0n
 }
 
-/** The sum of the budgets of all keys that are not revoked; it may exceed the frame's own. Reads every key. */
-export async function readAllocated(store: Store): Promise<Nanodollars> {
-  const { rows } = await sql<AllocatedSums>`
-    SELECT ${allocatedSums} FROM accounts
-    WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)
-  return rows[0] === undefined ? 0n : allocatedOf(rows[0])
-}
-
-export type AllocatedSums = {
-  readonly whole_nanodollars: bigint | null
-  readonly rest_nanodollars: bigint | null
-}
-
-/** Whole dollars and the rest separately: SQLite's sums end at 9.2 billion USD, a thousand of the largest budgets. */
-export const allocatedSums = sql`
-  sum(limit_nanodollars / ${NANO_PER_USD}) AS whole_nanodollars,
-  sum(limit_nanodollars % ${NANO_PER_USD}) AS rest_nanodollars`
-
-export function allocatedOf(sums: AllocatedSums): Nanodollars {
-  return (sums.whole_nanodollars ?? 0n) * NANO_PER_USD + (sums.rest_nanodollars ?? 0n)
-}
-
 type FrameChange = Some<FrameSettings> & {
   /** Only if nobody has changed the frame since this version was read. */
   readonly ifVersion?: number | undefined
@@ -133,5 +112,19 @@ function settingsJson(row: Selectable<AccountsTable>) {
     period: row.period,
     timezone: row.timezone,
     week_start: row.week_start,
+  }
+}
+
+export function frameJson(frame: Frame, allocated: Nanodollars) {
+  return {
+    budget: usd(frame.limitNanodollars),
+    period: frame.period,
+    timezone: frame.timezone,
+    week_start: frame.weekStart,
+    spent: usd(frame.spentNanodollars),
+    held: usd(frame.heldNanodollars),
+    remaining: usd(frame.remainingNanodollars),
+    resets_at: iso(frame.resetsAt),
+    allocated: usd(allocated),
   }
 }

@@ -7,7 +7,7 @@ import { limitWithTopUp, viewAccount } from './accounts.ts'
 import type { AlertsTable } from './admin-tables.ts'
 import { addDeliveries } from './alert-deliveries.ts'
 import { percentSpent, reached, readThresholds } from './alert-rules.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import type { Tx } from './tables.ts'
 
 /** A call that an account could not pay for. */

@@ -1,26 +1,25 @@
 // Creates and changes keys: each change is one transaction that locks the account first, as the ledger does, raises the
 // version that admission compares, and ends with the revision that running servers watch.
 import { sql, type Selectable } from 'kysely'
+
 import { ENDPOINTS } from '../core/endpoints.ts'
 import { newId } from '../core/ids.ts'
-import { OVERLAP_MS_MAX, USUAL_REMINDERS, USUAL_THRESHOLDS } from '../core/limits.ts'
-import type { KeyMode } from '../core/limits.ts'
+import { OVERLAP_MS_MAX, USUAL_REMINDERS, USUAL_THRESHOLDS, type KeyMode } from '../core/limits.ts'
 import { newSecret } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
 import { lockAccount, movedPeriodEnd } from './accounts.ts'
-import { writeAlertRule } from './alert-rules.ts'
+import { nextReminder, storedReminders, writeAlertRule } from './alert-rules.ts'
 import type { AuditAction } from './audit-actions.ts'
 import { recordChange } from './audit.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale, StoreError } from './errors.ts'
-import { nextReminder, storedReminders } from './expiry-reminders.ts'
 import { searchedColumns } from './fold.ts'
 import { lapseAlerts } from './give-alerts.ts'
 import { keySettingsJson } from './key-json.ts'
-import { addModels, addSecret, changeModels, endOldSecret, newestUsedAt } from './key-rows.ts'
+import { addSecret, endOldSecret, newestUsedAt } from './key-rows.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from './key-settings.ts'
 import { findKey, type Key } from './keys.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import { FRAME_ID, type AccountsTable, type Tx } from './tables.ts'
 
 export type NewKey = Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> &
@@ -303,4 +302,43 @@ function isDuplicateName(error: unknown): boolean {
 
 function hasValues(columns: Readonly<Record<string, unknown>>): boolean {
   return Object.values(columns).some((value) => value !== undefined)
+}
+
+type ModelChange = {
+  readonly before: readonly string[]
+  readonly models: readonly string[] | undefined
+  readonly addModels: readonly string[]
+  readonly removeModels: readonly string[]
+}
+
+export async function changeModels(tx: Tx, keyId: string, change: ModelChange): Promise<void> {
+  const before = new Set(change.before)
+  const after = new Set(change.models ?? before)
+  for (const model of change.addModels) after.add(model)
+  for (const model of change.removeModels) {
+    if (after.delete(model)) continue
+    throw new StoreError('invalid_value', sentence('key_model_missing', { model }), {
+      field: 'models',
+    })
+  }
+  const { models } = checkSettings({ models: [...after] })
+  await tx.updateTable('keys').set({ model_count: models.length }).where('id', '=', keyId).execute()
+  const gone = before.difference(new Set(models))
+  if (gone.size > 0) {
+    await tx
+      .deleteFrom('key_models')
+      .where('key_id', '=', keyId)
+      .where('model', 'in', [...gone])
+      .execute()
+  }
+  await addModels(
+    tx,
+    keyId,
+    models.filter((model) => !before.has(model)),
+  )
+}
+
+export async function addModels(tx: Tx, keyId: string, models: readonly string[]): Promise<void> {
+  const rows = models.map((model) => ({ key_id: keyId, model }))
+  if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
 }

@@ -2,11 +2,10 @@
 // them often keep them for a moment.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
-import type { Nanodollars } from '../core/money.ts'
-import { allocatedOf, allocatedSums, type AllocatedSums } from './frame.ts'
+import { NANO_PER_USD, type Nanodollars } from '../core/money.ts'
 import { expiresSoon, isHigh, isUnused, noOwnLimit, type KeyConcern } from './key-filter.ts'
 import type { KeyStatus } from './keys.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import { FRAME_ID, type AccountStatus } from './tables.ts'
 
 /** All keys by status, and those not revoked by what needs attention. */
@@ -104,4 +103,26 @@ function countIf(condition: RawBuilder<SqlBool>): RawBuilder<number> {
 
 function sum(kinds: readonly Kind[], of: (kind: Kind) => number): number {
   return kinds.reduce((total, kind) => total + of(kind), 0)
+}
+
+/** The sum of the budgets of all keys that are not revoked; it may exceed the frame's own. Reads every key. */
+export async function readAllocated(store: Store): Promise<Nanodollars> {
+  const { rows } = await sql<AllocatedSums>`
+    SELECT ${allocatedSums} FROM accounts
+    WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)
+  return rows[0] === undefined ? 0n : allocatedOf(rows[0])
+}
+
+export type AllocatedSums = {
+  readonly whole_nanodollars: bigint | null
+  readonly rest_nanodollars: bigint | null
+}
+
+/** Whole dollars and the rest separately: SQLite's sums end at 9.2 billion USD, a thousand of the largest budgets. */
+export const allocatedSums = sql`
+  sum(limit_nanodollars / ${NANO_PER_USD}) AS whole_nanodollars,
+  sum(limit_nanodollars % ${NANO_PER_USD}) AS rest_nanodollars`
+
+export function allocatedOf(sums: AllocatedSums): Nanodollars {
+  return (sums.whole_nanodollars ?? 0n) * NANO_PER_USD + (sums.rest_nanodollars ?? 0n)
 }

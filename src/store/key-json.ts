@@ -1,7 +1,5 @@
 // The JSON forms of a key and of the frame, for the command line, the admin API, /v1/key and the audit record.
-import type { Nanodollars } from '../core/money.ts'
 import { iso, usd } from '../core/units.ts'
-import type { Frame } from './frame.ts'
 import type { Key } from './keys.ts'
 
 export type KeyJson = ReturnType<typeof keyJson>
@@ -65,17 +63,3 @@ const RECORDED = [
   'description',
   'tags',
 ] as const
-
-export function frameJson(frame: Frame, allocated: Nanodollars) {
-  return {
-    budget: usd(frame.limitNanodollars),
-    period: frame.period,
-    timezone: frame.timezone,
-    week_start: frame.weekStart,
-    spent: usd(frame.spentNanodollars),
-    held: usd(frame.heldNanodollars),
-    remaining: usd(frame.remainingNanodollars),
-    resets_at: iso(frame.resetsAt),
-    allocated: usd(allocated),
-  }
-}

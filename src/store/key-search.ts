@@ -15,8 +15,8 @@ import {
   type KeyFilter,
   type Source,
 } from './key-filter.ts'
-import type { Store } from './open.ts'
 import { withRoom } from './room.ts'
+import type { Store } from './store.ts'
 
 export type KeySort =
   | 'name'

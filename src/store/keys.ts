@@ -1,16 +1,16 @@
 // Reads keys: one by id, name or secret, or many. key-changes.ts creates and changes them.
 import { sql, type Selectable } from 'kysely'
+
 import type { Endpoint } from '../core/endpoints.ts'
 import type { KeyMode } from '../core/limits.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import { pieces } from '../core/text.ts'
-import { type AccountView, viewAccount } from './accounts.ts'
-import { readThresholds } from './alert-rules.ts'
+import { viewAccount, type AccountView } from './accounts.ts'
+import { readReminders, readThresholds } from './alert-rules.ts'
 import { StoreError } from './errors.ts'
-import { readReminders } from './expiry-reminders.ts'
 import type { KeySettings } from './key-settings.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import type { AccountsTable, AccountStatus, KeysTable } from './tables.ts'
 
 /** As people see it: expired follows from the date. */

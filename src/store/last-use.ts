@@ -1,8 +1,9 @@
 // Records when keys and secrets were last used. The serving process writes this in batches, and it does not count as a
 // change that servers watch for.
 import { sql } from 'kysely'
+
 import { pieces } from '../core/text.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 
 /** Times of use, by the ids of keys and by the hashes of secrets. */
 export type Used = {

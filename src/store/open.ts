@@ -3,52 +3,27 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-import { Kysely, PostgresDialect } from 'kysely'
-import { Pool, types, type PoolConfig } from 'pg'
+import { Kysely } from 'kysely'
+import { types } from 'pg'
 
 import type { Clock } from '../core/clock.ts'
-import type { Author } from './audit.ts'
 import { StoreError } from './errors.ts'
 import { IntegerPlugin } from './integers.ts'
-import { makeFolder } from './make-folder.ts'
+import { makeFolder, sqliteError } from './make-folder.ts'
 import { migrate, schemaState } from './migrate.ts'
-import {
-  lettersMissing,
-  noDatabase,
-  noTables,
-  olderSchema,
-  pooled,
-  postgresError,
-  sqliteError,
-} from './open-errors.ts'
 import { describePlace, sqlitePath } from './place.ts'
+import {
+  connectPool,
+  getTypeParser,
+  inspectServer,
+  postgresError,
+  withSettings,
+} from './postgres-pool.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { SqliteThread } from './sqlite-thread.ts'
+import type { Author, PostgresStore, SqliteStore, Store } from './store.ts'
 import type { Tables } from './tables.ts'
 import { watchPlace } from './watch-place.ts'
-
-type Common = {
-  /** In whose name changes are recorded. */
-  readonly author: Author
-  /** On SQLite a transaction stops every other query until it ends: keep it to a few statements, await nothing else. */
-  readonly db: Kysely<Tables>
-  readonly clock: Clock
-  close(): Promise<void>
-}
-
-export type SqliteStore = Common & {
-  readonly kind: 'sqlite'
-  /** Runs a handler of one of the `workerModules` beside the database, as one transaction (sqlite-worker.ts). */
-  inWorker(name: string, argument: unknown): Promise<unknown>
-}
-
-export type PostgresStore = Common & {
-  readonly kind: 'postgres'
-  /** For what Kysely cannot do: a separate connection with its own settings, LISTEN. */
-  readonly pool: Pool
-}
-
-export type Store = SqliteStore | PostgresStore
 
 export type StoreOptions = {
   readonly clock: Clock
@@ -129,20 +104,6 @@ async function openSqlite(
   }
 }
 
-/** How long a transaction may be idle. */
-const CHANGE_PAUSE_MAX = '2s'
-
-const SETTINGS = [
-  // A server may be configured to answer before a commit is on disk, which the books do not allow.
-  'synchronous_commit=on',
-  // A statement that has waited for a lock must see what its last holder wrote.
-  'default_transaction_isolation=read\\ committed',
-  // How long to wait for a lock depends on the statement: each has its own timeout.
-  'lock_timeout=0',
-  // Requests wait for the locks of a process that stops in the middle of a change.
-  `idle_in_transaction_session_timeout=${CHANGE_PAUSE_MAX}`,
-]
-
 async function openPostgres(
   url: string,
   { clock, author, purpose }: Required<StoreOptions>,
@@ -169,28 +130,6 @@ async function openPostgres(
   } catch (error) {
     throw postgresError(url, error)
   }
-}
-
-function connectPool(config: PoolConfig): { readonly pool: Pool; readonly db: Kysely<Tables> } {
-  const pool = new Pool(config)
-  // A connection that breaks while idle would otherwise end the process; the next query reports it anyway.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  const dialect = new PostgresDialect({ pool })
-  return { pool, db: new Kysely<Tables>({ dialect, plugins: [new IntegerPlugin()] }) }
-}
-
-/** Puts the options of the URL before SETTINGS, which they would otherwise replace. */
-function withSettings(url: string): {
-  readonly connectionString: string
-  readonly options: string
-} {
-  const ours = SETTINGS.map((setting) => `-c ${setting}`).join(' ')
-  const given = URL.canParse(url) ? new URL(url).searchParams.get('options') : null
-  if (given === null) return { connectionString: url, options: ours }
-  const bare = new URL(url)
-  bare.searchParams.delete('options')
-  return { connectionString: bare.href, options: `${given} ${ours}` }
 }
 
 async function ready<Opened extends Store>(
@@ -223,24 +162,25 @@ async function migrateStore(store: Store): Promise<void> {
   }
 }
 
-/** SQL_ASCII stores any text byte by byte; all encodings but these two refuse letters that somebody may write. */
-const ENCODINGS = ['UTF8', 'SQL_ASCII']
-
-/** Refuses a server that drops the settings, or whose encoding cannot store every text. */
-async function inspectServer(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ pause: string; encoding: string }>(
-    "SELECT current_setting('idle_in_transaction_session_timeout') AS pause, current_setting('server_encoding') AS encoding",
-  )
-  const [{ pause, encoding } = { pause: '', encoding: '' }] = rows
-  // A pooler may be configured to drop settings that it does not know.
-  if (pause !== CHANGE_PAUSE_MAX) throw pooled()
-  if (!ENCODINGS.includes(encoding)) throw lettersMissing(encoding)
+/** For callers that must not create a database just because the address is wrong. */
+export function noDatabase(place: string): StoreError {
+  const message = `there is no database at ${place}: ${NAME_ANOTHER}, or create it with ${CREATORS}`
+  return new StoreError('no_database', message)
 }
 
-/** int8, and numeric because it is the type of a sum of int8, become bigint as SQLite's integers do. */
-const getTypeParser: typeof types.getTypeParser = (oid, format) => {
-  if (oid !== types.builtins.INT8 && oid !== types.builtins.NUMERIC) {
-    return types.getTypeParser(oid, format)
-  }
-  return (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text))
+export function noTables(place: string): StoreError {
+  const message = `the database at ${place} has no tables of Tollgate: ${NAME_ANOTHER}, or create them with ${CREATORS}`
+  return new StoreError('no_tables', message)
+}
+
+const NAME_ANOTHER = 'name another with --config, TOLLGATE_DATABASE or `database` in tollgate.yaml'
+
+const CREATORS = '`tollgate serve` or `tollgate keys create`'
+
+export function olderSchema(
+  place: string,
+  { version, newest }: { readonly version: string; readonly newest: string },
+): StoreError {
+  const message = `the database at ${place} has schema ${version}, but this Tollgate needs ${newest}: start this version to migrate it, or use the version that serves it now`
+  return new StoreError('older_schema', message)
 }

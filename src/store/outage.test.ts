@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { StoreError } from './errors.ts'
-import { isOutage } from './outage.ts'
-import { ThreadLost } from './sqlite-thread.ts'
+import { isOutage, ThreadLost } from './outage.ts'
 
 const error = (message: string, more: object = {}): Error => Object.assign(new Error(message), more)
 

@@ -1,7 +1,6 @@
 // Did the database fail, or was the request to it wrong? An outage ends by itself and is worth another try; a wrong
 // request would fail again.
 import { sqliteCodeOf, StoreError } from './errors.ts'
-import { ThreadLost } from './sqlite-thread.ts'
 
 /** SQLite's primary result codes for data at fault, not the disk: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const SQLITE_DATA_ERRORS = new Set([18, 19, 20, 25])
@@ -21,4 +20,9 @@ export function isOutage(thrown: unknown): thrown is Error {
   const code = 'code' in thrown ? thrown.code : undefined
   if (typeof code === 'string') return POSTGRES_OUTAGE.test(code) || UNREACHED.test(code)
   return DISCONNECTED.test(thrown.message)
+}
+
+/** The thread has ended: it is unknown whether the last requests to it were carried out. */
+export class ThreadLost extends Error {
+  override readonly name = 'ThreadLost'
 }

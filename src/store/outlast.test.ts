@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { ThreadLost } from './outage.ts'
 import { outlast } from './outlast.ts'
-import { ThreadLost } from './sqlite-thread.ts'
 
 const AWAY = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 

@@ -3,8 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import type { Clock } from '../core/clock.ts'
 import { StoreError } from './errors.ts'
-import { isOutage } from './outage.ts'
-import { ThreadLost } from './sqlite-thread.ts'
+import { isOutage, ThreadLost } from './outage.ts'
 
 /** How long a new request waits for a database that cannot be reached. */
 export const OUTAGE_MS_MAX = 5_000

@@ -2,7 +2,7 @@
 import { newId } from '../core/ids.ts'
 import { normalEmail, PASSWORD_PROVIDER } from './people.ts'
 import { deleteOpenLinks } from './person-links.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import type { Queries } from './tables.ts'
 
 type Password = { readonly personId: string; readonly hash: string }

@@ -2,7 +2,7 @@
 // every look-up is within one key, so that no key ever reaches another's.
 import { sql } from 'kysely'
 
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 
 export type SealedResponse = {
   readonly id: string

@@ -1,6 +1,6 @@
 // Stored custom roles; the built-in ones are a table in the code.
 import { newId } from '../core/ids.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import type { Queries } from './tables.ts'
 
 type StoredRole = {

@@ -4,7 +4,7 @@
 // alone. SQLite needs no more than it has.
 import { sql, type QueryResult, type RawBuilder } from 'kysely'
 
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 
 export async function withRoom<Row>(
   { kind, db }: Store,

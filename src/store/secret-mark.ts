@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 
 import { StoreError } from './errors.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 
 const NAME = 'secret_mark'
 

@@ -1,6 +1,6 @@
 // The masked secrets of keys, and when each was last used. After a rotation two secrets open a key for a while, and
 // before people end the old one they want to see that nobody calls with it any more.
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 
 /** The newest, and the one from before the last rotation while it still opens the key. */
 export type ShownSecrets = {

@@ -1,8 +1,10 @@
 // The serving thread's end of the SQLite worker: questions go out, answers come back in the same order.
 // While one caller has a transaction open the questions of all others wait here, first come, first served.
 import { Worker } from 'node:worker_threads'
+
 import { messageOf } from '../core/errors.ts'
 import { moduleBeside } from '../core/runtime.ts'
+import { ThreadLost } from './outage.ts'
 import type {
   QueryAnswer,
   SqlValue,
@@ -22,11 +24,6 @@ type Question = {
   readonly turn: Turn | null
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
-}
-
-/** The thread has ended: it is unknown whether the last requests to it were carried out. */
-export class ThreadLost extends Error {
-  override readonly name = 'ThreadLost'
 }
 
 export class SqliteThread {

@@ -2,17 +2,23 @@
 // plans, because timings depend on the machine: a plan that reads everything is slow on all of them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+
 import { CompiledQuery, type RootOperationNode } from 'kysely'
+
 import { KEY_STATES, type KeyRow } from '../../src/admin/contract/key.ts'
-import { KEY_CONCERNS, KEY_SORTS } from '../../src/admin/contract/keys.ts'
-import type { KeyPage, KeyQuery } from '../../src/admin/contract/keys.ts'
+import {
+  KEY_CONCERNS,
+  KEY_SORTS,
+  type KeyPage,
+  type KeyQuery,
+} from '../../src/admin/contract/keys.ts'
 import { KeyList } from '../../src/admin/key-list.ts'
 import { makeMetrics } from '../../src/admin/metrics.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
 import { reportFromRollups, type UsageGroup } from '../../src/ledger/reports/rollups.ts'
 import { searchedColumns } from '../../src/store/fold.ts'
-import { readAllocated } from '../../src/store/frame.ts'
+import { readAllocated } from '../../src/store/key-counts.ts'
 import {
   countMatching,
   FEW_MAX,
@@ -21,7 +27,7 @@ import {
   searchKeys,
   type KeySort,
 } from '../../src/store/key-search.ts'
-import type { Store } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { AccountStatus } from '../../src/store/tables.ts'
 import { openAdminDesk, type AdminDesk } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { inspect } from 'node:util'
+
 import { NAME_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../src/core/limits.ts'
 import { hashSecret, isWellFormedSecret } from '../../src/core/secret.ts'
 import type { StoreError } from '../../src/store/errors.ts'
@@ -12,17 +13,18 @@ import {
   resumeKey,
   revokeKey,
   rotateKey,
+  updateKey,
   type KeyChange,
   type NewKey,
-  updateKey,
 } from '../../src/store/key-changes.ts'
 import { keyJson } from '../../src/store/key-json.ts'
 import type { KeySettings } from '../../src/store/key-settings.ts'
 import { findKey, findKeyBySecretHash, listKeys } from '../../src/store/keys.ts'
 import { recordUse } from '../../src/store/last-use.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { shownSecrets } from '../../src/store/shown-secrets.ts'
+import type { Store } from '../../src/store/store.ts'
 import { newKey, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,5 +1,6 @@
 // Helpers for the cases of the ledger's contract: a set of books with three nodes, asks and settlements.
 import assert from 'node:assert/strict'
+
 import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import { newId } from '../../src/core/ids.ts'
@@ -7,8 +8,8 @@ import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledge
 import { openLedger, type LedgerOptions } from '../../src/ledger/nodes/open.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
-import type { Store } from '../../src/store/open.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
+import type { Store } from '../../src/store/store.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 
 /** One token costs one nanodollar, so that amounts equal token counts. */

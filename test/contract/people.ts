@@ -2,6 +2,7 @@
 // on attempts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+
 import type { Permission } from '../../src/admin/contract/permissions.ts'
 import { AdminError } from '../../src/admin/error.ts'
 import { operatorDesk, type Desk } from '../../src/admin/people/desk.ts'
@@ -25,13 +26,14 @@ import type { Clock } from '../../src/core/clock.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import { listAudit } from '../../src/store/audit-list.ts'
 import { changeInTurn } from '../../src/store/changes.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open.ts'
 import { setPassword } from '../../src/store/passwords.ts'
 import { markJoined } from '../../src/store/people.ts'
 import { deleteSessions, listPersonSessions } from '../../src/store/person-sessions.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { Log } from '../../src/telemetry/log.ts'
 import { CLIENT, startOidcProvider } from '../support/oidc.ts'
-import { type FreshDatabase } from '../support/store.ts'
+import type { FreshDatabase } from '../support/store.ts'
 
 const PASSWORD = 'correct horse battery'
 

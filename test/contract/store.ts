@@ -8,8 +8,7 @@ import { sql } from 'kysely'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { readRevision, watchChanges } from '../../src/store/changes.ts'
-import { readAllocated, readFrame, seedFrame, setFrame } from '../../src/store/frame.ts'
-import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
+import { frameJson, readFrame, seedFrame, setFrame } from '../../src/store/frame.ts'
 import {
   createKey,
   pauseKey,
@@ -17,11 +16,11 @@ import {
   rotateKey,
   updateKey,
 } from '../../src/store/key-changes.ts'
-import { frameJson } from '../../src/store/key-json.ts'
+import { readAllocated } from '../../src/store/key-counts.ts'
 import { findKey, listKeys } from '../../src/store/keys.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { MIGRATIONS } from '../../src/store/migrations.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open.ts'
 import {
   deleteResponse,
   getResponse,
@@ -29,6 +28,8 @@ import {
   putResponses,
   trimResponses,
 } from '../../src/store/responses.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
+import type { Store } from '../../src/store/store.ts'
 import { newKey, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
 const DAY_MS = 24 * 3_600_000

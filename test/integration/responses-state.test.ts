@@ -2,6 +2,7 @@
 // of them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import {
@@ -10,14 +11,15 @@ import {
   openResponses,
   recall,
   withoutState,
+  type ResponsesState,
 } from '../../src/exchange/responses/state.ts'
-import type { ResponsesState } from '../../src/exchange/responses/state.ts'
 import { responseVault } from '../../src/exchange/responses/vault.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open.ts'
 import { deleteResponse, getResponse, putResponses } from '../../src/store/responses.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
+import type { Store } from '../../src/store/store.ts'
 import { readJsonBody } from '../../src/wire/json/body.ts'
 import { freshSqlite, newKey, standingClock } from '../support/store.ts'
 

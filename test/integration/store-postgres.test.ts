@@ -1,15 +1,18 @@
 // Faults of PostgreSQL alone: servers that are down or refuse, connections that break, notifications that get lost.
 import assert from 'node:assert/strict'
 import { after, before, describe, mock, test } from 'node:test'
+
 import { sql } from 'kysely'
 import { Client } from 'pg'
+
 import { systemClock } from '../../src/core/clock.ts'
 import { readRevision, watchChanges } from '../../src/store/changes.ts'
 import { seedFrame, setFrame } from '../../src/store/frame.ts'
 import { ADVISORY_LOCK } from '../../src/store/migrate.ts'
-import { openStore, type PostgresStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { agreeOnSecret } from '../../src/store/secret-mark.ts'
+import type { PostgresStore } from '../../src/store/store.ts'
 import { findPgbouncer, startPgbouncer } from '../support/postgres/pgbouncer.ts'
 import { freshDatabase, type TestDatabase } from '../support/postgres/postgres.ts'
 import { openRoad } from '../support/road.ts'

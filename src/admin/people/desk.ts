@@ -2,8 +2,8 @@
 // they use the web interface, a script or the command line.
 import { sentence } from '../../core/sentences.ts'
 import { changeInTurn } from '../../store/changes.ts'
-import type { Store } from '../../store/open.ts'
 import { countActive, findPerson } from '../../store/people.ts'
+import type { Store } from '../../store/store.ts'
 import type { Tx } from '../../store/tables.ts'
 import { PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { AdminError } from '../error.ts'

@@ -4,8 +4,8 @@ import { sentence } from '../../core/sentences.ts'
 import { networkOf } from '../../core/text.ts'
 import { countAttempt, takeAttemptBack } from '../../store/attempts.ts'
 import { recordRefusal } from '../../store/audit-refusals.ts'
-import type { Store } from '../../store/open.ts'
 import { normalEmail } from '../../store/people.ts'
+import type { Store } from '../../store/store.ts'
 import { AdminError } from '../error.ts'
 
 const WINDOW_MS = 15 * 60 * 1_000

@@ -3,20 +3,20 @@ import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS } from '../../core/units.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
-import { inTheNameOf, recordChange } from '../../store/audit.ts'
+import { recordChange } from '../../store/audit.ts'
 import { changeInTurn } from '../../store/changes.ts'
-import type { Store } from '../../store/open.ts'
 import { setPassword } from '../../store/passwords.ts'
 import {
   hasPeople,
   insertPerson,
   markJoined,
   normalEmail,
-  type Person,
   updatePerson,
+  type Person,
 } from '../../store/people.ts'
-import { makeLink, type Link, type LinkMaker, useLink } from '../../store/person-links.ts'
+import { makeLink, useLink, type Link, type LinkMaker } from '../../store/person-links.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
+import { inTheNameOf, type Store } from '../../store/store.ts'
 import type { Tx } from '../../store/tables.ts'
 import type { PersonAnswer } from '../contract/people.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'

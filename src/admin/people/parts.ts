@@ -1,15 +1,14 @@
 // What the handlers of people work with, and helpers that read a call.
 import { sentence } from '../../core/sentences.ts'
-import { inTheNameOf } from '../../store/audit.ts'
-import type { Store } from '../../store/open.ts'
+import { inTheNameOf, type Store } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { AdminError } from '../error.ts'
 import type { Person, RequestHeaders } from '../identity.ts'
 import type { Mailer } from '../mail.ts'
 import { authorOf } from '../parts.ts'
 import type { Desk } from './desk.ts'
-import { strangerAt } from './strangers.ts'
 import type { SignIn, Visit } from './sign-in.ts'
+import { strangerAt } from './strangers.ts'
 
 export type PeopleParts = {
   readonly store: Store

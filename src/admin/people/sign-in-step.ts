@@ -1,9 +1,9 @@
 // Answers a step of signing in with the next step or the refusal, and records a completed sign-in.
 import { sentence } from '../../core/sentences.ts'
-import { inTheNameOf, recordChange } from '../../store/audit.ts'
-import type { Store } from '../../store/open.ts'
+import { recordChange } from '../../store/audit.ts'
 import { findPerson } from '../../store/people.ts'
 import { deleteExpiredSessions } from '../../store/person-sessions.ts'
+import { inTheNameOf, type Store } from '../../store/store.ts'
 import { AdminError } from '../error.ts'
 import { subjectOf } from './people.ts'
 import type { Cookies, SignInOutcome } from './sign-in.ts'

@@ -1,8 +1,7 @@
 // Callers who are not signed in. What the guard refuses them is recorded only if another site sent the request.
 import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordRefusal } from '../../store/audit-refusals.ts'
-import { inTheNameOf, type Author } from '../../store/audit.ts'
-import type { Store } from '../../store/open.ts'
+import { inTheNameOf, type Author, type Store } from '../../store/store.ts'
 import type { AdminError } from '../error.ts'
 
 export function strangerAt(address: string, requestId: string): Author {

@@ -5,12 +5,12 @@ import {
   deleteAccessToken,
   insertAccessToken,
   listAccessTokens,
+  type AccessToken,
 } from '../../store/access-tokens.ts'
-import type { AccessToken } from '../../store/access-tokens.ts'
 import { recordChange } from '../../store/audit.ts'
 import { changeInTurn } from '../../store/changes.ts'
-import type { Store } from '../../store/open.ts'
 import { findPerson } from '../../store/people.ts'
+import type { Store } from '../../store/store.ts'
 import type { Tx } from '../../store/tables.ts'
 import type { HandlersOf } from '../call.ts'
 import { PERMISSIONS } from '../contract/permissions.ts'

@@ -2,24 +2,34 @@
 // it, is sealed at rest, and expires. Providers are sent all of it each time, so it works alike for every model.
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError, invalidRequest, unsupportedParameter } from '../../core/errors.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, listOf, stringOf } from '../../core/json.ts'
+import {
+  isArray,
+  isGiven,
+  isObject,
+  listOf,
+  stringOf,
+  type Json,
+  type JsonObject,
+} from '../../core/json.ts'
 import { nextStep } from '../../core/runtime.ts'
-import type { Store } from '../../store/open.ts'
 import { outlast } from '../../store/outlast.ts'
-import type { ResponseName, SealedResponse } from '../../store/responses.ts'
-import { deleteResponse, getResponse, purgeResponses, putResponses } from '../../store/responses.ts'
-import type { Log } from '../../telemetry/log.ts'
-import { describeError } from '../../telemetry/log.ts'
+import {
+  deleteResponse,
+  getResponse,
+  purgeResponses,
+  putResponses,
+  type ResponseName,
+  type SealedResponse,
+} from '../../store/responses.ts'
+import type { Store } from '../../store/store.ts'
+import { describeError, type Log } from '../../telemetry/log.ts'
 import { refuseLongLists } from '../../wire/contract/call-fields.ts'
 import { SseReader } from '../../wire/contract/sse.ts'
-import type { JsonBody } from '../../wire/json/body.ts'
-import { changeMembers, exactBody, readSentBody } from '../../wire/json/body.ts'
+import { changeMembers, exactBody, readSentBody, type JsonBody } from '../../wire/json/body.ts'
 import { exactly } from '../../wire/json/exact.ts'
 import { findMember } from '../../wire/json/text.ts'
 import { itemType } from '../../wire/responses/fields.ts'
-import type { ResponseVault } from './vault.ts'
-import { ResponseLimit, responseVault } from './vault.ts'
+import { ResponseLimit, responseVault, type ResponseVault } from './vault.ts'
 
 export type ResponsesState = {
   readonly shelf: ResponseShelf

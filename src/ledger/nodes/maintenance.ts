@@ -4,15 +4,14 @@
 import { messageOf } from '../../core/errors.ts'
 import { iso } from '../../core/units.ts'
 import { databaseNow } from '../../store/database-now.ts'
-import type { Store } from '../../store/open.ts'
 import { isOutage } from '../../store/outage.ts'
 import { answerWithin } from '../../store/outlast.ts'
+import type { Store } from '../../store/store.ts'
 import type { HoldId } from '../ledger.ts'
-import { Patrol, type PeriodAhead, verifyOpenBooks } from '../reports/verify.ts'
+import { Patrol, verifyOpenBooks, type PeriodAhead } from '../reports/verify.ts'
 import type { BookLedger } from '../writer/database-ledger.ts'
 import type { Writer } from '../writer/writer.ts'
 import { Watch } from './failure-detector.ts'
-import type { HeldBy } from './membership.ts'
 import {
   beat,
   fence,
@@ -20,6 +19,7 @@ import {
   holdsOfNode,
   leaveNodes,
   nodesOfDeadProcesses,
+  type HeldBy,
 } from './membership.ts'
 import { purgeUsage } from './retention.ts'
 

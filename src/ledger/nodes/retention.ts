@@ -1,7 +1,7 @@
 // Deletes usage rows older than the configured retention. Their cost stays: in the rollups, and as one sum per account
 // and period, so that the books still add up. Deletes one page at a time, so that requests do not wait for it.
 import { firstIdAt } from '../../core/ids.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { FRAME_ID, type Tables, type Tx } from '../../store/tables.ts'
 import { overrunOf } from '../rules/rows.ts'
 

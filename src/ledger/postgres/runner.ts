@@ -1,15 +1,16 @@
 // One batch on PostgreSQL: two round trips on the writer's own connection. The first takes the locks and reads, the
 // second writes and commits. This process decides in between, with the locks held, so that time is kept short.
 import type { Writable } from 'node:stream'
+
 import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
+
 import type { Clock } from '../../core/clock.ts'
 import { codeOf, messageOf } from '../../core/errors.ts'
-import type { PostgresStore } from '../../store/open.ts'
+import type { PostgresStore } from '../../store/store.ts'
 import { FRAME_ID } from '../../store/tables.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Batch, BatchResult, Outcome, Page, Writes } from '../rules/batch.ts'
 import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
-import type { Hold, PeriodDelta, UsageRow } from '../rules/rows.ts'
 import {
   ACCOUNT_CHANGE_COLUMNS,
   accountValues,
@@ -24,12 +25,15 @@ import {
   toAccount,
   toHold,
   toUsageRow,
-  type Row,
-  type Value,
   USAGE_COLUMNS,
   usageValues,
+  type Hold,
+  type PeriodDelta,
+  type Row,
+  type UsageRow,
+  type Value,
 } from '../rules/rows.ts'
-import { type BatchRunner, Unavailable } from '../writer/writer.ts'
+import { Unavailable, type BatchRunner } from '../writer/writer.ts'
 import {
   HOLD_CHANGE_COLUMNS,
   PERIOD_CHANGE_COLUMNS,

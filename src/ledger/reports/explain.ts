@@ -1,8 +1,7 @@
 // Why a request cost what it did: recomputes the cost from the tokens and the price that the books keep.
 import { perMillion } from '../../catalog/model-json.ts'
 import { costOf, costOfLines, type Cost, type CostLine } from '../../catalog/prices.ts'
-import type { Nanodollars } from '../../core/money.ts'
-import { formatUsd, PICO_PER_NANO } from '../../core/money.ts'
+import { formatUsd, PICO_PER_NANO, type Nanodollars } from '../../core/money.ts'
 import {
   sentence,
   SENTENCES,
@@ -12,7 +11,7 @@ import {
 } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { Attempt, AttemptCharge } from '../ledger.ts'
 import type { UsageRow } from '../rules/rows.ts'
 import { toPrice } from '../rules/validation.ts'
