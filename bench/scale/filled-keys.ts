@@ -2,7 +2,7 @@
 // overview has something to find and something to skip.
 import { ENDPOINTS } from '../../src/core/endpoints.ts'
 import { hashSecret, maskSecret, newSecret } from '../../src/core/secret.ts'
-import { searchedColumns } from '../../src/store/fold.ts'
+import { searchedColumns } from '../../src/store/key-changes.ts'
 import type { Store } from '../../src/store/store.ts'
 import { MODELS } from '../contenders/tollgate.ts'
 

@@ -5,20 +5,3 @@ export function fold(text: string): string {
   // To lower case first: only then does ß become what ẞ does, ς what σ does, and İ lose its dot.
   return text.normalize('NFC').toLowerCase().toUpperCase().replaceAll('I\u0307', 'I')
 }
-
-type Searched = {
-  readonly name: string
-  readonly owner: string | null
-  readonly tags: readonly string[]
-}
-
-/** The columns of a key that are searched, always written together with their folded forms. */
-export function searchedColumns({ name, owner, tags }: Searched) {
-  return {
-    name,
-    owner,
-    tags: JSON.stringify(tags),
-    folded_text: fold(`${name}\n${owner ?? ''}`),
-    folded_tags: fold(JSON.stringify(tags)),
-  }
-}

@@ -13,7 +13,7 @@ import type { AuditAction } from './audit-actions.ts'
 import { recordChange } from './audit.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale, StoreError } from './errors.ts'
-import { searchedColumns } from './fold.ts'
+import { fold } from './fold.ts'
 import { lapseAlerts } from './give-alerts.ts'
 import { keySettingsJson } from './key-json.ts'
 import { addSecret, endOldSecret, newestUsedAt } from './key-rows.ts'
@@ -341,4 +341,21 @@ export async function changeModels(tx: Tx, keyId: string, change: ModelChange): 
 export async function addModels(tx: Tx, keyId: string, models: readonly string[]): Promise<void> {
   const rows = models.map((model) => ({ key_id: keyId, model }))
   if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
+}
+
+type Searched = {
+  readonly name: string
+  readonly owner: string | null
+  readonly tags: readonly string[]
+}
+
+/** The columns of a key that are searched, always written together with their folded forms. */
+export function searchedColumns({ name, owner, tags }: Searched) {
+  return {
+    name,
+    owner,
+    tags: JSON.stringify(tags),
+    folded_text: fold(`${name}\n${owner ?? ''}`),
+    folded_tags: fold(JSON.stringify(tags)),
+  }
 }

@@ -17,7 +17,7 @@ import { makeMetrics } from '../../src/admin/metrics.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
 import { reportFromRollups, type UsageGroup } from '../../src/ledger/reports/rollups.ts'
-import { searchedColumns } from '../../src/store/fold.ts'
+import { searchedColumns } from '../../src/store/key-changes.ts'
 import { readAllocated } from '../../src/store/key-counts.ts'
 import {
   countMatching,
