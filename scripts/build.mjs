@@ -6,7 +6,7 @@ import { build } from 'vite'
 /** The command line, and the modules that threads load by URL (src/core/runtime.ts). */
 const entries = [
   'src/cli/main.ts',
-  'src/store/sqlite-worker.ts',
+  'src/store/sqlite/worker.ts',
   'src/ledger/sqlite/batch-worker.ts',
   'src/access/tokenizer-thread.ts',
 ]

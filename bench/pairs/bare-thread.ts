@@ -8,7 +8,7 @@ import {
   ROLLUP_SUM_COLUMNS,
   USAGE_COLUMNS,
 } from '../../src/ledger/rules/rows.ts'
-import { FRAME_ID } from '../../src/store/tables.ts'
+import { FRAME_ID } from '../../src/store/database/tables.ts'
 import type { BareItem } from './bare.ts'
 import type { PairsTask } from './loops.ts'
 

@@ -2,9 +2,9 @@
 import { KEY_CONCERNS, KEY_SORTS } from '../../src/admin/contract/keys.ts'
 import { API_PREFIX } from '../../src/admin/contract/route.ts'
 import { newId } from '../../src/core/ids.ts'
-import { insertAccessToken } from '../../src/store/access-tokens.ts'
-import { insertPerson, markJoined } from '../../src/store/people.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/database/store.ts'
+import { insertPerson, markJoined } from '../../src/store/people/people.ts'
+import { insertAccessToken } from '../../src/store/people/tokens.ts'
 import { median } from '../measuring.ts'
 
 const TIMES = 5

@@ -2,9 +2,8 @@
 // keeps beside them. Takes a few thousand statements, whatever the number of rows.
 import { sql } from 'kysely'
 import pg from 'pg'
-
 import { firstIdAt } from '../../src/core/ids.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/database/store.ts'
 import { MODELS } from '../contenders/tollgate.ts'
 import { fillKeys, type Filled } from './filled-keys.ts'
 import type { Size } from './size.ts'

@@ -2,8 +2,8 @@
 // overview has something to find and something to skip.
 import { ENDPOINTS } from '../../src/core/endpoints.ts'
 import { hashSecret, maskSecret, newSecret } from '../../src/core/secret.ts'
-import { searchedColumns } from '../../src/store/key-changes.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/database/store.ts'
+import { searchedColumns } from '../../src/store/keys/changes.ts'
 import { MODELS } from '../contenders/tollgate.ts'
 
 const DAY_MS = 86_400_000

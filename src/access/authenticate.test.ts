@@ -5,7 +5,7 @@ import { SAMPLE_CALLER as caller } from '../../test/samples/caller.ts'
 import type { AuthHeaders } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { hashSecret, newPersonalToken, newSecret } from '../core/secret.ts'
-import type { Used } from '../store/last-use.ts'
+import type { Used } from '../store/keys/secrets.ts'
 import type { Authenticator, Caller, Credentials } from './authenticate.ts'
 import { authenticate, KeyDirectory, LastUse } from './authenticate.ts'
 

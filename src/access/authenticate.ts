@@ -5,9 +5,9 @@ import type { AuthHeaders, Endpoint, Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyMode, WhenTight } from '../core/limits.ts'
 import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
-import { findKey, findKeyBySecretHash, type Key } from '../store/keys.ts'
-import type { Used } from '../store/last-use.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/database/store.ts'
+import { findKey, findKeyBySecretHash, type Key } from '../store/keys/keys.ts'
+import type { Used } from '../store/keys/secrets.ts'
 import { expiredKey, pausedKey, revokedKey } from './refusal.ts'
 
 export type Authenticator = {

@@ -1,5 +1,5 @@
 // The audit action recorded when a route refuses a request: the same one as when the route succeeds.
-import type { AuditAction } from '../store/audit-actions.ts'
+import type { AuditAction } from '../store/audit/record.ts'
 import type { RouteName } from './contract/contract.ts'
 
 export const ATTEMPTS: Readonly<Record<RouteName, AuditAction>> = {

@@ -1,7 +1,7 @@
 // One change for many keys. Each key succeeds or fails alone, and the answer says which.
-import { pauseKey, resumeKey, revokeKey, updateKey } from '../store/key-changes.ts'
-import { keyNames } from '../store/keys.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/database/store.ts'
+import { pauseKey, resumeKey, revokeKey, updateKey } from '../store/keys/changes.ts'
+import { keyNames } from '../store/keys/keys.ts'
 import type { HandlersOf } from './call.ts'
 import type { keyRoutes } from './contract/keys.ts'
 import type { AdminError } from './error.ts'

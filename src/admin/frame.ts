@@ -1,8 +1,8 @@
 // The handlers of /frame.
 import { resetSpent, topUp } from '../ledger/nodes/adjustments.ts'
+import { FRAME_ID } from '../store/database/tables.ts'
 import { readFrame, setFrame } from '../store/frame.ts'
-import { readAllocated } from '../store/key-counts.ts'
-import { FRAME_ID } from '../store/tables.ts'
+import { readAllocated } from '../store/keys/counts.ts'
 import type { HandlersOf } from './call.ts'
 import type { frameRoutes } from './contract/frame.ts'
 import { frameAnswerOf } from './key-answers.ts'

@@ -1,12 +1,11 @@
 // The state on a key's badge, and the forecast of its budget, from the figures alone.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-
 import type { Catalog } from '../catalog/models.ts'
-import type { AccountView } from '../store/accounts.ts'
+import type { AccountView } from '../store/accounts/accounts.ts'
 import type { Frame } from '../store/frame.ts'
-import type { Key } from '../store/keys.ts'
-import type { ShownSecrets } from '../store/shown-secrets.ts'
+import type { Key } from '../store/keys/keys.ts'
+import type { ShownSecrets } from '../store/keys/secrets.ts'
 import { frameAnswerOf, keyRowOf } from './key-answers.ts'
 
 const DAY_MS = 86_400_000

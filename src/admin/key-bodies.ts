@@ -1,6 +1,6 @@
 // Converts what a caller sends about a key into the store's terms.
-import type { KeyChange } from '../store/key-changes.ts'
-import type { KeySettings, Some } from '../store/key-settings.ts'
+import type { KeySettings, Some } from '../store/accounts/settings.ts'
+import type { KeyChange } from '../store/keys/changes.ts'
 import type { KeyChangeBody, NewKeyBody } from './contract/key.ts'
 import { readAmount, readMoment } from './values.ts'
 

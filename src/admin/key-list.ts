@@ -4,10 +4,11 @@ import { masksOf } from '../core/secret.ts'
 import { csvText, pieces } from '../core/text.ts'
 import { iso } from '../core/units.ts'
 import { costsByDay, dearestKeys, lastDays } from '../ledger/reports/rollups.ts'
-import { readRevision } from '../store/changes.ts'
+import { readRevision } from '../store/database/changes.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
-import { countKeys, type KeyCounts, type KeyTotals } from '../store/key-counts.ts'
-import type { KeyFilter } from '../store/key-filter.ts'
+import { countKeys, type KeyCounts, type KeyTotals } from '../store/keys/counts.ts'
+import { findKeys } from '../store/keys/keys.ts'
+import type { KeyFilter } from '../store/keys/search.ts'
 import {
   countMatching,
   FEW_MAX,
@@ -15,9 +16,8 @@ import {
   matchingIds,
   searchKeys,
   type Slice,
-} from '../store/key-search.ts'
-import { findKeys } from '../store/keys.ts'
-import { shownSecrets } from '../store/shown-secrets.ts'
+} from '../store/keys/search.ts'
+import { shownSecrets } from '../store/keys/secrets.ts'
 import type { KeyRow } from './contract/key.ts'
 import type { KeyFilters, KeyPage, KeyQuery } from './contract/keys.ts'
 import { frameAnswerOf, keyRowOf } from './key-answers.ts'

@@ -1,6 +1,7 @@
 // The handlers of /keys. The rules are in the store and the ledger; this file only maps routes to them.
 import { resetSpent, topUp } from '../ledger/nodes/adjustments.ts'
-import { pastPeriods } from '../store/accounts.ts'
+import { pastPeriods } from '../store/accounts/accounts.ts'
+import type { Store } from '../store/database/store.ts'
 import { readFrame } from '../store/frame.ts'
 import {
   createKey,
@@ -10,10 +11,9 @@ import {
   revokeKey,
   rotateKey,
   updateKey,
-} from '../store/key-changes.ts'
-import { findKey, type Key } from '../store/keys.ts'
-import { shownSecrets } from '../store/shown-secrets.ts'
-import type { Store } from '../store/store.ts'
+} from '../store/keys/changes.ts'
+import { findKey, type Key } from '../store/keys/keys.ts'
+import { shownSecrets } from '../store/keys/secrets.ts'
 import { changeMany } from './bulk.ts'
 import type { HandlersOf } from './call.ts'
 import type { KeyDetail } from './contract/key.ts'

@@ -3,7 +3,7 @@
 import type { Clock } from '../core/clock.ts'
 import { hashSecret } from '../core/secret.ts'
 import { HOUR_MS } from '../core/units.ts'
-import { answerWithin } from '../store/outlast.ts'
+import { answerWithin } from '../store/database/outage.ts'
 import { AdminError } from './error.ts'
 import type { Identity, Person } from './identity.ts'
 

@@ -2,13 +2,12 @@
 // left out, because the processes need watching most while the database is away.
 import type { Nanodollars } from '../core/money.ts'
 import { usd } from '../core/units.ts'
-import { usedSoFar, type UsageSums } from '../ledger/reports/rollups.ts'
-import { limitWithTopUp } from '../store/accounts.ts'
+import { type UsageSums, usedSoFar } from '../ledger/reports/rollups.ts'
+import { limitWithTopUp } from '../store/accounts/accounts.ts'
+import { answerWithin, isOutage } from '../store/database/outage.ts'
+import type { Store } from '../store/database/store.ts'
 import { readFrame } from '../store/frame.ts'
-import { countKeysByStatus } from '../store/key-counts.ts'
-import { isOutage } from '../store/outage.ts'
-import { answerWithin } from '../store/outlast.ts'
-import type { Store } from '../store/store.ts'
+import { countKeysByStatus } from '../store/keys/counts.ts'
 import { figureOf, METRICS, type Figure } from '../telemetry/metrics.ts'
 import type { AdminParts } from './parts.ts'
 

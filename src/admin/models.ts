@@ -2,7 +2,7 @@
 import { modelJson } from '../catalog/model-json.ts'
 import type { Model } from '../catalog/models.ts'
 import { iso } from '../core/units.ts'
-import { keysPerModel } from '../store/keys.ts'
+import { keysPerModel } from '../store/keys/keys.ts'
 import type { HandlersOf } from './call.ts'
 import type { ModelAnswer, modelRoutes } from './contract/models.ts'
 import type { AdminParts } from './parts.ts'

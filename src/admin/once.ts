@@ -1,9 +1,8 @@
 // Idempotency-Key: a request that is sent twice is done once, and the second gets the answer to the first.
 import { hash } from 'node:crypto'
-
 import { sentence } from '../core/sentences.ts'
+import type { Store } from '../store/database/store.ts'
 import { claim, keepAnswer, releaseClaim } from '../store/idempotency.ts'
-import type { Store } from '../store/store.ts'
 import { AdminError, invalidValue } from './error.ts'
 import type { RequestHeaders } from './identity.ts'
 import { toAdminError } from './render-error.ts'

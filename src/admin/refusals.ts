@@ -1,9 +1,8 @@
 // Records refused attempts of people: a missing permission, another site's request, a change that came too late or that
 // the current state does not allow.
-import type { AuditAction } from '../store/audit-actions.ts'
-import { recordRefusal } from '../store/audit-refusals.ts'
-import type { AuditSubject } from '../store/audit.ts'
-import { inTheNameOf, type Store } from '../store/store.ts'
+import type { AuditAction, AuditSubject } from '../store/audit/record.ts'
+import { recordRefusal } from '../store/audit/record.ts'
+import { inTheNameOf, type Store } from '../store/database/store.ts'
 import { ATTEMPTS } from './attempts.ts'
 import { AUDIT_SUBJECTS } from './contract/audit.ts'
 import type { RouteName } from './contract/contract.ts'

@@ -1,10 +1,9 @@
 // Renders anything thrown as the one error envelope of the admin API. Internal faults reveal no details.
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
-
 import { isObject } from '../core/json.ts'
 import { sentence, type Sentence } from '../core/sentences.ts'
-import { StoreError } from '../store/errors.ts'
-import { isOutage } from '../store/outage.ts'
+import { StoreError } from '../store/database/errors.ts'
+import { isOutage } from '../store/database/outage.ts'
 import type { AdminErrorJson } from './contract/errors.ts'
 import { AdminError } from './error.ts'
 import { schemaError } from './schema-error.ts'

@@ -6,9 +6,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-
 import { systemClock as clock } from '../core/clock.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/database/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { API_PREFIX } from './contract/route.ts'
 import type { Person } from './identity.ts'

@@ -2,12 +2,11 @@
 // the edge hands it requests. Nothing here knows what a key is.
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
-
 import type { Clock } from '../core/clock.ts'
 import { retryAfterText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { sentence } from '../core/sentences.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/database/store.ts'
 import { describeError, type Log } from '../telemetry/log.ts'
 import { ATTEMPTS } from './attempts.ts'
 import type { Handlers } from './call.ts'

@@ -1,12 +1,12 @@
 // A change that came too late: the refusal says who was faster and what they changed.
 import { sentence } from '../core/sentences.ts'
 import { iso } from '../core/units.ts'
-import { changesSince } from '../store/audit-list.ts'
-import { StoreError } from '../store/errors.ts'
+import { changesSince } from '../store/audit/list.ts'
+import { StoreError } from '../store/database/errors.ts'
+import type { Store } from '../store/database/store.ts'
+import { FRAME_ID } from '../store/database/tables.ts'
 import { readFrame } from '../store/frame.ts'
-import { findKey } from '../store/keys.ts'
-import type { Store } from '../store/store.ts'
-import { FRAME_ID } from '../store/tables.ts'
+import { findKey } from '../store/keys/keys.ts'
 import { AdminError } from './error.ts'
 
 /** Runs a change that is based on a version, and explains the refusal if that is no longer the newest. */

@@ -9,7 +9,7 @@ import {
   type ScanQuestion,
   type ScanSums,
 } from '../ledger/reports/usage.ts'
-import { findKey, keyNames } from '../store/keys.ts'
+import { findKey, keyNames } from '../store/keys/keys.ts'
 import type { HandlersOf } from './call.ts'
 import { usageRow } from './contract/usage.ts'
 import type { Group, UsageAnswer, UsageQuery, usageRoutes, UsageRow } from './contract/usage.ts'

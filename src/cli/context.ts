@@ -1,16 +1,14 @@
 // What a command works with: the configuration and its database.
 import { userInfo } from 'node:os'
-
 import type { Command } from 'commander'
-
 import { loadConfig, loadPlace, type Config, type Place } from '../config/load.ts'
 import type { ConfigSource } from '../config/source.ts'
 import { systemClock } from '../core/clock.ts'
-import { StoreError, type StoreErrorCode } from '../store/errors.ts'
+import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
+import type { Author, Store } from '../store/database/store.ts'
+import { describePlace } from '../store/database/url.ts'
 import { seedFrame } from '../store/frame.ts'
 import { openStore, type Purpose } from '../store/open.ts'
-import { describePlace } from '../store/place.ts'
-import type { Author, Store } from '../store/store.ts'
 import { argument } from './failure.ts'
 import { printNote, printWarning } from './output.ts'
 

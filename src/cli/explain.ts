@@ -10,7 +10,7 @@ import {
   type Explanation,
 } from '../ledger/reports/explain.ts'
 import { targetOf } from '../ledger/reports/usage.ts'
-import { keyNames } from '../store/keys.ts'
+import { keyNames } from '../store/keys/keys.ts'
 import { common, lookAtStore, readPlace, type CommonOptions } from './context.ts'
 import { block, bold, moment, printJson, printText, table, usd } from './output.ts'
 

@@ -3,8 +3,8 @@ import { CommanderError, InvalidArgumentError } from 'commander'
 import { AdminError } from '../admin/error.ts'
 import { ConfigError } from '../config/problems.ts'
 import { messageOf } from '../core/errors.ts'
-import { StoreError } from '../store/errors.ts'
-import { isOutage } from '../store/outage.ts'
+import { StoreError } from '../store/database/errors.ts'
+import { isOutage } from '../store/database/outage.ts'
 import { printError } from './output.ts'
 
 /** The options do not make sense, alone or together. */

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
 import { WHEN_TIGHT } from '../core/limits.ts'
 import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
-import type { KeySettings, Some } from '../store/key-settings.ts'
+import type { KeySettings, Some } from '../store/accounts/settings.ts'
 import { argument } from './failure.ts'
 import { collect, fromNone, readCount, readList, readMoment, type OrNone } from './options.ts'
 

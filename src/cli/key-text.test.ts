@@ -1,8 +1,7 @@
 // The text about a key on a terminal states what applies to it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
-import type { Key } from '../store/keys.ts'
+import type { Key } from '../store/keys/keys.ts'
 import { keyBlock } from './key-text.ts'
 
 const NOW = Date.UTC(2026, 9, 15, 12)

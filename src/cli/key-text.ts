@@ -1,10 +1,10 @@
 // Keys and the frame as text for a terminal.
 import { formatUsd, type Nanodollars } from '../core/money.ts'
-import type { AccountView } from '../store/accounts.ts'
+import type { AccountView } from '../store/accounts/accounts.ts'
 import type { Frame } from '../store/frame.ts'
-import type { KeyWithSecret } from '../store/key-changes.ts'
-import type { Key } from '../store/keys.ts'
-import type { OldSecret } from '../store/shown-secrets.ts'
+import type { KeyWithSecret } from '../store/keys/changes.ts'
+import type { Key } from '../store/keys/keys.ts'
+import type { OldSecret } from '../store/keys/secrets.ts'
 import { block, bold, moment, relativeTime, table, usd } from './output.ts'
 
 type Pairs = Parameters<typeof block>[0]

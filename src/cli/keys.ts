@@ -1,9 +1,9 @@
 // `tollgate keys …`: external API keys, directly in the database. A running server picks up every change within 1 s.
 import { Option, type Command } from 'commander'
-
 import type { Config } from '../config/load.ts'
 import { KEY_MODES, OVERLAP_MS, type KeyMode } from '../core/limits.ts'
 import { iso } from '../core/units.ts'
+import type { Store } from '../store/database/store.ts'
 import { readFrame } from '../store/frame.ts'
 import {
   createKey,
@@ -11,21 +11,19 @@ import {
   resumeKey,
   revokeKey,
   rotateKey,
-  updateKey,
   type KeyWithSecret,
-} from '../store/key-changes.ts'
-import { keyJson } from '../store/key-json.ts'
-import { findKey, listKeys, type Key } from '../store/keys.ts'
-import { findOldSecret, type OldSecret } from '../store/shown-secrets.ts'
-import type { Store } from '../store/store.ts'
+  updateKey,
+} from '../store/keys/changes.ts'
+import { findKey, keyJson, listKeys, type Key } from '../store/keys/keys.ts'
+import { findOldSecret, type OldSecret } from '../store/keys/secrets.ts'
 import {
   common,
   lookAtStore,
   readConfig,
   readPlace,
+  type CommonOptions,
   withStore,
   withStoreOrNew,
-  type CommonOptions,
 } from './context.ts'
 import { demand } from './demand.ts'
 import { argument, UsageError } from './failure.ts'

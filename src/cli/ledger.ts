@@ -1,6 +1,5 @@
 // `tollgate ledger …`: checks that the books balance, and corrects them by hand.
 import { InvalidArgumentError, Option, type Command } from 'commander'
-
 import { formatUsd, parseBudget, parseUsd } from '../core/money.ts'
 import { iso } from '../core/units.ts'
 import {
@@ -14,17 +13,17 @@ import {
   DAMAGE,
   examineBooks,
   OPEN_HOLD,
-  VIOLATIONS_MAX,
   type Examination,
   type PeriodAhead,
   type Violation,
+  VIOLATIONS_MAX,
 } from '../ledger/reports/verify.ts'
 import { LEDGER_WORKER_MODULE } from '../ledger/sqlite/runner.ts'
+import type { Store } from '../store/database/store.ts'
+import { FRAME_ID } from '../store/database/tables.ts'
 import { readFrame } from '../store/frame.ts'
-import { findKey } from '../store/keys.ts'
-import type { Store } from '../store/store.ts'
-import { FRAME_ID } from '../store/tables.ts'
-import { common, lookAtStore, readPlace, withStore, type CommonOptions } from './context.ts'
+import { findKey } from '../store/keys/keys.ts'
+import { common, lookAtStore, readPlace, type CommonOptions, withStore } from './context.ts'
 import { demand } from './demand.ts'
 import { argument } from './failure.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'

@@ -1,6 +1,5 @@
 // `tollgate usage`: usage and its cost, by key, model, provider, endpoint and day.
 import { Option, type Command } from 'commander'
-
 import { formatUsd } from '../core/money.ts'
 import { csvText } from '../core/text.ts'
 import { DAY_MS } from '../core/units.ts'
@@ -11,8 +10,8 @@ import {
   type ScanQuestion,
   type ScanSums,
 } from '../ledger/reports/usage.ts'
-import { findKey, keyNames } from '../store/keys.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/database/store.ts'
+import { findKey, keyNames } from '../store/keys/keys.ts'
 import { common, lookAtStore, readPlace, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { readPast } from './options.ts'

@@ -1,9 +1,7 @@
 // `tollgate users …`: manages the people who administer this gateway, by the same rules as the web interface, whether a
 // server is running or not. Whoever can run it is the operator of the machine and holds every right.
 import { text as readAll } from 'node:stream/consumers'
-
 import { Option, type Command } from 'commander'
-
 import type { PersonAnswer } from '../admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX, personName } from '../admin/contract/sign-in.ts'
 import { invalidValue } from '../admin/error.ts'
@@ -26,15 +24,15 @@ import {
 import { sendLink } from '../admin/people/send-link.ts'
 import { adminUrlOf, type Config } from '../config/load.ts'
 import { urlOf } from '../core/text.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/database/store.ts'
 import {
   common,
   lookAtStore,
   readConfig,
   readPlace,
+  type CommonOptions,
   withStore,
   withStoreOrNew,
-  type CommonOptions,
 } from './context.ts'
 import { demand } from './demand.ts'
 import { argument } from './failure.ts'

@@ -22,7 +22,7 @@ import {
 import { withoutEndSlash } from '../core/text.ts'
 import { providerSettings } from '../providers/adapters.ts'
 import { timeouts } from '../providers/upstream/adapter.ts'
-import { isPlace } from '../store/place.ts'
+import { isPlace } from '../store/database/url.ts'
 
 const host = text
 const port = integer(0, 65_535)

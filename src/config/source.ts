@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument, type Document, visit } from 'yaml'
 import { codeOf } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
-import { sqlitePath } from '../store/place.ts'
+import { sqlitePath } from '../store/database/url.ts'
 import { pathOf } from './problems.ts'
 import type { Path, Problem } from './problems.ts'
 

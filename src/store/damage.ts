@@ -1,10 +1,9 @@
 // Is the database itself damaged, as by a failing disk? SQLite always says, PostgreSQL where its extension amcheck is
 // installed. Reads only, alongside running servers.
 import { sql } from 'kysely'
-
 import { codeOf, messageOf } from '../core/errors.ts'
-import { sqliteCodeOf } from './errors.ts'
-import type { PostgresStore, SqliteStore, Store } from './store.ts'
+import { sqliteCodeOf } from './database/errors.ts'
+import type { PostgresStore, SqliteStore, Store } from './database/store.ts'
 
 type Damage = {
   /** What is damaged, a line each. */

@@ -1,19 +1,24 @@
 // The frame: the one account above all keys. It always exists, always has a limit, and only people change it.
 import type { Selectable } from 'kysely'
-
 import { formatUsd, type Nanodollars } from '../core/money.ts'
 import type { PeriodRule } from '../core/periods.ts'
 import { sentence } from '../core/sentences.ts'
 import { iso, usd } from '../core/units.ts'
-import { hasEnded, lockAccount, movedPeriodEnd, viewAccount, type AccountView } from './accounts.ts'
-import { recordChange } from './audit.ts'
-import { bumpRevision } from './changes.ts'
-import { refuseStale } from './errors.ts'
-import { lapseAlerts } from './give-alerts.ts'
-import { checkReason, checkSettings, type Some } from './key-settings.ts'
-import type { Key } from './keys.ts'
-import type { Store } from './store.ts'
-import { FRAME_ID, type AccountsTable } from './tables.ts'
+import {
+  hasEnded,
+  lockAccount,
+  movedPeriodEnd,
+  type AccountView,
+  viewAccount,
+} from './accounts/accounts.ts'
+import { checkReason, checkSettings, type Some } from './accounts/settings.ts'
+import { lapseAlerts } from './alerts/give.ts'
+import { recordChange } from './audit/record.ts'
+import { bumpRevision } from './database/changes.ts'
+import { refuseStale } from './database/errors.ts'
+import type { Store } from './database/store.ts'
+import { FRAME_ID, type AccountsTable } from './database/tables.ts'
+import type { Key } from './keys/keys.ts'
 
 export type FrameSettings = PeriodRule & { readonly limitNanodollars: Nanodollars }
 

@@ -1,6 +1,6 @@
 // Requests that may be sent twice and must be done once: who has claimed a name, and the answer to the first request.
 import { DAY_MS } from '../core/units.ts'
-import type { Store } from './store.ts'
+import type { Store } from './database/store.ts'
 
 const KEPT_MS = DAY_MS
 

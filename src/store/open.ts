@@ -1,29 +1,26 @@
 // Opens the database a URL names and brings it to this release's schema: SQLite in its own thread or a PostgreSQL pool.
 // Whatever keeps it from opening becomes one line that says what to do; passwords stay out of it.
+import { createHmac } from 'node:crypto'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-
 import { Kysely } from 'kysely'
 import { types } from 'pg'
-
 import type { Clock } from '../core/clock.ts'
-import { StoreError } from './errors.ts'
-import { IntegerPlugin } from './integers.ts'
-import { makeFolder, sqliteError } from './make-folder.ts'
-import { migrate, schemaState } from './migrate.ts'
-import { describePlace, sqlitePath } from './place.ts'
+import { StoreError } from './database/errors.ts'
+import { migrate, schemaState } from './database/migrate.ts'
+import type { Author, PostgresStore, SqliteStore, Store } from './database/store.ts'
+import { IntegerPlugin } from './database/tables.ts'
+import type { Tables } from './database/tables.ts'
+import { describePlace, sqlitePath } from './database/url.ts'
 import {
   connectPool,
   getTypeParser,
   inspectServer,
   postgresError,
   withSettings,
-} from './postgres-pool.ts'
-import { sqliteDialect } from './sqlite-dialect.ts'
-import { SqliteThread } from './sqlite-thread.ts'
-import type { Author, PostgresStore, SqliteStore, Store } from './store.ts'
-import type { Tables } from './tables.ts'
-import { watchPlace } from './watch-place.ts'
+} from './postgres/pool.ts'
+import { makeFolder, sqliteError, watchPlace } from './sqlite/files.ts'
+import { sqliteDialect, SqliteThread } from './sqlite/thread.ts'
 
 export type StoreOptions = {
   readonly clock: Clock
@@ -163,12 +160,12 @@ async function migrateStore(store: Store): Promise<void> {
 }
 
 /** For callers that must not create a database just because the address is wrong. */
-export function noDatabase(place: string): StoreError {
+function noDatabase(place: string): StoreError {
   const message = `there is no database at ${place}: ${NAME_ANOTHER}, or create it with ${CREATORS}`
   return new StoreError('no_database', message)
 }
 
-export function noTables(place: string): StoreError {
+function noTables(place: string): StoreError {
   const message = `the database at ${place} has no tables of Tollgate: ${NAME_ANOTHER}, or create them with ${CREATORS}`
   return new StoreError('no_tables', message)
 }
@@ -177,10 +174,40 @@ const NAME_ANOTHER = 'name another with --config, TOLLGATE_DATABASE or `database
 
 const CREATORS = '`tollgate serve` or `tollgate keys create`'
 
-export function olderSchema(
+function olderSchema(
   place: string,
   { version, newest }: { readonly version: string; readonly newest: string },
 ): StoreError {
   const message = `the database at ${place} has schema ${version}, but this Tollgate needs ${newest}: start this version to migrate it, or use the version that serves it now`
   return new StoreError('older_schema', message)
+}
+
+// Checks that the secret is the one that this database was served with before: another one opens nothing that was
+// sealed. A serving process leaves a mark of the secret in the database, from which the secret cannot be derived.
+
+const NAME = 'secret_mark'
+
+/**
+ * Resolves to false when an SQLite database had another secret: its one node may change it. Nodes of PostgreSQL must
+ * agree, so there it throws.
+ */
+export async function agreeOnSecret(store: Store, secret: string): Promise<boolean> {
+  const mark = createHmac('sha256', secret).update('tollgate secret').digest('hex').slice(0, 16)
+  await store.db
+    .insertInto('meta')
+    .values({ name: NAME, value: mark })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const { value } = await store.db
+    .selectFrom('meta')
+    .select('value')
+    .where('name', '=', NAME)
+    .executeTakeFirstOrThrow()
+  if (value === mark) return true
+  if (store.kind === 'sqlite') {
+    await store.db.updateTable('meta').set({ value: mark }).where('name', '=', NAME).execute()
+    return false
+  }
+  const message = `TOLLGATE_SECRET is not the one that this database was served with before: set the same on every node (to change it for good, stop them all and run: DELETE FROM meta WHERE name = '${NAME}')`
+  throw new StoreError('wrong_secret', message)
 }

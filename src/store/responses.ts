@@ -1,8 +1,7 @@
 // Answers kept so that a later request can name them as `previous_response_id`. The bytes are sealed by the caller;
 // every look-up is within one key, so that no key ever reaches another's.
 import { sql } from 'kysely'
-
-import type { Store } from './store.ts'
+import type { Store } from './database/store.ts'
 
 export type SealedResponse = {
   readonly id: string

@@ -1,13 +1,12 @@
 // The admin API's contract for lists and the audit log, on any database: run by test/contract/admin.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-
-import { newId } from '../../src/core/ids.ts'
-import { systemClock } from '../../src/core/clock.ts'
-import { ROWS_A_MINUTE_MAX } from '../../src/store/audit-refusals.ts'
 import { KEY_SORTS } from '../../src/admin/contract/keys.ts'
-import { pauseKey } from '../../src/store/key-changes.ts'
-import { recordUse } from '../../src/store/last-use.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { newId } from '../../src/core/ids.ts'
+import { ROWS_A_MINUTE_MAX } from '../../src/store/audit/record.ts'
+import { pauseKey } from '../../src/store/keys/changes.ts'
+import { recordUse } from '../../src/store/keys/secrets.ts'
 import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 

@@ -2,9 +2,7 @@
 // plans, because timings depend on the machine: a plan that reads everything is slow on all of them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-
 import { CompiledQuery, type RootOperationNode } from 'kysely'
-
 import { KEY_STATES, type KeyRow } from '../../src/admin/contract/key.ts'
 import {
   KEY_CONCERNS,
@@ -17,8 +15,10 @@ import { makeMetrics } from '../../src/admin/metrics.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
 import { reportFromRollups, type UsageGroup } from '../../src/ledger/reports/rollups.ts'
-import { searchedColumns } from '../../src/store/key-changes.ts'
-import { readAllocated } from '../../src/store/key-counts.ts'
+import type { Store } from '../../src/store/database/store.ts'
+import type { AccountStatus } from '../../src/store/database/tables.ts'
+import { searchedColumns } from '../../src/store/keys/changes.ts'
+import { readAllocated } from '../../src/store/keys/counts.ts'
 import {
   countMatching,
   FEW_MAX,
@@ -26,9 +26,7 @@ import {
   matchingIds,
   searchKeys,
   type KeySort,
-} from '../../src/store/key-search.ts'
-import type { Store } from '../../src/store/store.ts'
-import type { AccountStatus } from '../../src/store/tables.ts'
+} from '../../src/store/keys/search.ts'
 import { openAdminDesk, type AdminDesk } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { inspect } from 'node:util'
-
 import { NAME_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../src/core/limits.ts'
 import { hashSecret, isWellFormedSecret } from '../../src/core/secret.ts'
-import type { StoreError } from '../../src/store/errors.ts'
+import type { KeySettings } from '../../src/store/accounts/settings.ts'
+import type { StoreError } from '../../src/store/database/errors.ts'
+import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import {
   createKey,
@@ -13,18 +14,14 @@ import {
   resumeKey,
   revokeKey,
   rotateKey,
-  updateKey,
   type KeyChange,
   type NewKey,
-} from '../../src/store/key-changes.ts'
-import { keyJson } from '../../src/store/key-json.ts'
-import type { KeySettings } from '../../src/store/key-settings.ts'
-import { findKey, findKeyBySecretHash, listKeys } from '../../src/store/keys.ts'
-import { recordUse } from '../../src/store/last-use.ts'
+  updateKey,
+} from '../../src/store/keys/changes.ts'
+import { findKey, findKeyBySecretHash, keyJson, listKeys } from '../../src/store/keys/keys.ts'
+import { recordUse, shownSecrets } from '../../src/store/keys/secrets.ts'
 import { openStore } from '../../src/store/open.ts'
-import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
-import { shownSecrets } from '../../src/store/shown-secrets.ts'
-import type { Store } from '../../src/store/store.ts'
+import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { newKey, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
 const HOUR_MS = 3_600_000

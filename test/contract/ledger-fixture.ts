@@ -1,15 +1,14 @@
 // Helpers for the cases of the ledger's contract: a set of books with three nodes, asks and settlements.
 import assert from 'node:assert/strict'
-
 import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledger/ledger.ts'
 import { openLedger, type LedgerOptions } from '../../src/ledger/nodes/open.ts'
+import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
-import { createKey } from '../../src/store/key-changes.ts'
-import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
-import type { Store } from '../../src/store/store.ts'
+import { createKey } from '../../src/store/keys/changes.ts'
+import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 
 /** One token costs one nanodollar, so that amounts equal token counts. */

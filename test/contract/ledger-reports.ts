@@ -12,9 +12,9 @@ import { explain } from '../../src/ledger/reports/explain.ts'
 import { reportFromRollups } from '../../src/ledger/reports/rollups.ts'
 import { findUsage, reportUsage, searchUsage } from '../../src/ledger/reports/usage.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
-import { findKey, listKeys } from '../../src/store/keys.ts'
-import { recordUse } from '../../src/store/last-use.ts'
-import { FRAME_ID } from '../../src/store/tables.ts'
+import { FRAME_ID } from '../../src/store/database/tables.ts'
+import { findKey, listKeys } from '../../src/store/keys/keys.ts'
+import { recordUse } from '../../src/store/keys/secrets.ts'
 import { ask, granted, refusal, settlement, spend, type It, USD } from './ledger-fixture.ts'
 
 const someone = { reason: 'a test' }

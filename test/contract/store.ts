@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-
 import { sql } from 'kysely'
-
 import { systemClock } from '../../src/core/clock.ts'
-import { readRevision, watchChanges } from '../../src/store/changes.ts'
+import { readRevision, watchChanges } from '../../src/store/database/changes.ts'
+import { migrate } from '../../src/store/database/migrate.ts'
+import { MIGRATIONS } from '../../src/store/database/migrations.ts'
+import type { Store } from '../../src/store/database/store.ts'
 import { frameJson, readFrame, seedFrame, setFrame } from '../../src/store/frame.ts'
 import {
   createKey,
@@ -15,11 +16,9 @@ import {
   revokeKey,
   rotateKey,
   updateKey,
-} from '../../src/store/key-changes.ts'
-import { readAllocated } from '../../src/store/key-counts.ts'
-import { findKey, listKeys } from '../../src/store/keys.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { MIGRATIONS } from '../../src/store/migrations.ts'
+} from '../../src/store/keys/changes.ts'
+import { readAllocated } from '../../src/store/keys/counts.ts'
+import { findKey, listKeys } from '../../src/store/keys/keys.ts'
 import { openStore } from '../../src/store/open.ts'
 import {
   deleteResponse,
@@ -28,8 +27,7 @@ import {
   putResponses,
   trimResponses,
 } from '../../src/store/responses.ts'
-import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
-import type { Store } from '../../src/store/store.ts'
+import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { newKey, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
 const DAY_MS = 24 * 3_600_000

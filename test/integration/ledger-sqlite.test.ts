@@ -12,15 +12,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-
 import { sql } from 'kysely'
-
 import { systemClock } from '../../src/core/clock.ts'
 import { messageOf } from '../../src/core/errors.ts'
 import { DAMAGE, examineBooks, verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import type { Store } from '../../src/store/database/store.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/store.ts'
 import { ask, Desk, spend } from '../contract/ledger-fixture.ts'
 
 const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }

@@ -2,7 +2,6 @@
 // of them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import {
@@ -10,17 +9,17 @@ import {
   forgetResponse,
   openResponses,
   recall,
-  withoutState,
   type ResponsesState,
+  withoutState,
 } from '../../src/exchange/responses/state.ts'
 import { responseVault } from '../../src/exchange/responses/vault.ts'
+import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
-import { createKey } from '../../src/store/key-changes.ts'
+import { createKey } from '../../src/store/keys/changes.ts'
 import { openStore } from '../../src/store/open.ts'
 import { deleteResponse, getResponse, putResponses } from '../../src/store/responses.ts'
-import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
-import type { Store } from '../../src/store/store.ts'
 import { readJsonBody } from '../../src/wire/json/body.ts'
+import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { freshSqlite, newKey, standingClock } from '../support/store.ts'
 
 const clock = standingClock()

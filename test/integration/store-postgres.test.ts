@@ -1,18 +1,15 @@
 // Faults of PostgreSQL alone: servers that are down or refuse, connections that break, notifications that get lost.
 import assert from 'node:assert/strict'
 import { after, before, describe, mock, test } from 'node:test'
-
 import { sql } from 'kysely'
 import { Client } from 'pg'
-
 import { systemClock } from '../../src/core/clock.ts'
-import { readRevision, watchChanges } from '../../src/store/changes.ts'
+import { readRevision, watchChanges } from '../../src/store/database/changes.ts'
+import { ADVISORY_LOCK } from '../../src/store/database/migrate.ts'
+import type { PostgresStore } from '../../src/store/database/store.ts'
 import { seedFrame, setFrame } from '../../src/store/frame.ts'
-import { ADVISORY_LOCK } from '../../src/store/migrate.ts'
-import { openStore } from '../../src/store/open.ts'
-import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
-import { agreeOnSecret } from '../../src/store/secret-mark.ts'
-import type { PostgresStore } from '../../src/store/store.ts'
+import { agreeOnSecret, openStore } from '../../src/store/open.ts'
+import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { findPgbouncer, startPgbouncer } from '../support/postgres/pgbouncer.ts'
 import { freshDatabase, type TestDatabase } from '../support/postgres/postgres.ts'
 import { openRoad } from '../support/road.ts'

@@ -8,15 +8,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-
 import { systemClock } from '../../src/core/clock.ts'
 import { sqliteRunner } from '../../src/ledger/sqlite/runner.ts'
 import { Unavailable } from '../../src/ledger/writer/writer.ts'
-import { readRevision } from '../../src/store/changes.ts'
+import { readRevision } from '../../src/store/database/changes.ts'
+import type { SqliteStore } from '../../src/store/database/store.ts'
 import { readFrame, seedFrame, setFrame } from '../../src/store/frame.ts'
 import { openStore } from '../../src/store/open.ts'
-import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
-import type { SqliteStore } from '../../src/store/store.ts'
+import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { refusal } from '../support/store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-sqlite-'))

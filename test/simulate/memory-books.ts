@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Beat } from '../../src/ledger/nodes/failure-detector.ts'
 import type { Batch, BatchResult, Page, Writes } from '../../src/ledger/rules/batch.ts'
 import type { Account, ClosedPeriod, Hold, UsageRow } from '../../src/ledger/rules/rows.ts'
-import { FRAME_ID } from '../../src/store/tables.ts'
+import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { sampleAccount } from '../samples/ledger-rows.ts'
 import type { Rules } from './rules.ts'
 

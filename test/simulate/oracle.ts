@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { WorstCase } from '../../src/catalog/worst-case.ts'
 import type { Reserved, Seat } from '../../src/ledger/ledger.ts'
 import type { Batch, Item, Outcome, PlainAsk, Refusal } from '../../src/ledger/rules/batch.ts'
-import { FRAME_ID } from '../../src/store/tables.ts'
+import { FRAME_ID } from '../../src/store/database/tables.ts'
 import type { MemoryBooks } from './memory-books.ts'
 
 type Granted = Pick<Reserved, 'amountNanodollars' | 'outputTokens' | 'capped' | 'seats'>

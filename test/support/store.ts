@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
 import type { Clock } from '../../src/core/clock.ts'
-import { StoreError, type StoreErrorCode } from '../../src/store/errors.ts'
-import type { NewKey } from '../../src/store/key-changes.ts'
+import { StoreError, type StoreErrorCode } from '../../src/store/database/errors.ts'
+import type { NewKey } from '../../src/store/keys/changes.ts'
 
 /** Makes an empty database; `drop` removes it once every store on it is closed. */
 export type FreshDatabase = () => Promise<{ readonly url: string; drop(): Promise<void> }>

@@ -4,7 +4,7 @@ import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import { isForbiddenHost } from '../../providers/upstream/addresses.ts'
-import { listDeliveries, type Delivery } from '../../store/alert-deliveries.ts'
+import { lastAlerts, listDeliveries, type Alert, type Delivery } from '../../store/alerts/alerts.ts'
 import {
   addDestination,
   deleteDestination,
@@ -13,12 +13,11 @@ import {
   shownAddress,
   switchDestination,
   type Destination,
-} from '../../store/alert-destinations.ts'
-import { readAlertRules, setFrameThresholds } from '../../store/alert-rules.ts'
-import { lastAlerts, type Alert } from '../../store/alerts.ts'
-import { updateKey } from '../../store/key-changes.ts'
-import { findKey } from '../../store/keys.ts'
-import { FRAME_ID } from '../../store/tables.ts'
+} from '../../store/alerts/destinations.ts'
+import { readAlertRules, setFrameThresholds } from '../../store/alerts/rules.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
+import { updateKey } from '../../store/keys/changes.ts'
+import { findKey } from '../../store/keys/keys.ts'
 import type { HandlersOf } from '../call.ts'
 import type {
   AlertAnswer,

@@ -1,7 +1,7 @@
 // An alert in words, in full sentences for readers who see nothing else: in a mail, and as the `text` of a webhook.
 import { formatUsd } from '../../core/money.ts'
-import type { Alert, BudgetAlert, ExpiryAlert, RefusedAlert } from '../../store/alerts.ts'
-import { FRAME_ID } from '../../store/tables.ts'
+import type { Alert, BudgetAlert, ExpiryAlert, RefusedAlert } from '../../store/alerts/alerts.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
 
 type Letter = { readonly subject: string; readonly text: string }
 

@@ -10,14 +10,18 @@ import {
   dueDeliveries,
   finishDelivery,
   type Delivery,
-} from '../../store/alert-deliveries.ts'
-import { findDestination } from '../../store/alert-destinations.ts'
-import { AlertPatrol } from '../../store/alert-patrol.ts'
-import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alert-rules.ts'
-import { giveReminders } from '../../store/expiry-reminders.ts'
-import { giveAlerts, giveRefused, type RefusedCall } from '../../store/give-alerts.ts'
-import type { Store } from '../../store/store.ts'
-import { FRAME_ID } from '../../store/tables.ts'
+} from '../../store/alerts/alerts.ts'
+import { findDestination } from '../../store/alerts/destinations.ts'
+import {
+  AlertPatrol,
+  giveAlerts,
+  giveRefused,
+  giveReminders,
+  type RefusedCall,
+} from '../../store/alerts/give.ts'
+import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alerts/rules.ts'
+import type { Store } from '../../store/database/store.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
 import { describeError, type Log } from '../../telemetry/log.ts'
 import type { AlertSender } from './sender.ts'
 

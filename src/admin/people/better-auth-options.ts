@@ -1,19 +1,17 @@
 // How better-auth is set up: on Tollgate's database, names and password hash, with a secret derived from Tollgate's.
 // Everything is off that Tollgate does itself (signing up, rate limits, links by mail) or not at all (telemetry).
 import { hkdfSync } from 'node:crypto'
-
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { APIError } from 'better-auth/api'
 import type { OAuthProvider } from 'better-auth/oauth2'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 import type { BetterAuthPlugin } from 'better-auth/types'
-
 import { newId, type IdPrefix } from '../../core/ids.ts'
 import type { HttpClient } from '../../providers/upstream/http.ts'
-import { recordChange, type Change } from '../../store/audit.ts'
-import { countIdentities, identityText } from '../../store/identities.ts'
-import { findPerson, markJoined } from '../../store/people.ts'
-import { inTheNameOf, type Store } from '../../store/store.ts'
+import { recordChange, type Change } from '../../store/audit/record.ts'
+import { inTheNameOf, type Store } from '../../store/database/store.ts'
+import { findPerson, markJoined } from '../../store/people/people.ts'
+import { countIdentities, identityText } from '../../store/people/sign-in.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { API_PREFIX } from '../contract/route.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'

@@ -2,12 +2,15 @@
 // this module on first use: it takes a quarter of a second and 20 MB.
 import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
-
-import { isFirstAttempt } from '../../store/attempts.ts'
-import { adoptIdentities, isStillLinked } from '../../store/identities.ts'
-import { findPassword, isStillPassword } from '../../store/passwords.ts'
-import { deleteSessions } from '../../store/person-sessions.ts'
-import type { Store } from '../../store/store.ts'
+import { isFirstAttempt } from '../../store/database/attempts.ts'
+import type { Store } from '../../store/database/store.ts'
+import {
+  adoptIdentities,
+  deleteSessions,
+  findPassword,
+  isStillLinked,
+  isStillPassword,
+} from '../../store/people/sign-in.ts'
 import { ADDRESS_HEADER, betterAuthOptions, type SignInOptions } from './better-auth-options.ts'
 import { discoverProvider } from './identity-provider.ts'
 import type { SignIn, SignInOutcome, SingleSignOn, Visit } from './sign-in.ts'

@@ -1,4 +1,4 @@
-// Tollgate's names for better-auth's tables and columns (store/people-tables.ts).
+// Tollgate's names for better-auth's tables and columns (store/database/tables.ts).
 
 export const PERSON = {
   modelName: 'people',

@@ -1,10 +1,10 @@
 // Where people and roles are changed: in whose name, with which rights, and by rules that hold for everyone, whether
 // they use the web interface, a script or the command line.
 import { sentence } from '../../core/sentences.ts'
-import { changeInTurn } from '../../store/changes.ts'
-import { countActive, findPerson } from '../../store/people.ts'
-import type { Store } from '../../store/store.ts'
-import type { Tx } from '../../store/tables.ts'
+import { changeInTurn } from '../../store/database/changes.ts'
+import type { Store } from '../../store/database/store.ts'
+import type { Tx } from '../../store/database/tables.ts'
+import { countActive, findPerson } from '../../store/people/people.ts'
 import { PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { AdminError } from '../error.ts'
 import { refusal, type Attempt } from './refuse.ts'

@@ -1,10 +1,10 @@
 // The e-mail address that a person signs in with: well-formed and unique. When it changes, sessions elsewhere end, and
 // links sent to the old address no longer work.
 import { sentence } from '../../core/sentences.ts'
-import { findPerson, normalEmail, updatePerson } from '../../store/people.ts'
-import { deleteOpenLinks } from '../../store/person-links.ts'
-import { deleteSessions } from '../../store/person-sessions.ts'
-import type { Tx } from '../../store/tables.ts'
+import type { Tx } from '../../store/database/tables.ts'
+import { findPerson, normalEmail, updatePerson } from '../../store/people/people.ts'
+import { deleteSessions } from '../../store/people/sign-in.ts'
+import { deleteOpenLinks } from '../../store/people/tokens.ts'
 import { email as emailSchema } from '../contract/sign-in.ts'
 import { AdminError, invalidValue } from '../error.ts'
 

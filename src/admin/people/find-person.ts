@@ -1,12 +1,12 @@
 // Who sends a request: the person behind a session cookie or a personal access token. An external API key is neither,
 // whichever header carries it.
 import { isWellFormedPersonalToken } from '../../core/secret.ts'
-import { findAccessToken, recordTokenUse } from '../../store/access-tokens.ts'
-import { isOutage } from '../../store/outage.ts'
-import { findPerson, updatePerson } from '../../store/people.ts'
+import { isOutage } from '../../store/database/outage.ts'
+import { findPerson, updatePerson } from '../../store/people/people.ts'
+import { findAccessToken, recordTokenUse } from '../../store/people/tokens.ts'
 import type { Permission } from '../contract/permissions.ts'
 import type { Identity, Person } from '../identity.ts'
-import { visitOf, type PeopleParts } from './parts.ts'
+import { type PeopleParts, visitOf } from './parts.ts'
 import { listRoles, roleById } from './role-list.ts'
 import type { Visit } from './sign-in.ts'
 

@@ -1,8 +1,8 @@
 // Whether a one-time link still works, and the refusal that says why not.
 import { sentence } from '../../core/sentences.ts'
-import { findPerson, hasPeople, type Person } from '../../store/people.ts'
-import { lookAtLink, type Link, type LinkMaker } from '../../store/person-links.ts'
-import type { Queries } from '../../store/tables.ts'
+import type { Queries } from '../../store/database/tables.ts'
+import { findPerson, hasPeople, type Person } from '../../store/people/people.ts'
+import { lookAtLink, type Link, type LinkMaker } from '../../store/people/tokens.ts'
 import type { Permission } from '../contract/permissions.ts'
 import { AdminError } from '../error.ts'
 import { listRoles, roleById } from './role-list.ts'

@@ -2,10 +2,10 @@
 // before it is judged, and a success takes it back.
 import { sentence } from '../../core/sentences.ts'
 import { networkOf } from '../../core/text.ts'
-import { countAttempt, takeAttemptBack } from '../../store/attempts.ts'
-import { recordRefusal } from '../../store/audit-refusals.ts'
-import { normalEmail } from '../../store/people.ts'
-import type { Store } from '../../store/store.ts'
+import { recordRefusal } from '../../store/audit/record.ts'
+import { countAttempt, takeAttemptBack } from '../../store/database/attempts.ts'
+import type { Store } from '../../store/database/store.ts'
+import { normalEmail } from '../../store/people/people.ts'
 import { AdminError } from '../error.ts'
 
 const WINDOW_MS = 15 * 60 * 1_000

@@ -2,22 +2,26 @@
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS } from '../../core/units.ts'
-import { deleteAccessTokens } from '../../store/access-tokens.ts'
-import { recordChange } from '../../store/audit.ts'
-import { changeInTurn } from '../../store/changes.ts'
-import { setPassword } from '../../store/passwords.ts'
+import { recordChange } from '../../store/audit/record.ts'
+import { changeInTurn } from '../../store/database/changes.ts'
+import { inTheNameOf, type Store } from '../../store/database/store.ts'
+import type { Tx } from '../../store/database/tables.ts'
 import {
   hasPeople,
   insertPerson,
   markJoined,
   normalEmail,
-  updatePerson,
   type Person,
-} from '../../store/people.ts'
-import { makeLink, useLink, type Link, type LinkMaker } from '../../store/person-links.ts'
-import { deleteSessions } from '../../store/person-sessions.ts'
-import { inTheNameOf, type Store } from '../../store/store.ts'
-import type { Tx } from '../../store/tables.ts'
+  updatePerson,
+} from '../../store/people/people.ts'
+import { deleteSessions, setPassword } from '../../store/people/sign-in.ts'
+import {
+  deleteAccessTokens,
+  makeLink,
+  type Link,
+  type LinkMaker,
+  useLink,
+} from '../../store/people/tokens.ts'
 import type { PersonAnswer } from '../contract/people.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
 import { AdminError, invalidValue } from '../error.ts'

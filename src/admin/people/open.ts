@@ -1,6 +1,6 @@
 // Assembles the people part of the admin plane: who a caller is, and the handlers that sign people in and manage them.
 import type { HttpClient } from '../../providers/upstream/http.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/database/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { HandlersOf } from '../call.ts'
 import type { peopleRoutes } from '../contract/people.ts'

@@ -1,10 +1,10 @@
 // The session in which a person changes their own account. It must still be open when the change is made, because
 // ending it, as a password reset does, is meant to prevent exactly that.
 import { sentence } from '../../core/sentences.ts'
-import { hasSession } from '../../store/person-sessions.ts'
-import type { Tx } from '../../store/tables.ts'
+import type { Tx } from '../../store/database/tables.ts'
+import { hasSession } from '../../store/people/sign-in.ts'
 import { AdminError } from '../error.ts'
-import { demandBrowser, visitOf, type PeopleParts } from './parts.ts'
+import { demandBrowser, type PeopleParts, visitOf } from './parts.ts'
 import type { Caller } from './proof.ts'
 import type { Session } from './sign-in.ts'
 

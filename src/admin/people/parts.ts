@@ -1,6 +1,6 @@
 // What the handlers of people work with, and helpers that read a call.
 import { sentence } from '../../core/sentences.ts'
-import { inTheNameOf, type Store } from '../../store/store.ts'
+import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { AdminError } from '../error.ts'
 import type { Person, RequestHeaders } from '../identity.ts'

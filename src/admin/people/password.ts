@@ -2,9 +2,8 @@
 // its parameters so that they can be raised later. Also the rules for new passwords.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-
 import { sentence, type Sentence } from '../../core/sentences.ts'
-import { normalEmail } from '../../store/people.ts'
+import { normalEmail } from '../../store/people/people.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
 
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1 }

@@ -3,11 +3,9 @@
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/units.ts'
-import { deleteAccessTokens } from '../../store/access-tokens.ts'
-import type { AuditAction } from '../../store/audit-actions.ts'
-import { recordChange } from '../../store/audit.ts'
-import { deleteIdentities, identityText } from '../../store/identities.ts'
-import { setPassword } from '../../store/passwords.ts'
+import type { AuditAction } from '../../store/audit/record.ts'
+import { recordChange } from '../../store/audit/record.ts'
+import type { Queries, Tx } from '../../store/database/tables.ts'
 import {
   deletePerson,
   deleteTwoFactor,
@@ -17,10 +15,14 @@ import {
   markJoined,
   type Person,
   updatePerson,
-} from '../../store/people.ts'
-import { deleteOpenLinks } from '../../store/person-links.ts'
-import { deleteSessions } from '../../store/person-sessions.ts'
-import type { Queries, Tx } from '../../store/tables.ts'
+} from '../../store/people/people.ts'
+import {
+  deleteIdentities,
+  deleteSessions,
+  identityText,
+  setPassword,
+} from '../../store/people/sign-in.ts'
+import { deleteAccessTokens, deleteOpenLinks } from '../../store/people/tokens.ts'
 import type { PersonAnswer } from '../contract/people.ts'
 import { AdminError } from '../error.ts'
 import { change, demandRights, type Desk } from './desk.ts'

@@ -1,12 +1,12 @@
 // Asks for the password again, before changes that would give someone at an unattended browser lasting access.
 import { sentence } from '../../core/sentences.ts'
-import { recordRefusal } from '../../store/audit-refusals.ts'
+import { recordRefusal } from '../../store/audit/record.ts'
 import type { Call } from '../call.ts'
 import type { Route } from '../contract/route.ts'
 import { invalidValue } from '../error.ts'
 import type { Person } from '../identity.ts'
 import { limitTries, takeTriesBack, type Tried } from './limits.ts'
-import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
+import { demandBrowser, storeFor, type PeopleParts, visitOf } from './parts.ts'
 import { subjectOf } from './people.ts'
 
 export type Caller = Pick<

@@ -1,6 +1,6 @@
 // Records refusals: what was tried, by whom, and why it was refused.
-import { recordRefusal, type Refused } from '../../store/audit-refusals.ts'
-import type { Store } from '../../store/store.ts'
+import { recordRefusal, type Refused } from '../../store/audit/record.ts'
+import type { Store } from '../../store/database/store.ts'
 import { AdminError } from '../error.ts'
 
 /** Its `subjectId` is an id, or whatever the caller sent in its place. */

@@ -1,7 +1,7 @@
 // All roles: the built-in ones, which nobody can change, and custom ones.
 import { sentence } from '../../core/sentences.ts'
-import { countByRole, listStoredRoles } from '../../store/roles.ts'
-import type { Queries } from '../../store/tables.ts'
+import type { Queries } from '../../store/database/tables.ts'
+import { countByRole, listStoredRoles } from '../../store/people/people.ts'
 import { BUILT_IN_ROLES, PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { invalidValue } from '../error.ts'
 

@@ -1,8 +1,8 @@
 // Creating, changing and removing custom roles.
 import { sentence } from '../../core/sentences.ts'
-import { recordChange } from '../../store/audit.ts'
-import { countByRole, deleteRole, insertRole, updateRole } from '../../store/roles.ts'
-import type { Queries, Tx } from '../../store/tables.ts'
+import { recordChange } from '../../store/audit/record.ts'
+import type { Queries, Tx } from '../../store/database/tables.ts'
+import { countByRole, deleteRole, insertRole, updateRole } from '../../store/people/people.ts'
 import type { RoleAnswer } from '../contract/people.ts'
 import { AdminError } from '../error.ts'
 import { change, demandRights, type Desk } from './desk.ts'

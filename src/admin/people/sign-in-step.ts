@@ -1,9 +1,9 @@
 // Answers a step of signing in with the next step or the refusal, and records a completed sign-in.
 import { sentence } from '../../core/sentences.ts'
-import { recordChange } from '../../store/audit.ts'
-import { findPerson } from '../../store/people.ts'
-import { deleteExpiredSessions } from '../../store/person-sessions.ts'
-import { inTheNameOf, type Store } from '../../store/store.ts'
+import { recordChange } from '../../store/audit/record.ts'
+import { inTheNameOf, type Store } from '../../store/database/store.ts'
+import { findPerson } from '../../store/people/people.ts'
+import { deleteExpiredSessions } from '../../store/people/sign-in.ts'
 import { AdminError } from '../error.ts'
 import { subjectOf } from './people.ts'
 import type { Cookies, SignInOutcome } from './sign-in.ts'

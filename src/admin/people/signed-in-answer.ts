@@ -1,6 +1,6 @@
 // The signed-in person, as the API shows them to themselves.
-import { findPerson } from '../../store/people.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/database/store.ts'
+import { findPerson } from '../../store/people/people.ts'
 import type { Person } from '../identity.ts'
 import { listRoles, roleById } from './role-list.ts'
 

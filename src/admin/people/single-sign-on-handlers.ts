@@ -1,11 +1,11 @@
 // Single sign-on: the browser is sent to the provider, and comes back from it.
 import { sentence } from '../../core/sentences.ts'
-import { recordRefusal } from '../../store/audit-refusals.ts'
+import { recordRefusal } from '../../store/audit/record.ts'
 import type { HandlersOf } from '../call.ts'
 import type { signInRoutes, SingleSignOnError } from '../contract/sign-in.ts'
 import { AdminError } from '../error.ts'
 import { addressTries, limitTries, takeTriesBack } from './limits.ts'
-import { storeFor, visitOf, type PeopleParts } from './parts.ts'
+import { storeFor, type PeopleParts, visitOf } from './parts.ts'
 import { recordSignIn, setCookies } from './sign-in-step.ts'
 
 type SingleSignOnHandlers = Pick<

@@ -1,7 +1,7 @@
 // Callers who are not signed in. What the guard refuses them is recorded only if another site sent the request.
-import type { AuditAction } from '../../store/audit-actions.ts'
-import { recordRefusal } from '../../store/audit-refusals.ts'
-import { inTheNameOf, type Author, type Store } from '../../store/store.ts'
+import type { AuditAction } from '../../store/audit/record.ts'
+import { recordRefusal } from '../../store/audit/record.ts'
+import { inTheNameOf, type Author, type Store } from '../../store/database/store.ts'
 import type { AdminError } from '../error.ts'
 
 export function strangerAt(address: string, requestId: string): Author {

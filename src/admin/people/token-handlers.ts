@@ -1,17 +1,17 @@
 // Personal access tokens: for a person's own scripts against the admin API, with that person's rights or fewer.
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, iso } from '../../core/units.ts'
+import { recordChange } from '../../store/audit/record.ts'
+import { changeInTurn } from '../../store/database/changes.ts'
+import type { Store } from '../../store/database/store.ts'
+import type { Tx } from '../../store/database/tables.ts'
+import { findPerson } from '../../store/people/people.ts'
 import {
   deleteAccessToken,
   insertAccessToken,
   listAccessTokens,
   type AccessToken,
-} from '../../store/access-tokens.ts'
-import { recordChange } from '../../store/audit.ts'
-import { changeInTurn } from '../../store/changes.ts'
-import { findPerson } from '../../store/people.ts'
-import type { Store } from '../../store/store.ts'
-import type { Tx } from '../../store/tables.ts'
+} from '../../store/people/tokens.ts'
 import type { HandlersOf } from '../call.ts'
 import { PERMISSIONS } from '../contract/permissions.ts'
 import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'

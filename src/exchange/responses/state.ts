@@ -12,7 +12,8 @@ import {
   type JsonObject,
 } from '../../core/json.ts'
 import { nextStep } from '../../core/runtime.ts'
-import { outlast } from '../../store/outlast.ts'
+import { outlast } from '../../store/database/outage.ts'
+import type { Store } from '../../store/database/store.ts'
 import {
   deleteResponse,
   getResponse,
@@ -21,7 +22,6 @@ import {
   type ResponseName,
   type SealedResponse,
 } from '../../store/responses.ts'
-import type { Store } from '../../store/store.ts'
 import { describeError, type Log } from '../../telemetry/log.ts'
 import { refuseLongLists } from '../../wire/contract/call-fields.ts'
 import { SseReader } from '../../wire/contract/sse.ts'

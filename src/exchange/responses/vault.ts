@@ -1,9 +1,8 @@
 // Stored answers are sealed before they leave the process: AES-256-GCM under a key derived from TOLLGATE_SECRET, bound
 // to the API key and the name they are stored under, so that a row moved to another key cannot be opened.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-
+import type { Store } from '../../store/database/store.ts'
 import { trimResponses, type ResponseName, type SealedResponse } from '../../store/responses.ts'
-import type { Store } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 export type ResponseVault = {

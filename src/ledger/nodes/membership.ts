@@ -2,11 +2,9 @@
 // writer charges the holds of a fenced node, like everything else.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-
 import { sql } from 'kysely'
-
 import { codeOf } from '../../core/errors.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/database/store.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Beat } from './failure-detector.ts'
 

@@ -1,9 +1,8 @@
 // Opens a Ledger on a store: the writer above its database, the spool beside it, and the node's background duties.
 import type { Kysely } from 'kysely'
-
-import { databaseNow } from '../../store/database-now.ts'
-import type { Store } from '../../store/store.ts'
-import { FRAME_ID, type Tables } from '../../store/tables.ts'
+import { databaseNow } from '../../store/database/store.ts'
+import type { Store } from '../../store/database/store.ts'
+import { FRAME_ID, type Tables } from '../../store/database/tables.ts'
 import type { Balances, Ledger } from '../ledger.ts'
 import { postgresRunner, runOnPool } from '../postgres/runner.ts'
 import { balancesOf, openPeriod } from '../rules/account.ts'
@@ -12,7 +11,7 @@ import { toAccount, type Account } from '../rules/rows.ts'
 import { sqliteRunner } from '../sqlite/runner.ts'
 import { BookLedger } from '../writer/database-ledger.ts'
 import { leftovers, Spool, whyUnusable } from '../writer/spool.ts'
-import { Writer, type BatchRunner } from '../writer/writer.ts'
+import { type BatchRunner, Writer } from '../writer/writer.ts'
 import { Keeper } from './maintenance.ts'
 import { HOLDS_PER_NODE, joinNodes } from './membership.ts'
 

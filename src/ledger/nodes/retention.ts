@@ -1,8 +1,8 @@
 // Deletes usage rows older than the configured retention. Their cost stays: in the rollups, and as one sum per account
 // and period, so that the books still add up. Deletes one page at a time, so that requests do not wait for it.
 import { firstIdAt } from '../../core/ids.ts'
-import type { Store } from '../../store/store.ts'
-import { FRAME_ID, type Tables, type Tx } from '../../store/tables.ts'
+import type { Store } from '../../store/database/store.ts'
+import { FRAME_ID, type Tables, type Tx } from '../../store/database/tables.ts'
 import { overrunOf } from '../rules/rows.ts'
 
 const ROWS_MAX = 500

@@ -1,13 +1,11 @@
 // One batch on PostgreSQL: two round trips on the writer's own connection. The first takes the locks and reads, the
 // second writes and commits. This process decides in between, with the locks held, so that time is kept short.
 import type { Writable } from 'node:stream'
-
 import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
-
 import type { Clock } from '../../core/clock.ts'
 import { codeOf, messageOf } from '../../core/errors.ts'
-import type { PostgresStore } from '../../store/store.ts'
-import { FRAME_ID } from '../../store/tables.ts'
+import type { PostgresStore } from '../../store/database/store.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Batch, BatchResult, Outcome, Page, Writes } from '../rules/batch.ts'
 import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
@@ -25,15 +23,15 @@ import {
   toAccount,
   toHold,
   toUsageRow,
-  USAGE_COLUMNS,
-  usageValues,
   type Hold,
   type PeriodDelta,
   type Row,
   type UsageRow,
   type Value,
+  USAGE_COLUMNS,
+  usageValues,
 } from '../rules/rows.ts'
-import { Unavailable, type BatchRunner } from '../writer/writer.ts'
+import { type BatchRunner, Unavailable } from '../writer/writer.ts'
 import {
   HOLD_CHANGE_COLUMNS,
   PERIOD_CHANGE_COLUMNS,

@@ -10,8 +10,8 @@ import {
   type SentenceName,
 } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
-import { StoreError } from '../../store/errors.ts'
-import type { Store } from '../../store/store.ts'
+import { StoreError } from '../../store/database/errors.ts'
+import type { Store } from '../../store/database/store.ts'
 import type { Attempt, AttemptCharge } from '../ledger.ts'
 import type { UsageRow } from '../rules/rows.ts'
 import { toPrice } from '../rules/validation.ts'

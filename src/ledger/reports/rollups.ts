@@ -1,15 +1,14 @@
 // Sums of usage by key, model, day or hour. The database adds up rollups and never reads usage rows, so
 // reports stay fast however many rows there are. Sums over all keys come from the frame's rollups.
 import { sql, type RawBuilder } from 'kysely'
-
 import type { Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
-import { StoreError } from '../../store/errors.ts'
-import { manyIds } from '../../store/key-search.ts'
-import { withRoom } from '../../store/room.ts'
-import type { Store } from '../../store/store.ts'
-import { FRAME_ID } from '../../store/tables.ts'
+import { StoreError } from '../../store/database/errors.ts'
+import { withRoom } from '../../store/database/store.ts'
+import type { Store } from '../../store/database/store.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
+import { manyIds } from '../../store/keys/search.ts'
 import type { RollupSpan } from '../rules/rows.ts'
 
 export type UsageGroup = 'key' | 'model' | 'day' | 'hour'

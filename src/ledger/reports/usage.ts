@@ -1,12 +1,11 @@
 // Reads usage rows: one request's, lists, and reports on what rollups do not know. And their JSON forms.
 import { sql, type RawBuilder } from 'kysely'
-
 import { targetName } from '../../catalog/models.ts'
 import { firstIdAt } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, HOUR_MS, iso, usd } from '../../core/units.ts'
-import { StoreError } from '../../store/errors.ts'
-import type { Store } from '../../store/store.ts'
+import { StoreError } from '../../store/database/errors.ts'
+import type { Store } from '../../store/database/store.ts'
 import { toUsageRow, type UsageRow } from '../rules/rows.ts'
 import {
   byTimeKeyModel,

@@ -2,14 +2,13 @@
 // running servers without stopping them. `ledger verify` looks at the database itself first, because a sum over what is
 // left of it may well be right. Reads only; repairs nothing.
 import { sql, type RawBuilder } from 'kysely'
-
 import { formatUsd } from '../../core/money.ts'
 import { periodAt } from '../../core/periods.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
 import { findDamage } from '../../store/damage.ts'
-import { databaseNow } from '../../store/database-now.ts'
-import type { Store } from '../../store/store.ts'
-import { FRAME_ID } from '../../store/tables.ts'
+import { databaseNow } from '../../store/database/store.ts'
+import type { Store } from '../../store/database/store.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
 
 export type Violation = {
   readonly check: string

@@ -1,8 +1,8 @@
 // One batch on SQLite, run inside the database's own thread: read, decide, write, between its BEGIN IMMEDIATE and its
 // COMMIT. One message in, one out, one wait for the disk however many requests share it.
 import { systemClock } from '../../core/clock.ts'
-import type { WorkerHandler, WorkerHandlers } from '../../store/sqlite-worker.ts'
-import { FRAME_ID } from '../../store/tables.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
+import type { WorkerHandler, WorkerHandlers } from '../../store/sqlite/worker.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Batch, BatchResult, Page, Writes } from '../rules/batch.ts'
 import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
@@ -75,7 +75,7 @@ class KnownBooks {
   }
 }
 
-/** Loaded by the SQLite thread (store/sqlite-worker.ts). */
+/** Loaded by the SQLite thread (store/sqlite/worker.ts). */
 export const handlers: WorkerHandlers = { 'ledger.batch': handle }
 
 /** Called by that thread when something other than a batch may have changed the books, or a batch was rolled back. */
@@ -85,7 +85,7 @@ export function onForeignWrite(): void {
 
 const known = new KnownBooks()
 
-/** The connection, as typed by its owner: only store/sqlite-worker.ts imports node:sqlite. */
+/** The connection, as typed by its owner: only store/sqlite/worker.ts imports node:sqlite. */
 type Connection = Parameters<WorkerHandler>[0]
 
 function handle(db: Connection, packed: PackedBatch): PackedResult {

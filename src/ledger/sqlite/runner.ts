@@ -1,10 +1,10 @@
 // The serving thread's end of a batch on SQLite: sends it to the database's thread and tells outages from other errors.
 import { moduleBeside } from '../../core/runtime.ts'
-import { isOutage } from '../../store/outage.ts'
-import type { SqliteStore } from '../../store/store.ts'
+import { isOutage } from '../../store/database/outage.ts'
+import type { SqliteStore } from '../../store/database/store.ts'
 import type { Batch, BatchResult } from '../rules/batch.ts'
-import { Unavailable, type BatchRunner } from '../writer/writer.ts'
-import { packBatch, unpackResult, type PackedResult } from './batch-codec.ts'
+import { type BatchRunner, Unavailable } from '../writer/writer.ts'
+import { packBatch, type PackedResult, unpackResult } from './batch-codec.ts'
 
 /** To be loaded by the SQLite thread: `openStore(url, { workerModules: [LEDGER_WORKER_MODULE] })`. */
 export const LEDGER_WORKER_MODULE = moduleBeside(import.meta.url, 'batch-worker')

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { CLIENT_GONE_STATUS } from '../../core/errors.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Nanodollars } from '../../core/money.ts'
-import { OUTAGE_MS_MAX } from '../../store/outlast.ts'
+import { OUTAGE_MS_MAX } from '../../store/database/outage.ts'
 import type {
   Ask,
   Balances,

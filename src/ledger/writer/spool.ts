@@ -13,7 +13,7 @@ import {
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../../core/errors.ts'
-import { makeFolder } from '../../store/make-folder.ts'
+import { makeFolder } from '../../store/sqlite/files.ts'
 import type { Charge, PriceRow } from '../rules/rows.ts'
 
 export type Spooled = { readonly charge: Charge; readonly price: PriceRow | undefined }

@@ -1,13 +1,12 @@
 // A request that meets a change of its key appears in the reports once, and not as failed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-
 import { systemClock } from '../../../src/core/clock.ts'
 import { reportFromRollups } from '../../../src/ledger/reports/rollups.ts'
-import { updateKey } from '../../../src/store/key-changes.ts'
-import { findKey } from '../../../src/store/keys.ts'
+import type { Store } from '../../../src/store/database/store.ts'
+import { updateKey } from '../../../src/store/keys/changes.ts'
+import { findKey } from '../../../src/store/keys/keys.ts'
 import { openStore } from '../../../src/store/open.ts'
-import type { Store } from '../../../src/store/store.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { freshSqlite } from '../../support/store.ts'
 

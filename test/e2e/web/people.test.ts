@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { systemClock } from '../../../src/core/clock.ts'
-import { providerIdOf } from '../../../src/store/identities.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { findPerson } from '../../../src/store/people.ts'
+import { findPerson } from '../../../src/store/people/people.ts'
+import { providerIdOf } from '../../../src/store/people/sign-in.ts'
 import {
   administrator,
   choose,

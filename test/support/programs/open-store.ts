@@ -1,6 +1,6 @@
 // Opens the database of the first argument and prints "opened", or the code and the message of the refusal.
 import { systemClock } from '../../../src/core/clock.ts'
-import { StoreError } from '../../../src/store/errors.ts'
+import { StoreError } from '../../../src/store/database/errors.ts'
 import { openStore } from '../../../src/store/open.ts'
 
 try {

@@ -1,6 +1,6 @@
 // Handlers for the SQLite thread, like those of the ledger.
 import type { DatabaseSync } from 'node:sqlite'
-import type { WorkerHandlers } from '../../../src/store/sqlite-worker.ts'
+import type { WorkerHandlers } from '../../../src/store/sqlite/worker.ts'
 
 export const handlers: WorkerHandlers = {
   'test.setRpm': (db: DatabaseSync, rpm: number) => {

@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { describe, test } from 'node:test'
 import { ERROR_CODES } from '../../../src/core/errors.ts'
 import { SENTENCES } from '../../../src/core/sentences.ts'
-import { CHANGES, LOOKS } from '../../../src/store/audit-actions.ts'
+import { CHANGES, LOOKS } from '../../../src/store/audit/record.ts'
 import { flatten } from './i18n.ts'
 
 const folder = import.meta.dirname

@@ -1,0 +1,211 @@
+// Reads alerts: what was given, and about which account. give-alerts.ts gives them, alert-deliveries.ts delivers them.
+import type { Selectable } from 'kysely'
+import { newId } from '../../core/ids.ts'
+import type { Store } from '../database/store.ts'
+import type { AlertDeliveriesTable, AlertsTable, Tx } from '../database/tables.ts'
+import { FRAME_ID } from '../database/tables.ts'
+import { shownAddress } from './destinations.ts'
+
+export type Alert = BudgetAlert | RefusedAlert | ExpiryAlert
+
+type GivenAlert = {
+  readonly id: string
+  readonly at: number
+  readonly accountId: string
+  /** The key's name when the alert was given; null for the frame. */
+  readonly accountName: string | null
+}
+
+type Spending = {
+  readonly spentNanodollars: bigint
+  readonly limitNanodollars: bigint
+  readonly resetsAt: number | null
+}
+
+export type BudgetAlert = GivenAlert &
+  Spending & { readonly kind: 'budget'; readonly threshold: number }
+
+/** Calls are refused, because what is left of the budget does not pay for them. */
+export type RefusedAlert = GivenAlert &
+  Spending & {
+    readonly kind: 'refused'
+    /** What the first refused call could have cost; null where an earlier version gave the alert. */
+    readonly requiredNanodollars: bigint | null
+  }
+
+export type ExpiryAlert = GivenAlert & {
+  readonly kind: 'expiry'
+  readonly daysBefore: number
+  readonly expiresAt: number
+}
+
+/** The last alerts of an account, newest first; of several given at once, the one that was delivered comes first. */
+export async function lastAlerts(store: Store, accountId: string): Promise<readonly Alert[]> {
+  const rows = await store.db
+    .selectFrom('alerts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('at', 'desc')
+    .orderBy('threshold', 'desc')
+    .orderBy('id', 'desc')
+    .limit(10)
+    .execute()
+  return rows.map(alertOf)
+}
+
+function alertOf(row: Selectable<AlertsTable>): Alert {
+  const given = {
+    id: row.id,
+    at: row.at,
+    accountId: row.account_id,
+    accountName: row.account_id === FRAME_ID ? null : row.account_name,
+  }
+  if (row.kind === 'expiry') {
+    const { threshold: daysBefore, period_seq: expiresAt } = row
+    return { ...given, kind: 'expiry', daysBefore, expiresAt }
+  }
+  const spending = {
+    spentNanodollars: row.spent_nanodollars,
+    limitNanodollars: row.limit_nanodollars,
+    resetsAt: row.resets_at,
+  }
+  if (row.kind === 'refused') {
+    const { required_nanodollars: requiredNanodollars } = row
+    return { ...given, ...spending, kind: 'refused', requiredNanodollars }
+  }
+  return { ...given, ...spending, kind: 'budget', threshold: row.threshold }
+}
+
+// Deliveries of alerts: one for each destination, tried again until it is accepted or given up.
+
+/** To every destination that is switched on. */
+export async function addDeliveries(store: Store, tx: Tx, alertId: string): Promise<void> {
+  const destinations = await tx
+    .selectFrom('alert_destinations')
+    .select(['id', 'kind', 'address'])
+    .where('enabled', '=', 1)
+    .execute()
+  for (const destination of destinations) {
+    await tx
+      .insertInto('alert_deliveries')
+      .values({
+        id: newId('dlv', store.clock),
+        alert_id: alertId,
+        destination_id: destination.id,
+        address: shownAddress(destination),
+        state: 'waiting',
+        attempts: 0,
+        next_attempt_at: store.clock.now(),
+      })
+      .execute()
+  }
+}
+
+export type Delivery = {
+  readonly id: string
+  readonly alert: Alert
+  readonly destinationId: string
+  /** As it is shown to people. */
+  readonly address: string
+  readonly state: AlertDeliveriesTable['state']
+  readonly attempts: number
+  readonly lastAttemptAt: number | null
+  readonly nextAttemptAt: number | null
+  readonly result: string | null
+}
+
+/** Newest first. */
+export async function listDeliveries(
+  store: Store,
+  page: { readonly before?: string | undefined; readonly limit: number },
+): Promise<readonly Delivery[]> {
+  let query = selectDeliveries(store)
+  if (page.before !== undefined) query = query.where('alert_deliveries.id', '<', page.before)
+  const rows = await query.orderBy('alert_deliveries.id', 'desc').limit(page.limit).execute()
+  return rows.map(deliveryOf)
+}
+
+const DUE_MAX = 50
+const DUE_OF_DESTINATION_MAX = 5
+
+/** Deliveries due now, few for each destination: one that accepts nothing has many. A sender claims each one first. */
+export async function dueDeliveries(store: Store): Promise<readonly Delivery[]> {
+  const due = store.db
+    .selectFrom('alert_deliveries')
+    .select(({ fn }) => [
+      'id',
+      fn
+        .agg<number>('row_number')
+        .over((over) => over.partitionBy('destination_id').orderBy('next_attempt_at'))
+        .as('turn'),
+    ])
+    .where('state', '=', 'waiting')
+    .where('next_attempt_at', '<=', store.clock.now())
+  const rows = await selectDeliveries(store)
+    .innerJoin(due.as('due'), 'due.id', 'alert_deliveries.id')
+    .where('due.turn', '<=', DUE_OF_DESTINATION_MAX)
+    .orderBy('alert_deliveries.next_attempt_at')
+    .limit(DUE_MAX)
+    .execute()
+  return rows.map(deliveryOf)
+}
+
+/** True for one node only, which makes this attempt; unless that finishes it, the next is at `nextAttemptAt`. */
+export async function claimDelivery(
+  store: Store,
+  { id, attempts }: Delivery,
+  nextAttemptAt: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await store.db
+    .updateTable('alert_deliveries')
+    .set({
+      attempts: attempts + 1,
+      last_attempt_at: store.clock.now(),
+      next_attempt_at: nextAttemptAt,
+    })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .where('attempts', '=', attempts)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 1n
+}
+
+/** Leaves a finished delivery as it is: its destination may have been removed during the attempt. */
+export async function finishDelivery(
+  store: Store,
+  id: string,
+  { state, result }: Pick<AlertDeliveriesTable, 'state' | 'result'>,
+): Promise<void> {
+  await store.db
+    .updateTable('alert_deliveries')
+    .set({ state, result, ...(state === 'waiting' ? {} : { next_attempt_at: null }) })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+function selectDeliveries(store: Store) {
+  return store.db
+    .selectFrom('alert_deliveries')
+    .innerJoin('alerts', 'alerts.id', 'alert_deliveries.alert_id')
+    .selectAll('alerts')
+    .selectAll('alert_deliveries')
+    .select('alerts.id as given_id')
+}
+
+type DeliveryRow = Selectable<AlertsTable> &
+  Selectable<AlertDeliveriesTable> & { readonly given_id: string }
+
+function deliveryOf(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    alert: alertOf({ ...row, id: row.given_id }),
+    destinationId: row.destination_id,
+    address: row.address,
+    state: row.state,
+    attempts: row.attempts,
+    lastAttemptAt: row.last_attempt_at,
+    nextAttemptAt: row.next_attempt_at,
+    result: row.result,
+  }
+}

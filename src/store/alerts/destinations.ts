@@ -1,0 +1,138 @@
+// Where alerts are sent: webhooks and e-mail addresses. Every change of them is recorded.
+import type { Selectable } from 'kysely'
+import { newId } from '../../core/ids.ts'
+import { sentence, SENTENCES } from '../../core/sentences.ts'
+import { recordChange, type Change } from '../audit/record.ts'
+import { changeInTurn } from '../database/changes.ts'
+import { StoreError } from '../database/errors.ts'
+import type { Store } from '../database/store.ts'
+import type { AlertDestinationsTable, Tx } from '../database/tables.ts'
+
+export type Destination = {
+  readonly id: string
+  readonly kind: 'webhook' | 'email'
+  /** In full, for sending. */
+  readonly address: string
+  readonly enabled: boolean
+  readonly createdAt: number
+}
+
+export async function listDestinations(store: Store): Promise<readonly Destination[]> {
+  const rows = await store.db.selectFrom('alert_destinations').selectAll().orderBy('id').execute()
+  return rows.map(destinationOf)
+}
+
+/** Throws unknown_destination. */
+export async function findDestination(store: Store, id: string): Promise<Destination> {
+  const row = await store.db
+    .selectFrom('alert_destinations')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (row !== undefined) return destinationOf(row)
+  throw new StoreError('unknown_destination', sentence('no_such_destination'))
+}
+
+export async function addDestination(
+  store: Store,
+  { kind, address }: Pick<Destination, 'kind' | 'address'>,
+): Promise<Destination> {
+  const id = newId('dest', store.clock)
+  const row = { id, kind, address, enabled: 1, created_at: store.clock.now() }
+  await store.db.transaction().execute(async (tx) => {
+    await tx.insertInto('alert_destinations').values(row).execute()
+    const shown = shownAddress(row)
+    const after = { kind, address: shown, enabled: true }
+    await record(store, tx, { id, shown, action: 'alert.create', before: null, after })
+  })
+  return destinationOf(row)
+}
+
+export async function switchDestination(
+  store: Store,
+  id: string,
+  enabled: boolean,
+): Promise<Destination> {
+  await changeOne(store, id, async (tx, before) => {
+    await tx
+      .updateTable('alert_destinations')
+      .set({ enabled: enabled ? 1 : 0 })
+      .where('id', '=', id)
+      .execute()
+    await record(store, tx, {
+      id,
+      shown: shownAddress(before),
+      action: 'alert.change',
+      before: { enabled: before.enabled },
+      after: { enabled },
+    })
+  })
+  return findDestination(store, id)
+}
+
+/** Deliveries that still wait to be sent there are given up. */
+export async function deleteDestination(store: Store, id: string): Promise<void> {
+  await changeOne(store, id, async (tx, destination) => {
+    await tx.deleteFrom('alert_destinations').where('id', '=', id).execute()
+    await tx
+      .updateTable('alert_deliveries')
+      .set({ state: 'failed', next_attempt_at: null, result: SENTENCES.destination_removed })
+      .where('destination_id', '=', id)
+      .where('state', '=', 'waiting')
+      .execute()
+    const { kind, enabled } = destination
+    const shown = shownAddress(destination)
+    const before = { kind, address: shown, enabled }
+    await record(store, tx, { id, shown, action: 'alert.delete', before, after: null })
+  })
+}
+
+/** Changes take turns, so that the record has the true previous values, and each removal once. */
+async function changeOne(
+  store: Store,
+  id: string,
+  change: (tx: Tx, destination: Destination) => Promise<void>,
+): Promise<void> {
+  await changeInTurn(store, async (tx) => {
+    await change(tx, await findDestination({ ...store, db: tx }, id))
+  })
+}
+
+/**
+ * The address as shown once it is saved, whatever a person's rights: the path of a webhook is often all it takes to
+ * write there (Slack, Teams). The end of a long one stays visible, to tell several of one host apart.
+ */
+export function shownAddress({ kind, address }: Pick<Destination, 'kind' | 'address'>): string {
+  if (kind === 'email') return address
+  const { origin, pathname, search, hash } = new URL(address)
+  const rest = pathname + search + hash
+  if (rest === '/') return `${origin}/`
+  return `${origin}/…${rest.length < LONG_LENGTH ? '' : rest.slice(-SHOWN_LENGTH)}`
+}
+
+const LONG_LENGTH = 24
+const SHOWN_LENGTH = 4
+
+type Recorded = Pick<Change, 'action' | 'before' | 'after'> & {
+  readonly id: string
+  readonly shown: string
+}
+
+async function record(store: Store, tx: Tx, { id, shown, ...change }: Recorded): Promise<void> {
+  await recordChange(store, tx, {
+    ...change,
+    subject: 'alert',
+    subjectId: id,
+    subjectName: shown,
+  })
+}
+
+function destinationOf(row: Selectable<AlertDestinationsTable>): Destination {
+  return {
+    id: row.id,
+    kind: row.kind,
+    address: row.address,
+    enabled: row.enabled === 1,
+    createdAt: row.created_at,
+  }
+}

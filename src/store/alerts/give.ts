@@ -1,0 +1,272 @@
+// Gives alerts, each once per account, period and threshold, whichever node notices first; once more only after a new
+// limit made it untrue.
+import type { Insertable, Selectable } from 'kysely'
+import { sql } from 'kysely'
+import { newId } from '../../core/ids.ts'
+import { USUAL_THRESHOLDS } from '../../core/limits.ts'
+import { DAY_MS } from '../../core/units.ts'
+import { limitWithTopUp, viewAccount } from '../accounts/accounts.ts'
+import type { Store } from '../database/store.ts'
+import type { AlertsTable, KeysTable, Tx } from '../database/tables.ts'
+import { addDeliveries } from './alerts.ts'
+import { nextReminder, percentSpent, reached, readReminders, readThresholds } from './rules.ts'
+
+/** A call that an account could not pay for. */
+export type RefusedCall = { readonly accountId: string; readonly requiredNanodollars: bigint }
+
+/** Gives alerts for thresholds that these accounts have reached, unless they were given before. */
+export async function giveAlerts(store: Store, accountIds: readonly string[]): Promise<void> {
+  for (const { thresholds, percent, alert } of await readSpending(store, accountIds)) {
+    const passed = { thresholds: reached(thresholds, percent), alert }
+    await store.db.transaction().execute((tx) => giveHighest(store, tx, passed))
+  }
+}
+
+/** Below every threshold, so that it takes the place of none in the unique index. */
+const REFUSED = 0
+
+/**
+ * Gives alerts for accounts that refuse calls, except where one at 100 percent says so already, a limit of 0 means to
+ * refuse, or an empty list of thresholds asks for silence.
+ */
+export async function giveRefused(store: Store, calls: readonly RefusedCall[]): Promise<void> {
+  const required = new Map(calls.map((call) => [call.accountId, call.requiredNanodollars]))
+  for (const { thresholds, percent, alert } of await readSpending(store, [...required.keys()])) {
+    const isTold = reached(thresholds, percent).some((threshold) => threshold >= 100)
+    if (isTold || thresholds.length === 0 || alert.limit_nanodollars === 0n) continue
+    const refused = {
+      ...alert,
+      kind: 'refused',
+      threshold: REFUSED,
+      required_nanodollars: required.get(alert.account_id) ?? null,
+    } as const
+    await store.db.transaction().execute((tx) => giveAlert(store, tx, refused))
+  }
+}
+
+/** After a new limit: thresholds no longer reached can be given once more, and so can refusals. */
+export async function lapseAlerts(store: Store, accountId: string): Promise<void> {
+  const row = await store.db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  const account = viewAccount(store, row)
+  const percent = percentSpent(account.spentNanodollars, limitWithTopUp(account) ?? 0n)
+  await store.db
+    .updateTable('alerts')
+    .set({ lapsed_at: store.clock.now() })
+    .where('account_id', '=', accountId)
+    .where('period_seq', '=', row.period_seq)
+    .where('lapsed_at', 'is', null)
+    .where((eb) => eb.or([eb('threshold', '>', percent), eb('kind', '=', 'refused')]))
+    .execute()
+}
+
+type AccountSpending = {
+  readonly thresholds: readonly number[]
+  readonly percent: number
+  /** What every alert about the account contains. */
+  readonly alert: Omit<NewAlert, 'threshold'>
+}
+
+/** Only of accounts that have a limit. */
+async function readSpending(
+  store: Store,
+  accountIds: readonly string[],
+): Promise<readonly AccountSpending[]> {
+  if (accountIds.length === 0) return []
+  const rows = await store.db
+    .selectFrom('accounts')
+    .leftJoin('keys', 'keys.id', 'accounts.id')
+    .leftJoin('alert_rules', 'alert_rules.account_id', 'accounts.id')
+    .selectAll('accounts')
+    .select(['keys.name', 'alert_rules.thresholds'])
+    .where('accounts.id', 'in', accountIds)
+    .execute()
+  return rows.flatMap((row) => {
+    const account = viewAccount(store, row)
+    const { spentNanodollars: spent, resetsAt } = account
+    const limit = limitWithTopUp(account)
+    if (limit === null) return []
+    return {
+      thresholds: readThresholds(row.thresholds),
+      percent: percentSpent(spent, limit),
+      alert: {
+        at: store.clock.now(),
+        account_id: row.id,
+        account_name: row.name,
+        period_seq: row.period_seq,
+        spent_nanodollars: spent,
+        limit_nanodollars: limit,
+        resets_at: resetsAt,
+      },
+    }
+  })
+}
+
+/** Of several thresholds passed at once, only the highest is delivered; the others count as given. */
+async function giveHighest(
+  store: Store,
+  tx: Tx,
+  { thresholds, alert }: Pick<AccountSpending, 'thresholds' | 'alert'>,
+): Promise<void> {
+  let highest: string | undefined
+  for (const threshold of thresholds) {
+    highest = (await insertAlert(store, tx, { ...alert, threshold })) ?? highest
+  }
+  if (highest !== undefined) await addDeliveries(store, tx, highest)
+}
+
+type NewAlert = Omit<Insertable<AlertsTable>, 'id'>
+
+/** Does nothing if the alert was given before. */
+async function giveAlert(store: Store, tx: Tx, alert: NewAlert): Promise<void> {
+  const id = await insertAlert(store, tx, alert)
+  if (id !== undefined) await addDeliveries(store, tx, id)
+}
+
+/** The alert's id; undefined when it was given before. */
+async function insertAlert(store: Store, tx: Tx, alert: NewAlert): Promise<string | undefined> {
+  const given = await tx
+    .insertInto('alerts')
+    .values({ ...alert, id: newId('alert', store.clock) })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return given?.id
+}
+
+// Reminders before a key expires, on the days that its settings name. Each key stores when its next reminder is due, so
+// that the search for due ones reads no other key.
+
+const GIVEN_AT_ONCE = 100
+
+/** Gives the reminders that are due, each once, whichever node comes first. */
+export async function giveReminders(store: Store): Promise<void> {
+  const rows = await store.db
+    .selectFrom('keys')
+    .innerJoin('accounts', 'accounts.id', 'keys.id')
+    .select(['keys.id', 'name', 'expiry_reminders', 'remind_at', 'expires_at', 'status'])
+    .where('remind_at', '<=', store.clock.now())
+    .orderBy('remind_at')
+    .limit(GIVEN_AT_ONCE)
+    .execute()
+  for (const row of rows) await giveReminder(store, row)
+}
+
+type DueRow = Pick<Selectable<KeysTable>, 'id' | 'name' | 'expiry_reminders' | 'remind_at'> & {
+  readonly expires_at: number | null
+  readonly status: string
+}
+
+async function giveReminder(store: Store, row: DueRow): Promise<void> {
+  const { id, name, expires_at: expiresAt } = row
+  const now = store.clock.now()
+  const reminders = readReminders(row.expiry_reminders)
+  const next = nextReminder({ expiresAt, expiryReminders: reminders }, now)
+  await store.db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('keys')
+      .set({ remind_at: next })
+      .where('id', '=', id)
+      .where('remind_at', '=', row.remind_at)
+      .executeTakeFirstOrThrow()
+    // Another node was first, or the key was changed meanwhile.
+    if (numUpdatedRows === 0n) return
+    const isOver = expiresAt === null || expiresAt <= now || row.status === 'revoked'
+    if (isOver) return
+    // After an outage several may be due: the one closest to the expiry stands for all.
+    const days = Math.min(...reminders.filter((each) => expiresAt - each * DAY_MS <= now))
+    await giveAlert(store, tx, {
+      at: now,
+      kind: 'expiry',
+      account_id: id,
+      account_name: name,
+      period_seq: expiresAt,
+      threshold: days,
+      spent_nanodollars: 0n,
+      limit_nanodollars: 0n,
+      resets_at: null,
+    })
+  })
+}
+
+// Checks all accounts in endless rounds, a part of them at a time, for thresholds that were reached without an alert.
+// Most settlements are noticed when they happen; this finds the rest: what a dead node held, what came late from the
+// spool, a limit that was lowered, a process that ended before it gave the alert.
+
+/** Takes the database a few milliseconds; at one look every two seconds, a hundred thousand accounts take 100 s. */
+const ACCOUNTS_PER_LOOK = 2_000
+const LOWEST_PERCENT = Math.min(...USUAL_THRESHOLDS)
+
+export class AlertPatrol {
+  readonly #store: Store
+  readonly #accountsPerLook: number
+  /** The last account that was checked; '' before the first. */
+  #last = ''
+
+  constructor(store: Store, accountsPerLook = ACCOUNTS_PER_LOOK) {
+    this.#store = store
+    this.#accountsPerLook = accountsPerLook
+  }
+
+  /** Those of the next accounts that have reached a threshold without an alert. */
+  async look(): Promise<readonly string[]> {
+    const after = this.#last
+    const last = await this.#lastOfPart(after)
+    const found = await this.#ungiven(after, last)
+    this.#last = last ?? ''
+    return found
+  }
+
+  /** The last account of the next part; undefined when fewer are left. */
+  async #lastOfPart(after: string): Promise<string | undefined> {
+    const row = await this.#store.db
+      .selectFrom('accounts')
+      .select('id')
+      .where('id', '>', after)
+      .orderBy('id')
+      .offset(this.#accountsPerLook - 1)
+      .limit(1)
+      .executeTakeFirst()
+    return row?.id
+  }
+
+  async #ungiven(after: string, last: string | undefined): Promise<readonly string[]> {
+    const { db, clock } = this.#store
+    const part = db
+      .selectFrom('accounts')
+      .leftJoin('alert_rules', 'alert_rules.account_id', 'accounts.id')
+      .select(['id', 'thresholds', 'spent_nanodollars', 'limit_nanodollars', 'top_up_nanodollars'])
+      .select(({ selectFrom }) =>
+        selectFrom('alerts')
+          .select(({ fn }) => fn.max('threshold').as('highest'))
+          .whereRef('alerts.account_id', '=', 'accounts.id')
+          .whereRef('alerts.period_seq', '=', 'accounts.period_seq')
+          .where('alerts.lapsed_at', 'is', null)
+          .as('given'),
+      )
+      .where('id', '>', after)
+      .where('limit_nanodollars', 'is not', null)
+      .where('spent_nanodollars', '>', 0n)
+      .where(sql<boolean>`(period_ends_at IS NULL OR period_ends_at > ${clock.now()})`)
+      .where(MAY_HAVE_REACHED)
+      .orderBy('id')
+    const rows = await (last === undefined ? part : part.where('id', '<=', last)).execute()
+    return rows
+      .filter((row) => {
+        const limit = limitWithTopUp({
+          limitNanodollars: row.limit_nanodollars ?? 0n,
+          topUpNanodollars: row.top_up_nanodollars,
+        })
+        const percent = percentSpent(row.spent_nanodollars, limit)
+        return (reached(readThresholds(row.thresholds), percent).at(-1) ?? 0) > (row.given ?? 0)
+      })
+      .map(({ id }) => id)
+  }
+}
+
+/** Passes few accounts that have reached no threshold, and misses none that has, even by rounded percent. */
+const MAY_HAVE_REACHED = sql<boolean>`(thresholds IS NOT NULL OR spent_nanodollars >=
+  (limit_nanodollars + top_up_nanodollars) / 100 * ${sql.lit(LOWEST_PERCENT - 1)})`

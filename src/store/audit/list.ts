@@ -1,0 +1,186 @@
+// Reads the audit record as one list: what people changed and were refused (audit.ts), and what they did to the books,
+// which the ledger writes into ledger_entries.
+import { sql, type RawBuilder, type Selectable } from 'kysely'
+import { firstIdAt } from '../../core/ids.ts'
+import type { Sentence } from '../../core/sentences.ts'
+import { usd } from '../../core/units.ts'
+import type { Author, Store } from '../database/store.ts'
+import type { AuditTable } from '../database/tables.ts'
+import { FRAME_ID, type Tables } from '../database/tables.ts'
+import type { FieldChange } from './record.ts'
+
+export type AuditEntry = Author & {
+  readonly id: string
+  readonly at: number
+  readonly action: string
+  readonly subject: string
+  readonly subjectId: string
+  readonly subjectName: string | null
+  readonly outcome: 'done' | 'refused'
+  readonly reason: string | null
+  /** The reason of a refusal by name, with its values. */
+  readonly sentence: Pick<Sentence, 'name' | 'values'> | null
+  /** How often it was tried within a minute. */
+  readonly count: number
+  readonly fields: readonly FieldChange[]
+}
+
+export type AuditFilter = {
+  readonly subject?: string | undefined
+  readonly subjectId?: string | undefined
+  readonly actor?: string | undefined
+  readonly action?: string | undefined
+  readonly source?: Author['source'] | undefined
+  readonly outcome?: 'done' | 'refused' | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** The id that the previous page ended with. */
+  readonly before?: string | undefined
+  readonly limit: number
+}
+
+/** Newest first. */
+export async function listAudit(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
+  const changes = await changesOf(store, filter)
+  const entries = await bookEntriesOf(store, filter)
+  return [...changes, ...entries]
+    .toSorted((one, other) => (one.id < other.id ? 1 : -1))
+    .slice(0, filter.limit)
+}
+
+/** The changes of a subject since this version, newest first. */
+export async function changesSince(
+  store: Store,
+  { subjectId, version }: { readonly subjectId: string; readonly version: number },
+): Promise<readonly AuditEntry[]> {
+  const rows = await store.db
+    .selectFrom('audit')
+    .selectAll()
+    .where('subject_id', '=', subjectId)
+    .where('version', '>', version)
+    .orderBy('id', 'desc')
+    .limit(20)
+    .execute()
+  return rows.map(entryOf)
+}
+
+async function changesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
+  const { subject, subjectId, actor, action, source, outcome } = filter
+  const { first, last } = idRange(filter)
+  // A refusal records only the id of a key.
+  let query = store.db
+    .selectFrom('audit')
+    .leftJoin('keys', 'keys.id', 'audit.subject_id')
+    .selectAll('audit')
+    .select((eb) => eb.fn.coalesce('audit.subject_name', 'keys.name').as('subject_name'))
+    .where('audit.id', '>=', first)
+  if (last !== undefined) query = query.where('audit.id', '<', last)
+  if (subject !== undefined) query = query.where('subject', '=', subject)
+  if (subjectId !== undefined) query = query.where('subject_id', '=', subjectId)
+  if (actor !== undefined) query = query.where('actor', '=', actor)
+  if (action !== undefined) query = query.where('action', '=', action)
+  if (source !== undefined) query = query.where('source', '=', source)
+  if (outcome !== undefined) query = query.where('outcome', '=', outcome)
+  return (await query.orderBy('audit.id', 'desc').limit(filter.limit).execute()).map(entryOf)
+}
+
+const BOOK_ACTIONS = { top_up: 'top_up', reset: 'reset_spend', adjust: 'adjust' } as const
+const BOOK_FIELDS = { top_up: 'top_up', reset: 'spent', adjust: 'cost' } as const
+
+async function bookEntriesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
+  const { subjectId, actor, source, outcome } = filter
+  const { subjects, kinds } = inTheBooks(filter)
+  if (outcome === 'refused' || subjects.length === 0 || kinds.length === 0) return []
+  const { first, last } = idRange(filter)
+  let query = store.db
+    .selectFrom('ledger_entries')
+    .leftJoin('keys', 'keys.id', 'ledger_entries.account_id')
+    .selectAll('ledger_entries')
+    .select('keys.name')
+    .where('ledger_entries.id', '>=', first)
+    .where('kind', 'in', kinds)
+  if (last !== undefined) query = query.where('ledger_entries.id', '<', last)
+  if (!subjects.includes('key')) query = query.where('account_id', '=', FRAME_ID)
+  if (!subjects.includes('frame')) query = query.where('account_id', '<>', FRAME_ID)
+  if (subjectId !== undefined) query = query.where('account_id', '=', subjectId)
+  if (actor !== undefined) query = query.where('actor', '=', actor)
+  if (source !== undefined) query = query.where(sourceIn(store), '=', source)
+  const rows = await query.orderBy('ledger_entries.id', 'desc').limit(filter.limit).execute()
+  return rows.map(bookEntryOf)
+}
+
+/** The part of a filter that applies to the books, in the ledger's terms. */
+function inTheBooks({ subject, action }: AuditFilter) {
+  const kinds = ['top_up', 'reset', 'adjust'] as const
+  return {
+    subjects: (['key', 'frame'] as const).filter(
+      (one) => (subject ?? one) === one && (action ?? `${one}.`).startsWith(`${one}.`),
+    ),
+    kinds: kinds.filter((kind) => action?.endsWith(`.${BOOK_ACTIONS[kind]}`) ?? true),
+  }
+}
+
+/** Entries without a source are from the command line. */
+function sourceIn({ kind }: Store): RawBuilder<string> {
+  const origin = kind === 'sqlite' ? sql`origin` : sql`CAST(origin AS json)`
+  return sql`coalesce(${origin} ->> 'source', 'cli')`
+}
+
+function idRange({ since, until, before }: AuditFilter): {
+  readonly first: string
+  readonly last: string | undefined
+} {
+  const end = until === undefined ? undefined : firstIdAt('entry', until)
+  const last = [before, end].filter((id) => id !== undefined).toSorted()[0]
+  return { first: since === undefined ? '' : firstIdAt('entry', since), last }
+}
+
+function entryOf(row: Selectable<AuditTable>): AuditEntry {
+  return {
+    id: row.id,
+    at: row.at,
+    actor: row.actor,
+    source: row.source,
+    address: row.address,
+    requestId: row.request_id,
+    action: row.action,
+    subject: row.subject,
+    subjectId: row.subject_id,
+    subjectName: row.subject_name,
+    outcome: row.outcome,
+    reason: row.reason,
+    sentence: row.sentence === null ? null : (JSON.parse(row.sentence) as AuditEntry['sentence']),
+    count: row.count,
+    fields: JSON.parse(row.fields) as readonly FieldChange[],
+  }
+}
+
+type BookEntry = Selectable<Tables['ledger_entries']> & { readonly name: string | null }
+
+function bookEntryOf(row: BookEntry): AuditEntry {
+  const subject = row.account_id === FRAME_ID ? 'frame' : 'key'
+  const origin = JSON.parse(row.origin ?? '{}') as Partial<Omit<Author, 'actor'>>
+  return {
+    id: row.id,
+    at: row.at,
+    actor: row.actor,
+    source: origin.source ?? 'cli',
+    address: origin.address ?? null,
+    requestId: origin.requestId ?? null,
+    action: `${subject}.${BOOK_ACTIONS[row.kind]}`,
+    subject,
+    subjectId: row.account_id,
+    subjectName: row.name,
+    outcome: 'done',
+    reason: row.reason,
+    sentence: null,
+    count: 1,
+    fields: [
+      {
+        field: BOOK_FIELDS[row.kind],
+        before: usd(row.before_nanodollars),
+        after: usd(row.after_nanodollars),
+      },
+    ],
+  }
+}

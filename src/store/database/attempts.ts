@@ -1,0 +1,63 @@
+// How often something was tried recently, counted across all nodes. Counting comes before judging, so that many tries
+// at the same moment cannot all find the count below the limit.
+import { hash } from 'node:crypto'
+import { HOUR_MS } from '../../core/units.ts'
+import type { Queries } from './tables.ts'
+
+/** At most an hour long. */
+type Window = { readonly windowMs: number; readonly now: number }
+
+const KEPT_MS = 2 * HOUR_MS
+
+/** Counts one try and returns the number in this window, this one included. Only a hash of the subject is stored. */
+export async function countAttempt(db: Queries, subject: string, window: Window): Promise<number> {
+  await db
+    .deleteFrom('attempts')
+    .where('window_starts_at', '<', window.now - KEPT_MS)
+    .execute()
+  const { count } = await db
+    .insertInto('attempts')
+    .values({ subject: hashOf(subject), window_starts_at: startOf(window), count: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['subject', 'window_starts_at'])
+        .doUpdateSet((eb) => ({ count: eb('attempts.count', '+', 1) })),
+    )
+    .returning('count')
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Counts a try of what may be done once; false for all but the first, for at least one whole window. */
+export async function isFirstAttempt(
+  db: Queries,
+  subject: string,
+  window: Window,
+): Promise<boolean> {
+  const count = await countAttempt(db, subject, window)
+  const earlier = await db
+    .selectFrom('attempts')
+    .select('count')
+    .where('subject', '=', hashOf(subject))
+    .where('window_starts_at', '=', startOf(window) - window.windowMs)
+    .executeTakeFirst()
+  return count === 1 && earlier === undefined
+}
+
+/** A try that succeeded does not count. */
+export async function takeAttemptBack(db: Queries, subject: string, window: Window): Promise<void> {
+  await db
+    .updateTable('attempts')
+    .set((eb) => ({ count: eb('count', '-', 1) }))
+    .where('subject', '=', hashOf(subject))
+    .where('window_starts_at', '=', startOf(window))
+    .execute()
+}
+
+function startOf({ windowMs, now }: Window): number {
+  return now - (now % windowMs)
+}
+
+function hashOf(subject: string): string {
+  return hash('sha256', subject, 'hex')
+}

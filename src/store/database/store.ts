@@ -1,0 +1,68 @@
+// An open database, as every other part sees it, and in whose name it is changed.
+import { Kysely, sql, type QueryResult, type RawBuilder } from 'kysely'
+import { Pool } from 'pg'
+import type { Clock } from '../../core/clock.ts'
+import type { Tables } from './tables.ts'
+
+type Common = {
+  /** In whose name changes are recorded. */
+  readonly author: Author
+  /** On SQLite a transaction stops every other query until it ends: keep it to a few statements, await nothing else. */
+  readonly db: Kysely<Tables>
+  readonly clock: Clock
+  close(): Promise<void>
+}
+
+export type SqliteStore = Common & {
+  readonly kind: 'sqlite'
+  /** Runs a handler of one of the `workerModules` beside the database, as one transaction (sqlite-worker.ts). */
+  inWorker(name: string, argument: unknown): Promise<unknown>
+}
+
+export type PostgresStore = Common & {
+  readonly kind: 'postgres'
+  /** For what Kysely cannot do: a separate connection with its own settings, LISTEN. */
+  readonly pool: Pool
+}
+
+export type Store = SqliteStore | PostgresStore
+
+/** Who acts, and from where; every store is opened in somebody's name. */
+export type Author = {
+  /** An e-mail address, or the system account that the command line ran under. */
+  readonly actor: string
+  readonly source: 'ui' | 'api' | 'cli'
+  readonly address: string | null
+  readonly requestId: string | null
+}
+
+/** The same database, with changes recorded under another name. */
+export function inTheNameOf(store: Store, author: Author): Store {
+  return { ...store, author }
+}
+
+// The database's clock, the one that all nodes share and that periods follow. SQLite's is this machine's.
+
+export async function databaseNow(store: Store, db = store.db): Promise<number> {
+  if (store.kind === 'sqlite') return store.clock.now()
+  const { rows } = await sql<{ now: number }>`
+    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`.execute(db)
+  return rows[0]?.now ?? store.clock.now()
+}
+
+// Memory for a query that groups by a hundred thousand keys: PostgreSQL gives each query 4 MB, and would write the sums
+// to disk and sort them there, which takes twice as long. It also expects 200 groups and not 100,000, and then has
+// several processes each add up nearly all of them, sort them and merge them, which takes longer than one process
+// alone. SQLite needs no more than it has.
+
+export async function withRoom<Row>(
+  { kind, db }: Store,
+  query: RawBuilder<Row>,
+): Promise<QueryResult<Row>> {
+  if (kind === 'sqlite') return query.execute(db)
+  return db.transaction().execute(async (tx) => {
+    await sql`SET LOCAL work_mem = '64MB'`.execute(tx)
+    await sql`SET LOCAL max_parallel_workers_per_gather = 0`.execute(tx)
+    return query.execute(tx)
+  })
+}

@@ -1,0 +1,364 @@
+// Creates and changes keys: each change is one transaction that locks the account first, as the ledger does, raises the
+// version that admission compares, and ends with the revision that running servers watch.
+import { sql, type Selectable } from 'kysely'
+import { ENDPOINTS } from '../../core/endpoints.ts'
+import { newId } from '../../core/ids.ts'
+import {
+  OVERLAP_MS_MAX,
+  type KeyMode,
+  USUAL_REMINDERS,
+  USUAL_THRESHOLDS,
+} from '../../core/limits.ts'
+import { newSecret } from '../../core/secret.ts'
+import { sentence } from '../../core/sentences.ts'
+import { lockAccount, movedPeriodEnd } from '../accounts/accounts.ts'
+import { checkReason, checkSettings, type KeySettings, type Some } from '../accounts/settings.ts'
+import { lapseAlerts } from '../alerts/give.ts'
+import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.ts'
+import type { AuditAction } from '../audit/record.ts'
+import { recordChange } from '../audit/record.ts'
+import { fold } from '../database/case-fold.ts'
+import { bumpRevision } from '../database/changes.ts'
+import { refuseStale, StoreError } from '../database/errors.ts'
+import type { Store } from '../database/store.ts'
+import { FRAME_ID, type AccountsTable, type Tx } from '../database/tables.ts'
+import { findKey, keySettingsJson, type Key } from './keys.ts'
+import { addSecret, endOldSecret, newestUsedAt } from './secrets.ts'
+
+export type NewKey = Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> &
+  Some<KeySettings> & {
+    readonly mode?: KeyMode | undefined
+    /** The first part of the secret, `tg` unless configured. */
+    readonly secretPrefix?: string | undefined
+  }
+
+export type KeyChange = Some<KeySettings> & {
+  readonly addModels?: readonly string[] | undefined
+  readonly removeModels?: readonly string[] | undefined
+  readonly addTags?: readonly string[] | undefined
+  readonly removeTags?: readonly string[] | undefined
+  /** Only if nobody has changed the key since this version was read. */
+  readonly ifVersion?: number | undefined
+  /** Why, for the record. */
+  readonly reason?: string | undefined
+}
+
+/** The secret leaves the store here and in rotateKey, and never again. */
+export type KeyWithSecret = { readonly key: Key; readonly secret: string }
+
+export async function createKey(store: Store, given: NewKey): Promise<KeyWithSecret> {
+  const { mode = 'live', secretPrefix, ...rest } = given
+  const settings = checkSettings(rest)
+  const { expiresAt = null, expiryReminders = USUAL_REMINDERS } = settings
+  checkExpiry(store, expiresAt)
+  const id = newId('key', store.clock)
+  const secret = newSecret(mode, secretPrefix)
+  const created = store.db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('accounts')
+      .values({
+        id,
+        ...accountColumns(settings),
+        period: settings.period ?? 'month',
+        timezone: settings.timezone ?? ofFrame('timezone', 'UTC'),
+        week_start: settings.weekStart ?? ofFrame('week_start', 'mon'),
+      })
+      .execute()
+    const { name, owner = null, tags = [] } = settings
+    await tx
+      .insertInto('keys')
+      .values({
+        id,
+        mode,
+        ...searchedColumns({ name, owner, tags }),
+        ...otherKeyColumns(settings),
+        model_count: settings.models.length,
+        permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
+        when_tight: settings.whenTight ?? 'cap',
+        remind_at: nextReminder({ expiresAt, expiryReminders }, store.clock.now()),
+        created_at: store.clock.now(),
+      })
+      .execute()
+    await writeAlertRule(tx, id, settings.alertThresholds ?? USUAL_THRESHOLDS)
+    await addModels(tx, id, settings.models)
+    await addSecret(store, tx, { keyId: id, secret })
+    const made = await findKey({ ...store, db: tx }, id)
+    const change = { version: 1, before: null, after: { ...keySettingsJson(made), mode } }
+    await recordChange(store, tx, { ...aboutKey('key.create', made), ...change })
+    await bumpRevision(store, tx)
+    return made
+  })
+  return { key: await refusingDuplicates(settings.name, created), secret }
+}
+
+export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
+  const { models, addModels = [], removeModels = [], ...others } = change
+  const { addTags = [], removeTags = [], ifVersion, reason, ...rest } = others
+  const settings = checkSettings(rest)
+  const why = reason === undefined ? undefined : checkReason(reason)
+  checkExpiry(store, settings.expiresAt)
+  const about = { key: idOrName, action: 'key.change', ifVersion, reason: why } as const
+  const changed = changeKey(store, about, async (tx, account, key) => {
+    const { id } = account
+    const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
+    const { tags } = checkSettings({ tags: [...kept, ...addTags] })
+    const { name = key.name, owner = key.owner } = settings
+    const { limitNanodollars: limit = key.limitNanodollars } = settings
+    const ofAccount = {
+      ...accountColumns(settings),
+      ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
+    }
+    const ofKey = { ...searchedColumns({ name, owner, tags }), ...otherKeyColumns(settings) }
+    if (hasValues(ofAccount)) {
+      await tx.updateTable('accounts').set(ofAccount).where('id', '=', id).execute()
+    }
+    if (limit !== key.limitNanodollars) await lapseAlerts({ ...store, db: tx }, id)
+    await tx.updateTable('keys').set(ofKey).where('id', '=', id).execute()
+    if (settings.alertThresholds !== undefined) {
+      await writeAlertRule(tx, id, settings.alertThresholds)
+    }
+    await changeModels(tx, id, { before: key.models, models, addModels, removeModels })
+  })
+  return refusingDuplicates(settings.name, changed)
+}
+
+/** Refuses the key's requests until it is resumed. */
+export async function pauseKey(store: Store, idOrName: string): Promise<Key> {
+  return changeKey(store, { key: idOrName, action: 'key.pause' }, async (tx, { id }) => {
+    await tx.updateTable('accounts').set({ status: 'paused' }).where('id', '=', id).execute()
+  })
+}
+
+export async function resumeKey(store: Store, idOrName: string): Promise<Key> {
+  return changeKey(store, { key: idOrName, action: 'key.resume' }, async (tx, { id }) => {
+    await tx.updateTable('accounts').set({ status: 'active' }).where('id', '=', id).execute()
+  })
+}
+
+/** Ends a key for good; its history stays, and its name is free again. Revoking twice keeps the first reason. */
+export async function revokeKey(store: Store, idOrName: string, reason: string): Promise<Key> {
+  const why = checkReason(reason)
+  const revoked = { revoked_at: store.clock.now(), revoked_reason: why }
+  const key = await findKey(store, idOrName)
+  if (key.status === 'revoked') return key
+  const about = { key: key.id, action: 'key.revoke', reason: why } as const
+  return changeKey(store, about, async (tx, { id }) => {
+    await tx.updateTable('accounts').set({ status: 'revoked' }).where('id', '=', id).execute()
+    await tx.updateTable('keys').set(revoked).where('id', '=', id).execute()
+  })
+}
+
+/** Gives the key a new secret; the previous one works for `overlapMs` more, and any older one no longer. */
+export async function rotateKey(
+  store: Store,
+  idOrName: string,
+  options: { readonly overlapMs: number; readonly secretPrefix?: string | undefined },
+): Promise<KeyWithSecret> {
+  const { overlapMs } = options
+  if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > OVERLAP_MS_MAX) {
+    throw new StoreError('invalid_value', sentence('overlap_range'), { field: 'overlap' })
+  }
+  const { id, mode } = await findKey(store, idOrName)
+  const secret = newSecret(mode, options.secretPrefix)
+  const key = await changeKey(store, { key: id, action: 'key.rotate' }, async (tx, _, before) => {
+    const now = store.clock.now()
+    await endOldSecret(tx, id, now)
+    await tx
+      .updateTable('secrets')
+      .set({ valid_until: now + overlapMs, last_used_at: await newestUsedAt(tx, before) })
+      .where('key_id', '=', id)
+      .where('valid_until', 'is', null)
+      .execute()
+    await addSecret(store, tx, { keyId: id, secret })
+  })
+  return { key, secret }
+}
+
+/** Stops the previous secret now, however much of its overlap is left. */
+export async function endOverlap(store: Store, idOrName: string): Promise<Key> {
+  return changeKey(store, { key: idOrName, action: 'key.end_overlap' }, async (tx, { id }) => {
+    await endOldSecret(tx, id, store.clock.now())
+  })
+}
+
+/** What every change has in common. */
+async function changeKey(
+  store: Store,
+  about: About,
+  change: (tx: Tx, account: Selectable<AccountsTable>, key: Key) => Promise<void>,
+): Promise<Key> {
+  const { id, name } = await findKey(store, about.key)
+  return store.db.transaction().execute(async (tx) => {
+    const account = await lockAccount(tx, id)
+    if (account.status === 'revoked') {
+      throw new StoreError('wrong_state', sentence('key_revoked', { name }))
+    }
+    const within = { ...store, db: tx }
+    const before = await findKey(within, id)
+    refuseStale(about.ifVersion, {
+      version: before.version,
+      sentence: sentence('key_changed', { name }),
+    })
+    const version = before.version + 1
+    await tx.updateTable('keys').set({ version }).where('id', '=', id).execute()
+    await change(tx, account, before)
+    const after = await findKey(within, id)
+    await remindAnew(store, tx, { before, after })
+    await recordChange(store, tx, {
+      ...aboutKey(about.action, after),
+      reason: about.reason ?? null,
+      version,
+      before: keySettingsJson(before),
+      after: keySettingsJson(after),
+    })
+    await bumpRevision(store, tx)
+    return after
+  })
+}
+
+type Changed = { readonly before: Key; readonly after: Key }
+
+async function remindAnew(store: Store, tx: Tx, { before, after }: Changed): Promise<void> {
+  const reminded = ({ status, expiresAt, expiryReminders }: Key) =>
+    JSON.stringify([status === 'revoked', expiresAt, expiryReminders])
+  if (reminded(before) === reminded(after)) return
+  const isOver = after.status === 'revoked'
+  const remindAt = isOver ? null : nextReminder(after, store.clock.now())
+  await tx.updateTable('keys').set({ remind_at: remindAt }).where('id', '=', after.id).execute()
+}
+
+type About = {
+  /** Its id or name. */
+  readonly key: string
+  readonly action: AuditAction
+  readonly reason?: string | undefined
+  readonly ifVersion?: number | undefined
+}
+
+function aboutKey(
+  action: AuditAction,
+  { id, name }: { readonly id: string; readonly name: string },
+) {
+  return { action, subject: 'key', subjectId: id, subjectName: name } as const
+}
+
+function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
+  if (expiresAt === undefined || expiresAt === null || expiresAt > store.clock.now()) return
+  throw new StoreError('invalid_value', sentence('key_expiry_passed'), { field: 'expires_at' })
+}
+
+/** What is undefined stays as it is, or gets the default of its column. */
+function accountColumns(settings: Some<KeySettings>) {
+  return {
+    expires_at: settings.expiresAt,
+    limit_nanodollars: settings.limitNanodollars,
+    rpm: settings.rpm,
+    tpm: settings.tpm,
+    concurrency: settings.concurrency,
+    period: settings.period,
+    timezone: settings.timezone,
+    week_start: settings.weekStart,
+  }
+}
+
+/** All but those that are searched, which are always written together. */
+function otherKeyColumns({ permissions, expiryReminders, ...settings }: Some<KeySettings>) {
+  return {
+    environment: settings.environment,
+    description: settings.description,
+    permissions: permissions && JSON.stringify(permissions),
+    when_tight: settings.whenTight,
+    expiry_reminders: expiryReminders && storedReminders(expiryReminders),
+  }
+}
+
+/** The frame's value, read by the statement that needs it. */
+function ofFrame<Column extends 'timezone' | 'week_start'>(
+  column: Column,
+  otherwise: AccountsTable[Column],
+) {
+  return sql<AccountsTable[Column]>`coalesce(
+    (SELECT ${sql.ref(column)} FROM accounts WHERE id = ${FRAME_ID}), ${otherwise})`
+}
+
+/** The index decides, not a look beforehand: two callers may take the same name at the same moment. */
+async function refusingDuplicates<Result>(
+  name: string | undefined,
+  written: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await written
+  } catch (error) {
+    if (!isDuplicateName(error)) throw error
+    throw new StoreError('duplicate_name', sentence('key_name_taken', { name: name ?? '' }), {
+      cause: error,
+    })
+  }
+}
+
+/** Whether keys_live_name refused: 2067 is SQLite's code for any unique index, and a key's change can hit no other. */
+function isDuplicateName(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if ('errcode' in error) return error.errcode === 2067
+  return 'constraint' in error && error.constraint === 'keys_live_name'
+}
+
+function hasValues(columns: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(columns).some((value) => value !== undefined)
+}
+
+type ModelChange = {
+  readonly before: readonly string[]
+  readonly models: readonly string[] | undefined
+  readonly addModels: readonly string[]
+  readonly removeModels: readonly string[]
+}
+
+export async function changeModels(tx: Tx, keyId: string, change: ModelChange): Promise<void> {
+  const before = new Set(change.before)
+  const after = new Set(change.models ?? before)
+  for (const model of change.addModels) after.add(model)
+  for (const model of change.removeModels) {
+    if (after.delete(model)) continue
+    throw new StoreError('invalid_value', sentence('key_model_missing', { model }), {
+      field: 'models',
+    })
+  }
+  const { models } = checkSettings({ models: [...after] })
+  await tx.updateTable('keys').set({ model_count: models.length }).where('id', '=', keyId).execute()
+  const gone = before.difference(new Set(models))
+  if (gone.size > 0) {
+    await tx
+      .deleteFrom('key_models')
+      .where('key_id', '=', keyId)
+      .where('model', 'in', [...gone])
+      .execute()
+  }
+  await addModels(
+    tx,
+    keyId,
+    models.filter((model) => !before.has(model)),
+  )
+}
+
+export async function addModels(tx: Tx, keyId: string, models: readonly string[]): Promise<void> {
+  const rows = models.map((model) => ({ key_id: keyId, model }))
+  if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
+}
+
+type Searched = {
+  readonly name: string
+  readonly owner: string | null
+  readonly tags: readonly string[]
+}
+
+/** The columns of a key that are searched, always written together with their folded forms. */
+export function searchedColumns({ name, owner, tags }: Searched) {
+  return {
+    name,
+    owner,
+    tags: JSON.stringify(tags),
+    folded_text: fold(`${name}\n${owner ?? ''}`),
+    folded_tags: fold(JSON.stringify(tags)),
+  }
+}

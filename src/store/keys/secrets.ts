@@ -1,0 +1,139 @@
+// The masked secrets of keys, and when each was last used. After a rotation two secrets open a key for a while, and
+// before people end the old one they want to see that nobody calls with it any more.
+import { sql } from 'kysely'
+import { hashSecret, maskSecret } from '../../core/secret.ts'
+import { pieces } from '../../core/text.ts'
+import type { Store } from '../database/store.ts'
+import type { Tx } from '../database/tables.ts'
+import type { Key } from './keys.ts'
+
+/** The newest, and the one from before the last rotation while it still opens the key. */
+export type ShownSecrets = {
+  readonly masked: string
+  /** Null without an old secret: the key's last use says the same. */
+  readonly lastUsedAt: number | null
+  readonly old: OldSecret | undefined
+}
+
+export type OldSecret = {
+  readonly masked: string
+  readonly validUntil: number
+  readonly lastUsedAt: number | null
+}
+
+export async function shownSecrets(
+  store: Store,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, ShownSecrets>> {
+  // PostgreSQL does not accept an empty list.
+  if (keyIds.length === 0) return new Map()
+  const now = store.clock.now()
+  const rows = await store.db
+    .selectFrom('secrets')
+    .select(['key_id', 'masked', 'valid_until', 'last_used_at'])
+    .where('key_id', 'in', keyIds)
+    .where((column) =>
+      column.or([column('valid_until', 'is', null), column('valid_until', '>', now)]),
+    )
+    .execute()
+  const shown = new Map<string, ShownSecrets>()
+  for (const [id, secrets] of Map.groupBy(rows, (row) => row.key_id)) {
+    const newest = secrets.find(({ valid_until }) => valid_until === null)
+    const [old] = secrets.flatMap(({ masked, valid_until: validUntil, last_used_at: lastUsedAt }) =>
+      validUntil === null ? [] : [{ masked, validUntil, lastUsedAt }],
+    )
+    const lastUsedAt = old === undefined ? null : (newest?.last_used_at ?? null)
+    shown.set(id, { masked: newest?.masked ?? '', lastUsedAt, old })
+  }
+  return shown
+}
+
+export async function findOldSecret(store: Store, keyId: string): Promise<OldSecret | undefined> {
+  return (await shownSecrets(store, [keyId])).get(keyId)?.old
+}
+
+// The rows that belong to a key: its allowlist and the hashes of its secrets. Written only inside the transaction that
+// changes the key.
+
+/** The use of secrets is recorded only while there are two; otherwise the last use of the key is the newest one's. */
+export async function newestUsedAt(
+  tx: Tx,
+  { id, lastUsedAt }: Pick<Key, 'id' | 'lastUsedAt'>,
+): Promise<number | null> {
+  const secrets = await tx
+    .selectFrom('secrets')
+    .select(['valid_until', 'last_used_at'])
+    .where('key_id', '=', id)
+    .execute()
+  const wasOlder = secrets.some(
+    ({ valid_until, last_used_at }) =>
+      valid_until !== null && last_used_at !== null && last_used_at === lastUsedAt,
+  )
+  if (!wasOlder) return lastUsedAt
+  return secrets.find(({ valid_until }) => valid_until === null)?.last_used_at ?? null
+}
+
+export async function addSecret(
+  store: Store,
+  tx: Tx,
+  { keyId, secret }: { readonly keyId: string; readonly secret: string },
+): Promise<void> {
+  await tx
+    .insertInto('secrets')
+    .values({
+      hash: hashSecret(secret),
+      key_id: keyId,
+      masked: maskSecret(secret),
+      created_at: store.clock.now(),
+      valid_until: null,
+    })
+    .execute()
+}
+
+/** Ends the overlap of the last rotation, if it is still running. */
+export async function endOldSecret(tx: Tx, keyId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('secrets')
+    .set({ valid_until: now })
+    .where('key_id', '=', keyId)
+    .where('valid_until', '>', now)
+    .execute()
+}
+
+// Records when keys and secrets were last used. The serving process writes this in batches, and it does not count as a
+// change that servers watch for.
+
+/** Times of use, by the ids of keys and by the hashes of secrets. */
+export type Used = {
+  readonly keys: ReadonlyMap<string, number>
+  readonly secrets: ReadonlyMap<string, number>
+}
+
+export async function recordUse(store: Store, { keys, secrets }: Used): Promise<void> {
+  await record(store, { table: 'keys', column: 'id' }, keys)
+  await record(store, { table: 'secrets', column: 'hash' }, secrets)
+}
+
+type Place =
+  | { readonly table: 'keys'; readonly column: 'id' }
+  | { readonly table: 'secrets'; readonly column: 'hash' }
+
+async function record(
+  store: Store,
+  place: Place,
+  usedAt: ReadonlyMap<string, number>,
+): Promise<void> {
+  const table = sql.table(place.table)
+  const named = sql.ref(`${place.table}.${place.column}`)
+  // In one order, so that two nodes never wait for each other's rows.
+  const inOrder = [...usedAt].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  for (const piece of pieces(inOrder, 500)) {
+    const rows = piece.map(([name, at]) => sql`(${name}, CAST(${at} AS BIGINT))`)
+    await sql`
+      WITH used (name, used_at) AS (VALUES ${sql.join(rows)})
+      UPDATE ${table} SET last_used_at = used.used_at FROM used
+      WHERE ${named} = used.name AND (last_used_at IS NULL OR last_used_at < used.used_at)`.execute(
+      store.db,
+    )
+  }
+}

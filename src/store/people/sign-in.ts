@@ -1,0 +1,205 @@
+// Keeps the hash of a person's password in the identity that better-auth looks up at sign-in.
+import { newId } from '../../core/ids.ts'
+import type { Store } from '../database/store.ts'
+import type { Queries, Tx } from '../database/tables.ts'
+import { normalEmail, PASSWORD_PROVIDER } from './people.ts'
+import { deleteOpenLinks } from './tokens.ts'
+
+type Password = { readonly personId: string; readonly hash: string }
+
+/** Sets or replaces the hash. Unused links of the person stop working, and so do sign-ins that wait for a code. */
+export async function setPassword(
+  { clock }: Pick<Store, 'clock'>,
+  db: Queries,
+  { personId, hash }: Password,
+): Promise<void> {
+  const at = new Date(clock.now()).toISOString()
+  await db
+    .insertInto('person_accounts')
+    .values({
+      id: newId('entry', clock),
+      user_id: personId,
+      account_id: personId,
+      provider_id: PASSWORD_PROVIDER,
+      password: hash,
+      created_at: at,
+      updated_at: at,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['provider_id', 'account_id'])
+        .doUpdateSet({ password: hash, updated_at: at }),
+    )
+    .execute()
+  await deleteOpenLinks(db, personId)
+  await db.deleteFrom('verifications').where('value', '=', personId).execute()
+}
+
+export async function findPassword(db: Queries, email: string): Promise<Password | undefined> {
+  const row = await db
+    .selectFrom('people')
+    .innerJoin('person_accounts', 'person_accounts.user_id', 'people.id')
+    .select(['people.id', 'person_accounts.password'])
+    .where('people.email', '=', normalEmail(email))
+    .where('person_accounts.provider_id', '=', PASSWORD_PROVIDER)
+    .executeTakeFirst()
+  return row && { personId: row.id, hash: row.password ?? '' }
+}
+
+/** Whether this is still the password. Changes nothing, but as a write it waits for a change in progress. */
+export async function isStillPassword(db: Queries, { personId, hash }: Password): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('person_accounts')
+    .set({ password: hash })
+    .where('provider_id', '=', PASSWORD_PROVIDER)
+    .where('account_id', '=', personId)
+    .where('password', '=', hash)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+// Identities at single sign-on providers: an issuer, a subject there, and the person they belong to here. Another issuer
+// may give the same subject to somebody else, so better-auth's name for a provider contains the issuer.
+
+type Identity = {
+  /** better-auth's name for the provider. */
+  readonly providerId: string
+  readonly subject: string
+}
+
+/** How earlier releases named every provider. */
+const NAMELESS = 'oidc'
+
+export function providerIdOf(issuer: string): string {
+  return `${NAMELESS} ${issuer}`
+}
+
+/** For the record of changes. */
+export function identityText({ providerId, subject }: Identity): string {
+  return `${subject} at ${providerId.slice(NAMELESS.length + 1)}`
+}
+
+/** Gives identities that an earlier release stored without their issuer to the provider that is in use now. */
+export async function adoptIdentities(tx: Tx, providerId: string): Promise<void> {
+  // A node of the earlier release may have stored one again since.
+  await tx
+    .deleteFrom('person_accounts')
+    .where('provider_id', '=', NAMELESS)
+    .where('account_id', 'in', (eb) =>
+      eb.selectFrom('person_accounts').select('account_id').where('provider_id', '=', providerId),
+    )
+    .execute()
+  await tx
+    .updateTable('person_accounts')
+    .set({ provider_id: providerId })
+    .where('provider_id', '=', NAMELESS)
+    .execute()
+}
+
+type Linked = { readonly personId: string; readonly providerId: string }
+
+/** How many identities a person has at one provider. */
+export async function countIdentities(
+  db: Queries,
+  { personId, providerId }: Linked,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('person_accounts')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', personId)
+    .where('provider_id', '=', providerId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Whether a person still has an identity there. Changes nothing, but as a write it waits for a change in progress. */
+export async function isStillLinked(
+  db: Queries,
+  { personId, providerId }: Linked,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('person_accounts')
+    .set({ provider_id: providerId })
+    .where('user_id', '=', personId)
+    .where('provider_id', '=', providerId)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Deletes all of a person's identities, at whichever provider, and returns them. */
+export async function deleteIdentities(tx: Tx, personId: string): Promise<readonly Identity[]> {
+  const rows = await tx
+    .deleteFrom('person_accounts')
+    .where('user_id', '=', personId)
+    .where('provider_id', '!=', PASSWORD_PROVIDER)
+    .returning(['provider_id', 'account_id'])
+    .execute()
+  return rows.map((row) => ({ providerId: row.provider_id, subject: row.account_id }))
+}
+
+// The sessions of people who are signed in. better-auth makes the rows; anyone who manages people may end them.
+
+type PersonSession = {
+  readonly id: string
+  readonly address: string | null
+  readonly userAgent: string | null
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+/** Newest first, without expired ones. */
+export async function listPersonSessions(
+  db: Queries,
+  { personId, now }: { readonly personId: string; readonly now: number },
+): Promise<readonly PersonSession[]> {
+  const rows = await db
+    .selectFrom('person_sessions')
+    .selectAll()
+    .where('user_id', '=', personId)
+    .where('expires_at', '>', new Date(now).toISOString())
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    address: row.ip_address === '' ? null : row.ip_address,
+    userAgent: row.user_agent === '' ? null : row.user_agent,
+    createdAt: Date.parse(row.created_at),
+    expiresAt: Date.parse(row.expires_at),
+  }))
+}
+
+export async function hasSession(db: Queries, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('person_sessions')
+    .select('id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+type Ended = {
+  readonly personId: string
+  /** This one alone. */
+  readonly only?: string
+  /** All but this one. */
+  readonly except?: string
+}
+
+/** Ends sessions of a person, and returns how many. */
+export async function deleteSessions(
+  db: Queries,
+  { personId, only, except }: Ended,
+): Promise<number> {
+  let query = db.deleteFrom('person_sessions').where('user_id', '=', personId)
+  if (only !== undefined) query = query.where('id', '=', only)
+  if (except !== undefined) query = query.where('id', '!=', except)
+  return Number((await query.executeTakeFirst()).numDeletedRows)
+}
+
+/** Nobody presents an expired session any more, so nothing else deletes it. */
+export async function deleteExpiredSessions(db: Queries, now: number): Promise<void> {
+  await db
+    .deleteFrom('person_sessions')
+    .where('expires_at', '<', new Date(now).toISOString())
+    .execute()
+}

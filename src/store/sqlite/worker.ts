@@ -1,0 +1,228 @@
+// The thread that owns the SQLite connection, and the only caller of node:sqlite: a commit waits for the disk and
+// for other processes, and the thread that serves streams must wait for neither.
+// Requests are answered in the order they came. Handlers of other folders run here too, each in one transaction.
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
+import { systemClock } from '../../core/clock.ts'
+
+export type WorkerOptions = {
+  readonly path: string
+  /** Modules that export `handlers: WorkerHandlers`, and `onForeignWrite` when they remember what they wrote. */
+  readonly modules: readonly string[]
+}
+
+/**
+ * Runs between BEGIN IMMEDIATE and COMMIT: what it returns is posted back after the commit, and throwing rolls
+ * back. Integers are read as bigint unless a statement says `setReadBigInts(false)`.
+ */
+export type WorkerHandler = (db: DatabaseSync, argument: never) => unknown
+export type WorkerHandlers = Readonly<Record<string, WorkerHandler>>
+
+type WorkerModule = {
+  readonly handlers: WorkerHandlers
+  /** Something other than its handlers may have written, or what a handler wrote was rolled back. */
+  readonly onForeignWrite?: () => void
+}
+
+export type SqlValue = null | number | bigint | string | Uint8Array
+
+type WorkerQuery = {
+  readonly type: 'query'
+  readonly sql: string
+  readonly parameters: readonly SqlValue[]
+  readonly isInTransaction: boolean
+}
+
+export type WorkerRequest =
+  | WorkerQuery
+  | { readonly type: 'begin' }
+  | { readonly type: 'commit' }
+  | { readonly type: 'rollback' }
+  | { readonly type: 'call'; readonly name: string; readonly argument: unknown }
+  | { readonly type: 'close' }
+
+/** `errcode` is SQLite's extended result code, which cloning an Error would drop. */
+export type WorkerReply =
+  | { readonly value: unknown }
+  | { readonly error: unknown; readonly errcode: number | undefined }
+
+export type QueryAnswer = {
+  readonly rows: readonly Record<string, unknown>[]
+  /** Rows written, for statements that return none. */
+  readonly changes: bigint | undefined
+}
+
+const SETTINGS = [
+  // SQLite's own waiting sleeps longer and longer, so a busy process starves every other one for seconds.
+  'PRAGMA busy_timeout = 0',
+  'PRAGMA foreign_keys = ON',
+  'PRAGMA synchronous = FULL',
+  'PRAGMA journal_mode = WAL',
+  // A long read keeps the log from being reused; the limit gives the disk back afterwards.
+  'PRAGMA journal_size_limit = 67108864',
+]
+
+const SQLITE_BUSY = 5
+const BUSY_RETRY_MS = 0.1
+const BUSY_DEADLINE_MS = 10_000
+const STATEMENTS_MAX = 500
+
+const statements = new Map<string, StatementSync>()
+const foreignWriteListeners: (() => void)[] = []
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+function main(): void {
+  const port = parentPort
+  if (port === null) return
+  const opened = open(workerData as WorkerOptions)
+  opened.then(
+    ({ db, handlers }) => {
+      port.postMessage({ value: undefined } satisfies WorkerReply)
+      port.on('message', (request: WorkerRequest) => {
+        post(port, reply(db, handlers, request))
+        if (request.type === 'close') port.close()
+      })
+    },
+    (error: unknown) => post(port, failure(error)),
+  )
+}
+
+/** A value that cannot be sent is a mistake of its handler, and no reason to lose the thread. */
+function post(port: MessagePort, message: WorkerReply): void {
+  try {
+    port.postMessage(message)
+  } catch (error) {
+    port.postMessage(failure(new Error(`this answer cannot leave the SQLite thread: ${error}`)))
+  }
+}
+
+async function open(options: WorkerOptions): Promise<{
+  db: DatabaseSync
+  handlers: Map<string, WorkerHandler>
+}> {
+  const handlers = new Map<string, WorkerHandler>()
+  for (const url of options.modules) {
+    const module = (await import(url)) as WorkerModule
+    if (module.onForeignWrite !== undefined) foreignWriteListeners.push(module.onForeignWrite)
+    for (const [name, handler] of Object.entries(module.handlers)) handlers.set(name, handler)
+  }
+  const db = new DatabaseSync(options.path, { readBigInts: true })
+  for (const setting of SETTINGS) whenFree(() => db.exec(setting))
+  return { db, handlers }
+}
+
+function reply(
+  db: DatabaseSync,
+  handlers: Map<string, WorkerHandler>,
+  request: WorkerRequest,
+): WorkerReply {
+  try {
+    switch (request.type) {
+      case 'query':
+        if (!READ.test(request.sql)) announceForeignWrite()
+        return { value: whenFree(() => query(db, request)) }
+      case 'begin':
+        return { value: begin(db) }
+      case 'commit':
+        return { value: commit(db) }
+      case 'rollback':
+        return { value: rollback(db) }
+      case 'call':
+        return { value: call(db, handlers.get(request.name), request) }
+      case 'close':
+        return { value: db.close() }
+    }
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+function query(db: DatabaseSync, { sql, parameters, isInTransaction }: WorkerQuery): QueryAnswer {
+  // Some errors, such as a full disk, roll back the transaction; its later statements must not be committed alone.
+  if (isInTransaction && !db.isTransaction) throw new Error('this transaction was rolled back')
+  const statement = prepare(db, sql)
+  if (statement.columns().length > 0) {
+    return { rows: statement.all(...parameters), changes: undefined }
+  }
+  return { rows: [], changes: BigInt(statement.run(...parameters).changes) }
+}
+
+/** Cached, because parsing costs as much as running a small statement; when there are too many, the oldest goes. */
+function prepare(db: DatabaseSync, sql: string): StatementSync {
+  const known = statements.get(sql)
+  if (known !== undefined) return known
+  const statement = db.prepare(sql)
+  const [oldest] = statements.keys()
+  if (oldest !== undefined && statements.size >= STATEMENTS_MAX) statements.delete(oldest)
+  statements.set(sql, statement)
+  return statement
+}
+
+function call(
+  db: DatabaseSync,
+  handler: WorkerHandler | undefined,
+  request: { readonly name: string; readonly argument: unknown },
+): unknown {
+  if (handler === undefined) throw new Error(`no worker module has a handler "${request.name}"`)
+  begin(db)
+  try {
+    const value = handler(db, request.argument as never)
+    commit(db)
+    return value
+  } catch (error) {
+    rollback(db)
+    announceForeignWrite()
+    throw error
+  }
+}
+
+const READ = /^\s*(?:select|pragma)\b/i
+
+function announceForeignWrite(): void {
+  for (const listener of foreignWriteListeners) listener()
+}
+
+/** IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later. */
+function begin(db: DatabaseSync): void {
+  whenFree(() => prepare(db, 'BEGIN IMMEDIATE').run())
+}
+
+/** Whether it succeeds or fails, no transaction is open afterwards. */
+function commit(db: DatabaseSync): void {
+  try {
+    whenFree(() => prepare(db, 'COMMIT').run())
+  } catch (error) {
+    rollback(db)
+    throw error
+  }
+}
+
+/** Nothing to do where an error has rolled back already. */
+function rollback(db: DatabaseSync): void {
+  if (db.isTransaction) db.exec('ROLLBACK')
+}
+
+/** Tries until no other process has the lock. */
+function whenFree<Result>(action: () => Result): Result {
+  const deadline = systemClock.monotonicMs() + BUSY_DEADLINE_MS
+  for (;;) {
+    try {
+      return action()
+    } catch (error) {
+      const isBusy = ((errcodeOf(error) ?? 0) & 0xff) === SQLITE_BUSY
+      if (!isBusy || systemClock.monotonicMs() >= deadline) throw error
+      Atomics.wait(sleeper, 0, 0, BUSY_RETRY_MS)
+    }
+  }
+}
+
+function failure(error: unknown): WorkerReply {
+  return { error, errcode: errcodeOf(error) }
+}
+
+function errcodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode : undefined
+}
+
+main()
