@@ -1,24 +1,16 @@
-// Opens the database a URL names and brings it to this release's schema: SQLite in its own thread or a PostgreSQL pool.
-// Whatever keeps it from opening becomes one line that says what to do; passwords stay out of it.
+// Opens the database that a URL names and brings it to this release's schema: SQLite in its own thread, or a pool of
+// connections to PostgreSQL. Whatever keeps it from opening becomes one line that says what to do, without passwords.
 import { createHmac } from 'node:crypto'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Kysely } from 'kysely'
-import { types } from 'pg'
 import type { Clock } from '../core/clock.ts'
 import { StoreError } from './database/errors.ts'
 import { migrate, schemaState } from './database/migrate.ts'
 import type { Author, PostgresStore, SqliteStore, Store } from './database/store.ts'
-import { IntegerPlugin } from './database/tables.ts'
-import type { Tables } from './database/tables.ts'
+import { IntegerPlugin, type Tables } from './database/tables.ts'
 import { describePlace, sqlitePath } from './database/url.ts'
-import {
-  connectPool,
-  getTypeParser,
-  inspectServer,
-  postgresError,
-  withSettings,
-} from './postgres/pool.ts'
+import { connectPool, inspectServer, postgresError, withoutTimeout } from './postgres/pool.ts'
 import { makeFolder, sqliteError, watchPlace } from './sqlite/files.ts'
 import { sqliteDialect, SqliteThread } from './sqlite/thread.ts'
 
@@ -105,21 +97,7 @@ async function openPostgres(
   url: string,
   { clock, author, purpose }: Required<StoreOptions>,
 ): Promise<PostgresStore> {
-  const { pool, db } = connectPool({
-    ...withSettings(url),
-    application_name: 'tollgate',
-    max: 10,
-    connectionTimeoutMillis: 5_000,
-    statement_timeout: 30_000,
-    // The server ends a slow statement itself; this is for a server that has fallen silent.
-    query_timeout: 35_000,
-    keepAlive: true,
-    // Statements that need no answer in between are sent together.
-    pipeline: true,
-    // Like the SQLite thread, idle connections do not keep the process alive.
-    allowExitOnIdle: true,
-    types: { getTypeParser },
-  })
+  const { pool, db } = connectPool(url)
   try {
     const close = (): Promise<void> => db.destroy()
     const store: PostgresStore = { kind: 'postgres', author, db, pool, clock, close }
@@ -151,7 +129,7 @@ async function ready<Opened extends Store>(
 async function migrateStore(store: Store): Promise<void> {
   if (store.kind === 'sqlite') return migrate(store.db, store.kind)
   // A step over millions of rows, or the wait for another node's migration, may be silent for any length of time.
-  const { db } = connectPool({ ...store.pool.options, max: 1, query_timeout: undefined })
+  const db = withoutTimeout(store.pool)
   try {
     await migrate(db, store.kind)
   } finally {
@@ -171,7 +149,6 @@ function noTables(place: string): StoreError {
 }
 
 const NAME_ANOTHER = 'name another with --config, TOLLGATE_DATABASE or `database` in tollgate.yaml'
-
 const CREATORS = '`tollgate serve` or `tollgate keys create`'
 
 function olderSchema(
@@ -182,32 +159,35 @@ function olderSchema(
   return new StoreError('older_schema', message)
 }
 
-// Checks that the secret is the one that this database was served with before: another one opens nothing that was
-// sealed. A serving process leaves a mark of the secret in the database, from which the secret cannot be derived.
-
-const NAME = 'secret_mark'
+/** In `meta`: a mark of the secret, from which the secret cannot be derived. */
+const SECRET_MARK = 'secret_mark'
 
 /**
- * Resolves to false when an SQLite database had another secret: its one node may change it. Nodes of PostgreSQL must
+ * Checks that the secret is the one that this database was served with before: another one opens nothing that was
+ * sealed. Resolves to false when an SQLite database had another secret: its one node may change it. Nodes of PostgreSQL must
  * agree, so there it throws.
  */
 export async function agreeOnSecret(store: Store, secret: string): Promise<boolean> {
   const mark = createHmac('sha256', secret).update('tollgate secret').digest('hex').slice(0, 16)
   await store.db
     .insertInto('meta')
-    .values({ name: NAME, value: mark })
+    .values({ name: SECRET_MARK, value: mark })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   const { value } = await store.db
     .selectFrom('meta')
     .select('value')
-    .where('name', '=', NAME)
+    .where('name', '=', SECRET_MARK)
     .executeTakeFirstOrThrow()
   if (value === mark) return true
   if (store.kind === 'sqlite') {
-    await store.db.updateTable('meta').set({ value: mark }).where('name', '=', NAME).execute()
+    await store.db
+      .updateTable('meta')
+      .set({ value: mark })
+      .where('name', '=', SECRET_MARK)
+      .execute()
     return false
   }
-  const message = `TOLLGATE_SECRET is not the one that this database was served with before: set the same on every node (to change it for good, stop them all and run: DELETE FROM meta WHERE name = '${NAME}')`
+  const message = `TOLLGATE_SECRET is not the one that this database was served with before: set the same on every node (to change it for good, stop them all and run: DELETE FROM meta WHERE name = '${SECRET_MARK}')`
   throw new StoreError('wrong_secret', message)
 }

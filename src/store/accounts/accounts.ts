@@ -3,8 +3,7 @@
 import type { Selectable } from 'kysely'
 import type { Nanodollars } from '../../core/money.ts'
 import { periodAt, type PeriodRule } from '../../core/periods.ts'
-import { databaseNow } from '../database/store.ts'
-import type { Store } from '../database/store.ts'
+import { databaseNow, type Store } from '../database/store.ts'
 import type { AccountsTable, Tx } from '../database/tables.ts'
 
 export type AccountView = PeriodRule & {

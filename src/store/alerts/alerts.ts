@@ -1,9 +1,14 @@
-// Reads alerts: what was given, and about which account. give-alerts.ts gives them, alert-deliveries.ts delivers them.
+// Alerts that were given (give.ts), and their deliveries: one for each destination, tried again until it is accepted or
+// given up.
 import type { Selectable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import type { Store } from '../database/store.ts'
-import type { AlertDeliveriesTable, AlertsTable, Tx } from '../database/tables.ts'
-import { FRAME_ID } from '../database/tables.ts'
+import {
+  FRAME_ID,
+  type AlertDeliveriesTable,
+  type AlertsTable,
+  type Tx,
+} from '../database/tables.ts'
 import { shownAddress } from './destinations.ts'
 
 export type Alert = BudgetAlert | RefusedAlert | ExpiryAlert
@@ -75,8 +80,6 @@ function alertOf(row: Selectable<AlertsTable>): Alert {
   }
   return { ...given, ...spending, kind: 'budget', threshold: row.threshold }
 }
-
-// Deliveries of alerts: one for each destination, tried again until it is accepted or given up.
 
 /** To every destination that is switched on. */
 export async function addDeliveries(store: Store, tx: Tx, alertId: string): Promise<void> {

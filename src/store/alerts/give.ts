@@ -1,7 +1,6 @@
-// Gives alerts, each once per account, period and threshold, whichever node notices first; once more only after a new
-// limit made it untrue.
-import type { Insertable, Selectable } from 'kysely'
-import { sql } from 'kysely'
+// Gives alerts about budgets, refused calls and keys that will expire: each once per account, period and threshold,
+// whichever node notices first; once more only after a new limit made it untrue.
+import { sql, type Insertable, type Selectable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { DAY_MS } from '../../core/units.ts'
@@ -137,12 +136,9 @@ async function insertAlert(store: Store, tx: Tx, alert: NewAlert): Promise<strin
   return given?.id
 }
 
-// Reminders before a key expires, on the days that its settings name. Each key stores when its next reminder is due, so
-// that the search for due ones reads no other key.
-
 const GIVEN_AT_ONCE = 100
 
-/** Gives the reminders that are due, each once, whichever node comes first. */
+/** Gives the reminders that are due. Each key stores when its next one is, so this reads no other key. */
 export async function giveReminders(store: Store): Promise<void> {
   const rows = await store.db
     .selectFrom('keys')
@@ -192,14 +188,15 @@ async function giveReminder(store: Store, row: DueRow): Promise<void> {
   })
 }
 
-// Checks all accounts in endless rounds, a part of them at a time, for thresholds that were reached without an alert.
-// Most settlements are noticed when they happen; this finds the rest: what a dead node held, what came late from the
-// spool, a limit that was lowered, a process that ended before it gave the alert.
-
 /** Takes the database a few milliseconds; at one look every two seconds, a hundred thousand accounts take 100 s. */
 const ACCOUNTS_PER_LOOK = 2_000
 const LOWEST_PERCENT = Math.min(...USUAL_THRESHOLDS)
 
+/**
+ * Checks all accounts in endless rounds, a part of them at a time, for thresholds that were reached without an alert.
+ * Most settlements are noticed when they happen; this finds the rest: what a dead node held, what came late from the
+ * spool, a limit that was lowered, a process that ended before it gave the alert.
+ */
 export class AlertPatrol {
   readonly #store: Store
   readonly #accountsPerLook: number

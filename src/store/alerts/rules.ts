@@ -1,5 +1,5 @@
-// The percentages of its budget at which an account gives alerts: the usual ones, or its own. Those of a key are among
-// its settings (key-changes.ts); those of the frame are set here.
+// When alerts are given: at which percentages of its budget for an account, and how many days before it expires for a
+// key. The usual ones, or its own: those of a key are among its settings, those of the frame are set here.
 import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { DAY_MS } from '../../core/units.ts'
 import { checkThresholds, type KeySettings } from '../accounts/settings.ts'

@@ -1,12 +1,11 @@
-// Reads the audit record as one list: what people changed and were refused (audit.ts), and what they did to the books,
+// Reads the audit record as one list: what people changed and were refused (record.ts), and what they did to the books,
 // which the ledger writes into ledger_entries.
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 import { firstIdAt } from '../../core/ids.ts'
 import type { Sentence } from '../../core/sentences.ts'
 import { usd } from '../../core/units.ts'
 import type { Author, Store } from '../database/store.ts'
-import type { AuditTable } from '../database/tables.ts'
-import { FRAME_ID, type Tables } from '../database/tables.ts'
+import { FRAME_ID, type AuditTable, type Tables } from '../database/tables.ts'
 import type { FieldChange } from './record.ts'
 
 export type AuditEntry = Author & {

@@ -1,4 +1,6 @@
-// What people can do or try, as the audit record names it: subject and verb. The interface has words for each.
+// Records what people changed, in the transaction of the change, and what they were refused. Append only. Anyone can be
+// refused any number of times, so equal refusals within one minute share a row that counts them, and each caller gets
+// only so many rows a minute: nobody can fill the disk this way.
 import { hash } from 'node:crypto'
 import { newId } from '../../core/ids.ts'
 import { sentence, type Sentence } from '../../core/sentences.ts'
@@ -6,6 +8,131 @@ import { networkOf } from '../../core/text.ts'
 import { countAttempt } from '../database/attempts.ts'
 import type { Store } from '../database/store.ts'
 import type { Tx } from '../database/tables.ts'
+
+export type AuditSubject = 'key' | 'frame' | 'person' | 'role' | 'token' | 'alert'
+
+type Subject = {
+  readonly action: AuditAction
+  readonly subject: AuditSubject
+  readonly subjectId: string
+  /** Its present name: the record keeps it, whatever becomes of the subject. */
+  readonly subjectName?: string | null
+  readonly reason?: string | null
+}
+
+export type Change = Subject & {
+  readonly version?: number
+  /** Flat JSON values; null = it did not exist before, or does not any more. Never a secret. */
+  readonly before: Readonly<Record<string, unknown>> | null
+  readonly after: Readonly<Record<string, unknown>> | null
+}
+
+export async function recordChange(store: Store, tx: Tx, change: Change): Promise<void> {
+  await tx
+    .insertInto('audit')
+    .values({
+      ...auditHead(store, change),
+      version: change.version ?? null,
+      outcome: 'done',
+      reason: change.reason ?? null,
+      fields: JSON.stringify(fieldsBetween(change.before, change.after)),
+    })
+    .execute()
+}
+
+/** What every row begins with: who acts, when and from where, and what it is about. */
+function auditHead({ author, clock }: Store, about: Subject) {
+  return {
+    id: newId('entry', clock),
+    at: clock.now(),
+    actor: author.actor,
+    source: author.source,
+    address: author.address,
+    request_id: author.requestId,
+    action: about.action,
+    subject: about.subject,
+    subject_id: about.subjectId,
+    subject_name: about.subjectName ?? null,
+  }
+}
+
+export type FieldChange = {
+  readonly field: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+function fieldsBetween(before: Change['before'], after: Change['after']): readonly FieldChange[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
+  return [...names].flatMap((field) => {
+    const change = { field, before: before?.[field] ?? null, after: after?.[field] ?? null }
+    return JSON.stringify(change.before) === JSON.stringify(change.after) ? [] : [change]
+  })
+}
+
+export type Refused = Omit<Subject, 'reason'> & {
+  /** Why it was refused. */
+  readonly sentence: Sentence
+}
+
+const MINUTE_MS = 60_000
+export const ROWS_A_MINUTE_MAX = 20
+
+/** Nothing was changed, so this belongs to no other transaction. */
+export async function recordRefusal(store: Store, refused: Refused): Promise<void> {
+  const { action, subject, subjectId, subjectName } = refused
+  const key = gatherKey(store, [action, subjectId, subjectName ?? '', refused.sentence.text])
+  if (await countAgain(store, key)) return
+  const now = store.clock.now()
+  const rows = await countAttempt(store.db, `refused ${callerOf(store)}`, {
+    windowMs: MINUTE_MS,
+    now,
+  })
+  if (rows <= ROWS_A_MINUTE_MAX) return insert(store, refused, key)
+  const rest = { action, subject, subjectId: '', sentence: sentence('more_refused') }
+  await insert(store, rest, gatherKey(store, ['rest']))
+}
+
+async function countAgain(store: Store, key: string): Promise<boolean> {
+  const { numUpdatedRows } = await store.db
+    .updateTable('audit')
+    .set((eb) => ({ count: eb('count', '+', 1) }))
+    .where('gathered', '=', key)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+async function insert(store: Store, refused: Refused, key: string): Promise<void> {
+  const { name, values, text } = refused.sentence
+  await store.db
+    .insertInto('audit')
+    .values({
+      ...auditHead(store, refused),
+      version: null,
+      fields: '[]',
+      outcome: 'refused',
+      reason: text,
+      sentence: JSON.stringify({ name, values }),
+      gathered: key,
+      count: 1,
+    })
+    .onConflict((conflict) =>
+      conflict.column('gathered').doUpdateSet((eb) => ({ count: eb('audit.count', '+', 1) })),
+    )
+    .execute()
+}
+
+/** The same for attempts that share a row. */
+function gatherKey(store: Store, parts: readonly string[]): string {
+  const minute = Math.floor(store.clock.now() / MINUTE_MS)
+  return hash('sha256', JSON.stringify([minute, callerOf(store), ...parts]), 'hex')
+}
+
+function callerOf({ author: { actor, source, address } }: Store): string {
+  return JSON.stringify([actor, source, address === null ? null : networkOf(address)])
+}
+
+// What people can do or try: subject and verb. The interface has words for each.
 
 /** Recorded when they are done, and when they are refused. */
 export const CHANGES = [
@@ -74,132 +201,3 @@ export const LOOKS = [
 ] as const
 
 export type AuditAction = (typeof CHANGES)[number] | (typeof LOOKS)[number]
-
-// Records what people changed, in the transaction of the change. Append only. audit-refusals.ts records what they were
-// refused; audit-list.ts reads both.
-
-export type AuditSubject = 'key' | 'frame' | 'person' | 'role' | 'token' | 'alert'
-
-type Subject = {
-  readonly action: AuditAction
-  readonly subject: AuditSubject
-  readonly subjectId: string
-  /** Its present name: the record keeps it, whatever becomes of the subject. */
-  readonly subjectName?: string | null
-  readonly reason?: string | null
-}
-
-export type Change = Subject & {
-  readonly version?: number
-  /** Flat JSON values; null = it did not exist before, or does not any more. Never a secret. */
-  readonly before: Readonly<Record<string, unknown>> | null
-  readonly after: Readonly<Record<string, unknown>> | null
-}
-
-export async function recordChange(store: Store, tx: Tx, change: Change): Promise<void> {
-  await tx
-    .insertInto('audit')
-    .values({
-      ...auditHead(store, change),
-      version: change.version ?? null,
-      outcome: 'done',
-      reason: change.reason ?? null,
-      fields: JSON.stringify(fieldsBetween(change.before, change.after)),
-    })
-    .execute()
-}
-
-/** What every row begins with: who acts, when and from where, and what it is about. */
-function auditHead({ author, clock }: Store, about: Subject) {
-  return {
-    id: newId('entry', clock),
-    at: clock.now(),
-    actor: author.actor,
-    source: author.source,
-    address: author.address,
-    request_id: author.requestId,
-    action: about.action,
-    subject: about.subject,
-    subject_id: about.subjectId,
-    subject_name: about.subjectName ?? null,
-  }
-}
-
-export type FieldChange = {
-  readonly field: string
-  readonly before: unknown
-  readonly after: unknown
-}
-
-function fieldsBetween(before: Change['before'], after: Change['after']): readonly FieldChange[] {
-  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
-  return [...names].flatMap((field) => {
-    const change = { field, before: before?.[field] ?? null, after: after?.[field] ?? null }
-    return JSON.stringify(change.before) === JSON.stringify(change.after) ? [] : [change]
-  })
-}
-
-// Records what people were refused. Anyone can be refused any number of times, so equal attempts within one minute
-// share a row that counts them, and each caller gets only so many rows a minute: nobody can fill the disk this way.
-
-export type Refused = Omit<Subject, 'reason'> & {
-  /** Why it was refused. */
-  readonly sentence: Sentence
-}
-
-const MINUTE_MS = 60_000
-export const ROWS_A_MINUTE_MAX = 20
-
-/** Nothing was changed, so this belongs to no other transaction. */
-export async function recordRefusal(store: Store, refused: Refused): Promise<void> {
-  const { action, subject, subjectId, subjectName } = refused
-  const key = gatherKey(store, [action, subjectId, subjectName ?? '', refused.sentence.text])
-  if (await countAgain(store, key)) return
-  const now = store.clock.now()
-  const rows = await countAttempt(store.db, `refused ${callerOf(store)}`, {
-    windowMs: MINUTE_MS,
-    now,
-  })
-  if (rows <= ROWS_A_MINUTE_MAX) return insert(store, refused, key)
-  const rest = { action, subject, subjectId: '', sentence: sentence('more_refused') }
-  await insert(store, rest, gatherKey(store, ['rest']))
-}
-
-async function countAgain(store: Store, key: string): Promise<boolean> {
-  const { numUpdatedRows } = await store.db
-    .updateTable('audit')
-    .set((eb) => ({ count: eb('count', '+', 1) }))
-    .where('gathered', '=', key)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
-}
-
-async function insert(store: Store, refused: Refused, key: string): Promise<void> {
-  const { name, values, text } = refused.sentence
-  await store.db
-    .insertInto('audit')
-    .values({
-      ...auditHead(store, refused),
-      version: null,
-      fields: '[]',
-      outcome: 'refused',
-      reason: text,
-      sentence: JSON.stringify({ name, values }),
-      gathered: key,
-      count: 1,
-    })
-    .onConflict((conflict) =>
-      conflict.column('gathered').doUpdateSet((eb) => ({ count: eb('audit.count', '+', 1) })),
-    )
-    .execute()
-}
-
-/** The same for attempts that share a row. */
-function gatherKey(store: Store, parts: readonly string[]): string {
-  const minute = Math.floor(store.clock.now() / MINUTE_MS)
-  return hash('sha256', JSON.stringify([minute, callerOf(store), ...parts]), 'hex')
-}
-
-function callerOf({ author: { actor, source, address } }: Store): string {
-  return JSON.stringify([actor, source, address === null ? null : networkOf(address)])
-}

@@ -1,9 +1,28 @@
-// The migration that made the tables of people; migrations.ts has its version. The first five have the columns that
-// better-auth expects: its own tool would make them outside our versions, and not while several nodes start.
+// The schema, as the ordered list of steps that made it. Append only: a step that was released never changes.
+// Within a major version steps only add (tables, indexes, columns with a default), so that the previous release still
+// runs beside the new one; anything else begins a new major version.
 import { sql } from 'kysely'
 import { fold } from './case-fold.ts'
 import type { Tx } from './tables.ts'
 
+export type Migration = {
+  readonly major: number
+  readonly minor: number
+  readonly statements: readonly Statement[]
+}
+
+export type DatabaseKind = 'sqlite' | 'postgres'
+
+/** Written once, in SQLite's types; migrate.ts translates them to PostgreSQL's. A function fills what SQL cannot. */
+export type Statement =
+  | string
+  | { readonly only: DatabaseKind; readonly sql: string }
+  | ((tx: Tx) => Promise<void>)
+
+/**
+ * People. The first five tables have the columns that better-auth expects: its own tool would make them outside our
+ * versions, and not while several nodes start.
+ */
 const PEOPLE_STATEMENTS: readonly Statement[] = [
   `CREATE TABLE people (
     id TEXT PRIMARY KEY,
@@ -104,8 +123,7 @@ const PEOPLE_STATEMENTS: readonly Statement[] = [
   ) STRICT, WITHOUT ROWID`,
 ]
 
-// The migration that made the tables of the admin plane; migrations.ts has its version.
-
+/** The admin plane. */
 const ADMIN_STATEMENTS: readonly Statement[] = [
   // Append only. Ids sort by time, together with those of ledger_entries, which record what people did to the books.
   `CREATE TABLE audit (
@@ -184,9 +202,7 @@ const ADMIN_STATEMENTS: readonly Statement[] = [
   'CREATE INDEX secrets_masked ON secrets (masked)',
 ]
 
-// The migration that made what the overview of keys and the reports read instead of everything; migrations.ts has its
-// version.
-
+/** What the overview of keys and the reports read instead of everything. */
 const OVERVIEW_STATEMENTS: readonly Statement[] = [
   'ALTER TABLE keys ADD COLUMN model_count INTEGER NOT NULL DEFAULT 0',
   `UPDATE keys SET model_count =
@@ -212,8 +228,7 @@ const OVERVIEW_STATEMENTS: readonly Statement[] = [
     FROM rollups GROUP BY span, starts_at, model`,
 ]
 
-// The migration that made the columns that searches for keys read; migrations.ts has its version.
-
+/** The columns that searches for keys read. */
 const SEARCH_STATEMENTS: readonly Statement[] = [
   "ALTER TABLE keys ADD COLUMN folded_text TEXT NOT NULL DEFAULT ''",
   "ALTER TABLE keys ADD COLUMN folded_tags TEXT NOT NULL DEFAULT ''",
@@ -246,24 +261,6 @@ async function foldKeys(tx: Tx): Promise<void> {
     last = keys.at(-1)?.id ?? ''
   }
 }
-
-// The schema, as the ordered list of steps that made it. Append only: a step that was released never changes.
-// Within a major version steps only add (tables, indexes, columns with a default), so that the previous release still
-// runs beside the new one; anything else begins a new major version.
-
-export type Migration = {
-  readonly major: number
-  readonly minor: number
-  readonly statements: readonly Statement[]
-}
-
-export type DatabaseKind = 'sqlite' | 'postgres'
-
-/** Written once, in SQLite's types; migrate.ts translates them to PostgreSQL's. A function fills what SQL cannot. */
-export type Statement =
-  | string
-  | { readonly only: DatabaseKind; readonly sql: string }
-  | ((tx: Tx) => Promise<void>)
 
 export const MIGRATIONS: readonly Migration[] = [
   {

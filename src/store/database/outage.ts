@@ -1,7 +1,8 @@
 // Did the database fail, or was the request to it wrong? An outage ends by itself and is worth another try; a wrong
-// request would fail again.
+// request would fail again. A restart of the database is felt as a delay, and not as an error.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
+import { codeOf } from '../../core/errors.ts'
 import { sqliteCodeOf, StoreError } from './errors.ts'
 
 /** SQLite's primary result codes for data at fault, not the disk: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
@@ -19,8 +20,8 @@ export function isOutage(thrown: unknown): thrown is Error {
   if (!(thrown instanceof Error)) return false
   const sqliteCode = sqliteCodeOf(thrown)
   if (sqliteCode !== undefined) return !SQLITE_DATA_ERRORS.has(sqliteCode)
-  const code = 'code' in thrown ? thrown.code : undefined
-  if (typeof code === 'string') return POSTGRES_OUTAGE.test(code) || UNREACHED.test(code)
+  const code = codeOf(thrown)
+  if (code !== undefined) return POSTGRES_OUTAGE.test(code) || UNREACHED.test(code)
   return DISCONNECTED.test(thrown.message)
 }
 
@@ -28,8 +29,6 @@ export function isOutage(thrown: unknown): thrown is Error {
 export class ThreadLost extends Error {
   override readonly name = 'ThreadLost'
 }
-
-// Waits for a database that is away for a moment, so that its restart is felt as a delay and not as an error.
 
 /** How long a new request waits for a database that cannot be reached. */
 export const OUTAGE_MS_MAX = 5_000

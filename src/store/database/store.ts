@@ -1,6 +1,6 @@
-// An open database, as every other part sees it, and in whose name it is changed.
-import { Kysely, sql, type QueryResult, type RawBuilder } from 'kysely'
-import { Pool } from 'pg'
+// An open database, as all others see it: its kind, its queries, its clock, and in whose name it is changed.
+import { sql, type Kysely, type QueryResult, type RawBuilder } from 'kysely'
+import type { Pool } from 'pg'
 import type { Clock } from '../../core/clock.ts'
 import type { Tables } from './tables.ts'
 
@@ -15,7 +15,7 @@ type Common = {
 
 export type SqliteStore = Common & {
   readonly kind: 'sqlite'
-  /** Runs a handler of one of the `workerModules` beside the database, as one transaction (sqlite-worker.ts). */
+  /** Runs a handler of one of the `workerModules` beside the database, as one transaction (sqlite/worker.ts). */
   inWorker(name: string, argument: unknown): Promise<unknown>
 }
 
@@ -41,8 +41,7 @@ export function inTheNameOf(store: Store, author: Author): Store {
   return { ...store, author }
 }
 
-// The database's clock, the one that all nodes share and that periods follow. SQLite's is this machine's.
-
+/** The clock that all nodes share and that periods follow. SQLite's is this machine's. */
 export async function databaseNow(store: Store, db = store.db): Promise<number> {
   if (store.kind === 'sqlite') return store.clock.now()
   const { rows } = await sql<{ now: number }>`
@@ -50,11 +49,11 @@ export async function databaseNow(store: Store, db = store.db): Promise<number> 
   return rows[0]?.now ?? store.clock.now()
 }
 
-// Memory for a query that groups by a hundred thousand keys: PostgreSQL gives each query 4 MB, and would write the sums
-// to disk and sort them there, which takes twice as long. It also expects 200 groups and not 100,000, and then has
-// several processes each add up nearly all of them, sort them and merge them, which takes longer than one process
-// alone. SQLite needs no more than it has.
-
+/**
+ * For a query that groups by a hundred thousand keys: with its usual 4 MB, PostgreSQL would sort the sums on disk, which
+ * takes twice as long. It also expects 200 groups and not 100,000, and then has several processes each add up nearly
+ * all of them, which takes longer than one alone. SQLite needs no more than it has.
+ */
 export async function withRoom<Row>(
   { kind, db }: Store,
   query: RawBuilder<Row>,

@@ -14,24 +14,38 @@ import type {
 import type { KeyMode, WhenTight } from '../../core/limits.ts'
 import type { Period, WeekStart } from '../../core/periods.ts'
 
-export type Tables = PeopleTables &
-  AdminTables & {
-    readonly meta: MetaTable
-    readonly accounts: AccountsTable
-    readonly account_periods: AccountPeriodsTable
-    readonly keys: KeysTable
-    readonly key_models: KeyModelsTable
-    readonly secrets: SecretsTable
-    readonly responses: ResponsesTable
-    readonly holds: HoldsTable
-    readonly usage: UsageTable
-    readonly rollups: RollupsTable
-    readonly prices: PricesTable
-    readonly purged_usage: PurgedUsageTable
-    readonly ledger_entries: LedgerEntriesTable
-    readonly nodes: NodesTable
-    readonly node_beats: NodeBeatsTable
-  }
+export type Tables = {
+  readonly meta: MetaTable
+  readonly accounts: AccountsTable
+  readonly account_periods: AccountPeriodsTable
+  readonly keys: KeysTable
+  readonly key_models: KeyModelsTable
+  readonly secrets: SecretsTable
+  readonly responses: ResponsesTable
+  readonly holds: HoldsTable
+  readonly usage: UsageTable
+  readonly rollups: RollupsTable
+  readonly prices: PricesTable
+  readonly purged_usage: PurgedUsageTable
+  readonly ledger_entries: LedgerEntriesTable
+  readonly nodes: NodesTable
+  readonly node_beats: NodeBeatsTable
+  readonly audit: AuditTable
+  readonly idempotency: IdempotencyTable
+  readonly alert_rules: AlertRulesTable
+  readonly alert_destinations: AlertDestinationsTable
+  readonly alerts: AlertsTable
+  readonly alert_deliveries: AlertDeliveriesTable
+  readonly people: PeopleTable
+  readonly person_sessions: PersonSessionsTable
+  readonly person_accounts: PersonAccountsTable
+  readonly verifications: VerificationsTable
+  readonly two_factors: TwoFactorsTable
+  readonly roles: RolesTable
+  readonly person_links: PersonLinksTable
+  readonly access_tokens: AccessTokensTable
+  readonly attempts: AttemptsTable
+}
 
 /** The database, or a transaction on it. */
 export type Queries = Kysely<Tables>
@@ -125,7 +139,7 @@ export type KeysTable = {
   version: Generated<number>
   /** The length of the allowlist, to sort by. */
   model_count: Generated<number>
-  /** Name and owner, a line each, and the tags, as a search compares them (fold.ts). */
+  /** Name and owner, a line each, and the tags, as a search compares them (keys/changes.ts). */
   folded_text: string
   folded_tags: string
   /** JSON: how many days before the expiry reminders are given; NULL = the usual ones. */
@@ -266,7 +280,7 @@ type LedgerEntriesTable = {
   after_nanodollars: bigint | null
   actor: string
   reason: string
-  /** JSON: where the actor made the change from (audit.ts). */
+  /** JSON: where the actor made the change from (audit/list.ts). */
   origin: string | null
 }
 
@@ -283,17 +297,6 @@ type NodesTable = {
 type NodeBeatsTable = {
   node_id: number
   beats: number
-}
-
-// The tables of the admin plane as the queries see them; admin-migration.ts creates them.
-
-type AdminTables = {
-  readonly audit: AuditTable
-  readonly idempotency: IdempotencyTable
-  readonly alert_rules: AlertRulesTable
-  readonly alert_destinations: AlertDestinationsTable
-  readonly alerts: AlertsTable
-  readonly alert_deliveries: AlertDeliveriesTable
 }
 
 /** Append only: every change that people made, and what was refused. */
@@ -378,21 +381,8 @@ export type AlertDeliveriesTable = {
   result: string | null
 }
 
-// The tables of people as the queries see them; people-migration.ts creates them.
-// The first five belong to better-auth (admin/people/): it writes their rows, and its times as ISO text, which sorts
-// by time. The others are ours: integer milliseconds since 1970, as everywhere.
-
-type PeopleTables = {
-  readonly people: PeopleTable
-  readonly person_sessions: PersonSessionsTable
-  readonly person_accounts: PersonAccountsTable
-  readonly verifications: VerificationsTable
-  readonly two_factors: TwoFactorsTable
-  readonly roles: RolesTable
-  readonly person_links: PersonLinksTable
-  readonly access_tokens: AccessTokensTable
-  readonly attempts: AttemptsTable
-}
+// The next five tables belong to better-auth (admin/people/): it writes their rows, and its times as ISO text, which
+// sorts by time.
 
 /** better-auth's user; from `role_id` on the columns are ours, and it leaves them alone. */
 export type PeopleTable = {
@@ -424,7 +414,7 @@ type PersonSessionsTable = {
   updated_at: string
 }
 
-/** How a person proves who they are: a password's hash, or an identity elsewhere (identities.ts). */
+/** How a person proves who they are: a password's hash, or an identity elsewhere (people/sign-in.ts). */
 type PersonAccountsTable = {
   id: string
   user_id: string
@@ -510,10 +500,10 @@ type AttemptsTable = {
   count: number
 }
 
-// One rule for integers on both databases, so that money is never a float and nothing else is a bigint:
-// columns named *_nanodollars are bigint, all others are numbers.
-
-/** Expects every integer as a bigint, as SQLite's worker and PostgreSQL's type parsers deliver them. */
+/**
+ * The rule for integers, on both databases: money is never a float, and nothing else is a bigint. Expects every integer
+ * as a bigint, as SQLite's worker and PostgreSQL's type parsers deliver them.
+ */
 export class IntegerPlugin implements KyselyPlugin {
   transformQuery(args: PluginTransformQueryArgs): RootOperationNode {
     return args.node

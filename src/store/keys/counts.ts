@@ -1,5 +1,5 @@
-// How many keys there are of each kind, for the figures above the list. Reads every account once, so callers that show
-// them often keep them for a moment.
+// How many keys there are of each kind, for the figures above the list, and what their budgets add up to. Reads every
+// account once, so callers that show them often keep them for a moment.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { NANO_PER_USD, type Nanodollars } from '../../core/money.ts'
 import type { Store } from '../database/store.ts'

@@ -1,4 +1,4 @@
-// Reads keys: one by id, name or secret, or many. key-changes.ts creates and changes them.
+// Reads keys: one by id, name or secret, or many, and their JSON form. changes.ts creates and changes them.
 import { sql, type Selectable } from 'kysely'
 import type { Endpoint } from '../../core/endpoints.ts'
 import type { KeyMode } from '../../core/limits.ts'
@@ -44,7 +44,7 @@ type KeyOfSecret = {
 
 /** By id, or by the name of a key that is not revoked. Throws unknown_key. */
 export async function findKey(store: Store, idOrName: string): Promise<Key> {
-  // No name looks like an id (key-settings.ts), so at most one row matches.
+  // No name looks like an id (accounts/settings.ts), so at most one row matches.
   const row = await selectWithModels(store)
     .where((column) =>
       column.or([
@@ -180,7 +180,7 @@ function selectWithModels(store: Store) {
   return selectKeys(store).select([LAST_USED_AT, models.as('models')])
 }
 
-/** Uses are recorded every few seconds (last-use.ts): a key with none yet may have a request in the books. */
+/** Uses are recorded every few seconds (secrets.ts): a key with none yet may have a request in the books. */
 const LAST_USED_AT = sql<number | null>`coalesce(keys.last_used_at,
   (SELECT reserved_at FROM usage WHERE key_id = keys.id ORDER BY request_id DESC LIMIT 1))`.as(
   'last_used_at',
@@ -239,10 +239,9 @@ function statusOf(row: KeyRow, now: number): KeyStatus {
   return row.expires_at !== null && row.expires_at <= now ? 'expired' : row.status
 }
 
-// The JSON forms of a key and of the frame, for the command line, the admin API, /v1/key and the audit record.
-
 export type KeyJson = ReturnType<typeof keyJson>
 
+/** For the command line, the admin API, /v1/key and the audit record. */
 export function keyJson(key: Key) {
   return {
     id: key.id,

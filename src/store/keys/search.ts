@@ -1,12 +1,12 @@
-// Searches the list of keys: filtered and sorted by the database, a page at a time, however many there are. Reads no
-// usage.
+// Searches the list of keys: filtered and sorted by the database, a page at a time, however many there are. A filter
+// becomes conditions, each with a form for every table that can decide it, so that a query reads as few tables as
+// possible, and no usage.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { KeyMode } from '../../core/limits.ts'
 import { KEY_ID_SHAPE } from '../../core/limits.ts'
 import { DAY_MS } from '../../core/units.ts'
 import { fold } from '../database/case-fold.ts'
-import { withRoom } from '../database/store.ts'
-import type { Store } from '../database/store.ts'
+import { withRoom, type Store } from '../database/store.ts'
 import { FRAME_ID } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'
 
@@ -183,9 +183,6 @@ function statePriority(now: number): RawBuilder<number> {
     WHEN ${isHigh(now)} THEN 5
     ELSE 6 END`
 }
-
-// Turns a filter of keys into conditions on tables. A condition has a form for each table that can decide it, so that a
-// query reads as few tables as possible.
 
 /** A key that was not used for this long may have been forgotten. */
 const UNUSED_MS = 90 * DAY_MS

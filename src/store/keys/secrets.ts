@@ -1,5 +1,6 @@
-// The masked secrets of keys, and when each was last used. After a rotation two secrets open a key for a while, and
-// before people end the old one they want to see that nobody calls with it any more.
+// The secrets that open a key, known by their hashes and shown masked, and when keys and secrets were last used. After a
+// rotation two secrets open a key for a while, and before people end the old one they want to see that nobody calls
+// with it any more.
 import { sql } from 'kysely'
 import { hashSecret, maskSecret } from '../../core/secret.ts'
 import { pieces } from '../../core/text.ts'
@@ -52,9 +53,6 @@ export async function findOldSecret(store: Store, keyId: string): Promise<OldSec
   return (await shownSecrets(store, [keyId])).get(keyId)?.old
 }
 
-// The rows that belong to a key: its allowlist and the hashes of its secrets. Written only inside the transaction that
-// changes the key.
-
 /** The use of secrets is recorded only while there are two; otherwise the last use of the key is the newest one's. */
 export async function newestUsedAt(
   tx: Tx,
@@ -100,15 +98,13 @@ export async function endOldSecret(tx: Tx, keyId: string, now: number): Promise<
     .execute()
 }
 
-// Records when keys and secrets were last used. The serving process writes this in batches, and it does not count as a
-// change that servers watch for.
-
 /** Times of use, by the ids of keys and by the hashes of secrets. */
 export type Used = {
   readonly keys: ReadonlyMap<string, number>
   readonly secrets: ReadonlyMap<string, number>
 }
 
+/** The serving process writes this in batches; it does not count as a change that servers watch for. */
 export async function recordUse(store: Store, { keys, secrets }: Used): Promise<void> {
   await record(store, { table: 'keys', column: 'id' }, keys)
   await record(store, { table: 'secrets', column: 'hash' }, secrets)

@@ -1,5 +1,5 @@
-// Stored people: reading them, and the single steps that changes consist of. admin/people/ decides what may be changed,
-// and by whom. Changes of people and roles take turns (changes.ts): two managers who remove each other at the same
+// Stored people and their roles: reading them, and the single steps that changes consist of. admin/people/ decides what
+// may be changed, and by whom. Changes of people and roles take turns (changes.ts): two managers who remove each other at the same
 // moment must not both succeed.
 import type { Selectable } from 'kysely'
 import { newId } from '../../core/ids.ts'
@@ -164,8 +164,7 @@ function statusOf(row: Selectable<PeopleTable>): PersonStatus {
   return row.joined_at === null ? 'invited' : 'active'
 }
 
-// Stored custom roles; the built-in ones are a table in the code.
-
+/** A custom role; the built-in ones are a table in the code. */
 type StoredRole = {
   readonly id: string
   readonly name: string

@@ -1,4 +1,5 @@
-// Keeps the hash of a person's password in the identity that better-auth looks up at sign-in.
+// What people sign in with, as better-auth keeps it, and the sessions that follow: the hash of a password, identities at
+// single sign-on providers, sessions. Anyone who manages people may end them.
 import { newId } from '../../core/ids.ts'
 import type { Store } from '../database/store.ts'
 import type { Queries, Tx } from '../database/tables.ts'
@@ -58,9 +59,7 @@ export async function isStillPassword(db: Queries, { personId, hash }: Password)
   return numUpdatedRows > 0n
 }
 
-// Identities at single sign-on providers: an issuer, a subject there, and the person they belong to here. Another issuer
-// may give the same subject to somebody else, so better-auth's name for a provider contains the issuer.
-
+/** At a single sign-on provider: a subject there, which belongs to a person here. */
 type Identity = {
   /** better-auth's name for the provider. */
   readonly providerId: string
@@ -70,6 +69,7 @@ type Identity = {
 /** How earlier releases named every provider. */
 const NAMELESS = 'oidc'
 
+/** Contains the issuer: another one may give the same subject to somebody else. */
 export function providerIdOf(issuer: string): string {
   return `${NAMELESS} ${issuer}`
 }
@@ -136,8 +136,6 @@ export async function deleteIdentities(tx: Tx, personId: string): Promise<readon
     .execute()
   return rows.map((row) => ({ providerId: row.provider_id, subject: row.account_id }))
 }
-
-// The sessions of people who are signed in. better-auth makes the rows; anyone who manages people may end them.
 
 type PersonSession = {
   readonly id: string

@@ -1,5 +1,5 @@
-// One-time links: the address carries a random token, the database its hash. Using one is one statement that succeeds
-// once, whoever else tries at the same moment.
+// What people hold instead of a password, and the database knows by its hash alone: one-time links, and personal access
+// tokens with the rights they are limited to.
 import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { newId } from '../../core/ids.ts'
@@ -91,7 +91,7 @@ function toLink(row: Selectable<PersonLinksTable>): Link {
   return { kind, personId, expiresAt, maker: { personId: madeBy, permissions } }
 }
 
-/** True for the one caller that gets to use the link. */
+/** True for the one caller that gets to use the link: one statement, which succeeds once. */
 export async function useLink(db: Queries, token: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('person_links')
@@ -102,8 +102,6 @@ export async function useLink(db: Queries, token: string, now: number): Promise<
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
-
-// Stored personal access tokens: by their hash, with the rights they are limited to.
 
 export type AccessToken = {
   readonly id: string

@@ -1,11 +1,10 @@
-// Connections to PostgreSQL: how they are opened, and why one could not be.
+// Connections to PostgreSQL: how they are opened, which servers are refused, and why one could not be reached.
 import { Kysely, PostgresDialect } from 'kysely'
 import { Pool, type PoolConfig, types } from 'pg'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { StoreError } from '../database/errors.ts'
 import { isOutage } from '../database/outage.ts'
-import { IntegerPlugin } from '../database/tables.ts'
-import type { Tables } from '../database/tables.ts'
+import { IntegerPlugin, type Tables } from '../database/tables.ts'
 import { postgresPlace } from '../database/url.ts'
 
 /** How long a transaction may be idle. */
@@ -22,10 +21,32 @@ const SETTINGS = [
   `idle_in_transaction_session_timeout=${CHANGE_PAUSE_MAX}`,
 ]
 
-export function connectPool(config: PoolConfig): {
-  readonly pool: Pool
-  readonly db: Kysely<Tables>
-} {
+type Connected = { readonly pool: Pool; readonly db: Kysely<Tables> }
+
+export function connectPool(url: string): Connected {
+  return connect({
+    ...withSettings(url),
+    application_name: 'tollgate',
+    max: 10,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 30_000,
+    // The server ends a slow statement itself; this is for a server that has fallen silent.
+    query_timeout: 35_000,
+    keepAlive: true,
+    // Statements that need no answer in between are sent together.
+    pipeline: true,
+    // Like the SQLite thread, idle connections do not keep the process alive.
+    allowExitOnIdle: true,
+    types: { getTypeParser },
+  })
+}
+
+/** Another connection to the same server, whose statements may take any length of time. */
+export function withoutTimeout({ options }: Pool): Kysely<Tables> {
+  return connect({ ...options, max: 1, query_timeout: undefined }).db
+}
+
+function connect(config: PoolConfig): Connected {
   const pool = new Pool(config)
   // A connection that breaks while idle would otherwise end the process; the next query reports it anyway.
   pool.on('error', () => {})
@@ -35,7 +56,7 @@ export function connectPool(config: PoolConfig): {
 }
 
 /** Puts the options of the URL before SETTINGS, which they would otherwise replace. */
-export function withSettings(url: string): {
+function withSettings(url: string): {
   readonly connectionString: string
   readonly options: string
 } {
@@ -62,13 +83,14 @@ export async function inspectServer(pool: Pool): Promise<void> {
 }
 
 /** int8, and numeric because it is the type of a sum of int8, become bigint as SQLite's integers do. */
-export const getTypeParser: typeof types.getTypeParser = (oid, format) => {
+const getTypeParser: typeof types.getTypeParser = (oid, format) => {
   if (oid !== types.builtins.INT8 && oid !== types.builtins.NUMERIC) {
     return types.getTypeParser(oid, format)
   }
   return (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text))
 }
 
+/** Why it could not be reached, in one line for the person who has to fix it. Passwords stay out of it. */
 export function postgresError(url: string, error: unknown): unknown {
   if (error instanceof StoreError) return error
   const { host, database, user } = postgresPlace(url)
@@ -119,14 +141,14 @@ export function postgresError(url: string, error: unknown): unknown {
 }
 
 /** A pooler shares its connections: settings made on one would be lost, or apply to somebody else. */
-export function pooled(): StoreError {
+function pooled(): StoreError {
   const message =
     'the database is behind a pooler, such as PgBouncer, that drops the settings of a connection: use the address of the server itself'
   return new StoreError('unreachable', message)
 }
 
 /** If a client named its user in such letters, the cost of its answer could not be recorded. */
-export function lettersMissing(encoding: string): StoreError {
+function lettersMissing(encoding: string): StoreError {
   const message = `the database has the encoding ${encoding}, which cannot store every character: create it with TEMPLATE template0 ENCODING 'UTF8'`
   return new StoreError('unreachable', message)
 }

@@ -1,10 +1,13 @@
-// Makes a folder and its parents, for this user alone: what Tollgate keeps there is nobody else's business. Node's
-// recursive mkdir never returns where a file system answers "no such folder" below a folder that exists, as /proc does.
+// The files of an SQLite database: made for this user alone, watched while they are open, and why one cannot be opened.
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf } from '../../core/errors.ts'
 import { sqliteCodeOf, StoreError } from '../database/errors.ts'
 
+/**
+ * Makes a folder and its parents, for this user alone: what Tollgate keeps there is nobody else's business. Node's
+ * recursive mkdir never returns where a file system answers "no such folder" below a folder that exists, as /proc does.
+ */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))
@@ -16,9 +19,52 @@ export function makeFolder(path: string): void {
   }
 }
 
+const LOOK_EVERY_MS = 1_000
+
+/**
+ * Notices when a database file is removed or replaced, as by a restore under a running server: a process that has the
+ * old one open would keep writing where nobody will ever read. The same goes for the files that SQLite keeps beside it:
+ * the newest commits are in its log, and processes find each other's locks in its index. All three must exist by now.
+ * Calls `onReplaced` once, unless the returned function is called before.
+ */
+export function watchPlace(file: string, onReplaced: (why: string) => void): () => void {
+  const opened = [file, `${file}-wal`, `${file}-shm`].map((path) => ({
+    path,
+    identity: identityOf(path),
+  }))
+  const timer = setInterval(() => {
+    const why = opened.map(whyReplaced).find((reason) => reason !== undefined)
+    if (why === undefined) return
+    clearInterval(timer)
+    onReplaced(why)
+  }, LOOK_EVERY_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+type Opened = { readonly path: string; readonly identity: string | undefined }
+
+function whyReplaced({ path, identity }: Opened): string | undefined {
+  try {
+    const found = identityOf(path)
+    if (found === identity) return undefined
+    return found === undefined ? `${path} was removed` : `${path} is another file now`
+  } catch {
+    // A folder that cannot be read for a moment says nothing about the file.
+    return undefined
+  }
+}
+
+/** Undefined when there is none. */
+function identityOf(file: string): string | undefined {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return found && `${found.dev} ${found.ino}`
+}
+
 /** SQLite's primary result codes. */
 const SQLITE = { BUSY: 5, READONLY: 8, CORRUPT: 11, FULL: 13, CANTOPEN: 14, NOTADB: 26 } as const
 
+/** Why a file could not be opened, in one line for the person who has to fix it. */
 export function sqliteError(file: string, error: unknown): unknown {
   if (error instanceof StoreError) return error
   const refuse = (code: StoreError['code'], message: string) =>
@@ -55,45 +101,4 @@ export function sqliteError(file: string, error: unknown): unknown {
     default:
       return error
   }
-}
-
-// Notices when a database file is removed or replaced, as by a restore under a running server: a process that has the
-// old one open would keep writing where nobody will ever read. The same goes for the files that SQLite keeps beside it:
-// the newest commits are in its log, and processes find each other's locks in its index.
-
-const LOOK_EVERY_MS = 1_000
-
-/** Calls `onReplaced` once, unless the returned function is called before. All three files must exist by now. */
-export function watchPlace(file: string, onReplaced: (why: string) => void): () => void {
-  const opened = [file, `${file}-wal`, `${file}-shm`].map((path) => ({
-    path,
-    identity: identityOf(path),
-  }))
-  const timer = setInterval(() => {
-    const why = opened.map(whyReplaced).find((reason) => reason !== undefined)
-    if (why === undefined) return
-    clearInterval(timer)
-    onReplaced(why)
-  }, LOOK_EVERY_MS)
-  timer.unref()
-  return () => clearInterval(timer)
-}
-
-type Opened = { readonly path: string; readonly identity: string | undefined }
-
-function whyReplaced({ path, identity }: Opened): string | undefined {
-  try {
-    const found = identityOf(path)
-    if (found === identity) return undefined
-    return found === undefined ? `${path} was removed` : `${path} is another file now`
-  } catch {
-    // A folder that cannot be read for a moment says nothing about the file.
-    return undefined
-  }
-}
-
-/** Undefined when there is none. */
-function identityOf(file: string): string | undefined {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
-  return found && `${found.dev} ${found.ino}`
 }

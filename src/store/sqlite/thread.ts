@@ -1,5 +1,5 @@
-// The serving thread's end of the SQLite worker: questions go out, answers come back in the same order.
-// While one caller has a transaction open the questions of all others wait here, first come, first served.
+// The serving thread's end of the SQLite worker: questions go out, answers come back in the same order. While one caller
+// has a transaction open the questions of all others wait here, first come, first served. Below, Kysely's view of it.
 import { Worker } from 'node:worker_threads'
 import {
   SqliteAdapter,
@@ -189,9 +189,10 @@ export class SqliteThread {
   }
 }
 
-// Kysely's view of the SQLite thread. Connections are only places to remember a transaction: there is one real
-// connection, in the worker, and SqliteThread decides whose statement reaches it.
-
+/**
+ * For Kysely. Its connections are only places to remember a transaction: there is one real connection, in the worker,
+ * and SqliteThread decides whose statement reaches it.
+ */
 export function sqliteDialect(thread: SqliteThread): Dialect {
   return {
     createAdapter: () => new ThreadAdapter(),

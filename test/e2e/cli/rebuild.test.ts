@@ -22,7 +22,11 @@ before(() => {
   for (const path of ['bin', 'scripts', 'package.json', 'package-lock.json'])
     cpSync(path, join(root, path), { recursive: true })
   symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
-  for (const entry of ['store/sqlite-worker', 'ledger/batch-worker', 'access/tokenizer-thread'])
+  for (const entry of [
+    'store/sqlite/worker',
+    'ledger/sqlite/batch-worker',
+    'access/tokenizer-thread',
+  ])
     write(`src/${entry}.ts`, 'export {}\n')
   write('src/cli/main.ts', `import('./part.ts').then(({ part }) => console.log(part))\n`)
   write('src/cli/part.ts', `export const part: string = 'first'\n`)
