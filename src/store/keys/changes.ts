@@ -313,7 +313,7 @@ type ModelChange = {
   readonly removeModels: readonly string[]
 }
 
-export async function changeModels(tx: Tx, keyId: string, change: ModelChange): Promise<void> {
+async function changeModels(tx: Tx, keyId: string, change: ModelChange): Promise<void> {
   const before = new Set(change.before)
   const after = new Set(change.models ?? before)
   for (const model of change.addModels) after.add(model)
@@ -340,7 +340,7 @@ export async function changeModels(tx: Tx, keyId: string, change: ModelChange): 
   )
 }
 
-export async function addModels(tx: Tx, keyId: string, models: readonly string[]): Promise<void> {
+async function addModels(tx: Tx, keyId: string, models: readonly string[]): Promise<void> {
   const rows = models.map((model) => ({ key_id: keyId, model }))
   if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
 }

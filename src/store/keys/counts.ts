@@ -112,16 +112,16 @@ export async function readAllocated(store: Store): Promise<Nanodollars> {
   return rows[0] === undefined ? 0n : allocatedOf(rows[0])
 }
 
-export type AllocatedSums = {
+type AllocatedSums = {
   readonly whole_nanodollars: bigint | null
   readonly rest_nanodollars: bigint | null
 }
 
 /** Whole dollars and the rest separately: SQLite's sums end at 9.2 billion USD, a thousand of the largest budgets. */
-export const allocatedSums = sql`
+const allocatedSums = sql`
   sum(limit_nanodollars / ${NANO_PER_USD}) AS whole_nanodollars,
   sum(limit_nanodollars % ${NANO_PER_USD}) AS rest_nanodollars`
 
-export function allocatedOf(sums: AllocatedSums): Nanodollars {
+function allocatedOf(sums: AllocatedSums): Nanodollars {
   return (sums.whole_nanodollars ?? 0n) * NANO_PER_USD + (sums.rest_nanodollars ?? 0n)
 }

@@ -96,7 +96,7 @@ export function postgresError(url: string, error: unknown): unknown {
   const { host, database, user } = postgresPlace(url)
   const refuse = (code: StoreError['code'], message: string) =>
     new StoreError(code, message, { cause: error })
-  const code = codeOf(error)
+  const code = codeOf(error) ?? ''
   const said = messageOf(error)
   switch (code) {
     case '28P01':
@@ -127,13 +127,13 @@ export function postgresError(url: string, error: unknown): unknown {
   }
   // PgBouncer and its kin use one code for all their errors.
   if (said.includes('startup parameter')) return pooled()
-  if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) {
+  if (/^[0-9A-Z]{5}$/.test(code)) {
     // Any other error about our own statements is a fault of ours, and keeps its details.
     if (!isOutage(error)) return error
     return refuse('unreachable', `PostgreSQL at ${host} cannot serve now: ${said}`)
   }
   // Where several addresses were tried, the error has only a code.
-  const reason = said === '' ? String(code) : said
+  const reason = said === '' ? code : said
   return refuse(
     'unreachable',
     `PostgreSQL at ${host} cannot be reached (${reason}): is it running, and is the address right?`,

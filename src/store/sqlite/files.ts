@@ -69,7 +69,7 @@ export function sqliteError(file: string, error: unknown): unknown {
   if (error instanceof StoreError) return error
   const refuse = (code: StoreError['code'], message: string) =>
     new StoreError(code, `${file} ${message}`, { cause: error })
-  switch (sqliteCodeOf(error) ?? codeOf(error)) {
+  switch (sqliteCodeOf(error) ?? codeOf(error) ?? '') {
     case SQLITE.NOTADB:
     case SQLITE.CORRUPT:
       return refuse(
