@@ -1,32 +1,9 @@
 // One call of a probe, and what was seen of the answer. Throws only if no gateway has answered so far.
 import { GatewayError } from '../core/errors.ts'
-import type { Json, JsonObject } from '../core/json.ts'
-import { isObject, stringOf } from '../core/json.ts'
+import { isObject, stringOf, type Json } from '../core/json.ts'
 import { HttpClient } from '../providers/upstream/http.ts'
 import { FailureError } from './failure.ts'
-
-export type ProbeRequest = {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  /** The header that carries the key; undefined = send no key. */
-  readonly header: 'authorization' | 'x-api-key' | undefined
-  /** Sent instead of the caller's own key. */
-  readonly key?: string
-  readonly body?: JsonObject
-}
-
-export type Seen = {
-  /** Undefined if the connection broke. */
-  readonly status: number | undefined
-  readonly contentType: string | undefined
-  readonly text: string
-  /** Null if the body is not JSON. */
-  readonly json: Json
-  /** From the error object, if there is one. */
-  readonly code: string | undefined
-  readonly message: string | undefined
-  readonly requestId: string | undefined
-}
+import type { ProbeRequest, Seen } from './probe-checks.ts'
 
 export type Gateway = {
   ask(request: ProbeRequest): Promise<Seen>

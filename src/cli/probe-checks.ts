@@ -1,8 +1,6 @@
 // What a gateway must do, as a table: each line has a request, the promised answer (README.md under Endpoints,
 // docs/using.md under Which header, docs/errors.md), and a check of it. No calls are made here.
-import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, isObject, stringOf } from '../core/json.ts'
-import type { ProbeRequest, Seen } from './probe-call.ts'
+import { isArray, isObject, stringOf, type Json, type JsonObject } from '../core/json.ts'
 
 export type Check = {
   readonly name: string
@@ -296,4 +294,27 @@ function noModel(name: string, expected: string, kind: keyof Models): Skipped {
 
 function untried(name: string, expected: string, skipped: string): Skipped {
   return { name, expected, skipped }
+}
+
+export type ProbeRequest = {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** The header that carries the key; undefined = send no key. */
+  readonly header: 'authorization' | 'x-api-key' | undefined
+  /** Sent instead of the caller's own key. */
+  readonly key?: string
+  readonly body?: JsonObject
+}
+
+export type Seen = {
+  /** Undefined if the connection broke. */
+  readonly status: number | undefined
+  readonly contentType: string | undefined
+  readonly text: string
+  /** Null if the body is not JSON. */
+  readonly json: Json
+  /** From the error object, if there is one. */
+  readonly code: string | undefined
+  readonly message: string | undefined
+  readonly requestId: string | undefined
 }

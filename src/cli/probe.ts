@@ -5,10 +5,8 @@ import { Option, type Command } from 'commander'
 import { demand } from './demand.ts'
 import { FailureError, UsageError } from './failure.ts'
 import { block, printJson, printText } from './output.ts'
-import { gatewayAt } from './probe-call.ts'
-import type { Gateway, Seen } from './probe-call.ts'
-import { checksFor, LISTING, modelsIn } from './probe-checks.ts'
-import type { Check } from './probe-checks.ts'
+import { gatewayAt, type Gateway } from './probe-call.ts'
+import { checksFor, LISTING, modelsIn, type Check, type Seen } from './probe-checks.ts'
 
 type ProbeOptions = { readonly url: string; readonly json?: true }
 
