@@ -10,7 +10,6 @@ import { Tokenizer } from './access/tokenizer.ts'
 import { alertSender } from './admin/alerts/sender.ts'
 import { AlertWatch } from './admin/alerts/watch.ts'
 import { smtpMailer } from './admin/mail.ts'
-import { onDemand } from './admin/on-demand.ts'
 import type { AdminOptions } from './admin/open.ts'
 import { processFigures } from './admin/process-figures.ts'
 import type { AdminServer } from './admin/server.ts'
@@ -161,6 +160,25 @@ type AdminPlaneParts = Pick<AdminOptions, 'secret' | 'http' | 'mailer' | 'alerts
   readonly config: Config
   readonly parts: Parts
   readonly supply: Supply
+}
+
+/** Loaded on the first request to it. */
+function onDemand(open: () => Promise<AdminServer>): AdminServer {
+  let opening: Promise<AdminServer> | undefined
+  return {
+    async handle(message, response, requestId) {
+      opening ??= open()
+      const admin = await opening.catch((thrown: unknown) => {
+        // The next attempt may succeed: a database that was away may be back.
+        opening = undefined
+        throw thrown
+      })
+      await admin.handle(message, response, requestId)
+    },
+    async close() {
+      await (await opening)?.close()
+    },
+  }
 }
 
 /** With its own thread or connections: lists and reports must not keep a data-plane request waiting. */

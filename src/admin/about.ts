@@ -4,9 +4,9 @@ import type { HandlersOf } from './call.ts'
 import type { aboutRoutes } from './contract/about.ts'
 import { contract } from './contract/contract.ts'
 import { openApi } from './openapi.ts'
-import type { AdminParts } from './parts.ts'
+import type { AlertParts } from './alerts/handlers.ts'
 
-export function aboutHandlers(parts: AdminParts): HandlersOf<typeof aboutRoutes> {
+export function aboutHandlers(parts: AlertParts): HandlersOf<typeof aboutRoutes> {
   return {
     readOpenApi: async () => openApi(contract, { version: parts.version, url: parts.publicUrl }),
     about: async ({ address }) => ({

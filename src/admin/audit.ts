@@ -5,7 +5,6 @@ import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit/lis
 import type { HandlersOf } from './call.ts'
 import type { AuditEntryAnswer, AuditQuery, auditRoutes } from './contract/audit.ts'
 import type { AdminParts } from './parts.ts'
-import { readMoment } from './values.ts'
 
 const EXPORTED_MAX = 10_000
 
@@ -33,8 +32,8 @@ function filterOf({ subject_id, since, until, ...rest }: AuditQuery): AuditFilte
   return {
     ...rest,
     subjectId: subject_id,
-    since: since === undefined ? undefined : readMoment(since),
-    until: until === undefined ? undefined : readMoment(until),
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
   }
 }
 

@@ -2,7 +2,7 @@
 import type { KeySettings, Some } from '../store/accounts/settings.ts'
 import type { KeyChange } from '../store/keys/changes.ts'
 import type { KeyChangeBody, NewKeyBody } from './contract/key.ts'
-import { readAmount, readMoment } from './values.ts'
+import { readAmount } from './values.ts'
 
 type Settings = Omit<NewKeyBody, 'mode'>
 
@@ -47,6 +47,6 @@ function someSettingsOf(body: Some<Settings>): Some<KeySettings> {
     whenTight: body.when_tight,
     alertThresholds: body.alert_thresholds,
     expiryReminders: body.expiry_reminders,
-    expiresAt: typeof expires_at === 'string' ? readMoment(expires_at) : expires_at,
+    expiresAt: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at,
   }
 }

@@ -3,11 +3,11 @@
 import type { Handlers } from './call.ts'
 import { adminHandlers } from './handlers.ts'
 import { makeMetrics } from './metrics.ts'
-import type { AdminParts } from './parts.ts'
+import type { AlertParts } from './alerts/handlers.ts'
 import { openPeople, type PeopleOptions } from './people/open.ts'
 import { makeAdminServer, type AdminServer } from './server.ts'
 
-export type AdminOptions = AdminParts & PeopleOptions
+export type AdminOptions = AlertParts & PeopleOptions
 
 export function openAdmin(parts: AdminOptions): Promise<AdminServer> {
   const { identity, handlers } = openPeople(parts)

@@ -7,9 +7,7 @@ import type { Standing } from '../routing/breaker.ts'
 import { inTheNameOf, type Author, type Store } from '../store/database/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Figure } from '../telemetry/metrics.ts'
-import type { AlertSender } from './alerts/sender.ts'
 import type { Person } from './identity.ts'
-import type { Mailer } from './mail.ts'
 
 export type AdminParts = {
   readonly clock: Clock
@@ -21,10 +19,6 @@ export type AdminParts = {
   /** Where people reach the interface. */
   readonly publicUrl: string
   readonly version: string
-  /** For sample alerts, and for the secrets that sign webhooks. */
-  readonly alerts: AlertSender
-  /** Undefined: no SMTP server is configured. */
-  readonly mailer: Mailer | undefined
   /** Where programs reach the data plane. */
   baseUrl(): string
   catalog(): Catalog

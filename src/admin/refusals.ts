@@ -19,7 +19,7 @@ const RECORDED: readonly AdminErrorCode[] = [
   'version_conflict',
 ]
 
-type Refused = {
+type RefusedRequest = {
   readonly route: RouteName
   readonly params: unknown
   readonly person: Person
@@ -28,7 +28,7 @@ type Refused = {
   readonly error: AdminError
 }
 
-export async function recordRefused(store: Store, refused: Refused): Promise<void> {
+export async function recordRefused(store: Store, refused: RefusedRequest): Promise<void> {
   const { route, params, error } = refused
   if (!RECORDED.includes(error.code) || error.details.isRecorded) return
   const id: unknown = Object(params)['id']

@@ -2,12 +2,11 @@
 import { usd } from '../core/units.ts'
 import { explain, explanationJson } from '../ledger/reports/explain.ts'
 import { requestJson, searchUsage } from '../ledger/reports/usage.ts'
-import type { UsageRow } from '../ledger/rules/rows.ts'
+import type { UsageRow as LedgerRow } from '../ledger/rules/rows.ts'
 import { findKey, keyNames } from '../store/keys/keys.ts'
 import type { HandlersOf } from './call.ts'
 import type { RequestQuery, requestRoutes, RequestRow } from './contract/requests.ts'
 import type { AdminParts } from './parts.ts'
-import { readMoment } from './values.ts'
 
 export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRoutes> {
   const { store } = parts
@@ -29,8 +28,8 @@ export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRou
 
 async function listPage({ store }: AdminParts, query: RequestQuery) {
   const { key: keyId, model, outcome, before, limit } = query
-  const since = query.since === undefined ? undefined : readMoment(query.since)
-  const until = query.until === undefined ? undefined : readMoment(query.until)
+  const since = query.since === undefined ? undefined : Date.parse(query.since)
+  const until = query.until === undefined ? undefined : Date.parse(query.until)
   const page = { keyId, model, outcome, since, until, before, limit }
   const { rows, next } = await searchUsage(store, page)
   const names = await keyNames(
@@ -40,7 +39,7 @@ async function listPage({ store }: AdminParts, query: RequestQuery) {
   return { requests: rows.map((row) => rowOf(row, names)), next }
 }
 
-function rowOf(row: UsageRow, names: ReadonlyMap<string, string>): RequestRow {
+function rowOf(row: LedgerRow, names: ReadonlyMap<string, string>): RequestRow {
   return {
     id: row.requestId,
     key: row.keyId,

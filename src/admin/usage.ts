@@ -15,7 +15,6 @@ import { usageRow } from './contract/usage.ts'
 import type { Group, UsageAnswer, UsageQuery, usageRoutes, UsageRow } from './contract/usage.ts'
 import { invalidValue } from './error.ts'
 import type { AdminParts } from './parts.ts'
-import { readMoment } from './values.ts'
 
 const DEFAULT_DAYS = 30
 /** A longer time by hours has more bars than anyone reads. */
@@ -46,9 +45,9 @@ type Question = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined
 
 async function report(parts: AdminParts, query: Question): Promise<UsageAnswer> {
   const now = parts.clock.now()
-  const until = query.until === undefined ? now : readMoment(query.until)
+  const until = query.until === undefined ? now : Date.parse(query.until)
   const since =
-    query.since === undefined ? Math.max(0, until - DEFAULT_DAYS * DAY_MS) : readMoment(query.since)
+    query.since === undefined ? Math.max(0, until - DEFAULT_DAYS * DAY_MS) : Date.parse(query.since)
   if (since >= until) throw invalidValue('since', sentence('since_before_until'))
   const by = query.by.split(',') as Group[]
   if (by.includes('hour') && until - since > HOURS_MS_MAX) {

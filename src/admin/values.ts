@@ -21,10 +21,6 @@ export function refuseEmpty(body: object): void {
   throw new AdminError('invalid_value', sentence('nothing_to_change'))
 }
 
-export function readMoment(text: string): number {
-  return Date.parse(text)
-}
-
 /** The version that a change is based on: `"7"`, the ETag of the answer that showed it. */
 export function ifMatch(headers: RequestHeaders): number {
   const match = /^(?:W\/)?"?(\d{1,15})"?$/.exec(String(headers['if-match'] ?? ''))

@@ -14,7 +14,7 @@ import { adminHandlers } from '../../src/admin/handlers.ts'
 import type { Identity } from '../../src/admin/identity.ts'
 import type { Mail } from '../../src/admin/mail.ts'
 import { makeMetrics } from '../../src/admin/metrics.ts'
-import type { AdminParts } from '../../src/admin/parts.ts'
+import type { AlertParts } from '../../src/admin/alerts/handlers.ts'
 import { makeAdminServer } from '../../src/admin/server.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -55,7 +55,7 @@ export type Asked = {
 
 export type AdminDesk = AsyncDisposable & {
   readonly store: Store
-  readonly parts: AdminParts
+  readonly parts: AlertParts
   /** http://127.0.0.1:PORT */
   readonly url: string
   readonly mails: Mail[]
@@ -89,7 +89,7 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
   const mails: Mail[] = []
   const mailer = { send: async (mail: Mail) => void mails.push(mail) }
   const alerts = alertSender({ clock, http, mailer, secret: SECRET })
-  const parts: AdminParts = {
+  const parts: AlertParts = {
     ...{ mailer, alerts },
     ...{ clock, log: quiet, store, flow, version: '0.0.0' },
     publicUrl: 'https://tollgate.example.com',

@@ -26,10 +26,20 @@ import type {
   DestinationAnswer,
 } from '../contract/alerts.ts'
 import { invalidValue } from '../error.ts'
+import type { Mailer } from '../mail.ts'
 import { storeOf, type AdminParts } from '../parts.ts'
+import type { AlertSender } from './sender.ts'
 import { failureNamed } from './webhook-failure.ts'
 
-export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes> {
+/** What alerts need beside the parts that all handlers get. */
+export type AlertParts = AdminParts & {
+  /** For sample alerts, and for the secrets that sign webhooks. */
+  readonly alerts: AlertSender
+  /** Undefined: no SMTP server is configured. */
+  readonly mailer: Mailer | undefined
+}
+
+export function alertHandlers(parts: AlertParts): HandlersOf<typeof alertRoutes> {
   const { store, clock, alerts } = parts
 
   async function ruleOf(accountId: string) {
