@@ -1,6 +1,6 @@
 // Turns an error into one line on stderr that says what to do, and an exit code.
 import { CommanderError, InvalidArgumentError } from 'commander'
-import { AdminError } from '../admin/error.ts'
+import { AdminError } from '../admin/contract/errors.ts'
 import { ConfigError } from '../config/problems.ts'
 import { messageOf } from '../core/errors.ts'
 import { StoreError } from '../store/database/errors.ts'

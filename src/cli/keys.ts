@@ -1,10 +1,12 @@
 // `tollgate keys …`: external API keys, directly in the database. A running server picks up every change within 1 s.
 import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { Config } from '../config/load.ts'
 import { KEY_MODES, OVERLAP_MS, type KeyMode } from '../core/limits.ts'
+import { parseBudget } from '../core/money.ts'
 import { iso } from '../core/units.ts'
 import type { Store } from '../store/database/store.ts'
-import { readFrame } from '../store/frame.ts'
+import { readFrame, setFrame, type FrameSettings } from '../store/frame.ts'
 import {
   createKey,
   pauseKey,
@@ -16,6 +18,7 @@ import {
 } from '../store/keys/changes.ts'
 import { findKey, keyJson, listKeys, type Key } from '../store/keys/keys.ts'
 import { findOldSecret, type OldSecret } from '../store/keys/secrets.ts'
+import { keyTable, printFrame, printKey, secretText } from './accounts.ts'
 import {
   common,
   lookAtStore,
@@ -25,13 +28,21 @@ import {
   withStore,
   withStoreOrNew,
 } from './context.ts'
-import { demand } from './demand.ts'
 import { argument, UsageError } from './failure.ts'
-import { settingsOf, settingsOptions, type SettingsOptions } from './key-options.ts'
-import { keyTable, secretText } from './key-text.ts'
-import { BUDGET_RANGE, fromNone, readBudget, readDuration, readList } from './options.ts'
+import {
+  BUDGET_RANGE,
+  demand,
+  fromNone,
+  periodOption,
+  readBudget,
+  readDuration,
+  readList,
+  settingsOf,
+  settingsOptions,
+  type SettingsOptions,
+  weekStartOption,
+} from './options.ts'
 import { moment, printJson, printNote, printText } from './output.ts'
-import { printKey } from './print-account.ts'
 
 const KEY = ['<KEY>', 'id or name'] as const
 const BUDGET = `what it may spend in a period, ${BUDGET_RANGE}, or none`
@@ -280,3 +291,56 @@ function printSecret(
   else if (isAlone) printText(secret)
   else printText(secretText(headline, { key, secret }, store.clock.now()))
 }
+
+// `tollgate frame …`: the budget frame above all keys.
+
+export function addFrame(program: Command): void {
+  const frame = program
+    .command('frame')
+    .description(
+      'Show or set the budget frame that limits all keys together, on top of their own budgets.',
+    )
+    .usage('COMMAND [options]')
+  common(frame.command('show'))
+    .description('Show what the frame allows and what is left of it.')
+    .action(async (options: CommonOptions) => {
+      await lookAtStore(readPlace(options), async (store) => {
+        await printFrame(store, await readFrame(store), options)
+      })
+    })
+  common(frame.command('set'))
+    .description(
+      'Change the frame. Options you leave out stay as they are, and what is spent stays spent until the period ends.',
+    )
+    .option(
+      '--budget <usd>',
+      `what all keys together may spend in a period, ${BUDGET_RANGE}`,
+      argument(parseBudget),
+    )
+    .addOption(periodOption('when it resets'))
+    .option('--timezone <zone>', 'the time zone in which periods begin')
+    .addOption(weekStartOption())
+    .option('--reason <text>', 'why, for the record')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ tollgate frame set --budget 2500 --period month --timezone Europe/Berlin',
+    )
+    .action(async (options: FrameOptions & CommonOptions) => {
+      const { budget, period, timezone, weekStart, reason } = options
+      const change = { limitNanodollars: budget, period, timezone, weekStart }
+      if (Object.values(change).every((value) => value === undefined)) {
+        throw new UsageError('nothing to change: name a setting, such as --budget 2500')
+      }
+      await withStoreOrNew(readPlace(options), async (store) => {
+        const frame = await setFrame(store, { ...change, reason })
+        if (frame.remainingNanodollars === 0n) {
+          printNote('nothing is left of the frame, so every call that costs anything is refused')
+        }
+        await printFrame(store, frame, options)
+      })
+    })
+}
+
+type FrameOptions = { readonly budget?: bigint; readonly reason?: string } & Partial<
+  Omit<FrameSettings, 'limitNanodollars'>
+>

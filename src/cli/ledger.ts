@@ -23,11 +23,11 @@ import type { Store } from '../store/database/store.ts'
 import { FRAME_ID } from '../store/database/tables.ts'
 import { readFrame } from '../store/frame.ts'
 import { findKey } from '../store/keys/keys.ts'
+import { printFrame, printKey } from './accounts.ts'
 import { common, lookAtStore, readPlace, type CommonOptions, withStore } from './context.ts'
-import { demand } from './demand.ts'
 import { argument } from './failure.ts'
+import { demand } from './options.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'
-import { printFrame, printKey } from './print-account.ts'
 
 export function addLedger(program: Command): void {
   const ledger = program

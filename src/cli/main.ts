@@ -22,7 +22,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
   frame: {
     summary: 'show or set the budget frame above all keys',
-    load: async () => (await import('./frame.ts')).addFrame,
+    load: async () => (await import('./keys.ts')).addFrame,
   },
   users: {
     summary: 'invite, list, block and change the people who administer this gateway',
@@ -34,7 +34,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
   explain: {
     summary: 'show why a request cost what it cost',
-    load: async () => (await import('./explain.ts')).addExplain,
+    load: async () => (await import('./usage.ts')).addExplain,
   },
   models: {
     summary: 'list the models with prices, limits and what is unavailable',

@@ -1,8 +1,15 @@
 // Readers of option values: each throws a sentence on what to write instead. `none` stays a word here, because the
 // option parser treats null as an option without a value.
+import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
+import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
+import { WHEN_TIGHT } from '../core/limits.ts'
 import { BUDGET_MAX, formatUsd, parseBudget } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
 import { momentOf, parseDuration } from '../core/units.ts'
+import type { KeySettings, Some } from '../store/accounts/settings.ts'
+import { argument, UsageError } from './failure.ts'
 
 /** `a,b,c`, with or without spaces; a repeated option adds to the list. */
 export function readList(text: string, before: readonly string[] = []): readonly string[] {
@@ -10,7 +17,7 @@ export function readList(text: string, before: readonly string[] = []): readonly
   return [...before, ...names.filter((each) => each !== '')]
 }
 
-export type OrNone<Value> = Value | 'none'
+type OrNone<Value> = Value | 'none'
 
 export function fromNone<Value>(value: OrNone<Value> | undefined): Value | null | undefined {
   return value === 'none' ? null : value
@@ -70,7 +77,7 @@ export function readPast(text: string): (now: number) => number {
 }
 
 /** For options that may be repeated. */
-export function collect(text: string, before: readonly string[] | undefined): readonly string[] {
+function collect(text: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), text]
 }
 
@@ -78,4 +85,101 @@ export function collect(text: string, before: readonly string[] | undefined): re
 function isDay(day: string): boolean {
   const moment = Date.parse(day)
   return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(day)
+}
+
+// The options of `keys create` and `keys update`, and the store's names for them.
+
+export type SettingsOptions = {
+  readonly name?: string
+  readonly models?: readonly string[]
+  readonly budget?: OrNone<bigint>
+  readonly period?: KeySettings['period']
+  readonly timezone?: string
+  readonly weekStart?: KeySettings['weekStart']
+  readonly rpm?: OrNone<number>
+  readonly tpm?: OrNone<number>
+  readonly concurrency?: OrNone<number>
+  readonly permissions?: readonly string[]
+  readonly environment?: string
+  readonly owner?: string
+  readonly description?: string
+  readonly tag?: readonly string[]
+  readonly expires?: OrNone<number>
+  readonly whenTight?: KeySettings['whenTight']
+}
+
+/** All but name, models and budget, which only `create` requires. A changed key has no defaults. */
+export function settingsOptions(command: Command, key: 'new' | 'changed'): Command {
+  const unless = (value: string): string => (key === 'new' ? ` (default: ${value})` : '')
+  const permissions = `the endpoints it may call${unless('all')}: ${ENDPOINTS.join(', ')}`
+  return command
+    .addOption(periodOption(`when the budget resets${unless('month')}`))
+    .option('--timezone <zone>', `the time zone in which periods begin${unless("the frame's")}`)
+    .addOption(weekStartOption())
+    .option('--rpm <n>', 'requests per minute, or none', argument(readCount))
+    .option('--tpm <n>', 'tokens per minute, or none', argument(readCount))
+    .option('--concurrency <n>', 'concurrent requests, or none', argument(readCount))
+    .option('--permissions <a,b>', permissions, readList)
+    .option('--environment <label>', 'such as production or test')
+    .option('--owner <text>', 'who is responsible for it')
+    .option('--description <text>', 'what it is for')
+    .option('--tag <tag>', 'a label; may be repeated', collect)
+    .option(
+      '--expires <date>',
+      'when it stops working, such as 2027-01-31, or none',
+      argument(readMoment),
+    )
+    .addOption(
+      new Option(
+        '--when-tight <policy>',
+        `near the end of the budget, cap the output or refuse the call${unless('cap')}`,
+      ).choices(WHEN_TIGHT),
+    )
+}
+
+export function periodOption(description: string): Option {
+  return new Option('--period <period>', description).choices(PERIODS)
+}
+
+export function weekStartOption(): Option {
+  return new Option('--week-start <day>', 'the first day of a week').choices(WEEK_STARTS)
+}
+
+/** Only renames; the store checks the values. */
+export function settingsOf(options: SettingsOptions): Some<KeySettings> {
+  return {
+    name: options.name,
+    models: options.models,
+    limitNanodollars: fromNone(options.budget),
+    period: options.period,
+    timezone: options.timezone,
+    weekStart: options.weekStart,
+    rpm: fromNone(options.rpm),
+    tpm: fromNone(options.tpm),
+    concurrency: fromNone(options.concurrency),
+    permissions: options.permissions as readonly Endpoint[] | undefined,
+    environment: options.environment,
+    owner: options.owner,
+    description: options.description,
+    tags: options.tag,
+    expiresAt: fromNone(options.expires),
+    whenTight: options.whenTight,
+  }
+}
+
+// Required options. Commander would name only the first missing one, and before a mistyped option that may be that very
+// one; here all are named, once everything else about the options is right.
+
+export function demand(command: Command, options: readonly Option[]): Command {
+  for (const option of options) {
+    option.description += ' (required)'
+    command.addOption(option)
+  }
+  return command.hook('preAction', () => {
+    const missing = options.filter(
+      (option) => command.getOptionValue(option.attributeName()) === undefined,
+    )
+    if (missing.length === 0) return
+    throw new UsageError(`missing: ${missing.map(({ flags }) => flags).join(', ')}`)
+  })
 }

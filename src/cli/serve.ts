@@ -1,20 +1,27 @@
 // `tollgate serve`: the gateway as a process. After a signal it exits with 0 once running answers are finished; a later
 // second signal ends it at once.
+import { realpathSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
+import { hasPeopleManager } from '../admin/people/roles.ts'
 import { warnLeftOut } from '../config/catalog-of.ts'
-import { loadConfig } from '../config/load.ts'
+import { adminUrlOf, loadConfig, type Config } from '../config/load.ts'
 import { secretOf } from '../config/secret.ts'
+import type { ConfigSource } from '../config/source.ts'
 import { systemClock } from '../core/clock.ts'
+import type { Store } from '../store/database/store.ts'
+import { hasKeys } from '../store/keys/keys.ts'
+import { hasPeople } from '../store/people/people.ts'
 import { jsonLog, terminalLog } from '../telemetry/log.ts'
-import { common, sourceOf, type CommonOptions } from './context.ts'
+import { common, sourceOf, type CommonOptions, withStore } from './context.ts'
 import { exitCodeOf, FailureError, report } from './failure.ts'
-import { greet } from './greet.ts'
 import { catalogFor } from './models.ts'
-import { onEndSignal } from './signals.ts'
+import { printHint } from './output.ts'
 import {
   figuresOfWorkers,
   isWorker,
+  onEndSignal,
   supervisedConfig,
   superviseWorkers,
   tellFigures,
@@ -139,5 +146,91 @@ async function listenFailure(error: unknown): Promise<unknown> {
       return refuse(`${host} is not an address of this machine: choose another with ${hostSetting}`)
     default:
       return error.cause
+  }
+}
+
+// What a person at a terminal needs to know once the gateway serves: its address, how to become the first
+// administrator, and how to make the first call.
+
+type Started = { readonly config: Config; readonly source: ConfigSource }
+
+export async function greet({ config, source }: Started, url: string): Promise<void> {
+  printHint(`Tollgate is listening on ${url}`)
+  const { setupUrl, hasManager, isKeyless } = await withStore(config, async (store) => ({
+    setupUrl: await makeSetupUrl(store, adminUrlOf(config, url)),
+    hasManager: await hasPeopleManager(store.db),
+    isKeyless: !(await hasKeys(store)),
+  }))
+  const { folder, env } = source
+  const command = ownCommand({ program: process.argv[1] ?? '', folder, path: env['PATH'] })
+  const file = source.options?.config
+  const withFile = file === undefined ? '' : ` --config ${JSON.stringify(file)}`
+  if (setupUrl !== undefined) {
+    printHint(`
+There is no administrator yet. Open this link to become the first one; it works once, for 24 hours:
+
+  ${setupUrl}
+`)
+  } else if (!hasManager) {
+    printHint(`
+There is no administrator yet. Add one from another terminal, ${whereToPaste(source)}:
+
+  ${command} users create${withFile} --email ADDRESS --role Administrator
+`)
+  }
+  if (isKeyless) {
+    printHint(`
+There is no key yet. Create one in the interface, or paste this in another terminal, ${whereToPaste(source)}:
+
+  export TOLLGATE_API_KEY=$(${command} keys create${withFile} --name demo --models sandbox-chat --budget 1 --secret-only)
+  curl ${url}/v1/chat/completions -H "Authorization: Bearer $TOLLGATE_API_KEY" -H "content-type: application/json" \\
+    -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'
+`)
+  }
+}
+
+/** Commands in another terminal need the same file and variables to find the same database. */
+function whereToPaste({ env }: ConfigSource): string {
+  const variables = ['TOLLGATE_CONFIG', 'TOLLGATE_DATABASE'].filter((name) => env[name])
+  if (variables.length === 0) return 'in this folder'
+  return `in this folder, with the same ${variables.join(' and ')}`
+}
+
+/** Where the first administrator sets a password; undefined once there are people. */
+async function makeSetupUrl(store: Store, base: string): Promise<string | undefined> {
+  if (await hasPeople(store.db)) return undefined
+  const { linkUrl, makeSetupLink } = await import('../admin/people/links.ts')
+  const token = await makeSetupLink(store)
+  return token && linkUrl({ kind: 'setup', token }, base)
+}
+
+// The words that run this very program again from the folder it was started in. `npx tollgate` is not always among them:
+// where there is none to run, npx fetches whatever is registered under that name.
+
+export function ownCommand(place: {
+  readonly program: string
+  readonly folder: string
+  readonly path: string | undefined
+}): string {
+  const program = launcherOf(realPath(place.program) ?? place.program)
+  const isHere = (folder: string): boolean => realPath(join(folder, 'tollgate')) === program
+  if (isHere(join(place.folder, 'node_modules', '.bin'))) return 'npx tollgate'
+  // npm puts folders of its own on the path of what it starts; a person's shell does not have them.
+  const folders = (place.path ?? '')
+    .split(delimiter)
+    .filter((each) => !each.includes('node_modules'))
+  return folders.some(isHere) ? 'tollgate' : `node ${JSON.stringify(program)}`
+}
+
+/** The launcher, also where the built program was started without it: it runs under any Node. */
+function launcherOf(program: string): string {
+  return realPath(join(dirname(program), '..', 'bin', 'tollgate.mjs')) ?? program
+}
+
+function realPath(file: string): string | undefined {
+  try {
+    return realpathSync(file)
+  } catch {
+    return undefined
   }
 }

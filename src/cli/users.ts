@@ -2,13 +2,12 @@
 // server is running or not. Whoever can run it is the operator of the machine and holds every right.
 import { text as readAll } from 'node:stream/consumers'
 import { Option, type Command } from 'commander'
-import type { PersonAnswer } from '../admin/contract/people.ts'
+import { invalidValue } from '../admin/contract/errors.ts'
+import type { PersonAnswer, SentLink } from '../admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX, personName } from '../admin/contract/sign-in.ts'
-import { invalidValue } from '../admin/error.ts'
-import { smtpMailer } from '../admin/mail.ts'
-import { operatorDesk } from '../admin/people/desk.ts'
-import { invitePerson, makePersonLink, type Invitation } from '../admin/people/links.ts'
-import { hashPassword, passwordProblem } from '../admin/people/password.ts'
+import { hashPassword, passwordProblem } from '../admin/people/credentials.ts'
+import { smtpMailer } from '../admin/people/email.ts'
+import { invitePerson, makePersonLink, sendLink, type Invitation } from '../admin/people/links.ts'
 import {
   addPerson,
   answerPeople,
@@ -21,7 +20,7 @@ import {
   unblockPerson,
   unlinkPerson,
 } from '../admin/people/people.ts'
-import { sendLink } from '../admin/people/send-link.ts'
+import { operatorDesk } from '../admin/people/roles.ts'
 import { adminUrlOf, type Config } from '../config/load.ts'
 import { urlOf } from '../core/text.ts'
 import type { Store } from '../store/database/store.ts'
@@ -34,10 +33,19 @@ import {
   withStore,
   withStoreOrNew,
 } from './context.ts'
-import { demand } from './demand.ts'
 import { argument } from './failure.ts'
-import { printJson, printNote, printText, printWarning } from './output.ts'
-import { linkText, peopleTable, personBlock } from './user-text.ts'
+import { demand } from './options.ts'
+import {
+  block,
+  bold,
+  moment,
+  printJson,
+  printNote,
+  printText,
+  printWarning,
+  relativeTime,
+  table,
+} from './output.ts'
 
 const PERSON = ['<PERSON>', 'e-mail address or id'] as const
 
@@ -247,4 +255,48 @@ async function readPassword(email: string): Promise<string> {
   const problem = passwordProblem(password, email)
   if (problem !== undefined) throw invalidValue('password', problem)
   return hashPassword(password)
+}
+
+// People and their links as text for a terminal.
+
+export function peopleTable(people: readonly PersonAnswer[], now: number): string {
+  if (people.length === 0) {
+    return 'There is nobody yet: `tollgate users create --email ADDRESS --role Administrator` adds the first one.'
+  }
+  return table(
+    [
+      { title: 'E-MAIL', of: ({ email }) => email },
+      { title: 'NAME', of: ({ name }) => name || '-' },
+      { title: 'ROLE', of: ({ role }) => role.name },
+      { title: 'STATUS', of: ({ status }) => status },
+      { title: 'CODES', of: ({ two_factor }) => (two_factor ? 'yes' : 'no') },
+      { title: 'LAST SEEN', of: ({ last_seen_at }) => seen(last_seen_at, now) },
+    ],
+    people,
+  )
+}
+
+export function personBlock(person: PersonAnswer, now: number): string {
+  const pairs = [
+    ['id', person.id],
+    ['name', person.name || '-'],
+    ['role', person.role.name],
+    ['status', person.status],
+    ['codes', person.two_factor ? 'yes' : 'no'],
+    ['single sign-on', person.has_identity ? 'linked' : 'not linked'],
+    ['added', moment(Date.parse(person.created_at), now)],
+    ['last seen', seen(person.last_seen_at, now)],
+  ] as const
+  return `${bold(person.email)}\n${block(pairs)}`
+}
+
+export function linkText(person: PersonAnswer, { url, expires_at }: SentLink, now: number): string {
+  const until = moment(Date.parse(expires_at), now)
+  if (url === null)
+    return `${personBlock(person, now)}\n\nA link was mailed; it works until ${until}.`
+  return `${personBlock(person, now)}\n\nPass this link on. It works once, until ${until}:\n\n  ${url}`
+}
+
+function seen(at: string | null, now: number): string {
+  return at === null ? 'never' : relativeTime(Date.parse(at), now)
 }

@@ -2,16 +2,15 @@
 // permission. Run by test/contract/admin.test.ts on both databases.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-
 import { contract } from '../../src/admin/contract/contract.ts'
-import { keyChange, newKey } from '../../src/admin/contract/key.ts'
+import { keyChange, newKey } from '../../src/admin/contract/keys.ts'
 import {
   BUILT_IN_ROLES,
   PERMISSIONS,
   type Permission,
 } from '../../src/admin/contract/permissions.ts'
 import type { Route } from '../../src/admin/contract/route.ts'
-import { adminHandlers } from '../../src/admin/handlers.ts'
+import { adminHandlers } from '../../src/admin/open.ts'
 import { openAdminDesk, type AdminDesk } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 

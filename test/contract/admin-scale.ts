@@ -3,15 +3,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { CompiledQuery, type RootOperationNode } from 'kysely'
-import { KEY_STATES, type KeyRow } from '../../src/admin/contract/key.ts'
 import {
   KEY_CONCERNS,
   KEY_SORTS,
+  KEY_STATES,
   type KeyPage,
   type KeyQuery,
+  type KeyRow,
 } from '../../src/admin/contract/keys.ts'
-import { KeyList } from '../../src/admin/key-list.ts'
-import { makeMetrics } from '../../src/admin/metrics.ts'
+import { makeMetrics } from '../../src/admin/http/metrics.ts'
+import { KeyList } from '../../src/admin/keys/list.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
 import { reportFromRollups, type UsageGroup } from '../../src/ledger/reports/rollups.ts'

@@ -2,12 +2,15 @@
 // on attempts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { AdminError } from '../../src/admin/contract/errors.ts'
 import type { Permission } from '../../src/admin/contract/permissions.ts'
-import { AdminError } from '../../src/admin/error.ts'
-import { operatorDesk, type Desk } from '../../src/admin/people/desk.ts'
-import { limitTries, signInTries, takeTriesBack } from '../../src/admin/people/limits.ts'
+import {
+  hashPassword,
+  limitTries,
+  signInTries,
+  takeTriesBack,
+} from '../../src/admin/people/credentials.ts'
 import { makePersonLink, makeSetupLink, useOpenLink } from '../../src/admin/people/links.ts'
-import { hashPassword } from '../../src/admin/people/password.ts'
 import {
   addPerson,
   answerPeople,
@@ -20,7 +23,14 @@ import {
   unblockPerson,
   unlinkPerson,
 } from '../../src/admin/people/people.ts'
-import { answerRoles, changeRole, createRole, removeRole } from '../../src/admin/people/roles.ts'
+import {
+  answerRoles,
+  changeRole,
+  createRole,
+  operatorDesk,
+  removeRole,
+  type Desk,
+} from '../../src/admin/people/roles.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import { listAudit } from '../../src/store/audit/list.ts'

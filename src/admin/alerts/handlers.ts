@@ -18,18 +18,18 @@ import { readAlertRules, setFrameThresholds } from '../../store/alerts/rules.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { updateKey } from '../../store/keys/changes.ts'
 import { findKey } from '../../store/keys/keys.ts'
-import type { HandlersOf } from '../call.ts'
 import type {
   AlertAnswer,
   alertRoutes,
   DeliveryAnswer,
   DestinationAnswer,
 } from '../contract/alerts.ts'
-import { invalidValue } from '../error.ts'
-import type { Mailer } from '../mail.ts'
-import { storeOf, type AdminParts } from '../parts.ts'
+import { invalidValue } from '../contract/errors.ts'
+import type { HandlersOf } from '../http/call.ts'
+import { storeOf, type AdminParts } from '../http/call.ts'
+import type { Mailer } from '../people/email.ts'
 import type { AlertSender } from './sender.ts'
-import { failureNamed } from './webhook-failure.ts'
+import { failureNamed } from './sender.ts'
 
 /** What alerts need beside the parts that all handlers get. */
 export type AlertParts = AdminParts & {

@@ -1,15 +1,16 @@
 // One attempt to deliver an alert: a signed webhook or a mail. Retries are decided elsewhere.
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
-import { SENTENCES } from '../../core/sentences.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { formatUsd } from '../../core/money.ts'
+import { sentence, sentenceAmong, SENTENCES, type Sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
+import { METADATA_CODE } from '../../providers/upstream/addresses.ts'
 import type { HttpCall, HttpClient } from '../../providers/upstream/http.ts'
-import type { Alert } from '../../store/alerts/alerts.ts'
+import type { Alert, BudgetAlert, ExpiryAlert, RefusedAlert } from '../../store/alerts/alerts.ts'
 import type { Destination } from '../../store/alerts/destinations.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
-import type { Mailer } from '../mail.ts'
-import { letterOf } from './letter.ts'
-import { webhookFailure } from './webhook-failure.ts'
+import type { Mailer } from '../people/email.ts'
 
 export type AlertSender = {
   /** Returns the receiver's answer in brief. Throws if it did not accept the alert. */
@@ -121,4 +122,137 @@ function alertJson(alert: Alert) {
 /** Slack and Mattermost show this text. Unescaped, a name in <…> could notify a whole channel or become a link. */
 function inChat(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+// An alert in words, in full sentences for readers who see nothing else: in a mail, and as the `text` of a webhook.
+
+type Letter = { readonly subject: string; readonly text: string }
+
+function letterOf(alert: Alert): Letter {
+  switch (alert.kind) {
+    case 'budget':
+      return {
+        subject: `${payerOf(alert)} has spent ${alert.threshold} % of its budget`,
+        text: spendingText(alert),
+      }
+    case 'refused':
+      return {
+        subject: `${payerOf(alert)} refuses calls because of its budget`,
+        text: `${refusedText(alert)} ${spendingText(alert)}`,
+      }
+    case 'expiry':
+      return expiryLetter(alert)
+  }
+}
+
+function refusedText(alert: RefusedAlert): string {
+  const { requiredNanodollars: required, limitNanodollars: limit, spentNanodollars: spent } = alert
+  if (required === null) {
+    return 'What is left of the budget does not cover some calls, which are refused.'
+  }
+  // A lowered limit may be below what is spent.
+  const left = formatUsd(limit > spent ? limit - spent : 0n)
+  return `A call that could cost ${formatUsd(required)} USD was refused, because ${left} USD is left.`
+}
+
+function spendingText(alert: BudgetAlert | RefusedAlert): string {
+  const { spentNanodollars: spent, limitNanodollars: limit, resetsAt } = alert
+  const until =
+    resetsAt === null ? '' : ` The budget resets on ${new Date(resetsAt).toUTCString()}.`
+  return `${payerOf(alert)} has spent ${formatUsd(spent)} of ${formatUsd(limit)} USD.${until}`
+}
+
+function payerOf(alert: Alert): string {
+  return alert.accountId === FRAME_ID ? 'The frame above all keys' : nameOf(alert)
+}
+
+function expiryLetter(alert: ExpiryAlert): Letter {
+  const { daysBefore, expiresAt } = alert
+  const what = nameOf(alert)
+  const within = daysBefore === 1 ? 'within a day' : `within ${daysBefore} days`
+  return {
+    subject: `${what} expires ${within}`,
+    text: `${what} stops working on ${new Date(expiresAt).toUTCString()}. Give it a later expiry if it is still needed.`,
+  }
+}
+
+/** Key names are free text: in a subject they must stay on one line. */
+function nameOf({ accountName, accountId }: Alert): string {
+  return `The key "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
+}
+
+// Why a webhook did not arrive, in words for the person who set its address. The HTTP client's errors speak of
+// providers, which are not involved here.
+
+export function webhookFailure(thrown: unknown, { hostname: host }: URL): Sentence {
+  const causes = causesOf(thrown)
+  const code = causes.map(codeOf).find((each) => each !== undefined)
+  const known = code === undefined ? undefined : REASONS[code]
+  if (known !== undefined) return sentence(known, { host })
+  if (code !== undefined && /CERT|TLS|SSL|SELF_SIGNED/.test(code)) {
+    return sentence('webhook_certificate', { host, code })
+  }
+  const isLate = causes.some((each) => each instanceof GatewayError && isTimeout(each))
+  if (isLate) return sentence('webhook_late', { host })
+  const why = code ?? causes.findLast((each) => !(each instanceof GatewayError))?.message
+  return why === undefined
+    ? sentence('webhook_failed', { host })
+    : sentence('webhook_failed_because', { host, why })
+}
+
+const REASONS: Readonly<Record<string, HostSentence>> = {
+  ENOTFOUND: 'webhook_no_host',
+  EAI_AGAIN: 'webhook_no_lookup',
+  ECONNREFUSED: 'webhook_refused',
+  ECONNRESET: 'webhook_broken_off',
+  EPIPE: 'webhook_broken_off',
+  UND_ERR_SOCKET: 'webhook_broken_off',
+  EHOSTUNREACH: 'webhook_no_way',
+  ENETUNREACH: 'webhook_no_way',
+  UND_ERR_CONNECT_TIMEOUT: 'webhook_no_connection',
+  UND_ERR_HEADERS_TIMEOUT: 'webhook_no_answer',
+  [METADATA_CODE]: 'webhook_metadata',
+}
+
+type HostSentence =
+  | 'webhook_no_host'
+  | 'webhook_no_lookup'
+  | 'webhook_refused'
+  | 'webhook_broken_off'
+  | 'webhook_no_way'
+  | 'webhook_no_connection'
+  | 'webhook_no_answer'
+  | 'webhook_metadata'
+
+/** The failure by name, for readers of other languages; undefined for a success, or a failure reported by others. */
+export function failureNamed(result: string): Sentence | undefined {
+  return sentenceAmong(FAILURES, result)
+}
+
+const FAILURES = [
+  ...new Set(Object.values(REASONS)),
+  'webhook_certificate',
+  'webhook_late',
+  'webhook_failed_because',
+  'webhook_failed',
+  'no_smtp',
+  'destination_off',
+  'destination_removed',
+] as const
+
+function isTimeout({ code }: GatewayError): boolean {
+  return code === 'provider_timeout'
+}
+
+/** The error and its chain of causes. */
+function causesOf(thrown: unknown): readonly Error[] {
+  const causes: Error[] = []
+  for (let each = thrown; each instanceof Error; each = each.cause) causes.push(each)
+  return causes
+}
+
+/** The system's error code: those of GatewayErrors mean something else. */
+function codeOf(error: Error): string | undefined {
+  if (error instanceof GatewayError || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
 }

@@ -6,12 +6,11 @@ import { frameRoutes } from './frame.ts'
 import { keyRoutes } from './keys.ts'
 import { modelRoutes } from './models.ts'
 import { peopleRoutes } from './people.ts'
-import { playgroundRoutes } from './playground.ts'
 import { profileRoutes } from './profile.ts'
-import { requestRoutes } from './requests.ts'
 import type { RouteTable } from './route.ts'
 import { signInRoutes } from './sign-in.ts'
-import { usageRoutes } from './usage.ts'
+import { playgroundRoutes } from './trial.ts'
+import { requestRoutes, usageRoutes } from './usage.ts'
 
 export const contract = {
   ...aboutRoutes,

@@ -1,6 +1,7 @@
 // Everything the admin API can answer instead of a result: one envelope, one closed list of codes.
 import { z } from 'zod'
-
+import type { Sentence } from '../../core/sentences.ts'
+import type { Permission } from './permissions.ts'
 import { moment } from './values.ts'
 
 export const ADMIN_ERRORS = {
@@ -83,3 +84,43 @@ export const adminError = z.object({
 
 export type AdminErrorJson = z.output<typeof adminError>
 export type Conflict = z.output<typeof conflict>
+
+// An error that ends a request to the admin API: a code from the contract's list, and a sentence for the reader.
+
+/** What is wrong with one field. */
+type Problem = { readonly field: string; readonly sentence: Sentence }
+
+type AdminErrorDetails = {
+  /** The field at fault, as the caller spelled it. */
+  readonly field?: string
+  readonly problems?: readonly Problem[]
+  readonly permission?: Permission
+  readonly conflict?: Conflict
+  readonly retryAfterSeconds?: number
+  /** Already in the audit record, in better words than the server has. */
+  readonly isRecorded?: true
+  /** For the log only. */
+  readonly cause?: unknown
+}
+
+export class AdminError extends Error {
+  override readonly name = 'AdminError'
+  readonly code: AdminErrorCode
+  readonly sentence: Sentence
+  readonly details: AdminErrorDetails
+
+  constructor(code: AdminErrorCode, why: Sentence, details: AdminErrorDetails = {}) {
+    super(why.text, { cause: details.cause })
+    this.code = code
+    this.sentence = why
+    this.details = details
+  }
+
+  get status(): number {
+    return ADMIN_ERRORS[this.code]
+  }
+}
+
+export function invalidValue(field: string, why: Sentence): AdminError {
+  return new AdminError('invalid_value', why, { field })
+}

@@ -15,11 +15,10 @@ import { countIdentities, identityText } from '../../store/people/sign-in.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { API_PREFIX } from '../contract/route.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
-import { ACCOUNT, PERSON, SESSION, TWO_FACTOR, VERIFICATION } from './columns.ts'
+import { hashPassword, verifyPassword } from './credentials.ts'
 import type { OidcSettings } from './identity-provider.ts'
-import { hashPassword, verifyPassword } from './password.ts'
+import { addressProblem } from './identity-provider.ts'
 import { subjectOf } from './people.ts'
-import { addressProblem } from './provider-profile.ts'
 
 export type SignInOptions = {
   readonly store: Store
@@ -233,4 +232,61 @@ async function recordComing(
 
 function derivedSecret(secret: string): string {
   return Buffer.from(hkdfSync('sha256', secret, '', 'tollgate people', 32)).toString('base64')
+}
+
+// Tollgate's names for better-auth's tables and columns (store/database/tables.ts).
+
+const PERSON = {
+  modelName: 'people',
+  fields: {
+    emailVerified: 'email_verified',
+    createdAt: 'created_at',
+    updatedAt: 'updated_at',
+  },
+}
+
+const SESSION = {
+  modelName: 'person_sessions',
+  fields: {
+    userId: 'user_id',
+    expiresAt: 'expires_at',
+    ipAddress: 'ip_address',
+    userAgent: 'user_agent',
+    createdAt: 'created_at',
+    updatedAt: 'updated_at',
+  },
+}
+
+const ACCOUNT = {
+  modelName: 'person_accounts',
+  fields: {
+    userId: 'user_id',
+    accountId: 'account_id',
+    providerId: 'provider_id',
+    accessToken: 'access_token',
+    refreshToken: 'refresh_token',
+    idToken: 'id_token',
+    accessTokenExpiresAt: 'access_token_expires_at',
+    refreshTokenExpiresAt: 'refresh_token_expires_at',
+    createdAt: 'created_at',
+    updatedAt: 'updated_at',
+  },
+}
+
+const VERIFICATION = {
+  modelName: 'verifications',
+  fields: { expiresAt: 'expires_at', createdAt: 'created_at', updatedAt: 'updated_at' },
+}
+
+const TWO_FACTOR = {
+  user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
+  twoFactor: {
+    modelName: 'two_factors',
+    fields: {
+      userId: 'user_id',
+      backupCodes: 'backup_codes',
+      failedVerificationCount: 'failed_verification_count',
+      lockedUntil: 'locked_until',
+    },
+  },
 }

@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-
 import { ADMIN_ERRORS } from '../contract/errors.ts'
 import { BUILT_IN_ROLES, PERMISSIONS } from '../contract/permissions.ts'
 import { TOKEN_DAYS_MAX } from '../contract/profile.ts'
 import { PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
-import { TRIES_MAX } from './limits.ts'
+import { TRIES_MAX } from './credentials.ts'
 
 const text = readFileSync('docs/people.md', 'utf8')
 

@@ -9,13 +9,13 @@ import {
   verifyProviderIdToken,
 } from 'better-auth/oauth2'
 import { createRemoteJWKSet, customFetch, decodeJwt } from 'jose'
-import { listOf, stringOf, type JsonObject } from '../../core/json.ts'
+import { listOf, parseObject, stringOf, type JsonObject } from '../../core/json.ts'
 import { withoutEndSlash } from '../../core/text.ts'
+import { readWhole } from '../../providers/upstream/answers.ts'
 import type { HttpClient } from '../../providers/upstream/http.ts'
 import { providerIdOf } from '../../store/people/sign-in.ts'
 import { describeFailure, type Log } from '../../telemetry/log.ts'
-import { askProvider } from './ask-provider.ts'
-import { readProfile } from './provider-profile.ts'
+import { email as emailSchema, personName } from '../contract/sign-in.ts'
 
 export type OidcSettings = {
   readonly issuer: string
@@ -172,4 +172,81 @@ async function loggingFailure<Result>(
     log.warn('single_sign_on_failed', { cause: describeFailure(thrown) })
     return undefined
   }
+}
+
+// Calls to the single sign-on provider. Its answers are small documents that somebody waits for in a browser, so they
+// are limited in bytes and in time.
+
+const BYTES_MAX = 1024 * 1024
+const WAIT_MS_MAX = 10_000
+const TIMEOUTS = {
+  connectMs: 5_000,
+  firstByteMs: WAIT_MS_MAX,
+  idleMs: WAIT_MS_MAX,
+  totalMs: WAIT_MS_MAX,
+}
+
+type Question = {
+  readonly url: URL
+  readonly headers?: Readonly<Record<string, string>>
+  /** Posted; without it, the document is fetched. */
+  readonly form?: URLSearchParams
+}
+
+/** The document. Throws an error that names the address and says what arrived instead. */
+async function askProvider(http: HttpClient, question: Question): Promise<JsonObject> {
+  const { url, headers = {}, form } = question
+  try {
+    const { status, body } = await http.send(
+      {
+        url,
+        headers: { accept: 'application/json', ...headers },
+        timeouts: TIMEOUTS,
+        ...(form === undefined
+          ? { method: 'GET' }
+          : { method: 'POST', body: Buffer.from(form.toString()) }),
+      },
+      new AbortController().signal,
+    )
+    const document = parseObject((await readWhole(body, BYTES_MAX)).toString())
+    if (status !== 200) throw new Error(`it answered ${status}${errorIn(document)}`)
+    if (document === undefined) throw new Error('it answered something that is no JSON object')
+    return document
+  } catch (cause) {
+    throw new Error(`${url.origin}${url.pathname}`, { cause })
+  }
+}
+
+/** The code that OAuth gives for a refusal, such as invalid_client. */
+function errorIn(document: JsonObject | undefined): string {
+  const code = stringOf(document?.['error'])
+  return code !== undefined && /^\w{1,60}$/.test(code) ? ` (${code})` : ''
+}
+
+// What the single sign-on provider says about a person, checked before anything here follows from it.
+
+type Profile = Readonly<Record<string, unknown>>
+
+function readProfile(profile: Profile) {
+  const name = personName.safeParse(profile['name'])
+  return {
+    email: stringOf(profile['email']),
+    emailVerified: isVerified(profile),
+    name: name.success ? name.data : '',
+  }
+}
+
+/** Why nobody may come to an account, or to a new one, by this address; undefined = they may. */
+export function addressProblem(
+  profile: Profile,
+  { trustEmail }: { readonly trustEmail: boolean },
+): string | undefined {
+  // As the provider spells it: in lower case, some letters turn into those of another address.
+  if (!emailSchema.safeParse(profile['email']).success) return 'email_not_usable'
+  return trustEmail || isVerified(profile) ? undefined : 'email_not_verified'
+}
+
+/** Some providers send the flag as text; nothing but a clear yes counts. */
+function isVerified({ email_verified: flag }: Profile): boolean {
+  return flag === true || flag === 'true'
 }

@@ -1,12 +1,13 @@
 // One-time links: who gets one, how long it works, and what using it does.
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
-import { DAY_MS } from '../../core/units.ts'
+import { DAY_MS, iso } from '../../core/units.ts'
 import { recordChange } from '../../store/audit/record.ts'
 import { changeInTurn } from '../../store/database/changes.ts'
 import { inTheNameOf, type Store } from '../../store/database/store.ts'
-import type { Tx } from '../../store/database/tables.ts'
+import type { Queries, Tx } from '../../store/database/tables.ts'
 import {
+  findPerson,
   hasPeople,
   insertPerson,
   markJoined,
@@ -17,19 +18,22 @@ import {
 import { deleteSessions, setPassword } from '../../store/people/sign-in.ts'
 import {
   deleteAccessTokens,
+  lookAtLink,
   makeLink,
   type Link,
   type LinkMaker,
   useLink,
 } from '../../store/people/tokens.ts'
-import type { PersonAnswer } from '../contract/people.ts'
+import { AdminError, invalidValue } from '../contract/errors.ts'
+import type { PersonAnswer, SentLink } from '../contract/people.ts'
+import type { Permission } from '../contract/permissions.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
-import { AdminError, invalidValue } from '../error.ts'
-import { change, type Desk } from './desk.ts'
-import { judgeLink, LINK_REFUSALS } from './judge-link.ts'
-import { hashPassword, passwordProblem } from './password.ts'
+import { refusal } from '../http/refusals.ts'
+import { hashPassword, passwordProblem } from './credentials.ts'
+import type { Mailer } from './email.ts'
+import { mailFor } from './email.ts'
 import { addPerson, manageable, refuseSelf, subjectOf, type Invited } from './people.ts'
-import { refusal } from './refuse.ts'
+import { change, listRoles, roleById, type Desk } from './roles.ts'
 
 const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
   setup: DAY_MS,
@@ -213,4 +217,78 @@ async function setOwnPassword(
     before: { name: person.name },
     after: { name },
   })
+}
+
+// Whether a one-time link still works, and the refusal that says why not.
+
+type Judged = {
+  readonly link: Link | undefined
+  readonly person: Person | undefined
+  /** Why it does not work; undefined = it works. */
+  readonly end: keyof typeof LINK_REFUSALS | undefined
+}
+
+export async function judgeLink(db: Queries, token: string, now: number): Promise<Judged> {
+  const { state, link } = await lookAtLink(db, token, now)
+  if (link === undefined) return { link, person: undefined, end: 'unknown' }
+  const id = link.personId
+  const person = id === null ? undefined : await findPerson(db, { id })
+  if (person?.status === 'blocked') return { link, person, end: 'blocked' }
+  if (state !== 'open') return { link, person, end: state }
+  if (person === undefined) {
+    const isFirst = link.kind === 'setup' && !(await hasPeople(db))
+    return { link, person, end: isFirst ? undefined : 'used' }
+  }
+  // Single sign-on may have let them in meanwhile.
+  if (link.kind === 'invitation' && person.status !== 'invited')
+    return { link, person, end: 'used' }
+  return { link, person, end: (await couldMake(db, link.maker, person)) ? undefined : 'withdrawn' }
+}
+
+/**
+ * A link may do only what its maker could do now. The maker may have seen it, so it must not outlive their rights, nor
+ * open an account that has since gained rights the maker never held.
+ */
+async function couldMake(db: Queries, maker: LinkMaker | null, person: Person): Promise<boolean> {
+  if (maker === null) return true
+  const found = await findPerson(db, { id: maker.personId })
+  if (found?.status !== 'active') return false
+  const roles = await listRoles(db)
+  const held = roleById(roles, found.roleId).permissions
+  const needed: readonly Permission[] = [
+    'people:manage',
+    ...roleById(roles, person.roleId).permissions,
+  ]
+  return needed.every((each) => held.includes(each) && maker.permissions.includes(each))
+}
+
+export const LINK_REFUSALS = {
+  used: () => new AdminError('link_used', sentence('link_used')),
+  expired: () => new AdminError('link_expired', sentence('link_expired')),
+  withdrawn: () => new AdminError('link_expired', sentence('link_withdrawn')),
+  blocked: () => new AdminError('wrong_state', sentence('account_blocked')),
+  unknown: () => new AdminError('invalid_link', sentence('link_unknown')),
+}
+
+// Gets a one-time link to its owner: by mail if that is configured and works; else the person who made it passes it on.
+
+type Sending = {
+  /** The base URL of the link. */
+  readonly base: string
+  readonly mailer: Mailer | undefined
+  readonly onMailFailed: (thrown: unknown) => void
+}
+
+export async function sendLink(link: MadeLink, sending: Sending): Promise<SentLink> {
+  const { base, mailer, onMailFailed } = sending
+  const url = linkUrl(link, base)
+  const expires_at = iso(link.expiresAt)
+  if (mailer === undefined) return { mailed: false, url, expires_at }
+  try {
+    await mailer.send(mailFor(link, url))
+    return { mailed: true, url: null, expires_at }
+  } catch (thrown) {
+    onMailFailed(thrown)
+    return { mailed: false, url, expires_at }
+  }
 }

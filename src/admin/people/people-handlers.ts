@@ -1,10 +1,10 @@
 // People and roles for those who manage them: the handlers of contract/people.ts.
 import { describeError } from '../../telemetry/log.ts'
-import type { Call, HandlersOf } from '../call.ts'
 import type { peopleRoutes, SentLink } from '../contract/people.ts'
 import type { Route } from '../contract/route.ts'
-import { invitePerson, makePersonLink, type MadeLink } from './links.ts'
-import { deskFor, linkBase, type PeopleParts } from './parts.ts'
+import type { Call, HandlersOf } from '../http/call.ts'
+import { deskFor, linkBase, type PeopleParts } from './identity.ts'
+import { invitePerson, makePersonLink, sendLink, type MadeLink } from './links.ts'
 import {
   answerPeople,
   answerPerson,
@@ -17,7 +17,6 @@ import {
   unlinkPerson,
 } from './people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from './roles.ts'
-import { sendLink } from './send-link.ts'
 
 export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRoutes> {
   const { db } = parts.store

@@ -23,11 +23,18 @@ import {
   setPassword,
 } from '../../store/people/sign-in.ts'
 import { deleteAccessTokens, deleteOpenLinks } from '../../store/people/tokens.ts'
+import { AdminError } from '../contract/errors.ts'
 import type { PersonAnswer } from '../contract/people.ts'
-import { AdminError } from '../error.ts'
-import { change, demandRights, type Desk } from './desk.ts'
-import { assignEmail, checkedEmail, refuseTaken } from './emails.ts'
-import { listRoles, roleById, roleNamed, type Role } from './role-list.ts'
+import { assignEmail, checkedEmail, refuseTaken } from './credentials.ts'
+import {
+  change,
+  demandRights,
+  listRoles,
+  roleById,
+  roleNamed,
+  type Desk,
+  type Role,
+} from './roles.ts'
 
 export type Invited = {
   readonly email: string

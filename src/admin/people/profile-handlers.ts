@@ -1,27 +1,46 @@
 // A person's own account: the handlers of contract/profile.ts. Changes that would give someone at an unattended browser
 // lasting access need the password.
 import { sentence } from '../../core/sentences.ts'
-import { iso } from '../../core/units.ts'
+import { DAY_MS, iso } from '../../core/units.ts'
 import type { AuditAction } from '../../store/audit/record.ts'
-import { recordChange } from '../../store/audit/record.ts'
+import { recordChange, recordRefusal } from '../../store/audit/record.ts'
 import { changeInTurn } from '../../store/database/changes.ts'
+import type { Store } from '../../store/database/store.ts'
 import type { Tx } from '../../store/database/tables.ts'
 import { findPerson, updatePerson } from '../../store/people/people.ts'
-import { deleteSessions, listPersonSessions, setPassword } from '../../store/people/sign-in.ts'
-import { deleteAccessTokens } from '../../store/people/tokens.ts'
-import type { HandlersOf } from '../call.ts'
+import {
+  deleteSessions,
+  hasSession,
+  listPersonSessions,
+  setPassword,
+} from '../../store/people/sign-in.ts'
+import {
+  deleteAccessToken,
+  deleteAccessTokens,
+  insertAccessToken,
+  listAccessTokens,
+  type AccessToken,
+} from '../../store/people/tokens.ts'
+import { AdminError, invalidValue } from '../contract/errors.ts'
+import { PERMISSIONS } from '../contract/permissions.ts'
 import type { profileRoutes } from '../contract/profile.ts'
-import { AdminError, invalidValue } from '../error.ts'
-import type { Person } from '../identity.ts'
-import { checkedEmail, chooseEmail } from './emails.ts'
-import { limitTries, takeTriesBack } from './limits.ts'
-import { demandOpen, sessionEnded, sessionOf } from './own-session.ts'
-import { demandBrowser, storeFor, type PeopleParts, visitOf } from './parts.ts'
-import { hashPassword, passwordProblem } from './password.ts'
+import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
+import type { Route } from '../contract/route.ts'
+import type { Call, HandlersOf } from '../http/call.ts'
+import type { Person } from '../http/guard.ts'
+import { refusal } from '../http/refusals.ts'
+import {
+  checkedEmail,
+  chooseEmail,
+  hashPassword,
+  limitTries,
+  passwordProblem,
+  takeTriesBack,
+  type Tried,
+} from './credentials.ts'
+import { demandBrowser, signedInAnswer, storeFor, type PeopleParts, visitOf } from './identity.ts'
 import { subjectOf } from './people.ts'
-import { demandPassword, proofTries, type Caller } from './proof.ts'
-import { signedInAnswer } from './signed-in-answer.ts'
-import { tokenHandlers } from './token-handlers.ts'
+import type { Session } from './sign-in.ts'
 
 export function profileHandlers(parts: PeopleParts): HandlersOf<typeof profileRoutes> {
   return {
@@ -226,4 +245,155 @@ async function changeOwn(
     await work?.(tx)
     await recordChange(store, tx, { action, ...subjectOf(call.person), before, after })
   })
+}
+
+// Personal access tokens: for a person's own scripts against the admin API, with that person's rights or fewer.
+
+function tokenHandlers(
+  parts: PeopleParts,
+): Pick<HandlersOf<typeof profileRoutes>, 'listTokens' | 'createToken' | 'revokeToken'> {
+  return {
+    async listTokens({ person }) {
+      const tokens = await listAccessTokens(parts.store.db, person.id)
+      return { tokens: tokens.map(tokenAnswer) }
+    },
+
+    async createToken(call) {
+      const { person, body } = call
+      const session = await sessionOf(parts, call)
+      const store = storeFor(parts, call)
+      const { name, permissions } = body
+      const missing = permissions?.find((permission) => !person.permissions.has(permission))
+      if (missing !== undefined) {
+        const why = sentence('permission_of_token', { permission: missing })
+        const attempt = { action: 'token.create', subject: 'token', subjectId: '' } as const
+        const error = new AdminError('not_permitted', why, { permission: missing })
+        throw await refusal(store, { ...attempt, subjectName: name }, error)
+      }
+      const expiresAt = expiryOf(body.expires_at, store.clock.now())
+      await demandPasswordIfAny(parts, call, body.password)
+      return changeInTurn(store, async (tx) => {
+        await demandOpen(tx, session)
+        const given = { personId: person.id, name, permissions, expiresAt }
+        const { token, secret } = await insertAccessToken(store, tx, given)
+        await recordToken(store, tx, { action: 'token.create', token })
+        return { ...tokenAnswer(token), secret }
+      })
+    },
+
+    async revokeToken(call) {
+      demandBrowser(call.person)
+      const store = storeFor(parts, call)
+      const about = { id: call.params.id, personId: call.person.id }
+      await store.db.transaction().execute(async (tx) => {
+        const token = await deleteAccessToken(tx, about)
+        if (token === undefined) throw new AdminError('not_found', sentence('token_unknown'))
+        await recordToken(store, tx, { action: 'token.revoke', token })
+      })
+      return { done: true }
+    },
+  }
+}
+
+/** People who sign in only by single sign-on have no password. */
+async function demandPasswordIfAny(
+  parts: PeopleParts,
+  call: Caller,
+  password: string | undefined,
+): Promise<void> {
+  const stored = await findPerson(parts.store.db, { id: call.person.id })
+  if (stored?.hasPassword !== true) return
+  if (password === undefined) throw invalidValue('password', sentence('password_needed'))
+  await demandPassword(parts, call, { password, field: 'password' })
+}
+
+function expiryOf(text: string, now: number): number {
+  const expiresAt = Date.parse(text)
+  if (expiresAt <= now) throw invalidValue('expires_at', sentence('moment_passed'))
+  if (expiresAt > now + TOKEN_DAYS_MAX * DAY_MS) {
+    throw invalidValue('expires_at', sentence('token_lifetime', { days: TOKEN_DAYS_MAX }))
+  }
+  return expiresAt
+}
+
+async function recordToken(
+  store: Store,
+  tx: Tx,
+  {
+    action,
+    token,
+  }: { readonly action: 'token.create' | 'token.revoke'; readonly token: AccessToken },
+): Promise<void> {
+  const { name, permissions } = token
+  const fields = { name, permissions, expires_at: iso(token.expiresAt) }
+  const isNew = action === 'token.create'
+  await recordChange(store, tx, {
+    action,
+    subject: 'token',
+    subjectId: token.id,
+    subjectName: name,
+    before: isNew ? null : fields,
+    after: isNew ? fields : null,
+  })
+}
+
+function tokenAnswer(token: AccessToken) {
+  const { permissions } = token
+  return {
+    id: token.id,
+    name: token.name,
+    masked: token.masked,
+    permissions: permissions && PERMISSIONS.filter((each) => permissions.includes(each)),
+    created_at: iso(token.createdAt),
+    expires_at: iso(token.expiresAt),
+    last_used_at: iso(token.lastUsedAt),
+  }
+}
+
+// The session in which a person changes their own account. It must still be open when the change is made, because
+// ending it, as a password reset does, is meant to prevent exactly that.
+
+async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
+  demandBrowser(call.person)
+  const session = await (await parts.signIn()).session(visitOf(call))
+  if (session === undefined) throw sessionEnded()
+  return session
+}
+
+/** Call inside `changeInTurn`, where the session cannot end in the meantime. */
+async function demandOpen(tx: Tx, { id }: Session): Promise<void> {
+  if (!(await hasSession(tx, id))) throw sessionEnded()
+}
+
+function sessionEnded(): AdminError {
+  return new AdminError('not_signed_in', sentence('sign_in_again'))
+}
+
+// Asks for the password again, before changes that would give someone at an unattended browser lasting access.
+
+type Caller = Pick<
+  Call<Route & { readonly access: 'signed-in' }>,
+  'person' | 'headers' | 'address' | 'requestId'
+>
+
+/** Attempts are limited, because whoever guesses here already has a session. */
+async function demandPassword(
+  parts: PeopleParts,
+  call: Caller,
+  { password, field }: { readonly password: string; readonly field: string },
+): Promise<void> {
+  demandBrowser(call.person)
+  const store = storeFor(parts, call)
+  const tries = proofTries(call.person)
+  await limitTries(store, tries)
+  if (!(await (await parts.signIn()).checkPassword(visitOf(call), password))) {
+    const why = sentence('password_wrong')
+    await recordRefusal(store, { action: 'person.prove', ...subjectOf(call.person), sentence: why })
+    throw invalidValue(field, why)
+  }
+  await takeTriesBack(store, tries)
+}
+
+function proofTries({ id }: Person): readonly Tried[] {
+  return [{ kind: 'person', who: id }]
 }

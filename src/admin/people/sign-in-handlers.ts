@@ -1,19 +1,20 @@
 // Signing in and out: the handlers of contract/sign-in.ts, with those of links and single sign-on from their own files.
 // Every refusal is recorded, and no answer reveals whether an address has an account.
 import { sentence } from '../../core/sentences.ts'
+import { iso } from '../../core/units.ts'
 import { recordChange, recordRefusal } from '../../store/audit/record.ts'
 import type { Store } from '../../store/database/store.ts'
+import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import { findPerson, hasPeople } from '../../store/people/people.ts'
-import type { HandlersOf } from '../call.ts'
-import type { signInRoutes } from '../contract/sign-in.ts'
-import { AdminError } from '../error.ts'
-import { addressTries, limitTries, signInTries, takeTriesBack } from './limits.ts'
-import { linkHandlers } from './link-handlers.ts'
-import { storeFor, type PeopleParts, visitOf } from './parts.ts'
+import { deleteExpiredSessions } from '../../store/people/sign-in.ts'
+import { AdminError } from '../contract/errors.ts'
+import type { signInRoutes, SingleSignOnError } from '../contract/sign-in.ts'
+import type { HandlersOf } from '../http/call.ts'
+import { addressTries, limitTries, signInTries, takeTriesBack } from './credentials.ts'
+import { signedInAnswer, storeFor, type PeopleParts, visitOf } from './identity.ts'
+import { findOpenLink, useOpenLink } from './links.ts'
 import { subjectOf } from './people.ts'
-import { setCookies, stepAnswer } from './sign-in-step.ts'
-import { signedInAnswer } from './signed-in-answer.ts'
-import { singleSignOnHandlers } from './single-sign-on-handlers.ts'
+import type { Cookies, SignInOutcome } from './sign-in.ts'
 
 export function signInHandlers(parts: PeopleParts): HandlersOf<typeof signInRoutes> {
   return {
@@ -87,4 +88,154 @@ async function recordWrong(
     subjectName: person?.email ?? ('email' in tried ? tried.email : null),
     sentence: sentence('email' in tried ? 'sign_in_wrong_password' : 'sign_in_wrong_code'),
   })
+}
+
+// One-time links as a browser opens them.
+
+function linkHandlers(
+  parts: PeopleParts,
+): Pick<HandlersOf<typeof signInRoutes>, 'lookAtLink' | 'useLink'> {
+  return {
+    async lookAtLink(call) {
+      const store = storeFor(parts, call)
+      const tries = addressTries('link', call.address)
+      await limitTries(store, tries)
+      const { kind, person, expiresAt } = await findOpenLink(store, call.body.token)
+      await takeTriesBack(store, tries)
+      return {
+        kind,
+        email: person?.email ?? null,
+        name: person === undefined || person.name === '' ? null : person.name,
+        expires_at: iso(expiresAt),
+      }
+    },
+
+    async useLink(call) {
+      const store = storeFor(parts, call)
+      const tries = addressTries('link', call.address)
+      await limitTries(store, tries)
+      const { email } = await useOpenLink(store, call.body)
+      await takeTriesBack(store, tries)
+      const signIn = await parts.signIn()
+      const { password } = call.body
+      const outcome = await signIn.signIn(visitOf(call), { email, password })
+      return stepAnswer(store, outcome, call.setHeader)
+    },
+  }
+}
+
+// Single sign-on: the browser is sent to the provider, and comes back from it.
+
+type SingleSignOnHandlers = Pick<
+  HandlersOf<typeof signInRoutes>,
+  'startSingleSignOn' | 'finishSingleSignOn'
+>
+
+function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
+  return {
+    async startSingleSignOn(call) {
+      refuseWithout(parts)
+      await limitTries(storeFor(parts, call), addressTries('sign-on', call.address))
+      const signIn = await parts.signIn()
+      const started = await signIn.startSingleSignOn(visitOf(call))
+      if (started === undefined) {
+        throw new AdminError('unavailable', sentence('sign_on_silent'), { retryAfterSeconds: 10 })
+      }
+      setCookies(call.setHeader, started.cookies)
+      return { location: started.location }
+    },
+
+    async finishSingleSignOn(call) {
+      refuseWithout(parts)
+      const store = storeFor(parts, call)
+      const tries = addressTries('address', call.address)
+      await limitTries(store, tries)
+      const error = await finish(parts, call)
+      if (error === undefined) {
+        await takeTriesBack(store, [...tries, ...addressTries('sign-on', call.address)])
+      }
+      call.setHeader('location', error === undefined ? '/' : `/sign-in?error=${error}`)
+      return { done: true }
+    },
+  }
+}
+
+/** Why it failed; undefined = the person is signed in. */
+async function finish(
+  parts: PeopleParts,
+  call: Parameters<SingleSignOnHandlers['finishSingleSignOn']>[0],
+): Promise<SingleSignOnError | undefined> {
+  const store = storeFor(parts, call)
+  const signIn = await parts.signIn()
+  const result = await signIn.finishSingleSignOn(visitOf(call), call.query)
+  if (result.outcome === 'unavailable') return 'unavailable'
+  setCookies(call.setHeader, result.cookies)
+  if (result.outcome === 'signed-in') {
+    await recordSignIn(store, result.personId)
+    return undefined
+  }
+  await recordRefusal(store, {
+    action: 'person.sign_in',
+    subject: 'person',
+    subjectId: '',
+    sentence: sentence('sign_on_refused', { answer: result.reason }),
+  })
+  return REASONS.get(result.reason) ?? 'failed'
+}
+
+/** better-auth's error words, and our own (provider-profile.ts, better-auth-options.ts), that a person can do something about. */
+const REASONS: ReadonlyMap<string, SingleSignOnError> = new Map([
+  ['signup_disabled', 'not_invited'],
+  ['account_not_linked', 'email_not_verified'],
+  ['email_not_verified', 'email_not_verified'],
+  ['email_not_usable', 'email_not_verified'],
+  ['already_linked', 'already_linked'],
+  ['person_blocked', 'blocked'],
+  ['unable_to_create_session', 'blocked'],
+])
+
+function refuseWithout({ singleSignOnName }: PeopleParts): void {
+  if (singleSignOnName !== undefined) return
+  throw new AdminError('not_found', sentence('sign_on_absent'))
+}
+
+// Answers a step of signing in with the next step or the refusal, and records a completed sign-in.
+
+type SetHeader = (name: string, value: string | readonly string[]) => void
+
+async function stepAnswer(
+  store: Store,
+  outcome: SignInOutcome,
+  setHeader: SetHeader,
+): Promise<{ step: 'done' | 'code' }> {
+  switch (outcome.outcome) {
+    case 'signed-in':
+      await recordSignIn(store, outcome.personId)
+      setCookies(setHeader, outcome.cookies)
+      return { step: 'done' }
+    case 'code-needed':
+      setCookies(setHeader, outcome.cookies)
+      return { step: 'code' }
+    case 'refused':
+      throw new AdminError('wrong_credentials', sentence('sign_in_wrong'))
+    case 'locked':
+      throw new AdminError('too_many_attempts', sentence('sign_in_locked'), {
+        retryAfterSeconds: 900,
+      })
+  }
+}
+
+async function recordSignIn(store: Store, personId: string): Promise<void> {
+  const person = await findPerson(store.db, { id: personId })
+  if (person === undefined) return
+  const named = inTheNameOf(store, { ...store.author, actor: person.email })
+  const change = { action: 'person.sign_in', ...subjectOf(person), before: {}, after: {} } as const
+  await store.db.transaction().execute(async (tx) => {
+    await recordChange(named, tx, change)
+    await deleteExpiredSessions(tx, store.clock.now())
+  })
+}
+
+function setCookies(setHeader: SetHeader, cookies: Cookies): void {
+  if (cookies.length > 0) setHeader('set-cookie', cookies)
 }

@@ -1,7 +1,7 @@
 // Single sign-on against a real provider: who gets in, who does not, and what must never count as proof.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { TRIES_MAX } from '../../../src/admin/people/limits.ts'
+import { TRIES_MAX } from '../../../src/admin/people/credentials.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { Browser, tokenOf } from '../../support/browser.ts'

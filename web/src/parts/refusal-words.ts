@@ -1,6 +1,6 @@
 // Why a call was or would be refused, in the reader's language, from the refusal's code and facts. The gateway's own
 // sentence is English and meant for applications; it is quoted only if it says more.
-import type { Shortage, Verdict } from '../../../src/admin/contract/calls.ts'
+import type { Shortage, Verdict } from '../../../src/admin/contract/trial.ts'
 import type { Words } from '../i18n/i18n.ts'
 
 export type RefusedCall = {

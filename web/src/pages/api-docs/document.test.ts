@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contract } from '../../../../src/admin/contract/contract.ts'
-import { openApi } from '../../../../src/admin/openapi.ts'
+import { openApi } from '../../../../src/admin/http/openapi.ts'
 import { documentShape, fieldsOf, operationsOf, typeOf } from './document.ts'
 
 const document = documentShape.parse(

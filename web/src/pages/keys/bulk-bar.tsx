@@ -1,7 +1,7 @@
 // The actions on all selected keys.
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { dialogOnDemand } from '../../parts/on-demand.tsx'
 import styles from './bulk-bar.module.css'

@@ -1,8 +1,8 @@
 // The preview of a bulk change says what each value becomes, and where the keys differ.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KeyRow } from '../../../../src/admin/contract/key.ts'
-import en from '../../i18n/en.json' with { type: 'json' }
+import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
+import en from '../../i18n/en.json'
 import { formatFor } from '../../i18n/format.ts'
 import { textsOf } from '../../i18n/i18n.ts'
 import { bulkChangeOf, bulkWords } from './bulk-change.ts'

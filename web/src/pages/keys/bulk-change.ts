@@ -1,6 +1,5 @@
 // A bulk change: the request to the gateway, and a description of what changes.
-import type { KeyRow } from '../../../../src/admin/contract/key.ts'
-import type { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import type { keyRoutes, KeyRow } from '../../../../src/admin/contract/keys.ts'
 import type { BodyOf } from '../../../../src/admin/contract/route.ts'
 import type { Separators } from '../../i18n/format.ts'
 import type { Words } from '../../i18n/i18n.ts'

@@ -2,7 +2,7 @@
 import { Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { budgetWarning } from '../../base/amounts.ts'
 import { call } from '../../base/api.ts'

@@ -1,7 +1,7 @@
 // The conversation, each answer with its cost, and the field for the next question.
 import { Button, Group, Textarea } from '@mantine/core'
 import type { ReactNode, SubmitEvent } from 'react'
-import type { CallResult } from '../../../../src/admin/contract/calls.ts'
+import type { CallResult } from '../../../../src/admin/contract/trial.ts'
 import { useFormat, useTranslation } from '../../i18n/i18n.ts'
 import { PlayIcon } from '../../parts/icons.tsx'
 import { CallRefusal, EmptyState, ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'

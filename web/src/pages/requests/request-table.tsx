@@ -1,6 +1,6 @@
 // Requests as a table, newest first; a row opens into everything known about it.
 import { UnstyledButton } from '@mantine/core'
-import type { RequestRow } from '../../../../src/admin/contract/requests.ts'
+import type { RequestRow } from '../../../../src/admin/contract/usage.ts'
 import type { Format } from '../../i18n/format.ts'
 import type { Translate } from '../../i18n/i18n.ts'
 import { useFormat, useTranslation } from '../../i18n/i18n.ts'

@@ -1,8 +1,8 @@
 // The two budgets, one bar each with its own numbers: the key's, and the frame's with this key's share of it.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { Verdict } from '../../../../../src/admin/contract/calls.ts'
-import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
+import type { Verdict } from '../../../../../src/admin/contract/trial.ts'
 import { minus } from '../../../base/amounts.ts'
 import { limitsQuery } from '../../../base/queries.ts'
 import { useFormat, useTranslation } from '../../../i18n/i18n.ts'

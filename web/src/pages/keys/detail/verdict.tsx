@@ -3,7 +3,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/calls.ts'
+import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/trial.ts'
 import { limitsQuery, revocationQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
 import { useFormat, useTranslation } from '../../../i18n/i18n.ts'

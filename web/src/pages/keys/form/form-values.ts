@@ -1,6 +1,5 @@
 // The values of the key form while someone types, and the conversion from and to the gateway's. Pure.
-import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
-import type { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
+import type { KeyDetail, keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import type { BodyOf } from '../../../../../src/admin/contract/route.ts'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import type { Endpoint } from '../../../../../src/core/endpoints.ts'

@@ -1,0 +1,89 @@
+// The verdict on a call that could be made, and the result of one that was: for the pages of a key and the playground.
+import { z } from 'zod'
+import { ENDPOINTS } from '../../core/endpoints.ts'
+import { route } from './route.ts'
+import { amount, balance, keyId, moment } from './values.ts'
+
+/** How much a budget lacked for a call. */
+const shortage = z.object({
+  /** The most that the call could have cost. */
+  required: amount,
+  remaining: amount,
+  /** The longest answer that would be let through; null = none would. */
+  affordable_output_tokens: z.int().nullable(),
+})
+
+/** Whether a call would pass now, from the code that decides about calls, and every limit that could stop it. */
+export const verdict = z.object({
+  model: z.string().nullable(),
+  endpoint: z.enum(ENDPOINTS),
+  passes: z.boolean(),
+  /** The error a caller would get; null when the call passes. */
+  blocked_by: z
+    .object({
+      code: z.string(),
+      status: z.int(),
+      message: z.string(),
+      scope: z.enum(['key', 'frame']).nullable(),
+      resets_at: moment.nullable(),
+      shortage: shortage.nullable(),
+    })
+    .nullable(),
+  /** The most that this call could cost; null if it was stopped before that was known. */
+  worst_case: amount.nullable(),
+  target: z.string().nullable(),
+  key: balance,
+  /** `own` = this key's part of what is spent in the frame's period. */
+  frame: balance.extend({ own: amount, timezone: z.string() }),
+  rates: z.object({
+    rpm: z.object({ limit: z.int(), remaining: z.int() }).nullable(),
+    tpm: z.object({ limit: z.int(), remaining: z.int() }).nullable(),
+    concurrency: z.object({ limit: z.int().nullable(), in_flight: z.int() }),
+  }),
+})
+
+/** The result of a real call. */
+export const callResult = z.object({
+  request_id: z.string(),
+  model: z.string(),
+  passes: z.boolean(),
+  status: z.int(),
+  /** Null on success. */
+  error: z
+    .object({ code: z.string(), message: z.string(), shortage: shortage.nullable() })
+    .nullable(),
+  text: z.string().nullable(),
+  target: z.string().nullable(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost: amount,
+  latency_ms: z.int(),
+})
+
+export type Shortage = z.output<typeof shortage>
+export type Verdict = z.output<typeof verdict>
+export type CallResult = z.output<typeof callResult>
+
+// Trying a model with a key's limits: a real call through the gateway's own flow, which spends from that key.
+
+const playgroundCall = z.strictObject({
+  key: keyId,
+  model: z.string(),
+  messages: z
+    .array(z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
+    .min(1)
+    .max(200),
+  max_tokens: z.int().min(1).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+})
+
+export const playgroundRoutes = {
+  play: route({
+    method: 'POST',
+    path: '/playground',
+    access: 'configuration:manage',
+    summary: 'Call a chat model with the limits of a key, at its expense',
+    body: playgroundCall,
+    answer: callResult,
+  }),
+}

@@ -1,0 +1,82 @@
+// What a handler of the admin API receives and returns. The route's schemas have read the call, the guard allowed it.
+import type { Catalog } from '../../catalog/models.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { AuthHeaders } from '../../core/endpoints.ts'
+import type { Parts } from '../../exchange/exchange.ts'
+import type { Standing } from '../../routing/breaker.ts'
+import { inTheNameOf, type Author, type Store } from '../../store/database/store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Figure } from '../../telemetry/metrics.ts'
+import type { Contract, RouteName } from '../contract/contract.ts'
+import type { AnswerOf, ReadOf, Route } from '../contract/route.ts'
+import type { Person, RequestHeaders } from './guard.ts'
+
+export type Call<Described extends Route> = Caller<Described> & {
+  readonly params: ReadOf<Described['params']>
+  readonly query: ReadOf<Described['query']>
+  readonly body: ReadOf<Described['body']>
+  readonly headers: RequestHeaders
+  readonly requestId: string
+  /** Where the request came from. */
+  readonly address: string
+  setHeader(name: string, value: string | readonly string[]): void
+}
+
+/** Only a public route can be called without signing in. */
+type Caller<Described extends Route> = Described['access'] extends 'public'
+  ? { readonly person: Person | undefined }
+  : { readonly person: Person }
+
+type Handler<Described extends Route> = (call: Call<Described>) => Promise<AnswerOf<Described>>
+
+/** A handler for every route: leaving one out does not compile. */
+export type Handlers = { readonly [Name in RouteName]: Handler<Contract[Name]> }
+
+/** The handlers of one part of the contract. */
+export type HandlersOf<Table extends Readonly<Record<string, Route>>> = {
+  readonly [Name in keyof Table]: Handler<Table[Name]>
+}
+
+// What the admin plane needs from the gateway.
+
+export type AdminParts = {
+  readonly clock: Clock
+  readonly log: Log
+  /** On SQLite a separate connection and thread: a long list must not hold up requests of the data plane. */
+  readonly store: Store
+  /** The gateway's own flow, for verdicts and for trial calls. */
+  readonly flow: Parts
+  /** Where people reach the interface. */
+  readonly publicUrl: string
+  readonly version: string
+  /** Where programs reach the data plane. */
+  baseUrl(): string
+  catalog(): Catalog
+  /** The standing of a target, as far as this process knows. */
+  standingOf(target: { readonly provider: string; readonly model: string }): Standing
+  /** The counts and the condition of each serving process. */
+  figures(): Promise<readonly (readonly Figure[])[]>
+  /** The first part of secrets. */
+  secretPrefix(): string
+  authHeaders(): AuthHeaders
+}
+
+type Acting = {
+  readonly person: Person
+  readonly address: string
+  readonly requestId: string
+}
+
+/** The database, with changes recorded in the caller's name. */
+export function storeOf({ store }: AdminParts, acting: Acting): Store {
+  return inTheNameOf(store, authorOf(acting))
+}
+
+export function authorOf({ person, address, requestId }: Acting): Author {
+  return {
+    actor: person.email,
+    source: person.via === 'token' ? 'api' : 'ui',
+    address,
+    requestId,
+  }
+}

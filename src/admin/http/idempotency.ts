@@ -1,0 +1,66 @@
+// Idempotency-Key: a request that is sent twice is done once, and the second gets the answer to the first.
+import { hash } from 'node:crypto'
+import { sentence } from '../../core/sentences.ts'
+import type { Store } from '../../store/database/store.ts'
+import { claim, keepAnswer, releaseClaim } from '../../store/idempotency.ts'
+import { AdminError, invalidValue } from '../contract/errors.ts'
+import { toAdminError } from './errors.ts'
+import type { RequestHeaders } from './guard.ts'
+
+type Asked = {
+  readonly headers: RequestHeaders
+  readonly personId: string
+  /** The route and everything sent to it. */
+  readonly request: unknown
+}
+
+type Once = { readonly answer: unknown; readonly isRepeated: boolean }
+
+export async function once(store: Store, asked: Asked, run: () => Promise<unknown>): Promise<Once> {
+  const name = nameOf(asked.headers)
+  if (name === undefined) return { answer: await run(), isRepeated: false }
+  const requestHash = hash('sha256', JSON.stringify(asked.request), 'hex')
+  const wanted = { personId: asked.personId, name, requestHash }
+  const claimed = await claim(store, wanted)
+  if (!claimed.claimed) return { answer: firstAnswer(claimed), isRepeated: true }
+  try {
+    const answer = await run()
+    await keepAnswer(store, wanted, JSON.stringify(withoutSecret(answer)))
+    return { answer, isRepeated: false }
+  } catch (thrown) {
+    // After a refusal nothing was done. After a fault that is unknown, so the name stays taken.
+    if (isRefusal(thrown)) await releaseClaim(store, wanted)
+    throw thrown
+  }
+}
+
+const NAME_LENGTH_MAX = 255
+
+function nameOf(headers: RequestHeaders): string | undefined {
+  const name = headers['idempotency-key']
+  if (name === undefined) return undefined
+  if (typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX) return name
+  throw invalidValue(
+    'Idempotency-Key',
+    sentence('idempotency_key_shape', { most: NAME_LENGTH_MAX }),
+  )
+}
+
+function firstAnswer(first: { readonly answer: string | null; readonly isSame: boolean }): unknown {
+  if (!first.isSame) {
+    throw new AdminError('idempotency_conflict', sentence('idempotency_key_taken'))
+  }
+  if (first.answer === null) {
+    throw new AdminError('idempotency_conflict', sentence('idempotency_key_running'))
+  }
+  return JSON.parse(first.answer) as unknown
+}
+
+/** A secret is shown only once, in the first answer. */
+function withoutSecret(answer: unknown): unknown {
+  return { ...Object(answer), ...('secret' in Object(answer) ? { secret: null } : {}) } as unknown
+}
+
+function isRefusal(thrown: unknown): boolean {
+  return toAdminError(thrown).status < 500
+}

@@ -1,0 +1,157 @@
+// What /metrics answers: the figures of all serving processes, and of the books. Books that cannot be read in time are
+// left out, because the processes need watching most while the database is away.
+import { targetName, type Catalog } from '../../catalog/models.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Nanodollars } from '../../core/money.ts'
+import { hashSecret } from '../../core/secret.ts'
+import { HOUR_MS, usd } from '../../core/units.ts'
+import type { NodeLedger } from '../../ledger/nodes/open.ts'
+import { type UsageSums, usedSoFar } from '../../ledger/reports/rollups.ts'
+import { STANDINGS } from '../../routing/breaker.ts'
+import { limitWithTopUp } from '../../store/accounts/accounts.ts'
+import { answerWithin, isOutage } from '../../store/database/outage.ts'
+import type { Store } from '../../store/database/store.ts'
+import { readFrame } from '../../store/frame.ts'
+import { countKeysByStatus } from '../../store/keys/counts.ts'
+import { figureOf, METRICS, type Figure } from '../../telemetry/metrics.ts'
+import type { Counts } from '../../telemetry/metrics.ts'
+import { AdminError } from '../contract/errors.ts'
+import type { AdminParts } from './call.ts'
+import type { Identity, Person } from './guard.ts'
+
+export type Metrics = () => Promise<{ readonly type: string; readonly text: string }>
+
+const BOOKS_MS_MAX = 1_000
+
+export function makeMetrics({ store, figures }: Pick<AdminParts, 'store' | 'figures'>): Metrics {
+  return async () => {
+    const { addUp, CONTENT_TYPE, textOf } = await import('../../telemetry/exposition.ts')
+    const [all, books] = await Promise.all([figures(), readInTime(store)])
+    const readable = figureOf(METRICS.readable, [[[], books === undefined ? 0 : 1]])
+    const text = await textOf([...(await addUp(all)), readable, ...(books ?? [])])
+    return { type: CONTENT_TYPE, text }
+  }
+}
+
+/** Undefined: the database does not answer. */
+async function readInTime(store: Store): Promise<readonly Figure[] | undefined> {
+  try {
+    return await answerWithin(BOOKS_MS_MAX, readBooks(store))
+  } catch (thrown) {
+    if (isOutage(thrown)) return undefined
+    throw thrown
+  }
+}
+
+/** Reads the ledger's running sums, so that it does not slow down with the number of keys and requests. */
+async function readBooks(store: Store): Promise<readonly Figure[]> {
+  const [frame, keys, models] = await Promise.all([
+    readFrame(store),
+    countKeysByStatus(store),
+    usedSoFar(store),
+  ])
+  // A name under which nothing was ever used may be one that a client made up.
+  const used = models.filter(
+    (row) => row.inputTokens + row.outputTokens > 0 || row.costNanodollars > 0n,
+  )
+  const { spentNanodollars, heldNanodollars, remainingNanodollars } = frame
+  return [
+    figureOf(METRICS.limit, [[[], numberOf(limitWithTopUp(frame))]]),
+    figureOf(METRICS.spent, [[[], numberOf(spentNanodollars)]]),
+    figureOf(METRICS.held, [[[], numberOf(heldNanodollars)]]),
+    figureOf(METRICS.remaining, [[[], numberOf(remainingNanodollars)]]),
+    figureOf(
+      METRICS.keys,
+      Object.entries(keys).map(([status, count]) => [[status], count]),
+    ),
+    figureOf(METRICS.tokens, used.flatMap(tokensOf)),
+    figureOf(
+      METRICS.cost,
+      used.map(({ model, costNanodollars }) => [[model ?? ''], numberOf(costNanodollars)]),
+    ),
+  ]
+}
+
+function tokensOf({ model, ...sums }: UsageSums) {
+  const counts = {
+    input: sums.inputTokens,
+    cached: sums.cachedTokens,
+    cache_write: sums.cacheWriteTokens,
+    output: sums.outputTokens,
+    reasoning: sums.reasoningTokens,
+  }
+  return Object.entries(counts).map(([kind, count]) => [[model ?? '', kind], count] as const)
+}
+
+/** Prometheus has only floating point; the books themselves stay exact. */
+function numberOf(amount: Nanodollars): number {
+  return Number(usd(amount))
+}
+
+// The metrics of one serving process: its counts, the standing of its targets, whether its ledger can write, and Node's
+// own figures.
+
+type ProcessParts = Pick<AdminParts, 'version'> & {
+  readonly counts: Counts
+  readonly ledger: Pick<NodeLedger, 'canWrite'>
+  /** The current catalogue, and the standing of its targets. */
+  readonly supply: Pick<AdminParts, 'standingOf'> & { readonly catalog: Catalog }
+}
+
+export async function processFigures(parts: ProcessParts): Promise<readonly Figure[]> {
+  const { version, counts, ledger, supply } = parts
+  const { runtimeFigures } = await import('../../telemetry/exposition.ts')
+  return [
+    figureOf(METRICS.build, [[[version], 1]]),
+    ...counts.figures(),
+    figureOf(METRICS.standing, standings(supply)),
+    figureOf(METRICS.writable, [[[], ledger.canWrite() ? 1 : 0]]),
+    ...(await runtimeFigures()),
+  ]
+}
+
+/** All four standings of every target, so that an alert never watches a series that comes and goes. */
+function standings(supply: ProcessParts['supply']) {
+  return [...targetsOf(supply.catalog)].flatMap(([name, target]) => {
+    const standing = supply.standingOf(target).name
+    return STANDINGS.map((each) => [[name, each], each === standing ? 1 : 0] as const)
+  })
+}
+
+/** Each target once, however many models it serves. */
+function targetsOf(catalog: Catalog) {
+  const targets = catalog.list().flatMap((model) => [...model.targets, ...model.fallbacks])
+  return new Map(targets.map((target) => [targetName(target.provider, target.model), target]))
+}
+
+// Identifies callers of /metrics as everywhere in the admin API and, while the database does not answer, by tokens that
+// were good within the last hour. Only for the page that reports the outage: a token revoked meanwhile still opens it.
+
+const IDENTITY_MS_MAX = 1_000
+const KNOWN_FOR_MS = HOUR_MS
+
+export function lastingIdentity(identity: Identity, clock: Clock): Identity {
+  /** By the hash of the Authorization header. */
+  const known = new Map<string, { readonly person: Person; readonly untilMs: number }>()
+  const forgetOld = (): void => {
+    for (const [sent, { untilMs }] of known) if (untilMs <= clock.monotonicMs()) known.delete(sent)
+  }
+  return {
+    find: async (request) => {
+      const sent = hashSecret(String(request.headers['authorization'] ?? ''))
+      forgetOld()
+      try {
+        const person = await answerWithin(IDENTITY_MS_MAX, identity.find(request))
+        known.delete(sent)
+        if (person?.via === 'token') {
+          known.set(sent, { person, untilMs: clock.monotonicMs() + KNOWN_FOR_MS })
+        }
+        return person
+      } catch (thrown) {
+        const last = known.get(sent)
+        if (thrown instanceof AdminError || last === undefined) throw thrown
+        return last.person
+      }
+    },
+  }
+}

@@ -1,0 +1,171 @@
+// Records refused attempts of people: a missing permission, another site's request, a change that came too late or that
+// the current state does not allow.
+import type { AuditAction, AuditSubject } from '../../store/audit/record.ts'
+import { recordRefusal, type Refused } from '../../store/audit/record.ts'
+import { inTheNameOf, type Author, type Store } from '../../store/database/store.ts'
+import type { Store } from '../../store/database/store.ts'
+import { AUDIT_SUBJECTS } from '../contract/audit.ts'
+import type { RouteName } from '../contract/contract.ts'
+import type { AdminErrorCode } from '../contract/errors.ts'
+import { AdminError } from '../contract/errors.ts'
+import { authorOf } from './call.ts'
+import type { Person } from './guard.ts'
+
+const RECORDED: readonly AdminErrorCode[] = [
+  'not_permitted',
+  'wrong_origin',
+  'wrong_state',
+  'duplicate_name',
+  'version_conflict',
+]
+
+type RefusedRequest = {
+  readonly route: RouteName
+  readonly params: unknown
+  readonly person: Person
+  readonly address: string
+  readonly requestId: string
+  readonly error: AdminError
+}
+
+export async function recordRefused(store: Store, refused: RefusedRequest): Promise<void> {
+  const { route, params, error } = refused
+  if (!RECORDED.includes(error.code) || error.details.isRecorded) return
+  const id: unknown = Object(params)['id']
+  await recordRefusal(inTheNameOf(store, authorOf(refused)), {
+    action: ATTEMPTS[route],
+    subject: subjectOf(ATTEMPTS[route]),
+    subjectId: typeof id === 'string' ? id : '',
+    sentence: error.sentence,
+  })
+}
+
+/** Actions that name none of the subjects, such as `usage.read`, are filed under keys. */
+function subjectOf(action: AuditAction): AuditSubject {
+  const [first] = action.split('.')
+  return AUDIT_SUBJECTS.find((subject) => subject === first) ?? 'key'
+}
+
+// Records refusals: what was tried, by whom, and why it was refused.
+
+/** Its `subjectId` is an id, or whatever the caller sent in its place. */
+export type Attempt = Omit<Refused, 'sentence'>
+
+/** Records an error, and returns it marked as recorded, to be thrown. */
+export async function refusal(
+  store: Store,
+  attempt: Attempt,
+  error: AdminError,
+): Promise<AdminError> {
+  await recordRefusal(store, { ...attempt, sentence: error.sentence })
+  return new AdminError(error.code, error.sentence, { ...error.details, isRecorded: true })
+}
+
+// Callers who are not signed in. What the guard refuses them is recorded only if another site sent the request.
+
+export function strangerAt(address: string, requestId: string): Author {
+  return { actor: 'not signed in', source: 'ui', address, requestId }
+}
+
+type StrangersAttempt = {
+  readonly action: AuditAction
+  readonly address: string
+  readonly requestId: string
+  readonly error: AdminError
+}
+
+export async function recordStranger(store: Store, attempt: StrangersAttempt): Promise<void> {
+  const { action, address, requestId, error } = attempt
+  if (error.code !== 'wrong_origin') return
+  await recordRefusal(inTheNameOf(store, strangerAt(address, requestId)), {
+    action,
+    subject: 'person',
+    subjectId: '',
+    sentence: error.sentence,
+  })
+}
+
+// The audit action recorded when a route refuses a request: the same one as when the route succeeds.
+
+export const ATTEMPTS: Readonly<Record<RouteName, AuditAction>> = {
+  readOpenApi: 'gateway.read',
+  about: 'gateway.read',
+  listKeys: 'key.read',
+  exportKeys: 'key.read',
+  readKey: 'key.read',
+  readLimits: 'key.read',
+  createKey: 'key.create',
+  changeKey: 'key.change',
+  changeKeys: 'key.change',
+  pauseKey: 'key.pause',
+  resumeKey: 'key.resume',
+  revokeKey: 'key.revoke',
+  rotateKey: 'key.rotate',
+  endOverlap: 'key.end_overlap',
+  resetKey: 'key.reset_spend',
+  topUpKey: 'key.top_up',
+  testKey: 'key.test',
+  play: 'key.play',
+  readFrame: 'frame.read',
+  changeFrame: 'frame.change',
+  topUpFrame: 'frame.top_up',
+  resetFrame: 'frame.reset_spend',
+  readFrameAlerts: 'alert.read',
+  changeFrameAlerts: 'frame.alerts',
+  readKeyAlerts: 'alert.read',
+  changeKeyAlerts: 'key.change',
+  listDestinations: 'alert.read',
+  listDeliveries: 'alert.read',
+  createDestination: 'alert.create',
+  changeDestination: 'alert.change',
+  deleteDestination: 'alert.delete',
+  testDestination: 'alert.test',
+  listModels: 'model.read',
+  readUsage: 'usage.read',
+  exportUsage: 'usage.read',
+  readKeyUsage: 'usage.read',
+  listRequests: 'request.read',
+  readRequest: 'request.read',
+  listKeyRequests: 'request.read',
+  listAudit: 'audit.read',
+  exportAudit: 'audit.read',
+  listKeyActivity: 'audit.read',
+  listPeople: 'person.read',
+  readPerson: 'person.read',
+  invitePerson: 'person.invite',
+  inviteAgain: 'person.make_invitation',
+  changePerson: 'person.change',
+  resetPassword: 'person.make_reset_link',
+  resetTwoFactor: 'person.reset_two_factor',
+  unlinkPerson: 'person.unlink_identity',
+  signOutPerson: 'person.sign_out',
+  blockPerson: 'person.block',
+  unblockPerson: 'person.unblock',
+  removePerson: 'person.remove',
+  listRoles: 'role.read',
+  createRole: 'role.create',
+  changeRole: 'role.change',
+  removeRole: 'role.remove',
+  readProfile: 'person.read',
+  changeProfile: 'person.change',
+  changeEmail: 'person.change',
+  changePassword: 'person.set_password',
+  startTwoFactor: 'person.start_two_factor',
+  confirmTwoFactor: 'person.start_two_factor',
+  endTwoFactor: 'person.end_two_factor',
+  newRecoveryCodes: 'person.new_recovery_codes',
+  listSessions: 'person.read',
+  endSession: 'person.sign_out',
+  signOutEverywhere: 'person.sign_out_everywhere',
+  listTokens: 'token.read',
+  createToken: 'token.create',
+  revokeToken: 'token.revoke',
+  readSession: 'person.read',
+  signIn: 'person.sign_in',
+  enterCode: 'person.sign_in',
+  signOut: 'person.sign_out',
+  startSingleSignOn: 'person.sign_in',
+  finishSingleSignOn: 'person.sign_in',
+  lookAtLink: 'person.use_link',
+  useLink: 'person.use_link',
+}

@@ -1,0 +1,242 @@
+// The admin API as one Fastify app, made from the contract and a handler for each of its routes. It does not listen:
+// the edge hands it requests. Nothing here knows what a key is.
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import type { Clock } from '../../core/clock.ts'
+import { retryAfterText } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { sentence } from '../../core/sentences.ts'
+import type { Store } from '../../store/database/store.ts'
+import { describeError, type Log } from '../../telemetry/log.ts'
+import { contract, type RouteName } from '../contract/contract.ts'
+import { adminError, AdminError } from '../contract/errors.ts'
+import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type Route } from '../contract/route.ts'
+import type { Handlers } from './call.ts'
+import { errorJson, toAdminError } from './errors.ts'
+import { guard, type Guarded } from './guard.ts'
+import type { Identity, Person } from './guard.ts'
+import { once } from './idempotency.ts'
+import { lastingIdentity } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
+import { ATTEMPTS, recordRefused, recordStranger } from './refusals.ts'
+
+export type AdminServerOptions = {
+  readonly identity: Identity
+  readonly handlers: Partial<Handlers>
+  readonly metrics: Metrics
+  /** `admin.public_url`: where people reach the interface. */
+  readonly publicUrl: string
+  readonly clock: Clock
+  readonly log: Log
+  /** For recording refusals, and for requests that are sent twice. */
+  readonly store: Store
+}
+
+/** What the edge uses. */
+export type AdminServer = {
+  /** Resolves when the answer is sent, or the client is gone. */
+  handle(message: RawRequest, response: RawResponse, requestId: string): Promise<void>
+  close(): Promise<void>
+}
+
+type RawRequest = FastifyRequest['raw']
+type RawResponse = FastifyReply['raw']
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly name?: RouteName
+    readonly described?: Guarded
+    /** How this route identifies its caller, if not in the usual way. */
+    readonly identity?: Identity
+  }
+  interface FastifyRequest {
+    person: Person | undefined
+  }
+}
+
+const BODY_BYTES_MAX = 1024 * 1024
+const PROXIES = ['loopback', 'linklocal', 'uniquelocal']
+
+const HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+export async function makeAdminServer(options: AdminServerOptions): Promise<AdminServer> {
+  // The edge has already given the request its id, and the log is searched for that one.
+  const names = new WeakMap<RawRequest, string>()
+  const app = fastify({
+    bodyLimit: BODY_BYTES_MAX,
+    // With HTTPS a proxy is in front, and the address it names is the caller's; anyone else could name any address.
+    trustProxy: options.publicUrl.startsWith('https:') ? PROXIES : false,
+    genReqId: (raw) => names.get(raw as RawRequest) ?? newId('req', options.clock),
+    routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (thrown, request, reply) =>
+      void sendError(reply, { request, thrown, options }),
+  })
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.setErrorHandler((thrown, request, reply) => sendError(reply, { request, thrown, options }))
+  app.setNotFoundHandler((request, reply) =>
+    sendError(reply, { request, thrown: nothingAt(request), options }),
+  )
+  app.decorateRequest('person', undefined)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...HEADERS, 'x-request-id': request.id })
+    if (request.is404) return
+    await admit(request, options)
+    // PostgreSQL cannot store such a text, and its error would look like a fault.
+    if (request.url.includes('%00')) throw new AdminError('invalid_value', sentence('text_nul'))
+  })
+  // Checked again once the body has arrived: a caller could hold it back for minutes, and lose their rights meanwhile.
+  app.addHook('preValidation', async (request) => {
+    const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
+    if (!request.is404 && hasBody) await admit(request, options)
+  })
+  app.addHook('onSend', async ({ person }, reply) => {
+    if (person !== undefined) reply.header(PERMISSIONS_HEADER, [...person.permissions].join(' '))
+  })
+  readJsonBodies(app)
+  addRoutes(app, options)
+  addMetrics(app, options)
+  await app.ready()
+  return {
+    handle: async (message, response, requestId) => {
+      // If the client left while this was loading, the close event is already past.
+      if (response.closed) return
+      names.set(message, requestId)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      response.once('close', resolve)
+      app.routing(message, response)
+      await promise
+    },
+    close: () => app.close(),
+  }
+}
+
+/** Identifies the caller, and throws unless they may call this route. */
+async function admit(request: FastifyRequest, options: AdminServerOptions): Promise<void> {
+  const { described, identity = options.identity } = request.routeOptions.config
+  if (described === undefined) throw new Error(`${request.url} has no rule for who may call it`)
+  const { headers, ip: address } = request
+  request.person = await identity.find({ headers, address })
+  guard({ route: described, headers, person: request.person }, options.publicUrl)
+}
+
+function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions): void {
+  for (const [name, handler] of Object.entries(handlers) as [RouteName, Handlers[RouteName]][]) {
+    const described: Route = contract[name]
+    const { method, path, params, query, body, answer, status = 200, media, idempotent } = described
+    app.route({
+      method,
+      url: API_PREFIX + path,
+      config: { name, described },
+      schema: {
+        ...(params === undefined ? {} : { params }),
+        ...(query === undefined ? {} : { querystring: query }),
+        ...(body === undefined ? {} : { body }),
+        response: { [status]: answer, '4xx': adminError, '5xx': adminError },
+      },
+      handler: async (request, reply) => {
+        const call = callOf(request, reply)
+        // The schemas have read the call, so it has the type that this handler expects.
+        const run = (): Promise<unknown> => handler(call as never)
+        if (media !== undefined) {
+          reply.type(`${media}; charset=utf-8`)
+          reply.header('content-disposition', `attachment; filename="${path.slice(1)}"`)
+        }
+        reply.code(status)
+        if (idempotent !== true) return reply.send(await run())
+        const personId = request.person?.id ?? ''
+        const asked = { personId, headers: call.headers, request: [name, call.params, call.body] }
+        const done = await once(store, asked, run)
+        if (done.isRepeated) reply.header('idempotency-replayed', 'true')
+        return reply.send(done.answer)
+      },
+    })
+  }
+}
+
+/** Open to everyone who may read usage reports: metrics add only the condition of the processes. */
+function addMetrics(app: FastifyInstance, { identity, clock, metrics }: AdminServerOptions): void {
+  const described: Guarded = { method: 'GET', access: 'usage:read' }
+  const config = { described, identity: lastingIdentity(identity, clock) }
+  app.get(METRICS_PATH, { config }, async (_, reply) => {
+    const { type, text } = await metrics()
+    return reply.type(type).send(text)
+  })
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply) {
+  return {
+    params: request.params,
+    query: request.query,
+    body: request.body,
+    person: request.person,
+    headers: request.headers,
+    requestId: request.id,
+    address: request.ip,
+    setHeader: (header: string, value: string | string[]) => void reply.header(header, value),
+  }
+}
+
+/** A request without a body may still claim to be JSON: many clients always do. */
+function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined)
+    else void parse(request, body as string, done)
+  })
+}
+
+type Failed = {
+  readonly request: FastifyRequest
+  readonly thrown: unknown
+  readonly options: AdminServerOptions
+}
+
+async function sendError(reply: FastifyReply, failed: Failed): Promise<FastifyReply> {
+  const { request, thrown, options } = failed
+  const error = toAdminError(thrown)
+  await record(failed, error)
+  const { retryAfterSeconds, cause } = error.details
+  if (error.status >= 500) {
+    options.log.error('admin_request_failed', {
+      request_id: request.id,
+      code: error.code,
+      cause: describeError(cause ?? thrown),
+    })
+  }
+  if (retryAfterSeconds !== undefined)
+    reply.header('retry-after', retryAfterText(retryAfterSeconds))
+  // An error thrown before any hook ran has no headers yet.
+  reply.headers({ ...HEADERS, 'x-request-id': request.id })
+  return reply
+    .code(error.status)
+    .type('application/json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(errorJson(error, request.id))
+}
+
+/** If the record cannot be written, that is logged, and the refusal stands. */
+async function record({ request, options }: Failed, error: AdminError): Promise<void> {
+  const { id: requestId, ip: address, person, params } = request
+  const route = request.routeOptions.config?.name
+  if (route === undefined) return
+  const recording =
+    person === undefined
+      ? recordStranger(options.store, { action: ATTEMPTS[route], address, requestId, error })
+      : recordRefused(options.store, { route, params, person, address, requestId, error })
+  await recording.catch((thrown: unknown) => {
+    options.log.error('refusal_not_recorded', { cause: describeError(thrown) })
+  })
+}
+
+function nothingAt({ method, url }: FastifyRequest): AdminError {
+  const path = url.split('?', 1)[0]?.slice(0, 200) ?? ''
+  return new AdminError('not_found', sentence('nothing_there', { route: `${method} ${path}` }))
+}

@@ -1,0 +1,155 @@
+// A key and the frame as the admin API shows them: the state on the badge, the share of the frame, the forecast.
+import type { Catalog } from '../../catalog/models.ts'
+import type { Nanodollars } from '../../core/money.ts'
+import { closest } from '../../core/text.ts'
+import { HOUR_MS, iso, usd } from '../../core/units.ts'
+import { limitWithTopUp, type AccountView, type PastPeriod } from '../../store/accounts/accounts.ts'
+import { frameJson, partOfFrame, type Frame } from '../../store/frame.ts'
+import { keyJson } from '../../store/keys/keys.ts'
+import type { Key } from '../../store/keys/keys.ts'
+import { EXPIRES_SOON_MS, HIGH_PERCENT } from '../../store/keys/search.ts'
+import type { ShownSecrets } from '../../store/keys/secrets.ts'
+import type { FrameAnswer } from '../contract/frame.ts'
+import type { KeyDetail, KeyRow, KeyState } from '../contract/keys.ts'
+
+type KeyAround = {
+  readonly frame: Frame
+  readonly catalog: Catalog
+  readonly secrets: ShownSecrets | undefined
+  readonly now: number
+}
+
+export function keyRowOf(
+  key: Key,
+  around: KeyAround,
+  costs: readonly (Nanodollars | null)[],
+): KeyRow {
+  const total = costs.reduce<Nanodollars>((sum, cost) => sum + (cost ?? 0n), 0n)
+  return {
+    ...shown(key, around),
+    model_count: key.models.length,
+    unavailable_model_count: unavailableModels(key, around.catalog).length,
+    cost_7d: { days: costs.map((cost) => usd(cost)), total: usd(total) },
+  }
+}
+
+export function keyDetailOf(
+  key: Key,
+  around: KeyAround,
+  history: readonly PastPeriod[],
+): KeyDetail {
+  return {
+    ...shown(key, around),
+    models: [...key.models],
+    unavailable_models: unavailableModels(key, around.catalog),
+    closest_models: closestModels(key, around.catalog),
+    alert_thresholds: [...key.alertThresholds],
+    expiry_reminders: [...key.expiryReminders],
+    period_starts_at: iso(key.periodStartsAt),
+    forecast: forecastOf(key, around.now),
+    history: history.map((past) => ({
+      starts_at: iso(past.startsAt),
+      ends_at: iso(past.endsAt),
+      limit: usd(past.limitNanodollars),
+      spent: usd(past.spentNanodollars),
+    })),
+    revoked_at: iso(key.revokedAt),
+    revoked_reason: key.revokedReason,
+  }
+}
+
+export function frameAnswerOf(frame: Frame, allocated: Nanodollars, now: number): FrameAnswer {
+  return {
+    ...frameJson(frame, allocated),
+    top_up: usd(frame.topUpNanodollars),
+    limit: usd(limitWithTopUp(frame)),
+    period_starts_at: iso(frame.periodStartsAt),
+    forecast: forecastOf(frame, now),
+    version: String(frame.version),
+  }
+}
+
+/** Includes a few members for the page of one key; the schema of the list drops them. */
+function shown(key: Key, { frame, secrets, now }: KeyAround) {
+  const json = keyJson(key)
+  const own = key.remainingNanodollars
+  return {
+    ...json,
+    tags: [...json.tags],
+    permissions: [...json.permissions],
+    state: stateOf(key, { frame, secrets, now }),
+    masked: secrets?.masked ?? '',
+    old_secret:
+      secrets?.old === undefined
+        ? null
+        : {
+            masked: secrets.old.masked,
+            valid_until: iso(secrets.old.validUntil),
+            last_used_at: iso(secrets.old.lastUsedAt),
+          },
+    secret_last_used_at: iso(secrets?.lastUsedAt ?? null),
+    top_up: usd(key.topUpNanodollars),
+    limit: usd(limitWithTopUp(key)),
+    frame_share: share(partOfFrame(key, frame), limitWithTopUp(frame)),
+    frame_binds: own === null || frame.remainingNanodollars < own,
+    version: String(key.version),
+  }
+}
+
+/** The first of KEY_STATES that is true. */
+function stateOf(key: Key, { frame, secrets, now }: Omit<KeyAround, 'catalog'>): KeyState {
+  if (key.status !== 'active') return key.status
+  // A test key spends nothing, so no budget stops it.
+  if (key.mode === 'live' && frame.remainingNanodollars === 0n) return 'frame_exhausted'
+  if (key.mode === 'live' && key.remainingNanodollars === 0n) return 'budget_exhausted'
+  if (key.expiresAt !== null && key.expiresAt <= now + EXPIRES_SOON_MS) return 'expires_soon'
+  if (isHigh(key)) return 'budget_high'
+  return secrets?.old === undefined ? 'active' : 'rotating'
+}
+
+function isHigh(key: Key): boolean {
+  const limit = limitWithTopUp(key)
+  if (limit === null) return false
+  return (key.spentNanodollars + key.heldNanodollars) * 100n >= limit * BigInt(HIGH_PERCENT)
+}
+
+/** A ratio for display: money itself is never a float. */
+function share(part: Nanodollars, whole: Nanodollars): number {
+  return whole === 0n ? 0 : Number(part) / Number(whole)
+}
+
+function unavailableModels(key: Key, catalog: Catalog): string[] {
+  // The sandbox plays a test key's models, whether they exist or not.
+  if (key.mode === 'test') return []
+  return key.models.filter((name) => catalog.get(name)?.available !== true)
+}
+
+/** Mistyped names are few; hundreds of unknown names mean that the catalogue has lost models. */
+const MISTYPED_MAX = 20
+
+function closestModels(key: Key, catalog: Catalog): Record<string, string> {
+  const unknown = unavailableModels(key, catalog).filter((name) => catalog.get(name) === undefined)
+  const known = catalog.list().map(({ id }) => id)
+  const meant = unknown.slice(0, MISTYPED_MAX).flatMap((name) => {
+    const near = closest(name, known)
+    return near === undefined ? [] : [[name, near]]
+  })
+  return Object.fromEntries(meant)
+}
+
+/** Less time than this says nothing about the pace. */
+const ELAPSED_MS_MIN = HOUR_MS
+
+/** What will be spent if the pace of the period so far goes on. */
+function forecastOf(account: AccountView, now: number): KeyDetail['forecast'] {
+  const { spentNanodollars: spent, periodStartsAt, resetsAt } = account
+  const elapsed = now - periodStartsAt
+  if (resetsAt === null || spent === 0n || elapsed < ELAPSED_MS_MIN) return null
+  const limit = limitWithTopUp(account)
+  // The budget is already exhausted: there is nothing to forecast.
+  if (limit !== null && spent >= limit) return null
+  const atReset = (spent * BigInt(resetsAt - periodStartsAt)) / BigInt(elapsed)
+  const isEnough = limit === null || atReset <= limit
+  const exhaustedAt = isEnough ? null : periodStartsAt + Number((limit * BigInt(elapsed)) / spent)
+  return { spent_at_reset: usd(atReset), exhausted_at: iso(exhaustedAt) }
+}

@@ -1,0 +1,211 @@
+// The handlers of /keys. The rules are in the store and the ledger; this file only maps routes to them.
+import { resetSpent, topUp } from '../../ledger/nodes/adjustments.ts'
+import { pastPeriods } from '../../store/accounts/accounts.ts'
+import type { Store } from '../../store/database/store.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
+import { readFrame, setFrame } from '../../store/frame.ts'
+import {
+  createKey,
+  endOverlap,
+  pauseKey,
+  resumeKey,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from '../../store/keys/changes.ts'
+import { readAllocated } from '../../store/keys/counts.ts'
+import { findKey, keyNames, type Key } from '../../store/keys/keys.ts'
+import { shownSecrets } from '../../store/keys/secrets.ts'
+import type { AdminError } from '../contract/errors.ts'
+import type { frameRoutes } from '../contract/frame.ts'
+import type { KeyDetail, keyRoutes } from '../contract/keys.ts'
+import type { HandlersOf } from '../http/call.ts'
+import { storeOf, type AdminParts } from '../http/call.ts'
+import { errorJson, toAdminError } from '../http/errors.ts'
+import { testCall, verdictOf } from '../trial/calls.ts'
+import { frameAnswerOf, keyDetailOf } from './answers.ts'
+import {
+  changeOf,
+  etag,
+  ifMatch,
+  readAmount,
+  refuseEmpty,
+  refusingStale,
+  settingsOf,
+} from './changes.ts'
+import { KeyList } from './list.ts'
+
+const HISTORY_PERIODS = 6
+
+export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
+  const { store } = parts
+  const list = new KeyList(parts)
+
+  /** A change that needs only the key: made in the caller's name, and answered with the changed key. */
+  const changing =
+    (change: (store: Store, id: string) => Promise<Key>) =>
+    async (call: Changing): Promise<KeyDetail> =>
+      detail(parts, await change(storeOf(parts, call), call.params.id), call)
+
+  return {
+    listKeys: ({ query }) => list.page(query),
+    exportKeys: ({ query }) => list.csv(query),
+    createKey: async (call) => {
+      const { mode, ...settings } = call.body
+      const { key, secret } = await createKey(storeOf(parts, call), {
+        ...settingsOf(settings),
+        mode,
+        secretPrefix: parts.secretPrefix(),
+      })
+      return { ...(await detail(parts, key, call)), secret }
+    },
+    changeKeys: (call) => changeMany(storeOf(parts, call), call),
+    readKey: async (call) => detail(parts, await findKey(store, call.params.id), call),
+    changeKey: async (call) => {
+      const { id } = call.params
+      const ifVersion = ifMatch(call.headers)
+      refuseEmpty(call.body)
+      const key = await refusingStale(store, { subjectId: id, version: ifVersion }, () =>
+        updateKey(storeOf(parts, call), id, { ...changeOf(call.body), ifVersion }),
+      )
+      return detail(parts, key, call)
+    },
+    pauseKey: changing(pauseKey),
+    resumeKey: changing(resumeKey),
+    revokeKey: async (call) => {
+      const key = await revokeKey(storeOf(parts, call), call.params.id, call.body.reason)
+      return detail(parts, key, call)
+    },
+    rotateKey: async (call) => {
+      const { key, secret } = await rotateKey(storeOf(parts, call), call.params.id, {
+        overlapMs: call.body.overlap_seconds * 1_000,
+        secretPrefix: parts.secretPrefix(),
+      })
+      return { ...(await detail(parts, key, call)), secret }
+    },
+    endOverlap: changing(endOverlap),
+    resetKey: async (call) => {
+      const { id: accountId } = await findKey(store, call.params.id)
+      await resetSpent(storeOf(parts, call), { accountId, reason: call.body.reason })
+      return detail(parts, await findKey(store, accountId), call)
+    },
+    topUpKey: async (call) => {
+      const { id: accountId } = await findKey(store, call.params.id)
+      const amountNanodollars = readAmount('amount', call.body.amount)
+      const { reason } = call.body
+      await topUp(storeOf(parts, call), { accountId, amountNanodollars, reason })
+      return detail(parts, await findKey(store, accountId), call)
+    },
+    testKey: (call) => testCall(parts, call.params.id, call.body.model),
+    readLimits: ({ params, query }) => verdictOf(parts, params.id, query.model),
+  }
+}
+
+type Changing = Parameters<HandlersOf<typeof keyRoutes>['pauseKey']>[0]
+
+/** One key, with the ETag that a change to it must send back. */
+async function detail(
+  { store, catalog, clock }: AdminParts,
+  key: Key,
+  { setHeader }: { setHeader(name: string, value: string): void },
+): Promise<KeyDetail> {
+  const [frame, secrets, history] = await Promise.all([
+    readFrame(store),
+    shownSecrets(store, [key.id]),
+    pastPeriods(store, key.id, HISTORY_PERIODS),
+  ])
+  setHeader('etag', etag(key.version))
+  const around = { frame, catalog: catalog(), secrets: secrets.get(key.id), now: clock.now() }
+  return keyDetailOf(key, around, history)
+}
+
+// One change for many keys. Each key succeeds or fails alone, and the answer says which.
+
+type BulkHandler = HandlersOf<typeof keyRoutes>['changeKeys']
+type Change = Parameters<BulkHandler>[0]['body']['change']
+
+async function changeMany(
+  store: Store,
+  { body, requestId }: Pick<Parameters<BulkHandler>[0], 'body' | 'requestId'>,
+): Promise<Awaited<ReturnType<BulkHandler>>> {
+  const ids = [...new Set(body.ids)]
+  const names = await keyNames(store, ids)
+  const results = []
+  for (const id of ids) {
+    const error = await changeOne(store, id, body.change)
+    const told = error === null ? null : errorJson(error, requestId).error
+    results.push({ id, name: names.get(id) ?? null, error: told })
+  }
+  return { results }
+}
+
+/** Null on success. */
+async function changeOne(store: Store, id: string, change: Change): Promise<AdminError | null> {
+  try {
+    switch (change.action) {
+      case 'pause':
+        await pauseKey(store, id)
+        break
+      case 'resume':
+        await resumeKey(store, id)
+        break
+      case 'revoke':
+        await revokeKey(store, id, change.reason)
+        break
+      case 'update': {
+        const { add_tags: addTags, remove_tags: removeTags, ...settings } = change.settings
+        await updateKey(store, id, { ...changeOf(settings), addTags, removeTags })
+        break
+      }
+    }
+    return null
+  } catch (thrown) {
+    const error = toAdminError(thrown)
+    // An outage concerns all keys: it ends the request, instead of being reported a thousand times.
+    if (error.status >= 500) throw error
+    return error
+  }
+}
+
+// The handlers of /frame.
+
+export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes> {
+  const { store, clock } = parts
+
+  async function answer(call: { setHeader(name: string, value: string): void }) {
+    const frame = await readFrame(store)
+    call.setHeader('etag', etag(frame.version))
+    return frameAnswerOf(frame, await readAllocated(store), clock.now())
+  }
+
+  return {
+    readFrame: (call) => answer(call),
+    changeFrame: async (call) => {
+      const { budget, period, timezone, week_start } = call.body
+      const ifVersion = ifMatch(call.headers)
+      refuseEmpty(call.body)
+      const change = {
+        limitNanodollars: budget === undefined ? undefined : readAmount('budget', budget),
+        period,
+        timezone,
+        weekStart: week_start,
+        ifVersion,
+      }
+      await refusingStale(store, { subjectId: FRAME_ID, version: ifVersion }, () =>
+        setFrame(storeOf(parts, call), change),
+      )
+      return answer(call)
+    },
+    topUpFrame: async (call) => {
+      const amountNanodollars = readAmount('amount', call.body.amount)
+      const { reason } = call.body
+      await topUp(storeOf(parts, call), { accountId: FRAME_ID, amountNanodollars, reason })
+      return answer(call)
+    },
+    resetFrame: async (call) => {
+      const { reason } = call.body
+      await resetSpent(storeOf(parts, call), { accountId: FRAME_ID, reason })
+      return answer(call)
+    },
+  }
+}

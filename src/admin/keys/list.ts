@@ -1,0 +1,222 @@
+// The overview of keys, a page at a time. Results that require reading every key are cached: the figures above the list
+// and the number of keys that match a filter for at most 5 s, the order by cost for at most 10 minutes.
+import { masksOf } from '../../core/secret.ts'
+import { csvText, pieces } from '../../core/text.ts'
+import { iso } from '../../core/units.ts'
+import { costsByDay, dearestKeys, lastDays } from '../../ledger/reports/rollups.ts'
+import { readRevision } from '../../store/database/changes.ts'
+import { readFrame, type Frame } from '../../store/frame.ts'
+import { countKeys, type KeyCounts, type KeyTotals } from '../../store/keys/counts.ts'
+import { findKeys } from '../../store/keys/keys.ts'
+import type { KeyFilter } from '../../store/keys/search.ts'
+import {
+  countMatching,
+  FEW_MAX,
+  fewMatching,
+  matchingIds,
+  searchKeys,
+  type Slice,
+} from '../../store/keys/search.ts'
+import { shownSecrets } from '../../store/keys/secrets.ts'
+import type { KeyFilters, KeyPage, KeyQuery, KeyRow } from '../contract/keys.ts'
+import type { AdminParts } from '../http/call.ts'
+import { frameAnswerOf, keyRowOf } from './answers.ts'
+
+const TOTALS_MS_MAX = 5_000
+/** After a minute a new order is computed; until RANKING_MS_MAX the old one is served meanwhile. */
+const RANKING_MS = 60_000
+const RANKING_MS_MAX = 10 * 60_000
+const EXPORTED_MAX = 100_000
+const COST_DAYS = 7
+
+type Totals = KeyTotals & {
+  readonly at: number
+  readonly revision: number
+  /** The number of keys that match, by filter. */
+  readonly matching: Map<string, number>
+}
+
+/** All keys with a cost, the most expensive first. */
+type Ranking = { readonly at: number; readonly ids: Promise<readonly string[]> }
+
+export class KeyList {
+  readonly #parts: AdminParts
+  #totals: Totals | undefined
+  #ranking: Ranking | undefined
+
+  constructor(parts: AdminParts) {
+    this.#parts = parts
+  }
+
+  async page({ page, per_page, ...filters }: KeyQuery): Promise<KeyPage> {
+    const { store, clock } = this.#parts
+    const totals = await this.#freshTotals()
+    const { counts, allocatedNanodollars } = totals
+    const frame = await readFrame(store)
+    const found = await this.#found(this.#filter(filters), totals)
+    const slice = { limit: per_page, offset: (page - 1) * per_page, total: found.count }
+    const ids = await this.#ids(filters, found.filter, slice)
+    return {
+      keys: await this.#rows(ids, frame),
+      page,
+      per_page,
+      total: found.count,
+      counts,
+      frame: frameAnswerOf(frame, allocatedNanodollars, clock.now()),
+      as_of: iso(clock.now()),
+    }
+  }
+
+  async csv(filters: KeyFilters): Promise<string> {
+    const frame = await readFrame(this.#parts.store)
+    const slice = { limit: EXPORTED_MAX, offset: 0 }
+    const ids = await this.#ids(filters, this.#filter(filters), slice)
+    const lines: (string | number | null)[][] = []
+    for (const piece of pieces(ids, 500)) {
+      const rows = await this.#rows(piece, frame)
+      lines.push(...rows.map((row) => [...EXPORTED.map((name) => row[name]), row.cost_7d.total]))
+    }
+    return csvText([...EXPORTED, 'cost_7d'], lines)
+  }
+
+  /** The store's filter, with the masked secrets that a search text may match. */
+  #filter({ sort: _sort, order: _order, ...filter }: KeyFilters): KeyFilter {
+    if (filter.search === undefined) return filter
+    return { ...filter, masks: masksOf(filter.search.trim(), this.#parts.secretPrefix()) }
+  }
+
+  /** How many keys match; if they are few, also which, so that they need not be searched again. */
+  async #found(
+    filter: KeyFilter,
+    { counts, matching }: Totals,
+  ): Promise<{ readonly count: number; readonly filter: KeyFilter }> {
+    const { store } = this.#parts
+    const name = JSON.stringify(filter)
+    const known = knownCount(filter, counts) ?? matching.get(name)
+    if (known !== undefined && known > FEW_MAX) return { count: known, filter }
+    const ids = await fewMatching(store, filter)
+    if (ids !== undefined) return { count: ids.length, filter: { ids } }
+    const count = known ?? (await countMatching(store, filter))
+    matching.set(name, count)
+    return { count, filter }
+  }
+
+  async #ids(
+    { sort, order }: KeyFilters,
+    filter: KeyFilter,
+    slice: Slice & { readonly total?: number },
+  ): Promise<readonly string[]> {
+    const { store, clock } = this.#parts
+    if (filter.ids?.length === 0) return []
+    if (sort !== 'cost_7d') return searchKeys(store, { filter, sort, order, ...slice })
+    if (filter.ids === undefined) return this.#idsByRank(order, filter, slice)
+    const dearest = await dearestKeys(store, lastDays(clock.now(), COST_DAYS), filter.ids)
+    return inRank(order === 'desc' ? dearest : dearest.toReversed(), filter.ids, slice)
+  }
+
+  /** The ranked keys in order, then the others. */
+  async #idsByRank(
+    order: 'asc' | 'desc',
+    filter: KeyFilter,
+    slice: Slice,
+  ): Promise<readonly string[]> {
+    const { store } = this.#parts
+    const ids = await this.#ranked()
+    const ranked = order === 'desc' ? ids : ids.toReversed()
+    const end = slice.offset + slice.limit
+    if (isEmpty(filter) && end <= ranked.length) return ranked.slice(slice.offset, end)
+    // If a filter matches many keys, its first pages are usually found among the first in rank.
+    const first = ranked.slice(0, FEW_MAX)
+    if (first.length > 0) {
+      const among = await fewMatching(store, { ...filter, ids: first })
+      if (among !== undefined && among.length >= end) return inRank(first, among, slice)
+    }
+    return inRank(ranked, await matchingIds(store, filter), slice)
+  }
+
+  async #ranked(): Promise<readonly string[]> {
+    const { store, clock } = this.#parts
+    const now = clock.now()
+    const old = this.#ranking
+    if (old !== undefined && now - old.at < RANKING_MS) return old.ids
+    const next = { at: now, ids: dearestKeys(store, lastDays(now, COST_DAYS)) }
+    this.#ranking = next
+    // Callers already waiting get the error; the next call tries again.
+    next.ids.catch(() => (this.#ranking = undefined))
+    return old !== undefined && now - old.at < RANKING_MS_MAX ? old.ids : next.ids
+  }
+
+  /** Recounted after every change that people make, else every few seconds. */
+  async #freshTotals(): Promise<Totals> {
+    const { store, clock } = this.#parts
+    const revision = await readRevision(store)
+    const known = this.#totals
+    const isFresh = known?.revision === revision && clock.now() - known.at < TOTALS_MS_MAX
+    if (isFresh) return known
+    const at = clock.now()
+    this.#totals = { ...(await countKeys(store)), at, revision, matching: new Map() }
+    return this.#totals
+  }
+
+  async #rows(ids: readonly string[], frame: Frame): Promise<KeyRow[]> {
+    const { store, clock, catalog } = this.#parts
+    const now = clock.now()
+    const days = lastDays(now, COST_DAYS)
+    const [keys, secrets, costs] = await Promise.all([
+      findKeys(store, ids),
+      shownSecrets(store, ids),
+      costsByDay(store, ids, days),
+    ])
+    return keys.map((key) => {
+      const around = { frame, catalog: catalog(), secrets: secrets.get(key.id), now }
+      return keyRowOf(key, around, costs.get(key.id) ?? [])
+    })
+  }
+}
+
+const EXPORTED = [
+  'id',
+  'name',
+  'mode',
+  'status',
+  'state',
+  'environment',
+  'owner',
+  'budget',
+  'period',
+  'spent',
+  'held',
+  'remaining',
+  'resets_at',
+  'model_count',
+  'rpm',
+  'tpm',
+  'concurrency',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+] as const
+
+function isEmpty(filter: KeyFilter): boolean {
+  return Object.values(filter).every((value) => value === undefined)
+}
+
+/** The number of matches, for filters that are counted anyway. */
+function knownCount(filter: KeyFilter, counts: KeyCounts): number | undefined {
+  const { status, concern, ...rest } = filter
+  if (!isEmpty(rest)) return undefined
+  if (status === undefined) return concern === undefined ? counts.all : counts[concern]
+  if (concern !== undefined) return undefined
+  return status === 'current' ? counts.all - counts.revoked : counts[status]
+}
+
+/** The ranked ones among `ids` in order, then the others. */
+function inRank(
+  ranked: readonly string[],
+  ids: readonly string[],
+  { limit, offset }: Slice,
+): readonly string[] {
+  const others = new Set(ids)
+  const found = ranked.filter((id) => others.delete(id))
+  return [...found, ...others].slice(offset, offset + limit)
+}

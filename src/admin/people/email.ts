@@ -1,0 +1,63 @@
+// Mail to people, through the server that the configuration names. The library is loaded with the first mail.
+import type { MadeLink } from './links.ts'
+
+export type Mail = {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+export interface Mailer {
+  /** Resolves once the server has accepted it. */
+  send(mail: Mail): Promise<void>
+}
+
+type SmtpSettings = {
+  /** smtp://USER:PASSWORD@HOST:PORT */
+  readonly url: string
+  readonly from: string
+}
+
+const WAIT_MS_MAX = 10_000
+
+export function smtpMailer({ url, from }: SmtpSettings): Mailer {
+  return {
+    async send(mail) {
+      const { createTransport } = await import('nodemailer')
+      const transport = createTransport({
+        url,
+        connectionTimeout: WAIT_MS_MAX,
+        greetingTimeout: WAIT_MS_MAX,
+        socketTimeout: WAIT_MS_MAX,
+      })
+      try {
+        await transport.sendMail({ from, ...mail })
+      } finally {
+        transport.close()
+      }
+    },
+  }
+}
+
+// Mails with one-time links: short, in plain text, and without any text that a stranger chose.
+
+export function mailFor({ kind, email, expiresAt }: MadeLink, url: string): Mail {
+  const until = `${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const { subject, text } = LETTERS[kind]
+  return {
+    to: email,
+    subject,
+    text: `${text}\n\n${url}\n\nThe link works once, until ${until}.\n`,
+  }
+}
+
+const LETTERS = {
+  invitation: {
+    subject: 'You are invited to Tollgate',
+    text: 'You may now sign in to Tollgate. Open this link to choose a password:',
+  },
+  reset: {
+    subject: 'Choose a new password for Tollgate',
+    text: 'An administrator has asked you to choose a new password for Tollgate. Open this link to do so:',
+  },
+} as const

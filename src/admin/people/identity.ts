@@ -1,0 +1,162 @@
+// Who sends a request: the person behind a session cookie or a personal access token. An external API key is neither,
+// whichever header carries it.
+import { isWellFormedPersonalToken } from '../../core/secret.ts'
+import { sentence } from '../../core/sentences.ts'
+import { isOutage } from '../../store/database/outage.ts'
+import { inTheNameOf, type Store } from '../../store/database/store.ts'
+import type { Store } from '../../store/database/store.ts'
+import { findPerson, updatePerson } from '../../store/people/people.ts'
+import { findAccessToken, recordTokenUse } from '../../store/people/tokens.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { AdminError } from '../contract/errors.ts'
+import type { Permission } from '../contract/permissions.ts'
+import { authorOf } from '../http/call.ts'
+import type { Identity, Person, RequestHeaders } from '../http/guard.ts'
+import { strangerAt } from '../http/refusals.ts'
+import type { Mailer } from './email.ts'
+import { listRoles, roleById } from './roles.ts'
+import type { Desk } from './roles.ts'
+import type { SignIn, Visit } from './sign-in.ts'
+
+/** The precision of "last seen"; writing it more often would add nothing. */
+const SEEN_EVERY_MS = 60_000
+
+export function personFinder(parts: PeopleParts): Identity {
+  return {
+    find: ({ headers, address }) => {
+      const authorization = String(headers['authorization'] ?? '')
+      // A token takes precedence over a cookie beside it. Another scheme is meant for a proxy in front.
+      if (/^bearer\b/i.test(authorization)) return byToken(parts, authorization)
+      return bySession(parts, visitOf({ headers, address }))
+    },
+  }
+}
+
+async function byToken(parts: PeopleParts, authorization: string): Promise<Person | undefined> {
+  const { store } = parts
+  const [, secret = ''] = /^bearer +(\S+)\s*$/i.exec(authorization) ?? []
+  if (!isWellFormedPersonalToken(secret)) return undefined
+  const token = await findAccessToken(store.db, secret)
+  const now = store.clock.now()
+  if (token === undefined || token.expiresAt <= now) return undefined
+  const person = await present(parts, token.personId)
+  if (person === undefined) return undefined
+  if (isNews(token.lastUsedAt, now)) await noted(recordTokenUse(store.db, token.id, now))
+  const { permissions } = token
+  const isAllowed = (permission: Permission): boolean =>
+    permissions === null || permissions.includes(permission)
+  return {
+    ...person,
+    permissions: new Set([...person.permissions].filter(isAllowed)),
+    via: 'token',
+  }
+}
+
+async function bySession(parts: PeopleParts, visit: Visit): Promise<Person | undefined> {
+  if (visit.cookie?.includes('tollgate') !== true) return undefined
+  const session = await (await parts.signIn()).session(visit)
+  if (session === undefined) return undefined
+  const person = await present(parts, session.personId)
+  return person && { ...person, via: 'session' }
+}
+
+/** A person who may sign in now, with the current permissions of their role. */
+async function present(
+  { store }: PeopleParts,
+  id: string,
+): Promise<Omit<Person, 'via'> | undefined> {
+  const person = await findPerson(store.db, { id })
+  if (person === undefined || person.status !== 'active') return undefined
+  const now = store.clock.now()
+  if (isNews(person.lastSeenAt, now)) await noted(updatePerson(store.db, id, { last_seen_at: now }))
+  const { permissions } = roleById(await listRoles(store.db), person.roleId)
+  return { id, email: person.email, name: person.name, permissions: new Set(permissions) }
+}
+
+/** Ignores an outage: on a full disk, the person who looks for the reason must still be let in. */
+async function noted(writing: Promise<void>): Promise<void> {
+  try {
+    await writing
+  } catch (thrown) {
+    if (!isOutage(thrown)) throw thrown
+  }
+}
+
+function isNews(at: number | null, now: number): boolean {
+  return at === null || now - at > SEEN_EVERY_MS
+}
+
+// What the handlers of people work with, and helpers that read a call.
+
+export type PeopleParts = {
+  readonly store: Store
+  readonly log: Log
+  /** Loaded only when somebody signs in or sends a cookie. */
+  readonly signIn: () => Promise<SignIn>
+  /** Undefined: links are shown to the person who makes them. */
+  readonly mailer: Mailer | undefined
+  readonly publicUrl: string
+  /** Whether the operator configured that address; false = it is only where the server listens. */
+  readonly publicUrlIsWritten: boolean
+  /** The label of the single sign-on button; undefined = there is none. */
+  readonly singleSignOnName: string | undefined
+}
+
+type Caller = {
+  readonly headers: RequestHeaders
+  readonly address: string
+  readonly requestId: string
+  readonly person: Person | undefined
+}
+
+/** The database, with changes recorded in the caller's name. */
+export function storeFor({ store }: PeopleParts, call: Caller): Store {
+  const { person, address, requestId } = call
+  if (person !== undefined) return inTheNameOf(store, authorOf({ person, address, requestId }))
+  return inTheNameOf(store, strangerAt(address, requestId))
+}
+
+export function deskFor(parts: PeopleParts, call: Caller & { readonly person: Person }): Desk {
+  const { id, permissions } = call.person
+  return { store: storeFor(parts, call), personId: id, rights: permissions }
+}
+
+export function visitOf({ headers, address }: Pick<Caller, 'headers' | 'address'>): Visit {
+  return {
+    cookie: textOf(headers['cookie']),
+    address,
+    userAgent: textOf(headers['user-agent']),
+  }
+}
+
+/** The base URL of links: the configured address, which mails require, else the one that the caller used. */
+export function linkBase(parts: PeopleParts, { headers }: Pick<Caller, 'headers'>): string {
+  const host = textOf(headers['host'])
+  if (parts.publicUrlIsWritten || host === undefined) return parts.publicUrl
+  return `http://${host}`
+}
+
+/** A script with a token must not be able to extend its own access. */
+export function demandBrowser({ via }: Person): void {
+  if (via === 'session') return
+  throw new AdminError('not_permitted', sentence('token_not_enough'))
+}
+
+function textOf(header: RequestHeaders[string]): string | undefined {
+  return typeof header === 'string' ? header : header?.[0]
+}
+
+// The signed-in person, as the API shows them to themselves.
+
+export async function signedInAnswer({ db }: Store, person: Person) {
+  const stored = await findPerson(db, { id: person.id })
+  const { id, name } = roleById(await listRoles(db), stored?.roleId ?? '')
+  return {
+    id: person.id,
+    email: person.email,
+    name: stored?.name ?? person.name,
+    role: { id, name },
+    permissions: [...person.permissions],
+    via: person.via,
+  }
+}

@@ -1,0 +1,81 @@
+// The handlers of /audit: who changed what, as JSON and for spreadsheets.
+import { csvText } from '../../core/text.ts'
+import { iso } from '../../core/units.ts'
+import { listAudit, type AuditEntry, type AuditFilter } from '../../store/audit/list.ts'
+import type { AuditEntryAnswer, AuditQuery, auditRoutes } from '../contract/audit.ts'
+import type { AdminParts, HandlersOf } from '../http/call.ts'
+
+const EXPORTED_MAX = 10_000
+
+export function auditHandlers({ store }: AdminParts): HandlersOf<typeof auditRoutes> {
+  async function page(filter: AuditFilter) {
+    // One more than requested shows whether there is a next page.
+    const found = await listAudit(store, { ...filter, limit: filter.limit + 1 })
+    const entries = found.slice(0, filter.limit)
+    const next = found.length > filter.limit ? (entries.at(-1)?.id ?? null) : null
+    return { entries: entries.map(entryOf), next }
+  }
+
+  return {
+    listAudit: ({ query }) => page(filterOf(query)),
+    exportAudit: async ({ query }) => {
+      const filter = filterOf({ ...query, limit: EXPORTED_MAX })
+      const entries = (await listAudit(store, filter)).map(entryOf)
+      return csvText([...EXPORTED, 'changes'], entries.map(cellsOf))
+    },
+    listKeyActivity: ({ params, query }) => page({ ...query, subjectId: params.id }),
+  }
+}
+
+function filterOf({ subject_id, since, until, ...rest }: AuditQuery): AuditFilter {
+  return {
+    ...rest,
+    subjectId: subject_id,
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
+  }
+}
+
+function entryOf(entry: AuditEntry): AuditEntryAnswer {
+  return {
+    id: entry.id,
+    at: iso(entry.at),
+    actor: entry.actor,
+    source: entry.source,
+    address: entry.address,
+    action: entry.action,
+    subject: entry.subject,
+    subject_id: entry.subjectId,
+    subject_name: entry.subjectName,
+    outcome: entry.outcome,
+    reason: entry.reason,
+    refusal:
+      entry.sentence === null
+        ? null
+        : { reason: entry.sentence.name, values: entry.sentence.values },
+    count: entry.count,
+    fields: [...entry.fields],
+    request_id: entry.requestId,
+  }
+}
+
+const EXPORTED = [
+  'at',
+  'actor',
+  'source',
+  'address',
+  'action',
+  'subject',
+  'subject_id',
+  'subject_name',
+  'outcome',
+  'count',
+  'reason',
+] as const
+
+function cellsOf(entry: AuditEntryAnswer): readonly (string | number | null)[] {
+  const changes = entry.fields.map(
+    ({ field, before, after }) => `${field}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
+  )
+  return [...EXPORTED.map((name) => entry[name]), changes.join('; ')]
+}

@@ -1,0 +1,194 @@
+// Calls that people make to try a key or a model, with their outcome and cost.
+import { noModelAllowed } from '../../access/permit.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { parseUsd } from '../../core/money.ts'
+import { sentence } from '../../core/sentences.ts'
+import { iso, usd } from '../../core/units.ts'
+import type { Balance, Balances } from '../../ledger/ledger.ts'
+import { findUsage, targetOf } from '../../ledger/reports/usage.ts'
+import { partOfFrame, readFrame } from '../../store/frame.ts'
+import { findKey, type Key } from '../../store/keys/keys.ts'
+import { AdminError, invalidValue } from '../contract/errors.ts'
+import type { CallResult, playgroundRoutes, Shortage, Verdict } from '../contract/trial.ts'
+import type { AdminParts, HandlersOf } from '../http/call.ts'
+import { formatOf, runTrial, textOf, type Trial } from './trial.ts'
+
+const PLAY_OUTPUT_TOKENS = 4_096
+/** Enough for a model that thinks first to get a word out. */
+const TEST_OUTPUT_TOKENS = 512
+
+export function playgroundHandlers(parts: AdminParts): HandlersOf<typeof playgroundRoutes> {
+  return {
+    play: async ({ body }) => {
+      const { model, messages, max_tokens = PLAY_OUTPUT_TOKENS, temperature } = body
+      const key = await findKey(parts.store, body.key)
+      return call(parts, { key, model, messages, outputTokensMax: max_tokens, temperature })
+    },
+  }
+}
+
+/** The smallest call that shows whether a key works, with the first model of its allowlist unless one is named. */
+export async function testCall(
+  parts: AdminParts,
+  keyId: string,
+  asked: string | undefined,
+): Promise<CallResult> {
+  const key = await findKey(parts.store, keyId)
+  const model = asked ?? firstModel(parts, key)
+  if (model === undefined) {
+    throw invalidValue('model', sentence('key_without_model'))
+  }
+  const messages = [{ role: 'user', content: 'Answer with the word "ready".' }] as const
+  return call(parts, { key, model, messages, outputTokensMax: TEST_OUTPUT_TOKENS })
+}
+
+/** Prefers a model that is available now. */
+function firstModel({ catalog }: AdminParts, { models }: Key): string | undefined {
+  return models.find((model) => catalog().get(model)?.available === true) ?? models[0]
+}
+
+async function call(parts: AdminParts, trial: Omit<Trial, 'isDryRun'>): Promise<CallResult> {
+  const requestId = newId('req', parts.clock)
+  const startedMs = parts.clock.monotonicMs()
+  const outcome = await runTrial(parts, requestId, { ...trial, isDryRun: false }).catch(refusal)
+  const failed = outcome instanceof GatewayError ? outcome : undefined
+  // A refused call has no row.
+  const row = await findUsage(parts.store, requestId)
+  return {
+    request_id: requestId,
+    model: trial.model,
+    passes: failed === undefined,
+    status: failed?.status ?? 200,
+    error: failed === undefined ? null : errorJson(failed),
+    text: outcome instanceof GatewayError ? null : textOf(outcome),
+    target: row === undefined ? null : targetOf(row),
+    input_tokens: row?.tokens.inputTokens ?? 0,
+    output_tokens: row?.tokens.outputTokens ?? 0,
+    cost: usd(row?.costNanodollars ?? 0n),
+    latency_ms: Math.round(parts.clock.monotonicMs() - startedMs),
+  }
+}
+
+function errorJson({ publicCode: code, message, details }: GatewayError) {
+  return { code, message, shortage: shortageOf(details.facts) }
+}
+
+/** An error that the data plane would answer with is a result here; anything else is a fault. */
+function refusal(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  throw thrown
+}
+
+// Whether a call with a key would pass now, and every limit that could stop it. Decided by the code that decides about
+// real calls, in a dry run.
+
+/** A short answer: what stops this call stops nearly every call. */
+const OUTPUT_TOKENS = 256
+
+export async function verdictOf(
+  parts: AdminParts,
+  keyId: string,
+  asked: string | undefined,
+): Promise<Verdict> {
+  const key = await findKey(parts.store, keyId)
+  const balances = await parts.flow.ledger.balances(keyId)
+  if (balances === undefined) throw new AdminError('not_found', sentence('no_such_key'))
+  const frame = await readFrame(parts.store)
+  const model = asked ?? firstModel(parts, key) ?? ''
+  return {
+    model: model === '' ? null : model,
+    endpoint: formatOf(parts, { key, model }),
+    ...(model === '' ? noModel() : await forecast(parts, key, model)),
+    key: balanceJson(balances.key),
+    frame: {
+      ...balanceJson(balances.frame),
+      own: usd(partOfFrame(key, frame)),
+      timezone: frame.timezone,
+    },
+    rates: ratesJson(balances),
+  }
+}
+
+type Told = Pick<Verdict, 'passes' | 'blocked_by' | 'worst_case' | 'target'>
+type BlockedBy = NonNullable<Verdict['blocked_by']>
+
+/** Without a model there is no call to try. */
+function noModel(): Told {
+  const blocked_by = blockedBy(noModelAllowed())
+  return { passes: false, blocked_by, worst_case: null, target: null }
+}
+
+async function forecast(parts: AdminParts, key: Key, model: string): Promise<Told> {
+  const messages = [{ role: 'user', content: 'Hello' }] as const
+  const trial = { key, model, messages, outputTokensMax: OUTPUT_TOKENS, isDryRun: true }
+  const outcome = await runTrial(parts, newId('req', parts.clock), trial).catch(refusal)
+  if (outcome instanceof GatewayError) {
+    return { passes: false, blocked_by: blockedBy(outcome), worst_case: null, target: null }
+  }
+  const told = outcome.body as DryRun
+  const { passes, worst_case, target } = told
+  if (passes) return { passes, blocked_by: null, worst_case, target }
+  const { code, status, message } = told
+  return { passes, blocked_by: { code, status, message, ...factsOf(told) }, worst_case, target }
+}
+
+function blockedBy({ publicCode: code, status, message, details }: GatewayError): BlockedBy {
+  return { code, status, message, ...factsOf(details.facts ?? {}) }
+}
+
+/** The answer of exchange/dry-run.ts. */
+type DryRun = Facts & {
+  readonly passes: boolean
+  readonly worst_case: string
+  readonly target: string | null
+  readonly code: string
+  readonly status: number
+  readonly message: string
+}
+
+type Facts = Readonly<Record<string, unknown>>
+
+function factsOf(facts: Facts): Pick<BlockedBy, 'scope' | 'resets_at' | 'shortage'> {
+  const { scope, resets_at } = facts
+  return {
+    scope: scope === 'key' || scope === 'frame' ? scope : null,
+    resets_at: typeof resets_at === 'string' ? resets_at : null,
+    shortage: shortageOf(facts),
+  }
+}
+
+function balanceJson(balance: Balance): Verdict['key'] {
+  return {
+    limit: usd(balance.limitNanodollars),
+    spent: usd(balance.spentNanodollars),
+    held: usd(balance.heldNanodollars),
+    remaining: usd(balance.remainingNanodollars),
+    resets_at: iso(balance.resetsAt),
+  }
+}
+
+function ratesJson({ requests, tokens, concurrency }: Balances): Verdict['rates'] {
+  const rate = (limited: Balances['requests']) =>
+    limited === null ? null : { limit: limited.limit, remaining: limited.remaining }
+  return {
+    rpm: rate(requests),
+    tpm: rate(tokens),
+    concurrency: { limit: concurrency.limit, in_flight: concurrency.inFlight },
+  }
+}
+
+// How much budget a refused call lacked, from the facts of the refusal, for pages that say it in the reader's language.
+
+/** Null if the refusal was not about a budget. */
+function shortageOf(facts: Readonly<Record<string, unknown>> = {}): Shortage | null {
+  const { limit, spent, required, affordable_output_tokens: tokens } = facts
+  if (typeof limit !== 'string' || typeof spent !== 'string' || typeof required !== 'string')
+    return null
+  const left = parseUsd(limit) - parseUsd(spent)
+  return {
+    required,
+    remaining: usd(left > 0n ? left : 0n),
+    affordable_output_tokens: typeof tokens === 'number' ? tokens : null,
+  }
+}

@@ -1,0 +1,168 @@
+// A request that a person makes with a key without knowing its secret: through the gateway's own flow, subject to every
+// limit of that key, and spending from it.
+import { callerOfKey } from '../../access/authenticate.ts'
+import type { Endpoint, Format } from '../../core/endpoints.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import { newSecret } from '../../core/secret.ts'
+import { exchange, type Parts } from '../../exchange/exchange.ts'
+import type { Reply } from '../../exchange/reply.ts'
+import { withCurrentKey } from '../../exchange/request.ts'
+import type { Key } from '../../store/keys/keys.ts'
+import { codecOf } from '../../wire/codecs.ts'
+import type { AdminParts } from '../http/call.ts'
+
+export type Trial = {
+  readonly key: Key
+  readonly model: string
+  readonly messages: readonly Turn[]
+  readonly outputTokensMax: number
+  readonly temperature?: number | undefined
+  readonly isDryRun: boolean
+}
+
+type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
+
+type TrialAnswer = { readonly format: Format; readonly body: unknown }
+
+/** Throws the GatewayError that the data plane would have answered with. */
+export async function runTrial(
+  parts: AdminParts,
+  requestId: string,
+  trial: Trial,
+): Promise<TrialAnswer> {
+  const format = formatOf(parts, trial)
+  const codec = codecOf(format)
+  const flow = flowOf(parts, trial)
+  const reply = new MemoryReply()
+  // Any secret will do: this flow's look-up always finds this key.
+  const secret = newSecret(trial.key.mode)
+  const { family } = codec
+  await withCurrentKey(flow, () =>
+    exchange(
+      flow,
+      {
+        requestId,
+        endpoint: format,
+        codec,
+        credentials: { family, authorization: `Bearer ${secret}`, apiKey: secret },
+        providerHeaders: new Map(),
+        dropped: [],
+        readDryRun: () => trial.isDryRun,
+        session: undefined,
+        startedMs: parts.clock.monotonicMs(),
+        trace: { requestId },
+        readBody: async () => Buffer.from(JSON.stringify(bodyOf(format, trial))),
+        releaseBody: () => {},
+      },
+      reply,
+    ),
+  )
+  return { format, body: reply.body }
+}
+
+/** The endpoint that a program with this key would use for this model; if it may use none, the first. */
+export function formatOf(
+  { catalog }: AdminParts,
+  { key, model }: Pick<Trial, 'key' | 'model'>,
+): Format & Endpoint {
+  if (catalog().get(model)?.kind === 'embedding') return 'embeddings'
+  const formats = ['chat', 'messages', 'responses'] as const
+  return formats.find((format) => key.permissions.includes(format)) ?? 'chat'
+}
+
+/** The text of the answer. */
+export function textOf({ format, body }: TrialAnswer): string | null {
+  switch (format) {
+    case 'embeddings':
+      return null
+    case 'chat':
+      return (body as ChatAnswer).choices[0]?.message.content ?? null
+    case 'messages':
+      return textsOf((body as MessagesAnswer).content)
+    case 'responses':
+      return textsOf((body as ResponsesAnswer).output.flatMap(({ content = [] }) => content))
+  }
+}
+
+type ChatAnswer = {
+  readonly choices: readonly { readonly message: { readonly content: string | null } }[]
+}
+type Texts = readonly { readonly text?: string }[]
+type MessagesAnswer = { readonly content: Texts }
+type ResponsesAnswer = { readonly output: readonly { readonly content?: Texts }[] }
+
+function textsOf(parts: Texts): string {
+  return parts.map(({ text = '' }) => text).join('')
+}
+
+function flowOf({ flow, store, clock }: AdminParts, { key, isDryRun }: Trial): Parts {
+  const authenticator = {
+    clock,
+    headers: () => 'strict' as const,
+    findBySecretHash: () => callerOfKey(store, key.id),
+    forget: () => {},
+  }
+  // Checking whether a key would work does not count as using it.
+  const lastUse = isDryRun ? { note: () => {} } : flow.lastUse
+  return { ...flow, authenticator, lastUse }
+}
+
+function bodyOf(format: Format, { model, messages, outputTokensMax, temperature }: Trial): object {
+  const common = { model, ...(temperature === undefined ? {} : { temperature }) }
+  const spoken = messages.filter(({ role }) => role !== 'system')
+  const system = messages.filter(({ role }) => role === 'system')
+  const instructions = system.map(({ content }) => content).join('\n\n')
+  switch (format) {
+    case 'embeddings':
+      return { model, input: messages.map(({ content }) => content) }
+    case 'chat':
+      return { ...common, messages, max_completion_tokens: outputTokensMax }
+    case 'messages':
+      return {
+        ...common,
+        messages: spoken,
+        max_tokens: outputTokensMax,
+        ...(system.length === 0 ? {} : { system: instructions }),
+      }
+    case 'responses':
+      return {
+        ...common,
+        input: spoken,
+        max_output_tokens: outputTokensMax,
+        store: false,
+        ...(system.length === 0 ? {} : { instructions }),
+      }
+  }
+}
+
+// A reply without a socket: keeps in memory what the flow would have sent.
+
+class MemoryReply implements Reply {
+  readonly #gone = new AbortController()
+  readonly gone = undefined
+  readonly closed = this.#gone.signal
+  hasBegun = false
+  #body = ''
+
+  get body(): unknown {
+    return JSON.parse(this.#body)
+  }
+
+  cut(why: GatewayError): void {
+    this.#gone.abort(why)
+  }
+
+  setHeader(): void {}
+
+  /** Never called: only whole answers are requested here. */
+  beginStream(): void {}
+
+  async write(event: string): Promise<void> {
+    this.hasBegun = true
+    this.#body += event
+  }
+
+  async end(last: string): Promise<void> {
+    this.#body += last
+  }
+}
