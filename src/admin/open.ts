@@ -58,7 +58,7 @@ export function adminHandlers(parts: AlertParts) {
 
 // The handlers of /about and /openapi.json.
 
-export function aboutHandlers(parts: AlertParts): HandlersOf<typeof aboutRoutes> {
+function aboutHandlers(parts: AlertParts): HandlersOf<typeof aboutRoutes> {
   return {
     readOpenApi: async () => openApi(contract, { version: parts.version, url: parts.publicUrl }),
     about: async ({ address }) => ({
@@ -74,7 +74,7 @@ export function aboutHandlers(parts: AlertParts): HandlersOf<typeof aboutRoutes>
 
 // Assembles the people part of the admin plane: who a caller is, and the handlers that sign people in and manage them.
 
-export type PeopleOptions = {
+type PeopleOptions = {
   readonly store: Store
   readonly log: Log
   /** TOLLGATE_SECRET; the secret that signs cookies is derived from it. */
@@ -99,7 +99,7 @@ type People = {
   readonly handlers: HandlersOf<typeof signInRoutes & typeof profileRoutes & typeof peopleRoutes>
 }
 
-export function openPeople(options: PeopleOptions): People {
+function openPeople(options: PeopleOptions): People {
   const { oidc, publicUrl, isLocal, log } = options
   let signIn: Promise<SignIn> | undefined
   const parts: PeopleParts = {

@@ -1,6 +1,5 @@
 // `tollgate keys …`: external API keys, directly in the database. A running server picks up every change within 1 s.
 import { Option, type Command } from 'commander'
-import type { Command } from 'commander'
 import type { Config } from '../config/load.ts'
 import { KEY_MODES, OVERLAP_MS, type KeyMode } from '../core/limits.ts'
 import { parseBudget } from '../core/money.ts'

@@ -1,4 +1,5 @@
-// `tollgate models`: the configured models with their prices, and which are unavailable and why.
+// `tollgate models`: the configured models with their prices, and which are unavailable and why; `discover` asks a
+// provider what it offers, and shows what each model still needs to be used.
 import type { Command } from 'commander'
 import { factsOf } from '../catalog/model-facts.ts'
 import { modelJson, perMillion } from '../catalog/model-json.ts'
@@ -16,7 +17,6 @@ import { makeProvider, priceListOf } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
 import { SANDBOX_MODELS } from '../providers/sandbox/models.ts'
 import type { Named } from '../providers/upstream/adapter.ts'
-import { HttpClient } from '../providers/upstream/http.ts'
 import { common, readConfig, type CommonOptions } from './context.ts'
 import { FailureError, UsageError } from './failure.ts'
 import { printJson, printNote, printText, table } from './output.ts'
@@ -36,7 +36,6 @@ export function addModels(program: Command): void {
     .description('List what a configured provider offers, by asking it.')
     .argument('<PROVIDER>', 'its name in the configuration')
     .action(async (name: string, _options: CommonOptions, command: Command) => {
-      const { discover } = await import('./models.ts')
       // `models` has the same options, so they may come before or after `discover`.
       await discover(name, command.optsWithGlobals<CommonOptions>())
     })
@@ -158,8 +157,6 @@ function tokens(count: number | null): string {
   return count === null ? '-' : count.toLocaleString('en')
 }
 
-// `tollgate models discover`: asks a provider what it offers, and shows what each model still needs to be used.
-
 type Offer = {
   readonly id: string
   /** The public names under which it is already offered. */
@@ -168,7 +165,7 @@ type Offer = {
   readonly missing: readonly string[]
 }
 
-export async function discover(name: string, options: CommonOptions): Promise<void> {
+async function discover(name: string, options: CommonOptions): Promise<void> {
   const config = readConfig(options)
   const settings = settingsOf(config, name)
   const catalog = catalogFor(config)
@@ -207,6 +204,8 @@ function settingsOf(config: Config, name: string): Named<ProviderSettings> {
 }
 
 async function ask(settings: Named<ProviderSettings>): Promise<readonly string[]> {
+  // Loaded here, because listing models calls nobody.
+  const { HttpClient } = await import('../providers/upstream/http.ts')
   const http = new HttpClient(process.env)
   try {
     // No log: the command reports failures itself.

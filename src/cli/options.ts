@@ -1,7 +1,6 @@
 // Readers of option values: each throws a sentence on what to write instead. `none` stays a word here, because the
 // option parser treats null as an option without a value.
 import { Option, type Command } from 'commander'
-import type { Command } from 'commander'
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
 import { WHEN_TIGHT } from '../core/limits.ts'
 import { BUDGET_MAX, formatUsd, parseBudget } from '../core/money.ts'

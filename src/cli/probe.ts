@@ -8,7 +8,7 @@ import { FailureError, UsageError } from './failure.ts'
 import { demand } from './options.ts'
 import { block, printJson, printText } from './output.ts'
 import { checksFor, LISTING, modelsIn, type Check, type Seen } from './probe-checks.ts'
-import type { ProbeRequest, Seen } from './probe-checks.ts'
+import type { ProbeRequest } from './probe-checks.ts'
 
 type ProbeOptions = { readonly url: string; readonly json?: true }
 
@@ -123,14 +123,14 @@ function readUrl(text: string): URL {
 
 // One call of a probe, and what was seen of the answer. Throws only if no gateway has answered so far.
 
-export type Gateway = {
+type Gateway = {
   ask(request: ProbeRequest): Promise<Seen>
   close(): Promise<void>
 }
 
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 300_000 }
 
-export function gatewayAt(base: URL, key: string): Gateway {
+function gatewayAt(base: URL, key: string): Gateway {
   const http = new HttpClient(process.env)
   let hasAnswered = false
   return {

@@ -154,7 +154,7 @@ async function listenFailure(error: unknown): Promise<unknown> {
 
 type Started = { readonly config: Config; readonly source: ConfigSource }
 
-export async function greet({ config, source }: Started, url: string): Promise<void> {
+async function greet({ config, source }: Started, url: string): Promise<void> {
   printHint(`Tollgate is listening on ${url}`)
   const { setupUrl, hasManager, isKeyless } = await withStore(config, async (store) => ({
     setupUrl: await makeSetupUrl(store, adminUrlOf(config, url)),

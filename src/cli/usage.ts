@@ -1,6 +1,5 @@
 // `tollgate usage`: usage and its cost, by key, model, provider, endpoint and day.
 import { Option, type Command } from 'commander'
-import type { Command } from 'commander'
 import { costOfLines, type CostLine } from '../catalog/prices.ts'
 import { formatUsd } from '../core/money.ts'
 import { csvText } from '../core/text.ts'

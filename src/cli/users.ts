@@ -259,7 +259,7 @@ async function readPassword(email: string): Promise<string> {
 
 // People and their links as text for a terminal.
 
-export function peopleTable(people: readonly PersonAnswer[], now: number): string {
+function peopleTable(people: readonly PersonAnswer[], now: number): string {
   if (people.length === 0) {
     return 'There is nobody yet: `tollgate users create --email ADDRESS --role Administrator` adds the first one.'
   }
@@ -276,7 +276,7 @@ export function peopleTable(people: readonly PersonAnswer[], now: number): strin
   )
 }
 
-export function personBlock(person: PersonAnswer, now: number): string {
+function personBlock(person: PersonAnswer, now: number): string {
   const pairs = [
     ['id', person.id],
     ['name', person.name || '-'],
@@ -290,7 +290,7 @@ export function personBlock(person: PersonAnswer, now: number): string {
   return `${bold(person.email)}\n${block(pairs)}`
 }
 
-export function linkText(person: PersonAnswer, { url, expires_at }: SentLink, now: number): string {
+function linkText(person: PersonAnswer, { url, expires_at }: SentLink, now: number): string {
   const until = moment(Date.parse(expires_at), now)
   if (url === null)
     return `${personBlock(person, now)}\n\nA link was mailed; it works until ${until}.`

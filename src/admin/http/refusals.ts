@@ -3,7 +3,6 @@
 import type { AuditAction, AuditSubject } from '../../store/audit/record.ts'
 import { recordRefusal, type Refused } from '../../store/audit/record.ts'
 import { inTheNameOf, type Author, type Store } from '../../store/database/store.ts'
-import type { Store } from '../../store/database/store.ts'
 import { AUDIT_SUBJECTS } from '../contract/audit.ts'
 import type { RouteName } from '../contract/contract.ts'
 import type { AdminErrorCode } from '../contract/errors.ts'

@@ -1,5 +1,4 @@
 // Mail to people, through the server that the configuration names. The library is loaded with the first mail.
-import type { MadeLink } from './links.ts'
 
 export type Mail = {
   readonly to: string
@@ -41,7 +40,13 @@ export function smtpMailer({ url, from }: SmtpSettings): Mailer {
 
 // Mails with one-time links: short, in plain text, and without any text that a stranger chose.
 
-export function mailFor({ kind, email, expiresAt }: MadeLink, url: string): Mail {
+type LinkMail = {
+  readonly kind: keyof typeof LETTERS
+  readonly email: string
+  readonly expiresAt: number
+}
+
+export function mailFor({ kind, email, expiresAt }: LinkMail, url: string): Mail {
   const until = `${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
   const { subject, text } = LETTERS[kind]
   return {

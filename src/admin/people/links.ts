@@ -228,7 +228,7 @@ type Judged = {
   readonly end: keyof typeof LINK_REFUSALS | undefined
 }
 
-export async function judgeLink(db: Queries, token: string, now: number): Promise<Judged> {
+async function judgeLink(db: Queries, token: string, now: number): Promise<Judged> {
   const { state, link } = await lookAtLink(db, token, now)
   if (link === undefined) return { link, person: undefined, end: 'unknown' }
   const id = link.personId
@@ -262,7 +262,7 @@ async function couldMake(db: Queries, maker: LinkMaker | null, person: Person): 
   return needed.every((each) => held.includes(each) && maker.permissions.includes(each))
 }
 
-export const LINK_REFUSALS = {
+const LINK_REFUSALS = {
   used: () => new AdminError('link_used', sentence('link_used')),
   expired: () => new AdminError('link_expired', sentence('link_expired')),
   withdrawn: () => new AdminError('link_expired', sentence('link_withdrawn')),

@@ -23,7 +23,6 @@ import {
 } from '../../store/people/tokens.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import { PERMISSIONS } from '../contract/permissions.ts'
-import type { profileRoutes } from '../contract/profile.ts'
 import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
 import type { Route } from '../contract/route.ts'
 import type { Call, HandlersOf } from '../http/call.ts'

@@ -3,7 +3,6 @@
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/units.ts'
 import { recordChange, recordRefusal } from '../../store/audit/record.ts'
-import type { Store } from '../../store/database/store.ts'
 import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import { findPerson, hasPeople } from '../../store/people/people.ts'
 import { deleteExpiredSessions } from '../../store/people/sign-in.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
-import en from '../../i18n/en.json'
+import en from '../../i18n/en.json' with { type: 'json' }
 import { formatFor } from '../../i18n/format.ts'
 import { textsOf } from '../../i18n/i18n.ts'
 import { bulkChangeOf, bulkWords } from './bulk-change.ts'

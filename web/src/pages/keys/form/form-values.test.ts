@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
 import { budgetWarning } from '../../../base/amounts.ts'
-import en from '../../../i18n/en.json'
+import en from '../../../i18n/en.json' with { type: 'json' }
 import { formatFor, separatorsOf } from '../../../i18n/format.ts'
 import { textsOf } from '../../../i18n/i18n.ts'
 import {
