@@ -32,7 +32,7 @@ import { LEDGER_WORKER_MODULE } from './ledger/sqlite/runner.ts'
 import { Supply } from './provider-registry.ts'
 import { HttpClient } from './providers/upstream/http.ts'
 import { readRevision, watchChanges } from './store/database/changes.ts'
-import { outlast } from './store/database/outage.ts'
+import { retryDuringOutage } from './store/database/outage.ts'
 import type { Store } from './store/database/store.ts'
 import { seedFrame } from './store/frame.ts'
 import { findKey, keyJson, revokedAmong } from './store/keys/keys.ts'
@@ -99,7 +99,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const alerts = new AlertWatch({ store, log, sender })
   opened.defer(() => alerts.stop())
   const running = new Running()
-  const directory = new KeyDirectory((hash) => outlast(clock, () => loadCaller(store, hash)))
+  const directory = new KeyDirectory((hash) =>
+    retryDuringOutage(clock, () => loadCaller(store, hash)),
+  )
   const lastUse = new LastUse(clock, (used) => recordUse(store, used))
   opened.defer(() => lastUse.stop())
   const supply = new Supply(config, { http, clock, log })
@@ -125,8 +127,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     authenticator: { clock, headers, findBySecretHash, forget },
     catalog: () => supply.catalog,
     route: supply.route.bind(supply),
-    describeKey: async (keyId) => keyJson(await outlast(clock, () => findKey(store, keyId))),
-    findUsage: (requestId) => outlast(clock, () => findUsage(store, requestId)),
+    describeKey: async (keyId) =>
+      keyJson(await retryDuringOutage(clock, () => findKey(store, keyId))),
+    findUsage: (requestId) => retryDuringOutage(clock, () => findUsage(store, requestId)),
   }
   const ownFigures = () => processFigures({ version, counts, ledger, supply })
   const figures = options.figuresOfAll ?? (async () => [await ownFigures()])

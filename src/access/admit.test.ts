@@ -201,7 +201,7 @@ test('a recount for the sake of a later target leaves the first its searches', a
 const dear = targetOf('dear', 9_000n)
 
 test('every target it may go to is asked for, in order, each at its own price', async () => {
-  const { parts, request, asks } = desk({ ...granted, seats: ['budget', SEAT] })
+  const { parts, request, asks } = desk({ ...granted, grants: ['budget', GRANT] })
   const candidates = () => [candidate(dear), candidate(target, { outputTokensMax: 100 })]
   const { outputTokensMax } = await admit(parts, request({ candidates }))
   assert.deepEqual(
@@ -218,7 +218,7 @@ test('every target it may go to is asked for, in order, each at its own price', 
   assert.equal(outputTokensMax, 700)
 })
 
-const SEAT = { outputTokens: 700, capped: false }
+const GRANT = { outputTokens: 700, capped: false }
 
 test('nothing is counted when every target it may go to knows its exact input', async () => {
   const { parts, request, asks } = desk(granted, granted)

@@ -87,9 +87,9 @@ export async function admit(parts: AdmissionParts, request: AdmissionRequest): P
   }
 }
 
-function mostOutput({ outputTokens, seats = [] }: Reserved): number {
-  return seats.reduce<number>(
-    (most, seat) => (typeof seat === 'string' ? most : Math.max(most, seat.outputTokens)),
+function mostOutput({ outputTokens, grants = [] }: Reserved): number {
+  return grants.reduce<number>(
+    (most, grant) => (typeof grant === 'string' ? most : Math.max(most, grant.outputTokens)),
     outputTokens,
   )
 }
@@ -122,9 +122,9 @@ export async function forecast(
 /** At the dearest target that is not skipped. */
 function worstCaseOf({ candidates }: Ask, outcome: Reserved | Refused): Nanodollars {
   if ('shortage' in outcome) return outcome.shortage.requiredNanodollars
-  const seats = outcome.reserved ? outcome.seats : undefined
+  const grants = outcome.reserved ? outcome.grants : undefined
   const costs = candidates
-    .filter((_, index) => typeof seats?.[index] !== 'string')
+    .filter((_, index) => typeof grants?.[index] !== 'string')
     .map((worst) =>
       'balances' in outcome
         ? costAtMostWith(outcome.balances, worst)

@@ -11,7 +11,7 @@ import {
 } from '../ledger/nodes/adjustments.ts'
 import {
   DAMAGE,
-  examineBooks,
+  examineLedger,
   OPEN_HOLD,
   type Examination,
   type PeriodAhead,
@@ -50,7 +50,7 @@ function addVerify(ledger: Command): void {
     .option('--quiescent', 'no server is running, so nothing may be held either')
     .action(async (options: CommonOptions & { readonly quiescent?: true }) => {
       const examination = await lookAtStore(readPlace(options), (store) =>
-        examineBooks(store, { quiescent: options.quiescent ?? false }),
+        examineLedger(store, { quiescent: options.quiescent ?? false }),
       )
       if (options.json) printJson(examinationJson(examination))
       else printText(examinationText(examination))

@@ -8,7 +8,7 @@ import type { Config } from '../config/load.ts'
 import type { ConfigSource } from '../config/source.ts'
 import { watchConfig } from '../config/watch.ts'
 import { systemClock } from '../core/clock.ts'
-import { Watch } from '../ledger/nodes/failure-detector.ts'
+import { FailureDetector } from '../ledger/nodes/failure-detector.ts'
 import type { Figure } from '../telemetry/metrics.ts'
 import { printError } from './output.ts'
 
@@ -99,10 +99,10 @@ function replaceSilent(
   beats: ReadonlyMap<number, number>,
   { beatMs, deadAfterMs }: Config['ledger'],
 ): void {
-  const watch = new Watch(deadAfterMs)
+  const detector = new FailureDetector(deadAfterMs)
   const timer = setInterval(() => {
     const heard = [...beats].map(([nodeId, count]) => ({ nodeId, beats: count }))
-    for (const id of watch.look(systemClock.monotonicMs(), heard)) {
+    for (const id of detector.look(systemClock.monotonicMs(), heard)) {
       const worker = cluster.workers?.[id]
       printError(`worker ${worker?.process.pid} does not answer and is killed`)
       worker?.process.kill('SIGKILL')

@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Prepared } from './prepare.ts'
-import { nameOf, seated, skipped, withoutSearches } from './prepare.ts'
+import { nameOf, grantedTargets, skipped, withoutSearches } from './prepare.ts'
 
 export async function dryRun(
   parts: AdmissionParts,
@@ -16,7 +16,7 @@ export async function dryRun(
   const { outcome } = found
   const isRefused = outcome instanceof GatewayError
   const all = found.maySearch ? prepared : prepared.map(withoutSearches)
-  const [first] = isRefused ? all : seated(all, outcome)
+  const [first] = isRefused ? all : grantedTargets(all, outcome)
   const left = isRefused ? [] : skipped(all, outcome)
   return {
     object: 'tollgate.dry_run',

@@ -18,7 +18,7 @@ import type { OwnKeyParts } from './endpoints/key.ts'
 import type { ListingParts } from './endpoints/models.ts'
 import { setAdmissionHeaders, setSettledHeaders } from './headers.ts'
 import type { Route } from './prepare.ts'
-import { prepare, seated, skipped, withoutSearches, withoutReasoning } from './prepare.ts'
+import { prepare, grantedTargets, skipped, withoutSearches, withoutReasoning } from './prepare.ts'
 import { relay } from './relay.ts'
 import type { Reply, Running } from './reply.ts'
 import { identify, readRequest } from './request.ts'
@@ -68,7 +68,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
         {
           requestId,
           log: parts.log,
-          prepared: seated(
+          prepared: grantedTargets(
             admission.maySearch ? prepared : prepared.map(withoutSearches),
             admission.hold,
           ),

@@ -92,16 +92,16 @@ export function withoutSearches(prepared: Prepared): Prepared {
 }
 
 /** The targets that the hold pays for, each with the output limit that it pays for there. */
-export function seated(
+export function grantedTargets(
   prepared: readonly Prepared[],
-  { seats, capped }: Reserved,
+  { grants, capped }: Reserved,
 ): readonly Prepared[] {
-  if (seats === undefined) return prepared
+  if (grants === undefined) return prepared
   return prepared.flatMap((each, index) => {
-    const seat = seats[index]
-    if (seat === undefined || typeof seat === 'string') return []
-    const { outputTokens } = seat
-    const isTold = capped || seat.capped
+    const grant = grants[index]
+    if (grant === undefined || typeof grant === 'string') return []
+    const { outputTokens } = grant
+    const isTold = capped || grant.capped
     return [{ ...each, outputTokensMax: outputTokens, ...(isTold && { outputCap: outputTokens }) }]
   })
 }
@@ -109,13 +109,13 @@ export function seated(
 /** The names of the others, each with what keeps it out. */
 export function skipped(
   prepared: readonly Prepared[],
-  { seats = [] }: Reserved,
+  { grants = [] }: Reserved,
 ): readonly Skipped[] {
-  return seats.flatMap((seat, index) => {
+  return grants.flatMap((grant, index) => {
     const target = prepared[index]
-    return typeof seat !== 'string' || target === undefined
+    return typeof grant !== 'string' || target === undefined
       ? []
-      : [{ target: nameOf(target), why: target.why, by: seat }]
+      : [{ target: nameOf(target), why: target.why, by: grant }]
   })
 }
 

@@ -71,13 +71,13 @@ export type Reserved = {
   /** Whether that is less than the client asked for. */
   readonly capped: boolean
   /** What became of each candidate, in their order; absent where there was only one. */
-  readonly seats?: readonly Seat[]
+  readonly grants?: readonly Grant[]
   readonly waitedMs: number
   readonly balances: Balances
 }
 
 /** The hold pays for a call to this target with this output limit; or it is skipped, for spending or for holds. */
-export type Seat = Pick<Reserved, 'outputTokens' | 'capped'> | 'budget' | 'held'
+export type Grant = Pick<Reserved, 'outputTokens' | 'capped'> | 'budget' | 'held'
 
 export type Refused = { readonly reserved: false } &
   /** `isFirstFit`: the first target fits as asked, and only later ones do not. */

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
-import { examineBooks } from '../../src/ledger/reports/verify.ts'
+import { examineLedger } from '../../src/ledger/reports/verify.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, Desk, granted, spend } from '../contract/ledger-fixture.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
@@ -85,12 +85,12 @@ test('a damaged index is found where amcheck is installed, and elsewhere it is s
   })
   await spend(desk.ledger, ask(await desk.key(10_000n), 100))
   const { db } = desk.store
-  const unaided = await examineBooks(desk.store, {})
+  const unaided = await examineLedger(desk.store, {})
   assert.deepEqual(unaided.violations, [])
   assert.match(unaided.notChecked.join('\n'), /^whether PostgreSQL's files are damaged: .*amcheck/)
 
   await sql`CREATE EXTENSION amcheck`.execute(db)
-  const aided = await examineBooks(desk.store, {})
+  const aided = await examineLedger(desk.store, {})
   assert.deepEqual(aided.violations, [])
   assert.doesNotMatch(aided.notChecked.join('\n'), /amcheck/)
 
@@ -100,7 +100,7 @@ test('a damaged index is found where amcheck is installed, and elsewhere it is s
   await order(0).execute(db)
   await sql`CREATE INDEX usage_placed ON usage (placed(id))`.execute(db)
   await order(1).execute(db)
-  const { violations, notChecked } = await examineBooks(desk.store, {})
+  const { violations, notChecked } = await examineLedger(desk.store, {})
   assert.deepEqual(
     violations.map(({ check }) => check),
     ['damage'],

@@ -15,7 +15,7 @@ import { test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { messageOf } from '../../src/core/errors.ts'
-import { DAMAGE, examineBooks, verifyLedger } from '../../src/ledger/reports/verify.ts'
+import { DAMAGE, examineLedger, verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -83,7 +83,7 @@ async function damageOf(path: string): Promise<readonly string[]> {
     assert.match(messageOf(error), /is not a usable SQLite database: .* restore this one/)
     return [messageOf(error)]
   }
-  const { violations } = await examineBooks(store, {})
+  const { violations } = await examineLedger(store, {})
   await store.close()
   assert.ok(violations.every(({ check }) => check === DAMAGE))
   return violations.map(({ found }) => found)

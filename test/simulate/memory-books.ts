@@ -2,7 +2,7 @@
 // from its rows alone. The rules are passed in, so that wrong ones can be tried.
 import assert from 'node:assert/strict'
 import type { Beat } from '../../src/ledger/nodes/failure-detector.ts'
-import type { Batch, BatchResult, Page, Writes } from '../../src/ledger/rules/batch.ts'
+import type { Batch, BatchResult, Snapshot, Writes } from '../../src/ledger/rules/batch.ts'
 import type { Account, ClosedPeriod, Hold, UsageRow } from '../../src/ledger/rules/rows.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { sampleAccount } from '../samples/ledger-rows.ts'
@@ -13,7 +13,7 @@ type StoredAccount = Omit<Account, 'rateWindow'> & { readonly rateWindow: string
 /** Deliberate faults, for mutants that are not in the rules but in what a database must do. */
 export type Faults = { readonly noFence?: boolean; readonly clockOfNode?: boolean }
 
-export class MemoryBooks {
+export class MemoryDatabase {
   /** The database's clock, in milliseconds. */
   now = Date.UTC(2026, 10, 15, 22)
   readonly accounts = new Map<string, StoredAccount>()
@@ -47,8 +47,8 @@ export class MemoryBooks {
   run(batch: Batch, clockSkewMs: number): BatchResult {
     const isLive = batch.nodeId === null || this.nodes.get(batch.nodeId) === 'live'
     if (!isLive && this.#faults.noFence !== true) return { live: false }
-    const page = this.#page(batch, this.#faults.clockOfNode === true ? clockSkewMs : 0)
-    const { outcomes, balances, writes } = this.#rules.decide(batch, page)
+    const snapshot = this.#snapshot(batch, this.#faults.clockOfNode === true ? clockSkewMs : 0)
+    const { outcomes, balances, writes } = this.#rules.decide(batch, snapshot)
     this.#apply(writes)
     this.assertBalanced()
     return { live: true, outcomes, balances }
@@ -141,7 +141,7 @@ export class MemoryBooks {
     return sums
   }
 
-  #page(batch: Batch, skewMs: number): Page {
+  #snapshot(batch: Batch, skewMs: number): Snapshot {
     const { keyOf, knownHoldOf, unpackWindow } = this.#rules
     const now = this.now + skewMs
     const ids = new Set([...batch.items.map(keyOf), FRAME_ID])

@@ -100,13 +100,15 @@ function choose(tokens: number, prices: readonly number[], isLastTry: boolean): 
       }))
       const verdict = await real.desk.ledger.dryRun({ ...asked, candidates, isLastTry })
       const room = model.limit + model.topUp - model.spent
-      const seats = prices.map((price) => {
+      const grants = prices.map((price) => {
         const cost = tokens * price
         if (cost === 0 || held(model) + cost <= room) return { outputTokens: tokens, capped: false }
         return cost <= room ? 'held' : 'budget'
       })
-      const first = seats.find((seat) => (isLastTry ? typeof seat !== 'string' : seat !== 'budget'))
-      const isHeldUp = first === 'held' || (first === undefined && seats.includes('held'))
+      const first = grants.find((grant) =>
+        isLastTry ? typeof grant !== 'string' : grant !== 'budget',
+      )
+      const isHeldUp = first === 'held' || (first === undefined && grants.includes('held'))
       if (first === undefined || isHeldUp) {
         assert.ok(!verdict.reserved && 'shortage' in verdict)
         assert.equal(verdict.reason, isHeldUp ? 'held' : 'budget')
@@ -116,9 +118,9 @@ function choose(tokens: number, prices: readonly number[], isLastTry: boolean): 
       }
       const reserved = await real.desk.ledger.reserve({ ...asked, candidates, isLastTry })
       assert.ok(reserved.reserved)
-      const kept = prices.filter((_, index) => typeof seats[index] !== 'string')
+      const kept = prices.filter((_, index) => typeof grants[index] !== 'string')
       const amount = Math.max(...kept) * tokens
-      assert.deepEqual([reserved.seats, reserved.amountNanodollars], [seats, BigInt(amount)])
+      assert.deepEqual([reserved.grants, reserved.amountNanodollars], [grants, BigInt(amount)])
       real.holds.push({ asked, reserved })
       model.holds.push({
         id: model.holds.length,

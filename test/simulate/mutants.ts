@@ -57,8 +57,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a target that does not fit is kept',
     'rules/judge.ts',
-    "return trial.fit === 'budget' || trial.fit === 'held' ? trial.fit : seatAt(trial)",
-    "return trial.fit === 'budget' ? trial.fit : seatAt(trial)",
+    "return trial.fit === 'budget' || trial.fit === 'held' ? trial.fit : outputOf(trial)",
+    "return trial.fit === 'budget' ? trial.fit : outputOf(trial)",
   ),
   mutant(
     'a target after the one that holds keep out is taken at once',
@@ -118,13 +118,13 @@ export const MUTANTS: readonly Mutant[] = [
     'a refusal leaves an amount held',
     'rules/decide.ts',
     'if (!answer.reserved || legs === undefined) return answer',
-    'if (!answer.reserved && legs !== undefined) draft.move({ keyId: ask.keyId, keyPeriod: legs.key.periodSeq, framePeriod: legs.frame.periodSeq }, { held: 1n, spent: 0n, overrun: 0n, inFlight: 0 })\n  if (!answer.reserved || legs === undefined) return answer',
+    'if (!answer.reserved && legs !== undefined) work.move({ keyId: ask.keyId, keyPeriod: legs.key.periodSeq, framePeriod: legs.frame.periodSeq }, { held: 1n, spent: 0n, overrun: 0n, inFlight: 0 })\n  if (!answer.reserved || legs === undefined) return answer',
   ),
   mutant(
     'a retried ask is granted again',
     'rules/decide.ts',
-    'knownGrant(draft, item) ?? reserve(draft, item)',
-    'reserve(draft, item)',
+    'knownGrant(work, item) ?? reserve(work, item)',
+    'reserve(work, item)',
   ),
   mutant('settled holds stay open', 'rules/working-set.ts', 'this.#holdsDeleted.push(hold.id)', ''),
   mutant(

@@ -2,12 +2,12 @@
 // whether each grant and each refusal was right, worked out independently from the rows of the books.
 import assert from 'node:assert/strict'
 import type { WorstCase } from '../../src/catalog/worst-case.ts'
-import type { Reserved, Seat } from '../../src/ledger/ledger.ts'
+import type { Reserved, Grant } from '../../src/ledger/ledger.ts'
 import type { Batch, Item, Outcome, PlainAsk, Refusal } from '../../src/ledger/rules/batch.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
-import type { MemoryBooks } from './memory-books.ts'
+import type { MemoryDatabase } from './memory-books.ts'
 
-type Granted = Pick<Reserved, 'amountNanodollars' | 'outputTokens' | 'capped' | 'seats'>
+type Granted = Pick<Reserved, 'amountNanodollars' | 'outputTokens' | 'capped' | 'grants'>
 
 type Dispatch = {
   /** What the provider bills, once it is done. */
@@ -19,7 +19,7 @@ type Dispatch = {
 const MINUTE_MS = 60_000
 
 export class Oracle {
-  readonly #books: MemoryBooks
+  readonly #books: MemoryDatabase
   readonly #dispatched = new Map<number, Dispatch>()
   readonly #granted = new Set<number>()
   /** By account and period. */
@@ -29,7 +29,7 @@ export class Oracle {
   /** Until then the books may still count admissions that were forgotten here. */
   #surelyAfter = 0
 
-  constructor(books: MemoryBooks) {
+  constructor(books: MemoryDatabase) {
     this.#books = books
   }
 
@@ -107,13 +107,13 @@ export class Oracle {
   #checkGrant(item: Extract<Item, { kind: 'reserve' }>, granted: Granted, isAlone: boolean): void {
     const { keyId, candidates } = item.ask
     const { amountNanodollars: amount, outputTokens, capped } = granted
-    const seats = granted.seats ?? [{ outputTokens, capped }]
-    assert.equal(seats.length, candidates.length, 'one seat for each target')
+    const grants = granted.grants ?? [{ outputTokens, capped }]
+    assert.equal(grants.length, candidates.length, 'one grant for each target')
     const costs = candidates.flatMap((worst, index) => {
-      const seat = seats[index]
-      return seat === undefined || typeof seat === 'string'
+      const grant = grants[index]
+      return grant === undefined || typeof grant === 'string'
         ? []
-        : [costOf(worst, seat.outputTokens)]
+        : [costOf(worst, grant.outputTokens)]
     })
     // A retry may find a hold that pays for more than it is told.
     for (const cost of costs) assert.ok(cost <= amount, `${amount} held for a target of ${cost}`)
@@ -122,7 +122,7 @@ export class Oracle {
     if (this.#granted.has(item.holdId)) return
     this.#granted.add(item.holdId)
     assert.ok(costs.includes(amount), `${amount} held for targets of ${costs.join(', ')}`)
-    if (isAlone) this.#checkSeats(item.ask, seats, amount)
+    if (isAlone) this.#checkGrants(item.ask, grants, amount)
     if (amount > 0n) this.#assertWithin(keyId)
     const { rpm, concurrency } = this.#books.account(keyId)
     const open = [...this.#books.holds.values()].filter((hold) => hold.keyId === keyId)
@@ -133,18 +133,18 @@ export class Oracle {
   }
 
   /** Whether each target that was skipped had to be; `own` is what this request holds by now. */
-  #checkSeats(ask: PlainAsk, seats: readonly Seat[], own: bigint): void {
-    for (const [index, seat] of seats.entries()) {
+  #checkGrants(ask: PlainAsk, grants: readonly Grant[], own: bigint): void {
+    for (const [index, grant] of grants.entries()) {
       const worst = ask.candidates[index]
       assert.ok(worst)
-      if (seat !== 'budget' && seat !== 'held') continue
+      if (grant !== 'budget' && grant !== 'held') continue
       const least = leastOf(ask, worst, (amount) => this.#isShort(ask, amount, null))
       assert.ok(
-        this.#isShort(ask, least, seat === 'held' ? own : null),
-        `a target of ${ask.keyId} that fits was skipped: ${seat}`,
+        this.#isShort(ask, least, grant === 'held' ? own : null),
+        `a target of ${ask.keyId} that fits was skipped: ${grant}`,
       )
     }
-    const first = seats.find((seat) => seat !== 'budget')
+    const first = grants.find((grant) => grant !== 'budget')
     assert.ok(ask.isLastTry === true || first !== 'held', 'a target was not waited for')
   }
 

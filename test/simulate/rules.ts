@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { Watch } from '../../src/ledger/nodes/failure-detector.ts'
+import type { FailureDetector } from '../../src/ledger/nodes/failure-detector.ts'
 import type { decide, keyOf, knownHoldOf } from '../../src/ledger/rules/decide.ts'
 import type { packWindow, unpackWindow } from '../../src/ledger/rules/rates.ts'
 
@@ -13,7 +13,7 @@ export type Rules = {
   readonly knownHoldOf: typeof knownHoldOf
   readonly packWindow: typeof packWindow
   readonly unpackWindow: typeof unpackWindow
-  readonly Watch: typeof Watch
+  readonly FailureDetector: typeof FailureDetector
 }
 
 /** One change of one source file that makes the ledger wrong. */

@@ -8,7 +8,7 @@ import { HOLDS_PER_NODE } from '../../src/ledger/nodes/membership.ts'
 import type { Batch, BatchResult, Item, Outcome, PlainAsk } from '../../src/ledger/rules/batch.ts'
 import type { Charge } from '../../src/ledger/rules/rows.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
-import { MemoryBooks, type Faults } from './memory-books.ts'
+import { MemoryDatabase, type Faults } from './memory-books.ts'
 import { Oracle } from './oracle.ts'
 import { Random } from './random.ts'
 import type { Rules } from './rules.ts'
@@ -33,7 +33,7 @@ type Node = {
   sent: Sent | undefined
   open: Map<number, { readonly ask: PlainAsk; readonly amount: bigint; isEnding: boolean }>
   readonly spool: Map<number, Charge>
-  watch: InstanceType<Rules['Watch']>
+  watch: InstanceType<Rules['FailureDetector']>
   readonly clockSkewMs: number
 }
 
@@ -57,7 +57,7 @@ export function simulate(
 class World {
   readonly #random: Random
   readonly #rules: Rules
-  readonly #books: MemoryBooks
+  readonly #books: MemoryDatabase
   readonly #oracle: Oracle
   readonly #nodes: Node[] = []
   /** Batches sent by processes that have died since. */
@@ -69,7 +69,7 @@ class World {
   constructor(seed: number, rules: Rules, faults: Faults) {
     this.#random = new Random(seed)
     this.#rules = rules
-    this.#books = new MemoryBooks(rules, faults)
+    this.#books = new MemoryDatabase(rules, faults)
     this.#oracle = new Oracle(this.#books)
     this.#books.openAccount('key_a', 3000n, { rpm: 5, timezone: 'Asia/Kolkata' })
     this.#books.openAccount('key_b', 8000n, { concurrency: 3 })
@@ -290,7 +290,7 @@ class World {
     } else if (what < 0.8) this.#command({ kind: 'reset', keyId: id, note })
   }
 
-  /** A node looks for its own forgotten holds, as the keeper does every half minute. */
+  /** A node looks for its own forgotten holds, as the maintenance does every half minute. */
   sweep(node: Node): void {
     if (node.state !== 'up' || node.sent !== undefined || node.queue.length > 0) return
     for (const [holdId, { keyId }] of this.#books.holds) {
@@ -321,7 +321,7 @@ class World {
       sent: undefined,
       open: new Map(),
       spool: new Map(),
-      watch: new this.#rules.Watch(DEAD_AFTER_MS),
+      watch: new this.#rules.FailureDetector(DEAD_AFTER_MS),
       clockSkewMs: (index - 1) * 5_000_000,
     }
     this.#join(node)
@@ -331,7 +331,7 @@ class World {
   #join(node: Node): void {
     node.id = this.#books.join()
     node.holdCount = 0
-    node.watch = new this.#rules.Watch(DEAD_AFTER_MS)
+    node.watch = new this.#rules.FailureDetector(DEAD_AFTER_MS)
   }
 
   #newHoldId(node: Node): number {

@@ -5,11 +5,11 @@ import { describe, test } from 'node:test'
 import { HOLDS_PER_NODE } from '../../src/ledger/nodes/membership.ts'
 import type { Batch, BatchResult, Item } from '../../src/ledger/rules/batch.ts'
 import { toCharge } from '../../src/ledger/rules/validation.ts'
-import { BookLedger } from '../../src/ledger/writer/database-ledger.ts'
+import { DatabaseLedger } from '../../src/ledger/writer/database-ledger.ts'
 import { type Done, Unavailable, Writer } from '../../src/ledger/writer/writer.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { ask, granted, settlement } from '../contract/ledger-fixture.ts'
-import { MemoryBooks } from './memory-books.ts'
+import { MemoryDatabase } from './memory-books.ts'
 import { loadRules } from './rules.ts'
 
 type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs' | 'refused'
@@ -19,7 +19,7 @@ const setUp = (...fates: readonly Fate[]) => setUpWith(HOLDS_PER_NODE, fates)
 
 async function setUpWith(holdsPerNode: number, fates: readonly Fate[] = []) {
   let whenFreed = (): void => {}
-  const books = new MemoryBooks(await loadRules(), {})
+  const books = new MemoryDatabase(await loadRules(), {})
   for (const id of ['key_a', FRAME_ID]) books.openAccount(id, 10_000n)
   const batches: Batch[] = []
   const clock = { time: 0, now: () => 0, monotonicMs: () => clock.time }
@@ -207,8 +207,8 @@ describe('the writer', () => {
 })
 
 describe('the ledger', () => {
-  const above = ({ writer, clock }: Awaited<ReturnType<typeof setUp>>): BookLedger =>
-    new BookLedger({
+  const above = ({ writer, clock }: Awaited<ReturnType<typeof setUp>>): DatabaseLedger =>
+    new DatabaseLedger({
       clock,
       writer,
       readBalances: async () => undefined,

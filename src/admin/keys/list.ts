@@ -1,7 +1,7 @@
 // The overview of keys, a page at a time. Results that require reading every key are cached: the figures above the list
 // and the number of keys that match a filter for at most 5 s, the order by cost for at most 10 minutes.
 import { masksOf } from '../../core/secret.ts'
-import { csvText, pieces } from '../../core/text.ts'
+import { csvText, chunk } from '../../core/text.ts'
 import { iso } from '../../core/units.ts'
 import { costsByDay, dearestKeys, lastDays } from '../../ledger/reports/rollups.ts'
 import { readRevision } from '../../store/database/changes.ts'
@@ -72,7 +72,7 @@ export class KeyList {
     const slice = { limit: EXPORTED_MAX, offset: 0 }
     const ids = await this.#ids(filters, this.#filter(filters), slice)
     const lines: (string | number | null)[][] = []
-    for (const piece of pieces(ids, 500)) {
+    for (const piece of chunk(ids, 500)) {
       const rows = await this.#rows(piece, frame)
       lines.push(...rows.map((row) => [...EXPORTED.map((name) => row[name]), row.cost_7d.total]))
     }

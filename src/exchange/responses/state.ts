@@ -12,7 +12,7 @@ import {
   type JsonObject,
 } from '../../core/json.ts'
 import { nextStep } from '../../core/runtime.ts'
-import { outlast } from '../../store/database/outage.ts'
+import { retryDuringOutage } from '../../store/database/outage.ts'
 import type { Store } from '../../store/database/store.ts'
 import {
   deleteResponse,
@@ -376,7 +376,7 @@ export function openResponses(options: ResponsesOptions): ResponsesState & Dispo
         // The answer is stored: that others could not be deleted is no reason to fail it.
         await limit.note(responses).catch(onFailed)
       },
-      get: (name) => outlast(store.clock, () => getResponse(store, name)),
+      get: (name) => retryDuringOutage(store.clock, () => getResponse(store, name)),
       delete: (name) => deleteResponse(store, name),
     },
     [Symbol.dispose]: () => clearInterval(timer),

@@ -1,13 +1,13 @@
 // When a silent node is dead, and when it is only the database that is silent.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Watch } from './failure-detector.ts'
+import { FailureDetector } from './failure-detector.ts'
 
 /** Looks once per second at a node whose beats follow this list. */
 function deaths(beats: readonly number[], deadAfterMs = 4000): readonly number[] {
-  const watch = new Watch(deadAfterMs)
+  const detector = new FailureDetector(deadAfterMs)
   return beats.flatMap((count, second) =>
-    watch.look(second * 1000, [{ nodeId: 7, beats: count }]).length > 0 ? [second] : [],
+    detector.look(second * 1000, [{ nodeId: 7, beats: count }]).length > 0 ? [second] : [],
   )
 }
 
@@ -22,12 +22,12 @@ test('a count of beats that goes back is a beat too', () =>
   assert.deepEqual(deaths([5, 5, 5, 1, 1, 1, 1]), []))
 
 test('an outage of the database makes no node dead', () => {
-  const watch = new Watch(4000)
+  const detector = new FailureDetector(4000)
   const silent = [{ nodeId: 7, beats: 1 }]
-  assert.deepEqual(watch.look(0, silent), [])
-  assert.deepEqual(watch.look(60_000, silent), [])
-  assert.deepEqual(watch.look(61_000, silent), [])
-  assert.deepEqual(watch.look(62_000, silent), [])
-  assert.deepEqual(watch.look(63_000, silent), [])
-  assert.deepEqual(watch.look(64_000, silent), [7])
+  assert.deepEqual(detector.look(0, silent), [])
+  assert.deepEqual(detector.look(60_000, silent), [])
+  assert.deepEqual(detector.look(61_000, silent), [])
+  assert.deepEqual(detector.look(62_000, silent), [])
+  assert.deepEqual(detector.look(63_000, silent), [])
+  assert.deepEqual(detector.look(64_000, silent), [7])
 })

@@ -3,7 +3,7 @@
 
 export type Beat = { readonly nodeId: number; readonly beats: number }
 
-export class Watch {
+export class FailureDetector {
   readonly #deadAfterMs: number
   readonly #seen = new Map<number, { readonly beats: number; readonly since: number }>()
   #lookedAt = -Infinity

@@ -7,10 +7,10 @@ import { answerWithin, isOutage } from '../../store/database/outage.ts'
 import { databaseNow } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { HoldId } from '../ledger.ts'
-import { Patrol, type PeriodAhead, verifyOpenBooks } from '../reports/verify.ts'
-import type { BookLedger } from '../writer/database-ledger.ts'
+import { Auditor, type PeriodAhead, verifyOpenAccounts } from '../reports/verify.ts'
+import type { DatabaseLedger } from '../writer/database-ledger.ts'
 import type { Writer } from '../writer/writer.ts'
-import { Watch } from './failure-detector.ts'
+import { FailureDetector } from './failure-detector.ts'
 import {
   beat,
   fence,
@@ -22,10 +22,10 @@ import {
 } from './membership.ts'
 import { purgeUsage } from './retention.ts'
 
-type KeeperOptions = {
+type MaintenanceOptions = {
   readonly store: Store
   readonly writer: Writer
-  readonly ledger: BookLedger
+  readonly ledger: DatabaseLedger
   readonly beatMs: number
   readonly deadAfterMs: number
   readonly sweepMs: number
@@ -41,13 +41,13 @@ const ITEM_MS_MAX = 5000
 const BEAT_MS_MAX = 4000
 const PURGE_PAGES_MAX = 20
 
-export class Keeper {
-  readonly #options: KeeperOptions
-  readonly #watch: Watch
-  readonly #patrol: Patrol
+export class Maintenance {
+  readonly #options: MaintenanceOptions
+  readonly #detector: FailureDetector
+  readonly #auditor: Auditor
   /** Apart from the other duties: a node must not seem dead because one of those waits for a lock. */
-  readonly #beats: Rounds
-  readonly #duties: Rounds
+  readonly #beats: Repeat
+  readonly #duties: Repeat
   #sweptAt: number
   #timer: NodeJS.Timeout | undefined
   #isBeating = true
@@ -56,18 +56,18 @@ export class Keeper {
   /** Accounts whose period begins in the future, and which were reported. */
   readonly #ahead = new Set<string>()
 
-  constructor(options: KeeperOptions) {
+  constructor(options: MaintenanceOptions) {
     this.#options = options
-    this.#watch = new Watch(options.deadAfterMs)
-    this.#patrol = new Patrol(options.store)
+    this.#detector = new FailureDetector(options.deadAfterMs)
+    this.#auditor = new Auditor(options.store)
     const alarm = (error: unknown): void => {
       // What fails the beats fails the other duties too, and is reported once.
       const others = [this.#beats.failure, this.#duties.failure].filter((other) => other)
       if (others.some((other) => isSame(error, other?.error))) return
       options.alarm(`this node cannot do its work: ${String(error)}`)
     }
-    this.#beats = new Rounds(() => this.#watchNodes(), alarm)
-    this.#duties = new Rounds(() => this.#doDuties(), alarm)
+    this.#beats = new Repeat(() => this.#watchNodes(), alarm)
+    this.#duties = new Repeat(() => this.#doDuties(), alarm)
     this.#sweptAt = options.store.clock.monotonicMs()
   }
 
@@ -101,7 +101,7 @@ export class Keeper {
 
   async #watchNodes(): Promise<void> {
     const beats = await this.#beat()
-    const dead = this.#watch.look(this.#options.store.clock.monotonicMs(), beats)
+    const dead = this.#detector.look(this.#options.store.clock.monotonicMs(), beats)
     for (const nodeId of dead) await this.#fence(nodeId)
   }
 
@@ -193,8 +193,8 @@ export class Keeper {
   }
 
   async #verify(): Promise<void> {
-    const open = await verifyOpenBooks(this.#options.store)
-    const { violations, ahead } = await this.#patrol.look()
+    const open = await verifyOpenAccounts(this.#options.store)
+    const { violations, ahead } = await this.#auditor.look()
     this.#reportAhead(ahead)
     for (const { check, account, expected, found } of [...open, ...violations]) {
       this.#options.alarm(
@@ -224,7 +224,7 @@ function isSame(error: unknown, other: unknown): boolean {
  * Work that falls due again and again. A round that falls due while another runs is left out, so that a slow database
  * piles up none.
  */
-class Rounds {
+class Repeat {
   readonly #work: () => Promise<void>
   /** Called when a round fails and the one before it did not: an outage is reported once. */
   readonly #onFailing: (error: unknown) => void

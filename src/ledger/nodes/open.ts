@@ -9,10 +9,10 @@ import { balancesOf, openPeriod } from '../rules/account.ts'
 import type { Batch, BatchResult } from '../rules/batch.ts'
 import { toAccount, type Account } from '../rules/rows.ts'
 import { sqliteRunner } from '../sqlite/runner.ts'
-import { BookLedger } from '../writer/database-ledger.ts'
+import { DatabaseLedger } from '../writer/database-ledger.ts'
 import { leftovers, Spool, whyUnusable } from '../writer/spool.ts'
 import { type BatchRunner, Writer } from '../writer/writer.ts'
-import { Keeper } from './maintenance.ts'
+import { Maintenance } from './maintenance.ts'
 import { HOLDS_PER_NODE, joinNodes } from './membership.ts'
 
 export type LedgerOptions = {
@@ -38,7 +38,7 @@ const LOST =
   'the database has lost its latest commits, as a replica that lagged behind when it took over: costs of calls may be missing, so compare the books with the log and with the bills of the providers'
 
 /** The ledger of one node, which also reports whether the node can write. */
-export type NodeLedger = Ledger & Pick<BookLedger, 'canWrite'>
+export type NodeLedger = Ledger & Pick<DatabaseLedger, 'canWrite'>
 
 export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   const { store, spoolFolder, alarm = () => {}, sweepMs = SWEEP_MS } = options
@@ -56,19 +56,19 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
     onFreed: (keyIds) => ledger.freed(keyIds),
   })
   const spool = spoolFolder === undefined ? undefined : new Spool(spoolFolder)
-  const ledger = new BookLedger({
+  const ledger = new DatabaseLedger({
     clock,
     writer,
     spool,
     readBalances: async (keyId) => readBalances(store.db, keyId, await databaseNow(store)),
-    isBeating: () => keeper.isBeating,
-    stopKeeping: () => keeper.stop(),
+    isBeating: () => maintenance.isBeating,
+    stopKeeping: () => maintenance.stop(),
     leave: async () => {
-      await keeper.leave()
+      await maintenance.leave()
       await runner.close()
     },
   })
-  const keeper = new Keeper({
+  const maintenance = new Maintenance({
     store,
     writer,
     ledger,
@@ -84,7 +84,7 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
       alarm(`the costs of calls could not be kept while the database is unreachable: ${reason}`)
     await replayLeftovers(ledger, spoolFolder, alarm)
   }
-  await keeper.start()
+  await maintenance.start()
   return ledger
 }
 
@@ -102,9 +102,9 @@ function timed(runner: BatchRunner, { store, onCommit }: LedgerOptions): BatchRu
   }
 }
 
-/** Runs before the keeper starts: a hold settled here need not be charged as an orphan and corrected afterwards. */
+/** Runs before the maintenance starts: a hold settled here need not be charged as an orphan and corrected afterwards. */
 async function replayLeftovers(
-  ledger: BookLedger,
+  ledger: DatabaseLedger,
   folder: string,
   alarm: (message: string) => void,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { codeOf, messageOf } from '../../core/errors.ts'
 import type { PostgresStore } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import type { HoldId } from '../ledger.ts'
-import type { Batch, BatchResult, Outcome, Page, Writes } from '../rules/batch.ts'
+import type { Batch, BatchResult, Outcome, Snapshot, Writes } from '../rules/batch.ts'
 import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
 import {
   ACCOUNT_CHANGE_COLUMNS,
@@ -184,18 +184,22 @@ export async function runOnPool({ pool }: PostgresStore, batch: Batch): Promise<
 }
 
 async function runBatch(client: Client, batch: Batch, begin: string): Promise<BatchResult> {
-  const page = await readPage(client, batch, begin)
-  if (page === undefined) {
+  const snapshot = await readSnapshot(client, batch, begin)
+  if (snapshot === undefined) {
     await client.query('ROLLBACK')
     return { live: false }
   }
-  const { outcomes, balances, writes } = decide(batch, page)
+  const { outcomes, balances, writes } = decide(batch, snapshot)
   await atOnce(client, () => [...write(client, writes, batch), client.query('COMMIT')])
   return { live: true, outcomes, balances }
 }
 
 /** Undefined when the node was fenced. The statements are sent together, in one round trip. */
-async function readPage(client: Client, batch: Batch, begin: string): Promise<Page | undefined> {
+async function readSnapshot(
+  client: Client,
+  batch: Batch,
+  begin: string,
+): Promise<Snapshot | undefined> {
   const keyIds = [...new Set(batch.items.map(keyOf)), FRAME_ID]
   const holdIds = batch.items
     .map((item) => knownHoldOf(item, batch.isRetry))

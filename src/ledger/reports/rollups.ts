@@ -5,7 +5,7 @@ import type { Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
 import { StoreError } from '../../store/database/errors.ts'
-import { withRoom } from '../../store/database/store.ts'
+import { withWorkMemory } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { manyIds } from '../../store/keys/search.ts'
@@ -221,7 +221,7 @@ async function readGroups<Row extends Ranked>(
     HAVING count(*) > 0
     ORDER BY sum(cost_nanodollars) DESC
     LIMIT ${limit}`
-  const { rows } = await withRoom(store, query)
+  const { rows } = await withWorkMemory(store, query)
   return { rows, leftOut: Math.max(0, (rows[0]?.row_count ?? 0) - limit) }
 }
 

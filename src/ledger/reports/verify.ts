@@ -55,7 +55,7 @@ export type Examination = {
 }
 
 /** Everything that `ledger verify` reports. */
-export async function examineBooks(store: Store, options: VerifyOptions): Promise<Examination> {
+export async function examineLedger(store: Store, options: VerifyOptions): Promise<Examination> {
   const { faults, notChecked } = await findDamage(store)
   if (faults.length === 0) {
     const violations = await verifyLedger(store, options)
@@ -90,7 +90,7 @@ export async function verifyLedger(
  * The checks that cost next to nothing however much history there is, for running servers: the frame and the accounts
  * that have open holds. What leaks on any key leaks on the frame too.
  */
-export async function verifyOpenBooks(store: Store): Promise<readonly Violation[]> {
+export async function verifyOpenAccounts(store: Store): Promise<readonly Violation[]> {
   const { rows } = await sql<Finding>`${OPEN_BOOKS} LIMIT ${VIOLATIONS_MAX}`.execute(store.db)
   return rows.map(toViolation)
 }
@@ -292,7 +292,7 @@ const ROWS_MAX = 500
  * each match its holds and usage rows, within what was granted; and after each round, whether the frame has spent what
  * all keys have. And whether a period begins in the future. Costs next to nothing however many keys there are.
  */
-export class Patrol {
+export class Auditor {
   readonly #store: Store
   /** The last account that was checked; '' before the first. */
   #last = ''

@@ -1,4 +1,4 @@
-// A batch as plain data: what it asks, what both databases read before the decision (`Page`), what they write after it
+// A batch as plain data: what it asks, what both databases read before the decision (`Snapshot`), what they write after it
 // (`Writes`), and what they answer. No logic, so that a decision cannot depend on a database.
 import type { Nanodollars } from '../../core/money.ts'
 import type { Ask, Balances, HoldId, Refused, Reserved } from '../ledger.ts'
@@ -107,7 +107,7 @@ export type BatchResult =
   | { readonly live: false }
 
 /** Everything a batch reads, once its accounts are locked. */
-export type Page = {
+export type Snapshot = {
   /** The database's clock, taken under the locks. */
   readonly now: number
   readonly accounts: readonly Account[]

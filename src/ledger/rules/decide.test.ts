@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SAMPLE_ASK, sampleAccount } from '../../../test/samples/ledger-rows.ts'
-import type { Item, Page } from './batch.ts'
+import type { Item, Snapshot } from './batch.ts'
 import { decide } from './decide.ts'
 import { packWindow, unpackWindow } from './rates.ts'
 
@@ -12,10 +12,10 @@ test('a clock set back slows a key for a minute, not until the old time returns'
   let packed = `${NOON / 1000},1,0;1,1,0`
   const anHourEarlier = NOON - 3_600_000
   const answers = [0, 30_000, 60_999, 61_000].map((passed) => {
-    const page = pageAt(anHourEarlier + passed, packed)
+    const snapshot = pageAt(anHourEarlier + passed, packed)
     const { outcomes, writes } = decide(
       { nodeId: 1, items: [reserve], prices: [], isRetry: false },
-      page,
+      snapshot,
     )
     for (const { id, rateWindow } of writes.accounts)
       if (id === 'key_a') packed = packWindow(rateWindow)
@@ -68,7 +68,7 @@ test('a charge corrected twice counts only its last overrun', () => {
 })
 
 /** One item alone, in books that have one key, what is told, and nothing else. */
-function decided(item: Item, known: Partial<Page> = {}) {
+function decided(item: Item, known: Partial<Snapshot> = {}) {
   const batch = { nodeId: 1, items: [item], prices: [], isRetry: true }
   return decide(batch, { ...pageAt(NOON, ''), ...known })
 }
@@ -76,7 +76,7 @@ function decided(item: Item, known: Partial<Page> = {}) {
 const reserve: Item = { kind: 'reserve', holdId: 1, ask: { ...SAMPLE_ASK, estimatedTokens: 50 } }
 const orphan: Item = { kind: 'orphan', keyId: 'key_a', holdId: 1 }
 
-function pageAt(now: number, packed: string): Page {
+function pageAt(now: number, packed: string): Snapshot {
   const key = sampleAccount({ id: 'key_a', rpm: 2, rateWindow: unpackWindow(packed, now) })
   const frame = sampleAccount({ id: 'frame' })
   return { now, accounts: [key, frame], holds: [], usage: [] }

@@ -1,14 +1,14 @@
-// The one decision procedure: turns a batch of items and the page of the books they concern into outcomes and writes.
-// Both databases and the simulation run exactly this code. No I/O, no clock: the time is the page's.
+// The one decision procedure: turns a batch of items and the snapshot of the books they concern into outcomes and writes.
+// Both databases and the simulation run exactly this code. No I/O, no clock: the time is the snapshot's.
 import type { Nanodollars } from '../../core/money.ts'
 import type { Balances, HoldId } from '../ledger.ts'
 import { balancesOf, hasRates, limitOf } from './account.ts'
-import type { Batch, Item, Outcome, Page, PlainAsk, Writes } from './batch.ts'
-import { judge, seatsWithin } from './judge.ts'
+import type { Batch, Item, Outcome, Snapshot, PlainAsk, Writes } from './batch.ts'
+import { judge, grantsWithin } from './judge.ts'
 import { admit, correct } from './rates.ts'
 import type { Account, Charge, Hold, UsageRow } from './rows.ts'
 import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './rows.ts'
-import { Draft } from './working-set.ts'
+import { WorkingSet } from './working-set.ts'
 
 type Decision = {
   /** One per item of the batch, in its order. */
@@ -25,16 +25,16 @@ type Release = Exclude<Item, Demand>
  * Items that free budget are decided first, so that a settlement makes room for the asks in its batch. Asks are then
  * decided in order of arrival, each against what the ones before it left.
  */
-export function decide(batch: Batch, page: Page): Decision {
-  const draft = new Draft(page)
+export function decide(batch: Batch, snapshot: Snapshot): Decision {
+  const work = new WorkingSet(snapshot)
   const outcomes: Outcome[] = Array.from({ length: batch.items.length })
   for (const [index, item] of batch.items.entries()) {
-    if (!isDemand(item)) outcomes[index] = release(draft, item)
+    if (!isDemand(item)) outcomes[index] = release(work, item)
   }
   for (const [index, item] of batch.items.entries()) {
-    if (isDemand(item)) outcomes[index] = demand(draft, item)
+    if (isDemand(item)) outcomes[index] = demand(work, item)
   }
-  return { outcomes, balances: balancesAfter(draft, batch.items), writes: draft.writes() }
+  return { outcomes, balances: balancesAfter(work, batch.items), writes: work.writes() }
 }
 
 /** The key whose account an item moves. */
@@ -83,40 +83,40 @@ export function isDemand(item: Item): item is Demand {
   return item.kind === 'reserve' || item.kind === 'dry-run' || item.kind === 'extend'
 }
 
-function release(draft: Draft, item: Release): Outcome {
-  if (item.kind === 'settle') return settle(draft, item.charge)
-  return { kind: 'changed', done: change(draft, item) }
+function release(work: WorkingSet, item: Release): Outcome {
+  if (item.kind === 'settle') return settle(work, item.charge)
+  return { kind: 'changed', done: change(work, item) }
 }
 
 /** False when there is nothing to change. */
-function change(draft: Draft, item: Exclude<Release, { readonly kind: 'settle' }>): boolean {
+function change(work: WorkingSet, item: Exclude<Release, { readonly kind: 'settle' }>): boolean {
   switch (item.kind) {
     case 'void':
-      return voidHold(draft, item.holdId, item.reason)
+      return voidHold(work, item.holdId, item.reason)
     case 'orphan':
-      return orphan(draft, item.holdId)
+      return orphan(work, item.holdId)
     case 'trim':
-      return trim(draft, item.holdId, item.amount)
+      return trim(work, item.holdId, item.amount)
     case 'adjust':
-      return adjust(draft, item)
+      return adjust(work, item)
     case 'top-up':
-      return draft.topUp(item.keyId, item.amount, item.note)
+      return work.topUp(item.keyId, item.amount, item.note)
     case 'reset':
-      return draft.reset(item.keyId, item.note)
+      return work.reset(item.keyId, item.note)
     case 'refused':
-      draft.countRefused(item.keyId, item.model, item.count)
+      work.countRefused(item.keyId, item.model, item.count)
       return true
   }
 }
 
-function demand(draft: Draft, item: Demand): Outcome {
+function demand(work: WorkingSet, item: Demand): Outcome {
   switch (item.kind) {
     case 'reserve':
-      return { kind: 'judged', answer: knownGrant(draft, item) ?? reserve(draft, item) }
+      return { kind: 'judged', answer: knownGrant(work, item) ?? reserve(work, item) }
     case 'dry-run':
-      return { kind: 'judged', answer: consider(draft, item.ask, 0) }
+      return { kind: 'judged', answer: consider(work, item.ask, 0) }
     case 'extend':
-      return { kind: 'changed', done: extend(draft, item.holdId, item.extra) }
+      return { kind: 'changed', done: extend(work, item.holdId, item.extra) }
   }
 }
 
@@ -124,13 +124,13 @@ type Answer = Extract<Outcome, { readonly kind: 'judged' }>['answer']
 
 /** The answer to an ask whose hold is already in the books: an earlier try committed, but its result was lost. */
 function knownGrant(
-  draft: Draft,
+  work: WorkingSet,
   { holdId, ask }: Extract<Item, { kind: 'reserve' }>,
 ): Answer | undefined {
-  const hold = draft.holds.get(holdId)
+  const hold = work.holds.get(holdId)
   if (hold === undefined) {
     // Another node has since taken this one for dead and charged the hold: nothing may be dispatched on it.
-    return draft.usage.has(holdId) ? { reserved: false, reason: 'unavailable' } : undefined
+    return work.usage.has(holdId) ? { reserved: false, reason: 'unavailable' } : undefined
   }
   const { heldNanodollars, outputTokens, capped } = hold
   return {
@@ -139,21 +139,21 @@ function knownGrant(
     amountNanodollars: heldNanodollars,
     outputTokens,
     capped,
-    ...(ask.candidates.length > 1 && { seats: seatsWithin(ask, hold) }),
+    ...(ask.candidates.length > 1 && { grants: grantsWithin(ask, hold) }),
   }
 }
 
-function consider(draft: Draft, ask: PlainAsk, holdId: HoldId): Answer {
-  const legs = draft.legs(ask.keyId)
+function consider(work: WorkingSet, ask: PlainAsk, holdId: HoldId): Answer {
+  const legs = work.legs(ask.keyId)
   if (legs === undefined) return { reserved: false, reason: 'key_status', status: 'unknown' }
-  const verdict = judge(ask, legs, draft.now)
+  const verdict = judge(ask, legs, work.now)
   return verdict.reserved ? { ...verdict, holdId } : verdict
 }
 
-function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer {
+function reserve(work: WorkingSet, item: Extract<Item, { kind: 'reserve' }>): Answer {
   const { ask, holdId } = item
-  const answer = consider(draft, ask, holdId)
-  const legs = draft.legs(ask.keyId)
+  const answer = consider(work, ask, holdId)
+  const legs = work.legs(ask.keyId)
   if (!answer.reserved || legs === undefined) return answer
   const hold: Hold = {
     id: holdId,
@@ -165,21 +165,21 @@ function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer
     outputTokens: answer.outputTokens,
     capped: answer.capped,
     estimatedTokens: ask.estimatedTokens,
-    at: draft.now,
+    at: work.now,
     endpoint: ask.endpoint,
     modelAsked: ask.modelAsked,
   }
-  draft.move(hold, { held: hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 1 })
-  draft.grant(hold, hold.heldNanodollars)
-  draft.insertHold(hold)
-  if (hasRates(legs.key)) admit(legs.key.rateWindow, draft.now, ask.estimatedTokens)
+  work.move(hold, { held: hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 1 })
+  work.grant(hold, hold.heldNanodollars)
+  work.insertHold(hold)
+  if (hasRates(legs.key)) admit(legs.key.rateWindow, work.now, ask.estimatedTokens)
   return answer
 }
 
 /** For a second attempt, which may cost again. A hold whose period is over cannot grow: that period is closed. */
-function extend(draft: Draft, holdId: HoldId, extra: Nanodollars): boolean {
-  const hold = draft.holds.get(holdId)
-  const legs = hold && draft.legs(hold.keyId)
+function extend(work: WorkingSet, holdId: HoldId, extra: Nanodollars): boolean {
+  const hold = work.holds.get(holdId)
+  const legs = hold && work.legs(hold.keyId)
   if (hold === undefined || legs === undefined) return false
   const fits = (account: Account, period: number): boolean => {
     const limit = limitOf(account)
@@ -187,24 +187,24 @@ function extend(draft: Draft, holdId: HoldId, extra: Nanodollars): boolean {
     return limit === null || account.spent + account.held + extra <= limit
   }
   if (!fits(legs.key, hold.keyPeriod) || !fits(legs.frame, hold.framePeriod)) return false
-  changeAmount(draft, hold, hold.heldNanodollars + extra)
-  draft.grant(hold, extra)
+  changeAmount(work, hold, hold.heldNanodollars + extra)
+  work.grant(hold, extra)
   return true
 }
 
 /** Books restored from a backup reuse hold ids assigned after it: only the request id says whose hold it is. */
-function settle(draft: Draft, charge: Charge): Outcome {
+function settle(work: WorkingSet, charge: Charge): Outcome {
   const cost = charge.costNanodollars
-  const hold = draft.holds.get(charge.holdId)
+  const hold = work.holds.get(charge.holdId)
   if (hold?.requestId === charge.requestId) {
-    close(draft, hold, settledRow(charge, hold, draft.now))
+    close(work, hold, settledRow(charge, hold, work.now))
     return settled('open', cost, hold.heldNanodollars)
   }
-  const row = draft.usage.get(charge.holdId)
+  const row = work.usage.get(charge.holdId)
   if (row?.requestId !== charge.requestId) return settled('unknown', 0n, 0n)
   const reservation = correctable(row, cost)
   if (reservation === undefined) return settled('closed', row.costNanodollars, row.heldNanodollars)
-  recharge(draft, row, settledRow(charge, reservation, draft.now))
+  recharge(work, row, settledRow(charge, reservation, work.now))
   return settled('corrected', cost, reservation.heldNanodollars)
 }
 
@@ -223,34 +223,34 @@ function correctable(row: UsageRow, cost: Nanodollars): UsageRow | undefined {
 }
 
 /** Voids an orphan, too: the node that was taken for dead knows that it never dispatched the request. */
-function voidHold(draft: Draft, holdId: HoldId, reason: string): boolean {
-  const hold = draft.holds.get(holdId)
-  const row = draft.usage.get(holdId)
-  if (hold !== undefined) close(draft, hold, voidedRow(hold, reason, draft.now))
-  else if (row?.state === 'orphaned') recharge(draft, row, voidedRow(row, reason, draft.now))
+function voidHold(work: WorkingSet, holdId: HoldId, reason: string): boolean {
+  const hold = work.holds.get(holdId)
+  const row = work.usage.get(holdId)
+  if (hold !== undefined) close(work, hold, voidedRow(hold, reason, work.now))
+  else if (row?.state === 'orphaned') recharge(work, row, voidedRow(row, reason, work.now))
   else return false
   return true
 }
 
-function orphan(draft: Draft, holdId: HoldId): boolean {
-  const hold = draft.holds.get(holdId)
+function orphan(work: WorkingSet, holdId: HoldId): boolean {
+  const hold = work.holds.get(holdId)
   if (hold === undefined) return false
-  close(draft, hold, orphanedRow(hold, draft.now))
+  close(work, hold, orphanedRow(hold, work.now))
   return true
 }
 
-function trim(draft: Draft, holdId: HoldId, amount: Nanodollars): boolean {
-  const hold = draft.holds.get(holdId)
+function trim(work: WorkingSet, holdId: HoldId, amount: Nanodollars): boolean {
+  const hold = work.holds.get(holdId)
   if (hold === undefined || amount >= hold.heldNanodollars) return false
-  changeAmount(draft, hold, amount)
+  changeAmount(work, hold, amount)
   return true
 }
 
-function adjust(draft: Draft, item: Extract<Item, { kind: 'adjust' }>): boolean {
-  const row = draft.usage.get(item.holdId)
+function adjust(work: WorkingSet, item: Extract<Item, { kind: 'adjust' }>): boolean {
+  const row = work.usage.get(item.holdId)
   if (row === undefined) return false
-  recharge(draft, row, adjustedRow(row, item.cost))
-  draft.enter({
+  recharge(work, row, adjustedRow(row, item.cost))
+  work.enter({
     kind: 'adjust',
     accountId: row.keyId,
     periodSeq: row.keyPeriod,
@@ -263,24 +263,24 @@ function adjust(draft: Draft, item: Extract<Item, { kind: 'adjust' }>): boolean 
 }
 
 /** Ends a hold: what it held is freed, what it cost is spent, and its estimate of tokens becomes the true count. */
-function close(draft: Draft, hold: Hold, row: UsageRow): void {
+function close(work: WorkingSet, hold: Hold, row: UsageRow): void {
   const cost = row.costNanodollars
-  draft.move(hold, {
+  work.move(hold, {
     held: -hold.heldNanodollars,
     spent: cost,
     overrun: overrunOf(cost, hold.heldNanodollars),
     inFlight: -1,
   })
-  draft.closeHold(hold, row)
-  const key = draft.legs(hold.keyId)?.key
+  work.closeHold(hold, row)
+  const key = work.legs(hold.keyId)?.key
   if (key === undefined || !hasRates(key) || row.state === 'orphaned') return
   const used = row.tokens.inputTokens + row.tokens.outputTokens
-  correct(key.rateWindow, hold.at, { now: draft.now, tokens: used - hold.estimatedTokens })
+  correct(key.rateWindow, hold.at, { now: work.now, tokens: used - hold.estimatedTokens })
 }
 
 /** Changes what a closed hold is charged, in the periods it was reserved in. */
-function recharge(draft: Draft, before: UsageRow, after: UsageRow): void {
-  draft.move(before, {
+function recharge(work: WorkingSet, before: UsageRow, after: UsageRow): void {
+  work.move(before, {
     held: 0n,
     spent: after.costNanodollars - before.costNanodollars,
     overrun:
@@ -288,20 +288,20 @@ function recharge(draft: Draft, before: UsageRow, after: UsageRow): void {
       overrunOf(before.costNanodollars, before.heldNanodollars),
     inFlight: 0,
   })
-  draft.correctUsage(before, after)
+  work.correctUsage(before, after)
 }
 
-function changeAmount(draft: Draft, hold: Hold, amount: Nanodollars): void {
-  draft.move(hold, { held: amount - hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 0 })
-  draft.changeHold(hold, amount)
+function changeAmount(work: WorkingSet, hold: Hold, amount: Nanodollars): void {
+  work.move(hold, { held: amount - hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 0 })
+  work.changeHold(hold, amount)
 }
 
-function balancesAfter(draft: Draft, items: readonly Item[]): ReadonlyMap<string, Balances> {
+function balancesAfter(work: WorkingSet, items: readonly Item[]): ReadonlyMap<string, Balances> {
   const balances = new Map<string, Balances>()
   for (const item of items) {
     const keyId = keyOf(item)
-    const legs = balances.has(keyId) ? undefined : draft.legs(keyId)
-    if (legs !== undefined) balances.set(keyId, balancesOf(legs.key, legs.frame, draft.now))
+    const legs = balances.has(keyId) ? undefined : work.legs(keyId)
+    if (legs !== undefined) balances.set(keyId, balancesOf(legs.key, legs.frame, work.now))
   }
   return balances
 }

@@ -4,9 +4,9 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { SAMPLE_ASK, sampleAccount } from '../../../test/samples/ledger-rows.ts'
 import { NO_COST, type WorstCase } from '../../catalog/worst-case.ts'
-import type { Seat } from '../ledger.ts'
+import type { Grant } from '../ledger.ts'
 import type { PlainAsk } from './batch.ts'
-import { judge, seatsWithin } from './judge.ts'
+import { judge, grantsWithin } from './judge.ts'
 import type { Account } from './rows.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 12)
@@ -264,7 +264,7 @@ describe('several targets', () => {
     readonly prices: readonly bigint[]
     readonly key: Partial<Account>
     readonly more?: Partial<PlainAsk>
-    readonly seats?: readonly Seat[]
+    readonly grants?: readonly Grant[]
     readonly held?: bigint
     readonly refused?: readonly [reason: string, candidate: number, required: bigint]
   }
@@ -274,7 +274,7 @@ describe('several targets', () => {
       name: 'all that fit are kept, and the dearest is held',
       prices: [1n, 9n, 2n],
       key: {},
-      seats: [whole, whole, whole],
+      grants: [whole, whole, whole],
       held: 91_000n,
     },
     {
@@ -282,7 +282,7 @@ describe('several targets', () => {
       prices: [10n, 2n, 1n],
       key: { spent: 50_000n },
       more: refuse,
-      seats: ['budget', whole, whole],
+      grants: ['budget', whole, whole],
       held: 21_000n,
     },
     {
@@ -290,21 +290,21 @@ describe('several targets', () => {
       prices: [1n, 10n],
       key: { spent: 50_000n },
       more: refuse,
-      seats: [whole, 'budget'],
+      grants: [whole, 'budget'],
       held: 11_000n,
     },
     {
       name: 'the same target with its output lowered comes before the next',
       prices: [10n, 1n],
       key: { spent: 50_000n },
-      seats: [{ outputTokens: 4_900, capped: true }, whole],
+      grants: [{ outputTokens: 4_900, capped: true }, whole],
       held: 50_000n,
     },
     {
       name: 'an output is not lowered below the minimum, and the target is skipped',
       prices: [200n, 2n],
       key: { spent: 50_000n },
-      seats: ['budget', whole],
+      grants: ['budget', whole],
       held: 21_000n,
     },
     {
@@ -326,7 +326,7 @@ describe('several targets', () => {
       prices: [1n, 9n],
       key: { held: 50_000n },
       more: refuse,
-      seats: [whole, 'held'],
+      grants: [whole, 'held'],
       held: 11_000n,
     },
     {
@@ -334,7 +334,7 @@ describe('several targets', () => {
       prices: [9n, 1n],
       key: { held: 50_000n },
       more: { ...refuse, isLastTry: true },
-      seats: ['held', whole],
+      grants: ['held', whole],
       held: 11_000n,
     },
     {
@@ -358,12 +358,12 @@ describe('several targets', () => {
       refused: ['recount', 0, 0n],
     },
   ]
-  for (const { name, prices, key, more, seats, held, refused } of cases) {
+  for (const { name, prices, key, more, grants, held, refused } of cases) {
     test(name, () => {
       const verdict = judged({ ...ask(), ...targets(...prices), ...more }, key)
       if (verdict.reserved) {
-        assert.deepEqual([verdict.seats, verdict.amountNanodollars], [seats, held])
-        const first = verdict.seats?.find((seat) => typeof seat !== 'string')
+        assert.deepEqual([verdict.grants, verdict.amountNanodollars], [grants, held])
+        const first = verdict.grants?.find((grant) => typeof grant !== 'string')
         const { outputTokens, capped } = verdict
         assert.deepEqual({ outputTokens, capped }, first)
       } else {
@@ -386,9 +386,9 @@ describe('several targets', () => {
     const asked = { ...ask(), candidates: [...targets(1n).candidates, NO_COST] }
     const verdict = judged(asked, { spent: 100_000n })
     assert.ok(verdict.reserved)
-    const { seats, amountNanodollars } = verdict
+    const { grants, amountNanodollars } = verdict
     assert.deepEqual(
-      [seats, amountNanodollars],
+      [grants, amountNanodollars],
       [['budget', { outputTokens: 0, capped: false }], 0n],
     )
   })
@@ -415,15 +415,15 @@ describe('several targets', () => {
           judge({ ...ask(), ...asked, candidates: [one] }, legs, NOW),
         )
         // Each target is judged as if it were the only one.
-        const expected = alone.map((each): Seat => {
+        const expected = alone.map((each): Grant => {
           if (each.reserved) return { outputTokens: each.outputTokens, capped: each.capped }
           assert.ok(each.reason === 'budget' || each.reason === 'held')
           return each.reason
         })
         const amounts = alone.flatMap((each) => (each.reserved ? [each.amountNanodollars] : []))
-        const first = expected.find((seat) => seat !== 'budget')
+        const first = expected.find((grant) => grant !== 'budget')
         if (verdict.reserved) {
-          assert.deepEqual(verdict.seats, expected)
+          assert.deepEqual(verdict.grants, expected)
           assert.ok(amounts.includes(verdict.amountNanodollars))
           assert.ok(amounts.every((each) => each <= verdict.amountNanodollars))
           assert.ok(asked.isLastTry || first !== 'held')
@@ -437,13 +437,13 @@ describe('several targets', () => {
     )
   })
 
-  test('a hold that was granted before is never exceeded by the seats it is taken to pay for', () => {
+  test('a hold that was granted before is never exceeded by the grants it is taken to pay for', () => {
     const asked = { ...ask(), ...targets(10n, 1n, 30n) }
     const verdict = judged(asked, { spent: 50_000n })
     assert.ok(verdict.reserved)
     const { amountNanodollars: heldNanodollars, outputTokens, capped } = verdict
-    const seats = seatsWithin(asked, { heldNanodollars, outputTokens, capped })
-    assert.deepEqual(seats, [
+    const grants = grantsWithin(asked, { heldNanodollars, outputTokens, capped })
+    assert.deepEqual(grants, [
       { outputTokens: 4_900, capped: true },
       { outputTokens: 4_900, capped: true },
       { outputTokens: 1_633, capped: true },

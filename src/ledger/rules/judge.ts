@@ -7,7 +7,7 @@ import {
   tighterLimit,
   type Nanodollars,
 } from '../../core/money.ts'
-import type { Balances, Seat, Shortage } from '../ledger.ts'
+import type { Balances, Grant, Shortage } from '../ledger.ts'
 import { limitOf, remainingOf } from './account.ts'
 import type { PlainAsk, Refusal } from './batch.ts'
 import { rateExceeded } from './rates.ts'
@@ -22,7 +22,7 @@ type Verdict =
       readonly amountNanodollars: Nanodollars
       readonly outputTokens: number
       readonly capped: boolean
-      readonly seats?: readonly Seat[]
+      readonly grants?: readonly Grant[]
     }
   | Refusal
 
@@ -89,13 +89,13 @@ function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
   const first = trials.find(isReached) ?? trials.find(({ fit }) => fit === 'held')
   if (first === undefined) return refusal('budget', legs, { trials, of: trials.reduce(cheaper) })
   if (first.fit === 'held') return refusal('held', legs, { trials, of: first })
-  const { outputTokens, capped } = seatAt(first)
+  const { outputTokens, capped } = outputOf(first)
   return {
     reserved: true,
     amountNanodollars: trials.filter(isKept).map(costOf).reduce(dearer),
     outputTokens,
     capped,
-    ...(trials.length > 1 && { seats: trials.map(seatOf) }),
+    ...(trials.length > 1 && { grants: trials.map(grantOf) }),
   }
 }
 
@@ -138,18 +138,18 @@ function isKept({ fit }: Trial): boolean {
   return fit === 'whole' || fit === 'lowered'
 }
 
-function seatOf(trial: Trial): Seat {
-  return trial.fit === 'budget' || trial.fit === 'held' ? trial.fit : seatAt(trial)
+function grantOf(trial: Trial): Grant {
+  return trial.fit === 'budget' || trial.fit === 'held' ? trial.fit : outputOf(trial)
 }
 
-function seatAt({ fit, wanted, now }: Trial): Exclude<Seat, string> {
+function outputOf({ fit, wanted, now }: Trial): Exclude<Grant, string> {
   return fit === 'whole'
     ? { outputTokens: wanted, capped: false }
     : { outputTokens: now, capped: true }
 }
 
 function costOf(trial: Trial): Nanodollars {
-  return costAtMost(trial.worst, seatAt(trial).outputTokens)
+  return costAtMost(trial.worst, outputOf(trial).outputTokens)
 }
 
 function dearer(one: Nanodollars, other: Nanodollars): Nanodollars {
@@ -227,12 +227,12 @@ function refusal(
 }
 
 /**
- * The seats that a hold pays for which is in the books already, for an ask whose answer was lost: nobody has acted on
- * that answer, so any seats within the hold will do.
+ * The grants that a hold pays for which is in the books already, for an ask whose answer was lost: nobody has acted on
+ * that answer, so any grants within the hold will do.
  */
-export function seatsWithin(ask: PlainAsk, hold: Pick<Hold, HoldFigures>): readonly Seat[] {
+export function grantsWithin(ask: PlainAsk, hold: Pick<Hold, HoldFigures>): readonly Grant[] {
   const { heldNanodollars, outputTokens, capped } = hold
-  return ask.candidates.map((worst): Seat => {
+  return ask.candidates.map((worst): Grant => {
     const most = Math.min(outputTokens, worst.outputTokens)
     const paid = outputFor(worst, heldNanodollars)
     if (paid >= most) return { outputTokens: most, capped }

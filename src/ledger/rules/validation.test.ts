@@ -3,24 +3,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SAMPLE_ASK as ask } from '../../../test/samples/ledger-rows.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
-import { assertCount, assertNanodollars, assertPicodollars, plainAsk } from './validation.ts'
+import { assertCount, assertNanodollars, assertPicodollars, checkedAsk } from './validation.ts'
 
 test('an ask crosses to the books without the signal of its client', () => {
-  assert.deepEqual(plainAsk({ ...ask, signal: AbortSignal.abort() }), ask)
+  assert.deepEqual(checkedAsk({ ...ask, signal: AbortSignal.abort() }), ask)
 })
 
 test('a figure that is not a whole, non-negative number is stopped', () => {
   for (const wrong of [0.5, -1, NaN, Infinity, 2 ** 53]) {
     for (const name of ['outputTokens', 'outputTokensMinimum']) {
       const broken = { ...ask, candidates: [NO_COST, { ...NO_COST, [name]: wrong }] }
-      assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, `${name} ${wrong}`)
+      assert.throws(() => checkedAsk(broken), { name: 'AssertionError' }, `${name} ${wrong}`)
     }
     const broken = { ...ask, estimatedTokens: wrong }
-    assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, `estimated ${wrong}`)
+    assert.throws(() => checkedAsk(broken), { name: 'AssertionError' }, `estimated ${wrong}`)
   }
   for (const name of ['fixedPicodollars', 'outputTokenPicodollars']) {
     const broken = { ...ask, candidates: [{ ...NO_COST, [name]: -1n }] }
-    assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, name)
+    assert.throws(() => checkedAsk(broken), { name: 'AssertionError' }, name)
   }
 })
 

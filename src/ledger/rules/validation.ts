@@ -10,7 +10,7 @@ import type { PlainAsk } from './batch.ts'
 import type { Charge, PriceRow } from './rows.ts'
 
 /** The ask without what cannot cross to another thread. */
-export function plainAsk(asked: Ask): PlainAsk {
+export function checkedAsk(asked: Ask): PlainAsk {
   const { signal: _, ...ask } = asked
   assertCount('number of tokens', ask.estimatedTokens)
   if (ask.candidates.length === 0) throw new RangeError('an ask needs a target')

@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../core/units.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import type { HoldId } from '../ledger.ts'
 import { closePeriod, limitOf, openPeriod } from './account.ts'
-import type { Note, Page, Writes } from './batch.ts'
+import type { Note, Snapshot, Writes } from './batch.ts'
 import type { Legs } from './judge.ts'
 import type {
   Account,
@@ -37,7 +37,7 @@ type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
 const SPANS = ['hour', 'day'] as const satisfies readonly RollupSpan[]
 const SPAN_MS: Record<RollupSpan, number> = { hour: HOUR_MS, day: DAY_MS }
 
-export class Draft {
+export class WorkingSet {
   readonly now: number
   readonly holds: Map<HoldId, Hold>
   readonly usage: Map<HoldId, UsageRow>
@@ -53,14 +53,14 @@ export class Draft {
   readonly #usageCorrected: UsageRow[] = []
   readonly #entries: LedgerEntry[] = []
 
-  constructor(page: Page) {
-    this.now = page.now
-    this.holds = new Map(page.holds.map((hold) => [hold.id, hold]))
-    this.usage = new Map(page.usage.map((row) => [row.id, row]))
-    for (const account of page.accounts) {
+  constructor(snapshot: Snapshot) {
+    this.now = snapshot.now
+    this.holds = new Map(snapshot.holds.map((hold) => [hold.id, hold]))
+    this.usage = new Map(snapshot.usage.map((row) => [row.id, row]))
+    for (const account of snapshot.accounts) {
       this.#accounts.set(account.id, account)
       const seq = account.periodSeq
-      const closed = openPeriod(account, page.now)
+      const closed = openPeriod(account, snapshot.now)
       const isAltered = account.periodSeq !== seq || account.rateWindow.isRedated
       if (isAltered) this.#changed.add(account)
       if (closed !== undefined) this.#closedPeriods.push(closed)

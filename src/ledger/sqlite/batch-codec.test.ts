@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deserialize, serialize } from 'node:v8'
 import { NO_COST, type WorstCase } from '../../catalog/worst-case.ts'
-import type { Balance, Balances, Seat } from '../ledger.ts'
+import type { Balance, Balances, Grant } from '../ledger.ts'
 import type { Batch, BatchResult, Item, Outcome } from '../rules/batch.ts'
 import type { Charge } from '../rules/rows.ts'
 import { packBatch, packResult, unpackBatch, unpackResult } from './batch-codec.ts'
@@ -134,7 +134,7 @@ function settle(costNanodollars: bigint, more: Partial<Charge> = {}): Item {
   }
 }
 
-function granted(amountNanodollars: bigint, seats?: readonly Seat[]): Outcome {
+function granted(amountNanodollars: bigint, grants?: readonly Grant[]): Outcome {
   const answer = {
     reserved: true,
     holdId: 5,
@@ -142,7 +142,7 @@ function granted(amountNanodollars: bigint, seats?: readonly Seat[]): Outcome {
     outputTokens: 9,
     capped: true,
   } as const
-  return { kind: 'judged', answer: seats === undefined ? answer : { ...answer, seats } }
+  return { kind: 'judged', answer: grants === undefined ? answer : { ...answer, grants } }
 }
 
 function balancesOf(key: { limit: bigint | null; remaining: bigint | null }): Balances {

@@ -2,7 +2,7 @@
 // brings cross as one JSON text of flat lists: cloning the same lists took two to three times as long, and was the
 // most expensive part of a batch.
 import { NO_COST, type WorstCase } from '../../catalog/worst-case.ts'
-import type { Balance, Balances, HoldId, RateBalance, Seat } from '../ledger.ts'
+import type { Balance, Balances, HoldId, RateBalance, Grant } from '../ledger.ts'
 import type { Batch, BatchResult, Item, Outcome, PlainAsk } from '../rules/batch.ts'
 import type { Charge } from '../rules/rows.ts'
 
@@ -266,7 +266,7 @@ type GrantedList = [
   amountNanodollars: Amount,
   outputTokens: number,
   capped: boolean,
-  seats: readonly Seat[] | null,
+  grants: readonly Grant[] | null,
 ]
 type SettledList = [found: Settled['found'], cost: Amount, overrun: Amount]
 type Settled = Extract<Outcome, { readonly kind: 'settled' }>
@@ -276,8 +276,8 @@ function packOutcome(outcome: Outcome): GrantedList | SettledList | null {
     return [outcome.found, packAmount(outcome.cost), packAmount(outcome.overrun)]
   }
   if (outcome.kind !== 'judged' || !outcome.answer.reserved) return null
-  const { holdId, amountNanodollars, outputTokens, capped, seats = null } = outcome.answer
-  return [holdId, packAmount(amountNanodollars), outputTokens, capped, seats]
+  const { holdId, amountNanodollars, outputTokens, capped, grants = null } = outcome.answer
+  return [holdId, packAmount(amountNanodollars), outputTokens, capped, grants]
 }
 
 function unpackOutcome(list: GrantedList | SettledList): Outcome {
@@ -285,10 +285,10 @@ function unpackOutcome(list: GrantedList | SettledList): Outcome {
     const [found, cost, overrun] = list
     return { kind: 'settled', found, cost: BigInt(cost), overrun: BigInt(overrun) }
   }
-  const [holdId, amount, outputTokens, capped, seats] = list
+  const [holdId, amount, outputTokens, capped, grants] = list
   const amountNanodollars = BigInt(amount)
   const answer = { reserved: true, holdId, amountNanodollars, outputTokens, capped } as const
-  return { kind: 'judged', answer: seats === null ? answer : { ...answer, seats } }
+  return { kind: 'judged', answer: grants === null ? answer : { ...answer, grants } }
 }
 
 /** The frame's balance is the same for all keys of a batch, so it crosses once. */

@@ -4,7 +4,7 @@ import { systemClock } from '../../core/clock.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import type { WorkerHandler, WorkerHandlers } from '../../store/sqlite/worker.ts'
 import type { HoldId } from '../ledger.ts'
-import type { Batch, BatchResult, Page, Writes } from '../rules/batch.ts'
+import type { Batch, BatchResult, Snapshot, Writes } from '../rules/batch.ts'
 import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
 import { ageWindow } from '../rules/rates.ts'
 import type { Account, Hold, UsageRow } from '../rules/rows.ts'
@@ -36,7 +36,7 @@ const ACCOUNTS_MAX = 10_000
  * The database thread's cache: accounts and open holds of its own recent batches, which need not be read again.
  * Worthless once anyone else has written, and then dropped as a whole.
  */
-class KnownBooks {
+class BatchCache {
   readonly holds = new Map<HoldId, Hold>()
   /** The node of the last batch, known to be live still. */
   liveNode: number | undefined
@@ -80,10 +80,10 @@ export const handlers: WorkerHandlers = { 'ledger.batch': handle }
 
 /** Called by that thread when something other than a batch may have changed the books, or a batch was rolled back. */
 export function onForeignWrite(): void {
-  known.forget()
+  cache.forget()
 }
 
-const known = new KnownBooks()
+const cache = new BatchCache()
 
 /** The connection, as typed by its owner: only store/sqlite/worker.ts imports node:sqlite. */
 type Connection = Parameters<WorkerHandler>[0]
@@ -94,12 +94,12 @@ function handle(db: Connection, packed: PackedBatch): PackedResult {
 
 function runBatch(statements: Statements, batch: Batch): BatchResult {
   // Another process may have written since the last batch.
-  known.assumeVersion(statements.version.get()?.['data_version'])
+  cache.assumeVersion(statements.version.get()?.['data_version'])
   if (batch.nodeId !== null && !isLive(statements, batch.nodeId)) return { live: false }
-  const page = readPage(statements, batch)
-  const { outcomes, balances, writes } = decide(batch, page)
+  const snapshot = readSnapshot(statements, batch)
+  const { outcomes, balances, writes } = decide(batch, snapshot)
   write(statements, writes)
-  known.remember(page.accounts, writes)
+  cache.remember(snapshot.accounts, writes)
   for (const price of batch.prices) statements.insertPrice.run(price.version, price.figures)
   return { live: true, outcomes, balances }
 }
@@ -155,19 +155,19 @@ function prepare(db: Connection) {
 }
 
 function isLive(statements: Statements, nodeId: number): boolean {
-  if (known.liveNode === nodeId) return true
+  if (cache.liveNode === nodeId) return true
   if (statements.liveNode.get(nodeId) === undefined) return false
-  known.liveNode = nodeId
+  cache.liveNode = nodeId
   return true
 }
 
-function readPage(statements: Statements, batch: Batch): Page {
+function readSnapshot(statements: Statements, batch: Batch): Snapshot {
   const now = systemClock.now()
   const accounts: Account[] = []
   const ids = new Set<string>([FRAME_ID])
   for (const item of batch.items) ids.add(keyOf(item))
   for (const id of ids) {
-    const account = known.account(id, now) ?? readAccount(statements, id, now)
+    const account = cache.account(id, now) ?? readAccount(statements, id, now)
     if (account !== undefined) accounts.push(account)
   }
   const holds: Hold[] = []
@@ -175,7 +175,7 @@ function readPage(statements: Statements, batch: Batch): Page {
   for (const item of batch.items) {
     const id = knownHoldOf(item, batch.isRetry)
     if (id === undefined) continue
-    const remembered = known.holds.get(id)
+    const remembered = cache.holds.get(id)
     if (remembered !== undefined) {
       holds.push(remembered)
       continue

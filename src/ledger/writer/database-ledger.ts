@@ -17,12 +17,12 @@ import type {
 } from '../ledger.ts'
 import type { Item, Outcome } from '../rules/batch.ts'
 import type { Charge } from '../rules/rows.ts'
-import { assertNanodollars, plainAsk, toCharge, toPriceRow } from '../rules/validation.ts'
+import { assertNanodollars, checkedAsk, toCharge, toPriceRow } from '../rules/validation.ts'
 import type { Spool, Spooled } from './spool.ts'
 import { Waiting } from './waiting.ts'
 import { type Submission, type Writer, Unavailable } from './writer.ts'
 
-type BookLedgerParts = {
+type DatabaseLedgerParts = {
   readonly clock: Clock
   readonly writer: Writer
   readonly readBalances: (keyId: string) => Promise<Balances | undefined>
@@ -46,8 +46,8 @@ type Open = Pick<Ask, 'requestId' | 'keyId' | 'endpoint' | 'modelAsked'> & {
 /** Enough for a `finally` to repeat a settlement made a moment ago without asking the database. */
 const SETTLED_KEPT = 2048
 
-export class BookLedger implements Ledger {
-  readonly #parts: BookLedgerParts
+export class DatabaseLedger implements Ledger {
+  readonly #parts: DatabaseLedgerParts
   readonly #waiting: Waiting
   /** The open holds of this process, each until its end is in the books. */
   readonly #open = new Map<HoldId, Open>()
@@ -56,7 +56,7 @@ export class BookLedger implements Ledger {
   #settledBefore = new Map<HoldId, Promise<Settled>>()
   #refused = new Map<string, { readonly keyId: string; readonly model: string; count: number }>()
 
-  constructor(parts: BookLedgerParts) {
+  constructor(parts: DatabaseLedgerParts) {
     this.#parts = parts
     this.#waiting = new Waiting((ask, first) => this.#ask(ask, first), parts.clock)
   }
@@ -66,7 +66,7 @@ export class BookLedger implements Ledger {
   }
 
   async dryRun(ask: Ask): Promise<Reserved | Refused> {
-    const item: Item = { kind: 'dry-run', ask: plainAsk(ask) }
+    const item: Item = { kind: 'dry-run', ask: checkedAsk(ask) }
     return this.#judge({ item, timeoutMs: OUTAGE_MS_MAX })
   }
 
@@ -158,7 +158,7 @@ export class BookLedger implements Ledger {
     const { signal } = ask
     if (signal?.aborted) return { reserved: false, reason: 'abandoned' }
     const holdId = this.#parts.writer.newHoldId()
-    const item: Item = { kind: 'reserve', holdId, ask: plainAsk(ask) }
+    const item: Item = { kind: 'reserve', holdId, ask: checkedAsk(ask) }
     const answer = await this.#judge({ item, timeoutMs: OUTAGE_MS_MAX, first })
     if (!answer.reserved) return answer
     const { requestId, keyId, endpoint, modelAsked } = ask

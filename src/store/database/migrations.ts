@@ -2,7 +2,7 @@
 // Within a major version steps only add (tables, indexes, columns with a default), so that the previous release still
 // runs beside the new one; anything else begins a new major version.
 import { sql } from 'kysely'
-import { fold } from './case-fold.ts'
+import { caseFold } from './case-fold.ts'
 import type { Tx } from './tables.ts'
 
 export type Migration = {
@@ -251,7 +251,7 @@ async function foldKeys(tx: Tx): Promise<void> {
     if (keys.length === 0) return
     const rows = keys.map(
       ({ id, name, owner, tags }) =>
-        sql`(${id}, ${fold(`${name}\n${owner ?? ''}`)}, ${fold(tags)})`,
+        sql`(${id}, ${caseFold(`${name}\n${owner ?? ''}`)}, ${caseFold(tags)})`,
     )
     // In one statement: a hundred thousand keys take seconds this way, and minutes one by one.
     await sql`

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoreError } from './errors.ts'
-import { isOutage, outlast, ThreadLost } from './outage.ts'
+import { isOutage, retryDuringOutage, ThreadLost } from './outage.ts'
 
 const error = (message: string, more: object = {}): Error => Object.assign(new Error(message), more)
 
@@ -66,7 +66,7 @@ for (const [what, failures, thrown, tries] of [
 ] as const)
   test(what, async () => {
     const { clock, read, ...db } = database(failures, thrown)
-    const found = outlast(clock, read)
+    const found = retryDuringOutage(clock, read)
     if (failures < tries) assert.equal(await found, 'found')
     else await assert.rejects(found, thrown)
     assert.equal(db.tries(), tries)

@@ -35,7 +35,10 @@ export const OUTAGE_MS_MAX = 5_000
 const PAUSE_MS = 100
 
 /** Retries a read for as long as waiting may help; `read` must not change anything. */
-export async function outlast<Value>(clock: Clock, read: () => Promise<Value>): Promise<Value> {
+export async function retryDuringOutage<Value>(
+  clock: Clock,
+  read: () => Promise<Value>,
+): Promise<Value> {
   const deadlineMs = clock.monotonicMs() + OUTAGE_MS_MAX
   for (;;) {
     try {

@@ -54,7 +54,7 @@ export async function databaseNow(store: Store, db = store.db): Promise<number> 
  * takes twice as long. It also expects 200 groups and not 100,000, and then has several processes each add up nearly
  * all of them, which takes longer than one alone. SQLite needs no more than it has.
  */
-export async function withRoom<Row>(
+export async function withWorkMemory<Row>(
   { kind, db }: Store,
   query: RawBuilder<Row>,
 ): Promise<QueryResult<Row>> {

@@ -16,7 +16,7 @@ import { checkReason, checkSettings, type KeySettings, type Some } from '../acco
 import { lapseAlerts } from '../alerts/give.ts'
 import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.ts'
 import { recordChange, type AuditAction } from '../audit/record.ts'
-import { fold } from '../database/case-fold.ts'
+import { caseFold } from '../database/case-fold.ts'
 import { bumpRevision } from '../database/changes.ts'
 import { refuseStale, StoreError } from '../database/errors.ts'
 import type { Store } from '../database/store.ts'
@@ -357,7 +357,7 @@ export function searchedColumns({ name, owner, tags }: Searched) {
     name,
     owner,
     tags: JSON.stringify(tags),
-    folded_text: fold(`${name}\n${owner ?? ''}`),
-    folded_tags: fold(JSON.stringify(tags)),
+    folded_text: caseFold(`${name}\n${owner ?? ''}`),
+    folded_tags: caseFold(JSON.stringify(tags)),
   }
 }

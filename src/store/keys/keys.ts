@@ -4,7 +4,7 @@ import type { Endpoint } from '../../core/endpoints.ts'
 import type { KeyMode } from '../../core/limits.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
-import { pieces } from '../../core/text.ts'
+import { chunk } from '../../core/text.ts'
 import { iso, usd } from '../../core/units.ts'
 import { type AccountView, viewAccount } from '../accounts/accounts.ts'
 import type { KeySettings } from '../accounts/settings.ts'
@@ -130,7 +130,7 @@ export async function keyNames(
   ids: Iterable<string>,
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>()
-  for (const piece of pieces([...new Set(ids)], 500)) {
+  for (const piece of chunk([...new Set(ids)], 500)) {
     const rows = await store.db
       .selectFrom('keys')
       .select(['id', 'name'])

@@ -5,8 +5,8 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { KeyMode } from '../../core/limits.ts'
 import { KEY_ID_SHAPE } from '../../core/limits.ts'
 import { DAY_MS } from '../../core/units.ts'
-import { fold } from '../database/case-fold.ts'
-import { withRoom, type Store } from '../database/store.ts'
+import { caseFold } from '../database/case-fold.ts'
+import { withWorkMemory, type Store } from '../database/store.ts'
 import { FRAME_ID } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'
 
@@ -99,7 +99,7 @@ export async function manyIds(
 ): Promise<readonly string[]> {
   const asText = sql<{ readonly ids: string | null }>`
     SELECT string_agg(id, ' ') AS ids FROM (${query}) AS found`
-  const { rows } = await withRoom(store, asText)
+  const { rows } = await withWorkMemory(store, asText)
   const ids = rows[0]?.ids ?? ''
   return ids === '' ? [] : ids.split(' ')
 }
@@ -297,7 +297,7 @@ function isFound(search: string, masks: readonly string[]): Condition {
 }
 
 function contains(folded: RawBuilder<unknown>, text: string): Test {
-  const pattern = `%${fold(text).replaceAll(/[\\%_]/g, '\\$&')}%`
+  const pattern = `%${caseFold(text).replaceAll(/[\\%_]/g, '\\$&')}%`
   return sql`${folded} LIKE ${pattern} ESCAPE '\\'`
 }
 

@@ -3,7 +3,7 @@
 // with it any more.
 import { sql } from 'kysely'
 import { hashSecret, maskSecret } from '../../core/secret.ts'
-import { pieces } from '../../core/text.ts'
+import { chunk } from '../../core/text.ts'
 import type { Store } from '../database/store.ts'
 import type { Tx } from '../database/tables.ts'
 import type { Key } from './keys.ts'
@@ -123,7 +123,7 @@ async function record(
   const named = sql.ref(`${place.table}.${place.column}`)
   // In one order, so that two nodes never wait for each other's rows.
   const inOrder = [...usedAt].toSorted(([one], [other]) => (one < other ? -1 : 1))
-  for (const piece of pieces(inOrder, 500)) {
+  for (const piece of chunk(inOrder, 500)) {
     const rows = piece.map(([name, at]) => sql`(${name}, CAST(${at} AS BIGINT))`)
     await sql`
       WITH used (name, used_at) AS (VALUES ${sql.join(rows)})
