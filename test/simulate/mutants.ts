@@ -1,6 +1,6 @@
 // Mistakes that would break a promise of the ledger, each as small as a slip of the pen. The simulation must find every
 // one of them; a mistake it cannot find means a promise that no test guards.
-import type { Faults } from './memory-books.ts'
+import type { Faults } from './memory-database.ts'
 import type { Mutation } from './rules.ts'
 
 export type Mutant = { readonly name: string } & (

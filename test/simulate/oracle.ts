@@ -5,7 +5,7 @@ import type { WorstCase } from '../../src/catalog/worst-case.ts'
 import type { Reserved, Grant } from '../../src/ledger/ledger.ts'
 import type { Batch, Item, Outcome, PlainAsk, Refusal } from '../../src/ledger/rules/batch.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
-import type { MemoryDatabase } from './memory-books.ts'
+import type { MemoryDatabase } from './memory-database.ts'
 
 type Granted = Pick<Reserved, 'amountNanodollars' | 'outputTokens' | 'capped' | 'grants'>
 

@@ -9,7 +9,7 @@ import { DatabaseLedger } from '../../src/ledger/writer/database-ledger.ts'
 import { type Done, Unavailable, Writer } from '../../src/ledger/writer/writer.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { ask, granted, settlement } from '../contract/ledger-fixture.ts'
-import { MemoryDatabase } from './memory-books.ts'
+import { MemoryDatabase } from './memory-database.ts'
 import { loadRules } from './rules.ts'
 
 type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs' | 'refused'
