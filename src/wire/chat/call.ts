@@ -5,7 +5,7 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
 import type { Call } from '../../core/request.ts'
-import { affinityBy, lifetimeOf, readCacheSettings } from '../content/caching.ts'
+import { affinityBy, cacheMarkReader, readCacheSettings } from '../content/caching.ts'
 import { dataType } from '../content/media.ts'
 import {
   compactionIn,
@@ -75,7 +75,7 @@ function readMessage(message: Json, place: string, walk: Walk): void {
   measure.item()
   if (!isObject(message)) return measure.json(message)
   walk.hasForeignThoughts ||= hasForeignThoughts(message)
-  readCacheMark(message, `${place}.`, measure)
+  readCacheMark(message, place, measure)
   const isResult = message['role'] === 'tool' || message['role'] === 'function'
   for (const [name, value] of Object.entries(message)) {
     if (name === 'role') measure.role(value)
@@ -99,8 +99,9 @@ function readItems(values: readonly Json[], place: string, measure: Measure): vo
     measure.item()
     measure.json(value)
     if (!isObject(value)) continue
-    readCacheMark(value, `${place}[${index}].`, measure)
-    readCacheMark(objectOf(value['function']), `${place}[${index}].function.`, measure)
+    const at = `${place}[${index}]`
+    readCacheMark(value, at, measure)
+    readCacheMark(objectOf(value['function']), `${at}.function`, measure)
   }
 }
 
@@ -117,7 +118,7 @@ function readPart(part: Json, place: string, { measure, needs, isResult }: Conte
   measure.item()
   if (!isObject(part)) return measure.text(part)
   refuseAccountFiles(part, place)
-  readCacheMark(part, `${place}.`, measure)
+  readCacheMark(part, place, measure)
   switch (typeOf(part)) {
     case 'text':
       return isResult ? measure.json(part['text']) : measure.text(part['text'])
@@ -140,16 +141,8 @@ function urlOf(image: Json | undefined): Json | undefined {
   return isObject(image) ? image['url'] : image
 }
 
-/**
- * Reads both spellings of a cache mark: the format's own, and the one that clients of other gateways use, which may
- * appear anywhere. `prefix` is the holder's place with its dot; '' for the body itself.
- */
-function readCacheMark(holder: JsonObject, prefix: string, measure: Measure): void {
-  for (const name of ['prompt_cache_breakpoint', 'cache_control']) {
-    const mark = holder[name]
-    if (isObject(mark)) measure.cacheWrite(lifetimeOf(mark['ttl'], `${prefix}${name}.ttl`))
-  }
-}
+/** Both spellings: the format's own, and the one that clients of other gateways use, which may appear anywhere. */
+const readCacheMark = cacheMarkReader('prompt_cache_breakpoint', 'cache_control')
 
 function readTools(tools: Json | undefined, place: string, { measure, needs }: Walk): void {
   if (!isArray(tools) || tools.length === 0) return
@@ -171,22 +164,6 @@ function readFormat(format: Json | undefined, { measure, needs }: Walk): void {
   if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
 }
 
-// What keeps the requests of one chat on one target.
-
 export function affinityOf(body: JsonObject): string {
-  return affinityBy(body['prompt_cache_key'], beginningOf(body))
-}
-
-function beginningOf({ messages }: JsonObject): readonly string[] {
-  const texts: string[] = []
-  for (const message of listOf(messages)) {
-    if (!isObject(message)) continue
-    const { role, content } = message
-    const parts = isArray(content) ? content : [{ text: content }]
-    for (const part of parts) {
-      if (isObject(part) && typeof part['text'] === 'string') texts.push(part['text'])
-    }
-    if (role === 'user' && texts.length > 0) break
-  }
-  return texts
+  return affinityBy(body['prompt_cache_key'], undefined, body['messages'])
 }

@@ -1,7 +1,7 @@
 // A chat completions request as a canonical one, for translation into another format. Strict: what it cannot
-// understand is a 400 that names the field.
+// understand is a 400 that names its place.
 import { invalidRequest } from '../../core/errors.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, stringOf, typeOf } from '../../core/json.ts'
 import type {
   AssistantPart,
@@ -10,7 +10,6 @@ import type {
   ImagePart,
   Message,
   OutputFormat,
-  Reasoning,
   Sampling,
   TextPart,
   ThinkingPart,
@@ -18,7 +17,7 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
-import { decodeDataUrl, decodeUrl, expectBase64 } from '../content/media.ts'
+import { decodeAudio, decodeDataUrl, decodeUrl } from '../content/media.ts'
 import { unpackSeal } from '../content/opaque-reasoning.ts'
 import {
   countOf,
@@ -31,68 +30,70 @@ import { droppedFields, unknownMembers } from '../contract/fields.ts'
 import {
   expectBoolean,
   expectInteger,
-  expectList,
   expectMap,
   expectName,
   expectNumber,
   expectObject,
   expectOneOf,
+  expectPlaced,
+  expectPlacedList,
   expectText,
+  expectTextIfAny,
   expectTexts,
-  optional,
-  optionalText,
+  Placed,
 } from '../json/expect.ts'
 import { CHAT_FIELDS, CHAT_SHAPE } from './fields.ts'
-import { decodeParallel, decodeToolChoice, decodeTools, markOf, usableTools } from './tools.ts'
+import {
+  decodeCacheMark,
+  decodeParallel,
+  decodeToolChoice,
+  decodeTools,
+  usableTools,
+} from './tools.ts'
 
-const LOGPROBS_MAX = 20
-
-export function decodeRequest(body: JsonObject): Conversation {
+export function decodeRequest(given: JsonObject): Conversation {
   const dropped = new Set([
-    ...usableTools(body).dropped,
-    ...droppedFields(body, CHAT_FIELDS),
-    ...unknownMembers(body, CHAT_SHAPE),
+    ...usableTools(given).dropped,
+    ...droppedFields(given, CHAT_FIELDS),
+    ...unknownMembers(given, CHAT_SHAPE),
   ])
+  const body = new Placed(given)
   const tools = decodeTools(body)
+  const effort = body.optional('reasoning_effort', expectOneOf(EFFORTS))
   return defined({
     kind: 'chat' as const,
-    model: modelOf(body),
-    stream: streamOf(body),
-    messages: decodeMessages(body['messages']),
+    model: modelOf(given),
+    stream: streamOf(given),
+    messages: decodeMessages(body),
     tools,
-    outputTokensMax: countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1),
+    outputTokensMax: countOf(given, 'max_completion_tokens', 1) ?? countOf(given, 'max_tokens', 1),
     toolChoice: decodeToolChoice(body, tools, dropped),
     parallelToolCalls: tools.length === 0 ? undefined : decodeParallel(body, dropped),
-    outputFormat: optional(body['response_format'], 'response_format', decodeFormat),
-    verbosity: optional(body['verbosity'], 'verbosity', expectOneOf(VERBOSITIES)),
-    reasoning: optional(body['reasoning_effort'], 'reasoning_effort', decodeReasoning),
+    outputFormat: body.optional('response_format', decodeFormat),
+    verbosity: body.optional('verbosity', expectOneOf(VERBOSITIES)),
+    reasoning: effort && { effort },
     sampling: decodeSampling(body),
-    choices: countOf(body, 'n', 1) ?? 1,
-    endUser: decodeEndUser(body, dropped),
-    metadata: optional(body['metadata'], 'metadata', expectMap(expectText)),
-    cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
-    serviceTier: decodeServiceTier(body),
+    choices: countOf(given, 'n', 1) ?? 1,
+    endUser: decodeEndUser(given, dropped),
+    metadata: body.optional('metadata', expectMap(expectText)),
+    cacheKey: body.optional('prompt_cache_key', expectText),
+    serviceTier: decodeServiceTier(given),
     // Last, because decoding the rest adds to it.
     dropped: [...dropped],
   })
 }
 
-function decodeSampling(body: JsonObject): Sampling {
-  const number = (name: string) => optional(body[name], name, expectNumber)
+function decodeSampling(body: Placed): Sampling {
   return defined({
-    temperature: number('temperature'),
-    topP: number('top_p'),
-    frequencyPenalty: number('frequency_penalty'),
-    presencePenalty: number('presence_penalty'),
-    seed: optional(body['seed'], 'seed', expectInteger),
-    logitBias: optional(body['logit_bias'], 'logit_bias', expectMap(expectNumber)),
-    stop: optional(body['stop'], 'stop', decodeStop),
+    temperature: body.optional('temperature', expectNumber),
+    topP: body.optional('top_p', expectNumber),
+    frequencyPenalty: body.optional('frequency_penalty', expectNumber),
+    presencePenalty: body.optional('presence_penalty', expectNumber),
+    seed: body.optional('seed', expectInteger),
+    logitBias: body.optional('logit_bias', expectMap(expectNumber)),
+    stop: body.optional('stop', decodeStop),
     logprobs: decodeLogprobs(body),
   })
-}
-
-function decodeReasoning(value: unknown, place: string): Reasoning {
-  return { effort: expectOneOf(EFFORTS)(value, place) }
 }
 
 function decodeStop(value: unknown, place: string): readonly string[] | undefined {
@@ -100,9 +101,11 @@ function decodeStop(value: unknown, place: string): readonly string[] | undefine
   return stop.length === 0 ? undefined : stop
 }
 
-function decodeLogprobs(body: JsonObject): number | undefined {
-  const asked = optional(body['logprobs'], 'logprobs', expectBoolean) ?? false
-  const top = countOf(body, 'top_logprobs', 0)
+const LOGPROBS_MAX = 20
+
+function decodeLogprobs(body: Placed): number | undefined {
+  const asked = body.optional('logprobs', expectBoolean) ?? false
+  const top = countOf(body.value, 'top_logprobs', 0)
   if (top !== undefined && top > LOGPROBS_MAX) {
     throw invalidRequest('top_logprobs', `top_logprobs must be at most ${LOGPROBS_MAX}`)
   }
@@ -112,153 +115,133 @@ function decodeLogprobs(body: JsonObject): number | undefined {
   return asked ? (top ?? 0) : undefined
 }
 
+const expectFormat = expectOneOf(['text', 'json_object', 'json_schema'])
+
 function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
-  const format = expectObject(value, place)
-  switch (expectOneOf(['text', 'json_object', 'json_schema'])(format['type'], `${place}.type`)) {
+  const format = expectPlaced(value, place)
+  switch (format.get('type', expectFormat)) {
     case 'text':
       return undefined
     case 'json_object':
       return { type: 'json' }
     case 'json_schema': {
-      const at = `${place}.json_schema`
-      const schema = expectObject(format['json_schema'], at)
-      return {
-        type: 'json-schema',
-        name: expectName(schema['name'], `${at}.name`),
-        schema: optional(schema['schema'], `${at}.schema`, expectObject) ?? {},
-        ...defined({
-          description: optional(schema['description'], `${at}.description`, expectText),
-          strict: optional(schema['strict'], `${at}.strict`, expectBoolean),
-        }),
-      }
+      const schema = format.get('json_schema', expectPlaced)
+      return defined({
+        type: 'json-schema' as const,
+        name: schema.get('name', expectName),
+        schema: schema.optional('schema', expectObject) ?? {},
+        description: schema.optional('description', expectText),
+        strict: schema.optional('strict', expectBoolean),
+      })
     }
   }
 }
 
-// The messages of a chat completions request as canonical messages, one for one. Enforces that every tool call has its
-// result before the conversation goes on: providers of both families refuse anything else, less clearly.
-
-function decodeMessages(value: unknown): readonly Message[] {
+/** Enforces that every tool call has its result before the conversation goes on: all providers refuse anything else. */
+function decodeMessages(body: Placed): readonly Message[] {
   const calls = new OpenCalls()
-  const messages = expectList(value, 'messages').map((entry, index) => {
-    const place = `messages[${index}]`
-    return decodeMessage(expectObject(entry, place), place, calls)
-  })
+  const messages = body
+    .get('messages', expectPlacedList)
+    .map((message) => decodeMessage(message, calls))
   if (messages.length === 0) throw invalidRequest('messages', 'messages must not be empty')
   calls.expectNone()
   return messages
 }
 
-function decodeMessage(message: JsonObject, place: string, calls: OpenCalls): Message {
-  const { content } = message
-  const role = stringOf(message['role']) ?? ''
-  const at = `${place}.content`
+function decodeMessage(message: Placed, calls: OpenCalls): Message {
+  const role = stringOf(message.value['role']) ?? ''
   if (role !== 'tool' && role !== 'function') calls.expectNone()
+  const name = (): string | undefined => message.optional('name', expectText)
   switch (role) {
     case 'system':
     case 'developer':
-      return { role, parts: decodeParts(content, at, decodeTextPart), ...nameOf(message, place) }
+      return defined({ role, parts: decodeParts(message, decodeTextPart), name: name() })
     case 'user':
-      return { role, parts: decodeParts(content, at, decodeUserPart), ...nameOf(message, place) }
+      return defined({ role, parts: decodeParts(message, decodeUserPart), name: name() })
     case 'assistant': {
-      const parts = decodeAssistant(message, place, calls)
-      for (const part of parts) if (part.type === 'tool-call') calls.open(part, place)
-      return { role, parts, ...nameOf(message, place) }
+      const parts = decodeAssistant(message, calls)
+      for (const part of parts) if (part.type === 'tool-call') calls.open(part, message.place)
+      return defined({ role, parts, name: name() })
     }
     case 'tool': {
-      const callId = expectName(message['tool_call_id'], `${place}.tool_call_id`)
-      calls.answer(callId, `${place}.tool_call_id`)
-      return { role, callId, parts: decodeParts(content, at, decodeToolPart) }
+      const callId = message.get('tool_call_id', expectName)
+      calls.answer(callId, message.at('tool_call_id'))
+      return { role, callId, parts: decodeParts(message, decodeToolPart) }
     }
     case 'function': {
-      const callId = calls.answerByName(expectName(message['name'], `${place}.name`), place)
-      return { role: 'tool', callId, parts: decodeParts(content ?? '', at, decodeTextPart) }
+      const callId = calls.answerByName(message.get('name', expectName), message.at('name'))
+      const isEmpty = !isGiven(message.value['content'])
+      const parts = isEmpty ? [NO_TEXT] : decodeParts(message, decodeTextPart)
+      return { role: 'tool', callId, parts }
     }
     default:
       throw invalidRequest(
-        `${place}.role`,
-        `${place}.role must be one of system, developer, user, assistant, tool`,
+        message.at('role'),
+        `${message.at('role')} must be one of system, developer, user, assistant, tool`,
       )
   }
 }
 
-function nameOf(message: JsonObject, place: string): { readonly name?: string } {
-  const name = optional(message['name'], `${place}.name`, expectText)
-  return name === undefined ? {} : { name }
-}
+const NO_TEXT: TextPart = { type: 'text', text: '' }
 
 /** Thoughts, text, refusal, calls: the order in which a model produces them, since the format records none. */
-function decodeAssistant(
-  message: JsonObject,
-  place: string,
-  open: OpenCalls,
-): readonly AssistantPart[] {
-  const { content } = message
-  const refusal = optional(message['refusal'], `${place}.refusal`, expectText)
-  const calls = optional(message['tool_calls'], `${place}.tool_calls`, expectList) ?? []
-  const parts: AssistantPart[] = [...decodeThinking(message, place)]
-  if (isGiven(content) && content !== '') {
-    parts.push(...decodeParts(content, `${place}.content`, decodeSpokenPart))
-  }
-  if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal })
-  parts.push(...calls.map((call, index) => decodeToolCall(call, `${place}.tool_calls[${index}]`)))
-  const legacy = optional(message['function_call'], `${place}.function_call`, expectObject)
-  if (legacy !== undefined) {
-    parts.push({ ...decodeCalled(legacy, `${place}.function_call`), id: open.nameless() })
-  }
-  return parts
+function decodeAssistant(message: Placed, open: OpenCalls): readonly AssistantPart[] {
+  const { content } = message.value
+  const refusal = message.optional('refusal', expectText)
+  const calls = message.optional('tool_calls', expectPlacedList) ?? []
+  const legacy = message.optional('function_call', expectPlaced)
+  const isSpoken = isGiven(content) && content !== ''
+  return [
+    ...decodeThinking(message),
+    ...(isSpoken ? decodeParts(message, decodeSpokenPart) : []),
+    ...(refusal === undefined ? [] : [{ type: 'refusal' as const, text: refusal }]),
+    ...calls.map(decodeToolCall),
+    ...(legacy === undefined ? [] : [{ ...decodeCalled(legacy), id: open.nameless() }]),
+  ]
 }
 
-function decodeThinking(message: JsonObject, place: string): ThinkingPart[] {
-  const details = message['reasoning_details']
+function decodeThinking(message: Placed): readonly ThinkingPart[] {
+  const { reasoning_details: details } = message.value
   if (isArray(details) && details.length > 0) {
-    return details.map((entry, index) => {
-      const at = `${place}.reasoning_details[${index}]`
-      return decodeDetail(expectObject(entry, at), at)
-    })
+    return message.get('reasoning_details', expectPlacedList).map(decodeDetail)
   }
   const text =
-    optional(message['reasoning_content'], `${place}.reasoning_content`, expectText) ??
-    optional(message['reasoning'], `${place}.reasoning`, expectText)
+    message.optional('reasoning_content', expectText) ?? message.optional('reasoning', expectText)
   return text === undefined || text === '' ? [] : [{ type: 'thinking', text }]
 }
 
-function decodeDetail(detail: JsonObject, place: string): ThinkingPart {
-  switch (typeOf(detail)) {
+function decodeDetail(detail: Placed): ThinkingPart {
+  switch (typeOf(detail.value)) {
     case 'reasoning.text': {
-      const text = optional(detail['text'], `${place}.text`, expectText) ?? ''
-      const signature = optional(detail['signature'], `${place}.signature`, expectText)
+      const text = detail.optional('text', expectText) ?? ''
+      const signature = detail.optional('signature', expectText)
       if (signature === undefined) return { type: 'thinking', text }
       const seal = unpackSeal(signature, { format: 'chat', kind: 'signature' })
       return { type: 'thinking', text, seal }
     }
     case 'reasoning.encrypted': {
-      const data = expectText(detail['data'], `${place}.data`)
+      const data = detail.get('data', expectText)
       const seal = unpackSeal(data, { format: 'chat', kind: 'encrypted' })
       return { type: 'thinking', text: '', seal }
     }
     default:
       // Summaries and whatever else gateways put here are not thoughts that a model would take back.
-      return { type: 'thinking', text: stringOf(detail['summary']) ?? '' }
+      return { type: 'thinking', text: stringOf(detail.value['summary']) ?? '' }
   }
 }
 
-function decodeToolCall(value: Json, place: string): ToolCallPart {
-  const call = expectObject(value, place)
-  const id = expectName(call['id'], `${place}.id`)
-  if (call['type'] === 'custom') {
-    const custom = expectObject(call['custom'], `${place}.custom`)
-    const name = expectName(custom['name'], `${place}.custom.name`)
-    const input = expectText(custom['input'], `${place}.custom.input`)
-    return { type: 'tool-call', id, name, input, custom: true }
-  }
-  const called = expectObject(call['function'], `${place}.function`)
-  return { ...decodeCalled(called, `${place}.function`), id }
+function decodeToolCall(call: Placed): ToolCallPart {
+  const id = call.get('id', expectName)
+  if (call.value['type'] !== 'custom')
+    return { ...decodeCalled(call.get('function', expectPlaced)), id }
+  const custom = call.get('custom', expectPlaced)
+  const name = custom.get('name', expectName)
+  return { type: 'tool-call', id, name, input: custom.get('input', expectText), custom: true }
 }
 
-function decodeCalled(called: JsonObject, place: string): Omit<ToolCallPart, 'id'> {
-  const name = expectName(called['name'], `${place}.name`)
-  const input = optional(called['arguments'], `${place}.arguments`, expectText) ?? ''
+function decodeCalled(called: Placed): Omit<ToolCallPart, 'id'> {
+  const name = called.get('name', expectName)
+  const input = called.optional('arguments', expectText) ?? ''
   return { type: 'tool-call', name, input, custom: false }
 }
 
@@ -267,7 +250,6 @@ class OpenCalls {
   readonly #calls = new Map<string, { readonly name: string; readonly place: string }>()
   /** The ids of the calls of each function, and how many of them have been looked at. */
   readonly #byName = new Map<string, { readonly ids: string[]; seen: number }>()
-
   #nameless = 0
 
   /** The deprecated `function_call` has no id. A counter gives it the same one in every turn of a conversation. */
@@ -301,7 +283,7 @@ class OpenCalls {
       this.#calls.delete(id)
       return id
     }
-    throw invalidRequest(`${place}.name`, `${place}.name does not match a function call before it`)
+    throw invalidRequest(place, `${place} does not match a function call before it`)
   }
 
   expectNone(): void {
@@ -311,88 +293,68 @@ class OpenCalls {
   }
 }
 
-// The content parts of chat messages, by the role that may use them. Any other part is a 400 with its place.
-
+/** The content of a message: a string, or parts that its role may have. Any other part is a 400 with its place. */
 function decodeParts<Part>(
-  content: Json | undefined,
-  place: string,
-  decodePart: (part: JsonObject, place: string) => Part,
+  message: Placed,
+  decodePart: (part: Placed) => Part,
 ): readonly (Part | TextPart)[] {
+  const { content } = message.value
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  if (!isArray(content)) {
-    throw invalidRequest(place, `${place} must be a string or a list of content parts`)
-  }
-  return content.map((part, index) => {
-    const at = `${place}[${index}]`
-    return decodePart(expectObject(part, at), at)
-  })
+  if (isArray(content)) return message.get('content', expectPlacedList).map(decodePart)
+  const place = message.at('content')
+  throw invalidRequest(place, `${place} must be a string or a list of content parts`)
 }
 
-function decodeTextPart(part: JsonObject, place: string): TextPart {
-  if (part['type'] !== 'text') throw unknownPart(part, place, 'text')
-  return { type: 'text', text: expectText(part['text'], `${place}.text`), ...markOf(part, place) }
+function decodeTextPart(part: Placed): TextPart {
+  if (part.value['type'] !== 'text') throw unknownPart(part, 'text')
+  const text = part.get('text', expectText)
+  return defined({ type: 'text' as const, text, cache: decodeCacheMark(part) })
 }
 
-function decodeToolPart(part: JsonObject, place: string): TextPart | ImagePart | FilePart {
-  switch (typeOf(part)) {
+function decodeToolPart(part: Placed): TextPart | ImagePart | FilePart {
+  switch (typeOf(part.value)) {
     case 'image_url':
-      return decodeImage(part, place)
+      return decodeImage(part)
     case 'file':
-      return decodeFile(part, place)
+      return decodeFile(part)
     default:
-      return decodeTextPart(part, place)
+      return decodeTextPart(part)
   }
 }
 
-function decodeUserPart(part: JsonObject, place: string): UserPart {
-  switch (typeOf(part)) {
+function decodeUserPart(part: Placed): UserPart {
+  switch (typeOf(part.value)) {
     case 'text':
-      return decodeTextPart(part, place)
     case 'image_url':
-      return decodeImage(part, place)
     case 'file':
-      return decodeFile(part, place)
-    case 'input_audio': {
-      const audio = expectObject(part['input_audio'], `${place}.input_audio`)
-      return {
-        type: 'audio',
-        data: expectBase64(audio['data'], `${place}.input_audio.data`),
-        encoding: expectName(audio['format'], `${place}.input_audio.format`),
-      }
-    }
+      return decodeToolPart(part)
+    case 'input_audio':
+      return part.get('input_audio', decodeAudio)
     default:
-      throw unknownPart(part, place, 'text, image_url, input_audio or file')
+      throw unknownPart(part, 'text, image_url, input_audio or file')
   }
 }
 
-function decodeSpokenPart(part: JsonObject, place: string): AssistantPart {
-  if (part['type'] !== 'refusal') return decodeTextPart(part, place)
-  return { type: 'refusal', text: expectText(part['refusal'], `${place}.refusal`) }
+function decodeSpokenPart(part: Placed): AssistantPart {
+  if (part.value['type'] !== 'refusal') return decodeTextPart(part)
+  return { type: 'refusal', text: part.get('refusal', expectText) }
 }
 
-function decodeImage(part: JsonObject, place: string): ImagePart {
-  const image = expectObject(part['image_url'], `${place}.image_url`)
-  const detail = optional(image['detail'], `${place}.image_url.detail`, expectText)
-  return {
-    type: 'image',
-    source: decodeUrl(image['url'], `${place}.image_url.url`),
-    ...(detail !== undefined && { detail }),
-    ...markOf(part, place),
-  }
+function decodeImage(part: Placed): ImagePart {
+  const image = part.get('image_url', expectPlaced)
+  const detail = image.optional('detail', expectText)
+  const source = image.get('url', decodeUrl)
+  return defined({ type: 'image' as const, source, detail, cache: decodeCacheMark(part) })
 }
 
-function decodeFile(part: JsonObject, place: string): FilePart {
-  const file = expectObject(part['file'], `${place}.file`)
-  const name = optionalText(file['filename'], `${place}.file.filename`)
-  return {
-    type: 'file',
-    source: decodeDataUrl(file['file_data'], `${place}.file.file_data`),
-    ...(name !== undefined && { name }),
-    ...markOf(part, place),
-  }
+function decodeFile(part: Placed): FilePart {
+  const file = part.get('file', expectPlaced)
+  const name = file.optional('filename', expectTextIfAny)
+  const source = file.get('file_data', decodeDataUrl)
+  return defined({ type: 'file' as const, source, name, cache: decodeCacheMark(part) })
 }
 
-function unknownPart(part: JsonObject, place: string, known: string): Error {
-  const type = typeof part['type'] === 'string' ? `"${part['type']}"` : 'missing'
-  return invalidRequest(place, `${place}.type is ${type}; here it must be ${known}`)
+function unknownPart({ value: { type }, place }: Placed, known: string): Error {
+  const told = typeof type === 'string' ? `"${type}"` : 'missing'
+  return invalidRequest(place, `${place}.type is ${told}; here it must be ${known}`)
 }

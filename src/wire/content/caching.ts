@@ -3,10 +3,11 @@
 // the requests of one conversation to the same cache.
 import { unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isGiven, isObject, stringOf } from '../../core/json.ts'
-import type { CacheMark } from '../../core/request.ts'
+import { defined, isArray, isGiven, isObject, objectOf, stringOf } from '../../core/json.ts'
+import type { CacheMark, Conversation, Message, Tool } from '../../core/request.ts'
 import type { Measure } from '../contract/measure.ts'
-import { expectObject, expectText, optional } from '../json/expect.ts'
+import type { Placed } from '../json/expect.ts'
+import { expectPlaced, expectText } from '../json/expect.ts'
 
 export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
   switch (stringOf(ttl ?? '5m') ?? '') {
@@ -25,10 +26,40 @@ export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
   }
 }
 
-/** A cache mark. Every format writes it alike, under its own name. */
-export function expectCacheMark(value: unknown, place: string): CacheMark {
-  const mark = expectObject(value, place)
-  return defined({ ttl: optional(mark['ttl'], `${place}.ttl`, expectText) })
+/** A cache mark. Every format writes it alike, under its own name, or under the first of several that has one. */
+export function cacheMarkOf(holder: Placed, ...names: readonly string[]): CacheMark | undefined {
+  const name = names.find((each) => isObject(holder.value[each])) ?? names.at(-1) ?? ''
+  const mark = holder.optional(name, expectPlaced)
+  return mark && defined({ ttl: mark.optional('ttl', expectText) })
+}
+
+type ReadCacheMark = (holder: JsonObject, place: string, measure: Measure) => void
+
+/** Counts what the marks with these names ask a provider to write. `place`: the holder's; '' for the request itself. */
+export function cacheMarkReader(...names: readonly string[]): ReadCacheMark {
+  return (holder, place, measure) => {
+    for (const name of names) {
+      const mark = holder[name]
+      if (!isObject(mark)) continue
+      const at = place === '' ? name : `${place}.${name}`
+      measure.cacheWrite(lifetimeOf(mark['ttl'], `${at}.ttl`))
+    }
+  }
+}
+
+export type Markable = Tool | Message | Message['parts'][number]
+
+export function isMarked(holder: Markable): holder is Markable & { readonly cache: CacheMark } {
+  return 'cache' in holder && holder.cache !== undefined
+}
+
+/** How many cache marks a conversation has. */
+export function marksIn(request: Conversation): number {
+  const holders: Markable[] = [
+    ...request.tools,
+    ...request.messages.flatMap((message): Markable[] => [message, ...message.parts]),
+  ]
+  return holders.filter(isMarked).length + (request.cache === undefined ? 0 : 1)
 }
 
 /** The chat family's settings for the whole prompt; marks are on its parts. */
@@ -65,9 +96,20 @@ const BEGINNING_CHARACTERS = 1024
 
 /**
  * What keeps a conversation on one target, and its cache: the client's own key for it, else its beginning, the
- * instructions and the first user text. The formats differ only in where they carry them.
+ * instructions and the first words of the user. The formats differ only in where they carry them.
  */
-export function affinityBy(key: unknown, beginning: readonly string[]): string {
+export function affinityBy(key: unknown, instructions: Json | undefined, turns: Json | undefined) {
   if (typeof key === 'string' && key !== '') return key
+  const beginning = textsIn(instructions)
+  for (const turn of isArray(turns) ? turns : [{ role: 'user', content: turns }]) {
+    const { role, content } = objectOf(turn)
+    for (const text of textsIn(content)) beginning.push(text)
+    if (role === 'user' && beginning.length > 0) break
+  }
   return beginning.map((text) => text.slice(0, BEGINNING_CHARACTERS)).join('\n')
+}
+
+function textsIn(content: Json | undefined): string[] {
+  const parts = isArray(content) ? content : [{ text: content }]
+  return parts.map((part) => objectOf(part)['text']).filter((text) => typeof text === 'string')
 }

@@ -1,8 +1,8 @@
 // Images and files: base64 and the data URLs that carry it, checked before they are sent, because a provider's error
 // about bad base64 is far less clear; their media types; their names.
 import { invalidRequest } from '../../core/errors.ts'
-import type { Base64Source, FilePart, UrlSource } from '../../core/request.ts'
-import { expectText } from '../json/expect.ts'
+import type { AudioPart, Base64Source, FilePart, UrlSource } from '../../core/request.ts'
+import { expectName, expectPlaced, expectText } from '../json/expect.ts'
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
@@ -32,6 +32,13 @@ export function decodeDataUrl(value: unknown, place: string): Base64Source {
     throw invalidRequest(place, `${place} must name a media type, such as data:image/png;base64,…`)
   }
   return { type: 'base64', mediaType, data: expectBase64(url.slice(comma + 1), place) }
+}
+
+/** Sound, as both formats of the chat family write it. */
+export function decodeAudio(value: unknown, place: string): AudioPart {
+  const audio = expectPlaced(value, place)
+  const data = audio.get('data', expectBase64)
+  return { type: 'audio', data, encoding: audio.get('format', expectName) }
 }
 
 /** Many clients write `image/jpg`, which some providers accept and others refuse. */

@@ -5,7 +5,7 @@ import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isGiven, parseObject, stringOf } from '../../core/json.ts'
-import type { AssistantPart, Conversation, Tool } from '../../core/request.ts'
+import type { AssistantPart, Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { expectObject, optional } from '../json/expect.ts'
 import type { TargetModel } from '../models/names.ts'
 import { openAiOf } from '../models/openai.ts'
@@ -117,6 +117,26 @@ export function forcesTool({ toolChoice }: Conversation): boolean {
 /** Whether a choice that is left out for want of tools asked for a call; `auto` and `none` mean nothing then. */
 export function asksForTool(choice: Json | undefined): boolean {
   return isGiven(choice) && choice !== 'auto' && choice !== 'none'
+}
+
+/** The choice as both formats of the chat family write it: a word, a named tool, or the names that are allowed. */
+export function encodeChoice(
+  choice: ToolChoice,
+  tools: readonly Tool[],
+  named: (name: string, type: Tool['type']) => JsonObject,
+): string | JsonObject {
+  const types = new Map(tools.map(({ name, type }) => [name, type]))
+  const encode = (name: string): JsonObject => named(name, types.get(name) ?? 'function')
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return choice.type
+    case 'tool':
+      return encode(choice.name)
+    case 'allowed':
+      return { mode: choice.required ? 'required' : 'auto', tools: choice.names.map(encode) }
+  }
 }
 
 /** Of a tool's name, in every format but messages, which allows more. */

@@ -9,6 +9,24 @@ import { isArray, isGiven, isObject } from '../../core/json.ts'
 type Fate = 'read' | 'ignore' | { readonly drop: string }
 export type FieldTable = Readonly<Record<string, Fate>>
 
+/** A table from the names with each fate, and for what is dropped, why. */
+export function fieldTable(fates: {
+  readonly read: string
+  readonly ignore?: string
+  readonly drop?: Readonly<Record<string, string>>
+}): FieldTable {
+  const { read, ignore = '', drop = {} } = fates
+  return Object.fromEntries([
+    ...namesIn(read).map((name): [string, Fate] => [name, 'read']),
+    ...namesIn(ignore).map((name): [string, Fate] => [name, 'ignore']),
+    ...Object.entries(drop).map(([name, why]): [string, Fate] => [name, { drop: why }]),
+  ])
+}
+
+function namesIn(text: string): readonly string[] {
+  return text.match(/\S+/g) ?? []
+}
+
 /** The names of the fields that translation drops. */
 export function droppedFields(body: JsonObject, table: FieldTable): string[] {
   return Object.keys(body).filter((name) => {
@@ -25,6 +43,11 @@ export type Shape = { readonly [name: string]: Inside }
 
 /** known = not inspected; else the members inside, which may depend on the value they are in (undefined = any). */
 type Inside = 'known' | Shape | ((value: JsonObject) => Shape | undefined)
+
+/** A shape with these names, which are not inspected, and with what `inside` has. */
+export function known(names: string, inside: Shape = {}): Shape {
+  return { ...Object.fromEntries(namesIn(names).map((name) => [name, 'known'])), ...inside }
+}
 
 /** Shapes by a word from outside, which may be a name that every object has: hence a map. */
 export function shapesOf(shapes: Readonly<Record<string, Shape>>): ReadonlyMap<string, Shape> {

@@ -44,7 +44,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
 
 /** Embeddings have no conversation. The same text goes to the same target. */
 export function affinityOf(body: JsonObject): string {
-  return affinityBy(undefined, [String(decodeInputs(body['input'])[0])])
+  return affinityBy(undefined, undefined, String(decodeInputs(body['input'])[0]))
 }
 
 export function decodeRequest(body: JsonObject): EmbeddingRequest {

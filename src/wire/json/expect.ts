@@ -7,6 +7,40 @@ import { isArray, isGiven, isObject } from '../../core/json.ts'
 
 type Expect<Value> = (value: unknown, place: string) => Value
 
+/** An object of a client's request, and where it stands there; '' = it is the whole request. */
+export class Placed {
+  readonly value: JsonObject
+  readonly place: string
+
+  constructor(value: JsonObject, place = '') {
+    this.value = value
+    this.place = place
+  }
+
+  /** Where a member of it stands. */
+  at(name: string): string {
+    return this.place === '' ? name : `${this.place}.${name}`
+  }
+
+  get<Value>(name: string, expect: Expect<Value>): Value {
+    return expect(this.value[name], this.at(name))
+  }
+
+  /** The same for a member that may be left out. */
+  optional<Value>(name: string, expect: Expect<Value>): Value | undefined {
+    return optional(this.value[name], this.at(name), expect)
+  }
+}
+
+export function expectPlaced(value: unknown, place: string): Placed {
+  return new Placed(expectObject(value, place), place)
+}
+
+/** A list of objects. */
+export function expectPlacedList(value: unknown, place: string): readonly Placed[] {
+  return expectList(value, place).map((entry, index) => expectPlaced(entry, `${place}[${index}]`))
+}
+
 /** A value that may be left out. */
 export function optional<Value>(
   value: unknown,
@@ -16,9 +50,9 @@ export function optional<Value>(
   return isGiven(value) ? expect(value, place) : undefined
 }
 
-/** A text that may be left out or empty. */
-export function optionalText(value: unknown, place: string): string | undefined {
-  return optional(value, place, expectText) || undefined
+/** A text that counts as left out when it is empty. */
+export function expectTextIfAny(value: unknown, place: string): string | undefined {
+  return expectText(value, place) || undefined
 }
 
 export function expectText(value: unknown, place: string): string {
@@ -65,7 +99,7 @@ export function expectObject(value: unknown, place: string): JsonObject {
   throw invalidRequest(place, `${place} must be an object`)
 }
 
-export function expectList(value: unknown, place: string): readonly Json[] {
+function expectList(value: unknown, place: string): readonly Json[] {
   if (isArray(value)) return value
   throw invalidRequest(place, `${place} must be a list`)
 }

@@ -1,5 +1,6 @@
-// What admission reads from a messages request, in passthrough too: the model, the limits, and the size of the input
-// (`input.ts`). Lenient: the provider judges the rest.
+// What admission reads from a messages request, in passthrough too: the model, the limits, what is removed from it, and
+// in one walk over it, how much the model will read and which abilities it needs. Refuses references to files in the
+// provider account, which all keys share, and hosted tools defined inside messages; the provider judges the rest.
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -15,7 +16,7 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { Call, InputMeasure } from '../../core/request.ts'
-import { affinityBy, lifetimeOf } from '../content/caching.ts'
+import { affinityBy, cacheMarkReader } from '../content/caching.ts'
 import { dataType } from '../content/media.ts'
 import { isPacked } from '../content/opaque-reasoning.ts'
 import { countOf, modelOf, refuseLongLists, streamOf } from '../contract/call-fields.ts'
@@ -25,7 +26,7 @@ import { Measure } from '../contract/measure.ts'
 import { expectCount, optional } from '../json/expect.ts'
 import { MESSAGE, MESSAGES_FIELDS } from './fields.ts'
 import { withoutForeignThoughts } from './reasoning.ts'
-import { isHosted, isSearch, removeTools, searchesMaxOf, vendorToolsIn } from './tools.ts'
+import { isHosted, removeTools, searchesMaxOf, vendorToolsIn } from './tools.ts'
 import type { Removing } from './tools.ts'
 
 export function readCall(body: JsonObject, measure?: Measure): Call {
@@ -74,10 +75,11 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   }
 }
 
-// What is removed from every messages request, in passthrough too: hosted tools, compaction, and what refers to earlier
-// answers. They cost more than the hold covers, or reach what another key left in the shared account. Only web searches
-// may stay, where the hold covers them.
-
+/**
+ * What is removed from every request: hosted tools, compaction, and what refers to earlier answers. They cost more than
+ * the hold covers, or reach what another key left in the shared account. Only web searches may stay, where the hold
+ * covers them.
+ */
 export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Removals {
   const removals: Removing = { changes: {}, dropped: [] }
   for (const name of ['compaction', 'diagnostics', 'fallback_credit_token']) {
@@ -85,8 +87,7 @@ export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Remo
     removals.changes[name] = undefined
     removals.dropped.push(name)
   }
-  const isGone = maySearch ? (tool: Json) => isHosted(tool) && !isSearch(tool) : isHosted
-  removeTools(body, isGone, removals)
+  removeTools(body, maySearch, removals)
   removeCompactingEdits(body, removals)
   return removals
 }
@@ -109,9 +110,6 @@ function removeCompactingEdits(
   dropped.push('context_management.edits.compact')
 }
 
-// One walk over a messages request: how much the model will read, and which abilities it needs. Refuses references to
-// files in the provider account, which all keys share, and hosted tools defined inside messages.
-
 type MeasuredInput = {
   readonly measure: InputMeasure
   readonly needs: readonly Ability[]
@@ -126,7 +124,7 @@ type MeasuredInput = {
 function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): MeasuredInput {
   const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
   const body = { ...given, ...changes }
-  readCacheMark(body, '', walk)
+  readCacheMark(body, '', measure)
   readContent(body['system'], 'system', walk)
   for (const [index, message] of listOf(body['messages']).entries()) {
     measure.item()
@@ -143,7 +141,7 @@ function measureInput(given: JsonObject, changes: JsonObject, measure: Measure):
     walk.needs.add('tools')
   }
   for (const [index, tool] of listOf(given['tools']).entries()) {
-    if (isObject(tool)) readCacheMark(tool, `tools[${index}].`, walk)
+    if (isObject(tool)) readCacheMark(tool, `tools[${index}]`, measure)
   }
   readOutputFormat(body, walk)
   measure.unknownFields(body, MESSAGES_FIELDS)
@@ -172,7 +170,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
   const { measure, needs } = walk
   measure.item()
   if (!isObject(block)) return measure.json(block)
-  readCacheMark(block, `${place}.`, walk)
+  readCacheMark(block, place, measure)
   switch (typeOf(block)) {
     case 'text':
       readCitations(block, walk)
@@ -234,7 +232,7 @@ function readToolResult(content: Json | undefined, place: string, walk: Walk): v
       walk.measure.item()
       walk.measure.json(block['text'])
       readCitations(block, walk)
-      readCacheMark(block, `${place}[${index}].`, walk)
+      readCacheMark(block, `${place}[${index}]`, walk.measure)
     } else readBlock(block, `${place}[${index}]`, walk)
   }
 }
@@ -244,12 +242,7 @@ function readCitations({ citations }: JsonObject, { measure }: Walk): void {
   listOf(citations).forEach(() => measure.item())
 }
 
-/** `prefix` is the holder's place with its dot; '' for the body itself. */
-function readCacheMark(holder: JsonObject, prefix: string, { measure }: Walk): void {
-  const mark = holder['cache_control']
-  if (!isObject(mark)) return
-  measure.cacheWrite(lifetimeOf(mark['ttl'], `${prefix}cache_control.ttl`))
-}
+const readCacheMark = cacheMarkReader('cache_control')
 
 function readUnknown(value: Json | undefined, place: string, walk: Walk): void {
   refuseAccountFiles(value, place)
@@ -268,35 +261,16 @@ function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
     )
   }
   if (value['type'] === 'url') walk.measure.fetched()
-  readCacheMark(value, `${place}.`, walk)
+  readCacheMark(value, place, walk.measure)
   for (const [name, member] of Object.entries(value)) readDeeply(member, `${place}.${name}`, walk)
 }
 
-// What keeps the requests of one messages conversation on one target.
-
-export function affinityOf(body: JsonObject): string {
-  const metadata = objectOf(body['metadata'])
-  return affinityBy(sessionOf(stringOf(metadata['user_id'])), beginningOf(body))
+export function affinityOf({ system, messages, metadata }: JsonObject): string {
+  const isLasting = (block: Json): boolean =>
+    !isBillingLine(stringOf(objectOf(block)['text']) ?? '')
+  const instructions = isArray(system) ? system.filter(isLasting) : system
+  return affinityBy(sessionOf(stringOf(objectOf(metadata)['user_id'])), instructions, messages)
 }
-
-function beginningOf({ system, messages }: JsonObject): readonly string[] {
-  const first = listOf(messages).find(isUsers)
-  return [...textsOf(system), ...textsOf(objectOf(first)['content'])]
-}
-
-function isUsers(message: Json): boolean {
-  return isObject(message) && message['role'] === 'user'
-}
-
-function textsOf(content: Json | undefined): string[] {
-  const blocks = isArray(content) ? content : [{ text: content }]
-  return blocks.flatMap((block) => {
-    const text = isObject(block) ? stringOf(block['text']) : undefined
-    return text === undefined || isBillingLine(text) ? [] : [text]
-  })
-}
-
-// What Claude Code says about itself in a request: its session, and a billing line.
 
 /** Claude Code writes its session into the user id, as JSON. */
 export function sessionOf(userId: string | undefined): string | undefined {

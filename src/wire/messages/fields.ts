@@ -1,74 +1,38 @@
-// Every known field of a messages request, and what translation does with it. What is removed or refused for every
-// provider is decided earlier, in `removals.ts` and `call.ts`.
+// Every known field of a messages request, what translation does with it, and the members that are known inside. What is
+// removed or refused for every provider is decided earlier (`call.ts`).
 import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../../core/json.ts'
-import type { FieldTable, Shape } from '../contract/fields.ts'
-import { shapesOf } from '../contract/fields.ts'
+import type { Shape } from '../contract/fields.ts'
+import { fieldTable, known, shapesOf } from '../contract/fields.ts'
 import { isVendorTool, OWN_SETTINGS } from './tools.ts'
 
-export const MESSAGES_FIELDS: FieldTable = {
-  model: 'read',
-  messages: 'read',
-  system: 'read',
-  max_tokens: 'read',
-  stream: 'read',
-  stop_sequences: 'read',
-  temperature: 'read',
-  top_p: 'read',
-  top_k: 'read',
-  tools: 'read',
-  tool_choice: 'read',
-  thinking: 'read',
-  output_config: 'read',
-  output_format: 'read',
-  metadata: 'read',
-  service_tier: 'read',
-  cache_control: 'read',
+export const MESSAGES_FIELDS = fieldTable({
+  read: `model messages system max_tokens stream stop_sequences temperature top_p top_k tools tool_choice
+    thinking output_config output_format metadata service_tier cache_control`,
   // Only their default values get this far, and those change nothing.
-  speed: 'ignore',
-  mcp_servers: 'ignore',
-  context_management: {
-    drop: 'the provider has no such setting: the client’s history is sent as it is',
+  ignore: 'speed mcp_servers',
+  drop: {
+    context_management: 'the provider has no such setting: the client’s history is sent as it is',
+    user_profile_id: 'it names a profile at another provider',
+    workspace_id: 'it names a workspace at another provider',
   },
-  user_profile_id: { drop: 'it names a profile at another provider' },
-  workspace_id: { drop: 'it names a workspace at another provider' },
-}
+})
 
-// The members that are known inside a messages request.
-
-const MARK: Shape = { type: 'known', ttl: 'known' }
-const CITABLE: Shape = { type: 'known', cache_control: MARK, citations: { enabled: 'known' } }
-const SOURCE: Shape = { type: 'known', media_type: 'known', data: 'known', url: 'known' }
+const MARK: Shape = { cache_control: known('type ttl') }
+const CITABLE: Shape = known('type', { citations: known('enabled'), ...MARK })
+const SOURCE: Shape = known('type media_type data url')
 
 const BLOCKS: ReadonlyMap<string, Shape> = shapesOf({
-  text: { type: 'known', text: 'known', cache_control: MARK, citations: 'known' },
-  image: { type: 'known', source: SOURCE, cache_control: MARK },
-  document: {
-    ...CITABLE,
-    source: { ...SOURCE, content: blockShape },
-    title: 'known',
-    context: 'known',
-  },
-  search_result: { ...CITABLE, source: 'known', title: 'known', content: blockShape },
+  text: known('type text citations', MARK),
+  image: known('type', { source: SOURCE, ...MARK }),
+  document: known('title context', { ...CITABLE, source: { ...SOURCE, content: blockShape } }),
+  search_result: known('source title', { ...CITABLE, content: blockShape }),
   // `caller` is ignored: with hosted tools removed, every call is direct.
-  tool_use: {
-    type: 'known',
-    id: 'known',
-    name: 'known',
-    input: 'known',
-    caller: 'known',
-    cache_control: MARK,
-  },
-  tool_result: {
-    type: 'known',
-    tool_use_id: 'known',
-    content: blockShape,
-    is_error: 'known',
-    cache_control: MARK,
-  },
-  tool_reference: { type: 'known', tool_name: 'known', cache_control: MARK },
-  thinking: { type: 'known', thinking: 'known', signature: 'known' },
-  redacted_thinking: { type: 'known', data: 'known' },
+  tool_use: known('type id name input caller', MARK),
+  tool_result: known('type tool_use_id is_error', { content: blockShape, ...MARK }),
+  tool_reference: known('type tool_name', MARK),
+  thinking: known('type thinking signature'),
+  redacted_thinking: known('type data'),
 })
 
 /** Undefined for the blocks of hosted tools, which are named as a whole. */
@@ -76,30 +40,23 @@ function blockShape(block: JsonObject): Shape | undefined {
   return BLOCKS.get(typeOf(block))
 }
 
-const TOOL: Shape = {
-  type: 'known',
-  name: 'known',
-  description: 'known',
-  input_schema: 'known',
-  strict: 'known',
-  defer_loading: 'known',
-  cache_control: MARK,
-  // Ignored: other providers always stream a call's input as it is written.
-  eager_input_streaming: 'known',
-  ...Object.fromEntries(OWN_SETTINGS.map((name) => [name, 'known'])),
-}
-const FORMAT: Shape = { type: 'known', schema: 'known' }
+// `eager_input_streaming` is ignored: other providers always stream a call's input as it is written.
+const TOOL: Shape = known(
+  `type name description input_schema strict defer_loading eager_input_streaming ${OWN_SETTINGS.join(' ')}`,
+  MARK,
+)
+const FORMAT: Shape = known('type schema')
 
-export const MESSAGE: Shape = { role: 'known', content: blockShape }
+export const MESSAGE: Shape = known('role', { content: blockShape })
 
 export const MESSAGES_SHAPE: Shape = {
   system: blockShape,
   messages: MESSAGE,
   tools: (tool) => (isVendorTool(tool) ? undefined : TOOL),
-  tool_choice: { type: 'known', name: 'known', disable_parallel_tool_use: 'known' },
-  thinking: { type: 'known', budget_tokens: 'known', display: 'known' },
-  output_config: { effort: 'known', format: FORMAT },
+  tool_choice: known('type name disable_parallel_tool_use'),
+  thinking: known('type budget_tokens display'),
+  output_config: known('effort', { format: FORMAT }),
   output_format: FORMAT,
-  metadata: { user_id: 'known' },
-  cache_control: MARK,
+  metadata: known('user_id'),
+  ...MARK,
 }

@@ -1,7 +1,7 @@
-// A messages request, read in full for translation. What only the messages format has is dropped and named; what
-// cannot be understood is a 400 that names its place.
+// A messages request, read in full for translation. What only the messages format has is dropped and named, or becomes
+// text if a model can read it that way; what cannot be understood is a 400 that names its place.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, typeOf } from '../../core/json.ts'
 import type {
   AssistantPart,
@@ -20,6 +20,7 @@ import type {
   UrlSource,
   UserPart,
 } from '../../core/request.ts'
+import { cacheMarkOf } from '../content/caching.ts'
 import { decodeUrl, expectBase64, usualType } from '../content/media.ts'
 import { SEAL_MARK, unpackSeal } from '../content/opaque-reasoning.ts'
 import { canBeStrict } from '../content/schemas.ts'
@@ -27,18 +28,18 @@ import { countOf, decodeServiceTier, modelOf, streamOf } from '../contract/call-
 import { droppedFields, unknownMembers } from '../contract/fields.ts'
 import {
   expectBoolean,
-  expectList,
   expectName,
   expectNumber,
   expectObject,
   expectOneOf,
+  expectPlaced,
+  expectPlacedList,
   expectPositive,
   expectText,
+  expectTextIfAny,
   expectTexts,
-  optional,
-  optionalText,
+  Placed,
 } from '../json/expect.ts'
-import { decodeCacheMark } from './cache.ts'
 import { isBillingLine, removalsFrom, sessionOf } from './call.ts'
 import { MESSAGES_FIELDS, MESSAGES_SHAPE } from './fields.ts'
 import { asksForThoughts } from './reasoning.ts'
@@ -46,33 +47,34 @@ import { decodeToolChoice, decodeTools, shortToolName } from './tools.ts'
 
 export function decodeRequest(whole: JsonObject): Conversation {
   const removals = removalsFrom(whole)
-  const body: JsonObject = { ...whole, ...removals.changes }
+  const given: JsonObject = { ...whole, ...removals.changes }
   const dropped = new Set([
     ...removals.dropped,
-    ...droppedFields(body, MESSAGES_FIELDS),
-    ...unknownMembers(body, MESSAGES_SHAPE),
+    ...droppedFields(given, MESSAGES_FIELDS),
+    ...unknownMembers(given, MESSAGES_SHAPE),
   ])
+  const body = new Placed(given)
   const tools = decodeTools(body, dropped)
-  const metadata = optional(body['metadata'], 'metadata', expectObject) ?? {}
-  const endUser = optional(metadata['user_id'], 'metadata.user_id', expectText)
-  const config = optional(body['output_config'], 'output_config', expectObject) ?? {}
+  const metadata = body.optional('metadata', expectPlaced)
+  const endUser = metadata?.optional('user_id', expectText)
+  const config = body.optional('output_config', expectPlaced)
   return defined({
     kind: 'chat' as const,
-    model: modelOf(body),
-    stream: streamOf(body),
+    model: modelOf(given),
+    stream: streamOf(given),
     messages: decodeMessages(body, dropped),
     tools,
     ...decodeToolChoice(body, tools, dropped),
-    outputTokensMax: decodeOutputLimit(body),
+    outputTokensMax: decodeOutputLimit(given),
     outputFormat: decodeOutputFormat(body, config),
     reasoning: decodeReasoning(body, config, dropped),
-    hidesThoughts: asksForThoughts(body) ? undefined : true,
+    hidesThoughts: asksForThoughts(given) ? undefined : true,
     sampling: decodeSampling(body),
     choices: 1,
     endUser,
     cacheKey: sessionOf(endUser),
-    cache: decodeCacheMark(body, ''),
-    serviceTier: decodeServiceTier(body),
+    cache: decodeCacheMark(body),
+    serviceTier: decodeServiceTier(given),
     // Last, because decoding the rest adds to it.
     dropped: [...dropped],
   })
@@ -88,25 +90,25 @@ function decodeOutputLimit(body: JsonObject): number | undefined {
   return countOf(body, 'max_tokens', 1)
 }
 
-function decodeSampling(body: JsonObject): Conversation['sampling'] {
-  const stop = optional(body['stop_sequences'], 'stop_sequences', expectTexts)
+function decodeSampling(body: Placed): Conversation['sampling'] {
+  const stop = body.optional('stop_sequences', expectTexts)
   return defined({
-    temperature: optional(body['temperature'], 'temperature', expectNumber),
-    topP: optional(body['top_p'], 'top_p', expectNumber),
-    topK: optional(body['top_k'], 'top_k', expectNumber),
+    temperature: body.optional('temperature', expectNumber),
+    topP: body.optional('top_p', expectNumber),
+    topK: body.optional('top_k', expectNumber),
     stop: stop?.length === 0 ? undefined : stop,
   })
 }
 
 /** `output_format` is what `output_config.format` was called in its beta. */
-function decodeOutputFormat(body: JsonObject, config: JsonObject): OutputFormat | undefined {
-  const place = isGiven(config['format']) ? 'output_config.format' : 'output_format'
-  const format = optional(config['format'] ?? body['output_format'], place, expectObject)
+function decodeOutputFormat(body: Placed, config: Placed | undefined): OutputFormat | undefined {
+  const format =
+    config?.optional('format', expectPlaced) ?? body.optional('output_format', expectPlaced)
   if (format === undefined) return undefined
-  if (typeOf(format) !== 'json_schema') {
-    throw invalidRequest(`${place}.type`, `${place}.type must be json_schema`)
+  if (typeOf(format.value) !== 'json_schema') {
+    throw invalidRequest(format.at('type'), `${format.at('type')} must be json_schema`)
   }
-  const schema = expectObject(format['schema'], `${place}.schema`)
+  const schema = format.get('schema', expectObject)
   return {
     type: 'json-schema',
     // Schemas have no names in this format, but other formats require one.
@@ -125,25 +127,23 @@ const DISPLAYS = new Map<string, Reasoning['display']>([
 const expectThinking = expectOneOf(['enabled', 'adaptive', 'between_tools', 'disabled'])
 
 function decodeReasoning(
-  body: JsonObject,
-  config: JsonObject,
+  body: Placed,
+  config: Placed | undefined,
   dropped: Set<string>,
 ): Reasoning | undefined {
-  const effort = optional(config['effort'], 'output_config.effort', expectEffort)
-  const thinking = optional(body['thinking'], 'thinking', expectObject)
+  const effort = config?.optional('effort', expectEffort)
+  const thinking = body.optional('thinking', expectPlaced)
   if (thinking === undefined) return effort && { effort }
-  const shown = optional(thinking['display'], 'thinking.display', expectText)
+  const shown = thinking.optional('display', expectText)
   const display = DISPLAYS.get(shown ?? '')
   // Clients use newer values than any list has. None of them is essential, so an unknown one is dropped, not refused.
   if (shown !== undefined && display === undefined) dropped.add('thinking.display')
-  switch (expectThinking(thinking['type'], 'thinking.type')) {
+  switch (thinking.get('type', expectThinking)) {
     case 'adaptive':
       // The default effort of this format. In other formats a model may not think unless it is given an effort.
       return defined({ effort: effort ?? 'high', display })
-    case 'enabled': {
-      const tokensMax = expectPositive(thinking['budget_tokens'], 'thinking.budget_tokens')
-      return defined({ effort, tokensMax, display })
-    }
+    case 'enabled':
+      return defined({ effort, tokensMax: thinking.get('budget_tokens', expectPositive), display })
     case 'between_tools':
       // Other models also think before they answer, so they get the lowest effort of this format.
       dropped.add('thinking.type')
@@ -154,56 +154,51 @@ function decodeReasoning(
   }
 }
 
-// The system prompt and the turns of a messages request. One turn may become several canonical messages: each tool
-// result is a separate message, right after the turn that made the call.
-
 const expectRole = expectOneOf(['user', 'assistant', 'system'])
 
-function decodeMessages(body: JsonObject, dropped: Set<string>): Message[] {
-  const turns = expectList(body['messages'], 'messages')
+/** One turn may become several messages: each tool result is a separate one, right after the turn that made the call. */
+function decodeMessages(body: Placed, dropped: Set<string>): Message[] {
+  const turns = body.get('messages', expectPlacedList)
   if (turns.length === 0) throw invalidRequest('messages', 'messages must have at least one entry')
-  const list = new MessageList(decodeSystem(body['system'], 'system', dropped))
-  for (const [index, value] of turns.entries()) {
-    const place = `messages[${index}]`
-    const turn = expectObject(value, place)
-    const { content } = turn
-    const at = `${place}.content`
-    switch (expectRole(turn['role'], `${place}.role`)) {
+  const list = new MessageList(decodeSystem(body, 'system', dropped))
+  for (const turn of turns) {
+    switch (turn.get('role', expectRole)) {
       case 'user':
-        addUserTurn(list, blocksOf(content, at), dropped)
+        addUserTurn(list, blocksOf(turn, 'content'), dropped)
         break
       case 'assistant': {
-        const parts = blocksOf(content, at).flatMap((block) => decodeAssistantBlock(block, dropped))
-        list.addAssistant(parts, place)
+        const blocks = blocksOf(turn, 'content')
+        list.addAssistant(
+          blocks.flatMap((block) => decodeAssistantBlock(block, dropped)),
+          turn.place,
+        )
         break
       }
       case 'system':
-        for (const message of decodeSystem(content, at, dropped)) list.add(message)
+        for (const message of decodeSystem(turn, 'content', dropped)) list.add(message)
     }
   }
   return list.finish()
 }
 
 /** Instructions, before the conversation or within it. Those that only set something for their turn have no content. */
-function decodeSystem(content: Json | undefined, place: string, dropped: Set<string>): Message[] {
-  if ((content ?? '') === '') return []
-  const parts = blocksOf(content, place)
+function decodeSystem(holder: Placed, name: string, dropped: Set<string>): Message[] {
+  if ((holder.value[name] ?? '') === '') return []
+  const parts = blocksOf(holder, name)
     .map((block) => decodeText(block, dropped))
     .filter((part) => !isBillingLine(part.text))
   return parts.length === 0 ? [] : [{ role: 'system', parts }]
 }
 
-function blocksOf(content: Json | undefined, place: string): Block[] {
-  if (typeof content === 'string') return [{ value: { type: 'text', text: content }, place }]
-  if (!isArray(content))
-    throw invalidRequest(place, `${place} must be a string or a list of blocks`)
-  return content.map((block, index) => {
-    const at = `${place}[${index}]`
-    return { value: expectObject(block, at), place: at }
-  })
+function blocksOf(holder: Placed, name: string): readonly Placed[] {
+  const content = holder.value[name]
+  const place = holder.at(name)
+  if (typeof content === 'string') return [new Placed({ type: 'text', text: content }, place)]
+  if (isArray(content)) return expectPlacedList(content, place)
+  throw invalidRequest(place, `${place} must be a string or a list of blocks`)
 }
 
-function addUserTurn(list: MessageList, blocks: readonly Block[], dropped: Set<string>): void {
+function addUserTurn(list: MessageList, blocks: readonly Placed[], dropped: Set<string>): void {
   const parts: UserPart[] = []
   for (const block of blocks) {
     if (block.value['type'] === 'tool_result') list.addResult(block, dropped)
@@ -235,7 +230,6 @@ class MessageList {
     // Here consecutive turns of one role count as one. Other formats require the calls in the last of them.
     let open = this.#openParts
     if (open === undefined) {
-      this.#refuseWaiting()
       this.#closeTurn()
       open = []
       this.#messages.push({ role: 'assistant', parts: open })
@@ -248,70 +242,62 @@ class MessageList {
     this.#callsPlace = place
   }
 
-  addResult({ value, place }: Block, dropped: Set<string>): void {
-    const callId = expectText(value['tool_use_id'], `${place}.tool_use_id`)
+  addResult(block: Placed, dropped: Set<string>): void {
+    const callId = block.get('tool_use_id', expectText)
     if (!this.#waiting.delete(callId)) {
+      const place = block.at('tool_use_id')
       throw invalidRequest(
-        `${place}.tool_use_id`,
-        `${place}.tool_use_id does not match a tool_use of the assistant turn before it`,
+        place,
+        `${place} does not match a tool_use of the assistant turn before it`,
       )
     }
-    const blocks = blocksOf(value['content'] ?? [], `${place}.content`)
+    const blocks = isGiven(block.value['content']) ? blocksOf(block, 'content') : []
     const result = defined({
       role: 'tool' as const,
       callId,
-      parts: blocks.flatMap((block) => decodeToolResultBlock(block, dropped)),
-      isError: optional(value['is_error'], `${place}.is_error`, expectBoolean),
-      cache: decodeCacheMark(value, place),
+      parts: blocks.flatMap((inner) => decodeToolResultBlock(inner, dropped)),
+      isError: block.optional('is_error', expectBoolean),
+      cache: decodeCacheMark(block),
     })
     this.#messages.push(result)
     this.#openParts = undefined
   }
 
   finish(): Message[] {
-    this.#refuseWaiting()
     this.#closeTurn()
     return this.#messages
   }
 
   #closeTurn(): void {
+    const [waiting] = this.#waiting
+    if (waiting !== undefined) {
+      const place = this.#callsPlace
+      throw invalidRequest(
+        place,
+        `${place} has the tool_use ${waiting}, but no tool_result follows for it`,
+      )
+    }
     for (const message of this.#following) this.#messages.push(message)
     this.#following = []
   }
-
-  #refuseWaiting(): void {
-    const [id] = this.#waiting
-    if (id === undefined) return
-    const place = this.#callsPlace
-    throw invalidRequest(
-      place,
-      `${place} has the tool_use ${id}, but no tool_result follows for it`,
-    )
-  }
 }
 
-// The content blocks of a messages request as canonical parts. A block that only this format has becomes text if a
-// model can read it that way, and is otherwise dropped and named.
-
-/** A block and where it stands in the request. */
-type Block = { readonly value: JsonObject; readonly place: string }
 type MediaPart = TextPart | ImagePart | FilePart
 
-function decodeUserBlock(block: Block, dropped: Set<string>): UserPart[] {
+function decodeUserBlock(block: Placed, dropped: Set<string>): readonly UserPart[] {
   return decodeMedia(block, dropped) ?? refuseBlock(block, 'a user message')
 }
 
-function decodeToolResultBlock(block: Block, dropped: Set<string>): MediaPart[] {
-  const { value, place } = block
-  if (typeOf(value) === 'tool_reference') {
-    const name = expectName(value['tool_name'], `${place}.tool_name`)
+function decodeToolResultBlock(block: Placed, dropped: Set<string>): readonly MediaPart[] {
+  if (typeOf(block.value) === 'tool_reference') {
+    const name = block.get('tool_name', expectName)
     const text = `The tool ${shortToolName(name)} can be used now.`
-    return [defined({ type: 'text' as const, text, cache: decodeCacheMark(value, place) })]
+    return [defined({ type: 'text' as const, text, cache: decodeCacheMark(block) })]
   }
   return decodeMedia(block, dropped) ?? refuseBlock(block, 'a tool result')
 }
 
-function decodeAssistantBlock(block: Block, dropped: Set<string>): AssistantPart[] {
+function decodeAssistantBlock(block: Placed, dropped: Set<string>): AssistantPart[] {
   const type = typeOf(block.value)
   switch (type) {
     case 'text':
@@ -320,8 +306,11 @@ function decodeAssistantBlock(block: Block, dropped: Set<string>): AssistantPart
       return [decodeToolUse(block)]
     case 'thinking':
       return [decodeThinking(block)]
-    case 'redacted_thinking':
-      return [decodeRedacted(block)]
+    case 'redacted_thinking': {
+      const data = block.get('data', expectText)
+      const seal = unpackSeal(data, { format: 'messages', kind: 'redacted' })
+      return [{ type: 'thinking', text: '', seal }]
+    }
     default:
       // What a hosted tool did at one provider cannot be expressed to another.
       if (type === 'server_tool_use' || type === 'mcp_tool_use' || type.endsWith('_tool_result')) {
@@ -332,32 +321,31 @@ function decodeAssistantBlock(block: Block, dropped: Set<string>): AssistantPart
   }
 }
 
-function decodeText(block: Block, dropped: Set<string>): TextPart {
-  const { value, place } = block
-  if (typeOf(value) !== 'text') return refuseBlock(block, 'a place for text')
-  noteCitations(value, dropped)
-  return defined({
-    type: 'text' as const,
-    text: expectText(value['text'], `${place}.text`),
-    cache: decodeCacheMark(value, place),
-  })
+function decodeText(block: Placed, dropped: Set<string>): TextPart {
+  if (typeOf(block.value) !== 'text') return refuseBlock(block, 'a place for text')
+  noteCitations(block.value, dropped)
+  const text = block.get('text', expectText)
+  return defined({ type: 'text' as const, text, cache: decodeCacheMark(block) })
 }
 
-function refuseBlock({ value, place }: Block, where: string): never {
+function decodeCacheMark(holder: Placed): CacheMark | undefined {
+  return cacheMarkOf(holder, 'cache_control')
+}
+
+function refuseBlock({ value, place }: Placed, where: string): never {
   const type = typeOf(value)
   const what = type === '' ? 'a block without a type' : `a block of type ${type}`
   throw invalidRequest(place, `${place} is ${what}, which cannot be translated in ${where}`)
 }
 
 /** Decodes what both users and tools may send; undefined for any other block. */
-function decodeMedia(block: Block, dropped: Set<string>): MediaPart[] | undefined {
-  const { value, place } = block
-  switch (typeOf(value)) {
+function decodeMedia(block: Placed, dropped: Set<string>): readonly MediaPart[] | undefined {
+  switch (typeOf(block.value)) {
     case 'text':
       return [decodeText(block, dropped)]
     case 'image': {
-      const cache = decodeCacheMark(value, place)
-      return [defined({ type: 'image' as const, source: decodeSource(block), cache })]
+      const cache = decodeCacheMark(block)
+      return [defined({ type: 'image' as const, source: block.get('source', decodeSource), cache })]
     }
     case 'document':
       return decodeDocument(block, dropped)
@@ -368,63 +356,52 @@ function decodeMedia(block: Block, dropped: Set<string>): MediaPart[] | undefine
   }
 }
 
-function decodeDocument(block: Block, dropped: Set<string>): MediaPart[] {
-  const { value, place } = block
-  noteCitations(value, dropped)
-  const source = expectObject(value['source'], `${place}.source`)
-  const name = optionalText(value['title'], `${place}.title`)
-  const context = optionalText(value['context'], `${place}.context`)
-  const cache = decodeCacheMark(value, place)
+function decodeDocument(block: Placed, dropped: Set<string>): readonly MediaPart[] {
+  noteCitations(block.value, dropped)
+  const source = block.get('source', expectPlaced)
+  const name = block.optional('title', expectTextIfAny)
+  const context = block.optional('context', expectTextIfAny)
+  const cache = decodeCacheMark(block)
   const lead: TextPart[] = context === undefined ? [] : [{ type: 'text', text: context }]
-  switch (typeOf(source)) {
+  switch (typeOf(source.value)) {
     case 'text': {
-      const text = expectText(source['data'], `${place}.source.data`)
-      const plain = { type: 'text' as const, text }
+      const plain = { type: 'text' as const, text: source.get('data', expectText) }
       return [...lead, defined({ type: 'file' as const, source: plain, name, cache })]
     }
     case 'content':
       // Its blocks become parts of their own, after the document's title.
       if (name !== undefined) lead.unshift({ type: 'text', text: name })
-      return markLast(
-        [...lead, ...decodeInnerContent(source, `${place}.source.content`, dropped)],
-        cache,
-      )
-    default:
-      return [...lead, defined({ type: 'file' as const, source: decodeSource(block), name, cache })]
+      return markLast([...lead, ...decodeInnerContent(source, dropped)], cache)
+    default: {
+      const file = decodeSource(source.value, source.place)
+      return [...lead, defined({ type: 'file' as const, source: file, name, cache })]
+    }
   }
 }
 
 /** A cache mark covers everything before it, so it goes on the last of several parts. */
-function markLast(parts: MediaPart[], cache: CacheMark | undefined): MediaPart[] {
+function markLast(parts: readonly MediaPart[], cache: CacheMark | undefined): readonly MediaPart[] {
   const last = parts.at(-1)
   if (last === undefined || cache === undefined) return parts
   return [...parts.slice(0, -1), { ...last, cache }]
 }
 
-function decodeInnerContent(
-  { content }: JsonObject,
-  place: string,
-  dropped: Set<string>,
-): MediaPart[] {
+function decodeInnerContent(source: Placed, dropped: Set<string>): readonly MediaPart[] {
+  const { content } = source.value
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return expectList(content, place).flatMap((value, index) => {
-    const at = `${place}[${index}]`
-    const block = { value: expectObject(value, at), place: at }
-    return decodeMedia(block, dropped) ?? refuseBlock(block, 'a document')
-  })
+  return source
+    .get('content', expectPlacedList)
+    .flatMap((block) => decodeMedia(block, dropped) ?? refuseBlock(block, 'a document'))
 }
 
-function decodeSearchResult({ value, place }: Block, dropped: Set<string>): TextPart {
-  noteCitations(value, dropped)
-  const title = expectText(value['title'], `${place}.title`)
-  const source = expectText(value['source'], `${place}.source`)
-  const parts = expectList(value['content'], `${place}.content`).map((part, index) => {
-    const at = `${place}.content[${index}]`
-    return decodeText({ value: expectObject(part, at), place: at }, dropped)
-  })
+function decodeSearchResult(block: Placed, dropped: Set<string>): TextPart {
+  noteCitations(block.value, dropped)
+  const title = block.get('title', expectText)
+  const source = block.get('source', expectText)
+  const parts = block.get('content', expectPlacedList).map((part) => decodeText(part, dropped))
   const text = [`${title}\n${source}`, ...parts.map((part) => part.text)].join('\n\n')
   const inner = parts.findLast((part) => part.cache !== undefined)
-  const cache = decodeCacheMark(value, place) ?? inner?.cache
+  const cache = decodeCacheMark(block) ?? inner?.cache
   return defined({ type: 'text' as const, text, cache })
 }
 
@@ -435,46 +412,36 @@ function noteCitations({ citations }: JsonObject, dropped: Set<string>): void {
   if (isWanted || isThere) dropped.add('messages.content.citations')
 }
 
-function decodeSource({ value, place }: Block): Base64Source | UrlSource {
-  const at = `${place}.source`
-  const source = expectObject(value['source'], at)
-  switch (typeOf(source)) {
+function decodeSource(value: unknown, place: string): Base64Source | UrlSource {
+  const source = expectPlaced(value, place)
+  switch (typeOf(source.value)) {
     case 'url':
-      return decodeUrl(source['url'], `${at}.url`)
+      return source.get('url', decodeUrl)
     case 'base64': {
-      const mediaType = usualType(expectName(source['media_type'], `${at}.media_type`))
-      return { type: 'base64', mediaType, data: expectBase64(source['data'], `${at}.data`) }
+      const mediaType = usualType(source.get('media_type', expectName))
+      return { type: 'base64', mediaType, data: source.get('data', expectBase64) }
     }
     default:
-      throw invalidRequest(`${at}.type`, `${at}.type must be base64 or url`)
+      throw invalidRequest(source.at('type'), `${source.at('type')} must be base64 or url`)
   }
 }
 
-function decodeToolUse({ value, place }: Block): ToolCallPart {
+function decodeToolUse(block: Placed): ToolCallPart {
   return defined({
     type: 'tool-call' as const,
-    id: expectName(value['id'], `${place}.id`),
-    name: shortToolName(expectName(value['name'], `${place}.name`)),
-    input: JSON.stringify(expectObject(value['input'] ?? {}, `${place}.input`)),
+    id: block.get('id', expectName),
+    name: shortToolName(block.get('name', expectName)),
+    input: JSON.stringify(block.optional('input', expectObject) ?? {}),
     custom: false,
-    cache: decodeCacheMark(value, place),
+    cache: decodeCacheMark(block),
   })
 }
 
 /** Unpacks the seal of another format. An empty pack, like an empty string, is no signature. */
-function decodeThinking({ value, place }: Block): ThinkingPart {
-  const text = expectText(value['thinking'], `${place}.thinking`)
-  const signature = optional(value['signature'], `${place}.signature`, expectText) ?? ''
+function decodeThinking(block: Placed): ThinkingPart {
+  const text = block.get('thinking', expectText)
+  const signature = block.optional('signature', expectText) ?? ''
   if (signature === '' || signature === SEAL_MARK) return { type: 'thinking', text }
   const seal = unpackSeal(signature, { format: 'messages', kind: 'signature' })
   return { type: 'thinking', text, seal }
-}
-
-function decodeRedacted({ value, place }: Block): ThinkingPart {
-  const data = expectText(value['data'], `${place}.data`)
-  return {
-    type: 'thinking',
-    text: '',
-    seal: unpackSeal(data, { format: 'messages', kind: 'redacted' }),
-  }
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type {
+  CacheMark,
   CanonicalRequest,
   Conversation,
   Effort,
@@ -14,19 +15,20 @@ import type {
   ToolCallPart,
   ToolMessage,
 } from '../../core/request.ts'
+import type { Markable } from '../content/caching.ts'
+import { isMarked, lifetimeOf, marksIn } from '../content/caching.ts'
 import { isTextType } from '../content/media.ts'
 import { adaptSchema, describedSchema } from '../content/schemas.ts'
 import { callInput, withUniqueCallIds } from '../content/tool-calls.ts'
-import { forcesTool } from '../content/tools.ts'
+import { allowedTools, forcesTool } from '../content/tools.ts'
 import { JSON_ONLY, lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import { claudeOf } from '../models/claude.ts'
 import { asksForThinking, nearestEffort } from '../models/effort.ts'
-import { encodeCacheMark, withFewCacheMarks } from './cache.ts'
 import { goesOnUnthinking } from './reasoning.ts'
 import {
+  encodeTool,
   encodeToolChoice,
-  encodeTools,
   forcingWords,
   isForcedInWords,
   plainCallId,
@@ -39,7 +41,10 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
 
 function encodeConversation(request: Conversation): JsonObject {
   const { system, messages } = encodeTurns(request)
-  const tools = encodeTools(request)
+  // The format has no list of allowed tools, so all others are left out instead.
+  const tools = allowedTools(request).map((tool) =>
+    defined({ ...encodeTool(tool), cache_control: encodeCacheMark(tool.cache) }),
+  )
   const thinking = encodeThinking(request)
   const isThinking = thinking !== undefined && thinking['type'] !== 'disabled'
   const { endUser } = request
@@ -97,9 +102,6 @@ function encodeServiceTier(tier: string | undefined): string | undefined {
   return tier === 'default' ? 'standard_only' : 'auto'
 }
 
-// How much a Claude model should think: newer models choose the amount for an effort themselves, older ones take a
-// number of tokens. Also what prevents thinking that was requested.
-
 const BUDGET_TOKENS_MIN = 1024
 const DISPLAYS = { summary: 'summarized', omitted: 'omitted' } as const
 
@@ -155,9 +157,6 @@ function budgetOf(request: Conversation): number | undefined {
   const tokens = tokensMax ?? (claudeOf(request).isAdaptive ? undefined : BUDGETS[effort])
   return tokens === undefined ? undefined : Math.min(tokens, outputTokensMax - 1)
 }
-
-// The messages of a conversation as turns of the messages format: alternating user and assistant turns, a separate
-// system prompt, and tool results at the beginning of the turn that follows the calls.
 
 type EncodedTurns = {
   readonly system: readonly JsonObject[]
@@ -223,8 +222,6 @@ function encodeTurn({ role, results, blocks }: Turn, isLast: boolean): JsonObjec
 function textBlock(text: string): JsonObject {
   return { type: 'text', text }
 }
-
-// The parts of a message as content blocks of the messages format.
 
 type Part = Message['parts'][number]
 
@@ -304,4 +301,32 @@ function encodeToolCall(call: ToolCallPart): JsonObject {
     input: callInput(call),
     cache_control: encodeCacheMark(call.cache),
   })
+}
+
+function encodeCacheMark(mark: CacheMark | undefined): JsonObject | undefined {
+  if (mark === undefined) return undefined
+  // Same price class as the client's lifetime, because that is what the hold covers.
+  const isLong = lifetimeOf(mark.ttl, 'cache_control.ttl') === 'long'
+  return isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
+}
+
+export const CACHE_MARKS_MAX = 4
+
+/** Other formats allow more marks. The last ones cover the most of the prompt, so the first ones are removed. */
+function withFewCacheMarks(request: Conversation): Conversation {
+  let surplus = marksIn(request) - CACHE_MARKS_MAX
+  if (surplus <= 0) return request
+  const thin = <Holder extends Markable>(holder: Holder): Holder => {
+    if (surplus <= 0 || !isMarked(holder)) return holder
+    surplus--
+    const { cache: _, ...rest } = holder
+    return rest as Holder
+  }
+  return {
+    ...request,
+    tools: request.tools.map(thin),
+    messages: request.messages.map((message) =>
+      thin({ ...message, parts: (message.parts as readonly Markable[]).map(thin) } as Message),
+    ),
+  }
 }

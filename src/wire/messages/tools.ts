@@ -1,13 +1,14 @@
-// Web searches that a messages provider runs itself: the only hosted tool with a price.
+// The tools of a messages request: which of them a provider would run itself, how the others are carried to other formats
+// and back, the choice among them, and names and ids that fit everywhere.
 import { createHash } from 'node:crypto'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
-import { searchesWithin } from '../../core/request.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
+import { searchesWithin } from '../../core/request.ts'
+import { cacheMarkOf } from '../content/caching.ts'
 import { adaptSchema, canBeStrict } from '../content/schemas.ts'
 import {
-  allowedTools,
   asksForTool,
   CUSTOM_TOOL_SCHEMA,
   describeCustomTool,
@@ -15,19 +16,42 @@ import {
   forcesTool,
   TOOL_NAME_CHARACTERS_MAX,
 } from '../content/tools.ts'
+import type { Placed } from '../json/expect.ts'
 import {
   expectBoolean,
-  expectList,
   expectName,
   expectObject,
   expectOneOf,
+  expectPlaced,
+  expectPlacedList,
   expectText,
-  optional,
 } from '../json/expect.ts'
 import { claudeOf } from '../models/claude.ts'
-import { decodeCacheMark, encodeCacheMark } from './cache.ts'
 
-export function isSearch(tool: Json): tool is JsonObject {
+/** Whether the provider runs this tool itself. */
+export function isHosted(tool: Json | undefined): boolean {
+  if (!isObject(tool) || typeof tool['type'] !== 'string') return false
+  return tool['type'] !== 'custom' && !isVendorTool(tool)
+}
+
+/** Whether the model knows this tool's schema by its type, and the client runs it. */
+export function isVendorTool(tool: JsonObject): boolean {
+  return typeof tool['type'] === 'string' && CLIENT_RUN.test(tool['type'])
+}
+
+const CLIENT_RUN = /^(bash|text_editor|memory|computer|computer_toolset|browser_toolset)_\d+$/
+
+/** No toolset has more members. */
+const TOOLSET_MEMBERS = 32
+
+/** How many tools the model knows by this tool's type. */
+export function vendorToolsIn(tool: JsonObject): number {
+  if (!isVendorTool(tool)) return 0
+  return String(tool['type']).includes('_toolset_') ? TOOLSET_MEMBERS : 1
+}
+
+/** A web search that the provider runs itself: the only hosted tool with a price. */
+function isSearch(tool: Json): tool is JsonObject {
   return isObject(tool) && /^web_search_\d+$/.test(String(tool['type']))
 }
 
@@ -55,34 +79,14 @@ export type Removing = {
   readonly dropped: string[]
 }
 
-/** Whether the model knows this tool's schema by its type, and the client runs it. */
-export function isVendorTool(tool: JsonObject): boolean {
-  return typeof tool['type'] === 'string' && CLIENT_RUN.test(tool['type'])
-}
-
-const CLIENT_RUN = /^(bash|text_editor|memory|computer|computer_toolset|browser_toolset)_\d+$/
-
-/** No toolset has more members. */
-const TOOLSET_MEMBERS = 32
-
-/** How many tools the model knows by this tool's type. */
-export function vendorToolsIn(tool: JsonObject): number {
-  if (!isVendorTool(tool)) return 0
-  return String(tool['type']).includes('_toolset_') ? TOOLSET_MEMBERS : 1
-}
-
-/** Whether the provider runs this tool itself. */
-export function isHosted(tool: Json | undefined): boolean {
-  if (!isObject(tool) || typeof tool['type'] !== 'string') return false
-  return tool['type'] !== 'custom' && !isVendorTool(tool)
-}
-
+/** Removes hosted tools, except for searches where the hold covers them. */
 export function removeTools(
   { tools, tool_choice: choice }: JsonObject,
-  isGone: (tool: Json) => boolean,
+  maySearch: boolean,
   { changes, dropped }: Removing,
 ): void {
   if (!isArray(tools) || !tools.some(isHosted)) return
+  const isGone = (tool: Json): boolean => isHosted(tool) && !(maySearch && isSearch(tool))
   const gone = tools.filter(isGone).filter(isObject)
   const kept = tools.filter((tool) => !isGone(tool)).map(withSearchLimit)
   for (const tool of gone) dropped.push(`tools.${String(tool['type'])}`)
@@ -102,98 +106,46 @@ function withoutDeferral(tool: Json): Json {
   return isObject(tool) && 'defer_loading' in tool ? { ...tool, defer_loading: undefined } : tool
 }
 
-// The tools and the tool choice of a messages request. Tools that only this format has are dropped and named.
-
-export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
-  const loaded = loadedTools(body)
+/** Tools that only this format has are dropped and named. */
+export function decodeTools(body: Placed, dropped: Set<string>): Tool[] {
+  const loaded = loadedTools(body.value)
   const tools = new Map<string, Tool>()
-  for (const [index, value] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {
-    const place = `tools[${index}]`
-    const tool = expectObject(value, place)
-    if (isVendorTool(tool)) {
-      dropped.add(`tools.${String(tool['type'])}`)
+  for (const tool of body.optional('tools', expectPlacedList) ?? []) {
+    if (isVendorTool(tool.value)) {
+      dropped.add(`tools.${String(tool.value['type'])}`)
       continue
     }
-    const at = `${place}.name`
-    const name = fitToolName(expectName(tool['name'], at), at, LONG_NAME_CHARACTERS_MAX)
+    const at = tool.at('name')
+    const name = fitToolName(tool.get('name', expectName), at, LONG_NAME_CHARACTERS_MAX)
     const short = shortToolName(name)
-    if (tool['defer_loading'] === true && !loaded.has(name)) {
+    if (tool.value['defer_loading'] === true && !loaded.has(name)) {
       // It waits for a tool search that other providers lack, and nothing in this conversation has loaded it.
       dropped.add('tools.defer_loading')
     } else if (tools.has(short)) {
       throw invalidRequest(at, `${at} ${name} is already the name of another tool`)
-    } else tools.set(short, { name: short, ...decodeTool(tool, place, dropped) })
+    } else tools.set(short, { name: short, ...decodeTool(tool, dropped) })
   }
   return [...tools.values()]
-}
-
-export function decodeToolChoice(
-  body: JsonObject,
-  tools: readonly Tool[],
-  dropped: Set<string>,
-): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
-  const choice = optional(body['tool_choice'], 'tool_choice', expectObject)
-  if (choice === undefined) return {}
-  if (tools.length === 0) {
-    if (asksForTool(choice['type'])) dropped.add('tool_choice')
-    return {}
-  }
-  const isSingle = optional(
-    choice['disable_parallel_tool_use'],
-    'tool_choice.disable_parallel_tool_use',
-    expectBoolean,
-  )
-  const toolChoice = choiceOf(choice, tools, objectsIn(body['tools']))
-  if (toolChoice === undefined) dropped.add('tool_choice')
-  return defined({
-    toolChoice,
-    parallelToolCalls: isSingle === undefined ? undefined : !isSingle,
-  })
-}
-
-const expectChoice = expectOneOf(['auto', 'none', 'any', 'tool'])
-
-/** Undefined for a tool that the client declared but that was left out. */
-function choiceOf(
-  choice: JsonObject,
-  tools: readonly Tool[],
-  given: readonly JsonObject[],
-): ToolChoice | undefined {
-  const type = expectChoice(choice['type'], 'tool_choice.type')
-  switch (type) {
-    case 'auto':
-    case 'none':
-      return { type }
-    case 'any':
-      return { type: 'required' }
-    case 'tool': {
-      const chosen = expectName(choice['name'], 'tool_choice.name')
-      const name = shortToolName(chosen)
-      if (tools.some((tool) => tool.name === name)) return { type, name }
-      if (given.some((tool) => tool['name'] === chosen)) return undefined
-      throw invalidRequest('tool_choice.name', `tool_choice.name ${name} is not among the tools`)
-    }
-  }
 }
 
 /** Settings of a tool that no other format has. */
 export const OWN_SETTINGS = ['input_examples', 'allowed_callers']
 
-function decodeTool(tool: JsonObject, place: string, dropped: Set<string>) {
+function decodeTool(tool: Placed, dropped: Set<string>) {
   for (const name of OWN_SETTINGS) {
-    if (tool[name] !== undefined) dropped.add(`tools.${name}`)
+    if (tool.value[name] !== undefined) dropped.add(`tools.${name}`)
   }
-  const schema = expectObject(tool['input_schema'], `${place}.input_schema`)
-  const strict = optional(tool['strict'], `${place}.strict`, expectBoolean)
+  const schema = tool.get('input_schema', expectObject)
+  const strict = tool.optional('strict', expectBoolean)
   // Here, properties of a strict tool may be optional.
   const isLoose = strict === true && !canBeStrict(schema)
   if (isLoose) dropped.add('tools.strict')
   return defined({
     type: 'function' as const,
-    description: optional(tool['description'], `${place}.description`, expectText),
+    description: tool.optional('description', expectText),
     schema,
     strict: isLoose ? undefined : strict,
-    cache: decodeCacheMark(tool, place),
+    cache: cacheMarkOf(tool, 'cache_control'),
   })
 }
 
@@ -211,11 +163,66 @@ function objectsIn(list: Json | undefined): readonly JsonObject[] {
   return listOf(list).filter(isObject)
 }
 
-// Tools and tool choice for a messages provider, which supports functions only.
+export function decodeToolChoice(
+  body: Placed,
+  tools: readonly Tool[],
+  dropped: Set<string>,
+): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
+  const choice = body.optional('tool_choice', expectPlaced)
+  if (choice === undefined) return {}
+  if (tools.length === 0) {
+    if (asksForTool(choice.value['type'])) dropped.add('tool_choice')
+    return {}
+  }
+  const isSingle = choice.optional('disable_parallel_tool_use', expectBoolean)
+  const toolChoice = choiceOf(choice, tools, objectsIn(body.value['tools']))
+  if (toolChoice === undefined) dropped.add('tool_choice')
+  return defined({
+    toolChoice,
+    parallelToolCalls: isSingle === undefined ? undefined : !isSingle,
+  })
+}
 
-/** The format has no list of allowed tools, so all others are left out instead. */
-export function encodeTools(request: Conversation): JsonObject[] {
-  return allowedTools(request).map(encodeTool)
+const expectChoice = expectOneOf(['auto', 'none', 'any', 'tool'])
+
+/** Undefined for a tool that the client declared but that was left out. */
+function choiceOf(
+  choice: Placed,
+  tools: readonly Tool[],
+  given: readonly JsonObject[],
+): ToolChoice | undefined {
+  const type = choice.get('type', expectChoice)
+  switch (type) {
+    case 'auto':
+    case 'none':
+      return { type }
+    case 'any':
+      return { type: 'required' }
+    case 'tool': {
+      const chosen = choice.get('name', expectName)
+      const name = shortToolName(chosen)
+      if (tools.some((tool) => tool.name === name)) return { type, name }
+      if (given.some((tool) => tool['name'] === chosen)) return undefined
+      throw invalidRequest('tool_choice.name', `tool_choice.name ${name} is not among the tools`)
+    }
+  }
+}
+
+/** The format has functions only. */
+export function encodeTool(tool: Tool): JsonObject {
+  const name = fitToolName(tool.name, 'tools', LONG_NAME_CHARACTERS_MAX)
+  if (tool.type === 'custom') {
+    const description = describeCustomTool(tool)
+    return defined({ name, description, input_schema: CUSTOM_TOOL_SCHEMA })
+  }
+  const { description, schema } = tool
+  const isStrict = tool.strict === true
+  return defined({
+    name,
+    description,
+    input_schema: { type: 'object', ...(isStrict ? adaptSchema(schema) : schema) },
+    strict: isStrict ? true : undefined,
+  })
 }
 
 /** Only for a request with tools: providers refuse a choice when there are none. */
@@ -242,6 +249,11 @@ export function encodeToolChoice(request: Conversation): JsonObject | undefined 
 
 const AUTO = { type: 'auto' } as const
 
+/** Whether a required tool call must be requested in words, because the Claude model refuses a forced one. */
+export function isForcedInWords(request: Conversation): boolean {
+  return forcesTool(request) && !claudeOf(request).takesForcedTool
+}
+
 /** The instruction for models that refuse a forced tool call. */
 export function forcingWords(request: Conversation): string | undefined {
   if (!isForcedInWords(request)) return undefined
@@ -251,44 +263,10 @@ export function forcingWords(request: Conversation): string | undefined {
     : 'Call at least one tool.'
 }
 
-function encodeTool(tool: Tool): JsonObject {
-  const name = fitToolName(tool.name, 'tools', LONG_NAME_CHARACTERS_MAX)
-  const cache_control = encodeCacheMark(tool.cache)
-  switch (tool.type) {
-    case 'function': {
-      const { description, strict } = tool
-      const input_schema = {
-        type: 'object',
-        ...(strict === true ? adaptSchema(tool.schema) : tool.schema),
-      }
-      return defined({
-        name,
-        description,
-        input_schema,
-        strict: strict === true ? true : undefined,
-        cache_control,
-      })
-    }
-    case 'custom':
-      return defined({
-        name,
-        description: describeCustomTool(tool),
-        input_schema: CUSTOM_TOOL_SCHEMA,
-        cache_control,
-      })
-  }
-}
-
-// Whether a required tool call must be requested in words, because the Claude model refuses a forced one.
-
-export function isForcedInWords(request: Conversation): boolean {
-  return forcesTool(request) && !claudeOf(request).takesForcedTool
-}
-
-// Tool names and call ids that fit everywhere. The messages format allows names of 128 characters, every other format
-// 64, so longer ones are shortened when a request is decoded and restored when its answer is encoded.
-
-/** The limit of this format itself. */
+/**
+ * Of a tool's name here; every other format allows 64. Longer names are shortened when a request is decoded and restored
+ * when its answer is encoded.
+ */
 const LONG_NAME_CHARACTERS_MAX = 128
 /** 120 bits: two names will never share a hash. */
 const HASH_CHARACTERS = 20
@@ -301,21 +279,18 @@ export function shortToolName(name: string): string {
 
 /** The client's own tool names, by their short names. */
 export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
-  const names = new Map<string, string>()
-  for (const tool of listOf(body['tools'])) {
-    const { name } = objectOf(tool)
-    if (typeof name === 'string' && name.length > TOOL_NAME_CHARACTERS_MAX) {
-      names.set(shortToolName(name), name)
-    }
-  }
-  return names
+  const names = objectsIn(body['tools']).map(({ name }) => name)
+  const long = names
+    .filter((name) => typeof name === 'string')
+    .filter((name) => name.length > TOOL_NAME_CHARACTERS_MAX)
+  return new Map(long.map((name) => [shortToolName(name), name]))
 }
 
 /** The ids of all calls in a conversation so far. Clients match results by id alone, so no id may be used again. */
 export function callIdsIn(body: JsonObject): Set<string> {
   const ids = new Set<string>()
-  for (const turn of listOf(body['messages'])) {
-    for (const block of listOf(objectOf(turn)['content'])) {
+  for (const message of listOf(body['messages'])) {
+    for (const block of listOf(objectOf(message)['content'])) {
       const { id } = objectOf(block)
       if (typeof id === 'string') ids.add(id)
     }

@@ -5,7 +5,12 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 import type { Call } from '../../core/request.ts'
-import { affinityBy, lifetimeOf, readCacheSettings, usableCaching } from '../content/caching.ts'
+import {
+  affinityBy,
+  cacheMarkReader,
+  readCacheSettings,
+  usableCaching,
+} from '../content/caching.ts'
 import { dataType } from '../content/media.ts'
 import {
   compactionIn,
@@ -179,11 +184,7 @@ function readPart(part: JsonObject, place: string, { measure, needs }: Walk): vo
   }
 }
 
-function readCacheMark(part: JsonObject, place: string, measure: Measure): void {
-  const mark = part['prompt_cache_breakpoint']
-  if (!isObject(mark)) return
-  measure.cacheWrite(lifetimeOf(mark['ttl'], `${place}.prompt_cache_breakpoint.ttl`))
-}
+const readCacheMark = cacheMarkReader('prompt_cache_breakpoint')
 
 function readTool(tool: Json, { measure, needs }: Walk): void {
   needs.add('tools')
@@ -212,27 +213,6 @@ function refuseWithin({ reasoning }: JsonObject): void {
   }
 }
 
-// What keeps the requests of one responses conversation on one target.
-
 export function affinityOf(body: JsonObject): string {
-  return affinityBy(body['prompt_cache_key'], beginningOf(body))
-}
-
-function beginningOf({ instructions, input }: JsonObject): readonly string[] {
-  const texts = textsOf(instructions)
-  if (!isArray(input)) return [...texts, ...textsOf(input)]
-  for (const item of input) {
-    if (!isObject(item) || item['content'] === undefined) continue
-    texts.push(...textsOf(item['content']))
-    if (item['role'] === 'user') break
-  }
-  return texts
-}
-
-function textsOf(content: Json | undefined): string[] {
-  if (typeof content === 'string') return [content]
-  if (!isArray(content)) return []
-  return content.flatMap((part) =>
-    isObject(part) && typeof part['text'] === 'string' ? [part['text']] : [],
-  )
+  return affinityBy(body['prompt_cache_key'], body['instructions'], body['input'])
 }

@@ -1,12 +1,10 @@
 // A responses request in the canonical form, for translation. What cannot be understood is a 400 with its place; what
 // has no canonical form is dropped and named.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
-import type { GatewayError } from '../../core/errors.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { defined, isGiven, stringOf, typeOf } from '../../core/json.ts'
 import type {
   AssistantPart,
-  AudioPart,
   CacheMark,
   Conversation,
   FilePart,
@@ -21,8 +19,8 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
-import { expectCacheMark } from '../content/caching.ts'
-import { decodeDataUrl, decodeUrl, expectBase64 } from '../content/media.ts'
+import { cacheMarkOf } from '../content/caching.ts'
+import { decodeAudio, decodeDataUrl, decodeUrl } from '../content/media.ts'
 import { unpackSeal } from '../content/opaque-reasoning.ts'
 import {
   countOf,
@@ -35,16 +33,17 @@ import { droppedFields, unknownMembers } from '../contract/fields.ts'
 import {
   expectBoolean,
   expectInteger,
-  expectList,
   expectMap,
   expectName,
   expectNumber,
   expectObject,
   expectOneOf,
+  expectPlaced,
+  expectPlacedList,
   expectText,
+  expectTextIfAny,
   expectTexts,
-  optional,
-  optionalText,
+  Placed,
 } from '../json/expect.ts'
 import {
   ENCRYPTED_REASONING,
@@ -57,37 +56,38 @@ import { BETWEEN_THOUGHTS } from './reasoning.ts'
 import type { Reading } from './tools.ts'
 import { decodeToolChoice, decodeTools, toolNames } from './tools.ts'
 
-export function decodeRequest(body: JsonObject): Conversation {
+export function decodeRequest(given: JsonObject): Conversation {
   const reading: Reading = {
-    names: toolNames(body),
+    names: toolNames(given),
     dropped: new Set([
-      ...droppedFields(body, RESPONSES_FIELDS),
-      ...unknownMembers(body, RESPONSES_SHAPE),
+      ...droppedFields(given, RESPONSES_FIELDS),
+      ...unknownMembers(given, RESPONSES_SHAPE),
     ]),
   }
   // Clients send this value to ask for nothing special.
-  if (body['truncation'] === 'disabled') reading.dropped.delete('truncation')
+  if (given['truncation'] === 'disabled') reading.dropped.delete('truncation')
+  const body = new Placed(given)
   const include = readInclude(body, reading)
-  const text = optional(body['text'], 'text', expectObject) ?? {}
+  const text = body.optional('text', expectPlaced)
   const tools = decodeTools(body, reading)
   return defined({
     kind: 'chat' as const,
-    model: modelOf(body),
-    stream: streamOf(body),
-    messages: [...decodeInstructions(body), ...decodeInput(body['input'], reading)],
+    model: modelOf(given),
+    stream: streamOf(given),
+    messages: [...decodeInstructions(body), ...decodeInput(body, reading)],
     tools,
     toolChoice: decodeToolChoice(body, tools, reading),
-    parallelToolCalls: optional(body['parallel_tool_calls'], 'parallel_tool_calls', expectBoolean),
-    outputTokensMax: countOf(body, 'max_output_tokens', 1),
-    outputFormat: decodeFormat(text),
-    verbosity: optional(text['verbosity'], 'text.verbosity', expectOneOf(VERBOSITIES)),
+    parallelToolCalls: body.optional('parallel_tool_calls', expectBoolean),
+    outputTokensMax: countOf(given, 'max_output_tokens', 1),
+    outputFormat: text?.optional('format', decodeFormat),
+    verbosity: text?.optional('verbosity', expectOneOf(VERBOSITIES)),
     reasoning: decodeReasoning(body, reading),
     sampling: decodeSampling(body, include),
     choices: 1,
-    endUser: decodeEndUser(body, reading.dropped),
-    metadata: optional(body['metadata'], 'metadata', expectMap(expectText)),
-    cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
-    serviceTier: decodeServiceTier(body),
+    endUser: decodeEndUser(given, reading.dropped),
+    metadata: body.optional('metadata', expectMap(expectText)),
+    cacheKey: body.optional('prompt_cache_key', expectText),
+    serviceTier: decodeServiceTier(given),
     // Last, because decoding the rest adds to it.
     dropped: [...reading.dropped],
   })
@@ -96,8 +96,8 @@ export function decodeRequest(body: JsonObject): Conversation {
 /** Not dropped: logprobs are translated, and encrypted reasoning is always sent. */
 const INCLUDED = [LOGPROBS, ENCRYPTED_REASONING]
 
-function readInclude(body: JsonObject, reading: Reading): readonly string[] {
-  const include = optional(body['include'], 'include', expectTexts) ?? []
+function readInclude(body: Placed, reading: Reading): readonly string[] {
+  const include = body.optional('include', expectTexts) ?? []
   for (const name of include) {
     if (!INCLUDED.includes(name)) reading.dropped.add(`include.${name}`)
   }
@@ -105,14 +105,14 @@ function readInclude(body: JsonObject, reading: Reading): readonly string[] {
 }
 
 /** Instructions come before the whole conversation. */
-function decodeInstructions(body: JsonObject): Message[] {
-  const text = optional(body['instructions'], 'instructions', expectText) ?? ''
+function decodeInstructions(body: Placed): Message[] {
+  const text = body.optional('instructions', expectText) ?? ''
   return text === '' ? [] : [{ role: 'system', parts: [{ type: 'text', text }] }]
 }
 
-function decodeFormat(text: JsonObject): OutputFormat | undefined {
-  const format = optional(text['format'], 'text.format', expectObject) ?? { type: 'text' }
-  switch (typeOf(format)) {
+function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
+  const format = expectPlaced(value, place)
+  switch (typeOf(format.value)) {
     case 'text':
       return undefined
     case 'json_object':
@@ -120,58 +120,57 @@ function decodeFormat(text: JsonObject): OutputFormat | undefined {
     case 'json_schema':
       return defined({
         type: 'json-schema' as const,
-        name: expectName(format['name'], 'text.format.name'),
-        description: optional(format['description'], 'text.format.description', expectText),
-        schema: expectObject(format['schema'], 'text.format.schema'),
-        strict: optional(format['strict'], 'text.format.strict', expectBoolean),
+        name: format.get('name', expectName),
+        description: format.optional('description', expectText),
+        schema: format.get('schema', expectObject),
+        strict: format.optional('strict', expectBoolean),
       })
     default:
       throw invalidRequest(
-        'text.format.type',
-        'text.format.type must be text, json_object or json_schema',
+        format.at('type'),
+        `${format.at('type')} must be text, json_object or json_schema`,
       )
   }
 }
 
 const READ_OF_REASONING = ['effort', 'summary', 'generate_summary']
 
-function decodeReasoning(body: JsonObject, reading: Reading): Reasoning | undefined {
-  const reasoning = optional(body['reasoning'], 'reasoning', expectObject)
+function decodeReasoning(body: Placed, reading: Reading): Reasoning | undefined {
+  const reasoning = body.optional('reasoning', expectPlaced)
   if (reasoning === undefined) return undefined
-  for (const [name, value] of Object.entries(reasoning)) {
+  for (const [name, value] of Object.entries(reasoning.value)) {
     const isDefault = value === null || value === 'auto' || value === 'standard'
     if (!READ_OF_REASONING.includes(name) && !isDefault) reading.dropped.add(`reasoning.${name}`)
   }
-  const summary = reasoning['summary'] ?? reasoning['generate_summary']
+  const summary = reasoning.value['summary'] ?? reasoning.value['generate_summary']
   if (isGiven(summary) && summary !== 'auto') reading.dropped.add('reasoning.summary')
-  const effort = optional(reasoning['effort'], 'reasoning.effort', expectOneOf(EFFORTS))
+  const effort = reasoning.optional('effort', expectOneOf(EFFORTS))
   const display = isGiven(summary) ? ('summary' as const) : undefined
   // Clients write the object down with nothing in it, or as answers repeat it: that asks no model to think.
   if (effort === undefined && display === undefined) return undefined
   return defined({ effort, display })
 }
 
-function decodeSampling(body: JsonObject, include: readonly string[]): Sampling {
-  const alternatives = optional(body['top_logprobs'], 'top_logprobs', expectInteger) ?? 0
+function decodeSampling(body: Placed, include: readonly string[]): Sampling {
+  const alternatives = body.optional('top_logprobs', expectInteger) ?? 0
   return defined({
-    temperature: optional(body['temperature'], 'temperature', expectNumber),
-    topP: optional(body['top_p'], 'top_p', expectNumber),
-    presencePenalty: optional(body['presence_penalty'], 'presence_penalty', expectNumber),
-    frequencyPenalty: optional(body['frequency_penalty'], 'frequency_penalty', expectNumber),
+    temperature: body.optional('temperature', expectNumber),
+    topP: body.optional('top_p', expectNumber),
+    presencePenalty: body.optional('presence_penalty', expectNumber),
+    frequencyPenalty: body.optional('frequency_penalty', expectNumber),
     logprobs: include.includes(LOGPROBS) || alternatives > 0 ? alternatives : undefined,
   })
 }
 
-// The input items of a responses request as canonical messages. Each text, thought and call of the assistant is a
-// separate item here. They become one canonical message, up to the next item from anybody else.
-
-function decodeInput(input: Json | undefined, reading: Reading): Message[] {
+/**
+ * Each text, thought and call of the assistant is a separate item here. They become one canonical message, up to the
+ * next item from anybody else.
+ */
+function decodeInput(body: Placed, reading: Reading): Message[] {
+  const { input } = body.value
   if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }]
   const turns = new Turns()
-  for (const [index, item] of expectList(input, 'input').entries()) {
-    const place = `input[${index}]`
-    decodeItem({ item: expectObject(item, place), place }, turns, reading)
-  }
+  for (const item of body.get('input', expectPlacedList)) decodeItem(item, turns, reading)
   return turns.messages
 }
 
@@ -220,69 +219,56 @@ class Turns {
   }
 }
 
-type Placed = { readonly item: JsonObject; readonly place: string }
-
-function decodeItem({ item, place }: Placed, turns: Turns, reading: Reading): void {
-  const type = itemType(item)
+function decodeItem(item: Placed, turns: Turns, reading: Reading): void {
+  const type = itemType(item.value)
   switch (type) {
     case 'message':
-      return decodeMessage({ item, place }, turns, reading)
+      return decodeMessage(item, turns, reading)
     case 'function_call':
     case 'custom_tool_call': {
       const custom = type === 'custom_tool_call'
-      const name = expectName(item['name'], `${place}.name`)
-      const namespace = optional(item['namespace'], `${place}.namespace`, expectName)
-      const given = custom ? 'input' : 'arguments'
+      const name = item.get('name', expectName)
+      const namespace = item.optional('namespace', expectName)
       return turns.assistant([
         {
           type: 'tool-call',
-          id: expectName(item['call_id'], `${place}.call_id`),
+          id: item.get('call_id', expectName),
           name: reading.names.flat(name, namespace),
-          input: expectText(item[given], `${place}.${given}`),
+          input: item.get(custom ? 'input' : 'arguments', expectText),
           custom,
         },
       ])
     }
     case 'function_call_output':
     case 'custom_tool_call_output': {
-      const callId = expectName(item['call_id'], `${place}.call_id`)
-      const parts = partsOf(item['output'], `${place}.output`).map(decodeOutputPart)
+      const callId = item.get('call_id', expectName)
+      const parts = partsOf(item, 'output').map(decodeOutputPart)
       if (turns.result({ role: 'tool', callId, parts })) return
-      throw invalidRequest(
-        `${place}.call_id`,
-        `${place}.call_id is "${callId}", and no tool call before it has that id`,
-      )
+      const place = item.at('call_id')
+      throw invalidRequest(place, `${place} is "${callId}", and no tool call before it has that id`)
     }
     case 'reasoning':
-      return turns.assistant([decodeThought({ item, place })])
+      return turns.assistant([decodeThought(item)])
     case 'additional_tools':
       // Its tools are decoded with the others: in other formats a model knows all of them from the beginning.
       return
     default:
       throw unsupportedParameter(
-        place,
-        `${place} has the type ${JSON.stringify(type.slice(0, 100))}, which this model cannot be sent: it takes ${ITEM_TYPES.join(', ')}; leave the item out, or use a model whose provider speaks the responses format`,
+        item.place,
+        `${item.place} has the type ${JSON.stringify(type.slice(0, 100))}, which this model cannot be sent: it takes ${ITEM_TYPES}; leave the item out, or use a model whose provider speaks the responses format`,
       )
   }
 }
 
-const ITEM_TYPES = [
-  'message',
-  'function_call',
-  'function_call_output',
-  'custom_tool_call',
-  'custom_tool_call_output',
-  'reasoning',
-  'additional_tools',
-  'item_reference',
-]
+const ITEM_TYPES =
+  'message, function_call, function_call_output, custom_tool_call, custom_tool_call_output, reasoning, additional_tools, item_reference'
 
-const ROLES = ['user', 'assistant', 'system', 'developer'] as const
+const expectRole = expectOneOf(['user', 'assistant', 'system', 'developer'])
 
-function decodeMessage({ item, place }: Placed, turns: Turns, reading: Reading): void {
-  const role = expectOneOf(ROLES)(item['role'], `${place}.role`)
-  if (isGiven(item['phase'])) reading.dropped.add('input.phase')
-  const parts = partsOf(item['content'], `${place}.content`)
+function decodeMessage(item: Placed, turns: Turns, reading: Reading): void {
+  const role = item.get('role', expectRole)
+  if (isGiven(item.value['phase'])) reading.dropped.add('input.phase')
+  const parts = partsOf(item, 'content')
   switch (role) {
     case 'user':
       return turns.other({ role, parts: parts.map(decodeUserPart) })
@@ -295,138 +281,89 @@ function decodeMessage({ item, place }: Placed, turns: Turns, reading: Reading):
 }
 
 /** A plain string stands for a single text part. */
-function partsOf(content: Json | undefined, place: string): PlacedPart[] {
-  if (typeof content === 'string') return [{ part: { type: 'input_text', text: content }, place }]
-  return expectList(content, place).map((part, index) => {
-    const at = `${place}[${index}]`
-    return { part: expectObject(part, at), place: at }
-  })
+function partsOf(item: Placed, name: string): readonly Placed[] {
+  const content = item.value[name]
+  if (typeof content !== 'string') return item.get(name, expectPlacedList)
+  return [new Placed({ type: 'input_text', text: content }, item.at(name))]
 }
 
 /** Clients are shown a summary; providers of open models send the thoughts themselves instead. */
-function decodeThought({ item, place }: Placed): ThinkingPart {
-  const summary = thoughts(item['summary'], `${place}.summary`)
-  const text = summary === '' ? thoughts(item['content'], `${place}.content`) : summary
-  const encrypted = optional(item['encrypted_content'], `${place}.encrypted_content`, expectText)
+function decodeThought(item: Placed): ThinkingPart {
+  const text = thoughts(item, 'summary') || thoughts(item, 'content')
+  const encrypted = item.optional('encrypted_content', expectText)
   if (encrypted === undefined) return { type: 'thinking', text }
   const home = defined({
     format: 'responses' as const,
     kind: 'encrypted' as const,
-    id: stringOf(item['id']),
+    id: stringOf(item.value['id']),
   })
   return { type: 'thinking', text, seal: unpackSeal(encrypted, home) }
 }
 
-function thoughts(parts: Json | undefined, place: string): string {
-  const texts = optional(parts, place, expectList) ?? []
-  return texts
-    .map((part, index) => {
-      const at = `${place}[${index}]`
-      return expectText(expectObject(part, at)['text'], `${at}.text`)
-    })
-    .join(BETWEEN_THOUGHTS)
+function thoughts(item: Placed, name: string): string {
+  const parts = item.optional(name, expectPlacedList) ?? []
+  return parts.map((part) => part.get('text', expectText)).join(BETWEEN_THOUGHTS)
 }
 
-// The content parts of input items, by the role that may use them. Any other part is a 400 with its place.
+/** The content parts of an item, by the role that may use them. */
+function decodeUserPart(part: Placed): UserPart {
+  if (part.value['type'] === 'input_audio') return part.get('input_audio', decodeAudio)
+  return decodeMedia(part) ?? refusePart(part, 'input_text, input_image, input_file or input_audio')
+}
 
-type PlacedPart = { readonly part: JsonObject; readonly place: string }
+function decodeOutputPart(part: Placed): TextPart | ImagePart | FilePart {
+  return decodeMedia(part) ?? refusePart(part, 'input_text, input_image or input_file')
+}
 
-function decodeUserPart(placed: PlacedPart): UserPart {
-  switch (typeOf(placed.part)) {
-    case 'input_text':
-    case 'output_text':
-      return decodeText(placed)
+function decodeTextPart(part: Placed): TextPart {
+  return decodeText(part) ?? refusePart(part, 'input_text')
+}
+
+function decodeAssistantPart(part: Placed): AssistantPart {
+  if (part.value['type'] === 'refusal') {
+    return { type: 'refusal', text: part.get('refusal', expectText) }
+  }
+  return decodeText(part) ?? refusePart(part, 'output_text or refusal')
+}
+
+function refusePart({ value: { type = null }, place }: Placed, known: string): never {
+  throw invalidRequest(
+    place,
+    `${place} has the type ${JSON.stringify(type)}; here it must be ${known}`,
+  )
+}
+
+function decodeMedia(part: Placed): TextPart | ImagePart | FilePart | undefined {
+  switch (typeOf(part.value)) {
     case 'input_image':
-      return decodeImage(placed)
+      return decodeImage(part)
     case 'input_file':
-      return decodeFile(placed)
-    case 'input_audio':
-      return decodeAudio(placed)
+      return decodeFile(part)
     default:
-      throw unknownPart(placed, 'input_text, input_image, input_file or input_audio')
+      return decodeText(part)
   }
 }
 
-function decodeTextPart(placed: PlacedPart): TextPart {
-  switch (typeOf(placed.part)) {
-    case 'input_text':
-    case 'output_text':
-      return decodeText(placed)
-    default:
-      throw unknownPart(placed, 'input_text')
-  }
+/** Both types for every role: many clients send the assistant's words back as if they were input. */
+function decodeText(part: Placed): TextPart | undefined {
+  const type = typeOf(part.value)
+  if (type !== 'input_text' && type !== 'output_text') return undefined
+  const text = part.get('text', expectText)
+  return defined({ type: 'text' as const, text, cache: decodeCacheMark(part) })
 }
 
-function decodeAssistantPart(placed: PlacedPart): AssistantPart {
-  const { part, place } = placed
-  switch (typeOf(part)) {
-    // Many clients send the assistant's words back as if they were input.
-    case 'input_text':
-    case 'output_text':
-      return decodeText(placed)
-    case 'refusal':
-      return { type: 'refusal', text: expectText(part['refusal'], `${place}.refusal`) }
-    default:
-      throw unknownPart(placed, 'output_text or refusal')
-  }
+function decodeImage(part: Placed): ImagePart {
+  const source = part.get('image_url', decodeUrl)
+  const detail = part.optional('detail', expectText)
+  return defined({ type: 'image' as const, source, detail, cache: decodeCacheMark(part) })
 }
 
-function decodeOutputPart(placed: PlacedPart): TextPart | ImagePart | FilePart {
-  switch (typeOf(placed.part)) {
-    case 'input_text':
-    case 'output_text':
-      return decodeText(placed)
-    case 'input_image':
-      return decodeImage(placed)
-    case 'input_file':
-      return decodeFile(placed)
-    default:
-      throw unknownPart(placed, 'input_text, input_image or input_file')
-  }
+function decodeFile(part: Placed): FilePart {
+  const source = part.optional('file_url', decodeUrl) ?? part.get('file_data', decodeDataUrl)
+  const name = part.optional('filename', expectTextIfAny)
+  return defined({ type: 'file' as const, source, name, cache: decodeCacheMark(part) })
 }
 
-function decodeText({ part, place }: PlacedPart): TextPart {
-  const text = expectText(part['text'], `${place}.text`)
-  return defined({ type: 'text' as const, text, cache: cacheMark({ part, place }) })
-}
-
-function decodeImage({ part, place }: PlacedPart): ImagePart {
-  return defined({
-    type: 'image' as const,
-    source: decodeUrl(part['image_url'], `${place}.image_url`),
-    detail: optional(part['detail'], `${place}.detail`, expectText),
-    cache: cacheMark({ part, place }),
-  })
-}
-
-function decodeFile({ part, place }: PlacedPart): FilePart {
-  const url = optional(part['file_url'], `${place}.file_url`, expectText)
-  return defined({
-    type: 'file' as const,
-    source:
-      url === undefined
-        ? decodeDataUrl(part['file_data'], `${place}.file_data`)
-        : decodeUrl(url, `${place}.file_url`),
-    name: optionalText(part['filename'], `${place}.filename`),
-    cache: cacheMark({ part, place }),
-  })
-}
-
-function decodeAudio({ part, place }: PlacedPart): AudioPart {
-  const audio = expectObject(part['input_audio'], `${place}.input_audio`)
-  return {
-    type: 'audio',
-    data: expectBase64(audio['data'], `${place}.input_audio.data`),
-    encoding: expectName(audio['format'], `${place}.input_audio.format`),
-  }
-}
-
-function cacheMark({ part, place }: PlacedPart): CacheMark | undefined {
-  const name = 'prompt_cache_breakpoint'
-  return optional(part[name], `${place}.${name}`, expectCacheMark)
-}
-
-function unknownPart({ part, place }: PlacedPart, known: string): GatewayError {
-  const type = JSON.stringify(part['type'] ?? null)
-  return invalidRequest(place, `${place} has the type ${type}; here it must be ${known}`)
+function decodeCacheMark(part: Placed): CacheMark | undefined {
+  return cacheMarkOf(part, 'prompt_cache_breakpoint')
 }

@@ -1,5 +1,5 @@
-// Tools that the provider of a responses request would run itself. They are removed, except for web searches that the
-// hold covers.
+// The tools of a responses request: which of them a provider would run itself, the flat names that other formats use for
+// them, namespaces included, and the choice among them.
 import { createHash } from 'node:crypto'
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
@@ -14,17 +14,24 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
-import { searchesWithin } from '../../core/request.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
-import { asksForTool, decodeParameters, fitToolName, isToolName } from '../content/tools.ts'
+import { searchesWithin } from '../../core/request.ts'
+import {
+  asksForTool,
+  decodeParameters,
+  encodeChoice,
+  fitToolName,
+  isToolName,
+} from '../content/tools.ts'
 import {
   expectBoolean,
-  expectList,
   expectName,
   expectObject,
   expectOneOf,
+  expectPlaced,
+  expectPlacedList,
   expectText,
-  optional,
+  Placed,
 } from '../json/expect.ts'
 
 type UsableTools = {
@@ -37,8 +44,8 @@ type UsableTools = {
 }
 
 /**
- * The request's tools without hosted ones, whose price no hold covers, and in translation without those that only the
- * format's own models know.
+ * The request's tools without hosted ones, whose price no hold covers, except for web searches where it does; and in
+ * translation without those that only the format's own models know.
  */
 export function usableTools(
   body: JsonObject,
@@ -48,7 +55,8 @@ export function usableTools(
   const isGone = maySearch ? (tool: Json) => isTaken(tool) && !isSearch(tool) : isTaken
   const given = listOf(body['tools'])
   const { input, brought } = usableInput(body['input'])
-  const dropped = new Set([...given.filter(isGone), ...brought.filter(isTaken)].map(nameOf))
+  const gone = [...given.filter(isGone), ...brought.filter(isTaken)]
+  const dropped = new Set(gone.map((tool) => `tools.${toolType(tool)}`))
   const tools = given.filter((tool) => !isGone(tool))
   const usable = [...tools, ...brought.filter((tool) => !isTaken(tool))]
   const choice = body['tool_choice'] ?? undefined
@@ -68,13 +76,11 @@ function isSearch(tool: Json): boolean {
 }
 
 /** The input without hosted tools, or the same input if it has none, and all tools that its items bring. */
-function usableInput(input: Json | undefined): {
-  readonly input: Json | undefined
+function usableInput(input: Json | undefined): Pick<UsableTools, 'input'> & {
   readonly brought: readonly Json[]
 } {
-  if (!isArray(input)) return { input, brought: [] }
-  const brought = input.flatMap((item) => toolsIn(item))
-  if (!brought.some(isHosted)) return { input, brought }
+  const brought = listOf(input).flatMap(toolsIn)
+  if (!isArray(input) || !brought.some(isHosted)) return { input, brought }
   const usable = input.map((item) =>
     isObject(item) && toolsIn(item).some(isHosted)
       ? { ...item, tools: toolsIn(item).filter((tool) => !isHosted(tool)) }
@@ -98,11 +104,7 @@ export function isVendorTool(tool: Json): boolean {
 /** Tools that the client runs, or that need not be run. All others run at the provider. */
 const CLIENT_TOOLS: ReadonlySet<string> = new Set([
   ...DESCRIBED,
-  'tool_search',
-  'local_shell',
-  'apply_patch',
-  'computer',
-  'computer_use_preview',
+  ...['tool_search', 'local_shell', 'apply_patch', 'computer', 'computer_use_preview'],
 ])
 
 function isHosted(tool: Json): boolean {
@@ -118,11 +120,7 @@ function isHosted(tool: Json): boolean {
 }
 
 function toolType(tool: Json): string {
-  return (isObject(tool) ? stringOf(tool['type']) : undefined) ?? 'unknown'
-}
-
-function nameOf(tool: Json): string {
-  return `tools.${toolType(tool)}`
+  return stringOf(objectOf(tool)['type']) ?? 'unknown'
 }
 
 function usableChoice(choice: Json | undefined, usable: readonly Json[]): Json | undefined {
@@ -135,8 +133,6 @@ function usableChoice(choice: Json | undefined, usable: readonly Json[]): Json |
   if (left.length === allowed.length) return choice
   return left.length === 0 ? undefined : { ...choice, tools: left }
 }
-
-// The flat names that other formats use for the tools of a responses request, including those in a namespace.
 
 export type ToolNames = {
   /** The one name that other formats use for this tool. */
@@ -158,11 +154,10 @@ export type OwnTool = {
 /** Maps the tools that the request declares to their names in other formats, and back. */
 export function toolNames(body: JsonObject): ToolNames {
   const own = new Map<string, OwnTool>()
-  const declared = declaredTools(body)
-  for (const { tool } of declared) {
-    const name = stringOf(tool['name'])
-    if (name !== undefined && tool['type'] !== 'namespace') {
-      own.set(name, { name, custom: tool['type'] === 'custom' })
+  const declared = declaredTools(body).map(({ value }) => value)
+  for (const { name, type } of declared) {
+    if (typeof name === 'string' && type !== 'namespace') {
+      own.set(name, { name, custom: type === 'custom' })
     }
   }
   const flat = (name: string, namespace: string | undefined): string => {
@@ -171,12 +166,11 @@ export function toolNames(body: JsonObject): ToolNames {
     const isTaken = own.has(joined) && own.get(joined)?.namespace !== namespace
     return isToolName(joined) && !isTaken ? joined : digestName(namespace, name)
   }
-  for (const { tool } of declared) {
-    const namespace = stringOf(tool['name'])
-    if (tool['type'] !== 'namespace' || namespace === undefined) continue
-    for (const { name, type } of listOf(tool['tools']).map(objectOf)) {
+  for (const { name: namespace, type, tools } of declared) {
+    if (type !== 'namespace' || typeof namespace !== 'string') continue
+    for (const { name, type: inner } of listOf(tools).map(objectOf)) {
       if (typeof name !== 'string') continue
-      own.set(flat(name, namespace), { name, namespace, custom: type === 'custom' })
+      own.set(flat(name, namespace), { name, namespace, custom: inner === 'custom' })
     }
   }
   return {
@@ -187,23 +181,19 @@ export function toolNames(body: JsonObject): ToolNames {
   }
 }
 
-type DeclaredTool = { readonly tool: JsonObject; readonly place: string }
-
 /** Every tool object of the request: those in `tools`, and those that input items add later. */
-function declaredTools(body: JsonObject): DeclaredTool[] {
+function declaredTools(body: JsonObject): Placed[] {
   const declared = placed(body['tools'], 'tools')
-  const items = listOf(body['input'])
-  for (const [index, item] of items.entries()) {
+  for (const [index, item] of listOf(body['input']).entries()) {
     if (!isObject(item) || item['type'] !== 'additional_tools') continue
     declared.push(...placed(item['tools'], `input[${index}].tools`))
   }
   return declared
 }
 
-function placed(tools: Json | undefined, place: string): DeclaredTool[] {
-  if (!isArray(tools)) return []
-  return tools.flatMap((tool, index) =>
-    isObject(tool) ? [{ tool, place: `${place}[${index}]` }] : [],
+function placed(tools: Json | undefined, place: string): Placed[] {
+  return listOf(tools).flatMap((tool, index) =>
+    isObject(tool) ? [new Placed(tool, `${place}[${index}]`)] : [],
   )
 }
 
@@ -216,37 +206,34 @@ function digestName(namespace: string, name: string): string {
   return `${readable}__${digest.slice(0, DIGEST_DIGITS)}`
 }
 
-// The tools and the tool choice of a responses request in the canonical form: one flat list.
-
 export type Reading = {
   readonly names: ToolNames
   /** Collects the names of what has no place in the canonical form. */
   readonly dropped: Set<string>
 }
 
-export function decodeTools(body: JsonObject, reading: Reading): Tool[] {
-  for (const [index, tool] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {
-    expectObject(tool, `tools[${index}]`)
-  }
-  return declaredTools(body).flatMap(({ tool, place }) => decodeTool(tool, place, reading))
+export function decodeTools(body: Placed, reading: Reading): Tool[] {
+  body.optional('tools', expectPlacedList)
+  return declaredTools(body.value).flatMap((tool) => decodeTool(tool, reading))
 }
 
-function decodeTool(tool: JsonObject, place: string, reading: Reading): Tool[] {
-  switch (typeOf(tool)) {
+function decodeTool(tool: Placed, reading: Reading): Tool[] {
+  switch (typeOf(tool.value)) {
     case 'function':
     case 'custom':
-      return [decodeOne(tool, { place, namespace: undefined }, reading)]
+      return [decodeOne(tool, undefined, reading)]
     case 'namespace': {
-      const namespace = expectName(tool['name'], `${place}.name`)
-      if ((tool['description'] ?? '') !== '') reading.dropped.add('tools.namespace.description')
-      return expectList(tool['tools'], `${place}.tools`).map((inner, index) => {
-        const at = `${place}.tools[${index}]`
-        return decodeOne(expectObject(inner, at), { place: at, namespace }, reading)
-      })
+      const namespace = tool.get('name', expectName)
+      if ((tool.value['description'] ?? '') !== '') {
+        reading.dropped.add('tools.namespace.description')
+      }
+      return tool
+        .get('tools', expectPlacedList)
+        .map((inner) => decodeOne(inner, namespace, reading))
     }
     default:
       // Hosted tools, and client tools whose schema only the format's own models know.
-      reading.dropped.add(`tools.${expectName(tool['type'], `${place}.type`)}`)
+      reading.dropped.add(`tools.${tool.get('type', expectName)}`)
       return []
   }
 }
@@ -254,30 +241,30 @@ function decodeTool(tool: JsonObject, place: string, reading: Reading): Tool[] {
 /** Settings of a tool that no other format has. */
 export const OWN_SETTINGS = ['defer_loading', 'async', 'output_schema', 'allowed_callers']
 
-type Spot = { readonly place: string; readonly namespace: string | undefined }
+const expectToolType = expectOneOf(['function', 'custom'])
 
-function decodeOne(tool: JsonObject, { place, namespace }: Spot, reading: Reading): Tool {
-  const type = expectOneOf(['function', 'custom'])(tool['type'], `${place}.type`)
+function decodeOne(tool: Placed, namespace: string | undefined, reading: Reading): Tool {
+  const type = tool.get('type', expectToolType)
   for (const name of OWN_SETTINGS) {
-    if ((tool[name] ?? false) !== false) reading.dropped.add(`tools.${name}`)
+    if ((tool.value[name] ?? false) !== false) reading.dropped.add(`tools.${name}`)
   }
-  const name = reading.names.flat(expectName(tool['name'], `${place}.name`), namespace)
-  const description = optional(tool['description'], `${place}.description`, expectText)
+  const name = reading.names.flat(tool.get('name', expectName), namespace)
+  const description = tool.optional('description', expectText)
   if (type === 'custom') {
-    const inputFormat = optional(tool['format'], `${place}.format`, expectObject)
-    return defined({ type, name, description, inputFormat })
+    return defined({ type, name, description, inputFormat: tool.optional('format', expectObject) })
   }
+  const schema = tool.get('parameters', decodeParameters)
   return defined({
     type,
     name,
     description,
-    schema: decodeParameters(tool['parameters'], `${place}.parameters`),
-    strict: optional(tool['strict'], `${place}.strict`, expectBoolean),
+    schema,
+    strict: tool.optional('strict', expectBoolean),
   })
 }
 
 export function decodeToolChoice(
-  body: JsonObject,
+  { value: body }: Placed,
   tools: readonly Tool[],
   reading: Reading,
 ): ToolChoice | undefined {
@@ -292,94 +279,73 @@ function decodeChoice(toolChoice: Json, body: JsonObject, reading: Reading): Too
   if (typeof toolChoice === 'string') {
     return { type: expectOneOf(['auto', 'none', 'required'])(toolChoice, 'tool_choice') }
   }
-  const choice = expectObject(toolChoice, 'tool_choice')
-  switch (typeOf(choice)) {
+  const choice = expectPlaced(toolChoice, 'tool_choice')
+  switch (typeOf(choice.value)) {
     case 'function':
     case 'custom':
-      return { type: 'tool', name: chosenName(choice, 'tool_choice', reading) }
+      return { type: 'tool', name: chosenName(choice, reading) }
     case 'allowed_tools':
       return decodeAllowed(choice, body, reading)
     default:
-      throw cannotForce('tool_choice', choice['type'])
+      throw cannotForce(choice)
   }
 }
 
-function decodeAllowed(choice: JsonObject, body: JsonObject, reading: Reading): ToolChoice {
-  const mode = expectOneOf(['auto', 'required'])(choice['mode'], 'tool_choice.mode')
+const expectMode = expectOneOf(['auto', 'required'])
+
+function decodeAllowed(choice: Placed, body: JsonObject, reading: Reading): ToolChoice {
+  const mode = choice.get('mode', expectMode)
   const names = new Set<string>()
   // A namespace may be named many times; its tools are looked up once.
   const namespaces = new Set<Json | undefined>()
-  for (const [index, entry] of expectList(choice['tools'], 'tool_choice.tools').entries()) {
-    const place = `tool_choice.tools[${index}]`
-    const tool = expectObject(entry, place)
-    switch (typeOf(tool)) {
+  for (const tool of choice.get('tools', expectPlacedList)) {
+    switch (typeOf(tool.value)) {
       case 'function':
       case 'custom':
-        names.add(chosenName(tool, place, reading))
+        names.add(chosenName(tool, reading))
         break
       case 'namespace':
-        namespaces.add(tool['name'])
+        namespaces.add(tool.value['name'])
         break
       default:
-        throw cannotForce(place, tool['type'])
+        throw cannotForce(tool)
     }
   }
-  for (const { tool, place } of declaredTools(body)) {
-    if (tool['type'] !== 'namespace' || !namespaces.has(tool['name'])) continue
-    for (const { name } of decodeTool(tool, place, reading)) names.add(name)
+  for (const tool of declaredTools(body)) {
+    if (tool.value['type'] !== 'namespace' || !namespaces.has(tool.value['name'])) continue
+    for (const { name } of decodeTool(tool, reading)) names.add(name)
   }
   return { type: 'allowed', names: [...names], required: mode === 'required' }
 }
 
-function chosenName(tool: JsonObject, place: string, { names }: Reading): string {
-  const namespace = optional(tool['namespace'], `${place}.namespace`, expectName)
-  const name = expectName(tool['name'], `${place}.name`)
+function chosenName(tool: Placed, { names }: Reading): string {
+  const namespace = tool.optional('namespace', expectName)
+  const name = tool.get('name', expectName)
   const flat = names.flat(name, namespace)
   if (names.has(flat)) return flat
+  const { place } = tool
   throw invalidRequest(place, `${place} names the tool "${name}", which is not among the tools`)
 }
 
-function cannotForce(place: string, type: Json | undefined): GatewayError {
+function cannotForce({ value: { type = null }, place }: Placed): GatewayError {
   return invalidRequest(
     place,
-    `${place} asks for the tool type ${JSON.stringify(type ?? null)}, which this model does not have`,
+    `${place} asks for the tool type ${JSON.stringify(type)}, which this model does not have`,
   )
 }
-
-// Tools and tool choice as a responses provider expects them.
 
 export function encodeTool(tool: Tool): JsonObject {
   const { type, description } = tool
   const name = fitToolName(tool.name, 'tools')
   if (tool.type === 'custom') return defined({ type, name, description, format: tool.inputFormat })
   // Here a missing `strict` means true, and a schema written for another format may not comply.
-  return defined({
-    type,
-    name,
-    description,
-    parameters: tool.schema,
-    strict: tool.strict ?? false,
-  })
+  const { schema: parameters, strict = false } = tool
+  return defined({ type, name, description, parameters, strict })
 }
 
 export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[]): string | JsonObject {
-  const types = new Map(tools.map(({ name, type }) => [name, type]))
-  const named = (name: string): JsonObject => ({
-    type: types.get(name) ?? 'function',
-    name,
-  })
-  switch (choice.type) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return choice.type
-    case 'tool':
-      return named(choice.name)
-    case 'allowed':
-      return {
-        type: 'allowed_tools',
-        mode: choice.required ? 'required' : 'auto',
-        tools: choice.names.map(named),
-      }
-  }
+  const encoded = encodeChoice(choice, tools, (name, type) => ({ type, name }))
+  return typeof encoded !== 'string' && choice.type === 'allowed'
+    ? { type: 'allowed_tools', ...encoded }
+    : encoded
 }
