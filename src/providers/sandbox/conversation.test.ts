@@ -37,7 +37,7 @@ function user(text: string, ...parts: UserPart[]): Message {
 
 let calls = 0
 
-function ways(format: Format = 'messages'): Parameters<typeof answer>[2] {
+function options(format: Format = 'messages'): Parameters<typeof answer>[2] {
   return { format, newCallId: () => `call_${++calls}` }
 }
 
@@ -54,7 +54,7 @@ type Heard = {
 
 /** What a client receives of one choice; also asserts the rules of the event stream. */
 function hear(request: Conversation, choice = 0): Heard {
-  const events = answer(request, readScript(request, undefined), ways())
+  const events = answer(request, readScript(request, undefined), options())
   const heard: Heard = { text: '', thinking: '', calls: [], isComplete: false, deltas: 0 }
   let block = -1
   let isOpen = false
@@ -270,7 +270,7 @@ describe('length', () => {
     const heard = [0, 1, 2].map((choice) => hear(request, choice))
     assert.equal(new Set(heard.map(({ text }) => text)).size, 3)
     assert.equal(heard[0]?.usage?.outputTokens, 90)
-    const order = [...answer(request, readScript(request, undefined), ways('chat'))]
+    const order = [...answer(request, readScript(request, undefined), options('chat'))]
       .flatMap((event) => (event.type === 'text-delta' ? event.choice : []))
       .slice(0, 6)
     assert.deepEqual(order, [0, 1, 2, 0, 1, 2])
@@ -292,7 +292,7 @@ describe('length', () => {
 
   test('each piece carries as many log probabilities as requested', () => {
     const request = asking('Say hello there', { sampling: { logprobs: 2 } })
-    const told = [...answer(request, {}, ways('chat'))].flatMap((event) =>
+    const told = [...answer(request, {}, options('chat'))].flatMap((event) =>
       event.type === 'text-delta' ? (event.logprobs ?? []) : [],
     )
     assert.deepEqual(
@@ -346,7 +346,7 @@ describe('tools', () => {
 
   test('each choice has calls of its own', () => {
     const request = asking('Call clock', { tools, choices: 2 })
-    const ids = [...answer(request, {}, ways('chat'))].flatMap((event) =>
+    const ids = [...answer(request, {}, options('chat'))].flatMap((event) =>
       event.type === 'tool-call-start' ? event.id : [],
     )
     assert.equal(new Set(ids).size, 2)
@@ -505,7 +505,7 @@ describe('the reasoner', () => {
     }
   })
 
-  const sealed = [...answer(asking('Hello', { model }), {}, ways())]
+  const sealed = [...answer(asking('Hello', { model }), {}, options())]
   const seal = sealed.flatMap((event) => (event.type === 'thinking-end' ? [event.seal] : []))[0]
   const text = hear(asking('Hello', { model })).thinking
   const giveBack = (part: { text: string; value: string }) =>
@@ -569,7 +569,7 @@ describe('what is more than an answer may be is refused before any of it is made
   ] as const) {
     test(what, () => {
       const startedMs = processorMs()
-      assert.throws(() => answer(request, readScript(request, undefined), ways()), why)
+      assert.throws(() => answer(request, readScript(request, undefined), options()), why)
       assert.ok(processorMs() - startedMs < 1_000)
     })
   }
@@ -581,7 +581,7 @@ describe('what is more than an answer may be is refused before any of it is made
       asking(LONG, { choices: 20 }),
     ]) {
       let events = 0
-      for (const { type } of answer(request, readScript(request, undefined), ways())) {
+      for (const { type } of answer(request, readScript(request, undefined), options())) {
         if (type.endsWith('-delta')) events++
       }
       assert.ok(events > 3_000 && events < 80 * 1024)

@@ -1,27 +1,28 @@
 // The sandbox model itself: a request and its script in, the events of the answer out. The same request always gets
 // the same answer, but for the ids of calls. Delays and transport failures are the provider's part.
 import type { Format } from '../../core/endpoints.ts'
-import { GatewayError, invalidRequest } from '../../core/errors.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import { invalidRequest } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import { parseObject } from '../../core/json.ts'
-import type { CanonicalRequest, Conversation, EmbeddingRequest } from '../../core/request.ts'
+import type { CanonicalRequest, Conversation } from '../../core/request.ts'
 import type { Block, Choice } from './choices.ts'
 import { eventsOf, limited, piecesOf, tokensOfBlock } from './choices.ts'
-import { DIMENSIONS, embed } from './embeddings.ts'
+import { answerEmbedding } from './embeddings.ts'
 import { contextOf, OUTPUT_TOKENS_MAX, thinksFirst } from './models.ts'
-import type { Turn } from './prompt.ts'
-import { turnOf } from './prompt.ts'
+import type { Prompt } from './prompt.ts'
+import { readPrompt } from './prompt.ts'
 import { checkSeals, sealThought, thinkAbout } from './reasoning.ts'
 import { instanceOf, StepBudget } from './schema-instance.ts'
 import { readHints } from './schema-values.ts'
 import type { Script } from './script.ts'
-import { speak, stretched } from './text.ts'
-import { countSandboxInput, firstTokens, tokensOfEmbedded } from './tokens.ts'
+import { textOf, stretched } from './text.ts'
+import { assertRoom, countSandboxInput, firstTokens } from './tokens.ts'
 import type { ToolCall } from './tool-calls.ts'
 import { chooseCalls } from './tool-calls.ts'
 
-type Ways = {
+type AnswerOptions = {
   readonly format: Format
   newCallId(): string
 }
@@ -33,18 +34,18 @@ type Ways = {
 export function answer(
   request: CanonicalRequest,
   script: Script,
-  ways: Ways,
+  options: AnswerOptions,
 ): Iterable<CanonicalEvent> {
   return request.kind === 'embedding'
     ? answerEmbedding(request, script)
-    : answerConversation({ request, script, ways, turn: turnOf(request) })
+    : answerConversation({ request, script, options, prompt: readPrompt(request) })
 }
 
-type Question = {
+type Task = {
   readonly request: Conversation
   readonly script: Script
-  readonly ways: Ways
-  readonly turn: Turn
+  readonly options: AnswerOptions
+  readonly prompt: Prompt
 }
 
 /** One more than the output limit is enough to be cut there. */
@@ -54,19 +55,19 @@ const CHOICES_MAX = 128
 /** Of one answer: one long choice with twenty alternatives per piece, or many short ones with ten. */
 const PIECES_MAX = 80 * 1024
 
-function answerConversation(question: Question): Iterable<CanonicalEvent> {
-  const { request, ways } = question
+function answerConversation(task: Task): Iterable<CanonicalEvent> {
+  const { request, options } = task
   const inputTokens = countSandboxInput(request)
   const roomTokens = contextOf(request.model) - inputTokens
-  if (roomTokens < 0) throw tooLong(inputTokens, contextOf(request.model))
+  assertRoom(inputTokens, contextOf(request.model))
   if (request.choices > CHOICES_MAX) throw invalidRequest('n', `n must be at most ${CHOICES_MAX}`)
-  checkSeals(request, ways.format)
-  const content = contentFor(question)
+  checkSeals(request, options.format)
+  const content = contentFor(task)
   const { logprobs } = request.sampling
   const choices: Choice[] = []
   let pieces = 0
   for (let index = 0; index < request.choices; index++) {
-    const whole = choiceOf(content, question, index)
+    const whole = choiceOf(content, task, index)
     pieces += searchingOf(whole, request)
     if (pieces > PIECES_MAX) throw tooMuch(request)
     const choice = kept(whole, request, roomTokens)
@@ -74,12 +75,12 @@ function answerConversation(question: Question): Iterable<CanonicalEvent> {
     if (pieces > PIECES_MAX) throw tooMuch(request)
     choices.push(choice)
   }
-  return eventsFor(choices, question, inputTokens)
+  return eventsFor(choices, task, inputTokens)
 }
 
 function* eventsFor(
   choices: readonly Choice[],
-  { request, script }: Question,
+  { request, script }: Task,
   inputTokens: number,
 ): Generator<CanonicalEvent> {
   const blocks = choices.flatMap((choice) => choice.blocks)
@@ -90,7 +91,7 @@ function* eventsFor(
   // Input usage comes before the start, for formats that report it in their first event.
   yield* usageEvents(script, { ...NO_USAGE, inputTokens })
   yield { type: 'response-start', id: 'sandbox', model: request.model }
-  yield* inTurn(
+  yield* interleaved(
     choices.map((choice, index) =>
       eventsOf(isBroken ? limited(choice, brokenAt, []) : choice, {
         choice: index,
@@ -112,14 +113,6 @@ function tooMuch({ choices, sampling: { logprobs } }: Conversation): GatewayErro
   )
 }
 
-function tooLong(tokens: number, tokensMax: number): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    `prompt is too long: ${tokens} tokens, and at most ${tokensMax} can be read`,
-    { provider: { status: 400, code: 'context_length_exceeded' } },
-  )
-}
-
 /** What the model would say without limits. */
 type Content = {
   readonly thinking: readonly Block[]
@@ -129,26 +122,27 @@ type Content = {
   readonly isFree: boolean
 }
 
-function contentFor(question: Question): Content {
-  const { request, script, turn } = question
+function contentFor(task: Task): Content {
+  const { request, script, prompt } = task
   const budget = new StepBudget()
-  const thinking = thinkingFor(question)
-  const calls = chooseCalls(request, turn, { script, budget })
-  const isFree = !turn.wantsJson && request.outputFormat === undefined && turn.fixed === undefined
+  const thinking = thinkingFor(task)
+  const calls = chooseCalls(request, prompt, { script, budget })
+  const isFree =
+    !prompt.wantsJson && request.outputFormat === undefined && prompt.fixed === undefined
   return {
     thinking,
     calls,
     isFree,
     // What is longer than an answer is cut anyway, and not carried along in every choice.
-    text: calls.length === 0 ? firstTokens(textFor(question, budget), TOKENS_MAX) : '',
+    text: calls.length === 0 ? firstTokens(textFor(task, budget), TOKENS_MAX) : '',
   }
 }
 
-function choiceOf(content: Content, { script, ways }: Question, index: number): Choice {
+function choiceOf(content: Content, { script, options }: Task, index: number): Choice {
   const { thinking, calls, text, isFree } = content
   if (calls.length > 0) {
     const called = calls.map(
-      (call) => ({ type: 'tool-call', id: ways.newCallId(), ...call }) as const,
+      (call) => ({ type: 'tool-call', id: options.newCallId(), ...call }) as const,
     )
     return { blocks: [...thinking, ...called], reason: 'tool-call' }
   }
@@ -160,7 +154,7 @@ function choiceOf(content: Content, { script, ways }: Question, index: number): 
   return { blocks: [...thinking, { type: 'text', text: said }], reason: 'stop' }
 }
 
-function thinkingFor({ request, script, ways, turn }: Question): readonly Block[] {
+function thinkingFor({ request, script, options, prompt }: Task): readonly Block[] {
   // Like Claude, it does not think unless a request in this format asks for it.
   if (!thinksFirst(request.model) || request.hidesThoughts === true) return []
   // At least half of a short answer is left for the answer itself.
@@ -168,26 +162,26 @@ function thinkingFor({ request, script, ways, turn }: Question): readonly Block[
     request.reasoning?.tokensMax ?? Infinity,
     Math.floor((script.tokens ?? Infinity) / 2),
   )
-  const text = firstTokens(thinkAbout(request, turn), tokensMax)
+  const text = firstTokens(thinkAbout(request, prompt), tokensMax)
   if (text === '') return []
   const isShown = request.reasoning?.display !== 'omitted'
-  return [{ type: 'thinking', text, isShown, seal: sealThought(text, ways.format) }]
+  return [{ type: 'thinking', text, isShown, seal: sealThought(text, options.format) }]
 }
 
-function textFor({ request, turn, ways }: Question, budget: StepBudget): string {
+function textFor({ request, prompt, options }: Task, budget: StepBudget): string {
   const { outputFormat } = request
   if (outputFormat?.type === 'json-schema') {
-    const heard = [turn.text, ...turn.results.map((result) => result.text)].join('\n')
+    const heard = [prompt.text, ...prompt.results.map((result) => result.text)].join('\n')
     const filled = instanceOf(outputFormat.schema, {
       hints: readHints(heard),
       budget,
-      param: SCHEMA_PARAMS[ways.format],
+      param: SCHEMA_PARAMS[options.format],
       what: 'the schema of the answer',
     })
     return JSON.stringify(filled)
   }
-  const said = speak(turn)
-  if (outputFormat === undefined && !turn.wantsJson) return said
+  const said = textOf(prompt)
+  if (outputFormat === undefined && !prompt.wantsJson) return said
   return parseObject(said) === undefined ? JSON.stringify({ answer: said }) : said
 }
 
@@ -216,50 +210,12 @@ function searchingOf({ blocks }: Choice, { sampling: { stop = [] } }: Conversati
   return (characters * length) / 256
 }
 
-const DIMENSIONS_MAX = 4096
-/** As many texts as a request may have, in vectors of the usual length. */
-const NUMBERS_MAX = 2048 * DIMENSIONS
-/** For all inputs together, about as much as real providers accept. */
-const EMBEDDING_TOKENS_MAX = 300_000
-
-function answerEmbedding(request: EmbeddingRequest, script: Script): Iterable<CanonicalEvent> {
-  for (const tokens of request.inputs.map(tokensOfEmbedded)) {
-    if (tokens > contextOf(request.model)) throw tooLong(tokens, contextOf(request.model))
-  }
-  const inputTokens = countSandboxInput(request)
-  if (inputTokens > EMBEDDING_TOKENS_MAX) throw tooLong(inputTokens, EMBEDDING_TOKENS_MAX)
-  const dimensions = request.dimensions ?? DIMENSIONS
-  if (dimensions > DIMENSIONS_MAX) {
-    throw invalidRequest('dimensions', `dimensions must be at most ${DIMENSIONS_MAX}`)
-  }
-  if (dimensions * request.inputs.length > NUMBERS_MAX) {
-    throw invalidRequest(
-      'input',
-      `${request.inputs.length} vectors of ${dimensions} dimensions are more than the sandbox writes at once: send fewer texts, or ask for fewer dimensions`,
-    )
-  }
-  return embeddingEvents(request, script, { dimensions, inputTokens })
-}
-
-function* embeddingEvents(
-  { model, inputs }: EmbeddingRequest,
-  script: Script,
-  { dimensions, inputTokens }: { readonly dimensions: number; readonly inputTokens: number },
-): Generator<CanonicalEvent> {
-  yield { type: 'response-start', id: 'sandbox', model }
-  for (const [index, input] of inputs.entries()) {
-    yield { type: 'embedding', index, vector: embed(input, dimensions) }
-  }
-  yield* usageEvents(script, { ...NO_USAGE, inputTokens })
-  yield { type: 'response-end' }
-}
-
 function usageEvents(script: Script, usage: Usage): readonly CanonicalEvent[] {
   return script.usage === 'none' ? [] : [{ type: 'usage', usage }]
 }
 
-/** One event of each choice in turn, so that several choices grow side by side. */
-function* inTurn(choices: readonly Generator<CanonicalEvent>[]): Generator<CanonicalEvent> {
+/** One event of each choice after the other, so that several choices grow side by side. */
+function* interleaved(choices: readonly Generator<CanonicalEvent>[]): Generator<CanonicalEvent> {
   for (let open = choices; open.length > 0;) {
     const next: Generator<CanonicalEvent>[] = []
     for (const events of open) {

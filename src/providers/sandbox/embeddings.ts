@@ -1,7 +1,53 @@
-// Texts as unit vectors: each word, and each run of three letters in it, pushes the vector in its own direction, so
-// texts that share words, or parts of words, point the same way. The same text always gives the same vector.
+// Embeddings of the sandbox: texts as unit vectors. Each word, and each run of three letters in it, pushes the vector in
+// its own direction, so texts that share words, or parts of words, point the same way; the same text always gives the
+// same vector.
+import { invalidRequest } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { EmbeddingRequest } from '../../core/request.ts'
+import { contextOf } from './models.ts'
+import type { Script } from './script.ts'
+import { assertRoom, countSandboxInput, tokensOfEmbedded } from './tokens.ts'
 
 export const DIMENSIONS = 1536
+const DIMENSIONS_MAX = 4096
+/** As many texts as a request may have, in vectors of the usual length. */
+const NUMBERS_MAX = 2048 * DIMENSIONS
+/** For all inputs together, about as much as real providers accept. */
+const TOKENS_MAX = 300_000
+
+export function answerEmbedding(
+  request: EmbeddingRequest,
+  script: Script,
+): Iterable<CanonicalEvent> {
+  const { model, inputs, dimensions = DIMENSIONS } = request
+  for (const input of inputs) assertRoom(tokensOfEmbedded(input), contextOf(model))
+  assertRoom(countSandboxInput(request), TOKENS_MAX)
+  if (dimensions > DIMENSIONS_MAX) {
+    throw invalidRequest('dimensions', `dimensions must be at most ${DIMENSIONS_MAX}`)
+  }
+  if (dimensions * inputs.length > NUMBERS_MAX) {
+    throw invalidRequest(
+      'input',
+      `${inputs.length} vectors of ${dimensions} dimensions are more than the sandbox writes at once: send fewer texts, or ask for fewer dimensions`,
+    )
+  }
+  return eventsOf(request, script, dimensions)
+}
+
+function* eventsOf(
+  request: EmbeddingRequest,
+  script: Script,
+  dimensions: number,
+): Generator<CanonicalEvent> {
+  yield { type: 'response-start', id: 'sandbox', model: request.model }
+  for (const [index, input] of request.inputs.entries()) {
+    yield { type: 'embedding', index, vector: embed(input, dimensions) }
+  }
+  const usage = { ...NO_USAGE, inputTokens: countSandboxInput(request) }
+  if (script.usage !== 'none') yield { type: 'usage', usage }
+  yield { type: 'response-end' }
+}
 
 export function embed(input: string | readonly number[], dimensions: number): readonly number[] {
   const sums = new Float64Array(dimensions)

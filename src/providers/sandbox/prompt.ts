@@ -12,7 +12,7 @@ import { callsIn } from '../../wire/content/tool-calls.ts'
 import { JSON_ONLY } from '../../wire/content/turns.ts'
 import { lastUserText, withoutScript } from './script.ts'
 
-export type Turn = {
+export type Prompt = {
   /** The last user text without the steering line, shortened. */
   readonly text: string
   readonly attachments: readonly Attachment[]
@@ -35,7 +35,7 @@ export type ToolResult = {
   readonly isError: boolean
 }
 
-export function turnOf(request: Conversation): Turn {
+export function readPrompt(request: Conversation): Prompt {
   const { messages } = request
   const lastUser = messages.findLast((message) => message.role === 'user')
   const afterUser = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)

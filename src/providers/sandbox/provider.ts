@@ -96,8 +96,8 @@ function prepared(
       newId: (prefix: IdPrefix) => newId(prefix, clock),
     }
     const prefix = codec.format === 'messages' ? 'toolu' : 'call'
-    const ways = { format: codec.format, newCallId: () => newId(prefix, clock) }
-    return { script, codec, context, events: answer(request, script, ways) }
+    const options = { format: codec.format, newCallId: () => newId(prefix, clock) }
+    return { script, codec, context, events: answer(request, script, options) }
   } catch (error) {
     if (error instanceof GatewayError) return error
     throw error

@@ -5,7 +5,7 @@ import type { Format } from '../../core/endpoints.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Conversation, Effort, ReasoningSeal, ThinkingPart } from '../../core/request.ts'
 import { effortOf } from '../../wire/models/effort.ts'
-import type { Turn } from './prompt.ts'
+import type { Prompt } from './prompt.ts'
 
 const SENTENCES: Record<Effort, number> = {
   none: 0,
@@ -17,14 +17,14 @@ const SENTENCES: Record<Effort, number> = {
   max: 3,
 }
 
-/** The thought about a turn; '' when no thinking is wanted. */
-export function thinkAbout(request: Conversation, turn: Turn): string {
-  const words = turn.text.split(/\s+/).filter((word) => word !== '').length
+/** The thought about a prompt; '' when no thinking is wanted. */
+export function thinkAbout(request: Conversation, prompt: Prompt): string {
+  const words = prompt.text.split(/\s+/).filter((word) => word !== '').length
   const sentences = [
     `The last message has ${words} words.`,
-    turn.isAnswered
-      ? `There are ${turn.results.length} tool results to report.`
-      : `There are ${request.tools.length} tools and ${turn.attachments.length} attachments to consider.`,
+    prompt.isAnswered
+      ? `There are ${prompt.results.length} tool results to report.`
+      : `There are ${request.tools.length} tools and ${prompt.attachments.length} attachments to consider.`,
     'I know nothing beyond this conversation, so I will stay with what is in it.',
   ]
   return sentences.slice(0, SENTENCES[effortOf(request.reasoning) ?? 'medium']).join(' ')

@@ -41,9 +41,9 @@ const ATTEMPTS = 6
 export function instanceOf(root: JsonObject, { hints, budget, param, what }: Filling): Json {
   let why = ''
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const place = { ...TOP, root, hints, budget, size: { characters: 0 }, variant: attempt }
+    const position = { ...TOP, root, hints, budget, size: { characters: 0 }, variant: attempt }
     try {
-      const value = fill([root], { ...place, recursionsMax: Math.min(attempt, 1) })
+      const value = fill([root], { ...position, recursionsMax: Math.min(attempt, 1) })
       assertFits(value, root, budget)
       return value
     } catch (thrown) {
@@ -55,8 +55,8 @@ export function instanceOf(root: JsonObject, { hints, budget, param, what }: Fil
   throw invalidRequest(param, `the sandbox cannot fill ${what}: ${why}`)
 }
 
-/** A place of the instance. */
-type Place = Field & {
+/** A position of the instance. */
+type Position = Field & {
   readonly root: JsonObject
   readonly budget: StepBudget
   /** Of the JSON made so far. */
@@ -68,7 +68,7 @@ type Place = Field & {
   readonly recursionsMax: number
 }
 
-const TOP = { path: '', depth: 0, name: undefined, turn: 0, references: ['#'] }
+const TOP = { path: '', depth: 0, name: undefined, rank: 0, references: ['#'] }
 const DEPTH_MAX = 100
 /** As long as an answer can be. */
 const CHARACTERS_MAX = OUTPUT_TOKENS_MAX * 4
@@ -83,7 +83,7 @@ function short(text: string): string {
   return text.length <= 100 ? text : `${text.slice(0, 100).toWellFormed()}…`
 }
 
-function write({ budget, size }: Place, characters: number): void {
+function write({ budget, size }: Position, characters: number): void {
   budget.spend()
   size.characters += characters
   if (size.characters > CHARACTERS_MAX) {
@@ -92,22 +92,22 @@ function write({ budget, size }: Place, characters: number): void {
 }
 
 /** A value for schemas that must all hold, with the first of their alternatives that works. */
-function fill(schemas: readonly Json[], outer: Place): Json {
-  const { parts, groups, place } = takenApart(schemas, outer)
+function fill(schemas: readonly Json[], outer: Position): Json {
+  const { parts, groups, position } = takenApart(schemas, outer)
   const [group, ...others] = groups
-  if (group === undefined) return valueFor(parts, place)
-  return firstOf(group, place, (option) =>
-    fill([...parts, option, ...others.map((anyOf) => ({ anyOf }))], place),
+  if (group === undefined) return valueFor(parts, position)
+  return firstOf(group, position, (option) =>
+    fill([...parts, option, ...others.map((anyOf) => ({ anyOf }))], position),
   )
 }
 
 /** What the first option gives that works. */
 function firstOf<Option>(
   options: readonly Option[],
-  place: Place,
+  position: Position,
   make: (option: Option) => Json,
 ): Json {
-  let failure = unfilled(place.path, 'there is no alternative')
+  let failure = unfilled(position.path, 'there is no alternative')
   for (const option of options) {
     try {
       return make(option)
@@ -120,8 +120,8 @@ function firstOf<Option>(
 }
 
 /** References followed; schemas that must all hold, apart from groups of which one must. */
-function takenApart(schemas: readonly Json[], place: Place) {
-  const { budget, depth } = place
+function takenApart(schemas: readonly Json[], position: Position) {
+  const { budget, depth } = position
   if (depth > DEPTH_MAX) throw new OutOfBounds('it is nested too deeply')
   const queue = [...schemas]
   const parts: JsonObject[] = []
@@ -130,14 +130,14 @@ function takenApart(schemas: readonly Json[], place: Place) {
   // The queue grows while it is read.
   for (const schema of queue) {
     budget.spend()
-    if (schema === false) throw unfilled(place.path, 'nothing is allowed')
+    if (schema === false) throw unfilled(position.path, 'nothing is allowed')
     if (!isObject(schema)) continue
     const { $ref, allOf, anyOf, oneOf, if: condition, then, else: otherwise, ...part } = schema
     parts.push(part)
     for (const list of [allOf, anyOf, oneOf]) budget.spend(listOf(list).length)
     if (typeof $ref === 'string' && !followed.has($ref)) {
       followed.add($ref)
-      queue.push(resolved($ref, place))
+      queue.push(resolved($ref, position))
     }
     queue.push(...listOf(allOf))
     for (const group of [anyOf, oneOf]) if (isArray(group)) groups.push(group)
@@ -145,22 +145,24 @@ function takenApart(schemas: readonly Json[], place: Place) {
       groups.push([{ allOf: [condition, then ?? true] }, otherwise ?? true])
     }
   }
-  const references = [...place.references, ...followed]
-  return { parts, groups, place: { ...place, references, depth: depth + 1 } }
+  const references = [...position.references, ...followed]
+  return { parts, groups, position: { ...position, references, depth: depth + 1 } }
 }
 
 /** What a reference points to, inside the schema itself. */
-function resolved(reference: string, place: Place): Json {
-  place.budget.spend(reference.length / 16)
-  const rounds = place.references.filter((earlier) => earlier === reference).length
-  if (rounds > place.recursionsMax) throw unfilled(place.path, 'it contains itself without end')
-  let found: Json | undefined = /^#(?:\/|$)/.test(reference) ? place.root : undefined
+function resolved(reference: string, position: Position): Json {
+  position.budget.spend(reference.length / 16)
+  const rounds = position.references.filter((earlier) => earlier === reference).length
+  if (rounds > position.recursionsMax)
+    throw unfilled(position.path, 'it contains itself without end')
+  let found: Json | undefined = /^#(?:\/|$)/.test(reference) ? position.root : undefined
   for (const step of reference.split('/').slice(1)) {
     const name = unescaped(step)
     if (isArray(found)) found = found[Number(name)]
     else found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
   }
-  if (found === undefined) throw unfilled(place.path, `$ref "${short(reference)}" points nowhere`)
+  if (found === undefined)
+    throw unfilled(position.path, `$ref "${short(reference)}" points nowhere`)
   return found
 }
 
@@ -169,34 +171,34 @@ function unescaped(step: string): string {
   return /%(?![\da-f]{2})/i.test(plain) ? plain : decodeURIComponent(plain)
 }
 
-function valueFor(parts: Parts, place: Place): Json {
-  place.budget.spend(parts.length)
+function valueFor(parts: Parts, position: Position): Json {
+  position.budget.spend(parts.length)
   const types = typesOf(parts)
-  if (types.length === 0) throw unfilled(place.path, 'no type is allowed')
+  if (types.length === 0) throw unfilled(position.path, 'no type is allowed')
   const listed = parts.find((part) => part['const'] !== undefined || isArray(part['enum']))
-  if (listed !== undefined) return optionOf(listed, types, place)
-  return firstOf(types, place, (type) => {
-    if (type === 'object') return objectFor(parts, place)
-    if (type === 'array') return arrayFor(parts, place)
-    const value = simpleValue(type, parts, place)
-    write(place, typeof value === 'string' ? value.length + 2 : 5)
+  if (listed !== undefined) return optionOf(listed, types, position)
+  return firstOf(types, position, (type) => {
+    if (type === 'object') return objectFor(parts, position)
+    if (type === 'array') return arrayFor(parts, position)
+    const value = simpleValue(type, parts, position)
+    write(position, typeof value === 'string' ? value.length + 2 : 5)
     return value
   })
 }
 
-function simpleValue(type: string, parts: Parts, place: Place): Json {
+function simpleValue(type: string, parts: Parts, position: Position): Json {
   if (type === 'null') return null
-  if (type === 'boolean') return place.variant % 2 === 0
+  if (type === 'boolean') return position.variant % 2 === 0
   const least = largest(parts, 'minLength', 0)
   if (type === 'string' && least > CHARACTERS_MAX) {
-    throw unfilled(place.path, `no text of ${least} characters was found`)
+    throw unfilled(position.path, `no text of ${least} characters was found`)
   }
-  const value = type === 'string' ? textFor(parts, place) : numberFor(parts, place, type)
+  const value = type === 'string' ? textFor(parts, position) : numberFor(parts, position, type)
   if (value !== undefined) return value
   const pattern = wordIn(parts, 'pattern')
   const wanted =
     pattern === undefined ? 'value within the bounds' : `text for the pattern ${short(pattern)}`
-  throw unfilled(place.path, `no ${wanted} was found`)
+  throw unfilled(position.path, `no ${wanted} was found`)
 }
 
 const TYPES = ['string', 'number', 'integer', 'object', 'array', 'boolean', 'null']
@@ -223,8 +225,8 @@ function typesOf(parts: Parts): readonly string[] {
 const OPTIONS_READ = 200
 
 /** A value of a list: one that the message mentions, else the first; items of a list take different ones. */
-function optionOf(listed: JsonObject, types: readonly string[], place: Place): Json {
-  const { hints, variant, budget } = place
+function optionOf(listed: JsonObject, types: readonly string[], position: Position): Json {
+  const { hints, variant, budget } = position
   const { const: constant, enum: list } = listed
   const all = constant === undefined ? listOf(list) : [constant]
   budget.spend(all.length / 4)
@@ -233,8 +235,8 @@ function optionOf(listed: JsonObject, types: readonly string[], place: Place): J
     .slice(0, OPTIONS_READ)
     .findIndex((option) => typeof option === 'string' && hints.isMentioned(option))
   const option = options[(Math.max(0, mentioned) + variant) % options.length]
-  if (option === undefined) throw unfilled(place.path, 'none of its values is allowed')
-  write(place, JSON.stringify(option).length)
+  if (option === undefined) throw unfilled(position.path, 'none of its values is allowed')
+  write(position, JSON.stringify(option).length)
   return option
 }
 
@@ -243,28 +245,28 @@ function isOf(type: string, value: Json): boolean {
   return type === 'integer' ? Number.isInteger(value) : typeof value === type
 }
 
-function objectFor(parts: Parts, place: Place): Json {
-  const { budget } = place
+function objectFor(parts: Parts, position: Position): Json {
+  const { budget } = position
   const required = requiredOf(parts, budget)
   const least = largest(parts, 'minProperties', 0)
   const most = smallest(parts, 'maxProperties', Infinity)
   const members = new Map<string, Json>()
-  const turns = new Map<Json | undefined, number>()
-  for (const name of namesFor(parts, required, { least, most, place })) {
-    write(place, name.length + 4)
+  const ranks = new Map<Json | undefined, number>()
+  for (const name of namesFor(parts, required, { least, most, position })) {
+    write(position, name.length + 4)
     const schemas = parts.map((part) => memberSchema(part, name))
     // Members of one type take the hints in turn, so that two texts of an object differ.
     const type = schemas.find(isObject)?.['type']
-    const turn = turns.get(type) ?? 0
-    turns.set(type, turn + 1)
-    const path = place.path === '' ? short(name) : `${place.path}.${short(name)}`
+    const rank = ranks.get(type) ?? 0
+    ranks.set(type, rank + 1)
+    const path = position.path === '' ? short(name) : `${position.path}.${short(name)}`
     try {
-      members.set(name, fill(schemas, { ...place, name, turn, path }))
+      members.set(name, fill(schemas, { ...position, name, rank, path }))
     } catch (thrown) {
       if (!(thrown instanceof Unfilled) || required.has(name)) throw thrown
     }
   }
-  if (members.size > most) throw unfilled(place.path, `it has room for only ${most} members`)
+  if (members.size > most) throw unfilled(position.path, `it has room for only ${most} members`)
   return Object.fromEntries(members)
 }
 
@@ -280,7 +282,7 @@ function requiredOf(parts: Parts, budget: StepBudget): ReadonlySet<string> {
   return names
 }
 
-type Room = { readonly least: number; readonly most: number; readonly place: Place }
+type Room = { readonly least: number; readonly most: number; readonly position: Position }
 
 /** Further inside, members that nobody requires would only make the instance long. */
 const OPTIONAL_DEPTH_MAX = 2
@@ -289,7 +291,7 @@ const OPTIONAL_DEPTH_MAX = 2
 function namesFor(
   parts: Parts,
   required: ReadonlySet<string>,
-  { least, most, place: { budget, depth } }: Room,
+  { least, most, position: { budget, depth } }: Room,
 ): ReadonlySet<string> {
   const wanted = required.size === 0 && depth <= OPTIONAL_DEPTH_MAX ? most : least
   const names = new Set(required)
@@ -320,7 +322,7 @@ function memberOf(map: Json | undefined, name: string): Json | undefined {
 /** How many further values are tried for an item that must differ from the others. */
 const REPEATS_MAX = 32
 
-function arrayFor(parts: Parts, place: Place): Json {
+function arrayFor(parts: Parts, position: Position): Json {
   // Before 2020 `items` was the list of the first.
   const shapes = parts.map(({ prefixItems, items, additionalItems }) =>
     isArray(items)
@@ -331,24 +333,25 @@ function arrayFor(parts: Parts, place: Place): Json {
   const least = largest(parts, 'minItems', 0)
   const most = smallest(parts, 'maxItems', Infinity)
   const length = Math.min(Math.max(least, leading, 1), most)
-  if (length < least) throw unfilled(place.path, 'it has room for too few items')
-  if (length > ITEMS_MAX) throw unfilled(place.path, `${length} items are more than are made`)
+  if (length < least) throw unfilled(position.path, 'it has room for too few items')
+  if (length > ITEMS_MAX) throw unfilled(position.path, `${length} items are more than are made`)
   const isUnique = parts.some(({ uniqueItems }) => uniqueItems === true)
   const items = new Map<string, Json>()
   for (let index = 0; index < length; index++) {
-    write(place, 1)
+    write(position, 1)
     const schemas = shapes.map((shape) => shape.leading[index] ?? shape.rest ?? true)
-    const item = { ...place, name: undefined, turn: 0, path: `${place.path}[${index}]` }
+    const item = { ...position, name: undefined, rank: 0, path: `${position.path}[${index}]` }
     try {
       for (let repeat = 0; items.size === index && repeat <= REPEATS_MAX; repeat++) {
-        const value = fill(schemas, { ...item, variant: place.variant + index + repeat })
+        const value = fill(schemas, { ...item, variant: position.variant + index + repeat })
         items.set(isUnique ? JSON.stringify(value) : String(index), value)
       }
     } catch (thrown) {
       if (!(thrown instanceof Unfilled) || index < least) throw thrown
       break
     }
-    if (items.size === index) throw unfilled(place.path, `no ${length} different items were found`)
+    if (items.size === index)
+      throw unfilled(position.path, `no ${length} different items were found`)
   }
   return [...items.values()]
 }

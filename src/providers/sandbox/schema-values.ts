@@ -79,8 +79,8 @@ export type Field = {
   readonly name: string | undefined
   readonly hints: Hints
   /** How many fields of this type come before it: they take the hints in turn. */
-  readonly turn: number
-  /** The place in a list: items differ. */
+  readonly rank: number
+  /** The position in a list: items differ. */
   readonly variant: number
 }
 
@@ -101,7 +101,7 @@ export function wordIn(parts: Parts, keyword: string): string | undefined {
 }
 
 export function textFor(parts: Parts, field: Field): string | undefined {
-  const { name = '', hints, turn, variant } = field
+  const { name = '', hints, rank, variant } = field
   const least = largest(parts, 'minLength', 0)
   const most = smallest(parts, 'maxLength', Infinity)
   const pattern = wordIn(parts, 'pattern')
@@ -110,7 +110,7 @@ export function textFor(parts: Parts, field: Field): string | undefined {
   const format = FORMATS.get(wordIn(parts, 'format') ?? '')
   if (format !== undefined) return format(variant + 1)
   const { phrases } = hints
-  const phrase = phrases[(turn + variant) % phrases.length] ?? ''
+  const phrase = phrases[(rank + variant) % phrases.length] ?? ''
   const own = variant === 0 ? hints.valueOf(name) : undefined
   const text = own ?? (variant < phrases.length ? phrase : `${variant + 1} ${phrase}`)
   return least > most ? undefined : fitted(text, least, most)
@@ -236,8 +236,8 @@ export function numberFor(parts: Parts, field: Field, type: string): number | un
 }
 
 /** The numbers of the message, first the one beside the field's name. */
-function numbersIn({ name = '', hints: { numbers, valueOf }, turn }: Field): readonly number[] {
-  const start = turn % Math.max(1, numbers.length)
+function numbersIn({ name = '', hints: { numbers, valueOf }, rank }: Field): readonly number[] {
+  const start = rank % Math.max(1, numbers.length)
   const own = Number(valueOf(name))
   return [
     ...(Number.isFinite(own) ? [own] : []),

@@ -1,7 +1,7 @@
 // What the sandbox says: a small, honest model that can repeat and describe its input, and knows nothing else.
 import type { Base64Source } from '../../core/request.ts'
 import { dictatedIn, unquoted } from './prompt.ts'
-import type { Attachment, ToolResult, Turn } from './prompt.ts'
+import type { Attachment, ToolResult, Prompt } from './prompt.ts'
 import { firstTokens, tokensOf } from './tokens.ts'
 
 /** Longer quotations are cut. */
@@ -10,16 +10,16 @@ const QUOTE_CHARACTERS_MAX = 300
 /** Of results and attachments: no answer has room for more. */
 const DESCRIBED_MAX = 500
 
-export function speak(turn: Turn): string {
-  if (turn.fixed !== undefined) return turn.fixed
-  const results = turn.results.slice(0, DESCRIBED_MAX)
-  const spoken = [...results.map(tell), ...describe(turn.attachments)]
-  if (turn.isAnswered) return spoken.join(' ')
-  const dictated = DICTATION.exec(turn.text)?.[1] ?? dictatedIn(turn.text)
+export function textOf(prompt: Prompt): string {
+  if (prompt.fixed !== undefined) return prompt.fixed
+  const results = prompt.results.slice(0, DESCRIBED_MAX)
+  const spoken = [...results.map(tell), ...describe(prompt.attachments)]
+  if (prompt.isAnswered) return spoken.join(' ')
+  const dictated = DICTATION.exec(prompt.text)?.[1] ?? dictatedIn(prompt.text)
   if (dictated !== undefined) return [...spoken, unquoted(dictated)].join(' ')
-  if (turn.text !== '') {
-    const verb = turn.text.includes('?') ? 'asked' : 'wrote'
-    spoken.push(`You ${verb}: ${quote(turn.text)}`)
+  if (prompt.text !== '') {
+    const verb = prompt.text.includes('?') ? 'asked' : 'wrote'
+    spoken.push(`You ${verb}: ${quote(prompt.text)}`)
   }
   return [...spoken, INTRODUCTION].join(' ')
 }

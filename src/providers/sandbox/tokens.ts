@@ -1,5 +1,6 @@
 // The sandbox's tokenizer: a token is four UTF-8 bytes of a text; the last may be shorter. Each text of a request is
 // counted by itself, so the exact count is known before the request is sent.
+import { GatewayError } from '../../core/errors.ts'
 import { parseObject } from '../../core/json.ts'
 import type {
   CanonicalRequest,
@@ -16,6 +17,14 @@ export const MEDIA_TOKENS = 256
 
 export function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)
+}
+
+/** Refuses an input that is too long, as real providers do. */
+export function assertRoom(tokens: number, tokensMax: number): void {
+  if (tokens <= tokensMax) return
+  const message = `prompt is too long: ${tokens} tokens, and at most ${tokensMax} can be read`
+  const provider = { status: 400, code: 'context_length_exceeded' }
+  throw new GatewayError('invalid_request', message, { provider })
 }
 
 /** The longest beginning of a text with at most so many tokens. No character is split. */

@@ -4,7 +4,7 @@ import { invalidRequest } from '../../core/errors.ts'
 import { objectOf } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
 import { forcesTool } from '../../wire/content/tools.ts'
-import type { Turn } from './prompt.ts'
+import type { Prompt } from './prompt.ts'
 import type { StepBudget } from './schema-instance.ts'
 import { instanceOf } from './schema-instance.ts'
 import { readHints } from './schema-values.ts'
@@ -25,17 +25,17 @@ type Means = {
 
 export function chooseCalls(
   request: Conversation,
-  turn: Turn,
+  prompt: Prompt,
   { script, budget }: Means,
 ): readonly ToolCall[] {
   const tools = callableTools(request)
-  const wanted = wantedTools(tools, turn, script)
-  const chosen = wanted.length === 0 && forcesTool(request) ? forcedTool(tools, turn) : wanted
+  const wanted = wantedTools(tools, prompt, script)
+  const chosen = wanted.length === 0 && forcesTool(request) ? forcedTool(tools, prompt) : wanted
   const callsMax = request.parallelToolCalls === false ? 1 : CALLS_MAX
   return chosen.slice(0, callsMax).map((tool) => ({
     name: tool.name,
     custom: tool.type === 'custom',
-    input: inputFor(tool, turn, { script, budget }),
+    input: inputFor(tool, prompt, { script, budget }),
   }))
 }
 
@@ -54,20 +54,20 @@ function callableTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   }
 }
 
-function wantedTools(tools: readonly Tool[], turn: Turn, script: Script): readonly Tool[] {
-  if (turn.isAnswered || tools.length === 0) return []
+function wantedTools(tools: readonly Tool[], prompt: Prompt, script: Script): readonly Tool[] {
+  if (prompt.isAnswered || tools.length === 0) return []
   if (script.tool !== undefined) return script.tool.map(finder(tools, 'sandbox'))
-  const requested = namesAskedFor(turn.text)
+  const requested = namesAskedFor(prompt.text)
   const asked = tools.filter(({ name }) => requested.has(name))
   if (asked.length > 0) return asked
-  if (ALL_TOOLS.test(turn.text)) return tools
-  if (ANY_TOOL.test(turn.text)) return tools.slice(0, 1)
-  const words = new Set(turn.text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu))
+  if (ALL_TOOLS.test(prompt.text)) return tools
+  if (ANY_TOOL.test(prompt.text)) return tools.slice(0, 1)
+  const words = new Set(prompt.text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu))
   return tools.filter(({ name }) => isTopic(name, words))
 }
 
 /** A tool not called yet, if there is one: agents that force calls have a tool that ends their run. */
-function forcedTool(tools: readonly Tool[], { called }: Turn): readonly Tool[] {
+function forcedTool(tools: readonly Tool[], { called }: Prompt): readonly Tool[] {
   const fresh = tools.filter(({ name }) => !called.has(name))
   return (fresh.length > 0 ? fresh : tools).slice(0, 1)
 }
@@ -108,9 +108,9 @@ function isTopic(name: string, words: ReadonlySet<string>): boolean {
   return topic.every((word) => words.has(word))
 }
 
-function inputFor(tool: Tool, turn: Turn, { script, budget }: Means): string {
+function inputFor(tool: Tool, prompt: Prompt, { script, budget }: Means): string {
   if (script.args !== undefined) return JSON.stringify(script.args)
-  const hints = readHints(turn.text.replaceAll(tool.name, ' '))
+  const hints = readHints(prompt.text.replaceAll(tool.name, ' '))
   if (tool.type === 'custom') return hints.phrases[0] ?? ''
   const what = `the schema of the tool "${tool.name}" (steer it with args={…} instead)`
   return JSON.stringify(objectOf(instanceOf(tool.schema, { hints, budget, param: 'tools', what })))
