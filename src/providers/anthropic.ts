@@ -67,17 +67,16 @@ function anthropicProvider(settings: Settings, tools: AdapterTools): Provider {
       const counted = await fetchJson(
         http,
         {
-          url: new URL(`${base}/v1/messages/count_tokens`),
-          method: 'POST',
+          url: `${base}/v1/messages/count_tokens`,
           headers: headersFor(keys.next(), headers),
-          body: Buffer.from(JSON.stringify({ ...countable(body), model })),
+          body: { ...countable(body), model },
         },
         signal,
       )
       return numberOf(counted['input_tokens'])
     },
     listModels: (signal) => {
-      const url = new URL(`${base}/v1/models?limit=1000`)
+      const url = `${base}/v1/models?limit=1000`
       return listModels(http, { url, headers: headersFor(keys.next(), new Map()) }, signal)
     },
   }

@@ -66,7 +66,7 @@ function azureProvider(settings: Settings, tools: AdapterTools): Provider {
   const keys = new Keys(settings, tools)
   const tokens =
     apiKeys === undefined && entra !== undefined ? entraTokens(entra, tools) : undefined
-  const place = placeOf(settings)
+  const urlOf = urlsOf(settings)
   const type = { 'content-type': 'application/json' }
   const withKey = (key = ''): Headers => ({ ...type, 'api-key': key })
   const withToken = (token: string): Headers => ({ ...type, authorization: `Bearer ${token}` })
@@ -78,7 +78,7 @@ function azureProvider(settings: Settings, tools: AdapterTools): Provider {
     name: settings.name,
     formatsOf: () => ['responses', 'chat', 'embeddings'],
     send: ({ format, model, body, timeouts }, signal) => {
-      const url = place(format, model)
+      const url = urlOf(format, model)
       return signedIn((headers) =>
         http.send({ url, method: 'POST', headers, body, timeouts }, signal),
       )
@@ -86,7 +86,7 @@ function azureProvider(settings: Settings, tools: AdapterTools): Provider {
     listModels: async (signal) => {
       const headers =
         tokens === undefined ? withKey(keys.next()) : withToken(await tokens.current())
-      return listModels(http, { url: place('models'), headers }, signal)
+      return listModels(http, { url: urlOf('models').href, headers }, signal)
     },
   }
 }
@@ -99,7 +99,7 @@ const PATHS: Partial<Record<UpstreamFormat | 'models', string>> = {
 }
 
 /** With an API version, the URL names the deployment; without one, and always for responses, the body does. */
-function placeOf({ baseUrl, apiVersion }: Settings) {
+function urlsOf({ baseUrl, apiVersion }: Settings) {
   const resource = baseUrl.replace(/\/openai(\/v1)?$/, '')
   return (what: UpstreamFormat | 'models', deployment?: string): URL => {
     const path = PATHS[what] ?? ''
@@ -114,7 +114,7 @@ function entraTokens(
   { tenantId, clientId, clientSecret, authority }: NonNullable<Settings['entra']>,
   { http, clock }: AdapterTools,
 ): AccessTokens {
-  const url = new URL(`${authority}/${tenantId}/oauth2/v2.0/token`)
+  const url = `${authority}/${tenantId}/oauth2/v2.0/token`
   const form = {
     grant_type: 'client_credentials',
     client_id: clientId,

@@ -1,10 +1,10 @@
-// A place is recognized by its preset or its host, wherever it is reached; about any other nothing is assumed.
+// A server is recognized by its preset or its host, wherever it is reached; about any other nothing is assumed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { placeOf, readsFiles } from './openai.ts'
+import { serverOf, readsFiles } from './openai.ts'
 
-test('a place is recognized by its preset, else by its host', () => {
-  const cases: readonly [Parameters<typeof placeOf>[0], string | undefined][] = [
+test('a server is recognized by its preset, else by its host', () => {
+  const cases: readonly [Parameters<typeof serverOf>[0], string | undefined][] = [
     [{}, 'openai'],
     [{ preset: 'groq' }, 'groq'],
     [{ preset: 'ollama' }, undefined],
@@ -18,10 +18,10 @@ test('a place is recognized by its preset, else by its host', () => {
     [{ baseUrl: 'http://127.0.0.1:8000/v1' }, undefined],
   ]
   for (const [at, prices] of cases) {
-    const place = placeOf(at)
-    assert.equal(place.prices, prices, JSON.stringify(at))
-    assert.equal(place.isOpenAi === true, prices === 'openai')
-    if (at.baseUrl !== undefined) assert.equal(place.url, at.baseUrl)
+    const server = serverOf(at)
+    assert.equal(server.prices, prices, JSON.stringify(at))
+    assert.equal(server.isOpenAi === true, prices === 'openai')
+    if (at.baseUrl !== undefined) assert.equal(server.url, at.baseUrl)
   }
 })
 

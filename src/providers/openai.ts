@@ -1,4 +1,4 @@
-// OpenAI and everything that speaks its formats: chat completions, responses, embeddings. Well-known places are listed
+// OpenAI and everything that speaks its formats: chat completions, responses, embeddings. Well-known servers are listed
 // with their differences, and recognized by their preset or by the host of an address in the configuration.
 import { z } from 'zod'
 import type { Vendor } from '../catalog/model-facts.ts'
@@ -16,7 +16,7 @@ import { fetchJson, listModels } from './upstream/fetch-json.ts'
 import { Keys } from './upstream/keys.ts'
 import type { Provider, UnsentRequest } from './upstream/provider.ts'
 
-type Place = {
+type Server = {
   readonly url: string
   /** The price library's list for it. */
   readonly prices?: string
@@ -30,7 +30,7 @@ type Place = {
   readonly isOpenAi?: true
 }
 
-const PLACES = {
+const SERVERS = {
   openai: {
     url: 'https://api.openai.com/v1',
     prices: 'openai',
@@ -61,34 +61,34 @@ const PLACES = {
   vllm: { url: 'http://127.0.0.1:8000/v1', isLocal: true },
   llamacpp: { url: 'http://127.0.0.1:8080/v1', isLocal: true },
   ollama: { url: 'http://127.0.0.1:11434/v1', isLocal: true },
-} satisfies Record<string, Place>
+} satisfies Record<string, Server>
 
-type Preset = keyof typeof PLACES
+type Preset = keyof typeof SERVERS
 
-const PRESETS = Object.keys(PLACES) as [Preset, ...Preset[]]
+const PRESETS = Object.keys(SERVERS) as [Preset, ...Preset[]]
 
-/** About an unknown place it is safest to assume little. */
-export function placeOf(at: {
+/** About an unknown server it is safest to assume little. */
+export function serverOf(at: {
   readonly baseUrl?: string | undefined
   readonly preset?: Preset | undefined
-}): Place {
+}): Server {
   const { baseUrl, preset } = at
-  if (baseUrl === undefined) return PLACES[preset ?? 'openai']
-  return { ...(preset === undefined ? placeAt(baseUrl) : PLACES[preset]), url: baseUrl }
+  if (baseUrl === undefined) return SERVERS[preset ?? 'openai']
+  return { ...(preset === undefined ? serverAt(baseUrl) : SERVERS[preset]), url: baseUrl }
 }
 
 /** Such as eu.api.openai.com. */
-function isInOpenAiRegion(baseUrl = PLACES.openai.url): boolean {
-  return hostOf(baseUrl).endsWith(`.${hostOf(PLACES.openai.url)}`)
+function isInOpenAiRegion(baseUrl = SERVERS.openai.url): boolean {
+  return hostOf(baseUrl).endsWith(`.${hostOf(SERVERS.openai.url)}`)
 }
 
 /** Found by its host or a subdomain, such as that of a region. */
-function placeAt(address: string): Partial<Place> {
+function serverAt(address: string): Partial<Server> {
   const host = hostOf(address)
-  const places: readonly Place[] = Object.values(PLACES)
-  const isThere = ({ url }: Place): boolean =>
+  const servers: readonly Server[] = Object.values(SERVERS)
+  const isThere = ({ url }: Server): boolean =>
     host === hostOf(url) || host.endsWith(`.${hostOf(url)}`)
-  return places.find((place) => place.isLocal !== true && isThere(place)) ?? {}
+  return servers.find((server) => server.isLocal !== true && isThere(server)) ?? {}
 }
 
 function hostOf(address: string): string {
@@ -102,7 +102,7 @@ const settings = z
     /** Absent = the address of the preset, or of OpenAI itself. */
     base_url: providerBaseUrl.optional(),
     preset: oneOf(PRESETS).optional(),
-    /** The one format it speaks for conversations; absent = the formats known for the place. */
+    /** The one format it speaks for conversations; absent = the formats known for the server. */
     api: oneOf(['chat', 'responses']).optional(),
     organization: text.optional(),
     project: text.optional(),
@@ -115,12 +115,12 @@ export const openai = defineAdapter({
   settings,
   variable: 'OPENAI_API_KEY',
   priceLists: Object.fromEntries(
-    Object.entries<Place>(PLACES).flatMap(([name, { prices }]) =>
+    Object.entries<Server>(SERVERS).flatMap(([name, { prices }]) =>
       prices === undefined ? [] : [[name, prices]],
     ),
   ),
   priceList: (settings) => {
-    const { prices } = placeOf(settings)
+    const { prices } = serverOf(settings)
     if (prices !== undefined) return { id: prices }
     // The library recognizes many addresses that an operator may configure.
     return settings.baseUrl === undefined ? null : { url: settings.baseUrl }
@@ -128,11 +128,11 @@ export const openai = defineAdapter({
   // OpenAI charges extra for a region since March 2026, for models released from then on.
   isRegional: (settings, model) =>
     isInOpenAiRegion(settings.baseUrl) && (gptVersion(model) ?? 0) >= 5.4,
-  vendor: (settings) => placeOf(settings).vendor ?? null,
+  vendor: (settings) => serverOf(settings).vendor ?? null,
   // OpenAI's models cache prompts unasked, whoever resells them, and the newer ones bill for the writing.
   writesCacheUnasked: () => true,
   missing: (settings) => {
-    const needsKey = settings.baseUrl === undefined && placeOf(settings).isLocal !== true
+    const needsKey = settings.baseUrl === undefined && serverOf(settings).isLocal !== true
     return needsKey || settings.apiKeys !== undefined ? missingKey(settings.apiKeys) : undefined
   },
   make: openAiProvider,
@@ -151,10 +151,11 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   const { http } = tools
   const formats = formatsOf(settings)
   const keys = new Keys(settings, tools)
-  const place = placeOf(settings)
-  const { dialect = 'original' } = place
+  const server = serverOf(settings)
+  const { dialect = 'original' } = server
+  const parsesFiles = dialect === 'openrouter'
   const urls = new Map(
-    Object.entries(PATHS).map(([format, path]) => [format, new URL(`${place.url}${path}`)]),
+    Object.entries(PATHS).map(([format, path]) => [format, new URL(`${server.url}${path}`)]),
   )
   const headersByKey = new Map<string | undefined, Headers>()
   const headersFor = (key: string | undefined): Headers => {
@@ -171,31 +172,22 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
       const url = urls.get(format)
       if (url === undefined) throw new Error(`${settings.name} does not speak ${format}`)
       const beta = headers.get('openai-beta')
-      return keys.send((key) =>
-        http.send(
-          {
-            url,
-            method: 'POST',
-            headers:
-              beta === undefined ? headersFor(key) : { ...headersFor(key), 'openai-beta': beta },
-            body,
-            timeouts,
-          },
-          signal,
-        ),
-      )
+      return keys.send((key) => {
+        const own = headersFor(key)
+        const sent = beta === undefined ? own : { ...own, 'openai-beta': beta }
+        return http.send({ url, method: 'POST', headers: sent, body, timeouts }, signal)
+      })
     },
     // Others that speak responses have no such endpoint.
-    ...(place.isOpenAi === true && {
+    ...(server.isOpenAi === true && {
       countTokens: async ({ format, model, body }: UnsentRequest, signal: AbortSignal) => {
         if (format !== 'responses') return undefined
         const counted = await fetchJson(
           http,
           {
-            url: new URL(`${place.url}/responses/input_tokens`),
-            method: 'POST',
+            url: `${server.url}/responses/input_tokens`,
             headers: headersFor(keys.next()),
-            body: Buffer.from(JSON.stringify({ ...countable(body), model })),
+            body: { ...countable(body), model },
           },
           signal,
         )
@@ -204,17 +196,13 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
     }),
     ...(dialect !== 'openai' && {
       adapt: ({ format, model, body }: UnsentRequest) =>
-        inDialect(body, { dialect, format, readsFiles: readsFiles(model) }),
+        inDialect(body, { dialect, format, readsFiles: parsesFiles && readsFiles(model) }),
     }),
     ...(dialect === 'mistral' && {
       leavesOut: ({ format, body }: UnsentRequest) => leftOutIn(body, { dialect, format }),
     }),
     listModels: (signal) =>
-      listModels(
-        http,
-        { url: new URL(`${place.url}/models`), headers: headersFor(keys.next()) },
-        signal,
-      ),
+      listModels(http, { url: `${server.url}/models`, headers: headersFor(keys.next()) }, signal),
   }
 }
 
@@ -243,10 +231,10 @@ function headersWith(key: string | undefined, { organization, project }: Setting
   })
 }
 
-/** OpenAI itself speaks both, and shows its thinking only in responses; at other places only chat is certain. */
+/** OpenAI itself speaks both, and shows its thinking only in responses; at other servers only chat is certain. */
 function formatsOf(settings: Settings): readonly UpstreamFormat[] {
   if (settings.api !== undefined) return [settings.api, 'embeddings']
-  return placeOf(settings).isOpenAi === true
+  return serverOf(settings).isOpenAi === true
     ? ['responses', 'chat', 'embeddings']
     : ['chat', 'embeddings']
 }

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { AwsV4Signer } from 'aws4fetch'
 import { z } from 'zod'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isObject, listOf, stringOf } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
 import { text } from '../../core/setting-kinds.ts'
 import type { AdapterTools, Named } from '../upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from '../upstream/adapter.ts'
-import { fetchJson } from '../upstream/fetch-json.ts'
+import { fetchJson, namesIn } from '../upstream/fetch-json.ts'
 import { takenBetas, untakenBetas } from '../upstream/hosted-claude.ts'
 import { Keys } from '../upstream/keys.ts'
 import type { Provider } from '../upstream/provider.ts'
@@ -82,14 +82,7 @@ function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provid
       let headers: Readonly<Record<string, string>> = {}
       const answer = await keys.send(async (key) => {
         headers = await signed(settings, { url, body, key })
-        const call = {
-          url,
-          method: 'POST',
-          headers,
-          body,
-          timeouts,
-          hasFrames: stream,
-        } as const
+        const call = { url, method: 'POST', headers, body, timeouts, hasFrames: stream } as const
         return http.send(call, signal)
       })
       const asked = { stream, headers }
@@ -101,12 +94,10 @@ function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provid
       for (const { path, list, name } of LISTS) {
         const url = new URL(control + path)
         const headers = await signed(settings, { url, key: keys.next() })
-        const { [list]: entries } = await fetchJson(http, { url, method: 'GET', headers }, signal)
-        for (const entry of listOf(entries)) {
-          if (isObject(entry)) names.push(stringOf(entry[name]) ?? '')
-        }
+        const { [list]: entries } = await fetchJson(http, { url: url.href, headers }, signal)
+        names.push(...namesIn(entries, name))
       }
-      return names.filter((name) => name !== '').toSorted()
+      return names.toSorted()
     },
   }
 }

@@ -2,6 +2,7 @@
 // header, never into the URL, because URLs get logged.
 import { z } from 'zod'
 import type { UpstreamFormat } from '../../core/endpoints.ts'
+import type { Json } from '../../core/json.ts'
 import { numberOf } from '../../core/json.ts'
 import type { AdapterTools, Named } from '../upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from '../upstream/adapter.ts'
@@ -55,22 +56,25 @@ function geminiProvider(settings: Settings, tools: AdapterTools): Provider {
       const counted = await fetchJson(
         http,
         {
-          url: new URL(`${base}/models/${model}:countTokens`),
-          method: 'POST',
+          url: `${base}/models/${model}:countTokens`,
           headers: headersFor(keys.next()),
-          body: Buffer.from(JSON.stringify({ generateContentRequest })),
+          body: { generateContentRequest },
         },
         signal,
       )
       return numberOf(counted['totalTokens'])
     },
     listModels: async (signal) => {
-      const url = new URL(`${base}/models?pageSize=1000`)
-      const headers = headersFor(keys.next())
-      const { models } = await fetchJson(http, { url, method: 'GET', headers }, signal)
-      return namesIn(models)
+      const url = `${base}/models?pageSize=1000`
+      const { models } = await fetchJson(http, { url, headers: headersFor(keys.next()) }, signal)
+      return namesWithoutPath(models)
     },
   }
+}
+
+/** Google names each model by its full path. */
+export function namesWithoutPath(models: Json | undefined): readonly string[] {
+  return namesIn(models, 'name').map((name) => name.replace(/^.*\//, ''))
 }
 
 function methodOf(format: UpstreamFormat, stream: boolean): string {

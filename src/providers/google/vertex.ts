@@ -10,9 +10,10 @@ import { generationOf } from '../../wire/models/gemini.ts'
 import { AccessTokens, fetchToken } from '../upstream/access-tokens.ts'
 import type { AdapterTools, Named } from '../upstream/adapter.ts'
 import { COMMON, defineAdapter, providerBaseUrl, providerUrl } from '../upstream/adapter.ts'
-import { fetchJson, namesIn } from '../upstream/fetch-json.ts'
+import { fetchJson } from '../upstream/fetch-json.ts'
 import { takenBetas, untakenBetas } from '../upstream/hosted-claude.ts'
 import type { Provider } from '../upstream/provider.ts'
+import { namesWithoutPath } from './gemini.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 /** How long an assertion is valid; the token it is exchanged for states its own lifetime. */
@@ -85,25 +86,17 @@ function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provide
     },
     countTokens: async ({ format, model, body }, signal) => {
       if (format !== 'gemini') return undefined
-      const url = new URL(`${base}/google/models/${model}:countTokens`)
-      const counted = await fetchJson(
-        http,
-        {
-          url,
-          method: 'POST',
-          headers: headersFor(await tokens.current()),
-          body: Buffer.from(JSON.stringify(body)),
-        },
-        signal,
-      )
+      const url = `${base}/google/models/${model}:countTokens`
+      const headers = headersFor(await tokens.current())
+      const counted = await fetchJson(http, { url, headers, body }, signal)
       return numberOf(counted['totalTokens'])
     },
     listModels: async (signal) => {
-      const url = new URL(`${baseOf(settings)}/v1beta1/publishers/google/models?pageSize=1000`)
+      const url = `${baseOf(settings)}/v1beta1/publishers/google/models?pageSize=1000`
       const project = { 'x-goog-user-project': settings.project }
       const headers = { ...headersFor(await tokens.current()), ...project }
-      const { publisherModels } = await fetchJson(http, { url, method: 'GET', headers }, signal)
-      return namesIn(publisherModels)
+      const { publisherModels } = await fetchJson(http, { url, headers }, signal)
+      return namesWithoutPath(publisherModels)
     },
   }
 }
@@ -138,11 +131,10 @@ function pathOf(model: string, stream: boolean): string {
 }
 
 function serviceTokens(account: ServiceAccount, { http, clock }: AdapterTools): AccessTokens {
-  const url = new URL(account.token_uri)
   return new AccessTokens(() => {
     const assertion = assertionOf(account, Math.floor(clock.now() / 1000))
     const grant_type = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-    return fetchToken(http, url, { grant_type, assertion })
+    return fetchToken(http, account.token_uri, { grant_type, assertion })
   }, clock)
 }
 

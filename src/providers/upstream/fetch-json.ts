@@ -2,21 +2,35 @@
 // a small JSON document, and may be slow.
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, listOf, parseObject, stringOf } from '../../core/json.ts'
+import { isArray, listOf, objectOf, parseObject, stringOf } from '../../core/json.ts'
 import { readWhole } from './answers.ts'
-import type { HttpCall, HttpClient } from './http.ts'
+import type { HttpClient } from './http.ts'
 
 const BYTES_MAX = 8 * 1024 * 1024
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 60_000 }
 
+type JsonCall = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON or a form; absent = a GET. */
+  readonly body?: JsonObject | URLSearchParams
+}
+
 /** The document. Throws a provider_failed that says what arrived instead. */
 export async function fetchJson(
   http: HttpClient,
-  call: Omit<HttpCall, 'timeouts'>,
+  { url, headers, body }: JsonCall,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  const { status, body } = await http.send({ ...call, timeouts: TIMEOUTS }, signal)
-  const text = await readText(body)
+  const call = { url: new URL(url), headers, timeouts: TIMEOUTS }
+  const sent = body instanceof URLSearchParams ? body.toString() : JSON.stringify(body ?? {})
+  const { status, body: answer } = await http.send(
+    body === undefined
+      ? { ...call, method: 'GET' }
+      : { ...call, method: 'POST', body: Buffer.from(sent) },
+    signal,
+  )
+  const text = await readText(answer)
   if (status !== 200) throw failed(`it answered ${status}`)
   const document = parseObject(text)
   if (document === undefined) throw failed('it answered something that is no JSON object')
@@ -39,18 +53,17 @@ export function failed(why: string): GatewayError {
  */
 export async function listModels(
   http: HttpClient,
-  call: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },
+  call: Omit<JsonCall, 'body'>,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const { data } = await fetchJson(http, { ...call, method: 'GET' }, signal)
+  const { data } = await fetchJson(http, call, signal)
   if (!isArray(data)) throw failed('it answered something else than a list of models')
-  return data.flatMap((model) => (isObject(model) ? (stringOf(model['id']) ?? []) : [])).toSorted()
+  return namesIn(data, 'id')
 }
 
-/** The same from Google's shape, `[{ name }]` with the full path of each. */
-export function namesIn(models: Json | undefined): readonly string[] {
+/** What the entries of a list have in one of their members, in alphabetical order. */
+export function namesIn(models: Json | undefined, member: string): readonly string[] {
   return listOf(models)
-    .flatMap((model) => (isObject(model) ? (stringOf(model['name']) ?? []) : []))
-    .map((name) => name.replace(/^.*\//, ''))
+    .flatMap((model) => stringOf(objectOf(model)[member]) ?? [])
     .toSorted()
 }
