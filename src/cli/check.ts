@@ -10,7 +10,7 @@ import { withOrigins } from '../config/source.ts'
 import { formatUsd } from '../core/money.ts'
 import { urlOf } from '../core/text.ts'
 import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
-import { describePlace } from '../store/database/url.ts'
+import { describeDatabaseUrl } from '../store/database/url.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { common, lookAtStore, readConfig, type CommonOptions } from './context.ts'
 import { report as complain } from './failure.ts'
@@ -85,7 +85,7 @@ async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const { code, message } = error
-    const place = describePlace(config.database)
+    const place = describeDatabaseUrl(config.database)
     // What the first start takes care of is no problem.
     const notes: Partial<Record<StoreErrorCode, string>> = {
       no_database: `there is no database at ${place} yet: the first start creates it`,
@@ -138,7 +138,7 @@ function printReport(report: Report): void {
       block([
         ['file', config.path ?? 'none: defaults and the environment apply'],
         ['address', urlOf(config.server)],
-        ['database', describePlace(config.database)],
+        ['database', describeDatabaseUrl(config.database)],
       ]),
       '',
       bold('Providers'),

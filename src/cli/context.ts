@@ -6,7 +6,7 @@ import type { ConfigSource } from '../config/source.ts'
 import { systemClock } from '../core/clock.ts'
 import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
 import type { Author, Store } from '../store/database/store.ts'
-import { describePlace } from '../store/database/url.ts'
+import { describeDatabaseUrl } from '../store/database/url.ts'
 import { seedFrame } from '../store/frame.ts'
 import { openStore, type Purpose } from '../store/open.ts'
 import { argument } from './failure.ts'
@@ -88,7 +88,7 @@ async function openOrMake(place: Place): Promise<Store> {
     const created = error instanceof StoreError ? CREATED[error.code] : undefined
     if (created === undefined) throw error
     const store = await openedFor('create', place)
-    printNote(`created ${created} ${describePlace(place.database)}`)
+    printNote(`created ${created} ${describeDatabaseUrl(place.database)}`)
     return store
   }
 }

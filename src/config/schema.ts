@@ -22,7 +22,7 @@ import {
 import { withoutEndSlash } from '../core/text.ts'
 import { providerSettings } from '../providers/adapters.ts'
 import { timeouts } from '../providers/upstream/adapter.ts'
-import { isPlace } from '../store/database/url.ts'
+import { isDatabaseUrl } from '../store/database/url.ts'
 
 const host = text
 const port = integer(0, 65_535)
@@ -33,7 +33,7 @@ const database = text
     abort: true,
   })
   .refine(
-    (url) => isPlace(url),
+    (url) => isDatabaseUrl(url),
     'must look like postgres://USER@HOST:PORT/NAME: escape special characters, as %40 for @, %2F for /, %3F for ?',
   )
 

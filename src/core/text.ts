@@ -93,3 +93,9 @@ export function chunk<Item>(items: readonly Item[], size: number): readonly (rea
   const count = Math.ceil(items.length / size)
   return Array.from({ length: count }, (_, n) => items.slice(n * size, (n + 1) * size))
 }
+
+/** For comparing without regard to case; both databases fold ASCII letters alone. */
+export function caseFold(text: string): string {
+  // To lower case first: only then does ß become what ẞ does, ς what σ does, and İ lose its dot.
+  return text.normalize('NFC').toLowerCase().toUpperCase().replaceAll('I\u0307', 'I')
+}

@@ -15,7 +15,7 @@ import { checkReason, checkSettings, type Some } from './accounts/settings.ts'
 import { lapseAlerts } from './alerts/give.ts'
 import { recordChange } from './audit/record.ts'
 import { bumpRevision } from './database/changes.ts'
-import { refuseStale } from './database/errors.ts'
+import { requireVersion } from './database/errors.ts'
 import type { Store } from './database/store.ts'
 import { FRAME_ID, type AccountsTable } from './database/tables.ts'
 import type { Key } from './keys/keys.ts'
@@ -87,7 +87,7 @@ export async function setFrame(
   await store.db.transaction().execute(async (tx) => {
     const account = await lockAccount(tx, FRAME_ID)
     const version = account.allow_version
-    refuseStale(ifVersion, { version: version - 1, sentence: sentence('frame_changed') })
+    requireVersion(ifVersion, { version: version - 1, sentence: sentence('frame_changed') })
     const changed = await tx
       .updateTable('accounts')
       .set({

@@ -9,9 +9,9 @@ import { StoreError } from './database/errors.ts'
 import { migrate, schemaState } from './database/migrate.ts'
 import type { Author, PostgresStore, SqliteStore, Store } from './database/store.ts'
 import { IntegerPlugin, type Tables } from './database/tables.ts'
-import { describePlace, sqlitePath } from './database/url.ts'
+import { describeDatabaseUrl, sqlitePath } from './database/url.ts'
 import { connectPool, inspectServer, postgresError, withoutTimeout } from './postgres/pool.ts'
-import { makeFolder, sqliteError, watchPlace } from './sqlite/files.ts'
+import { makeFolder, sqliteError, watchFiles } from './sqlite/files.ts'
 import { sqliteDialect, SqliteThread } from './sqlite/thread.ts'
 
 export type StoreOptions = {
@@ -86,7 +86,7 @@ async function openSqlite(
     }
     await ready(store, { place: file, purpose })
     // Only now: the files beside a new database come with its first write.
-    stopWatching = watchPlace(file, (why) => thread.lose(why))
+    stopWatching = watchFiles(file, (why) => thread.lose(why))
     return store
   } catch (error) {
     throw sqliteError(file, error)
@@ -101,7 +101,7 @@ async function openPostgres(
   try {
     const close = (): Promise<void> => db.destroy()
     const store: PostgresStore = { kind: 'postgres', author, db, pool, clock, close }
-    return await ready(store, { place: describePlace(url), purpose })
+    return await ready(store, { place: describeDatabaseUrl(url), purpose })
   } catch (error) {
     throw postgresError(url, error)
   }

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { AlertWatch } from '../../src/admin/alerts/watch.ts'
 import { NO_COST } from '../../src/catalog/worst-case.ts'
 import { listDeliveries } from '../../src/store/alerts/alerts.ts'
-import { AlertPatrol, giveAlerts } from '../../src/store/alerts/give.ts'
+import { ThresholdScan, giveAlerts } from '../../src/store/alerts/give.ts'
 import { findKey } from '../../src/store/keys/keys.ts'
 import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
@@ -202,7 +202,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await db.insertInto('alert_rules').values({ account_id: 'd', thresholds: '[1]' }).execute()
       const count = rows.length + 1 // the frame
       for (const accountsPerLook of [1, 2, 3, count, 100]) {
-        const patrol = new AlertPatrol(alone.store, accountsPerLook)
+        const patrol = new ThresholdScan(alone.store, accountsPerLook)
         for (const round of ['first', 'second']) {
           const found: string[] = []
           for (
@@ -215,7 +215,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         }
       }
       await giveAlerts(alone.store, ['a', 'd'])
-      assert.deepEqual(await new AlertPatrol(alone.store).look(), ['g'])
+      assert.deepEqual(await new ThresholdScan(alone.store).look(), ['g'])
     })
 
     test('a watch that stops first gives the alerts it noticed', async () => {

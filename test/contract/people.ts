@@ -34,7 +34,7 @@ import {
 import type { Clock } from '../../src/core/clock.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import { listAudit } from '../../src/store/audit/list.ts'
-import { changeInTurn } from '../../src/store/database/changes.ts'
+import { withChangeLock } from '../../src/store/database/changes.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { markJoined } from '../../src/store/people/people.ts'
@@ -279,7 +279,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       await setPassword(store, store.db, { personId, hash: old })
       const coming = signIn.signIn(visit, { email, password: PASSWORD })
       for (let read = 0; read < reads; read++) await answerPerson(store.db, email)
-      await changeInTurn(store, async (tx) => {
+      await withChangeLock(store, async (tx) => {
         await setPassword(store, tx, { personId, hash: changed })
         await deleteSessions(tx, { personId })
       })

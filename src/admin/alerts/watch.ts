@@ -13,7 +13,7 @@ import {
 } from '../../store/alerts/alerts.ts'
 import { findDestination } from '../../store/alerts/destinations.ts'
 import {
-  AlertPatrol,
+  ThresholdScan,
   giveAlerts,
   giveRefused,
   giveReminders,
@@ -45,7 +45,7 @@ type WatchParts = {
 export class AlertWatch {
   readonly #parts: WatchParts
   readonly #timer: NodeJS.Timeout
-  readonly #patrol: AlertPatrol
+  readonly #patrol: ThresholdScan
   /** Accounts that have reached a threshold since the last look. */
   readonly #noticed = new Set<string>()
   /** The highest threshold that each account has reached, and the end of the period it was in. */
@@ -65,7 +65,7 @@ export class AlertWatch {
 
   constructor(parts: WatchParts) {
     this.#parts = parts
-    this.#patrol = new AlertPatrol(parts.store)
+    this.#patrol = new ThresholdScan(parts.store)
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS)
     this.#timer.unref()
   }

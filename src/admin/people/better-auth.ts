@@ -2,8 +2,8 @@
 // this module on first use: it takes a quarter of a second and 20 MB.
 import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
-import { isFirstAttempt } from '../../store/database/attempts.ts'
 import type { Store } from '../../store/database/store.ts'
+import { isFirstTry } from '../../store/database/try-counts.ts'
 import {
   adoptIdentities,
   deleteSessions,
@@ -144,7 +144,7 @@ function takeCode(
   { personId, code }: { readonly personId: string; readonly code: string },
 ): Promise<boolean> {
   const window = { windowMs: CODE_MS, now: store.clock.now() }
-  return isFirstAttempt(store.db, `code ${personId} ${code}`, window)
+  return isFirstTry(store.db, `code ${personId} ${code}`, window)
 }
 
 const LOCKED = new Set(['TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE', 'ACCOUNT_TEMPORARILY_LOCKED'])

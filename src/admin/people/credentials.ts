@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { sentence, type Sentence } from '../../core/sentences.ts'
 import { networkOf } from '../../core/text.ts'
 import { recordRefusal } from '../../store/audit/record.ts'
-import { countAttempt, takeAttemptBack } from '../../store/database/attempts.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Tx } from '../../store/database/tables.ts'
+import { countTry, takeTryBack } from '../../store/database/try-counts.ts'
 import { findPerson, normalEmail, updatePerson } from '../../store/people/people.ts'
 import { deleteSessions } from '../../store/people/sign-in.ts'
 import { deleteOpenLinks } from '../../store/people/tokens.ts'
@@ -81,7 +81,7 @@ export function checkedEmail(given: string): string {
   throw invalidValue('email', sentence('email_wrong', { email }))
 }
 
-/** Call inside `changeInTurn`, so that two people who choose one address at once do not both get it. */
+/** Call inside `withChangeLock`, so that two people who choose one address at once do not both get it. */
 export async function refuseTaken(tx: Tx, email: string): Promise<void> {
   if ((await findPerson(tx, { email })) === undefined) return
   throw new AdminError('duplicate_name', sentence('person_known', { email }), { field: 'email' })
@@ -160,7 +160,7 @@ export function addressTries(kind: PlaceKind, address: string): readonly Tried[]
 export async function limitTries(store: Store, tries: readonly Tried[]): Promise<void> {
   const now = store.clock.now()
   for (const { kind, who } of tries) {
-    const count = await countAttempt(store.db, `${kind} ${who}`, { windowMs: WINDOW_MS, now })
+    const count = await countTry(store.db, `${kind} ${who}`, { windowMs: WINDOW_MS, now })
     const most = TRIES_MAX[kind]
     if (count <= most) continue
     if (count === most + 1) {
@@ -179,7 +179,7 @@ export async function limitTries(store: Store, tries: readonly Tried[]): Promise
 /** After a success: its own attempt no longer counts, earlier failures still do. */
 export async function takeTriesBack(store: Store, tries: readonly Tried[]): Promise<void> {
   const window = { windowMs: WINDOW_MS, now: store.clock.now() }
-  for (const { kind, who } of tries) await takeAttemptBack(store.db, `${kind} ${who}`, window)
+  for (const { kind, who } of tries) await takeTryBack(store.db, `${kind} ${who}`, window)
 }
 
 function tooMany(waitMs: number): AdminError {

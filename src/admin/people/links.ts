@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, iso } from '../../core/units.ts'
 import { recordChange } from '../../store/audit/record.ts'
-import { changeInTurn } from '../../store/database/changes.ts'
+import { withChangeLock } from '../../store/database/changes.ts'
 import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
 import {
@@ -165,7 +165,7 @@ export async function useOpenLink(
   if (problem !== undefined) throw invalidValue('password', problem)
   const hash = await hashPassword(given.password)
   const named = inTheNameOf(store, { ...store.author, actor: email })
-  await changeInTurn(named, async (tx) => {
+  await withChangeLock(named, async (tx) => {
     const now = store.clock.now()
     // During the hashing somebody else may have used the link, or rights may have changed.
     const { end } = await judgeLink(tx, given.token, now)

@@ -4,7 +4,7 @@ import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, iso } from '../../core/units.ts'
 import type { AuditAction } from '../../store/audit/record.ts'
 import { recordChange, recordRefusal } from '../../store/audit/record.ts'
-import { changeInTurn } from '../../store/database/changes.ts'
+import { withChangeLock } from '../../store/database/changes.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Tx } from '../../store/database/tables.ts'
 import { findPerson, updatePerson } from '../../store/people/people.ts'
@@ -240,7 +240,7 @@ async function changeOwn(
   { action, before = {}, after = {}, work }: OwnChange,
 ): Promise<void> {
   const store = storeFor(parts, call)
-  await changeInTurn(store, async (tx) => {
+  await withChangeLock(store, async (tx) => {
     await work?.(tx)
     await recordChange(store, tx, { action, ...subjectOf(call.person), before, after })
   })
@@ -271,7 +271,7 @@ function tokenHandlers(
       }
       const expiresAt = expiryOf(body.expires_at, store.clock.now())
       await demandPasswordIfAny(parts, call, body.password)
-      return changeInTurn(store, async (tx) => {
+      return withChangeLock(store, async (tx) => {
         await demandOpen(tx, session)
         const given = { personId: person.id, name, permissions, expiresAt }
         const { token, secret } = await insertAccessToken(store, tx, given)
@@ -359,7 +359,7 @@ async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
   return session
 }
 
-/** Call inside `changeInTurn`, where the session cannot end in the meantime. */
+/** Call inside `withChangeLock`, where the session cannot end in the meantime. */
 async function demandOpen(tx: Tx, { id }: Session): Promise<void> {
   if (!(await hasSession(tx, id))) throw sessionEnded()
 }

@@ -1,7 +1,7 @@
 // All roles: the built-in ones, which nobody can change, and custom ones.
 import { sentence } from '../../core/sentences.ts'
 import { recordChange } from '../../store/audit/record.ts'
-import { changeInTurn } from '../../store/database/changes.ts'
+import { withChangeLock } from '../../store/database/changes.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
 import {
@@ -90,7 +90,7 @@ export async function change<Result>(
 ): Promise<Result> {
   const { store } = desk
   try {
-    return await changeInTurn(store, async (tx) => {
+    return await withChangeLock(store, async (tx) => {
       const roles = await listRoles(tx)
       await demandPresence(desk, tx, roles)
       const before = await managers(tx, roles)

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import { sentence, SENTENCES } from '../../core/sentences.ts'
 import { recordChange, type Change } from '../audit/record.ts'
-import { changeInTurn } from '../database/changes.ts'
+import { withChangeLock } from '../database/changes.ts'
 import { StoreError } from '../database/errors.ts'
 import type { Store } from '../database/store.ts'
 import type { AlertDestinationsTable, Tx } from '../database/tables.ts'
@@ -93,7 +93,7 @@ async function changeOne(
   id: string,
   change: (tx: Tx, destination: Destination) => Promise<void>,
 ): Promise<void> {
-  await changeInTurn(store, async (tx) => {
+  await withChangeLock(store, async (tx) => {
     await change(tx, await findDestination({ ...store, db: tx }, id))
   })
 }

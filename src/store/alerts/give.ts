@@ -197,7 +197,7 @@ const LOWEST_PERCENT = Math.min(...USUAL_THRESHOLDS)
  * Most settlements are noticed when they happen; this finds the rest: what a dead node held, what came late from the
  * spool, a limit that was lowered, a process that ended before it gave the alert.
  */
-export class AlertPatrol {
+export class ThresholdScan {
   readonly #store: Store
   readonly #accountsPerLook: number
   /** The last account that was checked; '' before the first. */

@@ -4,7 +4,7 @@ import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { DAY_MS } from '../../core/units.ts'
 import { checkThresholds, type KeySettings } from '../accounts/settings.ts'
 import { recordChange } from '../audit/record.ts'
-import { changeInTurn } from '../database/changes.ts'
+import { withChangeLock } from '../database/changes.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID, type Tx } from '../database/tables.ts'
 
@@ -29,7 +29,7 @@ export async function setFrameThresholds(
 ): Promise<void> {
   const cleaned = checkThresholds(thresholds)
   // Changes take turns, so that the record has the true previous value.
-  await changeInTurn(store, async (tx) => {
+  await withChangeLock(store, async (tx) => {
     const before = await readAlertRules({ ...store, db: tx }, FRAME_ID)
     await writeAlertRule(tx, FRAME_ID, cleaned)
     await recordChange(store, tx, {

@@ -5,9 +5,9 @@ import { hash } from 'node:crypto'
 import { newId } from '../../core/ids.ts'
 import { sentence, type Sentence } from '../../core/sentences.ts'
 import { networkOf } from '../../core/text.ts'
-import { countAttempt } from '../database/attempts.ts'
 import type { Store } from '../database/store.ts'
 import type { Tx } from '../database/tables.ts'
+import { countTry } from '../database/try-counts.ts'
 
 export type AuditSubject = 'key' | 'frame' | 'person' | 'role' | 'token' | 'alert'
 
@@ -84,7 +84,7 @@ export async function recordRefusal(store: Store, refused: Refused): Promise<voi
   const key = gatherKey(store, [action, subjectId, subjectName ?? '', refused.sentence.text])
   if (await countAgain(store, key)) return
   const now = store.clock.now()
-  const rows = await countAttempt(store.db, `refused ${callerOf(store)}`, {
+  const rows = await countTry(store.db, `refused ${callerOf(store)}`, {
     windowMs: MINUTE_MS,
     now,
   })

@@ -12,7 +12,7 @@ const POSTGRES_POLL_MS = 1_000
 /** A connection that is silent for longer leads nowhere: after a failover, its server may be gone without closing it. */
 const ANSWER_MS_MAX = 4_000
 
-/** Last in its transaction, because every change waits for this row; first only in `changeInTurn`. */
+/** Last in its transaction, because every change waits for this row; first only in `withChangeLock`. */
 export async function bumpRevision(store: Store, tx: Tx): Promise<void> {
   const counted = tx
     .updateTable('meta')
@@ -32,7 +32,7 @@ export async function bumpRevision(store: Store, tx: Tx): Promise<void> {
  * Runs one such change at a time across all nodes: the second sees what the first did. All changes wait for the row of
  * the revision meanwhile, so `work` must be a few statements.
  */
-export function changeInTurn<Result>(
+export function withChangeLock<Result>(
   store: Store,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {

@@ -51,7 +51,7 @@ export class StoreError extends Error {
 }
 
 /** Two people may have read the same version; the second to change it must see what the first one did. */
-export function refuseStale(
+export function requireVersion(
   expected: number | undefined,
   found: { readonly version: number; readonly sentence: Sentence },
 ): void {

@@ -2,7 +2,8 @@
 // Within a major version steps only add (tables, indexes, columns with a default), so that the previous release still
 // runs beside the new one; anything else begins a new major version.
 import { sql } from 'kysely'
-import { caseFold } from './case-fold.ts'
+
+import { caseFold } from '../../core/text.ts'
 import type { Tx } from './tables.ts'
 
 export type Migration = {

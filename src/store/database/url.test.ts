@@ -1,7 +1,7 @@
 // A database is described without its password, however that is written.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describePlace, isPlace } from './url.ts'
+import { describeDatabaseUrl, isDatabaseUrl } from './url.ts'
 
 const PLACES: readonly (readonly [url: string, told: string])[] = [
   ['sqlite:data/tollgate.db', 'data/tollgate.db'],
@@ -30,8 +30,8 @@ const PLACES: readonly (readonly [url: string, told: string])[] = [
 
 for (const [url, told] of PLACES) {
   test(`${url} is described as ${told}`, () => {
-    assert.equal(describePlace(url), told)
-    assert.ok(isPlace(url))
+    assert.equal(describeDatabaseUrl(url), told)
+    assert.ok(isDatabaseUrl(url))
   })
 }
 
@@ -59,9 +59,9 @@ const NONE: readonly string[] = [
 
 for (const url of NONE) {
   test(`${url} is refused`, () => {
-    assert.ok(!isPlace(url))
+    assert.ok(!isDatabaseUrl(url))
     assert.throws(
-      () => describePlace(url),
+      () => describeDatabaseUrl(url),
       (error: Error) => !/secret|12/.test(error.message) && error.cause === undefined,
     )
   })

@@ -2,14 +2,14 @@
 import { StoreError } from './errors.ts'
 
 /** The path of a file, or postgres://USER@HOST:PORT/NAME. */
-export function describePlace(url: string): string {
+export function describeDatabaseUrl(url: string): string {
   const file = sqlitePath(url)
   if (file !== undefined) return file
-  const { host, database, user } = postgresPlace(url)
+  const { host, database, user } = postgresAddress(url)
   return `postgres://${user === '' ? '' : `${user}@`}${host}/${database}`
 }
 
-export function isPlace(url: string): boolean {
+export function isDatabaseUrl(url: string): boolean {
   return sqlitePath(url) !== undefined || readPostgres(url) !== undefined
 }
 
@@ -18,20 +18,20 @@ export function sqlitePath(url: string): string | undefined {
   return url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
 }
 
-type PostgresPlace = {
+type PostgresAddress = {
   readonly host: string
   readonly database: string
   readonly user: string
 }
 
-export function postgresPlace(url: string): PostgresPlace {
+export function postgresAddress(url: string): PostgresAddress {
   const place = readPostgres(url)
   if (place !== undefined) return place
   const message = 'the database must look like postgres://USER@HOST:PORT/NAME'
   throw new StoreError('invalid_url', message)
 }
 
-function readPostgres(url: string): PostgresPlace | undefined {
+function readPostgres(url: string): PostgresAddress | undefined {
   const address = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
   if (address === null) return undefined
   const { pathname, search, hash, searchParams: given } = address

@@ -1,24 +1,25 @@
 // Creates and changes keys: each change is one transaction that locks the account first, as the ledger does, raises the
 // version that admission compares, and ends with the revision that running servers watch.
 import { sql, type Selectable } from 'kysely'
+
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { newId } from '../../core/ids.ts'
 import {
   OVERLAP_MS_MAX,
-  type KeyMode,
   USUAL_REMINDERS,
   USUAL_THRESHOLDS,
+  type KeyMode,
 } from '../../core/limits.ts'
 import { newSecret } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
+import { caseFold } from '../../core/text.ts'
 import { lockAccount, movedPeriodEnd } from '../accounts/accounts.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from '../accounts/settings.ts'
 import { lapseAlerts } from '../alerts/give.ts'
 import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.ts'
 import { recordChange, type AuditAction } from '../audit/record.ts'
-import { caseFold } from '../database/case-fold.ts'
 import { bumpRevision } from '../database/changes.ts'
-import { refuseStale, StoreError } from '../database/errors.ts'
+import { requireVersion, StoreError } from '../database/errors.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID, type AccountsTable, type Tx } from '../database/tables.ts'
 import { findKey, keySettingsJson, type Key } from './keys.ts'
@@ -194,7 +195,7 @@ async function changeKey(
     }
     const within = { ...store, db: tx }
     const before = await findKey(within, id)
-    refuseStale(about.ifVersion, {
+    requireVersion(about.ifVersion, {
       version: before.version,
       sentence: sentence('key_changed', { name }),
     })

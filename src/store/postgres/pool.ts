@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '../../core/errors.ts'
 import { StoreError } from '../database/errors.ts'
 import { isOutage } from '../database/outage.ts'
 import { IntegerPlugin, type Tables } from '../database/tables.ts'
-import { postgresPlace } from '../database/url.ts'
+import { postgresAddress } from '../database/url.ts'
 
 /** How long a transaction may be idle. */
 const CHANGE_PAUSE_MAX = '2s'
@@ -93,7 +93,7 @@ const getTypeParser: typeof types.getTypeParser = (oid, format) => {
 /** Why it could not be reached, in one line for the person who has to fix it. Passwords stay out of it. */
 export function postgresError(url: string, error: unknown): unknown {
   if (error instanceof StoreError) return error
-  const { host, database, user } = postgresPlace(url)
+  const { host, database, user } = postgresAddress(url)
   const refuse = (code: StoreError['code'], message: string) =>
     new StoreError(code, message, { cause: error })
   const code = codeOf(error) ?? ''

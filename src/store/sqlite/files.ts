@@ -27,7 +27,7 @@ const LOOK_EVERY_MS = 1_000
  * the newest commits are in its log, and processes find each other's locks in its index. All three must exist by now.
  * Calls `onReplaced` once, unless the returned function is called before.
  */
-export function watchPlace(file: string, onReplaced: (why: string) => void): () => void {
+export function watchFiles(file: string, onReplaced: (why: string) => void): () => void {
   const opened = [file, `${file}-wal`, `${file}-shm`].map((path) => ({
     path,
     identity: identityOf(path),

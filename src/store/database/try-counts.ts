@@ -10,7 +10,7 @@ type Window = { readonly windowMs: number; readonly now: number }
 const KEPT_MS = 2 * HOUR_MS
 
 /** Counts one try and returns the number in this window, this one included. Only a hash of the subject is stored. */
-export async function countAttempt(db: Queries, subject: string, window: Window): Promise<number> {
+export async function countTry(db: Queries, subject: string, window: Window): Promise<number> {
   await db
     .deleteFrom('attempts')
     .where('window_starts_at', '<', window.now - KEPT_MS)
@@ -29,12 +29,8 @@ export async function countAttempt(db: Queries, subject: string, window: Window)
 }
 
 /** Counts a try of what may be done once; false for all but the first, for at least one whole window. */
-export async function isFirstAttempt(
-  db: Queries,
-  subject: string,
-  window: Window,
-): Promise<boolean> {
-  const count = await countAttempt(db, subject, window)
+export async function isFirstTry(db: Queries, subject: string, window: Window): Promise<boolean> {
+  const count = await countTry(db, subject, window)
   const earlier = await db
     .selectFrom('attempts')
     .select('count')
@@ -45,7 +41,7 @@ export async function isFirstAttempt(
 }
 
 /** A try that succeeded does not count. */
-export async function takeAttemptBack(db: Queries, subject: string, window: Window): Promise<void> {
+export async function takeTryBack(db: Queries, subject: string, window: Window): Promise<void> {
   await db
     .updateTable('attempts')
     .set((eb) => ({ count: eb('count', '-', 1) }))
