@@ -1,5 +1,4 @@
 // The frame: the one account above all keys. It always exists, always has a limit, and only people change it.
-import type { Selectable } from 'kysely'
 import { formatUsd, type Nanodollars } from '../core/money.ts'
 import type { PeriodRule } from '../core/periods.ts'
 import { sentence } from '../core/sentences.ts'
@@ -17,7 +16,7 @@ import { recordChange } from './audit/record.ts'
 import { bumpRevision } from './database/changes.ts'
 import { requireVersion } from './database/errors.ts'
 import type { Store } from './database/store.ts'
-import { FRAME_ID, type AccountsTable } from './database/tables.ts'
+import { FRAME_ID, type Row } from './database/tables.ts'
 import type { Key } from './keys/keys.ts'
 
 export type FrameSettings = PeriodRule & { readonly limitNanodollars: Nanodollars }
@@ -111,7 +110,7 @@ export async function setFrame(
 }
 
 /** The settings, as the audit record keeps them. */
-function settingsJson(row: Selectable<AccountsTable>) {
+function settingsJson(row: Row<'accounts'>) {
   return {
     budget: formatUsd(row.limit_nanodollars ?? 0n),
     period: row.period,

@@ -1,10 +1,9 @@
 // An account as people see it: limit, spent, held, remaining, and when its period ends. Only the ledger moves money and
 // opens periods; here a period that has ended is merely shown as the new one that the next request will open.
-import type { Selectable } from 'kysely'
 import type { Nanodollars } from '../../core/money.ts'
 import { periodAt, type PeriodRule } from '../../core/periods.ts'
 import { databaseNow, type Store } from '../database/store.ts'
-import type { AccountsTable, Tx } from '../database/tables.ts'
+import type { Row, Tx } from '../database/tables.ts'
 
 export type AccountView = PeriodRule & {
   /** Null: only the frame limits it. */
@@ -23,7 +22,7 @@ export type AccountView = PeriodRule & {
 }
 
 /** By this machine's clock, for display only. Admission is decided by the ledger, by the database's clock. */
-export function viewAccount(store: Store, row: Selectable<AccountsTable>): AccountView {
+export function viewAccount(store: Store, row: Row<'accounts'>): AccountView {
   const rule = ruleOf(row)
   const now = store.clock.now()
   const isOver = hasEnded(row, now)
@@ -95,7 +94,7 @@ export async function pastPeriods(
  * Every change of an account begins with this: it locks the account, as the ledger does, and raises its version, even
  * where no request is checked against what changes, because looking a key up again is cheap.
  */
-export function lockAccount(tx: Tx, id: string): Promise<Selectable<AccountsTable>> {
+export function lockAccount(tx: Tx, id: string): Promise<Row<'accounts'>> {
   return tx
     .updateTable('accounts')
     .set((column) => ({ allow_version: column('allow_version', '+', 1) }))
@@ -111,7 +110,7 @@ export function lockAccount(tx: Tx, id: string): Promise<Selectable<AccountsTabl
 export async function movedPeriodEnd(
   store: Store,
   tx: Tx,
-  change: { readonly from: Selectable<AccountsTable>; readonly to: Partial<PeriodRule> },
+  change: { readonly from: Row<'accounts'>; readonly to: Partial<PeriodRule> },
 ): Promise<{ period_ends_at?: number | null }> {
   const before = ruleOf(change.from)
   const after = { ...before, ...change.to }
@@ -124,14 +123,11 @@ export async function movedPeriodEnd(
   return hasEnded(change.from, now) ? {} : { period_ends_at: periodAt(after, now).endsAt }
 }
 
-export function hasEnded(
-  { period_ends_at: endsAt }: Selectable<AccountsTable>,
-  now: number,
-): boolean {
+export function hasEnded({ period_ends_at: endsAt }: Row<'accounts'>, now: number): boolean {
   return endsAt !== null && endsAt <= now
 }
 
-function ruleOf(row: Selectable<AccountsTable>): PeriodRule {
+function ruleOf(row: Row<'accounts'>): PeriodRule {
   return { period: row.period, timezone: row.timezone, weekStart: row.week_start }
 }
 

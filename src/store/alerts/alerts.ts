@@ -1,14 +1,8 @@
 // Alerts that were given (give.ts), and their deliveries: one for each destination, tried again until it is accepted or
 // given up.
-import type { Selectable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import type { Store } from '../database/store.ts'
-import {
-  FRAME_ID,
-  type AlertDeliveriesTable,
-  type AlertsTable,
-  type Tx,
-} from '../database/tables.ts'
+import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
 import { shownAddress } from './destinations.ts'
 
 export type Alert = BudgetAlert | RefusedAlert | ExpiryAlert
@@ -58,7 +52,7 @@ export async function lastAlerts(store: Store, accountId: string): Promise<reado
   return rows.map(alertOf)
 }
 
-function alertOf(row: Selectable<AlertsTable>): Alert {
+function alertOf(row: Row<'alerts'>): Alert {
   const given = {
     id: row.id,
     at: row.at,
@@ -110,7 +104,7 @@ export type Delivery = {
   readonly destinationId: string
   /** As it is shown to people. */
   readonly address: string
-  readonly state: AlertDeliveriesTable['state']
+  readonly state: Row<'alert_deliveries'>['state']
   readonly attempts: number
   readonly lastAttemptAt: number | null
   readonly nextAttemptAt: number | null
@@ -177,7 +171,7 @@ export async function claimDelivery(
 export async function finishDelivery(
   store: Store,
   id: string,
-  { state, result }: Pick<AlertDeliveriesTable, 'state' | 'result'>,
+  { state, result }: Pick<Row<'alert_deliveries'>, 'state' | 'result'>,
 ): Promise<void> {
   await store.db
     .updateTable('alert_deliveries')
@@ -196,8 +190,7 @@ function selectDeliveries(store: Store) {
     .select('alerts.id as given_id')
 }
 
-type DeliveryRow = Selectable<AlertsTable> &
-  Selectable<AlertDeliveriesTable> & { readonly given_id: string }
+type DeliveryRow = Row<'alerts'> & Row<'alert_deliveries'> & { readonly given_id: string }
 
 function deliveryOf(row: DeliveryRow): Delivery {
   return {

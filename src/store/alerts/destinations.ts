@@ -1,12 +1,11 @@
 // Where alerts are sent: webhooks and e-mail addresses. Every change of them is recorded.
-import type { Selectable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import { sentence, SENTENCES } from '../../core/sentences.ts'
 import { recordChange, type Change } from '../audit/record.ts'
 import { withChangeLock } from '../database/changes.ts'
 import { StoreError } from '../database/errors.ts'
 import type { Store } from '../database/store.ts'
-import type { AlertDestinationsTable, Tx } from '../database/tables.ts'
+import type { Row, Tx } from '../database/tables.ts'
 
 export type Destination = {
   readonly id: string
@@ -127,7 +126,7 @@ async function record(store: Store, tx: Tx, { id, shown, ...change }: Recorded):
   })
 }
 
-function destinationOf(row: Selectable<AlertDestinationsTable>): Destination {
+function destinationOf(row: Row<'alert_destinations'>): Destination {
   return {
     id: row.id,
     kind: row.kind,

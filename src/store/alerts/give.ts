@@ -1,12 +1,12 @@
 // Gives alerts about budgets, refused calls and keys that will expire: each once per account, period and threshold,
 // whichever node notices first; once more only after a new limit made it untrue.
-import { sql, type Insertable, type Selectable } from 'kysely'
+import { sql, type Insertable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { DAY_MS } from '../../core/units.ts'
 import { limitWithTopUp, viewAccount } from '../accounts/accounts.ts'
 import type { Store } from '../database/store.ts'
-import type { AlertsTable, KeysTable, Tx } from '../database/tables.ts'
+import type { Row, Tables, Tx } from '../database/tables.ts'
 import { addDeliveries } from './alerts.ts'
 import { nextReminder, percentSpent, reached, readReminders, readThresholds } from './rules.ts'
 
@@ -117,7 +117,7 @@ async function giveHighest(
   if (highest !== undefined) await addDeliveries(store, tx, highest)
 }
 
-type NewAlert = Omit<Insertable<AlertsTable>, 'id'>
+type NewAlert = Omit<Insertable<Tables['alerts']>, 'id'>
 
 /** Does nothing if the alert was given before. */
 async function giveAlert(store: Store, tx: Tx, alert: NewAlert): Promise<void> {
@@ -151,7 +151,7 @@ export async function giveReminders(store: Store): Promise<void> {
   for (const row of rows) await giveReminder(store, row)
 }
 
-type DueRow = Pick<Selectable<KeysTable>, 'id' | 'name' | 'expiry_reminders' | 'remind_at'> & {
+type DueRow = Pick<Row<'keys'>, 'id' | 'name' | 'expiry_reminders' | 'remind_at'> & {
   readonly expires_at: number | null
   readonly status: string
 }

@@ -1,11 +1,11 @@
 // Reads the audit record as one list: what people changed and were refused (record.ts), and what they did to the books,
 // which the ledger writes into ledger_entries.
-import { sql, type RawBuilder, type Selectable } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { firstIdAt } from '../../core/ids.ts'
 import type { Sentence } from '../../core/sentences.ts'
 import { usd } from '../../core/units.ts'
 import type { Author, Store } from '../database/store.ts'
-import { FRAME_ID, type AuditTable, type Tables } from '../database/tables.ts'
+import { FRAME_ID, type Row } from '../database/tables.ts'
 import type { FieldChange } from './record.ts'
 
 export type AuditEntry = Author & {
@@ -134,7 +134,7 @@ function idRange({ since, until, before }: AuditFilter): {
   return { first: since === undefined ? '' : firstIdAt('entry', since), last }
 }
 
-function entryOf(row: Selectable<AuditTable>): AuditEntry {
+function entryOf(row: Row<'audit'>): AuditEntry {
   return {
     id: row.id,
     at: row.at,
@@ -154,7 +154,7 @@ function entryOf(row: Selectable<AuditTable>): AuditEntry {
   }
 }
 
-type BookEntry = Selectable<Tables['ledger_entries']> & { readonly name: string | null }
+type BookEntry = Row<'ledger_entries'> & { readonly name: string | null }
 
 function bookEntryOf(row: BookEntry): AuditEntry {
   const subject = row.account_id === FRAME_ID ? 'frame' : 'key'

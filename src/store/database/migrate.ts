@@ -5,7 +5,13 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 
 import { StoreError } from './errors.ts'
-import { MIGRATIONS, type DatabaseKind, type Migration, type Statement } from './migrations.ts'
+import {
+  create,
+  MIGRATIONS,
+  type DatabaseKind,
+  type Migration,
+  type Statement,
+} from './migrations.ts'
 import type { Queries, Tx } from './tables.ts'
 
 type Version = { readonly major: number; readonly minor: number }
@@ -96,7 +102,7 @@ async function schemaVersion(db: Queries, kind: DatabaseKind): Promise<Version |
 }
 
 async function createMeta(tx: Tx, kind: DatabaseKind): Promise<void> {
-  await run(tx, kind, 'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT')
+  await run(tx, kind, create('meta'))
   await tx
     .insertInto('meta')
     .values([

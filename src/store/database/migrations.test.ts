@@ -1,5 +1,6 @@
 // The list only grows, and within a major version only adds: the previous release must run on the new schema.
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { test } from 'node:test'
 
 import { MIGRATIONS } from './migrations.ts'
@@ -23,6 +24,12 @@ test('versions go up', () => {
     order,
     [...new Set(order)].toSorted((a, b) => a - b),
   )
+})
+
+test('a step that was released is as it was', () => {
+  const released = MIGRATIONS.filter(({ major, minor }) => major === 1 && minor <= 13)
+  const text = JSON.stringify(released.map(({ statements }) => statements))
+  assert.equal(hash('sha256', text).slice(0, 16), '1f4328be3eac9d09')
 })
 
 for (const { major, minor, statements } of MIGRATIONS) {

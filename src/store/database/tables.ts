@@ -1,5 +1,6 @@
-// The tables as the queries see them; migrations.ts creates them, and a column here must exist there.
-// Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a number.
+// The tables: each column once, as SQL declares it. Their types for queries follow from that, and migrations.ts creates
+// them. Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a
+// number. Columns that a later release added come last in their table.
 import type {
   Generated,
   Kysely,
@@ -8,497 +9,456 @@ import type {
   PluginTransformResultArgs,
   QueryResult,
   RootOperationNode,
+  Selectable,
   Transaction,
   UnknownRow,
 } from 'kysely'
-import type { KeyMode, WhenTight } from '../../core/limits.ts'
-import type { Period, WeekStart } from '../../core/periods.ts'
+
+/** The id of the account above all keys. */
+export const FRAME_ID = 'frame'
+
+/** In SQLite's words; migrate.ts puts them into PostgreSQL's. */
+export const TABLES = {
+  /** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`, `secret_mark`. */
+  meta: { name: 'TEXT PRIMARY KEY', value: 'TEXT NOT NULL' },
+  /**
+   * What can be spent: one row per key, under the key's id, and one for the frame. The ledger alone changes money,
+   * in_flight and the period columns; the store creates rows and changes limits, rules and status.
+   *
+   * The current period is in the row. It is over when period_ends_at <= the database's clock, and NULL never ends.
+   * A new account has period_seq 0 and period_ends_at 0: its first period begins, like any other, when the ledger
+   * finds the last one over at the next use, closes it into account_periods (seq 0 was never a period, so it leaves no
+   * row) and opens period_seq + 1.
+   * A changed rule (period, timezone, week_start) moves the end of a running period and forgives nothing: what is spent
+   * stays until that end, and only the ledger's next row starts from zero.
+   */
+  accounts: {
+    id: 'TEXT PRIMARY KEY',
+    status: "TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'paused', 'revoked'))",
+    expires_at: 'INTEGER',
+    /** Goes up with every change of the key; part of the reserve guard. */
+    allow_version: 'INTEGER NOT NULL DEFAULT 1',
+    /** NULL: only the frame limits the key. The frame always has a limit. */
+    limit_nanodollars: 'INTEGER CHECK (limit_nanodollars >= 0)',
+    spent_nanodollars: 'INTEGER NOT NULL DEFAULT 0 CHECK (spent_nanodollars >= 0)',
+    held_nanodollars: 'INTEGER NOT NULL DEFAULT 0 CHECK (held_nanodollars >= 0)',
+    overrun_nanodollars: 'INTEGER NOT NULL DEFAULT 0 CHECK (overrun_nanodollars >= 0)',
+    /** How many holds are open. */
+    in_flight: 'INTEGER NOT NULL DEFAULT 0 CHECK (in_flight >= 0)',
+    rpm: 'INTEGER',
+    tpm: 'INTEGER',
+    concurrency: 'INTEGER',
+    period: "TEXT NOT NULL CHECK (period IN ('day', 'week', 'month', 'year', 'never'))",
+    timezone: 'TEXT NOT NULL',
+    week_start: "TEXT NOT NULL CHECK (week_start IN ('mon', 'sun'))",
+    period_seq: 'INTEGER NOT NULL DEFAULT 0',
+    period_starts_at: 'INTEGER NOT NULL DEFAULT 0',
+    period_ends_at: 'INTEGER DEFAULT 0',
+    /** Added to the limit until the period ends. */
+    top_up_nanodollars: 'INTEGER NOT NULL DEFAULT 0',
+    /** The highest limit that a hold of this period was granted under; NULL = one was granted without a limit. */
+    granted_limit_nanodollars: 'INTEGER DEFAULT 0',
+    /** The last minute's admissions, packed; kept only for keys with a rate limit. */
+    rate_window: "TEXT NOT NULL DEFAULT ''",
+    /** What a key has spent in this period of the frame, the latest in which it spent anything. */
+    frame_period_seq: 'INTEGER NOT NULL DEFAULT 0',
+    frame_spent_nanodollars: 'INTEGER NOT NULL DEFAULT 0',
+  },
+  /** Closed periods; late settlements still change them. */
+  account_periods: {
+    account_id: 'TEXT NOT NULL REFERENCES accounts (id)',
+    seq: 'INTEGER NOT NULL',
+    starts_at: 'INTEGER NOT NULL',
+    ends_at: 'INTEGER NOT NULL',
+    limit_nanodollars: 'INTEGER',
+    spent_nanodollars: 'INTEGER NOT NULL CHECK (spent_nanodollars >= 0)',
+    held_nanodollars: 'INTEGER NOT NULL CHECK (held_nanodollars >= 0)',
+    overrun_nanodollars: 'INTEGER NOT NULL CHECK (overrun_nanodollars >= 0)',
+    granted_limit_nanodollars: 'INTEGER DEFAULT 0',
+  },
+  /** What a key is, apart from its money. `revoked_at` is set exactly when the account's status is revoked. */
+  keys: {
+    id: 'TEXT PRIMARY KEY REFERENCES accounts (id)',
+    name: 'TEXT NOT NULL',
+    mode: "TEXT NOT NULL CHECK (mode IN ('live', 'test'))",
+    environment: 'TEXT',
+    owner: 'TEXT',
+    description: 'TEXT',
+    /** JSON arrays of text. */
+    tags: 'TEXT NOT NULL',
+    permissions: 'TEXT NOT NULL',
+    when_tight: "TEXT NOT NULL CHECK (when_tight IN ('cap', 'refuse'))",
+    created_at: 'INTEGER NOT NULL',
+    last_used_at: 'INTEGER',
+    revoked_at: 'INTEGER',
+    revoked_reason: 'TEXT',
+    /** Counts all changes of the key. */
+    version: 'INTEGER NOT NULL DEFAULT 1',
+    /** JSON: how many days before the expiry reminders are given; NULL = the usual ones. */
+    expiry_reminders: 'TEXT',
+    /** When the next reminder is due; NULL = none is. */
+    remind_at: 'INTEGER',
+    /** The length of the allowlist, to sort by. */
+    model_count: 'INTEGER NOT NULL DEFAULT 0',
+    /** Name and owner, a line each, and the tags, as a search compares them (keys/changes.ts). */
+    folded_text: "TEXT NOT NULL DEFAULT ''",
+    folded_tags: "TEXT NOT NULL DEFAULT ''",
+  },
+  /** The allowlist: public model names. No row, no model. */
+  key_models: { key_id: 'TEXT NOT NULL REFERENCES keys (id)', model: 'TEXT NOT NULL' },
+  /** Hashes of the secrets that open a key: the newest, and during a rotation's overlap the one before. */
+  secrets: {
+    hash: 'TEXT PRIMARY KEY',
+    key_id: 'TEXT NOT NULL REFERENCES keys (id)',
+    masked: 'TEXT NOT NULL',
+    created_at: 'INTEGER NOT NULL',
+    valid_until: 'INTEGER',
+    last_used_at: 'INTEGER',
+  },
+  /** Answers kept for `previous_response_id`, sealed by the caller: the store cannot read them. */
+  responses: {
+    id: 'TEXT PRIMARY KEY',
+    key_id: 'TEXT NOT NULL REFERENCES keys (id)',
+    sealed: 'BLOB NOT NULL',
+    created_at: 'INTEGER NOT NULL',
+    expires_at: 'INTEGER NOT NULL',
+  },
+  /** Holds that are open. A closed one is a usage row under the same id. The ledger alone writes here and below. */
+  holds: {
+    /** The node's number times 2^33, plus a count: a node's holds are one range. */
+    id: 'INTEGER PRIMARY KEY',
+    request_id: 'TEXT NOT NULL',
+    key_id: 'TEXT NOT NULL',
+    key_period: 'INTEGER NOT NULL',
+    frame_period: 'INTEGER NOT NULL',
+    amount_nanodollars: 'INTEGER NOT NULL CHECK (amount_nanodollars >= 0)',
+    output_tokens: 'INTEGER NOT NULL',
+    capped: 'INTEGER NOT NULL',
+    estimated_tokens: 'INTEGER NOT NULL',
+    reserved_at: 'INTEGER NOT NULL',
+    endpoint: 'TEXT NOT NULL',
+    model_asked: 'TEXT NOT NULL',
+  },
+  /** One row per request that had a hold. */
+  usage: {
+    id: 'INTEGER PRIMARY KEY',
+    request_id: 'TEXT NOT NULL',
+    key_id: 'TEXT NOT NULL',
+    key_period: 'INTEGER NOT NULL',
+    frame_period: 'INTEGER NOT NULL',
+    /**
+     * settled = charged what it cost; voided = never dispatched; orphaned = its node died, charged what it held;
+     * adjusted = an operator set the cost by hand. An orphan can still be settled, and so can a void that turns out to
+     * have cost something.
+     */
+    state: "TEXT NOT NULL CHECK (state IN ('settled', 'voided', 'orphaned', 'adjusted'))",
+    /** The size of the hold when it ended. */
+    held_nanodollars: 'INTEGER NOT NULL CHECK (held_nanodollars >= 0)',
+    cost_nanodollars: 'INTEGER NOT NULL CHECK (cost_nanodollars >= 0)',
+    price_version: 'TEXT',
+    endpoint: 'TEXT NOT NULL',
+    model_asked: 'TEXT NOT NULL',
+    model_served: 'TEXT',
+    provider: 'TEXT',
+    status: 'INTEGER NOT NULL',
+    error_code: 'TEXT',
+    input_tokens: 'INTEGER NOT NULL',
+    cached_tokens: 'INTEGER NOT NULL',
+    cache_write_tokens: 'INTEGER NOT NULL',
+    cache_write_long_tokens: 'INTEGER NOT NULL',
+    output_tokens: 'INTEGER NOT NULL',
+    reasoning_tokens: 'INTEGER NOT NULL',
+    estimated: 'INTEGER NOT NULL',
+    latency_ms: 'INTEGER NOT NULL',
+    first_token_ms: 'INTEGER',
+    end_user: 'TEXT',
+    /** JSON texts. */
+    tags: 'TEXT NOT NULL',
+    attempts: 'TEXT NOT NULL',
+    reserved_at: 'INTEGER NOT NULL',
+    settled_at: 'INTEGER NOT NULL',
+  },
+  /**
+   * Sums of usage rows by the hour and the day (UTC) they were reserved in; `refused` counts requests that never had a
+   * hold. The frame's id stands for the sums of all keys.
+   */
+  rollups: {
+    span: "TEXT NOT NULL CHECK (span IN ('hour', 'day'))",
+    starts_at: 'INTEGER NOT NULL',
+    key_id: 'TEXT NOT NULL',
+    model: 'TEXT NOT NULL',
+    requests: 'INTEGER NOT NULL',
+    errors: 'INTEGER NOT NULL',
+    refused: 'INTEGER NOT NULL',
+    estimated: 'INTEGER NOT NULL',
+    input_tokens: 'INTEGER NOT NULL',
+    cached_tokens: 'INTEGER NOT NULL',
+    cache_write_tokens: 'INTEGER NOT NULL',
+    output_tokens: 'INTEGER NOT NULL',
+    reasoning_tokens: 'INTEGER NOT NULL',
+    cost_nanodollars: 'INTEGER NOT NULL',
+  },
+  /** The figures behind a usage row's price_version, as JSON. */
+  prices: { version: 'TEXT PRIMARY KEY', figures: 'TEXT NOT NULL' },
+  /** Sums of the usage rows that retention has deleted, by account and period: spent can still be added up. */
+  purged_usage: {
+    account_id: 'TEXT NOT NULL',
+    period_seq: 'INTEGER NOT NULL',
+    requests: 'INTEGER NOT NULL',
+    cost_nanodollars: 'INTEGER NOT NULL',
+    overrun_nanodollars: 'INTEGER NOT NULL',
+  },
+  /** Append only: what people did to the books, and why. */
+  ledger_entries: {
+    id: 'TEXT PRIMARY KEY',
+    at: 'INTEGER NOT NULL',
+    kind: "TEXT NOT NULL CHECK (kind IN ('top_up', 'reset', 'adjust'))",
+    account_id: 'TEXT NOT NULL',
+    period_seq: 'INTEGER NOT NULL',
+    hold_id: 'INTEGER',
+    before_nanodollars: 'INTEGER',
+    after_nanodollars: 'INTEGER',
+    actor: 'TEXT NOT NULL',
+    reason: 'TEXT NOT NULL',
+    /** JSON: where the actor made the change from (audit/list.ts). */
+    origin: 'TEXT',
+  },
+  /** Serving processes; `fenced` ones were taken for dead and may grant nothing any more. */
+  nodes: {
+    id: 'INTEGER PRIMARY KEY',
+    status: "TEXT NOT NULL CHECK (status IN ('live', 'fenced', 'left'))",
+    host: 'TEXT NOT NULL',
+    pid: 'INTEGER NOT NULL',
+    joined_at: 'INTEGER NOT NULL',
+    ended_at: 'INTEGER',
+  },
+  node_beats: { node_id: 'INTEGER PRIMARY KEY', beats: 'INTEGER NOT NULL' },
+  /** Append only: every change that people made, and what was refused. */
+  audit: {
+    id: 'TEXT PRIMARY KEY',
+    at: 'INTEGER NOT NULL',
+    actor: 'TEXT NOT NULL',
+    source: "TEXT NOT NULL CHECK (source IN ('ui', 'api', 'cli'))",
+    address: 'TEXT',
+    request_id: 'TEXT',
+    action: 'TEXT NOT NULL',
+    subject: 'TEXT NOT NULL',
+    subject_id: 'TEXT NOT NULL',
+    subject_name: 'TEXT',
+    /** The version of the subject after the change, where it has one. */
+    version: 'INTEGER',
+    outcome: "TEXT NOT NULL CHECK (outcome IN ('done', 'refused'))",
+    reason: 'TEXT',
+    /** JSON: [{ field, before, after }]. */
+    fields: 'TEXT NOT NULL',
+    /** Of a refusal, JSON: { name, values } (core/sentences.ts). */
+    sentence: 'TEXT',
+    /** The same for equal refusals within one minute, which share a row; null for changes. */
+    gathered: 'TEXT',
+    /** How many refusals share the row. */
+    count: 'INTEGER NOT NULL DEFAULT 1',
+  },
+  /** One row per person and Idempotency-Key; without an answer the request is running, or its outcome is unknown. */
+  idempotency: {
+    person_id: 'TEXT NOT NULL',
+    name: 'TEXT NOT NULL',
+    request_hash: 'TEXT NOT NULL',
+    answer: 'TEXT',
+    created_at: 'INTEGER NOT NULL',
+  },
+  /** JSON: a list of percentages. */
+  alert_rules: { account_id: 'TEXT PRIMARY KEY', thresholds: 'TEXT NOT NULL' },
+  alert_destinations: {
+    id: 'TEXT PRIMARY KEY',
+    kind: "TEXT NOT NULL CHECK (kind IN ('webhook', 'email'))",
+    address: 'TEXT NOT NULL',
+    enabled: 'INTEGER NOT NULL',
+    created_at: 'INTEGER NOT NULL',
+  },
+  /**
+   * `budget`: a part of the limit was reached. `expiry`: a key will expire; then `threshold` counts the days before, and
+   * `period_seq` is the expiry itself, so that each reminder is given once for each expiry that was set.
+   */
+  alerts: {
+    id: 'TEXT PRIMARY KEY',
+    at: 'INTEGER NOT NULL',
+    account_id: 'TEXT NOT NULL',
+    account_name: 'TEXT',
+    period_seq: 'INTEGER NOT NULL',
+    threshold: 'INTEGER NOT NULL',
+    spent_nanodollars: 'INTEGER NOT NULL',
+    limit_nanodollars: 'INTEGER NOT NULL',
+    resets_at: 'INTEGER',
+    kind: "TEXT NOT NULL DEFAULT 'budget'",
+    /** What the call that was refused could have cost; null for other kinds. */
+    required_nanodollars: 'INTEGER',
+    /** When a new limit made the alert untrue: from then on it can be given once more. */
+    lapsed_at: 'INTEGER',
+  },
+  alert_deliveries: {
+    id: 'TEXT PRIMARY KEY',
+    alert_id: 'TEXT NOT NULL REFERENCES alerts (id)',
+    destination_id: 'TEXT NOT NULL',
+    address: 'TEXT NOT NULL',
+    state: "TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed'))",
+    attempts: 'INTEGER NOT NULL',
+    last_attempt_at: 'INTEGER',
+    next_attempt_at: 'INTEGER',
+    result: 'TEXT',
+  },
+  // The next five belong to better-auth (admin/people/): it writes their rows, and its times as ISO text, which sorts by
+  // time. Its own tool would make them outside our versions, and not while several nodes start.
+
+  /** better-auth's user; from `role_id` on the columns are ours, and it leaves them alone. */
+  people: {
+    id: 'TEXT PRIMARY KEY',
+    name: 'TEXT NOT NULL',
+    email: 'TEXT NOT NULL UNIQUE',
+    /** 0: the person chose it and nobody has vouched for it, so single sign-on does not find the person by it. */
+    email_verified: 'INTEGER NOT NULL',
+    image: 'TEXT',
+    created_at: 'TEXT NOT NULL',
+    updated_at: 'TEXT NOT NULL',
+    two_factor_enabled: 'INTEGER',
+    role_id: 'TEXT NOT NULL',
+    blocked_at: 'INTEGER',
+    /** NULL: invited, and never signed in. */
+    joined_at: 'INTEGER',
+    last_seen_at: 'INTEGER',
+  },
+  /** Who is signed in where. The cookie is this token and a signature, so a copy of the table signs nobody in. */
+  person_sessions: {
+    id: 'TEXT PRIMARY KEY',
+    user_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
+    token: 'TEXT NOT NULL UNIQUE',
+    expires_at: 'TEXT NOT NULL',
+    ip_address: 'TEXT',
+    user_agent: 'TEXT',
+    created_at: 'TEXT NOT NULL',
+    updated_at: 'TEXT NOT NULL',
+  },
+  /** How a person proves who they are: a password's hash, or an identity elsewhere (people/sign-in.ts). */
+  person_accounts: {
+    id: 'TEXT PRIMARY KEY',
+    user_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
+    /** The subject of an identity; of a password, the person. */
+    account_id: 'TEXT NOT NULL',
+    provider_id: 'TEXT NOT NULL',
+    access_token: 'TEXT',
+    refresh_token: 'TEXT',
+    id_token: 'TEXT',
+    access_token_expires_at: 'TEXT',
+    refresh_token_expires_at: 'TEXT',
+    scope: 'TEXT',
+    password: 'TEXT',
+    created_at: 'TEXT NOT NULL',
+    updated_at: 'TEXT NOT NULL',
+  },
+  /** Sign-ins that are under way: a second factor to come, a single sign-on that has not returned. */
+  verifications: {
+    id: 'TEXT PRIMARY KEY',
+    identifier: 'TEXT NOT NULL',
+    value: 'TEXT NOT NULL',
+    expires_at: 'TEXT NOT NULL',
+    created_at: 'TEXT NOT NULL',
+    updated_at: 'TEXT NOT NULL',
+  },
+  two_factors: {
+    id: 'TEXT PRIMARY KEY',
+    user_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
+    secret: 'TEXT NOT NULL',
+    backup_codes: 'TEXT NOT NULL',
+    verified: 'INTEGER DEFAULT 1',
+    failed_verification_count: 'INTEGER DEFAULT 0',
+    locked_until: 'TEXT',
+  },
+  /** Custom roles; the built-in ones are in admin/contract/permissions.ts. */
+  roles: {
+    id: 'TEXT PRIMARY KEY',
+    name: 'TEXT NOT NULL UNIQUE',
+    /** JSON array of text. */
+    permissions: 'TEXT NOT NULL',
+    created_at: 'INTEGER NOT NULL',
+    version: 'INTEGER NOT NULL DEFAULT 1',
+  },
+  /** One-time links, by the hash of their token. */
+  person_links: {
+    hash: 'TEXT PRIMARY KEY',
+    kind: "TEXT NOT NULL CHECK (kind IN ('setup', 'invitation', 'reset'))",
+    /** NULL: the first administrator, who does not exist yet. */
+    person_id: 'TEXT REFERENCES people (id) ON DELETE CASCADE',
+    created_at: 'INTEGER NOT NULL',
+    expires_at: 'INTEGER NOT NULL',
+    used_at: 'INTEGER',
+    /** NULL: the operator of the machine, or a release that did not record who. */
+    made_by: 'TEXT',
+    /** JSON array of text: the rights that the link was made with. */
+    permissions: 'TEXT',
+  },
+  /** Personal access tokens: for a person's own scripts, only on the admin API. */
+  access_tokens: {
+    id: 'TEXT PRIMARY KEY',
+    person_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
+    name: 'TEXT NOT NULL',
+    hash: 'TEXT NOT NULL UNIQUE',
+    masked: 'TEXT NOT NULL',
+    /** JSON array of text; NULL = all rights of the person. */
+    permissions: 'TEXT',
+    created_at: 'INTEGER NOT NULL',
+    expires_at: 'INTEGER NOT NULL',
+    last_used_at: 'INTEGER',
+  },
+  /** How often something was tried in one window of time, across all nodes. */
+  attempts: {
+    subject: 'TEXT NOT NULL',
+    window_starts_at: 'INTEGER NOT NULL',
+    count: 'INTEGER NOT NULL',
+  },
+} as const
+
+type Declared = typeof TABLES
 
 export type Tables = {
-  readonly meta: MetaTable
-  readonly accounts: AccountsTable
-  readonly account_periods: AccountPeriodsTable
-  readonly keys: KeysTable
-  readonly key_models: KeyModelsTable
-  readonly secrets: SecretsTable
-  readonly responses: ResponsesTable
-  readonly holds: HoldsTable
-  readonly usage: UsageTable
-  readonly rollups: RollupsTable
-  readonly prices: PricesTable
-  readonly purged_usage: PurgedUsageTable
-  readonly ledger_entries: LedgerEntriesTable
-  readonly nodes: NodesTable
-  readonly node_beats: NodeBeatsTable
-  readonly audit: AuditTable
-  readonly idempotency: IdempotencyTable
-  readonly alert_rules: AlertRulesTable
-  readonly alert_destinations: AlertDestinationsTable
-  readonly alerts: AlertsTable
-  readonly alert_deliveries: AlertDeliveriesTable
-  readonly people: PeopleTable
-  readonly person_sessions: PersonSessionsTable
-  readonly person_accounts: PersonAccountsTable
-  readonly verifications: VerificationsTable
-  readonly two_factors: TwoFactorsTable
-  readonly roles: RolesTable
-  readonly person_links: PersonLinksTable
-  readonly access_tokens: AccessTokensTable
-  readonly attempts: AttemptsTable
+  [Table in keyof Declared]: {
+    -readonly [Name in keyof Declared[Table]]: Column<Table, Name, Declared[Table][Name]>
+  }
 }
 
 /** The database, or a transaction on it. */
 export type Queries = Kysely<Tables>
 export type Tx = Transaction<Tables>
+/** A row as it is read. */
+export type Row<Table extends keyof Tables> = Selectable<Tables[Table]>
 
-/** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`, `secret_mark`. */
-type MetaTable = {
-  name: string
-  value: string
-}
+export type AccountStatus = Row<'accounts'>['status']
+export type UsageState = Row<'usage'>['state']
 
-export type AccountStatus = 'active' | 'paused' | 'revoked'
+/** The database would take any text. */
+type AlertKind = 'budget' | 'refused' | 'expiry'
 
-/** The id of the account above all keys. */
-export const FRAME_ID = 'frame'
+type Column<Table, Name, Sql> = [Table, Name] extends ['alerts', 'kind']
+  ? Generated<AlertKind>
+  : Sql extends `${string}DEFAULT${string}`
+    ? Generated<Value<Name, Sql> | Null<Sql>>
+    : Value<Name, Sql> | Null<Sql>
 
-/**
- * What can be spent: one row per key, under the key's id, and one for the frame. The ledger alone changes money,
- * in_flight and the period columns; the store creates rows and changes limits, rules and status.
- *
- * The current period is in the row. It is over when period_ends_at <= the database's clock, and NULL never ends.
- * A new account has period_seq 0 and period_ends_at 0: its first period begins, like any other, when the ledger
- * finds the last one over at the next use, closes it into account_periods (seq 0 was never a period, so it leaves no
- * row) and opens period_seq + 1.
- * A changed rule (period, timezone, week_start) moves the end of a running period and forgives nothing: what is spent
- * stays until that end, and only the ledger's next row starts from zero.
- */
-export type AccountsTable = {
-  id: string
-  status: Generated<AccountStatus>
-  expires_at: number | null
-  /** Goes up with every change of the key; part of the reserve guard. */
-  allow_version: Generated<number>
-  /** NULL: only the frame limits the key. The frame always has a limit. */
-  limit_nanodollars: bigint | null
-  spent_nanodollars: Generated<bigint>
-  held_nanodollars: Generated<bigint>
-  overrun_nanodollars: Generated<bigint>
-  /** How many holds are open. */
-  in_flight: Generated<number>
-  rpm: number | null
-  tpm: number | null
-  concurrency: number | null
-  period: Period
-  timezone: string
-  week_start: WeekStart
-  period_seq: Generated<number>
-  period_starts_at: Generated<number>
-  period_ends_at: Generated<number | null>
-  /** Added to the limit until the period ends. */
-  top_up_nanodollars: Generated<bigint>
-  /** The highest limit that a hold of this period was granted under; NULL = one was granted without a limit. */
-  granted_limit_nanodollars: Generated<bigint | null>
-  /** What a key has spent in this period of the frame, the latest in which it spent anything. */
-  frame_period_seq: Generated<number>
-  frame_spent_nanodollars: Generated<bigint>
-  /** The last minute's admissions, packed; kept only for keys with a rate limit. */
-  rate_window: Generated<string>
-}
+type Value<Name, Sql> = Sql extends `TEXT${string} IN (${infer List})${string}`
+  ? Listed<List>
+  : Sql extends `TEXT${string}`
+    ? string
+    : Sql extends `BLOB${string}`
+      ? Uint8Array
+      : Name extends `${string}_nanodollars`
+        ? bigint
+        : number
 
-/** Closed periods; late settlements still change them. */
-type AccountPeriodsTable = {
-  account_id: string
-  seq: number
-  starts_at: number
-  ends_at: number
-  limit_nanodollars: bigint | null
-  spent_nanodollars: bigint
-  held_nanodollars: bigint
-  overrun_nanodollars: bigint
-  granted_limit_nanodollars: Generated<bigint | null>
-}
+type Null<Sql> = Sql extends `${string}${'NOT NULL' | 'PRIMARY KEY'}${string}` ? never : null
 
-/** What a key is, apart from its money. `revoked_at` is set exactly when the account's status is revoked. */
-export type KeysTable = {
-  id: string
-  name: string
-  mode: KeyMode
-  environment: string | null
-  owner: string | null
-  description: string | null
-  /** JSON arrays of text. */
-  tags: string
-  permissions: string
-  when_tight: WhenTight
-  created_at: number
-  last_used_at: number | null
-  revoked_at: number | null
-  revoked_reason: string | null
-  /** Counts all changes of the key. */
-  version: Generated<number>
-  /** The length of the allowlist, to sort by. */
-  model_count: Generated<number>
-  /** Name and owner, a line each, and the tags, as a search compares them (keys/changes.ts). */
-  folded_text: string
-  folded_tags: string
-  /** JSON: how many days before the expiry reminders are given; NULL = the usual ones. */
-  expiry_reminders: string | null
-  /** When the next reminder is due; NULL = none is. */
-  remind_at: number | null
-}
-
-/** The allowlist: public model names. No row, no model. */
-type KeyModelsTable = {
-  key_id: string
-  model: string
-}
-
-/** Hashes of the secrets that open a key: the newest, and during a rotation's overlap the one before. */
-type SecretsTable = {
-  hash: string
-  key_id: string
-  masked: string
-  created_at: number
-  valid_until: number | null
-  last_used_at: number | null
-}
-
-/** Answers kept for `previous_response_id`, sealed by the caller: the store cannot read them. */
-type ResponsesTable = {
-  id: string
-  key_id: string
-  sealed: Uint8Array
-  created_at: number
-  expires_at: number
-}
-
-/** Holds that are open. A closed one is a usage row under the same id. The ledger alone writes here and below. */
-type HoldsTable = {
-  /** The node's number times 2^33, plus a count: a node's holds are one range. */
-  id: number
-  request_id: string
-  key_id: string
-  key_period: number
-  frame_period: number
-  amount_nanodollars: bigint
-  output_tokens: number
-  capped: number
-  estimated_tokens: number
-  reserved_at: number
-  endpoint: string
-  model_asked: string
-}
-
-/**
- * settled = charged what it cost; voided = never dispatched; orphaned = its node died, charged what it held;
- * adjusted = an operator set the cost by hand. An orphan can still be settled, and so can a void that turns out to have
- * cost something.
- */
-export type UsageState = 'settled' | 'voided' | 'orphaned' | 'adjusted'
-
-/** One row per request that had a hold. */
-type UsageTable = {
-  id: number
-  request_id: string
-  key_id: string
-  key_period: number
-  frame_period: number
-  state: UsageState
-  /** The size of the hold when it ended. */
-  held_nanodollars: bigint
-  cost_nanodollars: bigint
-  price_version: string | null
-  endpoint: string
-  model_asked: string
-  model_served: string | null
-  provider: string | null
-  status: number
-  error_code: string | null
-  input_tokens: number
-  cached_tokens: number
-  cache_write_tokens: number
-  cache_write_long_tokens: number
-  output_tokens: number
-  reasoning_tokens: number
-  estimated: number
-  latency_ms: number
-  first_token_ms: number | null
-  end_user: string | null
-  /** JSON texts. */
-  tags: string
-  attempts: string
-  reserved_at: number
-  settled_at: number
-}
-
-/**
- * Sums of usage rows by the hour and the day (UTC) they were reserved in; `refused` counts requests that never had a
- * hold. The frame's id stands for the sums of all keys.
- */
-type RollupsTable = {
-  span: 'hour' | 'day'
-  starts_at: number
-  key_id: string
-  model: string
-  requests: number
-  errors: number
-  refused: number
-  estimated: number
-  input_tokens: number
-  cached_tokens: number
-  cache_write_tokens: number
-  output_tokens: number
-  reasoning_tokens: number
-  cost_nanodollars: bigint
-}
-
-/** The figures behind a usage row's price_version, as JSON. */
-type PricesTable = {
-  version: string
-  figures: string
-}
-
-/** Sums of the usage rows that retention has deleted, by account and period: spent can still be added up. */
-type PurgedUsageTable = {
-  account_id: string
-  period_seq: number
-  requests: number
-  cost_nanodollars: bigint
-  overrun_nanodollars: bigint
-}
-
-/** Append only: what people did to the books, and why. */
-type LedgerEntriesTable = {
-  id: string
-  at: number
-  kind: 'top_up' | 'reset' | 'adjust'
-  account_id: string
-  period_seq: number
-  hold_id: number | null
-  before_nanodollars: bigint | null
-  after_nanodollars: bigint | null
-  actor: string
-  reason: string
-  /** JSON: where the actor made the change from (audit/list.ts). */
-  origin: string | null
-}
-
-/** Serving processes; `fenced` ones were taken for dead and may grant nothing any more. */
-type NodesTable = {
-  id: number
-  status: 'live' | 'fenced' | 'left'
-  host: string
-  pid: number
-  joined_at: number
-  ended_at: number | null
-}
-
-type NodeBeatsTable = {
-  node_id: number
-  beats: number
-}
-
-/** Append only: every change that people made, and what was refused. */
-export type AuditTable = {
-  id: string
-  at: number
-  actor: string
-  source: 'ui' | 'api' | 'cli'
-  address: string | null
-  request_id: string | null
-  action: string
-  subject: string
-  subject_id: string
-  subject_name: string | null
-  /** The version of the subject after the change, where it has one. */
-  version: number | null
-  outcome: 'done' | 'refused'
-  reason: string | null
-  /** Of a refusal, JSON: { name, values } (core/sentences.ts). */
-  sentence: Generated<string | null>
-  /** The same for equal refusals within one minute, which share a row; null for changes. */
-  gathered: Generated<string | null>
-  /** How many refusals share the row. */
-  count: Generated<number>
-  /** JSON: [{ field, before, after }]. */
-  fields: string
-}
-
-/** One row per person and Idempotency-Key; without an answer the request is running, or its outcome is unknown. */
-type IdempotencyTable = {
-  person_id: string
-  name: string
-  request_hash: string
-  answer: string | null
-  created_at: number
-}
-
-/** JSON: a list of percentages. */
-type AlertRulesTable = {
-  account_id: string
-  thresholds: string
-}
-
-export type AlertDestinationsTable = {
-  id: string
-  kind: 'webhook' | 'email'
-  address: string
-  enabled: number
-  created_at: number
-}
-
-/**
- * `budget`: a part of the limit was reached. `expiry`: a key will expire; then `threshold` counts the days before, and
- * `period_seq` is the expiry itself, so that each reminder is given once for each expiry that was set.
- */
-export type AlertsTable = {
-  id: string
-  at: number
-  kind: Generated<'budget' | 'refused' | 'expiry'>
-  account_id: string
-  account_name: string | null
-  period_seq: number
-  threshold: number
-  spent_nanodollars: bigint
-  limit_nanodollars: bigint
-  resets_at: number | null
-  /** What the call that was refused could have cost; null for other kinds. */
-  required_nanodollars: Generated<bigint | null>
-  /** When a new limit made the alert untrue: from then on it can be given once more. */
-  lapsed_at: Generated<number | null>
-}
-
-export type AlertDeliveriesTable = {
-  id: string
-  alert_id: string
-  destination_id: string
-  address: string
-  state: 'waiting' | 'delivered' | 'failed'
-  attempts: number
-  last_attempt_at: number | null
-  next_attempt_at: number | null
-  result: string | null
-}
-
-// The next five tables belong to better-auth (admin/people/): it writes their rows, and its times as ISO text, which
-// sorts by time.
-
-/** better-auth's user; from `role_id` on the columns are ours, and it leaves them alone. */
-export type PeopleTable = {
-  id: string
-  name: string
-  email: string
-  /** 0: the person chose it and nobody has vouched for it, so single sign-on does not find the person by it. */
-  email_verified: number
-  image: string | null
-  created_at: string
-  updated_at: string
-  two_factor_enabled: number | null
-  role_id: string
-  blocked_at: number | null
-  /** NULL: invited, and never signed in. */
-  joined_at: number | null
-  last_seen_at: number | null
-}
-
-/** Who is signed in where. The cookie is this token and a signature, so a copy of the table signs nobody in. */
-type PersonSessionsTable = {
-  id: string
-  user_id: string
-  token: string
-  expires_at: string
-  ip_address: string | null
-  user_agent: string | null
-  created_at: string
-  updated_at: string
-}
-
-/** How a person proves who they are: a password's hash, or an identity elsewhere (people/sign-in.ts). */
-type PersonAccountsTable = {
-  id: string
-  user_id: string
-  /** The subject of an identity; of a password, the person. */
-  account_id: string
-  provider_id: string
-  access_token: string | null
-  refresh_token: string | null
-  id_token: string | null
-  access_token_expires_at: string | null
-  refresh_token_expires_at: string | null
-  scope: string | null
-  password: string | null
-  created_at: string
-  updated_at: string
-}
-
-/** Sign-ins that are under way: a second factor to come, a single sign-on that has not returned. */
-type VerificationsTable = {
-  id: string
-  identifier: string
-  value: string
-  expires_at: string
-  created_at: string
-  updated_at: string
-}
-
-type TwoFactorsTable = {
-  id: string
-  user_id: string
-  secret: string
-  backup_codes: string
-  verified: Generated<number | null>
-  failed_verification_count: Generated<number | null>
-  locked_until: string | null
-}
-
-/** Custom roles; the built-in ones are in admin/contract/permissions.ts. */
-type RolesTable = {
-  id: string
-  name: string
-  /** JSON array of text. */
-  permissions: string
-  created_at: number
-  version: Generated<number>
-}
-
-export type LinkKind = 'setup' | 'invitation' | 'reset'
-
-/** One-time links, by the hash of their token. */
-export type PersonLinksTable = {
-  hash: string
-  kind: LinkKind
-  /** NULL: the first administrator, who does not exist yet. */
-  person_id: string | null
-  created_at: number
-  expires_at: number
-  used_at: number | null
-  /** NULL: the operator of the machine, or a release that did not record who. */
-  made_by: string | null
-  /** JSON array of text: the rights that the link was made with. */
-  permissions: string | null
-}
-
-/** Personal access tokens: for a person's own scripts, only on the admin API. */
-export type AccessTokensTable = {
-  id: string
-  person_id: string
-  name: string
-  hash: string
-  masked: string
-  /** JSON array of text; NULL = all rights of the person. */
-  permissions: string | null
-  created_at: number
-  expires_at: number
-  last_used_at: number | null
-}
-
-/** How often something was tried in one window of time, across all nodes. */
-type AttemptsTable = {
-  subject: string
-  window_starts_at: number
-  count: number
-}
+type Listed<List> = List extends `'${infer First}', ${infer Rest}`
+  ? First | Listed<Rest>
+  : List extends `'${infer Last}'`
+    ? Last
+    : never
 
 /**
  * The rule for integers, on both databases: money is never a float, and nothing else is a bigint. Expects every integer

@@ -1,6 +1,6 @@
 // Creates and changes keys: each change is one transaction that locks the account first, as the ledger does, raises the
 // version that admission compares, and ends with the revision that running servers watch.
-import { sql, type Selectable } from 'kysely'
+import { sql } from 'kysely'
 
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { newId } from '../../core/ids.ts'
@@ -21,7 +21,7 @@ import { recordChange, type AuditAction } from '../audit/record.ts'
 import { bumpRevision } from '../database/changes.ts'
 import { requireVersion, StoreError } from '../database/errors.ts'
 import type { Store } from '../database/store.ts'
-import { FRAME_ID, type AccountsTable, type Tx } from '../database/tables.ts'
+import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
 import { findKey, keySettingsJson, type Key } from './keys.ts'
 import { addSecret, endOldSecret, newestUsedAt } from './secrets.ts'
 
@@ -185,7 +185,7 @@ export async function endOverlap(store: Store, idOrName: string): Promise<Key> {
 async function changeKey(
   store: Store,
   about: About,
-  change: (tx: Tx, account: Selectable<AccountsTable>, key: Key) => Promise<void>,
+  change: (tx: Tx, account: Row<'accounts'>, key: Key) => Promise<void>,
 ): Promise<Key> {
   const { id, name } = await findKey(store, about.key)
   return store.db.transaction().execute(async (tx) => {
@@ -275,9 +275,9 @@ function otherKeyColumns({ permissions, expiryReminders, ...settings }: Some<Key
 /** The frame's value, read by the statement that needs it. */
 function ofFrame<Column extends 'timezone' | 'week_start'>(
   column: Column,
-  otherwise: AccountsTable[Column],
+  otherwise: Row<'accounts'>[Column],
 ) {
-  return sql<AccountsTable[Column]>`coalesce(
+  return sql<Row<'accounts'>[Column]>`coalesce(
     (SELECT ${sql.ref(column)} FROM accounts WHERE id = ${FRAME_ID}), ${otherwise})`
 }
 

@@ -1,5 +1,5 @@
 // Reads keys: one by id, name or secret, or many, and their JSON form. changes.ts creates and changes them.
-import { sql, type Selectable } from 'kysely'
+import { sql } from 'kysely'
 import type { Endpoint } from '../../core/endpoints.ts'
 import type { KeyMode } from '../../core/limits.ts'
 import type { Nanodollars } from '../../core/money.ts'
@@ -11,7 +11,7 @@ import type { KeySettings } from '../accounts/settings.ts'
 import { readReminders, readThresholds } from '../alerts/rules.ts'
 import { StoreError } from '../database/errors.ts'
 import type { Store } from '../database/store.ts'
-import type { AccountsTable, AccountStatus, KeysTable } from '../database/tables.ts'
+import type { AccountStatus, Row } from '../database/tables.ts'
 
 /** As people see it: expired follows from the date. */
 export type KeyStatus = AccountStatus | 'expired'
@@ -190,8 +190,7 @@ function readWithModels(store: Store, row: KeyRow & { readonly models: string | 
   return readKey(store, row, JSON.parse(row.models ?? '[]') as readonly string[])
 }
 
-type KeyRow = Selectable<KeysTable> &
-  Selectable<AccountsTable> & { readonly thresholds: string | null }
+type KeyRow = Row<'keys'> & Row<'accounts'> & { readonly thresholds: string | null }
 
 function readKeys(
   store: Store,

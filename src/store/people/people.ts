@@ -1,10 +1,9 @@
 // Stored people and their roles: reading them, and the single steps that changes consist of. admin/people/ decides what
 // may be changed, and by whom. Changes of people and roles take turns (changes.ts): two managers who remove each other at the same
 // moment must not both succeed.
-import type { Selectable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import type { Store } from '../database/store.ts'
-import type { PeopleTable, Queries } from '../database/tables.ts'
+import type { Queries, Row } from '../database/tables.ts'
 
 type PersonStatus = 'active' | 'invited' | 'blocked'
 
@@ -86,7 +85,7 @@ export async function updatePerson(
   id: string,
   change: Partial<
     Pick<
-      PeopleTable,
+      Row<'people'>,
       'name' | 'email' | 'email_verified' | 'role_id' | 'blocked_at' | 'last_seen_at'
     >
   >,
@@ -139,7 +138,7 @@ function selectPeople(db: Queries) {
 /** better-auth's name for an identity that is a password. */
 export const PASSWORD_PROVIDER = 'credential'
 
-type PersonRow = Selectable<PeopleTable> & {
+type PersonRow = Row<'people'> & {
   readonly passwords: number | null
   readonly identities: number | null
 }
@@ -159,7 +158,7 @@ function toPerson(row: PersonRow): Person {
   }
 }
 
-function statusOf(row: Selectable<PeopleTable>): PersonStatus {
+function statusOf(row: Row<'people'>): PersonStatus {
   if (row.blocked_at !== null) return 'blocked'
   return row.joined_at === null ? 'invited' : 'active'
 }

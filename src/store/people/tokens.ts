@@ -1,12 +1,11 @@
 // What people hold instead of a password, and the database knows by its hash alone: one-time links, and personal access
 // tokens with the rights they are limited to.
 import { randomBytes } from 'node:crypto'
-import type { Selectable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import { hashSecret, maskSecret, newPersonalToken } from '../../core/secret.ts'
 import { DAY_MS } from '../../core/units.ts'
 import type { Store } from '../database/store.ts'
-import type { AccessTokensTable, LinkKind, PersonLinksTable, Queries } from '../database/tables.ts'
+import type { Queries, Row } from '../database/tables.ts'
 
 const TOKEN_BYTES = 32
 /** How long people can still be told why a link no longer works. */
@@ -15,7 +14,7 @@ const REMEMBERED_MS = 30 * DAY_MS
 type LinkState = 'open' | 'used' | 'expired' | 'unknown'
 
 export type Link = {
-  readonly kind: LinkKind
+  readonly kind: Row<'person_links'>['kind']
   readonly personId: string | null
   readonly expiresAt: number
   /** Null: the operator of the machine. */
@@ -84,7 +83,7 @@ export async function lookAtLink(
   return { state: row.expires_at <= now ? 'expired' : 'open', link }
 }
 
-function toLink(row: Selectable<PersonLinksTable>): Link {
+function toLink(row: Row<'person_links'>): Link {
   const { kind, person_id: personId, expires_at: expiresAt, made_by: madeBy } = row
   if (madeBy === null) return { kind, personId, expiresAt, maker: null }
   const permissions = JSON.parse(row.permissions ?? '[]') as string[]
@@ -189,7 +188,7 @@ function selectTokens(db: Queries) {
   return db.selectFrom('access_tokens').selectAll()
 }
 
-function toToken(row: Selectable<AccessTokensTable>): AccessToken {
+function toToken(row: Row<'access_tokens'>): AccessToken {
   return {
     id: row.id,
     personId: row.person_id,
