@@ -22,6 +22,14 @@ export type ModelTraits = {
   readonly alsoKnownAs?: readonly string[]
 }
 
+/** The model that a request is sent to, by its provider's name for it. */
+export type TargetModel = Pick<Conversation, 'model' | 'traits'>
+
+/** Names that may show what a model accepts: its name at the provider and the names of the model behind it. */
+export function knownNames({ model, traits }: TargetModel): readonly string[] {
+  return [model, ...(traits?.alsoKnownAs ?? [])]
+}
+
 export type EmbeddingRequest = Asked<'embedding'> & {
   /** Texts, or texts already cut into token numbers. */
   readonly inputs: readonly (string | readonly number[])[]
@@ -92,6 +100,17 @@ export type AssistantPart = TextPart | RefusalPart | ThinkingPart | ToolCallPart
 type Cacheable = { readonly cache?: CacheMark }
 /** A point up to which a provider may cache the prompt, with the client's lifetime; unset = the provider's default. */
 export type CacheMark = { readonly ttl?: string }
+
+export type Cached = Tool | Message | Message['parts'][number]
+
+export function isCacheMarked(one: Cached): one is Cached & { readonly cache: CacheMark } {
+  return 'cache' in one && one.cache !== undefined
+}
+
+export function cacheMarksIn({ tools, messages, cache }: Conversation): number {
+  const all = [...tools, ...messages.flatMap((one): Cached[] => [one, ...one.parts])]
+  return all.filter(isCacheMarked).length + (cache === undefined ? 0 : 1)
+}
 
 export type TextPart = Cacheable & { readonly type: 'text'; readonly text: string }
 export type RefusalPart = { readonly type: 'refusal'; readonly text: string }

@@ -4,7 +4,7 @@
 import { targetName } from '../catalog/models.ts'
 import type { Timeouts } from '../catalog/models.ts'
 import type { Price } from '../catalog/prices.ts'
-import type { Ability, ChatFormat, TargetFormat, UpstreamFormat } from '../core/endpoints.ts'
+import type { Ability, UpstreamFormat } from '../core/endpoints.ts'
 import { EMBEDDING_FORMATS } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -16,7 +16,7 @@ import type { Breaker, RetryBudget } from '../routing/breaker.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import type { RequestChange } from '../wire/contract/codec.ts'
 import { clientName } from '../wire/contract/features.ts'
-import { lossesOf } from '../wire/losses.ts'
+import { lossesOf } from '../wire/contract/losses.ts'
 import type { ClientRequest } from './request.ts'
 
 /** A model at a provider, and what it costs there. */
@@ -232,14 +232,8 @@ function translate(
   const { format, provider } = destination
   const asked = changeTo(destination)
   const { adapt } = adapting(request, destination, format)
-  const losses =
-    canonical.kind === 'chat'
-      ? lossesOf(canonical, codec.format as ChatFormat, {
-          format: format as TargetFormat,
-          ...asked,
-        })
-      : canonical.dropped
-  const { encodeRequest } = upstreamCodecOf(format)
+  const { losses, encodeRequest } = upstreamCodecOf(format)
+  const lost = lossesOf(canonical, codec.format, { losses, ...asked })
   const encoded = (outputTokensMax?: number): JsonObject =>
     encodeRequest({
       ...request.canonical,
@@ -254,7 +248,7 @@ function translate(
     searchesMax: 0,
     // A translation keeps cache marks only for formats that report lifetimes.
     keepsLong: false,
-    dropped: [...new Set([...call.dropped, ...losses])],
+    dropped: [...new Set([...call.dropped, ...lost])],
     content: encoded,
     encode: async (outputTokensMax) => {
       await request.nextStep()

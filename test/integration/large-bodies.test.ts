@@ -3,16 +3,15 @@
 // one beside it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ChatFormat, TargetFormat, UpstreamFormat } from '../../src/core/endpoints.ts'
+import type { UpstreamFormat } from '../../src/core/endpoints.ts'
 import { EMBEDDING_FORMATS } from '../../src/core/endpoints.ts'
 import type { JsonObject } from '../../src/core/json.ts'
-import type { CanonicalRequest } from '../../src/core/request.ts'
 import { inDialect, leftOutIn } from '../../src/wire/chat/dialects.ts'
 import { codecOf, upstreamCodecOf } from '../../src/wire/codecs.ts'
 import { textsOf } from '../../src/wire/contract/measure.ts'
 import { readJsonBody } from '../../src/wire/json/body.ts'
 import { exactly } from '../../src/wire/json/exact.ts'
-import { lossesOf } from '../../src/wire/losses.ts'
+import { lossesOf } from '../../src/wire/contract/losses.ts'
 import type { WorstBody } from '../support/worst-bodies.ts'
 import { worstBodies } from '../support/worst-bodies.ts'
 
@@ -98,11 +97,13 @@ function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<str
   ])
   const request = unlessRefused(() => codec.decodeRequest(value))
   for (const upstream of format === 'embeddings' ? EMBEDDING_FORMATS : UPSTREAM) {
-    const { encodeRequest } = upstreamCodecOf(upstream)
+    const { encodeRequest, losses } = upstreamCodecOf(upstream)
     const encode = (): JsonObject | undefined =>
       request && unlessRefused(() => encodeRequest({ ...request, model: 'other' }))
     const encoded = encode()
-    passes.set(`what ${upstream} loses`, () => request && losses(request, format, upstream))
+    passes.set(`what ${upstream} loses`, () => {
+      if (request !== undefined) lossesOf(request, format, { losses, model: 'other' })
+    })
     passes.set(`encoding for ${upstream}`, encode)
     if (encoded === undefined) continue
     passes.set(`writing for ${upstream}`, () => JSON.stringify(encoded))
@@ -114,13 +115,6 @@ function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<str
     }
   }
   return new Map([...passes].map(([name, pass]) => [name, () => unlessRefused(pass)] as const))
-}
-
-/** Losses concern conversations only. */
-function losses(request: CanonicalRequest, client: string, upstream: UpstreamFormat): unknown {
-  if (request.kind !== 'chat') return undefined
-  const target = { format: upstream as TargetFormat, model: 'other' }
-  return lossesOf(request, client as ChatFormat, target)
 }
 
 /** Where the members are; none if the body is refused, which is for the pass that reads it to measure. */

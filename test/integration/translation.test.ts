@@ -7,9 +7,9 @@ import type { ChatFormat, Format, TargetFormat } from '../../src/core/endpoints.
 import { GatewayError } from '../../src/core/errors.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import { CHAT_FIELDS } from '../../src/wire/chat/fields.ts'
-import { codecOf } from '../../src/wire/codecs.ts'
-import type { Feature, Loss } from '../../src/wire/contract/features.ts'
-import { FEATURES, LOSSES } from '../../src/wire/contract/features.ts'
+import { codecOf, upstreamCodecOf } from '../../src/wire/codecs.ts'
+import type { Feature } from '../../src/wire/contract/features.ts'
+import { FEATURES } from '../../src/wire/contract/features.ts'
 import type { FieldTable } from '../../src/wire/contract/fields.ts'
 import { REFUSED_FIELDS } from '../../src/wire/contract/fields.ts'
 import { EMBEDDING_FIELDS } from '../../src/wire/embeddings/request.ts'
@@ -19,6 +19,7 @@ import { readCases } from '../fixtures/cases.ts'
 
 const document = readFileSync('docs/translation.md', 'utf8')
 const CHAT_FORMATS: readonly ChatFormat[] = ['chat', 'responses', 'messages']
+const TARGETS: readonly TargetFormat[] = [...CHAT_FORMATS, 'gemini', 'converse']
 const TABLES: Record<Format, FieldTable> = {
   chat: CHAT_FIELDS,
   responses: RESPONSES_FIELDS,
@@ -28,25 +29,31 @@ const TABLES: Record<Format, FieldTable> = {
 
 describe('docs/translation.md', () => {
   test('lists the fields that no request may carry', () => {
-    const rows = Object.entries(REFUSED_FIELDS).map(([name, { why }]) => [code(name), why])
+    const fields = Object.entries(REFUSED_FIELDS)
+    const rows = [...Map.groupBy(fields, ([, { why }]) => why)].map(([why, refused]) => [
+      listed(refused.map(([name]) => name)),
+      why,
+    ])
     assert.deepEqual(tableUnder('Refused in every request'), rows)
   })
 
   test('lists the fields that only their own format has', () => {
-    const rows = Object.entries(TABLES).flatMap(([format, table]) =>
-      Object.entries(table).flatMap(([name, fate]) =>
-        typeof fate === 'string' ? [] : [[format, code(name), fate.drop]],
-      ),
-    )
+    const rows = Object.entries(TABLES).flatMap(([format, table]) => {
+      const dropped = Object.entries(table).flatMap(([name, fate]) =>
+        typeof fate === 'string' ? [] : [{ name, why: fate.drop }],
+      )
+      return [...Map.groupBy(dropped, ({ why }) => why)].map(([why, fields]) => [
+        format,
+        listed(fields.map(({ name }) => name)),
+        why,
+      ])
+    })
     assert.deepEqual(tableUnder('Fields of one format'), rows)
   })
 
-  for (const target of Object.keys(LOSSES) as TargetFormat[]) {
+  for (const target of TARGETS) {
     test(`lists what a ${target} provider cannot be sent`, () => {
-      const rows = Object.entries(LOSSES[target]).map(([feature, loss]) =>
-        lossRow(feature as Feature, loss, target),
-      )
-      assert.deepEqual(tableUnder(`To a ${target} provider`), rows)
+      assert.deepEqual(tableUnder(`To a ${target} provider`), lossRows(target))
     })
   }
 
@@ -70,7 +77,7 @@ describe('docs/translation.md', () => {
       .filter(({ text }) => /dropped\.(?:add|push)\(\s*[^'`\s]/.test(text))
       .map(({ path }) => path)
     // The table of losses, and the list of fields that the messages format removes.
-    assert.deepEqual(hidden, ['src/wire/losses.ts', 'src/wire/messages/call.ts'])
+    assert.deepEqual(hidden, ['src/wire/contract/losses.ts', 'src/wire/messages/call.ts'])
   })
 
   test('everything it lists as taken out of every request is taken out', () => {
@@ -125,7 +132,7 @@ describe('docs/translation.md', () => {
       'src/wire/messages/call.ts': ['`tool.definition`'],
       'src/wire/responses/call.ts': ['`item_reference`', '`image_generation_call`'],
       'src/wire/responses/request-decode.ts': ['`input[].type`'],
-      'src/wire/losses.ts': [],
+      'src/wire/contract/losses.ts': [],
     }
     for (const { path, text } of sources()) {
       for (const [, name] of text.matchAll(/unsupportedParameter\(\s*('[^']*'|[\w.]+)/g)) {
@@ -163,17 +170,27 @@ function code(name: string): string {
   return `\`${name}\``
 }
 
-function lossRow(feature: Feature, { rule, why }: Loss, target: TargetFormat): string[] {
-  const names: Partial<Record<ChatFormat, string>> = FEATURES[feature]
-  const clients = CHAT_FORMATS.filter((format) => format !== target && names[format] !== undefined)
-  const named = clients.map((format) => `${format} ${code(names[format] ?? '')}`).join(', ')
-  return [
-    feature.replaceAll('_', ' '),
-    named || `named ${code(feature)}`,
-    rule === 'drop' ? 'dropped' : 'refused',
-    why,
-  ]
+function listed(names: readonly string[]): string {
+  return names.map(code).join(', ') || '–'
 }
+
+/** One row for all that is lost for one reason, with each client's names for it. */
+function lossRows(target: TargetFormat): string[][] {
+  const { losses } = upstreamCodecOf(target)
+  const lost = Object.entries(FEATURES).flatMap(([feature, names]) => {
+    const loss = losses[feature as Feature]
+    return loss === undefined ? [] : [{ ...loss, names: names as ClientNames }]
+  })
+  return [...Map.groupBy(lost, ({ rule, why }) => `${rule} ${why}`).values()].map((group) => [
+    ...CHAT_FORMATS.filter((client) => client !== target).map((client) =>
+      listed([...new Set(group.flatMap(({ names }) => names[client] ?? []))]),
+    ),
+    group[0]?.rule === 'drop' ? 'dropped' : 'refused',
+    group[0]?.why ?? '',
+  ])
+}
+
+type ClientNames = Partial<Record<ChatFormat, string>>
 
 /** The cells of the table below a heading. */
 function tableUnder(heading: string): string[][] {

@@ -7,11 +7,13 @@ import { affinityOf, readCall } from './call.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { withoutReasoning } from './reasoning.ts'
 import { decodeRequest } from './request-decode.ts'
+import { CHAT_LOSSES } from './losses.ts'
 import { encodeRequest } from './request-encode.ts'
 
 export const chatCodec: Codec = {
   format: 'chat',
   family: 'chat',
+  losses: CHAT_LOSSES,
   readCall,
   affinityOf,
   decodeRequest,

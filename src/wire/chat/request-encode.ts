@@ -15,11 +15,11 @@ import type {
   ToolCallPart,
   UserPart,
 } from '../../core/request.ts'
+import { knownNames } from '../../core/request.ts'
 import { belowTitle, encodeUrl, fileName } from '../content/media.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../content/tool-calls.ts'
 import { takesCustomTools, withAllowedOnly, withFunctionsOnly } from '../content/tools.ts'
 import { takesSampling, toldEffort } from '../models/effort.ts'
-import { knownNames } from '../models/names.ts'
 import { encodeTool, encodeToolChoice } from './tools.ts'
 
 export function encodeRequest(asked: CanonicalRequest): JsonObject {

@@ -4,7 +4,7 @@
 import { unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, objectOf, stringOf } from '../../core/json.ts'
-import type { CacheMark, Conversation, Message, Tool } from '../../core/request.ts'
+import type { CacheMark } from '../../core/request.ts'
 import type { Measure } from '../contract/measure.ts'
 import type { Placed } from '../json/expect.ts'
 import { expectPlaced, expectText } from '../json/expect.ts'
@@ -45,21 +45,6 @@ export function cacheMarkReader(...names: readonly string[]): ReadCacheMark {
       measure.cacheWrite(lifetimeOf(mark['ttl'], `${at}.ttl`))
     }
   }
-}
-
-export type Markable = Tool | Message | Message['parts'][number]
-
-export function isMarked(holder: Markable): holder is Markable & { readonly cache: CacheMark } {
-  return 'cache' in holder && holder.cache !== undefined
-}
-
-/** How many cache marks a conversation has. */
-export function marksIn(request: Conversation): number {
-  const holders: Markable[] = [
-    ...request.tools,
-    ...request.messages.flatMap((message): Markable[] => [message, ...message.parts]),
-  ]
-  return holders.filter(isMarked).length + (request.cache === undefined ? 0 : 1)
 }
 
 /** The chat family's settings for the whole prompt; marks are on its parts. */

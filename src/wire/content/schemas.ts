@@ -2,7 +2,7 @@
 // adapted, OpenAI's (`strict`) if they are as its API lists.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf } from '../../core/json.ts'
-import type { OutputFormat } from '../../core/request.ts'
+import type { Conversation, OutputFormat } from '../../core/request.ts'
 
 /**
  * Closed objects, anyOf instead of oneOf, and every unsupported keyword moved to the description, where at least the
@@ -37,20 +37,10 @@ export function unenforcedIn(schema: JsonObject): readonly string[] {
   return [...moved]
 }
 
-/** The same for Gemini, which is sent schemas as they are and ignores what it does not know. */
-export function unenforcedByGemini(schema: JsonObject): readonly string[] {
-  return unenforcedIn(schema).filter((name) => !GEMINI_KEYWORDS.has(name))
+/** The same for the schema that an answer must have. */
+export function unenforcedInAnswer({ outputFormat }: Conversation): readonly string[] {
+  return outputFormat?.type === 'json-schema' ? unenforcedIn(outputFormat.schema) : []
 }
-
-const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
-  'additionalProperties',
-  'format',
-  'maximum',
-  'maxItems',
-  'minimum',
-  'minItems',
-  'oneOf',
-])
 
 /** The schema with the client's description of it, for formats that have no other place for that. */
 export function describedSchema({ schema, description }: SchemaFormat): JsonObject {

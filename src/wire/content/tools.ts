@@ -5,14 +5,19 @@ import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isGiven, parseObject, stringOf } from '../../core/json.ts'
-import type { AssistantPart, Conversation, Tool, ToolChoice } from '../../core/request.ts'
+import type {
+  AssistantPart,
+  Conversation,
+  TargetModel,
+  Tool,
+  ToolChoice,
+} from '../../core/request.ts'
 import { expectObject, optional } from '../json/expect.ts'
-import type { TargetModel } from '../models/names.ts'
 import { openAiOf } from '../models/openai.ts'
 
 /** Only OpenAI's models take custom tools; other servers that speak its formats refuse them. */
-export function takesCustomTools(addressee: TargetModel): boolean {
-  return openAiOf(addressee) !== undefined
+export function takesCustomTools(target: TargetModel): boolean {
+  return openAiOf(target) !== undefined
 }
 
 /** The same conversation with functions in place of custom tools, and calls of those in its history. */

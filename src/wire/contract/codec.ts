@@ -8,6 +8,7 @@ import type { IdPrefix } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Call, CanonicalRequest, ModelTraits } from '../../core/request.ts'
 import type { JsonBody } from '../json/body.ts'
+import type { Losses } from './losses.ts'
 import type { Measure } from './measure.ts'
 import type { SseEvent } from './sse.ts'
 
@@ -66,6 +67,8 @@ export interface EventEncoder {
 /** The half a provider sees. */
 export interface UpstreamCodec {
   readonly format: UpstreamFormat
+  /** What a conversation may have that the format cannot express. */
+  readonly losses: Losses
   /** Routing ensures that the request is what the format is for: a conversation, or texts to embed. */
   encodeRequest(request: CanonicalRequest): JsonObject
   /** A fresh decoder for one answer. Throws a GatewayError when the provider reports an error in the stream. */

@@ -7,9 +7,10 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Conversation, ModelTraits, Reasoning } from '../../core/request.ts'
 import { sseEvent } from '../contract/sse.ts'
-import { lossesOf } from '../losses.ts'
+import { lossesOf } from '../contract/losses.ts'
 import { messagesCodec } from '../messages/codec.ts'
 import { converseCodec } from './codec.ts'
+import { CONVERSE_LOSSES } from './losses.ts'
 
 const SEAL = { format: 'converse', kind: 'signature', value: 'sig' } as const
 
@@ -126,7 +127,7 @@ test('tools called earlier are always offered, and a choice of none is named as 
   assert.deepEqual(offered(none), ['weather', undefined])
   assert.deepEqual(offered({ tools: [], ...none }), ['weather', undefined])
   assert.deepEqual(offered({ ...none, ...silent }), ['', undefined])
-  const target = { format: 'converse', model: request.model } as const
+  const target = { losses: CONVERSE_LOSSES, model: request.model }
   const losses = (more: Partial<Conversation>): string[] =>
     lossesOf({ ...request, sampling: {}, ...none, ...more }, 'chat', target)
   assert.deepEqual(losses({}), ['tool_choice'])
@@ -387,7 +388,7 @@ test('the log is told a stop reason only if it is a name', () => {
 test('effort none is honoured by Nova 2, and named as lost for other reasoning models', () => {
   const lost = (model: string, traits: ModelTraits = {}): readonly string[] => {
     const wish = { ...request, model, reasoning: { effort: 'none' } } as const
-    return lossesOf({ ...wish, sampling: {} }, 'chat', { format: 'converse', model, traits })
+    return lossesOf({ ...wish, sampling: {} }, 'chat', { losses: CONVERSE_LOSSES, model, traits })
   }
   assert.deepEqual(lost('eu.amazon.nova-2-lite-v1:0'), [])
   assert.deepEqual(lost('openai.gpt-oss-120b-1:0'), ['reasoning_effort'])

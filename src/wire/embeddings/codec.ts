@@ -9,6 +9,7 @@ import { affinityOf, decodeRequest, encodeRequest, readCall } from './request.ts
 export const embeddingsCodec: Codec = {
   format: 'embeddings',
   family: 'chat',
+  losses: {},
   readCall,
   affinityOf,
   decodeRequest,

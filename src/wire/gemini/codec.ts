@@ -8,10 +8,12 @@ import {
   encodeEmbeddings,
   encodePredictions,
 } from './embeddings.ts'
+import { GEMINI_LOSSES } from './losses.ts'
 import { encodeRequest } from './request-encode.ts'
 
 export const geminiCodec: UpstreamCodec = {
   format: 'gemini',
+  losses: GEMINI_LOSSES,
   encodeRequest,
   decodeEvents,
   decodeResponse,
@@ -20,6 +22,7 @@ export const geminiCodec: UpstreamCodec = {
 
 export const geminiEmbeddingsCodec: UpstreamCodec = {
   format: 'gemini_embeddings',
+  losses: {},
   encodeRequest: encodeEmbeddings,
   decodeEvents: neverStreamed,
   decodeResponse: decodeEmbeddings,
@@ -28,6 +31,7 @@ export const geminiEmbeddingsCodec: UpstreamCodec = {
 
 export const vertexEmbeddingsCodec: UpstreamCodec = {
   format: 'vertex_embeddings',
+  losses: {},
   encodeRequest: encodePredictions,
   decodeEvents: neverStreamed,
   decodeResponse: decodePredictions,

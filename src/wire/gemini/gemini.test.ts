@@ -7,8 +7,9 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/request.ts'
 import { SseReader } from '../contract/sse.ts'
-import { lossesOf } from '../losses.ts'
+import { lossesOf } from '../contract/losses.ts'
 import { geminiCodec, geminiEmbeddingsCodec, vertexEmbeddingsCodec } from './codec.ts'
+import { GEMINI_LOSSES } from './losses.ts'
 
 const SIGNATURE = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const
 
@@ -277,7 +278,7 @@ describe('a request', () => {
   ] as const)
     test(`${effort} for ${model} loses ${lost.join() || 'nothing'}`, () => {
       const request = conversation({ model, traits, reasoning: { effort } })
-      const target = { format: 'gemini', model, traits } as const
+      const target = { losses: GEMINI_LOSSES, model, traits }
       assert.deepEqual(lossesOf(request, 'messages', target), lost)
       const { thinkingConfig } = geminiCodec.encodeRequest(request)[
         'generationConfig'
@@ -319,7 +320,7 @@ describe('what is at a URL', () => {
     const losing = (model: string, url: string): string[] => {
       const parts = [{ type: 'image', source: { type: 'url', url } }] as const
       const request = conversation({ model, messages: [{ role: 'user', parts }] })
-      return lossesOf(request, 'chat', { format: 'gemini', model })
+      return lossesOf(request, 'chat', { losses: GEMINI_LOSSES, model })
     }
     const cat = 'https://a.example/cat.png'
     for (const model of ['gemini-2.5-flash', 'gemini-3-pro', 'my-tuned-model']) {

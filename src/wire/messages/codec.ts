@@ -6,11 +6,13 @@ import { affinityOf, readCall } from './call.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { withoutReasoning } from './reasoning.ts'
 import { decodeRequest } from './request-decode.ts'
+import { MESSAGES_LOSSES } from './losses.ts'
 import { encodeRequest } from './request-encode.ts'
 
 export const messagesCodec: Codec = {
   format: 'messages',
   family: 'messages',
+  losses: MESSAGES_LOSSES,
   readCall,
   affinityOf,
   decodeRequest,

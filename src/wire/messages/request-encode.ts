@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type {
+  Cached,
   CacheMark,
   CanonicalRequest,
   Conversation,
@@ -15,8 +16,8 @@ import type {
   ToolCallPart,
   ToolMessage,
 } from '../../core/request.ts'
-import type { Markable } from '../content/caching.ts'
-import { isMarked, lifetimeOf, marksIn } from '../content/caching.ts'
+import { cacheMarksIn, isCacheMarked } from '../../core/request.ts'
+import { lifetimeOf } from '../content/caching.ts'
 import { isTextType } from '../content/media.ts'
 import { adaptSchema, describedSchema } from '../content/schemas.ts'
 import { callInput, withUniqueCallIds } from '../content/tool-calls.ts'
@@ -314,10 +315,10 @@ export const CACHE_MARKS_MAX = 4
 
 /** Other formats allow more marks. The last ones cover the most of the prompt, so the first ones are removed. */
 function withFewCacheMarks(request: Conversation): Conversation {
-  let surplus = marksIn(request) - CACHE_MARKS_MAX
+  let surplus = cacheMarksIn(request) - CACHE_MARKS_MAX
   if (surplus <= 0) return request
-  const thin = <Holder extends Markable>(holder: Holder): Holder => {
-    if (surplus <= 0 || !isMarked(holder)) return holder
+  const thin = <Holder extends Cached>(holder: Holder): Holder => {
+    if (surplus <= 0 || !isCacheMarked(holder)) return holder
     surplus--
     const { cache: _, ...rest } = holder
     return rest as Holder
@@ -326,7 +327,7 @@ function withFewCacheMarks(request: Conversation): Conversation {
     ...request,
     tools: request.tools.map(thin),
     messages: request.messages.map((message) =>
-      thin({ ...message, parts: (message.parts as readonly Markable[]).map(thin) } as Message),
+      thin({ ...message, parts: (message.parts as readonly Cached[]).map(thin) } as Message),
     ),
   }
 }

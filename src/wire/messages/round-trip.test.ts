@@ -5,8 +5,9 @@ import fc from 'fast-check'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { AssistantPart, Conversation, Message, Reasoning, Tool } from '../../core/request.ts'
-import { lossesOf } from '../losses.ts'
+import { lossesOf } from '../contract/losses.ts'
 import { readCall } from './call.ts'
+import { MESSAGES_LOSSES } from './losses.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest, hindranceOf } from './request-encode.ts'
 
@@ -191,7 +192,7 @@ test('a request survives encoding and decoding', () => {
 test('the requests of the round trip lose nothing that the table of losses names', () => {
   fc.assert(
     fc.property(conversation, (request) => {
-      const lost = lossesOf(request, 'chat', { format: 'messages', model: request.model })
+      const lost = lossesOf(request, 'chat', { losses: MESSAGES_LOSSES, model: request.model })
       assert.deepEqual(
         lost.filter((name) => name !== 'response_format.json_schema.name'),
         [],

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Effort, ModelTraits, Reasoning } from '../../core/request.ts'
-import { lossesOf } from '../losses.ts'
+import { lossesOf } from '../contract/losses.ts'
+import { MESSAGES_LOSSES } from '../messages/losses.ts'
 import { encodeRequest } from '../messages/request-encode.ts'
 
 function conversation(model: string, more: Partial<Conversation>): Conversation {
@@ -13,7 +14,7 @@ function conversation(model: string, more: Partial<Conversation>): Conversation 
 
 function sent(model: string, more: Partial<Conversation>): JsonObject {
   const request = conversation(model, more)
-  const dropped = lossesOf(request, 'chat', { format: 'messages', model })
+  const dropped = lossesOf(request, 'chat', { losses: MESSAGES_LOSSES, model })
   return { ...encodeRequest(request), dropped }
 }
 
@@ -75,7 +76,7 @@ test('an effort that cannot be met is named, and one that loses nothing is not',
   const fate = (model: string, effort: Effort, traits: ModelTraits = {}) => {
     const request = { ...conversation(model, { reasoning: { effort } }), traits }
     const { thinking, output_config } = encodeRequest(request)
-    const dropped = lossesOf(request, 'chat', { format: 'messages', model, traits })
+    const dropped = lossesOf(request, 'chat', { losses: MESSAGES_LOSSES, model, traits })
     return [thinking, output_config, dropped]
   }
   assert.deepEqual(fate('claude-3-5-haiku-20241022', 'high'), [

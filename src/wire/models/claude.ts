@@ -1,8 +1,7 @@
 // What each Claude model accepts in a translated request: older models lack the settings of newer ones, and newer ones
 // refuse some settings of older ones. In passthrough the provider judges.
-import type { Effort } from '../../core/request.ts'
-import type { TargetModel } from './names.ts'
-import { knownNames } from './names.ts'
+import type { Effort, TargetModel } from '../../core/request.ts'
+import { knownNames } from '../../core/request.ts'
 
 type Claude = {
   readonly thinks: boolean
@@ -34,12 +33,12 @@ const NAME = /claude-(opus|sonnet|haiku|fable)-(\d+)(?:-(\d\d?)(?!\d))?/
 const OLD_NAME = /claude-(?:2|3|instant)/
 const THINKING_OLD_NAME = /claude-3-7/
 
-export function claudeOf(addressee: TargetModel): Claude {
+export function claudeOf(target: TargetModel): Claude {
   const claude =
-    knownNames(addressee)
+    knownNames(target)
       .map(claudeNamed)
       .find((named) => named !== undefined) ?? ANY
-  const isPlain = addressee.traits?.reasons === false
+  const isPlain = target.traits?.reasons === false
   return isPlain ? { ...claude, thinks: false, efforts: [] } : claude
 }
 

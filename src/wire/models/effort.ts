@@ -1,10 +1,8 @@
 // The reasoning effort sent to a model, in formats that express it as a word: the nearest one that the model accepts.
 // Providers refuse any other word, so as little as possible is assumed about unknown models. In passthrough the provider
 // judges.
-import type { Conversation, Effort, Reasoning } from '../../core/request.ts'
-import { EFFORTS } from '../../core/request.ts'
-import type { TargetModel } from './names.ts'
-import { knownNames } from './names.ts'
+import type { Conversation, Effort, Reasoning, TargetModel } from '../../core/request.ts'
+import { EFFORTS, knownNames } from '../../core/request.ts'
 import { openAiOf } from './openai.ts'
 
 /** Accepted by every server that accepts any effort. */
@@ -16,24 +14,47 @@ const OTHERS: readonly (readonly [RegExp, readonly Effort[]])[] = [
   [/^sandbox-reasoner/, EFFORTS],
 ]
 
-export type Thinker = TargetModel & Pick<Conversation, 'reasoning'>
+type ReasoningTarget = TargetModel & Pick<Conversation, 'reasoning'>
 
-export function asksForThinking({ reasoning }: Pick<Thinker, 'reasoning'>): boolean {
+export function asksForThinking({ reasoning }: Pick<Conversation, 'reasoning'>): boolean {
   return reasoning !== undefined && reasoning.effort !== 'none'
 }
 
+export function asksNotToThink({ reasoning }: Pick<Conversation, 'reasoning'>): boolean {
+  return reasoning?.effort === 'none'
+}
+
 /** The effort to send; undefined = none. */
-export function toldEffort(thinker: Thinker): Effort | undefined {
-  const asked = effortOf(thinker.reasoning)
-  const efforts = knownEfforts(thinker)
+export function toldEffort(target: ReasoningTarget): Effort | undefined {
+  const asked = effortOf(target.reasoning)
+  const efforts = knownEfforts(target)
   // Older servers do not know `none`, and most of their models do not think anyway.
   if (asked === undefined || (asked === 'none' && efforts === undefined)) return undefined
   return nearestEffort(asked, efforts ?? COMMON)
 }
 
 /** Whether the model is known to have no thinking that could be turned up or off. */
-export function isPlain(addressee: TargetModel): boolean {
-  return knownEfforts(addressee)?.length === 0
+export function isPlain(target: TargetModel): boolean {
+  return knownEfforts(target)?.length === 0
+}
+
+/** Whether a request for thinking, or for a certain effort, has no effect on the model. */
+export function isDeafToEffort(target: ReasoningTarget): boolean {
+  if (!asksForThinking(target)) return false
+  const isWordless = effortOf(target.reasoning) === undefined
+  return isPlain(target) || (!isWordless && toldEffort(target) === undefined)
+}
+
+/** Whether a model that is asked not to think may think anyway. */
+export function thinksAnyway(target: ReasoningTarget): boolean {
+  return asksNotToThink(target) && !isPlain(target) && toldEffort(target) !== 'none'
+}
+
+/** Whether a model may think, although nothing says that it must. */
+export function mayThink(target: ReasoningTarget): boolean {
+  if (asksNotToThink(target)) return thinksAnyway(target)
+  if (isPlain(target)) return false
+  return asksForThinking(target) || (openAiOf(target)?.reasonsUnasked ?? true)
 }
 
 /** The highest effort that is not above the requested one, else the lowest; never `none` for a request to think. */
@@ -55,21 +76,21 @@ export function effortOf(reasoning: Reasoning | undefined): Effort | undefined {
 }
 
 /** Undefined for unknown models. */
-function knownEfforts(addressee: TargetModel): readonly Effort[] | undefined {
-  const { reasons } = addressee.traits ?? {}
+function knownEfforts(target: TargetModel): readonly Effort[] | undefined {
+  const { reasons } = target.traits ?? {}
   if (reasons === false) return []
-  const names = knownNames(addressee)
+  const names = knownNames(target)
   const [, others] = OTHERS.find(([pattern]) => names.some((name) => pattern.test(name))) ?? []
-  return openAiOf(addressee)?.efforts ?? others ?? (reasons === true ? COMMON : undefined)
+  return openAiOf(target)?.efforts ?? others ?? (reasons === true ? COMMON : undefined)
 }
 
 /**
  * Whether a model accepts sampling settings: OpenAI's that reason refuse a temperature other than 1, top_p and logprobs,
  * from GPT-5.1 on only while they reason.
  */
-export function takesSampling(thinker: Thinker): boolean {
-  const openAi = openAiOf(thinker)
+export function takesSampling(target: ReasoningTarget): boolean {
+  const openAi = openAiOf(target)
   if (openAi === undefined || openAi.efforts.length === 0) return true
-  const effort = toldEffort(thinker)
+  const effort = toldEffort(target)
   return effort === undefined ? !openAi.reasonsUnasked : effort === 'none'
 }

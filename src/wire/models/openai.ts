@@ -1,7 +1,6 @@
 // What each OpenAI model accepts in a translated request, by its name. In passthrough the provider judges.
-import type { Effort } from '../../core/request.ts'
-import type { TargetModel } from './names.ts'
-import { knownNames } from './names.ts'
+import type { Effort, TargetModel } from '../../core/request.ts'
+import { knownNames } from '../../core/request.ts'
 
 type OpenAi = {
   /** The efforts it accepts, from the least to the most; empty = it does not reason, or its effort cannot be set. */
@@ -19,8 +18,8 @@ const PRO = /-pro\b/
 const CODEX = /-codex\b/
 
 /** Undefined for a name that is not OpenAI's. */
-export function openAiOf(addressee: TargetModel): OpenAi | undefined {
-  return knownNames(addressee)
+export function openAiOf(target: TargetModel): OpenAi | undefined {
+  return knownNames(target)
     .map(openAiNamed)
     .find((openAi) => openAi !== undefined)
 }

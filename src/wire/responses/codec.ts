@@ -7,11 +7,13 @@ import { affinityOf, readCall } from './call.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { withoutReasoning } from './reasoning.ts'
 import { decodeRequest } from './request-decode.ts'
+import { RESPONSES_LOSSES } from './losses.ts'
 import { encodeRequest } from './request-encode.ts'
 
 export const responsesCodec: Codec = {
   format: 'responses',
   family: 'chat',
+  losses: RESPONSES_LOSSES,
   readCall,
   affinityOf,
   decodeRequest,

@@ -2,9 +2,9 @@
 // encrypted content is missing or another provider's is unknown there, and so are the ids that belong to it.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
+import type { TargetModel } from '../../core/request.ts'
 import { isPacked } from '../content/opaque-reasoning.ts'
 import type { Removals } from '../contract/codec.ts'
-import type { TargetModel } from '../models/names.ts'
 import { openAiOf } from '../models/openai.ts'
 import { itemType } from './fields.ts'
 
@@ -12,9 +12,9 @@ import { itemType } from './fields.ts'
  * OpenAI refuses a request for encrypted reasoning to a model that does not reason. All of those have known names, but
  * the name of a deployment may hide anything. It is not asked: the model then only forgets its earlier thoughts.
  */
-export function givesEncryptedReasoning(addressee: TargetModel): boolean {
-  const { reasons, alsoKnownAs } = addressee.traits ?? {}
-  const openAi = openAiOf(addressee)
+export function givesEncryptedReasoning(target: TargetModel): boolean {
+  const { reasons, alsoKnownAs } = target.traits ?? {}
+  const openAi = openAiOf(target)
   return reasons ?? (openAi === undefined ? alsoKnownAs === undefined : openAi.efforts.length > 0)
 }
 

@@ -1,0 +1,197 @@
+// What a conversation loses on its way to a provider of another format. Each format lists in its own `losses.ts` the
+// features that it lacks: what happens then, why, and how to tell that a request uses them. Encoders can therefore just
+// leave out what their format lacks.
+import type { Format, TargetFormat } from '../../core/endpoints.ts'
+import { unsupportedParameter } from '../../core/errors.ts'
+import { defined } from '../../core/json.ts'
+import type { CanonicalRequest, Conversation, Message, TargetModel } from '../../core/request.ts'
+import { cacheMarksIn } from '../../core/request.ts'
+import { isDeafToEffort, mayThink, takesSampling, thinksAnyway } from '../models/effort.ts'
+import type { Feature } from './features.ts'
+import { FEATURES } from './features.ts'
+
+export type Losses = Readonly<Partial<Record<Feature, Loss>>>
+
+type Loss = {
+  /** drop = the request goes on without it and the client is told; refuse = a 400 that names it. */
+  readonly rule: 'drop' | 'refuse'
+  readonly why: string
+  readonly isUsed: Uses
+}
+
+/** Whether a request to the provider's model uses a feature; of keywords in schemas, which ones. */
+type Uses = (request: Conversation) => boolean | readonly string[]
+
+/** What the request loses, by the client's own names, or a refusal that names the field. */
+export function lossesOf(
+  request: CanonicalRequest,
+  client: Format,
+  target: TargetModel & { readonly losses: Losses },
+): string[] {
+  const dropped = new Set(request.dropped)
+  if (request.kind !== 'chat') return [...dropped]
+  const told: Conversation = defined({ ...request, model: target.model, traits: target.traits })
+  for (const feature of FEATURE_NAMES) {
+    const loss = target.losses[feature]
+    const used = loss?.isUsed(told) ?? false
+    const keywords = typeof used === 'boolean' ? (used ? [''] : []) : used
+    if (loss === undefined || keywords.length === 0) continue
+    const names: Partial<Record<Format, string>> = FEATURES[feature]
+    const name = names[client]
+    if (loss.rule === 'refuse') {
+      throw unsupportedParameter(
+        name ?? feature,
+        `${name ?? feature} cannot be used with the model ${request.model}: ${loss.why} in the format its provider speaks`,
+      )
+    }
+    // A feature that the client's format lacks was added by its decoder: the client never sent it.
+    if (name === undefined) continue
+    for (const keyword of keywords) dropped.add(name.replace('…', keyword))
+  }
+  return [...dropped]
+}
+
+const FEATURE_NAMES = Object.keys(FEATURES) as readonly Feature[]
+
+export function drop(why: string, isUsed: Uses): Loss {
+  return { rule: 'drop', why, isUsed }
+}
+
+export function refuse(why: string, isUsed: Uses): Loss {
+  return { rule: 'refuse', why, isUsed }
+}
+
+/** These losses, as most formats have them. */
+export function usual(...features: readonly (keyof typeof USUAL)[]): Losses {
+  return Object.fromEntries(features.map((feature) => [feature, USUAL[feature]]))
+}
+
+/** One of them, for another reason, or used in other cases. */
+export function usualBut(feature: keyof typeof USUAL, difference: Partial<Loss>): Losses {
+  return { [feature]: { ...USUAL[feature], ...difference } }
+}
+
+/** The thoughts that a provider of another format sealed. */
+export function foreignThinking(format: TargetFormat): Losses {
+  const isForeign = (part: Part): boolean =>
+    part.type === 'thinking' && part.seal?.format !== format
+  return {
+    foreign_thinking: drop(
+      'thoughts can be returned only to the provider that made them',
+      hasPart(isForeign),
+    ),
+  }
+}
+
+type Part = Message['parts'][number]
+
+export function hasPart(isMeant: (part: Part) => boolean): (request: Conversation) => boolean {
+  return ({ messages }) =>
+    messages.some(({ parts }: { readonly parts: readonly Part[] }) => parts.some(isMeant))
+}
+
+/** Whether a field differs from its default, which many clients send explicitly. */
+export function differs<Value>(value: Value | undefined, usualValue: Value): boolean {
+  return value !== undefined && value !== usualValue
+}
+
+function isEmpty(entries: object = {}): boolean {
+  return Object.keys(entries).length === 0
+}
+
+const NO_SETTING = 'there is no such setting'
+const NO_FIELD = 'there is no field for it; it is kept in the usage record'
+const REASONERS =
+  'OpenAI’s reasoning models choose it themselves, since GPT-5.1 only while they reason'
+
+/** What several formats lack alike. */
+export const USUAL = {
+  choices: refuse('only one answer can be requested', ({ choices }) => choices > 1),
+  stop_beyond_four: refuse(
+    'at most four stop sequences can be sent',
+    ({ sampling }) => (sampling.stop?.length ?? 0) > 4,
+  ),
+  temperature_above_one: drop(
+    'the temperature is lowered to 1, the highest there is',
+    ({ sampling }) => (sampling.temperature ?? 0) > 1,
+  ),
+  temperature_of_reasoner: drop(
+    REASONERS,
+    (request) => differs(request.sampling.temperature, 1) && !takesSampling(request),
+  ),
+  top_p_of_reasoner: drop(
+    REASONERS,
+    (request) => differs(request.sampling.topP, 1) && !takesSampling(request),
+  ),
+  logprobs_of_reasoner: drop(
+    REASONERS,
+    (request) => request.sampling.logprobs !== undefined && !takesSampling(request),
+  ),
+  top_k: drop(NO_SETTING, ({ sampling }) => sampling.topK !== undefined),
+  frequency_penalty: drop(NO_SETTING, ({ sampling }) => differs(sampling.frequencyPenalty, 0)),
+  presence_penalty: drop(NO_SETTING, ({ sampling }) => differs(sampling.presencePenalty, 0)),
+  seed: drop(NO_SETTING, ({ sampling }) => sampling.seed !== undefined),
+  logit_bias: drop(NO_SETTING, ({ sampling }) => !isEmpty(sampling.logitBias)),
+  logprobs: drop(
+    'probabilities are not reported',
+    ({ sampling }) => sampling.logprobs !== undefined,
+  ),
+  verbosity: drop(NO_SETTING, ({ verbosity }) => differs(verbosity, 'medium')),
+  metadata: drop(NO_FIELD, ({ metadata }) => !isEmpty(metadata)),
+  cache_key: drop('the provider chooses where it caches', ({ cacheKey }) => cacheKey !== undefined),
+  cache_marks: drop('the provider chooses what it caches', (request) => cacheMarksIn(request) > 0),
+  end_user: drop(
+    'there is no field for it, under any name; it is kept in the usage record',
+    ({ endUser }) => endUser !== undefined,
+  ),
+  participant_name: drop('messages carry no names', ({ messages }) =>
+    messages.some((message) => 'name' in message && message.name !== undefined),
+  ),
+  audio: refuse(
+    'there is no audio input',
+    hasPart(({ type }) => type === 'audio'),
+  ),
+  image_detail: drop(
+    NO_SETTING,
+    hasPart((part) => part.type === 'image' && differs(part.detail, 'auto')),
+  ),
+  single_tool_call: drop(
+    'a model may call any number of tools at once',
+    ({ parallelToolCalls, tools }) => parallelToolCalls === false && tools.length > 0,
+  ),
+  file_url: refuse(
+    'files cannot be sent by URL',
+    hasPart((part) => part.type === 'file' && part.source.type === 'url'),
+  ),
+  strict_tool: drop('no model is bound to the schema of a tool', ({ tools }) =>
+    tools.some((tool) => tool.type === 'function' && tool.strict === true),
+  ),
+  tool_input_format: drop('the format is given in the tool’s description instead', ({ tools }) =>
+    tools.some((tool) => tool.type === 'custom' && differs(tool.inputFormat?.['type'], 'text')),
+  ),
+  thinking_budget: drop(
+    'it is turned into the nearest reasoning effort',
+    ({ reasoning }) => reasoning?.tokensMax !== undefined,
+  ),
+  thinking_display: drop(
+    'the provider decides how thoughts are shown',
+    ({ reasoning }) => reasoning?.display !== undefined,
+  ),
+  reasoning: drop('only a reasoning model takes it', isDeafToEffort),
+  thinking_off: drop(
+    'a model that cannot be stopped from thinking thinks as little as it can',
+    thinksAnyway,
+  ),
+  unasked_thoughts: drop(
+    'a model may think, but a client that does not ask for thoughts is shown none',
+    (request) => request.hidesThoughts === true && mayThink(request),
+  ),
+  schema_name: drop(
+    'schemas have no names',
+    ({ outputFormat }) => outputFormat?.type === 'json-schema',
+  ),
+  loose_schema: drop(
+    'the model reads every schema, but is bound only to closed objects without optional properties',
+    ({ outputFormat }) => outputFormat?.type === 'json-schema' && outputFormat.strict !== true,
+  ),
+} satisfies Losses
