@@ -1,4 +1,4 @@
-// The two test commands, called by check.mjs and test.mjs once runtime and dependencies are ready:
+// The two test commands, `npm run check` and `npm test`:
 // `suite.ts quick` is types, lint, format and unit tests; `suite.ts all [PATTERN…]` is all, or the files that match.
 // The last line is always "N passed, N failed"; the exit code is 1 if something failed or nothing ran.
 import { globSync } from 'node:fs'
