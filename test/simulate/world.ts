@@ -33,7 +33,7 @@ type Node = {
   sent: Sent | undefined
   open: Map<number, { readonly ask: PlainAsk; readonly amount: bigint; isEnding: boolean }>
   readonly spool: Map<number, Charge>
-  watch: InstanceType<Rules['FailureDetector']>
+  detector: InstanceType<Rules['FailureDetector']>
   readonly clockSkewMs: number
 }
 
@@ -246,7 +246,7 @@ class World {
       if (node.beatsMissed > 0) continue
       node.wasAway = false
       const beats = this.#books.beat(node.id)
-      for (const dead of node.watch.look(this.#monotonicMs, beats)) this.#fence(dead)
+      for (const dead of node.detector.look(this.#monotonicMs, beats)) this.#fence(dead)
       this.#chargeOrphans(node)
     }
   }
@@ -321,7 +321,7 @@ class World {
       sent: undefined,
       open: new Map(),
       spool: new Map(),
-      watch: new this.#rules.FailureDetector(DEAD_AFTER_MS),
+      detector: new this.#rules.FailureDetector(DEAD_AFTER_MS),
       clockSkewMs: (index - 1) * 5_000_000,
     }
     this.#join(node)
@@ -331,7 +331,7 @@ class World {
   #join(node: Node): void {
     node.id = this.#books.join()
     node.holdCount = 0
-    node.watch = new this.#rules.FailureDetector(DEAD_AFTER_MS)
+    node.detector = new this.#rules.FailureDetector(DEAD_AFTER_MS)
   }
 
   #newHoldId(node: Node): number {

@@ -2,11 +2,11 @@
 // Both databases and the simulation run exactly this code. No I/O, no clock: the time is the snapshot's.
 import type { Nanodollars } from '../../core/money.ts'
 import type { Balances, HoldId } from '../ledger.ts'
-import { balancesOf, hasRates, limitOf } from './account.ts'
+import { balancesOf, hasRates } from './account.ts'
 import type { Batch, Item, Outcome, Snapshot, PlainAsk, Writes } from './batch.ts'
-import { judge, grantsWithin } from './judge.ts'
+import { grantsWithin, judge, mayExtend } from './judge.ts'
 import { admit, correct } from './rates.ts'
-import type { Account, Charge, Hold, UsageRow } from './rows.ts'
+import type { Charge, Hold, UsageRow } from './rows.ts'
 import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './rows.ts'
 import { WorkingSet } from './working-set.ts'
 
@@ -176,17 +176,11 @@ function reserve(work: WorkingSet, item: Extract<Item, { kind: 'reserve' }>): An
   return answer
 }
 
-/** For a second attempt, which may cost again. A hold whose period is over cannot grow: that period is closed. */
+/** For a second attempt, which may cost again. */
 function extend(work: WorkingSet, holdId: HoldId, extra: Nanodollars): boolean {
   const hold = work.holds.get(holdId)
   const legs = hold && work.legs(hold.keyId)
-  if (hold === undefined || legs === undefined) return false
-  const fits = (account: Account, period: number): boolean => {
-    const limit = limitOf(account)
-    if (period !== account.periodSeq) return false
-    return limit === null || account.spent + account.held + extra <= limit
-  }
-  if (!fits(legs.key, hold.keyPeriod) || !fits(legs.frame, hold.framePeriod)) return false
+  if (hold === undefined || legs === undefined || !mayExtend(hold, legs, extra)) return false
   changeAmount(work, hold, hold.heldNanodollars + extra)
   work.grant(hold, extra)
   return true

@@ -40,6 +40,20 @@ export function judge(ask: PlainAsk, legs: Legs, now: number): Verdict {
   )
 }
 
+/** Whether a hold may grow by this much. One whose period is over cannot: that period is closed. */
+export function mayExtend(
+  hold: Pick<Hold, 'keyPeriod' | 'framePeriod'>,
+  { key, frame }: Legs,
+  extra: Nanodollars,
+): boolean {
+  const fits = (account: Account, period: number): boolean => {
+    const limit = limitOf(account)
+    if (period !== account.periodSeq) return false
+    return limit === null || account.spent + account.held + extra <= limit
+  }
+  return fits(key, hold.keyPeriod) && fits(frame, hold.framePeriod)
+}
+
 /** What a request with this output limit can cost at most. */
 export function costAtMost(worst: WorstCase, outputTokens: number): Nanodollars {
   return roundUpToNanodollars(
