@@ -91,13 +91,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => tokenizer.close())
   const http = new HttpClient(source.env)
   opened.defer(() => http.close())
-  const ledger = await openNodeLedger({ store, counts }, options)
-  opened.defer(() => ledger.close())
   const { smtp } = config.admin
   const mailer = smtp && smtpMailer(smtp)
   const sender = alertSender({ clock, http, mailer, secret })
   const alerts = new AlertWatch({ store, log, sender })
   opened.defer(() => alerts.stop())
+  const ledger = await openNodeLedger({ store, counts, alerts }, options)
+  opened.defer(() => ledger.close())
   const running = new Running()
   const directory = new KeyDirectory((hash) =>
     retryDuringOutage(clock, () => loadCaller(store, hash)),
@@ -118,7 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const parts: Parts = {
     clock,
     log,
-    ledger: alerts.watching(ledger),
+    ledger,
     tokenizer,
     raisedBounds: new RaisedBounds(),
     running,
@@ -143,7 +143,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 /** Its spool is beside the rest of the data, and its alarms go to the log and are counted. */
 function openNodeLedger(
-  { store, counts }: { readonly store: Store; readonly counts: Counts },
+  { store, counts, alerts }: { store: Store; counts: Counts; alerts: AlertWatch },
   { config, log }: GatewayOptions,
 ): Promise<NodeLedger> {
   return openLedger({
@@ -155,6 +155,8 @@ function openNodeLedger(
       log.error('ledger_alarm', { message })
     },
     onCommit: (durationMs) => counts.committed(durationMs),
+    onSettled: (keyId, balances) => alerts.notice(keyId, balances),
+    onRefused: (keyId, shortage) => alerts.noticeRefused(keyId, shortage),
   })
 }
 

@@ -301,7 +301,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         const { allowVersion } = await findKey(desk.parts.store, keyId)
         for (const watch of watches)
           for (let time = 0; time < times; time++) {
-            const answer = await watch.watching(desk.parts.flow.ledger).reserve({
+            const answer = await desk.parts.flow.ledger.reserve({
               requestId: `req_refused_${time}`,
               keyId,
               allowVersion,
@@ -312,7 +312,8 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
               estimatedTokens: 1,
               recounted: true,
             })
-            assert.equal('reason' in answer && answer.reason, 'budget')
+            assert.ok(!answer.reserved && answer.reason === 'budget')
+            watch.noticeRefused(keyId, answer.shortage)
           }
         await lookAll()
       }

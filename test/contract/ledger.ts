@@ -174,6 +174,26 @@ function basics(it: It): void {
     await desk.ledger.void(holdId, 'test')
   })
 
+  it('tells of each charge and of each refusal for spending', async (desk) => {
+    const key = await desk.key(1000n)
+    const told: unknown[] = []
+    const node = await openLedger({
+      store: desk.store,
+      ...SAMPLE_PACE,
+      onSettled: (keyId, { key: { spentNanodollars } }) => told.push([keyId, spentNanodollars]),
+      onRefused: (keyId, { requiredNanodollars }) => told.push([keyId, requiredNanodollars]),
+    })
+    const asked = ask(key, 600)
+    const reserved = granted(await node.reserve(asked))
+    await node.settle(settlement(asked, reserved, { costNanodollars: 500n }))
+    assert.equal(refusal(await node.reserve(ask(key, 600))).reason, 'budget')
+    await node.close()
+    assert.deepEqual(told, [
+      [key, 500n],
+      [key, 600n],
+    ])
+  })
+
   it('a dry run answers like reserve and writes nothing', async (desk) => {
     const key = await desk.key(1000n)
     assert.equal(granted(await desk.ledger.dryRun(ask(key, 1000))).amountNanodollars, 1000n)

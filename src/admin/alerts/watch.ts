@@ -4,7 +4,7 @@
 import { messageOf } from '../../core/errors.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { SENTENCES } from '../../core/sentences.ts'
-import type { Balance, Balances, Ledger, Shortage } from '../../ledger/ledger.ts'
+import type { Balance, Balances, Shortage } from '../../ledger/ledger.ts'
 import {
   claimDelivery,
   dueDeliveries,
@@ -70,33 +70,18 @@ export class AlertWatch {
     this.#timer.unref()
   }
 
-  /** Wraps a ledger to notice its settlements and refusals. */
-  watching(ledger: Ledger): Ledger {
-    return {
-      reserve: async (ask) => {
-        const answer = await ledger.reserve(ask)
-        if (!answer.reserved && answer.reason === 'budget')
-          this.#noticeRefused(ask.keyId, answer.shortage)
-        return answer
-      },
-      dryRun: (ask) => ledger.dryRun(ask),
-      trim: (holdId, amount) => ledger.trim(holdId, amount),
-      extend: (holdId, extra) => ledger.extend(holdId, extra),
-      settle: async (settlement) => {
-        const settled = await ledger.settle(settlement)
-        if (settled.balances !== undefined) this.notice(settlement.keyId, settled.balances)
-        return settled
-      },
-      void: (holdId, reason) => ledger.void(holdId, reason),
-      balances: (keyId) => ledger.balances(keyId),
-      countRefused: (keyId, model) => ledger.countRefused(keyId, model),
-      close: () => ledger.close(),
-    }
-  }
-
+  /** For `onSettled` of the ledger. */
   notice(keyId: string, { key, frame }: Balances): void {
     this.#noticeOne(keyId, key)
     this.#noticeOne(FRAME_ID, frame)
+  }
+
+  /** For `onRefused` of the ledger. */
+  noticeRefused(keyId: string, { scope, requiredNanodollars }: Shortage): void {
+    const accountId = scope === 'frame' ? FRAME_ID : keyId
+    if (this.#refusing.has(accountId)) return
+    this.#refusing.add(accountId)
+    this.#refused.add({ accountId, requiredNanodollars })
   }
 
   async stop(): Promise<void> {
@@ -137,13 +122,6 @@ export class AlertWatch {
     this.#remembered.set(accountId, { percent, resetsAt })
     // After a reset, a top-up or a higher limit it is lower, and the same threshold can be reached again.
     if (percent > before) this.#noticed.add(accountId)
-  }
-
-  #noticeRefused(keyId: string, { scope, requiredNanodollars }: Shortage): void {
-    const accountId = scope === 'frame' ? FRAME_ID : keyId
-    if (this.#refusing.has(accountId)) return
-    this.#refusing.add(accountId)
-    this.#refused.add({ accountId, requiredNanodollars })
   }
 
   async #look(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { databaseNow } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID, type Tables } from '../../store/database/tables.ts'
-import type { Balances, Ledger } from '../ledger.ts'
+import type { Balances, Ledger, Shortage } from '../ledger.ts'
 import { postgresRunner, runOnPool } from '../postgres/runner.ts'
 import { balancesOf, openPeriod } from '../rules/account.ts'
 import type { Batch, BatchResult } from '../rules/batch.ts'
@@ -24,6 +24,10 @@ export type LedgerOptions = {
   readonly alarm?: (message: string) => void
   /** Reports how long each commit took. */
   readonly onCommit?: (durationMs: number) => void
+  /** Called with the new balances when a charge is in the database. */
+  readonly onSettled?: (keyId: string, balances: Balances) => void
+  /** Called when spending keeps a request out. */
+  readonly onRefused?: (keyId: string, shortage: Shortage) => void
   readonly beatMs: number
   /** How long a node must be seen silent before its holds are charged. */
   readonly deadAfterMs: number
@@ -61,6 +65,8 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
     writer,
     spool,
     readBalances: async (keyId) => readBalances(store.db, keyId, await databaseNow(store)),
+    onSettled: options.onSettled,
+    onRefused: options.onRefused,
     isBeating: () => maintenance.isBeating,
     stopKeeping: () => maintenance.stop(),
     leave: async () => {

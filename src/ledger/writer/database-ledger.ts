@@ -14,6 +14,7 @@ import type {
   Reserved,
   Settled,
   Settlement,
+  Shortage,
 } from '../ledger.ts'
 import type { Item, Outcome } from '../rules/batch.ts'
 import type { Charge } from '../rules/rows.ts'
@@ -28,6 +29,10 @@ type DatabaseLedgerParts = {
   readonly readBalances: (keyId: string) => Promise<Balances | undefined>
   /** Takes settlements and voids that the database does not take; without it settlements fail. */
   readonly spool: Spool | undefined
+  /** Called with the new balances when a charge is in the database. */
+  readonly onSettled?: ((keyId: string, balances: Balances) => void) | undefined
+  /** Called when spending keeps a request out. */
+  readonly onRefused?: ((keyId: string, shortage: Shortage) => void) | undefined
   /** Whether the database took the node's last beat. */
   readonly isBeating: () => boolean
   /** Stops the node's background duties; they submit nothing afterwards. */
@@ -62,7 +67,10 @@ export class DatabaseLedger implements Ledger {
   }
 
   async reserve(ask: Ask): Promise<Reserved | Refused> {
-    return this.#waiting.reserve(ask)
+    const answer = await this.#waiting.reserve(ask)
+    const isRefused = !answer.reserved && answer.reason === 'budget'
+    if (isRefused) this.#parts.onRefused?.(ask.keyId, answer.shortage)
+    return answer
   }
 
   async dryRun(ask: Ask): Promise<Reserved | Refused> {
@@ -254,6 +262,7 @@ export class DatabaseLedger implements Ledger {
     if (found === 'unknown') throw new Error(`hold ${charge.holdId} is not in the books`)
     // Not before the charge is in the books: the sweep would void a hold that nobody owns, and with it this cost.
     this.#open.delete(charge.holdId)
+    if (balances !== undefined) this.#parts.onSettled?.(charge.keyId, balances)
     return {
       durableIn: 'database',
       costNanodollars: cost,
