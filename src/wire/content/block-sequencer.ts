@@ -1,8 +1,12 @@
-// An answer whose pieces arrive in any order, put in order again: each choice by a decoder of its own, and the blocks of
-// one choice one after the other.
+// An answer whose pieces arrive in any order, put in order again: each choice by a decoder of its own, the blocks of one
+// choice one after the other, and their canonical events.
 import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent, Citation, TokenLogprob } from '../../core/events.ts'
 import type { Json } from '../../core/json.ts'
 import { numberOf } from '../../core/json.ts'
+import type { ReasoningSeal } from '../../core/request.ts'
+import { callIdOf } from './tool-calls.ts'
+import { calledName } from './tools.ts'
 
 /** No provider gives more, and every event may ask all of them whether they have ended. */
 const CHOICES_MAX = 256
@@ -82,5 +86,79 @@ export class BlockSequencer<Piece> {
       break
     }
     return next
+  }
+}
+
+export type ProseKind = 'text' | 'refusal' | 'thinking'
+type BlockKind = ProseKind | 'tool-call'
+
+/** Writes the canonical events of one choice: its blocks, of which one at a time is open, and whatever else is pushed. */
+export class BlockWriter {
+  readonly #choice: number
+  #events: CanonicalEvent[] = []
+  #block = -1
+  #open: BlockKind | undefined
+
+  constructor(choice = 0) {
+    this.#choice = choice
+  }
+
+  /** The kind of the open block. */
+  get open(): BlockKind | undefined {
+    return this.#open
+  }
+
+  /** Begins a block, and ends the one before it. */
+  start(kind: ProseKind): void {
+    this.#events.push({ type: `${kind}-start`, ...this.#next(kind) })
+  }
+
+  startCall(id: Json | undefined, name: Json | undefined, custom = false): void {
+    const call = { id: callIdOf(id), name: calledName(name), custom }
+    this.#events.push({ type: 'tool-call-start', ...this.#next('tool-call'), ...call })
+  }
+
+  /** More of the open block. */
+  add(text: string, logprobs?: readonly TokenLogprob[]): void {
+    const kind = this.#open
+    if (kind === undefined || (text === '' && logprobs === undefined)) return
+    const at = { choice: this.#choice, block: this.#block }
+    this.#events.push(
+      kind === 'text' && logprobs !== undefined
+        ? { type: 'text-delta', ...at, text, logprobs }
+        : { type: `${kind}-delta`, ...at, text },
+    )
+  }
+
+  cite(citation: Citation): void {
+    const at = { choice: this.#choice, block: this.#block }
+    this.#events.push({ type: 'text-citation', ...at, citation })
+  }
+
+  /** Ends the open block, if there is one. */
+  end(seal?: ReasoningSeal): void {
+    const kind = this.#open
+    if (kind === undefined) return
+    this.#open = undefined
+    const at = { choice: this.#choice, block: this.#block }
+    this.#events.push({ type: `${kind}-end`, ...at, ...(seal && { seal }) })
+  }
+
+  push(event: CanonicalEvent): void {
+    this.#events.push(event)
+  }
+
+  /** What was written since the last time. */
+  take(): CanonicalEvent[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  #next(kind: BlockKind) {
+    this.end()
+    this.#open = kind
+    this.#block += 1
+    return { choice: this.#choice, block: this.#block }
   }
 }

@@ -14,9 +14,7 @@ import {
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
 import { countIn, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
-import { BlockSequencer } from '../content/block-sequencer.ts'
-import { callIdOf } from '../content/tool-calls.ts'
-import { calledName } from '../content/tools.ts'
+import { BlockSequencer, BlockWriter } from '../content/block-sequencer.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
 import { decodeComplaint, streamError, unusableAnswer, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
@@ -75,10 +73,8 @@ const STOP_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 ])
 
 class AnswerDecoder {
-  #events: CanonicalEvent[] = []
-  #block = -1
-  readonly #inTurn = new BlockSequencer<{ readonly name: string; readonly data: JsonObject }>()
-  #open: 'text' | 'thinking' | 'tool-call' | undefined
+  readonly #blocks = new BlockWriter()
+  readonly #sequencer = new BlockSequencer<{ readonly name: string; readonly data: JsonObject }>()
   #seal: ReasoningSeal | undefined
   /** What the open text cites, and how long it is so far. */
   #citations: { readonly url: string; readonly title: string }[] = []
@@ -90,31 +86,28 @@ class AnswerDecoder {
 
   add(name: string, data: JsonObject): readonly CanonicalEvent[] {
     this.#take(name, data)
-    const events = this.#events
-    this.#events = []
-    return events
+    return this.#blocks.take()
   }
 
   #take(name: string, data: JsonObject): void {
     if (name === 'exception') throw streamError(decodeComplaint(data))
     // Servers that stand in for Bedrock may leave out the start, or repeat it.
-    this.#begin()
+    if (!this.#hasStarted) this.#blocks.push({ type: 'response-start', id: '', model: '' })
+    this.#hasStarted = true
     if (this.#hasStopped && name !== 'metadata') return
     switch (name) {
       case 'contentBlockStart':
       case 'contentBlockDelta':
       case 'contentBlockStop': {
         const index = numberOf(data['contentBlockIndex'])
-        const pieces = this.#inTurn.add({ name, data }, index, name === 'contentBlockStop')
+        const pieces = this.#sequencer.add({ name, data }, index, name === 'contentBlockStop')
         for (const piece of pieces) this.#takePiece(piece.name, piece.data)
         return
       }
       case 'messageStop':
-        this.#stop(stringOf(data['stopReason']) ?? '')
-        return
+        return this.#stop(stringOf(data['stopReason']) ?? '')
       case 'metadata':
-        this.#end(data)
-        return
+        return this.#end(data)
     }
   }
 
@@ -124,36 +117,20 @@ class AnswerDecoder {
     else if (isObject(delta)) this.#delta(delta)
   }
 
-  #begin(): void {
-    if (this.#hasStarted) return
-    this.#hasStarted = true
-    this.#events.push({ type: 'response-start', id: '', model: '' })
-  }
-
   #start({ toolUse }: JsonObject): void {
     if (!isObject(toolUse)) return
     this.#close()
-    this.#open = 'tool-call'
-    this.#events.push({
-      type: 'tool-call-start',
-      ...this.#nextPlace(),
-      id: callIdOf(toolUse['toolUseId']),
-      name: calledName(toolUse['name']),
-      custom: false,
-    })
+    this.#blocks.startCall(toolUse['toolUseId'], toolUse['name'])
   }
 
   #delta({ text, toolUse, reasoningContent, citation }: JsonObject): void {
     if (typeof text === 'string' && text !== '') this.#prose('text', text)
-    if (isObject(toolUse)) this.#input(stringOf(toolUse['input']) ?? '')
+    // A call without a start has no name, and its input is ignored.
+    if (isObject(toolUse) && this.#blocks.open === 'tool-call') {
+      this.#blocks.add(stringOf(toolUse['input']) ?? '')
+    }
     if (isObject(reasoningContent)) this.#think(reasoningContent)
     if (isObject(citation)) this.#cite(citation)
-  }
-
-  /** A call without a start has no name, and its input is ignored. */
-  #input(text: string): void {
-    if (this.#open !== 'tool-call' || text === '') return
-    this.#events.push({ type: 'tool-call-delta', ...this.#place(), text })
   }
 
   /** Only web pages can be cited in every format; positions in documents cannot. */
@@ -169,48 +146,38 @@ class AnswerDecoder {
   }
 
   #sealWith(kind: ReasoningSeal['kind'], value: string): void {
-    if (this.#open !== 'thinking') this.#prose('thinking', '')
+    if (this.#blocks.open !== 'thinking') this.#prose('thinking', '')
     this.#seal = { format: 'converse', kind, value }
   }
 
   #prose(kind: 'text' | 'thinking', text: string): void {
-    if (this.#open !== kind) {
+    if (this.#blocks.open !== kind) {
       this.#close()
-      this.#open = kind
-      this.#events.push({ type: `${kind}-start`, ...this.#nextPlace() })
+      this.#blocks.start(kind)
     }
     this.#characters += text.length
-    if (text !== '') this.#events.push({ type: `${kind}-delta`, ...this.#place(), text })
+    this.#blocks.add(text)
   }
 
   #close(): void {
-    if (this.#open === undefined) return
-    if (this.#open === 'text') {
-      for (const cited of this.#citations) {
-        const citation = { ...cited, start: 0, end: this.#characters }
-        this.#events.push({ type: 'text-citation', ...this.#place(), citation })
-      }
-    }
-    const seal = this.#open === 'thinking' ? this.#seal : undefined
-    this.#events.push({
-      type: `${this.#open}-end`,
-      ...this.#place(),
-      ...(seal === undefined ? {} : { seal }),
-    })
-    this.#open = undefined
+    const { open } = this.#blocks
+    if (open === undefined) return
+    const cited = open === 'text' ? this.#citations : []
+    for (const each of cited) this.#blocks.cite({ ...each, start: 0, end: this.#characters })
+    this.#blocks.end(open === 'thinking' ? this.#seal : undefined)
     this.#seal = undefined
     this.#citations = []
     this.#characters = 0
   }
 
   #stop(reason: string): void {
-    for (const { name, data } of this.#inTurn.rest()) this.#takePiece(name, data)
+    for (const { name, data } of this.#sequencer.rest()) this.#takePiece(name, data)
     this.#close()
     this.#hasStopped = true
     const finish = STOP_REASONS.get(reason)
     this.#unusable = finish === undefined ? reason : undefined
     if (finish === undefined) return
-    this.#events.push({
+    this.#blocks.push({
       type: 'choice-end',
       choice: 0,
       reason: finish,
@@ -223,18 +190,9 @@ class AnswerDecoder {
     const counted = isObject(usage) ? decodeUsage(usage) : undefined
     if (this.#unusable !== undefined) throw unusableAnswer(this.#unusable, counted)
     if (counted !== undefined) {
-      this.#events.push(usageEvent(counted, objectOf(serviceTier)['type']))
+      this.#blocks.push(usageEvent(counted, objectOf(serviceTier)['type']))
     }
-    this.#events.push({ type: 'response-end' })
-  }
-
-  #place() {
-    return { choice: 0, block: this.#block }
-  }
-
-  #nextPlace() {
-    this.#block += 1
-    return this.#place()
+    this.#blocks.push({ type: 'response-end' })
   }
 }
 
@@ -251,8 +209,7 @@ function decodeUsage(usage: JsonObject): Usage | undefined {
   })
 }
 
-// Bedrock's errors, whichever format the request was in: a message, whose name some of them capitalize.
-
+/** Whichever format the request was in: a message, whose name some errors capitalize. */
 export function decodeError({ message, Message: other }: JsonObject): ProviderComplaint {
   return defined({ message: stringOf(message) ?? stringOf(other) })
 }

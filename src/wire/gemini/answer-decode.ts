@@ -14,9 +14,7 @@ import {
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
 import { countIn, readable, readJsonEvent } from '../content/answer.ts'
-import { Choices } from '../content/block-sequencer.ts'
-import { callIdOf } from '../content/tool-calls.ts'
-import { calledName } from '../content/tools.ts'
+import { BlockWriter, Choices } from '../content/block-sequencer.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
 import { streamError, unusableAnswer } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
@@ -84,15 +82,14 @@ function decodeRefusal(promptFeedback: Json | undefined): CanonicalEvent | undef
   return { type: 'choice-end', choice: 0, reason: 'refusal', explanation }
 }
 
-// One candidate of a generateContent answer as canonical blocks. Only texts arrive in pieces; every other part is
-// whole. Signatures become seals of empty thoughts, so that clients of every format carry them back.
-
+/**
+ * One candidate as canonical blocks. Only texts arrive in pieces; every other part is whole. Signatures become seals of
+ * empty thoughts, so that clients of every format carry them back.
+ */
 class CandidateDecoder {
   readonly #choice: number
+  readonly #blocks: BlockWriter
   readonly #citations = new Citations()
-  #events: CanonicalEvent[] = []
-  #block = -1
-  #open: 'text' | 'thinking' | undefined
   #hasCalled = false
   isEnded = false
   /** Why the answer cannot be used; undefined = it can. */
@@ -100,6 +97,7 @@ class CandidateDecoder {
 
   constructor(choice: number) {
     this.#choice = choice
+    this.#blocks = new BlockWriter(choice)
   }
 
   add(candidate: JsonObject): readonly CanonicalEvent[] {
@@ -108,9 +106,7 @@ class CandidateDecoder {
     for (const part of listOf(objectOf(content)['parts'])) if (isObject(part)) this.#addPart(part)
     this.#cite()
     if (typeof finishReason === 'string') this.#end(finishReason, candidate['finishMessage'])
-    const events = this.#events
-    this.#events = []
-    return events
+    return this.#blocks.take()
   }
 
   #addPart(part: JsonObject): void {
@@ -126,50 +122,37 @@ class CandidateDecoder {
   }
 
   #prose(kind: 'text' | 'thinking', text: string): void {
-    if (this.#open !== kind) {
+    if (this.#blocks.open !== kind) {
       this.#close()
-      this.#open = kind
-      this.#events.push({ type: `${kind}-start`, ...this.#nextPlace() })
+      this.#blocks.start(kind)
       if (kind === 'text') this.#citations.beginBlock()
     }
     if (kind === 'text') this.#citations.say(text)
-    this.#events.push({ type: `${kind}-delta`, ...this.#place(), text })
+    this.#blocks.add(text)
   }
 
   #cite(): void {
-    if (this.#open !== 'text') return
-    for (const citation of this.#citations.take()) {
-      this.#events.push({ type: 'text-citation', ...this.#place(), citation })
-    }
+    if (this.#blocks.open !== 'text') return
+    for (const citation of this.#citations.take()) this.#blocks.cite(citation)
   }
 
   #seal(seal: ReasoningSeal): void {
     this.#close()
-    this.#events.push(
-      { type: 'thinking-start', ...this.#nextPlace() },
-      { type: 'thinking-end', ...this.#place(), seal },
-    )
+    this.#blocks.start('thinking')
+    this.#blocks.end(seal)
   }
 
   #call({ id, name, args }: JsonObject): void {
     this.#close()
     this.#hasCalled = true
-    this.#events.push(
-      {
-        type: 'tool-call-start',
-        ...this.#nextPlace(),
-        id: callIdOf(id),
-        name: calledName(name),
-        custom: false,
-      },
-      { type: 'tool-call-delta', ...this.#place(), text: JSON.stringify(args ?? {}) },
-      { type: 'tool-call-end', ...this.#place() },
-    )
+    this.#blocks.startCall(id, name)
+    this.#blocks.add(JSON.stringify(args ?? {}))
+    this.#blocks.end()
   }
 
   #end(reason: string, message: unknown): void {
     this.#close()
-    if (this.#citations.take().length > 0) this.#events.push({ type: 'citations-lost' })
+    if (this.#citations.take().length > 0) this.#blocks.push({ type: 'citations-lost' })
     this.isEnded = true
     if (UNUSABLE.has(reason)) {
       this.unusable = reason
@@ -177,65 +160,43 @@ class CandidateDecoder {
     }
     // New reasons appear now and then. Whatever one means, the model has finished.
     const finish = FINISH_REASONS.get(reason) ?? 'stop'
-    const explanation = stringOf(message)
-    this.#events.push({
+    this.#blocks.push({
       type: 'choice-end',
       choice: this.#choice,
       reason: finish === 'stop' && this.#hasCalled ? 'tool-call' : finish,
-      ...(finish === 'refusal' ? { explanation: explanation ?? reason } : {}),
+      ...(finish === 'refusal' && { explanation: stringOf(message) ?? reason }),
     })
   }
 
   #close(): void {
-    if (this.#open === undefined) return
     this.#cite()
-    this.#events.push({ type: `${this.#open}-end`, ...this.#place() })
-    this.#open = undefined
-  }
-
-  #place() {
-    return { choice: this.#choice, block: this.#block }
-  }
-
-  #nextPlace() {
-    this.#block += 1
-    return this.#place()
+    this.#blocks.end()
   }
 }
 
 const SEAL = { format: 'gemini', kind: 'signature' } as const
+
+const REFUSALS =
+  `SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT
+  IMAGE_RECITATION`.split(/\s+/)
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'limit'],
   // The answer could be continued with a token that no other format has.
   ['CONTINUATION', 'limit'],
-  ['SAFETY', 'refusal'],
-  ['RECITATION', 'refusal'],
-  ['LANGUAGE', 'refusal'],
-  ['BLOCKLIST', 'refusal'],
-  ['PROHIBITED_CONTENT', 'refusal'],
-  ['SPII', 'refusal'],
-  ['IMAGE_SAFETY', 'refusal'],
-  ['IMAGE_PROHIBITED_CONTENT', 'refusal'],
-  ['IMAGE_RECITATION', 'refusal'],
+  ...REFUSALS.map((name) => [name, 'refusal'] as const),
 ])
 
 const UNUSABLE: ReadonlySet<string> = new Set([
-  'MALFORMED_FUNCTION_CALL',
-  'UNEXPECTED_TOOL_CALL',
-  'TOO_MANY_TOOL_CALLS',
-  'MISSING_THOUGHT_SIGNATURE',
-  'MALFORMED_RESPONSE',
-  'OTHER',
+  ...['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'],
+  ...['MISSING_THOUGHT_SIGNATURE', 'MALFORMED_RESPONSE', 'OTHER'],
 ])
-
-// Citations in generateContent answers: URLs for spans of all the text so far, counted in UTF-8 bytes, and repeated
-// with later pieces.
 
 /** Each one is counted out in the text so far; beyond this many they are left out. */
 const CITATIONS_MAX = 100
 
+/** URLs for spans of all the text so far, counted in UTF-8 bytes, and repeated with later pieces. */
 class Citations {
   #said = ''
   #saidBytes = 0
@@ -288,10 +249,10 @@ function startOf({ startIndex }: JsonObject): number {
   return numberOf(startIndex) ?? 0
 }
 
-// Token counts of generateContent: the prompt includes cache reads, thoughts are counted separately from the answer,
-// and a stream repeats its totals.
-
-/** Undefined without the prompt's count. The provider omits the other counts when they are 0. */
+/**
+ * The prompt includes cache reads, thoughts are counted separately from the answer, and a stream repeats its totals.
+ * Undefined without the prompt's count. The provider omits the other counts when they are 0.
+ */
 export function decodeUsage(counts: JsonObject): Usage | undefined {
   const prompt = countIn(counts, 'promptTokenCount') ?? NaN
   const thoughts = countIn(counts, 'thoughtsTokenCount') ?? 0
@@ -313,8 +274,7 @@ function heardTokens(details: Json | undefined): number {
     .reduce((sum, part) => sum + (countIn(part, 'tokenCount') ?? 0), 0)
 }
 
-// Google's errors: `{error: {code, status, message, details}}`, in a body or in a stream.
-
+/** `{error: {code, status, message, details}}`, in a body or in a stream. */
 export function decodeError(body: JsonObject): ProviderComplaint {
   const { error } = body
   if (!isObject(error)) return {}

@@ -30,7 +30,7 @@ export function replaceMember(text: string, name: string, value: string): string
 }
 
 /** Where a value is, in characters. */
-export type Span = { readonly start: number; readonly end: number }
+type Span = { readonly start: number; readonly end: number }
 
 /**
  * The span of a string member, without its quotes. `names` is the path to it, the outermost first. A list stands for

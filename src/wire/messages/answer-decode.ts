@@ -14,9 +14,7 @@ import {
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
 import { readable, readJsonEvent, usageEvent } from '../content/answer.ts'
-import { BlockSequencer } from '../content/block-sequencer.ts'
-import { callIdOf } from '../content/tool-calls.ts'
-import { calledName } from '../content/tools.ts'
+import { BlockSequencer, BlockWriter } from '../content/block-sequencer.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
@@ -49,65 +47,62 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   ]
 }
 
-type NewBlock =
-  | { readonly kind: 'text'; readonly citations: Json[] }
-  | { readonly kind: 'thinking'; readonly seal: ReasoningSeal | undefined }
-  | {
-      readonly kind: 'tool-call'
-      readonly id: string
-      readonly name: string
-      /** The input in the start frame; used only when no pieces follow. */
-      readonly input: JsonObject
-    }
-
-/** The block that is being read. */
-type OpenBlock = NewBlock & { readonly block: number; characters: number }
-
 class FrameReader {
   #usage: Usage = UNTOLD
   /** Named at the beginning of a stream, but not with the totals at its end. */
   #tier: Json | undefined
-  #blocks = 0
-  readonly #inTurn = new BlockSequencer<JsonObject>()
-  #open: OpenBlock | undefined
+  readonly #blocks = new BlockWriter()
+  readonly #sequencer = new BlockSequencer<JsonObject>()
+  /** What belongs to the open block, for its end. */
+  #citations: Json[] = []
+  #seal: ReasoningSeal | undefined
+  #characters = 0
+  /** The input in the start frame of a call; used only when no pieces follow. */
+  #input: JsonObject = {}
   /** True inside a block that has no canonical form (a hosted tool ran): its pieces belong to no other block. */
   #isIgnoring = false
   #hasStarted = false
   #hasEnded = false
 
   /** Decodes one frame. If the provider left out the answer's start, it is added here. */
-  read(frame: JsonObject): CanonicalEvent[] {
-    const events = this.#read(frame)
+  read(frame: JsonObject): readonly CanonicalEvent[] {
+    this.#read(frame)
+    const events = this.#blocks.take()
     if (this.#hasStarted || events.every((event) => event.type === 'ping')) return events
-    return [...this.#messageStart({}), ...events]
+    this.#messageStart({})
+    return [...this.#blocks.take(), ...events]
   }
 
-  #read(frame: JsonObject): CanonicalEvent[] {
+  #read(frame: JsonObject): void {
     const type = typeOf(frame)
     switch (type) {
       case 'content_block_delta':
       case 'content_block_start':
-      case 'content_block_stop':
-        return this.#inTurn
-          .add(frame, numberOf(frame['index']), type === 'content_block_stop')
-          .flatMap((each) => this.#readBlock(each))
+      case 'content_block_stop': {
+        const index = numberOf(frame['index'])
+        const pieces = this.#sequencer.add(frame, index, type === 'content_block_stop')
+        for (const piece of pieces) this.#readBlock(piece)
+        return
+      }
       case 'message_start':
         return this.#messageStart(objectOf(frame['message']))
-      case 'message_delta':
-        return this.#messageDelta(objectOf(frame['delta']), frame['usage'])
+      case 'message_delta': {
+        const delta = objectOf(frame['delta'])
+        if (typeof delta['stop_reason'] === 'string') this.#end(delta)
+        return this.#report(frame['usage'])
+      }
       case 'message_stop':
         if (!this.#hasStarted) throw withoutContent()
-        return [...this.#end({}), { type: 'response-end' }]
+        this.#end({})
+        return this.#blocks.push({ type: 'response-end' })
       case 'ping':
-        return [{ type: 'ping' }]
+        return this.#blocks.push({ type: 'ping' })
       case 'error':
         throw streamError(decodeError(frame))
-      default:
-        return []
     }
   }
 
-  #readBlock(frame: JsonObject): CanonicalEvent[] {
+  #readBlock(frame: JsonObject): void {
     switch (typeOf(frame)) {
       case 'content_block_delta':
         return this.#delta(objectOf(frame['delta']))
@@ -119,67 +114,62 @@ class FrameReader {
     }
   }
 
-  #messageStart({ id, model, usage }: JsonObject): CanonicalEvent[] {
-    if (this.#hasStarted) return this.#report(usage)
+  #messageStart({ id, model, usage }: JsonObject): void {
+    if (!this.#hasStarted) {
+      const start = { id: stringOf(id) ?? '', model: stringOf(model) ?? '' }
+      this.#blocks.push({ type: 'response-start', ...start })
+    }
     this.#hasStarted = true
-    const start = { id: stringOf(id) ?? '', model: stringOf(model) ?? '' }
-    return [{ type: 'response-start', ...start }, ...this.#report(usage)]
+    this.#report(usage)
   }
 
-  #messageDelta(delta: JsonObject, usage: Json | undefined): CanonicalEvent[] {
-    const end = typeof delta['stop_reason'] === 'string' ? this.#end(delta) : []
-    return [...end, ...this.#report(usage)]
-  }
-
-  #report(usage: Json | undefined): CanonicalEvent[] {
-    if (!isObject(usage)) return []
+  #report(usage: Json | undefined): void {
+    if (!isObject(usage)) return
     this.#usage = decodeUsage(usage, this.#usage)
     this.#tier = usage['service_tier'] ?? this.#tier
     const counted = readable(this.#usage)
-    return counted === undefined ? [] : [usageEvent(counted, this.#tier)]
+    if (counted !== undefined) this.#blocks.push(usageEvent(counted, this.#tier))
   }
 
-  #end(delta: JsonObject): CanonicalEvent[] {
-    if (this.#hasEnded) return []
-    const rest = this.#inTurn.rest().flatMap((each) => this.#readBlock(each))
+  #end(delta: JsonObject): void {
+    if (this.#hasEnded) return
+    for (const piece of this.#sequencer.rest()) this.#readBlock(piece)
     this.#hasEnded = true
-    return [...rest, ...this.#close(), { type: 'choice-end', choice: 0, ...decodeStop(delta) }]
+    this.#close()
+    this.#blocks.push({ type: 'choice-end', choice: 0, ...decodeStop(delta) })
   }
 
   /** A start frame may carry the whole block: in a whole answer, and in some providers' streams. */
-  #start(block: JsonObject): CanonicalEvent[] {
-    if (this.#hasEnded) return []
+  #start(block: JsonObject): void {
+    if (this.#hasEnded) return
+    this.#close()
+    const type = typeOf(block)
     this.#isIgnoring = false
-    switch (typeOf(block)) {
-      case 'text': {
-        const citations = [...listOf(block['citations'])]
-        return [...this.#begin({ kind: 'text', citations }), ...this.#piece('text', block['text'])]
-      }
-      case 'thinking': {
-        const seal = sealOf('signature', block['signature'])
-        const begun = this.#begin({ kind: 'thinking', seal })
-        return [...begun, ...this.#piece('thinking', block['thinking'])]
-      }
+    switch (type) {
+      case 'text':
+        this.#blocks.start('text')
+        this.#citations = [...listOf(block['citations'])]
+        return this.#piece('text', block['text'])
+      case 'thinking':
+        this.#blocks.start('thinking')
+        this.#seal = sealOf('signature', block['signature'])
+        return this.#piece('thinking', block['thinking'])
       case 'redacted_thinking':
-        return this.#begin({ kind: 'thinking', seal: sealOf('redacted', block['data']) })
-      case 'tool_use': {
-        const { id, name, input } = block
-        return this.#begin({
-          kind: 'tool-call',
-          id: callIdOf(id),
-          name: calledName(name),
-          input: objectOf(input),
-        })
-      }
+        this.#blocks.start('thinking')
+        this.#seal = sealOf('redacted', block['data'])
+        return
+      case 'tool_use':
+        this.#blocks.startCall(block['id'], block['name'])
+        this.#input = objectOf(block['input'])
+        return
       default:
         this.#isIgnoring = true
-        return [...this.#close(), ...(isFound(block) ? [{ type: 'search' } as const] : [])]
+        if (isFound(block)) this.#blocks.push({ type: 'search' })
     }
   }
 
-  #delta(delta: JsonObject): CanonicalEvent[] {
-    if (this.#isIgnoring || this.#hasEnded) return []
-    const open = this.#open
+  #delta(delta: JsonObject): void {
+    if (this.#isIgnoring || this.#hasEnded) return
     switch (typeOf(delta)) {
       case 'text_delta':
         return this.#piece('text', delta['text'])
@@ -188,67 +178,47 @@ class FrameReader {
       case 'input_json_delta':
         return this.#piece('tool-call', delta['partial_json'])
       case 'signature_delta':
-        if (open?.kind === 'thinking') {
-          this.#open = { ...open, seal: sealOf('signature', delta['signature']) }
+        if (this.#blocks.open === 'thinking') {
+          this.#seal = sealOf('signature', delta['signature'])
         }
-        return []
+        return
       case 'citations_delta':
-        if (open?.kind === 'text' && delta['citation'] !== undefined) {
-          open.citations.push(delta['citation'])
-        }
-        return []
-      default:
-        return []
+        if (delta['citation'] !== undefined) this.#citations.push(delta['citation'])
     }
   }
 
-  #piece(kind: OpenBlock['kind'], text: Json | undefined): CanonicalEvent[] {
-    if (typeof text !== 'string' || text === '') return []
-    const events = this.#open?.kind === kind ? [] : this.#beginWithoutStart(kind)
-    if (this.#open?.kind !== kind) return []
-    this.#open.characters += text.length
-    events.push({ type: `${kind}-delta`, choice: 0, block: this.#open.block, text })
-    return events
-  }
-
-  /** Some providers omit the start of a text or a thought. A tool call without a start has no name and is ignored. */
-  #beginWithoutStart(kind: OpenBlock['kind']): CanonicalEvent[] {
-    switch (kind) {
-      case 'text':
-        return this.#begin({ kind, citations: [] })
-      case 'thinking':
-        return this.#begin({ kind, seal: undefined })
-      case 'tool-call':
-        return []
+  #piece(kind: 'text' | 'thinking' | 'tool-call', text: Json | undefined): void {
+    if (typeof text !== 'string' || text === '') return
+    if (this.#blocks.open !== kind) {
+      // Some providers omit the start of a text or a thought. A tool call without a start has no name and is ignored.
+      if (kind === 'tool-call') return
+      this.#close()
+      this.#blocks.start(kind)
     }
+    this.#characters += text.length
+    this.#blocks.add(text)
   }
 
-  #begin(block: NewBlock): CanonicalEvent[] {
-    const before = this.#close()
-    const place = { choice: 0, block: this.#blocks++ }
-    this.#open = { ...block, block: place.block, characters: 0 }
-    if (block.kind !== 'tool-call') return [...before, { type: `${block.kind}-start`, ...place }]
-    const { id, name } = block
-    return [...before, { type: 'tool-call-start', ...place, id, name, custom: false }]
+  #close(): void {
+    const { open } = this.#blocks
+    if (open === 'text') this.#cite()
+    // A call without input becomes an empty object, which every other format can parse.
+    if (open === 'tool-call' && this.#characters === 0)
+      this.#blocks.add(JSON.stringify(this.#input))
+    this.#blocks.end(open === 'thinking' ? this.#seal : undefined)
+    this.#citations = []
+    this.#seal = undefined
+    this.#characters = 0
+    this.#input = {}
   }
 
-  #close(): CanonicalEvent[] {
-    const open = this.#open
-    if (open === undefined) return []
-    this.#open = undefined
-    const place = { choice: 0, block: open.block }
-    switch (open.kind) {
-      case 'text':
-        return [...citationsOf(open.citations, open), { type: 'text-end', ...place }]
-      case 'thinking':
-        return [{ type: 'thinking-end', ...place, ...(open.seal && { seal: open.seal }) }]
-      case 'tool-call': {
-        // A call without input becomes an empty object, which every other format can parse.
-        const text = open.characters > 0 ? '' : JSON.stringify(open.input)
-        const input: CanonicalEvent[] =
-          text === '' ? [] : [{ type: 'tool-call-delta', ...place, text }]
-        return [...input, { type: 'tool-call-end', ...place }]
-      }
+  /** Citations with a URL, each for its whole block. Positions in documents mean nothing in other formats. */
+  #cite(): void {
+    for (const { url, source, title } of this.#citations.map(objectOf)) {
+      const address = stringOf(url) ?? stringOf(source)
+      if (address === undefined || !/^https?:/.test(address)) continue
+      const span = { start: 0, end: this.#characters }
+      this.#blocks.cite({ url: address, title: stringOf(title) ?? '', ...span })
     }
   }
 }
@@ -262,19 +232,7 @@ function sealOf(kind: ReasoningSeal['kind'], value: Json | undefined): Reasoning
   return typeof value === 'string' && value !== '' ? { format: 'messages', kind, value } : undefined
 }
 
-/** Citations with a URL, each for its whole block. Positions in documents mean nothing in other formats. */
-function citationsOf(citations: readonly Json[], open: OpenBlock): CanonicalEvent[] {
-  return citations.flatMap((value): CanonicalEvent[] => {
-    const { url, source, title } = objectOf(value)
-    const address = stringOf(url) ?? stringOf(source)
-    if (address === undefined || !/^https?:/.test(address)) return []
-    const citation = { url: address, title: stringOf(title) ?? '', start: 0, end: open.characters }
-    return [{ type: 'text-citation', choice: 0, block: open.block, citation }]
-  })
-}
-
-// Why an answer ended, to and from the words of the messages format.
-
+/** Why an answer ended, in the words of this format. */
 export const STOP_REASONS: Record<FinishReason, string> = {
   stop: 'end_turn',
   limit: 'max_tokens',
@@ -299,9 +257,7 @@ const FINISH_REASONS = new Map(
   Object.entries(STOP_REASONS).map(([reason, name]) => [name, reason as FinishReason]),
 )
 
-// Errors of a messages provider, in the body of a failed request or in a stream.
-
-/** In this format the code that distinguishes errors of one type is in the details. */
+/** In the body of a failed request or in a stream. The code that distinguishes errors of one type is in the details. */
 export function decodeError(body: JsonObject): ProviderComplaint {
   const { error } = body
   const code = stringOf(objectOf(objectOf(error)['details'])['error_code'])

@@ -16,8 +16,7 @@ import {
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
 import { decodeLogprobs, readJsonEvent, usageEvent } from '../content/answer.ts'
-import { callIdOf } from '../content/tool-calls.ts'
-import { calledName } from '../content/tools.ts'
+import { BlockWriter } from '../content/block-sequencer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { BETWEEN_THOUGHTS } from './reasoning.ts'
@@ -44,33 +43,36 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
 type OpenItem = {
   readonly index: number
   readonly id: string
-  readonly place: string
+  readonly key: string
   readonly decoder: ItemDecoder
 }
 
 class AnswerDecoder {
+  readonly #blocks = new BlockWriter()
   /** The one item that is being streamed, and what its events call it. */
   #open: OpenItem | undefined
-  /** Items that began or were done beside the open one, by place, in that order; undefined = not done yet. */
+  /** Items that began or were done beside the open one, by key, in that order; undefined = not done yet. */
   readonly #waiting = new Map<string, JsonObject | undefined>()
   readonly #told = new Set<string>()
   readonly #toldIds = new Set<string>()
-  #blocks = 0
   #hasStarted = false
   #hasCalled = false
   #isEnded = false
 
-  take(data: JsonObject, name: string): CanonicalEvent[] {
+  take(data: JsonObject, name: string): readonly CanonicalEvent[] {
     const type = stringOf(data['type']) ?? name
     switch (type) {
       case 'response.created':
       case 'response.in_progress':
       case 'response.queued':
-        return this.#start(objectOf(data['response']))
+        this.#start(objectOf(data['response']))
+        break
       case 'response.output_item.added':
-        return this.#add(data)
+        this.#add(data)
+        break
       case 'response.output_item.done':
-        return this.#done(data)
+        this.#done(data)
+        break
       case 'response.completed':
       case 'response.incomplete': {
         // The event's name is the marker, because compatible providers omit the status.
@@ -82,113 +84,112 @@ class AnswerDecoder {
       case 'error':
         throw streamError(decodeComplaint(data['error'] ?? data))
       default:
-        return this.#grow(type, data)
+        this.#grow(type, data)
     }
+    return this.#blocks.take()
   }
 
   /** The rest of an answer, from the response with which the provider ends it. */
-  whole(response: JsonObject): CanonicalEvent[] {
+  whole(response: JsonObject): readonly CanonicalEvent[] {
     if (this.#isEnded) return []
     refuseUnfinished(response)
-    const events = this.#start(response)
-    const output = listOf(response['output'])
-    for (const [output_index, item] of output.entries()) {
-      if (!isObject(item)) continue
-      for (const event of this.#done({ output_index, item })) events.push(event)
+    this.#start(response)
+    for (const [output_index, item] of listOf(response['output']).entries()) {
+      if (isObject(item)) this.#done({ output_index, item })
     }
-    const rest = [...this.#close({}), ...this.#tellWaiting({ isLast: true })]
-    const usage = decodeUsage(response)
+    this.#close({})
+    this.#tellWaiting({ isLast: true })
     this.#isEnded = true
+    const usage = decodeUsage(response)
     return [
-      ...events,
-      ...rest,
+      ...this.#blocks.take(),
       { type: 'choice-end', choice: 0, reason: this.#reason(response) },
       ...(usage === undefined ? [] : [usageEvent(usage, response['service_tier'])]),
       { type: 'response-end' },
     ]
   }
 
-  #start(response: JsonObject): CanonicalEvent[] {
-    if (this.#hasStarted) return []
+  #start({ id, model }: JsonObject): void {
+    if (this.#hasStarted) return
     this.#hasStarted = true
-    const id = stringOf(response['id']) ?? ''
-    return [{ type: 'response-start', id, model: stringOf(response['model']) ?? '' }]
+    const start = { id: stringOf(id) ?? '', model: stringOf(model) ?? '' }
+    this.#blocks.push({ type: 'response-start', ...start })
   }
 
-  #add(data: JsonObject): CanonicalEvent[] {
-    const events = this.#start({})
+  #add(data: JsonObject): void {
+    this.#start({})
     const { item } = data
-    if (!isObject(item)) return events
+    if (!isObject(item)) return
     const index = numberOf(data['output_index']) ?? this.#told.size
-    const place = placeOf(item, index)
+    const key = keyOf(item, index)
     if (this.#open !== undefined || this.#waiting.size > 0) {
-      const isKnown = this.#isOpen(place, item) || this.#told.has(place)
-      if (!isKnown) this.#waiting.set(place, undefined)
-      return events
+      const isKnown = this.#isOpen(key, item) || this.#told.has(key)
+      if (!isKnown) this.#waiting.set(key, undefined)
+      return
     }
-    const decoder = itemDecoder(item, () => this.#blocks++)
-    if (decoder === undefined) return events
-    this.#open = { index, id: stringOf(item['id']) ?? '', place, decoder }
-    return [...events, ...decoder.start()]
+    const decoder = itemDecoder(item, this.#blocks)
+    if (decoder === undefined) return
+    this.#open = { index, id: stringOf(item['id']) ?? '', key, decoder }
   }
 
-  #grow(type: string, data: JsonObject): CanonicalEvent[] {
-    if (this.#open === undefined) return []
+  #grow(type: string, data: JsonObject): void {
+    if (this.#open === undefined) return
     const { index, id, decoder } = this.#open
     const isIts = (numberOf(data['output_index']) ?? index) === index || data['item_id'] === id
-    return isIts ? decoder.grow(type, data) : []
+    if (isIts) decoder.grow(type, data)
   }
 
-  #isOpen(place: string, { id }: JsonObject): boolean {
+  #isOpen(key: string, { id }: JsonObject): boolean {
     if (this.#open === undefined) return false
-    return this.#open.place === place || (this.#open.id !== '' && this.#open.id === id)
+    return this.#open.key === key || (this.#open.id !== '' && this.#open.id === id)
   }
 
-  #done(data: JsonObject): CanonicalEvent[] {
+  #done(data: JsonObject): void {
     const index = numberOf(data['output_index']) ?? this.#open?.index ?? this.#told.size
     const item = objectOf(data['item'])
-    const place = placeOf(item, index)
-    if (this.#isTold(place, item)) return []
-    if (isSearchCall(item)) return [...this.#start({}), { type: 'search' }]
-    if (this.#isOpen(place, item)) return this.#close(item)
-    this.#waiting.set(place, item)
-    return this.#open === undefined ? [...this.#start({}), ...this.#tellWaiting()] : []
+    const key = keyOf(item, index)
+    if (this.#isTold(key, item)) return
+    if (isSearchCall(item)) {
+      this.#start({})
+      return this.#blocks.push({ type: 'search' })
+    }
+    if (this.#isOpen(key, item)) return this.#close(item)
+    this.#waiting.set(key, item)
+    if (this.#open !== undefined) return
+    this.#start({})
+    this.#tellWaiting()
   }
 
   /** Some providers renumber items at the end, others change ids in every event; one of the two always stays. */
-  #isTold(place: string, item: JsonObject): boolean {
+  #isTold(key: string, item: JsonObject): boolean {
     const id = stringOf(item['id']) ?? ''
-    const isTold = this.#told.has(place) || (id !== '' && this.#toldIds.has(id))
-    this.#told.add(place)
+    const isTold = this.#told.has(key) || (id !== '' && this.#toldIds.has(id))
+    this.#told.add(key)
     this.#toldIds.add(id)
     return isTold
   }
 
   /** Ends the open item, adding what its pieces lacked, and then sends the items that waited for it. */
-  #close(item: JsonObject): CanonicalEvent[] {
+  #close(item: JsonObject): void {
     const open = this.#open
-    if (open === undefined) return []
+    if (open === undefined) return
     this.#open = undefined
     this.#hasCalled ||= open.decoder.isCall
-    return [...open.decoder.end(item), ...this.#tellWaiting()]
+    open.decoder.end(item)
+    this.#tellWaiting()
   }
 
   /** Sends the items that are done, up to the first that is not; at the end of the answer, all of them. */
-  #tellWaiting({ isLast = false } = {}): CanonicalEvent[] {
-    const events: CanonicalEvent[] = []
-    for (const [place, item] of this.#waiting) {
+  #tellWaiting({ isLast = false } = {}): void {
+    for (const [key, item] of this.#waiting) {
       if (item === undefined && !isLast) break
-      this.#waiting.delete(place)
-      for (const event of item === undefined ? [] : this.#tell(item)) events.push(event)
+      this.#waiting.delete(key)
+      if (item === undefined) continue
+      const decoder = itemDecoder(item, this.#blocks)
+      if (decoder === undefined) continue
+      this.#hasCalled ||= decoder.isCall
+      decoder.end(item)
     }
-    return events
-  }
-
-  #tell(item: JsonObject): CanonicalEvent[] {
-    const decoder = itemDecoder(item, () => this.#blocks++)
-    if (decoder === undefined) return []
-    this.#hasCalled ||= decoder.isCall
-    return [...decoder.start(), ...decoder.end(item)]
   }
 
   #reason(response: JsonObject): FinishReason {
@@ -201,7 +202,7 @@ class AnswerDecoder {
 }
 
 /** Some providers count texts and calls separately. */
-function placeOf(item: JsonObject, index: number): string {
+function keyOf(item: JsonObject, index: number): string {
   return `${typeOf(item)} ${index}`
 }
 
@@ -224,130 +225,103 @@ function failureOf(response: unknown): GatewayError {
 
 const REQUEST_FAULT = /image|policy|invalid_prompt|context_length/
 
-// One output item of a provider's answer as canonical blocks. It arrives piece by piece or all at once: the end adds
-// whatever the pieces lacked, so nothing is lost when a provider omits deltas.
-
+/**
+ * One output item as canonical blocks. It arrives piece by piece or all at once: the end adds whatever the pieces
+ * lacked, so nothing is lost when a provider omits deltas.
+ */
 interface ItemDecoder {
   readonly isCall: boolean
-  start(): CanonicalEvent[]
-  grow(type: string, data: JsonObject): CanonicalEvent[]
-  end(item: JsonObject): CanonicalEvent[]
+  grow(type: string, data: JsonObject): void
+  end(item: JsonObject): void
 }
 
 /** Undefined for items that mean nothing to a client of another format: hosted tool calls, markers. */
-function itemDecoder(item: JsonObject, nextBlock: () => number): ItemDecoder | undefined {
+function itemDecoder(item: JsonObject, blocks: BlockWriter): ItemDecoder | undefined {
   switch (typeOf(item)) {
     case 'message':
-      return new MessageDecoder(nextBlock)
+      return new MessageDecoder(blocks)
     case 'reasoning':
-      return new ReasoningDecoder(item, nextBlock)
+      return new ReasoningDecoder(item, blocks)
     case 'function_call':
     case 'custom_tool_call':
-      return new CallDecoder(item, nextBlock)
+      return new CallDecoder(item, blocks)
     default:
       return undefined
   }
 }
 
-type Kind = 'text' | 'refusal'
+type Piece = {
+  readonly kind: 'text' | 'refusal'
+  readonly text: string
+  readonly logprobs?: readonly TokenLogprob[] | undefined
+}
 
 class MessageDecoder implements ItemDecoder {
   readonly isCall = false
-  readonly #nextBlock: () => number
-  #open: { readonly kind: Kind; readonly part: number; readonly block: number } | undefined
+  readonly #blocks: BlockWriter
+  /** The index of the part that is open. */
+  #part: number | undefined
   /** What has been sent of each part, by its index. */
   readonly #told = new Map<number, { text: string; citations: number }>()
 
-  constructor(nextBlock: () => number) {
-    this.#nextBlock = nextBlock
+  constructor(blocks: BlockWriter) {
+    this.#blocks = blocks
   }
 
-  start(): CanonicalEvent[] {
-    return []
-  }
-
-  grow(type: string, data: JsonObject): CanonicalEvent[] {
-    const part = numberOf(data['content_index']) ?? this.#open?.part ?? 0
-    const delta = stringOf(data['delta']) ?? ''
+  grow(type: string, data: JsonObject): void {
+    const part = numberOf(data['content_index']) ?? this.#part ?? 0
+    const text = stringOf(data['delta']) ?? ''
     switch (type) {
       case 'response.output_text.delta':
-        return this.#tell({ kind: 'text', part, text: delta }, decodeLogprobs(data['logprobs']))
+        return this.#tell(part, { kind: 'text', text, logprobs: decodeLogprobs(data['logprobs']) })
       case 'response.refusal.delta':
-        return this.#tell({ kind: 'refusal', part, text: delta })
+        return this.#tell(part, { kind: 'refusal', text })
       case 'response.output_text.annotation.added':
         return this.#cite(part, [data['annotation'] ?? null])
-      default:
-        return []
     }
   }
 
-  end(item: JsonObject): CanonicalEvent[] {
-    const content = listOf(item['content'])
-    const events: CanonicalEvent[] = []
-    for (const [index, part] of content.entries()) {
+  end(item: JsonObject): void {
+    for (const [index, part] of listOf(item['content']).entries()) {
       if (!isObject(part)) continue
-      const kind: Kind = part['type'] === 'refusal' ? 'refusal' : 'text'
-      const whole = stringOf(part[kind]) ?? ''
+      const kind = part['type'] === 'refusal' ? 'refusal' : 'text'
       const told = this.#told.get(index)
-      const text = remainder(whole, told?.text ?? '')
+      const text = remainder(stringOf(part[kind]) ?? '', told?.text ?? '')
       // The logprobs of a text that arrived in pieces came with the pieces.
       const logprobs = told === undefined ? decodeLogprobs(part['logprobs']) : undefined
-      events.push(...this.#tell({ kind, part: index, text }, logprobs))
-      const annotations = listOf(part['annotations'])
-      const cited = this.#cite(index, annotations.slice(told?.citations ?? 0))
-      for (const event of cited) events.push(event)
+      const cited = told?.citations ?? 0
+      this.#tell(index, { kind, text, logprobs })
+      this.#cite(index, listOf(part['annotations']).slice(cited))
     }
-    return [...events, ...this.#close()]
+    this.#blocks.end()
   }
 
-  #tell(
-    piece: { readonly kind: Kind; readonly part: number; readonly text: string },
-    logprobs?: readonly TokenLogprob[],
-  ): CanonicalEvent[] {
-    const { kind, part, text } = piece
+  #tell(part: number, { kind, text, logprobs }: Piece): void {
     // A token that is half a character has no text yet, but it has a logprob.
-    if (text === '' && logprobs === undefined) return []
-    const events: CanonicalEvent[] = []
-    if (this.#open?.part !== part) {
-      events.push(...this.#close())
-      const block = this.#nextBlock()
-      this.#open = { kind, part, block }
-      events.push({ type: `${kind}-start`, choice: 0, block })
+    if (text === '' && logprobs === undefined) return
+    if (this.#part !== part) {
+      this.#part = part
+      this.#blocks.start(kind)
     }
     const told = this.#told.get(part) ?? { text: '', citations: 0 }
     told.text += text
     this.#told.set(part, told)
-    const { block } = this.#open
-    events.push(
-      kind === 'text' && logprobs !== undefined
-        ? { type: 'text-delta', choice: 0, block, text, logprobs }
-        : { type: `${kind}-delta`, choice: 0, block, text },
-    )
-    return events
+    this.#blocks.add(text, logprobs)
   }
 
-  #cite(part: number, annotations: readonly Json[]): CanonicalEvent[] {
+  #cite(part: number, annotations: readonly Json[]): void {
     const told = this.#told.get(part)
-    if (told === undefined || this.#open?.part !== part || this.#open.kind !== 'text') return []
+    if (told === undefined || this.#part !== part || this.#blocks.open !== 'text') return
     told.citations += annotations.length
-    const { block } = this.#open
-    return annotations.flatMap((annotation): CanonicalEvent[] => {
-      if (!isObject(annotation) || annotation['type'] !== 'url_citation') return []
-      const citation = {
-        url: stringOf(annotation['url']) ?? '',
-        title: stringOf(annotation['title']) ?? '',
-        start: numberOf(annotation['start_index']) ?? 0,
-        end: numberOf(annotation['end_index']) ?? 0,
-      }
-      return [{ type: 'text-citation', choice: 0, block, citation }]
-    })
-  }
-
-  #close(): CanonicalEvent[] {
-    const open = this.#open
-    if (open === undefined) return []
-    this.#open = undefined
-    return [{ type: `${open.kind}-end`, choice: 0, block: open.block }]
+    for (const { type, url, title, start_index, end_index } of annotations.map(objectOf)) {
+      if (type !== 'url_citation') continue
+      this.#blocks.cite({
+        url: stringOf(url) ?? '',
+        title: stringOf(title) ?? '',
+        start: numberOf(start_index) ?? 0,
+        end: numberOf(end_index) ?? 0,
+      })
+    }
   }
 }
 
@@ -361,115 +335,85 @@ const THOUGHTS: ReadonlyMap<string, 'summary' | 'content'> = new Map([
 class ReasoningDecoder implements ItemDecoder {
   readonly isCall = false
   readonly #id: string | undefined
-  readonly #nextBlock: () => number
-  #block: number | undefined
+  readonly #blocks: BlockWriter
   /** The first kind to arrive is the one that is sent: a summary of thoughts already sent adds nothing. */
   #source: 'summary' | 'content' | undefined
   #part = 0
   #text = ''
 
-  constructor(item: JsonObject, nextBlock: () => number) {
+  constructor(item: JsonObject, blocks: BlockWriter) {
     this.#id = stringOf(item['id'])
-    this.#nextBlock = nextBlock
+    this.#blocks = blocks
   }
 
-  start(): CanonicalEvent[] {
-    return []
-  }
-
-  grow(type: string, data: JsonObject): CanonicalEvent[] {
+  grow(type: string, data: JsonObject): void {
     const source = THOUGHTS.get(type)
-    if (source === undefined) return []
+    if (source === undefined) return
     this.#source ??= source
-    if (this.#source !== source) return []
+    if (this.#source !== source) return
     const part = numberOf(data['summary_index']) ?? numberOf(data['content_index']) ?? 0
     const separator = part === this.#part ? '' : BETWEEN_THOUGHTS
     this.#part = part
-    return this.#tell(separator + (stringOf(data['delta']) ?? ''))
+    this.#tell(separator + (stringOf(data['delta']) ?? ''))
   }
 
-  end(item: JsonObject): CanonicalEvent[] {
+  /** A thought with neither text nor seal is no block. */
+  end(item: JsonObject): void {
     const whole = thoughtsOf(item[this.#source ?? 'summary']) || thoughtsOf(item['content'])
-    const events = this.#tell(remainder(whole, this.#text))
+    this.#tell(remainder(whole, this.#text))
     const seal = this.#sealOf(item)
-    if (seal !== undefined) events.push(...this.#open())
-    // A thought with neither text nor seal is no block.
-    if (this.#block === undefined) return events
-    return [
-      ...events,
-      { type: 'thinking-end', choice: 0, block: this.#block, ...(seal && { seal }) },
-    ]
+    if (seal !== undefined && this.#text === '') this.#blocks.start('thinking')
+    this.#blocks.end(seal)
   }
 
   #sealOf(item: JsonObject): ReasoningSeal | undefined {
     const value = stringOf(item['encrypted_content'])
     if (value === undefined) return undefined
-    return defined({
-      format: 'responses' as const,
-      kind: 'encrypted' as const,
-      value,
-      id: this.#id ?? stringOf(item['id']),
-    })
+    const id = this.#id ?? stringOf(item['id'])
+    return defined({ format: 'responses' as const, kind: 'encrypted' as const, value, id })
   }
 
-  #tell(text: string): CanonicalEvent[] {
-    if (text === '') return []
-    const events = this.#open()
+  #tell(text: string): void {
+    if (text === '') return
+    if (this.#text === '') this.#blocks.start('thinking')
     this.#text += text
-    return [...events, { type: 'thinking-delta', choice: 0, block: this.#block ?? 0, text }]
-  }
-
-  #open(): CanonicalEvent[] {
-    if (this.#block !== undefined) return []
-    this.#block = this.#nextBlock()
-    return [{ type: 'thinking-start', choice: 0, block: this.#block }]
+    this.#blocks.add(text)
   }
 }
 
 function thoughtsOf(parts: Json | undefined): string {
-  if (!isArray(parts)) return ''
-  return parts
-    .map((part) => (isObject(part) ? stringOf(part['text']) : undefined) ?? '')
+  return listOf(parts)
+    .map((part) => stringOf(objectOf(part)['text']) ?? '')
     .join(BETWEEN_THOUGHTS)
 }
 
 class CallDecoder implements ItemDecoder {
   readonly isCall = true
-  readonly #place: { readonly choice: 0; readonly block: number }
-  readonly #begin: CanonicalEvent
+  readonly #blocks: BlockWriter
   #input = ''
 
-  constructor(item: JsonObject, nextBlock: () => number) {
-    this.#place = { choice: 0, block: nextBlock() }
-    this.#begin = {
-      type: 'tool-call-start',
-      ...this.#place,
-      id: callIdOf(item['call_id'] || item['id']),
-      name: calledName(item['name']),
-      custom: item['type'] === 'custom_tool_call',
-    }
+  constructor(item: JsonObject, blocks: BlockWriter) {
+    this.#blocks = blocks
+    const { call_id, id, name, type } = item
+    blocks.startCall(call_id || id, name, type === 'custom_tool_call')
   }
 
-  start(): CanonicalEvent[] {
-    return [this.#begin]
-  }
-
-  grow(type: string, data: JsonObject): CanonicalEvent[] {
+  grow(type: string, data: JsonObject): void {
     const isDelta =
       type === 'response.function_call_arguments.delta' ||
       type === 'response.custom_tool_call_input.delta'
-    return isDelta ? this.#tell(stringOf(data['delta']) ?? '') : []
+    if (isDelta) this.#tell(stringOf(data['delta']) ?? '')
   }
 
-  end(item: JsonObject): CanonicalEvent[] {
+  end(item: JsonObject): void {
     const whole = stringOf(item['arguments']) ?? stringOf(item['input']) ?? ''
-    return [...this.#tell(remainder(whole, this.#input)), { type: 'tool-call-end', ...this.#place }]
+    this.#tell(remainder(whole, this.#input))
+    this.#blocks.end()
   }
 
-  #tell(text: string): CanonicalEvent[] {
-    if (text === '') return []
+  #tell(text: string): void {
     this.#input += text
-    return [{ type: 'tool-call-delta', ...this.#place, text }]
+    this.#blocks.add(text)
   }
 }
 
