@@ -22,14 +22,14 @@ import { watchConfig } from './config/watch.ts'
 import { systemClock } from './core/clock.ts'
 import { messageOf } from './core/errors.ts'
 import { webFiles } from './edge/files.ts'
+import type { DataPlaneParts } from './edge/operations.ts'
 import { Edge } from './edge/server.ts'
-import type { Parts } from './exchange/exchange.ts'
-import { Running } from './exchange/reply.ts'
+import { RunningExchanges } from './exchange/reply.ts'
 import { openResponses } from './exchange/responses/state.ts'
 import { openLedger, type NodeLedger } from './ledger/nodes/open.ts'
 import { findUsage } from './ledger/reports/usage.ts'
 import { LEDGER_WORKER_MODULE } from './ledger/sqlite/runner.ts'
-import { Supply } from './provider-registry.ts'
+import { ProviderRegistry } from './provider-registry.ts'
 import { HttpClient } from './providers/upstream/http.ts'
 import { readRevision, watchChanges } from './store/database/changes.ts'
 import { retryDuringOutage } from './store/database/outage.ts'
@@ -98,24 +98,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => alerts.stop())
   const ledger = await openNodeLedger({ store, counts, alerts }, options)
   opened.defer(() => ledger.close())
-  const running = new Running()
+  const running = new RunningExchanges()
   const directory = new KeyDirectory((hash) =>
     retryDuringOutage(clock, () => loadCaller(store, hash)),
   )
   const lastUse = new LastUse(clock, (used) => recordUse(store, used))
   opened.defer(() => lastUse.stop())
-  const supply = new Supply(config, { http, clock, log })
+  const registry = new ProviderRegistry(config, { http, clock, log })
   const { bodyBytesMax } = config.server
-  const settings = () => ({ ...supply.config.responses, bodyBytesMax })
+  const settings = () => ({ ...registry.config.responses, bodyBytesMax })
   const responses = opened.use(openResponses({ store, log, secret, settings }))
 
   opened.defer(await watchKeys(store, { directory, running, log }))
-  opened.defer(watchSettings(options, supply))
+  opened.defer(watchSettings(options, registry))
 
-  const headers = () => supply.config.auth.headers
+  const headers = () => registry.config.auth.headers
   const findBySecretHash = directory.findBySecretHash.bind(directory)
   const forget = directory.forget.bind(directory)
-  const parts: Parts = {
+  const parts: DataPlaneParts = {
     clock,
     log,
     ledger,
@@ -125,16 +125,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     responses,
     lastUse,
     authenticator: { clock, headers, findBySecretHash, forget },
-    catalog: () => supply.catalog,
-    route: supply.route.bind(supply),
+    catalog: () => registry.catalog,
+    route: registry.route.bind(registry),
     describeKey: async (keyId) =>
       keyJson(await retryDuringOutage(clock, () => findKey(store, keyId))),
     findUsage: (requestId) => retryDuringOutage(clock, () => findUsage(store, requestId)),
   }
-  const ownFigures = () => processFigures({ version, counts, ledger, supply })
+  const ownFigures = () => processFigures({ version, counts, ledger, registry })
   const figures = options.figuresOfAll ?? (async () => [await ownFigures()])
   const admin = onDemand(() =>
-    openAdminPlane({ config, secret, parts, supply, http, mailer, alerts: sender, figures }, url),
+    openAdminPlane({ config, secret, parts, registry, http, mailer, alerts: sender, figures }, url),
   )
   opened.defer(() => admin.close())
   const { edges, url } = await listen({ parts, store, ledger, admin, counts }, { config, log })
@@ -163,8 +163,8 @@ function openNodeLedger(
 type AdminPlaneParts = Pick<AdminOptions, 'secret' | 'http' | 'mailer' | 'alerts' | 'figures'> & {
   /** As it was at the start: what the admin plane is bound to, above all its database, stays that of the data plane. */
   readonly config: Config
-  readonly parts: Parts
-  readonly supply: Supply
+  readonly parts: DataPlaneParts
+  readonly registry: ProviderRegistry
 }
 
 /** Loaded on the first request to it. */
@@ -188,7 +188,7 @@ function onDemand(open: () => Promise<AdminServer>): AdminServer {
 
 /** With its own thread or connections: lists and reports must not keep a data-plane request waiting. */
 async function openAdminPlane(
-  { config, parts, supply, ...rest }: AdminPlaneParts,
+  { config, parts, registry, ...rest }: AdminPlaneParts,
   url: string,
 ): Promise<AdminServer> {
   const { openAdmin } = await import('./admin/open.ts')
@@ -209,9 +209,9 @@ async function openAdminPlane(
     oidc: config.admin.oidc,
     version,
     baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),
-    standingOf: supply.standingOf.bind(supply),
-    secretPrefix: () => supply.config.keys.prefix,
-    authHeaders: () => supply.config.auth.headers,
+    healthOf: registry.healthOf.bind(registry),
+    secretPrefix: () => registry.config.keys.prefix,
+    authHeaders: () => registry.config.auth.headers,
   })
   return {
     ...server,
@@ -223,7 +223,7 @@ async function openAdminPlane(
 }
 
 type ListenParts = {
-  readonly parts: Parts
+  readonly parts: DataPlaneParts
   readonly store: Store
   readonly ledger: NodeLedger
   readonly admin: AdminServer
@@ -266,7 +266,7 @@ async function listen(
 /** When any key changes, forgets what is remembered, and cuts the answers of revoked keys. */
 function watchKeys(
   store: Store,
-  { directory, running, log }: { directory: KeyDirectory; running: Running; log: Log },
+  { directory, running, log }: { directory: KeyDirectory; running: RunningExchanges; log: Log },
 ): Promise<() => Promise<void>> {
   return watchChanges(store, {
     onChange: async () => {
@@ -277,20 +277,23 @@ function watchKeys(
   })
 }
 
-function watchSettings({ config, source, log }: GatewayOptions, supply: Supply): () => void {
+function watchSettings(
+  { config, source, log }: GatewayOptions,
+  registry: ProviderRegistry,
+): () => void {
   return watchConfig({
     source,
     config,
     onChange: (changed, waiting) => {
-      const { frame } = supply.config
-      supply.replace(changed)
+      const { frame } = registry.config
+      registry.replace(changed)
       log.info('configuration_reloaded')
       if (waiting.length > 0) log.warn('restart_needed', { sections: waiting.join(', ') })
       if (!isDeepStrictEqual(frame, changed.frame)) {
         const reason = 'the file only seeds a new database: `tollgate frame set` changes the frame'
         log.warn('frame_unchanged', { reason })
       }
-      warnLeftOut(log, changed, supply.catalog)
+      warnLeftOut(log, changed, registry.catalog)
     },
     onError: (thrown) => log.error('configuration_refused', { cause: messageOf(thrown) }),
   })

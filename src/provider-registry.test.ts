@@ -9,11 +9,11 @@ import { SAMPLE_CALLER } from '../test/samples/caller.ts'
 import { loadConfig } from './config/load.ts'
 import type { Config } from './config/load.ts'
 import { systemClock } from './core/clock.ts'
-import { Supply } from './provider-registry.ts'
+import { ProviderRegistry } from './provider-registry.ts'
 import { HttpClient } from './providers/upstream/http.ts'
 
 test('a price applies from its start time', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-supply-'))
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-registry-'))
   const http = new HttpClient({})
   context.after(async () => {
     await http.close()
@@ -27,16 +27,16 @@ models: { deepseek-v4-flash: { targets: [deepseek/deepseek-v4-flash] } }`,
   let now = Date.parse('2026-11-17T05:59:59.999Z')
   const clock = { ...systemClock, now: () => now }
   const config = loadConfig({ env: {}, folder })
-  const supply = new Supply(config, { http, clock, log: { error: () => {} } })
-  const inputPrice = () => supply.catalog.get('deepseek-v4-flash')?.price?.rates.input
+  const registry = new ProviderRegistry(config, { http, clock, log: { error: () => {} } })
+  const inputPrice = () => registry.catalog.get('deepseek-v4-flash')?.price?.rates.input
 
   assert.equal(inputPrice(), 220_000n)
   now += 1
   assert.equal(inputPrice(), 440_000n)
 })
 
-test('a reload clears the rest of a target whose address changed, and of no other', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-supply-'))
+test('a reload closes the breaker of a target whose address changed, and of no other', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-registry-'))
   const http = new HttpClient({})
   const configWith = (moved: string): Config => {
     const models = ['moved', 'stays'].map(
@@ -52,23 +52,28 @@ models: { ${models.join(', ')} }`,
     return loadConfig({ env: {}, folder })
   }
   const log = { error: () => {} }
-  const supply = new Supply(configWith('http://127.0.0.1:2/v1'), { http, clock: systemClock, log })
+  const registry = new ProviderRegistry(configWith('http://127.0.0.1:2/v1'), {
+    http,
+    clock: systemClock,
+    log,
+  })
   context.after(async () => {
     await http.close()
     rmSync(folder, { recursive: true })
   })
 
-  const standings = (): string[] =>
-    ['moved', 'stays'].map((provider) => supply.standingOf({ provider, model: 'm' }).name)
+  const health = (): string[] =>
+    ['moved', 'stays'].map((provider) => registry.healthOf({ provider, model: 'm' }).name)
 
-  assert.deepEqual(standings(), ['uncalled', 'uncalled'])
+  assert.deepEqual(health(), ['uncalled', 'uncalled'])
   for (const name of ['moved', 'stays']) {
-    const model = supply.catalog.get(name)
+    const model = registry.catalog.get(name)
     assert.ok(model)
-    const [destination] = supply.route(SAMPLE_CALLER, model, { affinity: '' }).destinations
-    destination?.breaker?.begin()({ failed: 'busy', retryAfterSeconds: 300 })
+    const [route] = registry.route(SAMPLE_CALLER, model, { affinity: '' }).routes
+    assert.equal(route?.why, 'the only target')
+    route.breaker?.begin()({ failed: 'busy', retryAfterSeconds: 300 })
   }
-  assert.deepEqual(standings(), ['resting', 'resting'])
-  supply.replace(configWith('http://127.0.0.1:3/v1'))
-  assert.deepEqual(standings(), ['uncalled', 'resting'])
+  assert.deepEqual(health(), ['resting', 'resting'])
+  registry.replace(configWith('http://127.0.0.1:3/v1'))
+  assert.deepEqual(health(), ['uncalled', 'resting'])
 })

@@ -2,26 +2,23 @@
 // changes; running requests keep what they began with.
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from './access/authenticate.ts'
-import { TIMEOUTS } from './catalog/catalog.ts'
 import { SANDBOX } from './catalog/knowledge.ts'
 import { targetName } from './catalog/models.ts'
-import type { Catalog, Model } from './catalog/models.ts'
-import { FREE } from './catalog/prices.ts'
+import type { Catalog, Model, Target } from './catalog/models.ts'
 import { catalogOf } from './config/catalog-of.ts'
 import type { Config } from './config/load.ts'
 import { SENTENCES } from './core/sentences.ts'
-import type { Destination, Route } from './exchange/prepare.ts'
 import { makeProvider } from './providers/adapters.ts'
-import { SANDBOX_MODELS } from './providers/sandbox/models.ts'
+import { SANDBOX_MODELS, sandboxTarget } from './providers/sandbox/models.ts'
 import { sandboxProvider } from './providers/sandbox/provider.ts'
 import type { AdapterTools } from './providers/upstream/adapter.ts'
 import type { Provider } from './providers/upstream/provider.ts'
 import { Breaker, RetryBudget } from './routing/breaker.ts'
-import type { Standing } from './routing/breaker.ts'
-import { route } from './routing/route.ts'
-import type { Choice, Routed } from './routing/route.ts'
+import type { Health } from './routing/breaker.ts'
+import { inOrder } from './routing/route.ts'
+import type { Route, Routed, Routing } from './routing/route.ts'
 
-export class Supply {
+export class ProviderRegistry {
   readonly #tools: AdapterTools
   #config: Config
   #catalog: Catalog
@@ -29,8 +26,7 @@ export class Supply {
   /** By target and by model. They outlive a reload: a failing target goes on failing, unless its provider changed. */
   readonly #breakers = new Map<string, Breaker>()
   readonly #retries = new Map<string, RetryBudget>()
-  /** The destinations of models with one target, where every conversation goes the same way. */
-  #onlyOrders = new WeakMap<Model, readonly Destination[]>()
+  #routes = new WeakMap<Model, readonly Route[]>()
 
   constructor(config: Config, tools: AdapterTools) {
     this.#tools = tools
@@ -60,22 +56,22 @@ export class Supply {
     this.#config = config
     this.#catalog = catalog
     this.#providers = providers
-    this.#onlyOrders = new WeakMap()
+    this.#routes = new WeakMap()
   }
 
   /** Where this caller's request may go, in order. */
-  route(caller: Caller, model: Model, request: Routed): Route {
+  route(caller: Caller, model: Model, request: Routed): Routing {
     const retries = entryOf(this.#retries, model.id, () => new RetryBudget())
     // A test key never reaches a provider, whatever the model's name stands for.
-    if (caller.mode === 'test') return { destinations: [this.#rehearsal(model)], retries }
-    return { destinations: shakyLast(this.#destinationsOf(model, request)), retries }
+    if (caller.mode === 'test') return { routes: [this.#sandboxRoute(model)], retries }
+    return { routes: inOrder(this.#routesOf(model), request), retries }
   }
 
-  /** The standing of a target, as far as this process knows. */
-  standingOf({ provider, model }: { provider: string; model: string }): Standing {
+  /** The health of a target, as far as this process knows. */
+  healthOf({ provider, model }: Pick<Target, 'provider' | 'model'>): Health {
     // The sandbox is a part of this process and has no breaker.
     if (provider === SANDBOX) return { name: 'answering' }
-    return this.#breakers.get(targetName(provider, model))?.standing() ?? { name: 'uncalled' }
+    return this.#breakers.get(targetName(provider, model))?.health() ?? { name: 'uncalled' }
   }
 
   /** A provider with a new address or key may well answer: earlier failures say nothing about it. */
@@ -92,57 +88,38 @@ export class Supply {
     return catalogOf(config, { sandbox: SANDBOX_MODELS, now: this.#tools.clock.now() })
   }
 
-  #destinationsOf(model: Model, request: Routed): readonly Destination[] {
-    const known = this.#onlyOrders.get(model)
+  #routesOf(model: Model): readonly Route[] {
+    const known = this.#routes.get(model)
     if (known !== undefined) return known
-    const destinations = route(model, request).flatMap((choice) => this.#destination(choice))
-    if (model.targets.length < 2) this.#onlyOrders.set(model, destinations)
-    return destinations
+    const { targets, fallbacks } = model
+    const why = targets.length === 1 ? SENTENCES.target_only : SENTENCES.target_by_weight
+    const routes = [
+      ...targets.flatMap((target) => this.#routeTo(target, { isFallback: false, why })),
+      ...fallbacks.flatMap((target) =>
+        this.#routeTo(target, { isFallback: true, why: SENTENCES.target_fallback }),
+      ),
+    ]
+    this.#routes.set(model, routes)
+    return routes
   }
 
-  #destination({ target, role, why }: Choice): Destination[] {
-    const { provider: name, model, price, context, timeouts, traits } = target
-    const provider = this.#providers.get(name)
+  #routeTo(target: Target, role: Pick<Route, 'isFallback' | 'why'>): Route[] {
+    const provider = this.#providers.get(target.provider)
     if (provider === undefined) return []
-    const destination = {
-      provider,
-      model,
-      price,
-      context,
-      timeouts,
-      traits,
-      why,
-      ...(role === 'fallback' ? { outputTokensMax: target.maxOutput, lacks: target.lacks } : {}),
-    }
     // A client that makes the sandbox fail wants that failure, and no other client should notice.
-    if (name === SANDBOX) return [destination]
-    const { clock } = this.#tools
-    const breaker = entryOf(this.#breakers, targetName(name, model), () => new Breaker(clock))
-    return [{ ...destination, breaker }]
+    if (target.provider === SANDBOX) return [{ target, provider, ...role }]
+    const name = targetName(target.provider, target.model)
+    const breaker = entryOf(this.#breakers, name, () => new Breaker(this.#tools.clock))
+    return [{ target, provider, ...role, breaker }]
   }
 
-  #rehearsal(model: Model): Destination {
+  #sandboxRoute(model: Model): Route {
     const provider = this.#providers.get(SANDBOX)
     if (provider === undefined) throw new Error('the sandbox is always there')
-    const why = SENTENCES.target_of_test_key
     // The sandbox reads inputs of any model's size, and its count is exact.
-    const context = Infinity
-    return { provider, model: model.id, price: FREE, context, timeouts: TIMEOUTS, why }
+    const target = { ...sandboxTarget(model.id), context: Infinity }
+    return { target, provider, isFallback: false, why: SENTENCES.target_of_test_key }
   }
-}
-
-/** The same order, but with targets that rest or often fail after those that do not. */
-function shakyLast(destinations: readonly Destination[]): readonly Destination[] {
-  const isShaky = ({ breaker }: Destination): boolean => breaker?.isShaky() === true
-  if (!destinations.some(isShaky)) return destinations
-  const sound = destinations.filter((destination) => !isShaky(destination))
-  return [
-    ...sound.map((each) => ({
-      ...each,
-      why: `${each.why}; ${SENTENCES.target_while_others_fail}`,
-    })),
-    ...destinations.filter(isShaky),
-  ]
 }
 
 function entryOf<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {

@@ -10,7 +10,7 @@ import { METRICS } from '../src/telemetry/metrics.ts'
 import { errorType } from '../src/wire/contract/errors.ts'
 
 const floors = (
-  'core telemetry wire catalog store ledger routing providers ' +
+  'core telemetry wire catalog store ledger providers routing ' +
   'access exchange admin edge config provider-registry gateway cli'
 ).split(' ')
 

@@ -8,7 +8,7 @@ import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
 import type { Store } from '../store/database/store.ts'
 import { findKey, findKeyBySecretHash, type Key } from '../store/keys/keys.ts'
 import type { Used } from '../store/keys/secrets.ts'
-import { expiredKey, pausedKey, revokedKey } from './refusal.ts'
+import { expiredKey, pausedKey, revokedKey, StaleKey } from './refusal.ts'
 
 export type Authenticator = {
   readonly clock: Clock
@@ -44,10 +44,20 @@ export async function authenticate(
 }
 
 /** If a key exists but may not be used, the error says why: its owner must know what to do. */
-function assertUsable(caller: Caller, now: number): void {
+export function assertUsable(caller: Caller, now: number): void {
   if (caller.status === 'revoked') throw revokedKey()
   if (caller.expiresAt !== null && caller.expiresAt <= now) throw expiredKey()
   if (caller.status === 'paused') throw pausedKey()
+}
+
+/** Runs a handler, and runs it again if the key was changed after it was looked up. `forget`: what is out of date. */
+export function withCurrentKey(handle: () => Promise<void>, forget: () => void): Promise<void> {
+  // Not awaited: an async function suspended while a stream is open adds half a kilobyte to each stream.
+  return handle().catch((thrown: unknown) => {
+    if (!(thrown instanceof StaleKey)) throw thrown
+    forget()
+    return handle()
+  })
 }
 
 const BEARER = 'Authorization: Bearer <API_KEY>'

@@ -25,7 +25,7 @@ export function permitModel(
 ): Model {
   if (!caller.models.has(call.model)) throw modelNotAllowed(caller, call.model)
   const listed = catalog.get(call.model)
-  const model = caller.mode === 'test' ? rehearsed(call.model, kind, listed) : listed
+  const model = caller.mode === 'test' ? sandboxModel(call.model, kind, listed) : listed
   if (model === undefined) throw modelNotThere(caller, call.model)
   if (model.kind !== kind) throw wrongKind(model)
   if (!model.available && caller.mode === 'live') {
@@ -90,7 +90,7 @@ function modelNotAllowed(caller: Caller, asked: string): GatewayError {
 }
 
 /** A test key's models need not exist on this gateway: the sandbox plays what the key may call, as far as it can. */
-function rehearsed(id: string, kind: ModelKind, listed: Model | undefined): Model {
+function sandboxModel(id: string, kind: ModelKind, listed: Model | undefined): Model {
   if (listed?.available) return listed
   const target = sandboxTarget(id)
   return {

@@ -1,13 +1,14 @@
 // An HTTP request to the data plane, turned into what the flow takes. The flow sees no more of HTTP than this.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { Credentials } from '../access/authenticate.ts'
-import type { Endpoint } from '../core/endpoints.ts'
+import type { Caller, Credentials } from '../access/authenticate.ts'
+import type { Endpoint, Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { InboundRequest } from '../exchange/request.ts'
 import { SCRIPT_HEADER } from '../providers/sandbox/script.ts'
 import type { Trace } from '../telemetry/trace.ts'
 import type { Codec } from '../wire/contract/codec.ts'
 import type { Body } from './body.ts'
-import type { Arrival, FoundRoute } from './routes.ts'
+import type { Operation } from './operations.ts'
 
 /** The client's headers that a provider may see. All others stay here, its credentials above all. */
 const PROVIDER_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta', SCRIPT_HEADER]
@@ -23,13 +24,22 @@ const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id']
 
 export type Received = { readonly message: IncomingMessage; readonly body: Body }
 
+export function credentialsOf({ headers }: IncomingMessage, family: Family): Credentials {
+  return { family, authorization: headers.authorization, apiKey: single(headers['x-api-key']) }
+}
+
+/** What is known of a request before its handler runs. */
+type Known = Pick<InboundRequest, 'caller' | 'id' | 'startedMs' | 'trace'> & {
+  readonly operation: Operation
+}
+
 /** The parts of a request that the flow is given. */
-export class HttpArrival implements Arrival {
+export class HttpRequest implements InboundRequest {
   readonly requestId: string
+  readonly caller: Caller
   readonly endpoint: Endpoint
   readonly codec: Codec
   readonly id: string
-  readonly credentials: Credentials
   readonly providerHeaders: ReadonlyMap<string, string>
   readonly dropped: readonly string[]
   readonly session: string | undefined
@@ -37,21 +47,13 @@ export class HttpArrival implements Arrival {
   readonly trace: Trace
   readonly #received: Received
 
-  constructor(
-    received: Received,
-    { handler, id }: FoundRoute,
-    given: { readonly startedMs: number; readonly trace: Trace },
-  ) {
+  constructor(received: Received, { caller, id, startedMs, trace, operation }: Known) {
     const { headers } = received.message
-    this.requestId = given.trace.requestId
-    this.endpoint = handler.endpoint
-    this.codec = handler.codec
+    this.requestId = trace.requestId
+    this.caller = caller
+    this.endpoint = operation.endpoint
+    this.codec = operation.codec
     this.id = id
-    this.credentials = {
-      family: handler.codec.family,
-      authorization: headers.authorization,
-      apiKey: single(headers['x-api-key']),
-    }
     const betas = betasOf(headers['anthropic-beta'])
     this.dropped = [
       ...betas.dropped,
@@ -59,8 +61,8 @@ export class HttpArrival implements Arrival {
     ]
     this.providerHeaders = providerHeadersOf(headers, betas.kept)
     this.session = sessionOf(headers)
-    this.startedMs = given.startedMs
-    this.trace = given.trace
+    this.startedMs = startedMs
+    this.trace = trace
     this.#received = received
   }
 
@@ -73,8 +75,8 @@ export class HttpArrival implements Arrival {
     return new URLSearchParams(this.#received.message.url?.split('?', 2)[1])
   }
 
-  readBody(keyId: string): Promise<Buffer> {
-    return this.#received.body.read(keyId)
+  readBody(): Promise<Buffer> {
+    return this.#received.body.read(this.caller.keyId)
   }
 
   releaseBody(): void {

@@ -7,7 +7,7 @@ import { CLIENT_GONE_STATUS, retryAfterText } from '../core/errors.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/runtime.ts'
 import { ClientGone } from '../exchange/reply.ts'
-import type { Reply, StreamVoice } from '../exchange/reply.ts'
+import type { Reply, StreamEncoder } from '../exchange/reply.ts'
 import { encodeError } from '../wire/contract/errors.ts'
 import { writeSse } from '../wire/contract/sse.ts'
 import { discardRest } from './body.ts'
@@ -35,7 +35,7 @@ export class HttpReply implements Reply {
   #closing: AbortController | undefined
   #gone: ClientGone | undefined
   #isLingering = false
-  #voice: StreamVoice | undefined
+  #encoder: StreamEncoder | undefined
   #hasBegun = false
   #lastWriteMs = 0
   #isRestDiscarded = false
@@ -108,7 +108,7 @@ export class HttpReply implements Reply {
     if (!response.req.socket.readableEnded || response.destroyed) return false
     if (response.writableEnded || response.writableLength > 0) return true
     if (response.headersSent) {
-      if (this.#voice !== undefined) this.#writeNow(this.#voice.keepAlive)
+      if (this.#encoder !== undefined) this.#writeNow(this.#encoder.keepAlive)
     } else if (response.req.httpVersion === '1.1') response.writeContinue()
     return true
   }
@@ -118,12 +118,12 @@ export class HttpReply implements Reply {
     if (!this.#response.destroyed) this.#place ??= this.#keepAlive.add(this)
   }
 
-  beginStream(voice: StreamVoice): void {
-    if (this.#voice === undefined) {
+  beginStream(encoder: StreamEncoder): void {
+    if (this.#encoder === undefined) {
       this.#lastWriteMs = this.#keepAlive.nowMs
       this.watch()
     }
-    this.#voice = voice
+    this.#encoder = encoder
   }
 
   write(events: string): Promise<void> {
@@ -134,7 +134,7 @@ export class HttpReply implements Reply {
   }
 
   end(last: string): Promise<void> {
-    if (this.#voice === undefined) return this.sendJson(200, last)
+    if (this.#encoder === undefined) return this.sendJson(200, last)
     this.#sendStreamHead()
     return this.#finish(last)
   }
@@ -147,11 +147,11 @@ export class HttpReply implements Reply {
     return this.#finishInPieces(Buffer.from(body))
   }
 
-  /** Ends the answer with an error: as a status and a body, or in the stream's own voice when it has begun. */
+  /** Ends the answer with an error: as a status and a body, or as an event of the stream when it has begun. */
   async fail(error: GatewayError, family: Family, requestId: string): Promise<void> {
     if (this.#response.destroyed) return
-    if (this.#voice !== undefined && this.#response.headersSent) {
-      await this.#finish(this.#voice.fail(error).map(writeSse).join(''))
+    if (this.#encoder !== undefined && this.#response.headersSent) {
+      await this.#finish(this.#encoder.fail(error).map(writeSse).join(''))
       return
     }
     const { retryAfterSeconds, shouldRetry } = error.details
@@ -172,8 +172,8 @@ export class HttpReply implements Reply {
       this.#progressMs = nowMs
     }
     if (nowMs - this.#progressMs >= BLOCKED_MS_MAX) return void response.destroy()
-    if (this.#voice === undefined || response.writableEnded || response.writableLength > 0) return
-    if (nowMs - this.#lastWriteMs >= SILENCE_MS) this.#writeNow(this.#voice.keepAlive)
+    if (this.#encoder === undefined || response.writableEnded || response.writableLength > 0) return
+    if (nowMs - this.#lastWriteMs >= SILENCE_MS) this.#writeNow(this.#encoder.keepAlive)
   }
 
   #leave(): void {

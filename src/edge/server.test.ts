@@ -13,11 +13,11 @@ import type { Authenticator, Caller } from '../access/authenticate.ts'
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { newSecret } from '../core/secret.ts'
-import type { Parts } from '../exchange/exchange.ts'
-import { Running } from '../exchange/reply.ts'
+import { RunningExchanges } from '../exchange/reply.ts'
 import { jsonLog, type Log } from '../telemetry/log.ts'
 import { Counts } from '../telemetry/metrics.ts'
 import { type WebFiles, webFiles } from './files.ts'
+import type { DataPlaneParts } from './operations.ts'
 import { Edge } from './server.ts'
 
 test('draining waits for the handler of a client that has left', async () => {
@@ -459,7 +459,12 @@ function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
   }
   const lastUse = { note: () => {} }
   return new Edge({
-    parts: { clock, running: new Running(), authenticator, lastUse } as unknown as Parts,
+    parts: {
+      clock,
+      running: new RunningExchanges(),
+      authenticator,
+      lastUse,
+    } as unknown as DataPlaneParts,
     log,
     counts: new Counts(),
     bodyBytesMax: 1_000,

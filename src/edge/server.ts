@@ -1,8 +1,10 @@
-// The HTTP server: the only file that listens. Gives every request an id, hands it to its route, renders errors in the
-// family's envelope, and on shutdown lets running answers finish.
+// The HTTP server: the only file that listens. Gives every request an id, finds its operation and its caller, renders
+// errors in the family's envelope, and on shutdown lets running answers finish.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { authenticate, withCurrentKey } from '../access/authenticate.ts'
+import { permitEndpoint } from '../access/permit.ts'
 import { METRICS_PATH } from '../admin/contract/route.ts'
 import type { AdminServer } from '../admin/http/server.ts'
 import type { Family } from '../core/endpoints.ts'
@@ -11,9 +13,7 @@ import { newId } from '../core/ids.ts'
 import { LinkedList } from '../core/runtime.ts'
 import { urlOf } from '../core/text.ts'
 import { DAY_MS } from '../core/units.ts'
-import type { Parts } from '../exchange/exchange.ts'
 import { ClientGone } from '../exchange/reply.ts'
-import { withCurrentKey } from '../exchange/request.ts'
 import { isOutage } from '../store/database/outage.ts'
 import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -24,12 +24,13 @@ import { Body, bodyMsMax, BodyRoom, endAfterwards } from './body.ts'
 import { HEADER_BYTES_MAX, KeepAlive, noRequestOf, writeNoRequest } from './connection.ts'
 import type { WebFiles } from './files.ts'
 import type { Received } from './inbound.ts'
-import { HttpArrival } from './inbound.ts'
+import { credentialsOf, HttpRequest } from './inbound.ts'
 import { HttpReply } from './reply.ts'
-import { findRoute, nothingAt, otherMethods } from './routes.ts'
+import { findOperation, nothingAt, otherMethods } from './operations.ts'
+import type { DataPlaneParts } from './operations.ts'
 
 type EdgeOptions = {
-  readonly parts: Parts
+  readonly parts: DataPlaneParts
   readonly log: Log
   /** The metrics of data-plane requests. */
   readonly counts: Counts
@@ -219,12 +220,24 @@ export class Edge {
   ): Promise<void> {
     const { parts, planes } = this.#options
     if (!planes.includes('data')) throw nothingAt(given.path)
-    const route = findRoute(received.message.method ?? '', given.path)
-    given.trace.path = route.path
-    given.trace.endpoint = route.handler.endpoint
+    const { message } = received
+    const { operation, id } = findOperation(message.method ?? '', given.path)
+    const { trace, startedMs } = given
+    trace.path = operation.path
+    trace.endpoint = operation.endpoint
     if (this.#isDraining) throw draining()
-    const arrival = new HttpArrival(received, route, given)
-    return withCurrentKey(parts, () => route.handler.run(parts, arrival, reply))
+    const { authenticator, lastUse } = parts
+    const credentials = credentialsOf(message, operation.codec.family)
+    const handle = (): Promise<void> =>
+      authenticate(authenticator, credentials, trace).then((caller) => {
+        if (operation.isUse) {
+          lastUse.note(caller)
+          permitEndpoint(caller, operation.endpoint)
+        }
+        const inbound = new HttpRequest(received, { caller, id, startedMs, trace, operation })
+        return operation.run(parts, inbound, reply)
+      })
+    return withCurrentKey(handle, () => authenticator.forget())
   }
 
   /** Health for orchestrators, the admin API, figures for a monitor, and the pages for people. */

@@ -1,36 +1,53 @@
-// Which targets a request is sent to and what each is told, and how it is refused while all of them rest.
+// Which targets a request is sent to and what each is told, and how it is refused while the breakers of all are open.
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import type { Admission } from '../access/admit.ts'
+import {
+  SAMPLE_INBOUND,
+  SAMPLE_OUTBOUND,
+  SAMPLE_PROVIDER,
+  SAMPLE_ROUTE,
+  SAMPLE_TARGET,
+  sampleReply,
+  sampleRequest,
+} from '../../test/samples/exchange.ts'
 import { RaisedBounds } from '../access/admit.ts'
 import { Tokenizer } from '../access/tokenizer.ts'
+import type { Model } from '../catalog/models.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import { NO_INPUT } from '../core/request.ts'
+import type { Call } from '../core/request.ts'
+import type { Balances, Ledger, Reserved } from '../ledger/ledger.ts'
 import { Breaker, RetryBudget } from '../routing/breaker.ts'
+import type { Route } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Trace } from '../telemetry/trace.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { streamError } from '../wire/contract/errors.ts'
-import { attempt, readFailure, refuseWhileAllRest } from './attempt.ts'
-import { Books } from './billing.ts'
-import type { Prepared } from './prepare.ts'
-import type { Reply } from './reply.ts'
+import { attempt, readFailure, refuseWhileAllOpen } from './attempt.ts'
+import type { Answer } from './attempt.ts'
+import { Billing } from './billing.ts'
+import type { OutboundRequest } from './prepare.ts'
 
 const clock = { now: () => 0, monotonicMs: () => 0 }
 const overloaded = { failed: 'provider_overloaded', retryAfterSeconds: 7 }
 const refused = { failed: 'provider_failed', retryAfterSeconds: 3, refusal: 'status 401' }
 
-function resting(model: string, failure: typeof overloaded | typeof refused): Prepared {
-  const breaker = new Breaker(clock)
-  breaker.begin()(failure)
-  return { provider: { name: 'local' }, model, breaker } as unknown as Prepared
+function outboundTo(model: string, more: Partial<Route> = {}): OutboundRequest {
+  const route = { ...SAMPLE_ROUTE, target: { ...SAMPLE_TARGET, model }, ...more }
+  return { ...SAMPLE_OUTBOUND, route }
 }
 
-function refusalOf(prepared: readonly Prepared[]): GatewayError {
+/** Its breaker is open. */
+function open(model: string, failure: typeof overloaded | typeof refused): OutboundRequest {
+  const breaker = new Breaker(clock)
+  breaker.begin()(failure)
+  return outboundTo(model, { breaker })
+}
+
+function refusalOf(outbound: readonly OutboundRequest[]): GatewayError {
   try {
-    refuseWhileAllRest(prepared)
+    refuseWhileAllOpen(outbound)
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown
   }
@@ -38,7 +55,7 @@ function refusalOf(prepared: readonly Prepared[]): GatewayError {
 }
 
 test('no retry is advised while all targets turn this gateway away, and the log says why', () => {
-  const { code, cause, details } = refusalOf([resting('one', refused), resting('two', refused)])
+  const { code, cause, details } = refusalOf([open('one', refused), open('two', refused)])
   assert.deepEqual(
     [code, details.shouldRetry, details.retryAfterSeconds],
     ['provider_failed', false, undefined],
@@ -48,14 +65,13 @@ test('no retry is advised while all targets turn this gateway away, and the log 
 })
 
 test('nothing is refused while one target takes requests', () => {
-  const ready = { provider: { name: 'local' }, model: 'two' } as unknown as Prepared
-  refuseWhileAllRest([resting('one', refused), ready])
-  refuseWhileAllRest([resting('one', refused), { ...ready, breaker: new Breaker(clock) }])
+  refuseWhileAllOpen([open('one', refused), outboundTo('two')])
+  refuseWhileAllOpen([open('one', refused), outboundTo('two', { breaker: new Breaker(clock) })])
 })
 
 test('the advised wait is that of the target that returns first, in whole seconds', () => {
   const limited = { failed: 'provider_rate_limited', retryAfterSeconds: 2.1 }
-  const { code, details } = refusalOf([resting('one', overloaded), resting('two', limited)])
+  const { code, details } = refusalOf([open('one', overloaded), open('two', limited)])
   assert.deepEqual(
     [code, details.retryAfterSeconds, details.unbilled],
     ['provider_rate_limited', 3, true],
@@ -63,25 +79,44 @@ test('the advised wait is that of the target that returns first, in whole second
 })
 
 test('a wait is advised as long as one target may return by itself', () => {
-  const { code, details } = refusalOf([resting('one', refused), resting('two', overloaded)])
+  const { code, details } = refusalOf([open('one', refused), open('two', overloaded)])
   assert.deepEqual(
     [code, details.shouldRetry, details.retryAfterSeconds],
     ['provider_overloaded', undefined, 7],
   )
 })
 
-type Attempts = Parameters<typeof attempt>[0]
+type Attempting = Parameters<typeof attempt>[0]
 
-/** A request with these targets and a limit of 500 tokens. */
-function attemptsAt(prepared: readonly Prepared[], more: Partial<Attempts> = {}) {
+const call: Call = {
+  model: 'm',
+  stream: true,
+  input: NO_INPUT,
+  output: { choices: 1, thinks: false },
+  needs: [],
+  dropped: [],
+}
+const hold: Reserved = {
+  ...{ reserved: true, holdId: 1, amountNanodollars: 1n, outputTokens: 500, capped: false },
+  ...{ waitedMs: 0, balances: {} as Balances },
+}
+
+/** A request with these routes and a limit of 500 tokens. */
+function attemptsAt(outbound: readonly OutboundRequest[], more: Partial<Attempting> = {}) {
   const logged: string[] = []
-  const log = {
+  const log: Log = {
+    info: () => {},
     warn: (_, fields) => void logged.push(`warn ${String(fields?.['target'])}`),
     error: (_, fields) => void logged.push(`error ${String(fields?.['target'])}`),
-  } as Log
-  const reply = { closed: new AbortController().signal, hasBegun: false } as Reply
-  const trace: Trace = { requestId: 'req_1' }
-  const books = new Books(
+    flush: () => {},
+  }
+  const request = {
+    inbound: SAMPLE_INBOUND,
+    call,
+    texts: () => [],
+    withoutReasoning: async () => undefined,
+  }
+  const billing = new Billing(
     {
       ledger: {} as Ledger,
       clock,
@@ -90,49 +125,50 @@ function attemptsAt(prepared: readonly Prepared[], more: Partial<Attempts> = {})
       tokenizer: new Tokenizer(),
     },
     {
-      requestId: 'req_1',
-      endpoint: 'chat',
-      admission: { basis: 'bytes' } as Admission,
-      left: [],
-      startedMs: 0,
-      trace,
-      request: { texts: () => [] },
+      request,
+      model: {} as Model,
+      admission: { hold, maySearch: true, inputTokens: 1, basis: 'bytes', outputTokensMax: 500 },
+      skipped: [],
     },
   )
-  const attempts: Attempts = {
-    requestId: 'req_1',
+  const attempting: Attempting = {
     log,
-    prepared,
-    forget: async () => undefined,
+    request,
+    outbound,
     retries: new RetryBudget(),
     outputTokensMax: 500,
-    stream: true,
-    headers: new Map(),
-    books,
-    reply,
+    billing,
+    reply: sampleReply(),
     ...more,
   }
-  return { attempts, logged }
+  return { attempting, logged }
 }
 
 /** The targets that were sent something, and the limit that each was told. */
 const asked: string[] = []
 beforeEach(() => asked.splice(0))
 
-/** A target that answers, or does what is told instead. */
-function target(model: string, send?: () => never, more: Partial<Prepared> = {}): Prepared {
+type Given = Partial<OutboundRequest> & { readonly breaker?: Breaker }
+
+/** A route that answers, or does what is told instead. */
+function answering(
+  model: string,
+  send?: () => never,
+  { breaker, ...more }: Given = {},
+): OutboundRequest {
   const answer = { status: 200, headers: new Map(), body: (async function* () {})() }
+  const provider = { ...SAMPLE_PROVIDER, send: async () => send?.() ?? answer }
   return {
-    provider: { name: 'local', send: async () => send?.() ?? answer },
-    model,
-    format: 'chat',
+    ...outboundTo(model, { provider, ...(breaker && { breaker }) }),
     encode: async (limit: number | undefined) => {
       asked.push(`${model} ${limit}`)
       return Buffer.from('{}')
     },
     ...more,
-  } as unknown as Prepared
+  }
 }
+
+const modelOf = async ({ sent }: Answer): Promise<string> => sent.route.target.model
 
 const failing =
   (details: ConstructorParameters<typeof GatewayError>[2] = {}) =>
@@ -141,43 +177,43 @@ const failing =
   }
 
 test('the next target takes over with its own output limit, and the log names those that failed', async () => {
-  const { attempts, logged } = attemptsAt([
-    target('one', failing()),
-    target('two', failing({ forOperator: true })),
-    target('three', undefined, { outputTokensMax: 100 }),
+  const { attempting, logged } = attemptsAt([
+    answering('one', failing()),
+    answering('two', failing({ forOperator: true })),
+    answering('three', undefined, { outputTokensMax: 100 }),
   ])
-  const served = await attempt(attempts, async ({ prepared }) => prepared.model)
+  const served = await attempt(attempting, modelOf)
   assert.equal(served, 'three')
   assert.deepEqual(asked, ['one 500', 'two 500', 'three 100'])
   assert.deepEqual(logged, ['warn local/one', 'error local/two'])
 })
 
-test('a resting target is skipped, and any status other than 200 is a failure', async () => {
+test('a route whose breaker is open is skipped, and any status other than 200 is a failure', async () => {
   const body = (async function* () {})()
   const send = async () => ({ status: 500, headers: new Map(), body })
   const breaker = new Breaker(clock)
-  const { attempts } = attemptsAt([
-    { ...target('resting'), ...resting('resting', overloaded) },
-    { ...target('broken'), provider: { name: 'local', send, formatsOf: () => [] } },
-    target('two', undefined, { breaker }),
+  const { attempting } = attemptsAt([
+    open('open', overloaded),
+    { ...answering('broken'), route: { ...SAMPLE_ROUTE, provider: { ...SAMPLE_PROVIDER, send } } },
+    answering('two', undefined, { breaker }),
   ])
-  assert.equal(await attempt(attempts, async ({ prepared }) => prepared.model), 'two')
+  assert.equal(await attempt(attempting, modelOf), 'two')
   assert.deepEqual(asked, ['broken 500', 'two 500'])
-  assert.equal(breaker.standing().name, 'answering')
+  assert.equal(breaker.health().name, 'answering')
 })
 
 test('a retry is advised unless every target turns this gateway away', async () => {
-  const away = target('away', failing({ forOperator: true }))
-  const broken = target('broken', failing())
+  const away = answering('away', failing({ forOperator: true }))
+  const broken = answering('broken', failing())
   for (const [targets, shouldRetry] of [
     [[away, away], false],
-    [[resting('resting', refused), away], false],
-    [[resting('resting', overloaded), away], undefined],
+    [[open('open', refused), away], false],
+    [[open('open', overloaded), away], undefined],
     [[away, broken], undefined],
   ] as const) {
-    const { attempts } = attemptsAt(targets)
+    const { attempting } = attemptsAt(targets)
     await assert.rejects(
-      attempt(attempts, async () => {}),
+      attempt(attempting, async () => {}),
       (thrown) => {
         assert.ok(thrown instanceof GatewayError)
         assert.equal(thrown.details.shouldRetry, shouldRetry)
@@ -188,46 +224,44 @@ test('a retry is advised unless every target turns this gateway away', async () 
 })
 
 test('no other target is tried once the retry budget is used up, until it is earned back', async () => {
-  const { attempts } = attemptsAt([target('one', failing()), target('two')])
-  while (attempts.retries.take());
+  const { attempting } = attemptsAt([answering('one', failing()), answering('two')])
+  while (attempting.retries.take());
   const endings: unknown[] = []
   for (let request = 0; request < 5; request++) {
-    endings.push(
-      await attempt(attempts, async ({ prepared }) => prepared.model).catch(() => 'failed'),
-    )
+    endings.push(await attempt(attempting, modelOf).catch(() => 'failed'))
   }
   assert.deepEqual(endings, ['failed', 'failed', 'failed', 'failed', 'two'])
 })
 
 test('a target gets no higher output limit than the hold pays for', async () => {
-  const { attempts } = attemptsAt([target('one', undefined, { outputTokensMax: 1_000 })])
-  await attempt(attempts, async () => {})
-  await attempt({ ...attempts, outputTokensMax: undefined }, async () => {})
+  const { attempting } = attemptsAt([answering('one', undefined, { outputTokensMax: 1_000 })])
+  await attempt(attempting, async () => {})
+  await attempt({ ...attempting, outputTokensMax: undefined }, async () => {})
   assert.deepEqual(asked, ['one 500', 'one undefined'])
 })
 
 test('no target is tried after the client has left or has received part of an answer', async () => {
   const leaving = new AbortController()
-  const left = { closed: leaving.signal, hasBegun: false } as Reply
+  const left = sampleReply({ closed: leaving.signal })
   const leave = (): never => {
     leaving.abort()
     return failing()()
   }
-  const begun = { closed: new AbortController().signal, hasBegun: true } as Reply
+  const begun = sampleReply({ hasBegun: true })
   for (const [first, reply] of [
     [leave, left],
     [failing(), begun],
   ] as const) {
-    const { attempts } = attemptsAt([target('one', first), target('two')], { reply })
+    const { attempting } = attemptsAt([answering('one', first), answering('two')], { reply })
     await assert.rejects(
-      attempt(attempts, async () => {}),
+      attempt(attempting, async () => {}),
       { code: 'provider_failed' },
     )
   }
   assert.deepEqual(asked, ['one 500', 'one 500'])
-  const { attempts } = attemptsAt([target('three')], { reply: left })
+  const { attempting } = attemptsAt([answering('three')], { reply: left })
   await assert.rejects(
-    attempt(attempts, async () => {}),
+    attempt(attempting, async () => {}),
     { name: 'AbortError' },
   )
   assert.equal(asked.length, 2)
@@ -238,28 +272,51 @@ test('a request that a provider rejects as invalid is not sent to another', asyn
     throw new GatewayError('invalid_request', 'too hot', { provider: { status: 400 } })
   }
   const breaker = new Breaker(clock)
-  const { attempts } = attemptsAt([target('one', judge, { breaker }), target('two')])
+  const { attempting } = attemptsAt([answering('one', judge, { breaker }), answering('two')])
   await assert.rejects(
-    attempt(attempts, async () => {}),
+    attempt(attempting, async () => {}),
     { code: 'invalid_request' },
   )
   assert.deepEqual(asked, ['one 500'])
-  assert.equal(breaker.standing().name, 'answering', 'whoever judges a request is there')
+  assert.equal(breaker.health().name, 'answering', 'whoever judges a request is there')
 })
 
-test('a target that rejects a thought is retried once without it, if there is one', async () => {
-  const strange = (): never => {
-    throw new GatewayError('invalid_request', 'no such thought', { unknownThoughts: true })
+test('a target that rejects reasoning is asked once more without it, if there is any', async () => {
+  const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'of another account' }
+  const text = { type: 'text', text: 'Hi' }
+  for (const [content, sent] of [
+    [[text], ['one 500']],
+    [
+      [thinking, text],
+      ['one 500', 'without'],
+    ],
+  ] as const) {
+    asked.splice(0)
+    const send = async ({ body }: { readonly body: Buffer }): Promise<never> => {
+      if (!body.includes('messages')) throw strange()
+      asked.push(body.includes('thinking') ? 'with' : 'without')
+      throw strange()
+    }
+    const provider = { ...SAMPLE_PROVIDER, send }
+    const one = answering('one', undefined, { format: 'messages' })
+    const request = sampleRequest('messages', {
+      model: 'm',
+      max_tokens: 500,
+      messages: [{ role: 'assistant', content }],
+    })
+    const outbound = [{ ...one, route: { ...one.route, provider } }]
+    const { attempting } = attemptsAt(outbound, { request })
+    await assert.rejects(
+      attempt(attempting, async () => {}),
+      { code: 'invalid_request' },
+    )
+    assert.deepEqual(asked, sent)
   }
-  const { attempts } = attemptsAt([target('one', strange)])
-  await assert.rejects(
-    attempt(attempts, async () => {}),
-    { code: 'invalid_request' },
-  )
-  const forgetful = { ...attempts, forget: async () => target('forgetful') }
-  await attempt(forgetful, async () => {})
-  assert.deepEqual(asked, ['one 500', 'one 500', 'forgetful 500'])
 })
+
+function strange(): GatewayError {
+  return new GatewayError('invalid_request', 'no such thought', { unknownThoughts: true })
+}
 
 // How a provider's error response is read: as the client's mistake, or as a problem with the operator's account.
 

@@ -1,10 +1,11 @@
-// Tries targets in order until one answers. Another target is tried only while the client has seen nothing, the failure
-// may be the target's own, and the hold covers what may be paid twice; what a provider says about the request itself
-// goes back to the client.
+// Takes one route after another until one answers. The next one is tried only while the client has seen nothing, the
+// failure may be the provider's own, and the hold covers what may be paid twice; what a provider says about the request
+// itself goes back to the client.
 import { GatewayError, withoutRetry } from '../core/errors.ts'
 import { FAILURE_BYTES_MAX, readWhole, retryAfterOf } from '../providers/upstream/answers.ts'
 import type { UpstreamAnswer } from '../providers/upstream/provider.ts'
 import type { Outcome, RetryBudget } from '../routing/breaker.ts'
+import type { Route } from '../routing/route.ts'
 import { describeFailure, redact } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
@@ -18,113 +19,106 @@ import {
   refusesContent,
   refusesThoughts,
 } from '../wire/contract/errors.ts'
-import type { Books } from './billing.ts'
-import { nameOf } from './prepare.ts'
-import type { Prepared } from './prepare.ts'
+import type { Billing } from './billing.ts'
+import { nameOf, withoutReasoning } from './prepare.ts'
+import type { OutboundRequest } from './prepare.ts'
 import type { Reply } from './reply.ts'
+import type { ClientRequest } from './request.ts'
 
-export type Answer = UpstreamAnswer & { readonly prepared: Prepared }
+/** An answer that has begun, and the request it answers. */
+export type Answer = UpstreamAnswer & { readonly sent: OutboundRequest }
 
-type Attempts = {
-  readonly requestId: string
+type Attempting = {
   readonly log: Log
-  readonly prepared: readonly Prepared[]
-  /** The same target without the thoughts of earlier turns; undefined = there are none. */
-  forget(target: Prepared): Promise<Prepared | undefined>
+  readonly request: Pick<ClientRequest, 'inbound' | 'call' | 'withoutReasoning'>
+  readonly outbound: readonly OutboundRequest[]
   readonly retries: RetryBudget
   readonly outputTokensMax: number | undefined
-  readonly stream: boolean
-  /** The client's headers that providers may see. */
-  readonly headers: ReadonlyMap<string, string>
-  readonly books: Books
+  readonly billing: Billing
   readonly reply: Reply
 }
 
-/** Calls targets until `use` accepts an answer, and returns the result of `use`. */
+/** Sends the request until `use` accepts an answer, and returns the result of `use`. */
 export async function attempt<Ending>(
-  attempts: Attempts,
+  attempting: Attempting,
   use: (answer: Answer) => Promise<Ending>,
 ): Promise<Ending> {
-  const { books, retries } = attempts
+  const { billing, outbound, retries, reply } = attempting
   let failure: unknown
   let refused = 0
   retries.earn()
-  for (const prepared of attempts.prepared) {
-    const rest = prepared.breaker?.resting()
-    if (rest !== undefined) {
-      if (rest.refusal !== undefined) refused += 1
+  for (const each of outbound) {
+    const { breaker } = each.route
+    const open = breaker?.whyOpen()
+    if (open !== undefined) {
+      if (open.refusal !== undefined) refused += 1
       continue
     }
-    if (failure !== undefined && !(retries.take() && (await books.carryOn(failure)))) break
-    const tell = prepared.breaker?.begin()
+    if (failure !== undefined && !(retries.take() && (await billing.allowRetry(failure)))) break
+    const report = breaker?.begin()
     try {
-      const answer = await ask(attempts, prepared)
-      tell?.('accepted')
+      const answer = await send(attempting, each)
+      report?.('accepted')
       const ending = await use(answer)
-      tell?.('answered')
-      books.noteAttempt('answered')
+      report?.('answered')
+      billing.endAttempt('answered')
       return ending
     } catch (thrown) {
       const outcome = outcomeOf(thrown)
-      if (outcome !== undefined) tell?.(outcome)
-      if (isElsewhere(thrown)) logFailure(attempts, prepared, thrown)
-      books.noteAttempt(thrown instanceof GatewayError ? thrown.code : 'given up')
-      if (!isElsewhere(thrown) || isOver(attempts.reply)) throw thrown
+      if (outcome !== undefined) report?.(outcome)
+      if (isElsewhere(thrown)) logFailure(attempting, each.route, thrown)
+      billing.endAttempt(thrown instanceof GatewayError ? thrown.code : 'given up')
+      if (!isElsewhere(thrown) || isOver(reply)) throw thrown
       failure = thrown
       if (thrown.details.forOperator === true) refused += 1
     }
   }
-  if (failure === undefined) throw allRest(attempts.prepared)
+  if (failure === undefined) throw allOpen(outbound)
   // When every target refuses to serve this gateway, a retry cannot help.
-  throw refused === attempts.prepared.length ? withoutRetry(failure) : failure
+  throw refused === outbound.length ? withoutRetry(failure) : failure
 }
 
-/** Refuses a request while all of its targets rest, before anything is held for it. */
-export function refuseWhileAllRest(prepared: readonly Prepared[]): void {
-  if (prepared.every(({ breaker }) => breaker?.resting() !== undefined)) throw allRest(prepared)
+/** Refuses a request while the breakers of all its routes are open, before anything is held for it. */
+export function refuseWhileAllOpen(outbound: readonly OutboundRequest[]): void {
+  if (outbound.every(({ route }) => route.breaker?.whyOpen() !== undefined)) throw allOpen(outbound)
 }
 
 /**
- * Only the account that produced a thought accepts it back, and several accounts may have answered in a conversation: a
- * target that does not know the thoughts is asked once more without them. It does not bill the request it refused.
+ * Only the account that produced reasoning accepts it back, and several accounts may have answered in a conversation: a
+ * target that does not know it is asked once more without. It does not bill the request it refused.
  */
-async function ask(attempts: Attempts, prepared: Prepared): Promise<Answer> {
+async function send(attempting: Attempting, outbound: OutboundRequest): Promise<Answer> {
   try {
-    return await send(attempts, prepared)
+    return await sendOnce(attempting, outbound)
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.details.unknownThoughts !== true) throw thrown
-    const forgetful = await attempts.forget(prepared)
-    if (forgetful === undefined) throw thrown
-    attempts.books.noteAttempt(thrown.code)
-    return send(attempts, forgetful)
+    const shorter = await withoutReasoning(attempting.request, outbound)
+    if (shorter === undefined) throw thrown
+    attempting.billing.endAttempt(thrown.code)
+    return sendOnce(attempting, shorter)
   }
 }
 
-async function send(attempts: Attempts, prepared: Prepared): Promise<Answer> {
-  const { books } = attempts
-  const { closed } = attempts.reply
-  closed.throwIfAborted()
-  const body = await prepared.encode(outputLimit(attempts, prepared))
-  books.dispatch(prepared)
-  const answer = await prepared.provider.send(
-    {
-      format: prepared.format,
-      model: prepared.model,
-      stream: attempts.stream,
-      body,
-      headers: attempts.headers,
-      timeouts: prepared.timeouts,
-    },
-    closed,
+async function sendOnce(
+  { request, billing, reply, outputTokensMax }: Attempting,
+  outbound: OutboundRequest,
+): Promise<Answer> {
+  reply.closed.throwIfAborted()
+  const { route, format } = outbound
+  // The output the hold pays for, or less where the target cannot write that much.
+  const body = await outbound.encode(
+    outputTokensMax && Math.min(outputTokensMax, outbound.outputTokensMax ?? outputTokensMax),
   )
-  if (answer.status !== 200) throw await readFailure(answer, upstreamCodecOf(prepared.format))
-  return { ...answer, prepared }
-}
-
-/** The output the hold pays for, or less where the target cannot write that much. */
-function outputLimit({ outputTokensMax }: Attempts, target: Prepared): number | undefined {
-  if (outputTokensMax === undefined) return undefined
-  return Math.min(outputTokensMax, target.outputTokensMax ?? outputTokensMax)
+  billing.beginAttempt(outbound)
+  const { model, timeouts } = route.target
+  const { stream } = request.call
+  const headers = request.inbound.providerHeaders
+  const answer = await route.provider.send(
+    { format, model, stream, body, headers, timeouts },
+    reply.closed,
+  )
+  if (answer.status !== 200) throw await readFailure(answer, upstreamCodecOf(format))
+  return { ...answer, sent: outbound }
 }
 
 /** Too late for another target: the answer is closed, or the client already has part of it. */
@@ -152,28 +146,28 @@ function outcomeOf(thrown: unknown): Outcome | undefined {
 }
 
 /** If another target then serves the request, its status does not show that this one failed. */
-function logFailure({ log, requestId }: Attempts, prepared: Prepared, error: GatewayError): void {
+function logFailure({ log, request }: Attempting, route: Route, error: GatewayError): void {
   log[error.details.forOperator === true ? 'error' : 'warn']('attempt_failed', {
-    request_id: requestId,
-    target: nameOf(prepared),
+    request_id: request.inbound.requestId,
+    target: nameOf(route),
     code: error.code,
     cause: describeFailure(error.cause ?? error.message),
   })
 }
 
-function allRest(prepared: readonly Prepared[]): GatewayError {
-  const rests = prepared.flatMap((target) => {
-    const rest = target.breaker?.resting()
-    return rest === undefined ? [] : { ...rest, target: nameOf(target) }
+function allOpen(outbound: readonly OutboundRequest[]): GatewayError {
+  const all = outbound.flatMap(({ route }) => {
+    const open = route.breaker?.whyOpen()
+    return open === undefined ? [] : { ...open, target: nameOf(route) }
   })
-  // A target that refuses this gateway will still refuse it after the rest.
-  const returning = rests.filter(({ refusal }) => refusal === undefined)
-  if (rests.length > 0 && returning.length === 0) {
+  // A target that refuses this gateway will still refuse it after the wait.
+  const returning = all.filter(({ refusal }) => refusal === undefined)
+  if (all.length > 0 && returning.length === 0) {
     return new GatewayError('provider_failed', 'the provider refused to serve this gateway', {
       shouldRetry: false,
       unbilled: true,
       forOperator: true,
-      cause: rests.map(({ target, refusal }) => `${target} rests after ${refusal}`).join(', '),
+      cause: all.map(({ target, refusal }) => `${target} rests after ${refusal}`).join(', '),
     })
   }
   const [soonest] = returning.toSorted((one, other) => one.forMs - other.forMs)

@@ -1,13 +1,11 @@
-// The bookkeeping of one exchange: which target was called, what it delivered, and the one settlement at the end.
-// Between the hold and that settlement nothing else may decide what a request costs.
+// The billing of one exchange: which route was taken, what it delivered, and the one settlement at the end. Between the
+// hold and that settlement nothing else may decide what a request costs.
 import { setTimeout } from 'node:timers/promises'
-import type { Admission, RaisedBounds } from '../access/admit.ts'
-import type { TextSample, Tokenizer } from '../access/tokenizer.ts'
+import type { TextSample } from '../access/tokenizer.ts'
 import { sampleOf } from '../access/tokenizer.ts'
+import type { Model } from '../catalog/models.ts'
 import { mayThink } from '../catalog/models.ts'
 import { costOf, costOfLines } from '../catalog/prices.ts'
-import type { Clock } from '../core/clock.ts'
-import type { Endpoint } from '../core/endpoints.ts'
 import { CLIENT_GONE_STATUS, GatewayError, toGatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import { NO_USAGE } from '../core/events.ts'
@@ -15,40 +13,24 @@ import { formatUsd } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { SEARCHES_MOST } from '../core/request.ts'
 import { SENTENCES } from '../core/sentences.ts'
-import type {
-  Attempt,
-  AttemptCharge,
-  Ledger,
-  Reserved,
-  Settled,
-  Settlement,
-} from '../ledger/ledger.ts'
+import type { Attempt, AttemptCharge, Reserved, Settled, Settlement } from '../ledger/ledger.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Trace } from '../telemetry/trace.ts'
+import type { Admission, AdmissionParts } from './admission.ts'
 import type { Bill, Billable } from './cost.ts'
 import { billOf, Meter, mostOf, needsCount, NOTHING } from './cost.ts'
 import { nameOf } from './prepare.ts'
-import type { Prepared, Skipped } from './prepare.ts'
+import type { OutboundRequest, Skipped } from './prepare.ts'
 import { ClientGone } from './reply.ts'
 import type { ClientRequest } from './request.ts'
 
-type Entry = {
-  readonly requestId: string
-  readonly endpoint: Endpoint
-  readonly admission: Admission
-  /** Targets that this request may not go to. */
-  readonly left: readonly Skipped[]
-  readonly startedMs: number
-  readonly trace: Trace
-  readonly request: Pick<ClientRequest, 'texts'>
-}
+type BillingParts = AdmissionParts & { readonly log: Log }
 
-type BooksParts = {
-  readonly ledger: Ledger
-  readonly clock: Clock
-  readonly log: Log
-  readonly raisedBounds: RaisedBounds
-  readonly tokenizer: Tokenizer
+type Billed = {
+  readonly request: Pick<ClientRequest, 'inbound' | 'call' | 'texts'>
+  readonly model: Model
+  readonly admission: Admission
+  /** Routes that the request may not take. */
+  readonly skipped: readonly Skipped[]
 }
 
 /** How long another attempt waits for the count of what a failed one read: the tokenizer may still have to load. */
@@ -57,42 +39,46 @@ const COUNT_MS_MAX = 500
 /** A hold is worth lowering when a budget has room for fewer than this many like it. */
 const TIGHT_BELOW = 8n
 
-export class Books {
-  readonly #parts: BooksParts
-  readonly #entry: Entry
+export class Billing {
+  readonly #parts: BillingParts
+  readonly #billed: Billed
   readonly #attempts: Attempt[] = []
   /** What failed attempts may have cost. */
   #owed: Nanodollars = 0n
   #meter = new Meter()
-  #target: Prepared | undefined
-  #dispatchedMs = 0
-  /** The factor on the target's input bound at the time of the call. */
+  /** What was sent in the present attempt. */
+  #sent: OutboundRequest | undefined
+  #sentMs = 0
+  /** The factor on the target's input bound when it was sent. */
   #raisedBy = 1
   #isTrimmed = false
   #sample: TextSample | undefined
   #settled: Promise<Settled | undefined> | undefined
 
-  constructor(parts: BooksParts, entry: Entry) {
+  constructor(parts: BillingParts, billed: Billed) {
     this.#parts = parts
-    this.#entry = entry
+    this.#billed = billed
   }
 
-  /** A target is about to be called. */
-  dispatch(target: Prepared): void {
-    this.#target = target
+  /** An attempt begins: this is about to be sent. */
+  beginAttempt(sent: OutboundRequest): void {
+    const { clock, raisedBounds } = this.#parts
+    const { admission, request } = this.#billed
+    const { target } = sent.route
+    this.#sent = sent
     this.#meter = new Meter()
-    this.#dispatchedMs = this.#parts.clock.monotonicMs()
-    const { basis } = this.#entry.admission
-    this.#raisedBy = this.#parts.raisedBounds.factorOf(targetOf(target), basis)
-    this.#entry.trace.target = nameOf(target)
+    this.#sentMs = clock.monotonicMs()
+    this.#raisedBy = raisedBounds.factorOf(target, admission.basis)
+    request.inbound.trace.target = nameOf(sent.route)
   }
 
+  /** Sees every event before the client does. */
   see(event: CanonicalEvent): void {
     this.#meter.see(event, this.#parts.clock)
     if (event.type === 'text-delta' && this.hasContent && !this.#isTrimmed) this.#trim()
   }
 
-  /** Whether the target has produced anything a client would read. */
+  /** Whether the attempt has produced anything a client would read. */
   get hasContent(): boolean {
     return this.outputBytes > 0
   }
@@ -104,19 +90,20 @@ export class Books {
 
   /** The texts are about to be released: if the bill may depend on them, a sample is kept. */
   keepSample(): void {
-    if (this.#target === undefined || !needsCount(this.#billable(this.#target, undefined))) return
-    const texts = this.#entry.request.texts()
+    if (this.#sent === undefined || !needsCount(this.#billable(this.#sent, undefined))) return
+    const texts = this.#billed.request.texts()
     this.#sample ??= texts && sampleOf(texts)
   }
 
-  noteAttempt(outcome: string): void {
-    if (this.#target === undefined) return
-    const { why } = this.#target
+  endAttempt(outcome: string): void {
+    if (this.#sent === undefined) return
+    const { route } = this.#sent
     this.#attempts.push({
-      target: nameOf(this.#target),
-      why: this.#attempts.length === 0 ? why : `${why}; ${SENTENCES.target_after_failure}`,
+      target: nameOf(route),
+      why:
+        this.#attempts.length === 0 ? route.why : `${route.why}; ${SENTENCES.target_after_failure}`,
       outcome,
-      durationMs: Math.round(this.#parts.clock.monotonicMs() - this.#dispatchedMs),
+      durationMs: Math.round(this.#parts.clock.monotonicMs() - this.#sentMs),
     })
   }
 
@@ -124,19 +111,19 @@ export class Books {
    * Makes room for another attempt after a failed one: what that may have cost becomes a separate charge, held in
    * addition. False = the budgets have no room for it, and nothing changed.
    */
-  async carryOn(failure: unknown): Promise<boolean> {
+  async allowRetry(failure: unknown): Promise<boolean> {
     const failed = this.#attempts.at(-1)
-    if (this.#target === undefined || failed === undefined) return true
-    const owed = wholeOf(await this.#bill(this.#target, failure, COUNT_MS_MAX))
+    if (this.#sent === undefined || failed === undefined) return true
+    const owed = wholeOf(await this.#bill(this.#sent, failure, COUNT_MS_MAX))
     if (owed.cost > 0n) {
       // A ledger that does not answer may have held more, but has not said so: that counts as no room.
-      const { holdId } = this.#entry.admission.hold
+      const { holdId } = this.#billed.admission.hold
       const isHeld = await this.#parts.ledger.extend(holdId, owed.cost).catch(() => false)
       if (!isHeld) return false
       this.#attempts[this.#attempts.length - 1] = { ...failed, charge: chargeOf(owed) }
       this.#owed += owed.cost
     }
-    this.#target = undefined
+    this.#sent = undefined
     return true
   }
 
@@ -147,12 +134,13 @@ export class Books {
   }
 
   async #settle(failure: unknown): Promise<Settled | undefined> {
-    const { admission, trace } = this.#entry
-    if (this.#target === undefined && this.#attempts.length === 0) {
+    const { admission, request } = this.#billed
+    const { trace } = request.inbound
+    if (this.#sent === undefined && this.#attempts.length === 0) {
       await this.#parts.ledger.void(admission.hold.holdId, 'never sent to a provider')
       return undefined
     }
-    const bill = this.#target === undefined ? NOTHING : await this.#bill(this.#target, failure)
+    const bill = this.#sent === undefined ? NOTHING : await this.#bill(this.#sent, failure)
     if (bill.impossible) this.#reportImpossible()
     this.#addSurcharge(bill)
     const settlement = this.#settlement(bill, failure)
@@ -182,11 +170,11 @@ export class Books {
    * again; and only where the budgets are so tight that others may be waiting.
    */
   #trim(): void {
-    const { hold } = this.#entry.admission
-    if (this.#target === undefined || this.#meter.usage === undefined) return
+    const { hold } = this.#billed.admission
+    if (this.#sent === undefined || this.#meter.usage === undefined) return
     this.#isTrimmed = true
-    if (!isTight(hold) || this.#target.searchesMax > 0) return
-    const most = mostOf(this.#billable(this.#target, undefined))
+    if (!isTight(hold) || this.#sent.searchesMax > 0) return
+    const most = mostOf(this.#billable(this.#sent, undefined))
     if (most === undefined || most + this.#owed >= hold.amountNanodollars) return
     this.#parts.ledger.trim(hold.holdId, most + this.#owed).catch(() => {
       // The settlement frees the excess.
@@ -195,30 +183,27 @@ export class Books {
 
   /** The request cost more than its supposed worst case: the operator should know, and later holds are made larger. */
   #reportOverrun({ costNanodollars, overrunNanodollars }: Settled): void {
-    const { requestId, admission } = this.#entry
-    const target = this.#target
+    const { request, admission } = this.#billed
+    const route = this.#sent?.route
     this.#parts.log.error('overrun', {
-      request_id: requestId,
-      target: target && nameOf(target),
+      request_id: request.inbound.requestId,
+      target: route && nameOf(route),
       cost: formatUsd(costNanodollars),
       overrun: formatUsd(overrunNanodollars),
       message: 'the provider billed more than was held: the input bound of this target is raised',
     })
-    if (target === undefined) return
-    const { nanodollars } = costOf(
-      { ...NO_USAGE, inputTokens: admission.inputTokens },
-      target.price,
-    )
+    if (route === undefined) return
+    const { basis, inputTokens } = admission
+    const { nanodollars } = costOf({ ...NO_USAGE, inputTokens }, route.target.price)
     const times = nanodollars === 0n ? 1 : 1 + Number(overrunNanodollars) / Number(nanodollars)
-    const { basis } = admission
-    this.#parts.raisedBounds.raise(targetOf(target), { basis, from: this.#raisedBy, times })
+    this.#parts.raisedBounds.raise(route.target, { basis, from: this.#raisedBy, times })
   }
 
   /** The cost is estimated, so if a configured limit is wrong, the operator pays more than the books say. */
   #reportImpossible(): void {
     this.#parts.log.error('usage_impossible', {
-      request_id: this.#entry.requestId,
-      target: this.#target && nameOf(this.#target),
+      request_id: this.#billed.request.inbound.requestId,
+      target: this.#sent && nameOf(this.#sent.route),
       told_input_tokens: this.#meter.usage?.inputTokens,
       told_output_tokens: this.#meter.usage?.outputTokens,
       message:
@@ -226,11 +211,11 @@ export class Books {
     })
   }
 
-  async #bill(target: Prepared, failure: unknown, countMsMax?: number): Promise<Bill> {
+  async #bill(sent: OutboundRequest, failure: unknown, countMsMax?: number): Promise<Bill> {
     const usage = failure instanceof GatewayError ? failure.details.usage : undefined
     if (usage !== undefined) this.#meter.see({ type: 'usage', usage }, this.#parts.clock)
     if (isUnbilled(failure) && !this.#meter.hasOutput) return NOTHING
-    const billable = this.#billable(target, failure)
+    const billable = this.#billable(sent, failure)
     if (!needsCount(billable)) return billOf(billable)
     this.keepSample()
     if (this.#sample === undefined) return billOf(billable)
@@ -240,9 +225,15 @@ export class Books {
     return billOf({ ...billable, textTokens })
   }
 
-  #billable(target: Prepared, failure: unknown): Billable {
-    const { call, model, inputTokens, outputTokensMax, hold } = this.#entry.admission
+  #billable(sent: OutboundRequest, failure: unknown): Billable {
+    const { request, model, admission } = this.#billed
+    const { call } = request
+    const { price, context } = sent.route.target
     const inputs = model.kind === 'embedding' ? Math.max(1, call.input.items) : 1
+    const outputTokensMax = Math.min(
+      sent.outputTokensMax ?? Infinity,
+      admission.outputTokensMax ?? 0,
+    )
     const isCut = failure instanceof ClientGone
     const isLate = failure instanceof GatewayError && failure.code === 'provider_timeout'
     // Of a stream that never came, nobody knows what was written.
@@ -250,17 +241,17 @@ export class Books {
       !call.stream || mayThink(model, call.output) || (isLate && !this.#meter.hasOutput)
     return {
       meter: this.#meter,
-      price: target.price,
-      inputTokensPossible: target.context * inputs * roundsPossible(target),
+      price,
+      inputTokensPossible: context * inputs * roundsPossible(sent),
       input: call.input,
-      inputTokens: target.inputTokens,
+      inputTokens: sent.inputTokens,
       textTokens: undefined,
-      inputTokensMax: inputTokens,
-      outputTokensMax: limitAt(target, outputTokensMax) * call.output.choices,
+      inputTokensMax: admission.inputTokens,
+      outputTokensMax: outputTokensMax * call.output.choices,
       isCut,
       unseenMs: (isCut || isLate) && worksUnseen ? this.#silentMs() : 0,
-      held: hold.amountNanodollars,
-      keepsLong: target.keepsLong,
+      held: admission.hold.amountNanodollars,
+      keepsLong: sent.keepsLong,
     }
   }
 
@@ -272,35 +263,35 @@ export class Books {
   }
 
   #settlement(bill: Bill, failure: unknown): Settlement {
-    const { admission, requestId, endpoint, startedMs } = this.#entry
-    const { call, caller, hold } = admission
-    const { status, errorCode } = endedWith(failure)
+    const { admission, request, skipped } = this.#billed
+    const { call } = request
+    const { requestId, endpoint, caller, startedMs } = request.inbound
+    const target = this.#sent?.route.target
     const firstOutputMs = this.#meter.firstOutputMs
     return {
-      holdId: hold.holdId,
+      holdId: admission.hold.holdId,
       requestId,
       keyId: caller.keyId,
       endpoint,
       modelAsked: call.model,
-      modelServed: this.#target?.model ?? null,
-      provider: this.#target?.provider.name ?? null,
-      status,
-      errorCode,
+      modelServed: target?.model ?? null,
+      provider: target?.provider ?? null,
+      ...endedWith(failure),
       tokens: bill.usage,
       costNanodollars: bill.cost + bill.surcharge.nanodollars + this.#owed,
       // A refused request costs nothing, even where its target charges per request.
-      price: bill === NOTHING ? null : (this.#target?.price ?? null),
+      price: bill === NOTHING ? null : (target?.price ?? null),
       estimated: bill.estimated || this.#owed > 0n,
       latencyMs: this.#parts.clock.monotonicMs() - startedMs,
       firstTokenMs: firstOutputMs === undefined ? null : firstOutputMs - startedMs,
       endUser: call.endUser ?? null,
       tags: call.metadata ?? {},
-      attempts: [...this.#entry.left.map(notTried), ...this.#attempts],
+      attempts: [...skipped.map(notTried), ...this.#attempts],
     }
   }
 
   #silentMs(): number {
-    return (this.#meter.firstOutputMs ?? this.#parts.clock.monotonicMs()) - this.#dispatchedMs
+    return (this.#meter.firstOutputMs ?? this.#parts.clock.monotonicMs()) - this.#sentMs
   }
 }
 
@@ -308,12 +299,8 @@ function notTried({ target, why, by }: Skipped): Attempt {
   return { target, why, outcome: `skipped: ${by}`, durationMs: 0 }
 }
 
-function limitAt({ outputTokensMax: own }: Prepared, most: number | undefined): number {
-  return Math.min(own ?? Infinity, most ?? 0)
-}
-
 /** The model reads everything again after each search, even one its limit refuses: it may ask for more than allowed. */
-function roundsPossible({ searchesMax }: Prepared): number {
+function roundsPossible({ searchesMax }: OutboundRequest): number {
   return searchesMax === 0 ? 1 : SEARCHES_MOST + 1
 }
 
@@ -348,19 +335,12 @@ function chargeOf({ lines, cost }: Charged): AttemptCharge {
   }
 }
 
-function targetOf({ provider, model }: Prepared) {
-  return { provider: provider.name, model }
-}
-
-type Ended = Pick<Settlement, 'status' | 'errorCode'>
-
-const WELL: Ended = { status: 200, errorCode: null }
-const GONE: Ended = { status: CLIENT_GONE_STATUS, errorCode: 'client_gone' }
-
 /** How a request ended: the status its client was given, and what went wrong; undefined = nothing. */
-export function endedWith(failure: unknown): Ended {
-  if (failure === undefined) return WELL
-  if (failure instanceof ClientGone) return GONE
+export function endedWith(failure: unknown): Pick<Settlement, 'status' | 'errorCode'> {
+  if (failure === undefined) return { status: 200, errorCode: null }
+  if (failure instanceof ClientGone) {
+    return { status: CLIENT_GONE_STATUS, errorCode: 'client_gone' }
+  }
   const { status, code } = toGatewayError(failure)
   return { status, errorCode: code }
 }

@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict'
 import { validateHeaderValue } from 'node:http'
 import { test } from 'node:test'
-import type { Admission } from '../access/admit.ts'
-import type { Balances, Settled } from '../ledger/ledger.ts'
+import { SAMPLE_OUTBOUND, SAMPLE_ROUTE, SAMPLE_TARGET } from '../../test/samples/exchange.ts'
+import type { Balances, Reserved, Settled } from '../ledger/ledger.ts'
 import {
-  setAdmissionHeaders,
   setBalanceHeaders,
+  setHoldHeaders,
   setSettledHeaders,
   setTargetHeaders,
 } from './headers.ts'
-import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 12)
+const clock = { now: () => NOW, monotonicMs: () => 0 }
 
 const left = (nanodollars: bigint | null) => ({ remainingNanodollars: nanodollars })
 const BALANCES = {
@@ -24,15 +24,15 @@ const BALANCES = {
 } as Balances
 
 /** What is set in the head of a reply. */
-function headersOf(set: (reply: Reply) => void): Record<string, string> {
+function headersOf(set: (reply: Pick<Reply, 'setHeader'>) => void): Record<string, string> {
   const headers = new Map<string, string>()
-  set({ setHeader: headers.set.bind(headers) } as unknown as Reply)
+  set({ setHeader: (name, value) => void headers.set(name, value) })
   return Object.fromEntries(headers)
 }
 
 test('each family gets limits in its own headers: chat counts down to the reset, messages names its time', () => {
   const told = (family: 'chat' | 'messages') =>
-    headersOf((reply) => setBalanceHeaders(reply, BALANCES, { family, now: NOW }))
+    headersOf((reply) => setBalanceHeaders(reply, BALANCES, { family, clock }))
   assert.deepEqual(told('chat'), {
     'x-tollgate-budget-remaining': '1',
     'x-ratelimit-limit-requests': '60',
@@ -55,25 +55,24 @@ test('each family gets limits in its own headers: chat counts down to the reset,
 
 test('limits that are not set have no headers', () => {
   const unlimited = { key: left(null), frame: left(null), requests: null, tokens: null }
-  const set = (reply: Reply) =>
-    setBalanceHeaders(reply, unlimited as Balances, { family: 'chat', now: NOW })
+  const set = (reply: Pick<Reply, 'setHeader'>) =>
+    setBalanceHeaders(reply, unlimited as Balances, { family: 'chat', clock })
   assert.deepEqual(headersOf(set), {})
 })
 
-test('a cap and a wait are reported if there was one, and a stream reports its limits in its head', () => {
-  const told = (hold: { capped: boolean; waitedMs: number }, stream: boolean) => {
-    const balances: Balances[] = []
-    const admission = { hold: { ...hold, outputTokens: 300, balances: BALANCES }, call: { stream } }
-    const headers = headersOf((reply) =>
-      setAdmissionHeaders(reply, admission as Admission, { tell: (told) => balances.push(told) }),
-    )
-    return { headers, balances }
+test('a cap and a wait are reported if there was one', () => {
+  const told = (more: { capped: boolean; waitedMs: number }) => {
+    const hold: Reserved = {
+      ...{ reserved: true, holdId: 1, amountNanodollars: 1n, outputTokens: 300 },
+      ...{ balances: BALANCES, ...more },
+    }
+    return headersOf((reply) => setHoldHeaders(reply, hold))
   }
-  assert.deepEqual(told({ capped: true, waitedMs: 12.6 }, true), {
-    headers: { 'x-tollgate-output-cap': '300', 'x-tollgate-queued-ms': '13' },
-    balances: [BALANCES],
+  assert.deepEqual(told({ capped: true, waitedMs: 12.6 }), {
+    'x-tollgate-output-cap': '300',
+    'x-tollgate-queued-ms': '13',
   })
-  assert.deepEqual(told({ capped: false, waitedMs: 0 }, false), { headers: {}, balances: [] })
+  assert.deepEqual(told({ capped: false, waitedMs: 0 }), {})
 })
 
 test('a whole answer reports its cost, and the limits after it if they are known', () => {
@@ -82,40 +81,38 @@ test('a whole answer reports its cost, and the limits after it if they are known
     costNanodollars: 1_500_000n,
     overrunNanodollars: 0n,
   }
-  for (const [settled, headers, limits] of [
-    [undefined, {}, []],
-    [spooled, { 'x-tollgate-cost': '0.0015' }, []],
-    [{ ...spooled, balances: BALANCES }, { 'x-tollgate-cost': '0.0015' }, [BALANCES]],
-  ] as const) {
-    const told: Balances[] = []
-    const teller = { tell: (balances: Balances) => void told.push(balances) }
-    assert.deepEqual(
-      headersOf((reply) => setSettledHeaders(reply, settled, teller)),
-      headers,
-    )
-    assert.deepEqual(told, limits)
-  }
+  const told = (settled: Settled | undefined) =>
+    headersOf((reply) => setSettledHeaders(reply, settled, { family: 'chat', clock }))
+  assert.deepEqual(told(undefined), {})
+  assert.deepEqual(told(spooled), { 'x-tollgate-cost': '0.0015' })
+  assert.partialDeepStrictEqual(told({ ...spooled, balances: BALANCES }), {
+    'x-tollgate-cost': '0.0015',
+    'x-tollgate-budget-remaining': '1',
+    'x-ratelimit-remaining-requests': '7',
+  })
 })
+
+const outbound = (model: string, dropped: readonly string[]) => {
+  const route = { ...SAMPLE_ROUTE, target: { ...SAMPLE_TARGET, model } }
+  return { ...SAMPLE_OUTBOUND, route, dropped }
+}
 
 test('a list too long for a header is cut and marked as cut', () => {
   const dropped = (characters: number) => {
-    const target = { provider: { name: 'local' }, model: 'm', dropped: ['x'.repeat(characters)] }
-    return headersOf((reply) => setTargetHeaders(reply, target as unknown as Prepared))[
-      'x-tollgate-dropped'
-    ]
+    const sent = outbound('m', ['x'.repeat(characters)])
+    return headersOf((reply) => setTargetHeaders(reply, sent))['x-tollgate-dropped']
   }
   assert.equal(dropped(1_000), 'x'.repeat(1_000))
   assert.equal(dropped(1_001), `${'x'.repeat(1_000)}...`)
-  const whole = { provider: { name: 'local' }, model: 'm', dropped: [] } as unknown as Prepared
   assert.deepEqual(
-    headersOf((reply) => setTargetHeaders(reply, whole)),
+    headersOf((reply) => setTargetHeaders(reply, outbound('m', []))),
     { 'x-tollgate-target': 'local/m' },
   )
 })
 
 test('characters that a header cannot carry are replaced', () => {
-  const target = { provider: { name: 'local' }, model: '通义-7b', dropped: ['größe', '🚪\n'] }
-  const headers = headersOf((reply) => setTargetHeaders(reply, target as unknown as Prepared))
+  const sent = outbound('通义-7b', ['größe', '🚪\n'])
+  const headers = headersOf((reply) => setTargetHeaders(reply, sent))
   for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value)
   assert.deepEqual(headers, {
     'x-tollgate-target': 'local/??-7b',

@@ -1,19 +1,20 @@
 // What a target is sent, and in which of its provider's formats.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { TIMEOUTS } from '../catalog/catalog.ts'
-import { FREE } from '../catalog/prices.ts'
-import { systemClock } from '../core/clock.ts'
-import type { Format, UpstreamFormat } from '../core/endpoints.ts'
+import {
+  SAMPLE_OUTBOUND,
+  SAMPLE_PROVIDER,
+  SAMPLE_ROUTE,
+  SAMPLE_TARGET,
+  sampleRequest,
+} from '../../test/samples/exchange.ts'
+import type { UpstreamFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { numberOf } from '../core/json.ts'
-import { codecOf } from '../wire/codecs.ts'
-import { readJsonBody } from '../wire/json/body.ts'
-import type { Destination, Prepared } from './prepare.ts'
+import type { Route } from '../routing/route.ts'
+import type { OutboundRequest } from './prepare.ts'
 import { countAt, prepare } from './prepare.ts'
-import { ClientRequest } from './request.ts'
-import { withoutState } from './responses/state.ts'
 
 const OPENAI: readonly UpstreamFormat[] = ['responses', 'chat', 'embeddings']
 const QUESTION: Readonly<Record<'chat' | 'messages', JsonObject>> = {
@@ -73,11 +74,15 @@ describe('the choice among a provider’s formats', () => {
 
 test('targets without a needed ability are left out, and a request that none can serve is refused', async () => {
   const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]
-  const request = requestOf('chat', { model: 'm', messages: [{ role: 'user', content }] })
-  const able = destination(['chat'])
-  const blind: Destination = { ...able, lacks: ['images'] }
-  const deaf: Destination = { ...able, model: 'deaf', lacks: ['tools'] }
-  const models = (await prepare(request, [blind, deaf])).map(({ model }) => model)
+  const request = sampleRequest('chat', { model: 'm', messages: [{ role: 'user', content }] })
+  const lacking = (model: string, lacks: Route['target']['lacks']): Route => ({
+    ...SAMPLE_ROUTE,
+    isFallback: true,
+    target: { ...SAMPLE_TARGET, model, lacks },
+  })
+  const blind = lacking('blind', ['images'])
+  const prepared = await prepare(request, [blind, lacking('deaf', ['tools'])])
+  const models = prepared.map(({ route }) => route.target.model)
   assert.deepEqual(models, ['deaf'])
   await assert.rejects(prepare(request, [blind]), { code: 'provider_failed' })
 })
@@ -98,13 +103,13 @@ test('a long cache lifetime counts as unreported only from a chat client to a ch
 })
 
 test('fields that an embedding provider has no place for are named', async () => {
-  const request = requestOf('embeddings', { model: 'm', input: 'Hi', user: 'ann' })
+  const request = sampleRequest('embeddings', { model: 'm', input: 'Hi', user: 'ann' })
   for (const [formats, dropped] of [
     [['embeddings'], []],
     [['gemini_embeddings'], ['user']],
     [['vertex_embeddings'], ['user']],
   ] as const) {
-    const [prepared] = await prepare(request, [destination(formats)])
+    const [prepared] = await prepare(request, [routeIn(formats)])
     assert.deepEqual(prepared?.dropped, dropped)
   }
 })
@@ -113,55 +118,22 @@ function preparedFor(
   format: 'chat' | 'messages',
   more: JsonObject,
   { formats }: { readonly formats: readonly UpstreamFormat[] },
-): Promise<readonly Prepared[]> {
-  return prepare(requestOf(format, { ...QUESTION[format], ...more }), [destination(formats)])
+): Promise<readonly OutboundRequest[]> {
+  return prepare(sampleRequest(format, { ...QUESTION[format], ...more }), [routeIn(formats)])
 }
 
-function requestOf(format: Format, body: JsonObject): ClientRequest {
-  const codec = codecOf(format)
-  const sent = readJsonBody(Buffer.from(JSON.stringify(body)))
-  return new ClientRequest(
-    {
-      codec,
-      requestId: 'req_1',
-      endpoint: format,
-      credentials: { family: codec.family, authorization: undefined, apiKey: undefined },
-      trace: { requestId: 'req_1' },
-      readDryRun: () => false,
-      providerHeaders: new Map(),
-      dropped: [],
-      session: undefined,
-      startedMs: 0,
-      readBody: () => Promise.resolve(sent.bytes),
-      releaseBody: () => {},
-    },
-    withoutState(sent),
-    { call: codec.readCall(sent.value), clock: systemClock },
-  )
-}
-
-/** A model at a provider that speaks these formats and is never called. */
-function destination(formats: readonly UpstreamFormat[]): Destination {
-  return {
-    provider: {
-      name: 'upstream',
-      formatsOf: () => formats,
-      send: () => assert.fail('nothing is sent here'),
-    },
-    model: 'gpt-4.1',
-    price: FREE,
-    context: 100_000,
-    timeouts: TIMEOUTS,
-    why: 'the only one',
-  }
+/** To a provider that speaks these formats and is never called. */
+function routeIn(formats: readonly UpstreamFormat[]): Route {
+  const provider = { ...SAMPLE_PROVIDER, formatsOf: () => formats }
+  return { ...SAMPLE_ROUTE, provider, target: { ...SAMPLE_TARGET, model: 'gpt-4.1' } }
 }
 
 // Whose count of the input is believed.
 
 function countOf(told: Json): Promise<number | undefined> {
-  const provider = { name: 'local', countTokens: () => Promise.resolve(numberOf(told)) }
-  const target = { provider, content: () => ({}) } as unknown as Prepared
-  return countAt(target, new Map(), new AbortController().signal)
+  const provider = { ...SAMPLE_PROVIDER, countTokens: () => Promise.resolve(numberOf(told)) }
+  const outbound = { ...SAMPLE_OUTBOUND, route: { ...SAMPLE_ROUTE, provider } }
+  return countAt(outbound, new Map(), new AbortController().signal)
 }
 
 test('a provider’s count is believed', async () => {

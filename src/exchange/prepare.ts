@@ -1,63 +1,36 @@
-// Turns the client's request into what each target will be sent: the same bytes where the target speaks the client's
-// format, a translation where it does not. Decided before anything is reserved, so a request that cannot be expressed
-// is refused at no cost.
+// What each route would be sent: the client's own bytes where the provider speaks the client's format, a translation
+// where it does not. Decided before anything is reserved, so a request that cannot be expressed is refused at no cost.
 import { targetName } from '../catalog/models.ts'
-import type { Timeouts } from '../catalog/models.ts'
-import type { Price } from '../catalog/prices.ts'
-import type { Ability, UpstreamFormat } from '../core/endpoints.ts'
+import type { UpstreamFormat } from '../core/endpoints.ts'
 import { EMBEDDING_FORMATS } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { defined } from '../core/json.ts'
-import type { ModelTraits } from '../core/request.ts'
 import type { Reserved } from '../ledger/ledger.ts'
-import type { Provider } from '../providers/upstream/provider.ts'
-import type { Breaker, RetryBudget } from '../routing/breaker.ts'
+import type { Route } from '../routing/route.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import type { RequestChange } from '../wire/contract/codec.ts'
 import { clientName } from '../wire/contract/features.ts'
 import { lossesOf } from '../wire/contract/losses.ts'
 import type { ClientRequest } from './request.ts'
 
-/** A model at a provider, and what it costs there. */
-export type Destination = {
-  readonly provider: Provider
-  /** The provider's own name of the model. */
-  readonly model: string
-  readonly price: Price
-  readonly context: number
-  readonly timeouts: Timeouts
-  readonly traits?: ModelTraits
-  /** Set for a fallback, which may write less than the model whose place it takes, or where the hold pays for less. */
-  readonly outputTokensMax?: number
-  /** Set for a fallback, which may also have fewer abilities. */
-  readonly lacks?: readonly Ability[]
-  /** Why it has this place among the destinations. */
-  readonly why: string
-  /** Absent where failures are simulated, as in the sandbox. */
-  readonly breaker?: Breaker
-}
-
-/** Where a request may go, in order, and how often requests for this model may be sent again. */
-export type Route = {
-  readonly destinations: readonly Destination[]
-  readonly retries: RetryBudget
-}
-
-/** One place the request may be sent to, and how. */
-export type Prepared = Destination & {
+/** A client's request as one route would be sent it. */
+export type OutboundRequest = {
+  readonly route: Route
   readonly format: UpstreamFormat
   /** The exact input, where the provider can count it without a call. */
   readonly inputTokens: number | undefined
   /** How often it may search the web; each search costs something. */
   readonly searchesMax: number
-  /** The request asks for long-lived cache entries, and the format does not report which writes are long-lived. */
+  /** It asks for long-lived cache entries, and the format does not report which writes are long-lived. */
   readonly keepsLong: boolean
-  /** The same target without searches, for when the budgets cannot pay for them. */
-  readonly withoutSearches?: Prepared
+  /** The same without searches, for when the budgets cannot pay for them. */
+  readonly withoutSearches?: OutboundRequest
+  /** Set for a fallback, which may write less than the model whose place it takes, or where the hold pays for less. */
+  readonly outputTokensMax?: number
   /** The output limit to report to the client, because it asked for more here or at another target. */
   readonly outputCap?: number
-  /** What the target is not sent, under the client's names. */
+  /** What is not sent, under the client's names. */
   readonly dropped: readonly string[]
   /** The body without the limits, for counting. */
   content(): JsonObject
@@ -65,18 +38,18 @@ export type Prepared = Destination & {
   encode(outputTokensMax: number | undefined): Promise<Buffer>
 }
 
-/** The destinations whose formats can express this request, in order; throws a refusal if there is none. */
+/** For the routes whose formats can express this request, in order; throws a refusal if there is none. */
 export async function prepare(
   request: ClientRequest,
-  destinations: readonly Destination[],
-): Promise<readonly Prepared[]> {
+  routes: readonly Route[],
+): Promise<readonly OutboundRequest[]> {
   let refusal: unknown
-  const prepared: Prepared[] = []
-  for (const destination of destinations) {
-    if (request.call.needs.some((ability) => destination.lacks?.includes(ability))) continue
-    for (const format of formatsFor(request, destination)) {
+  const prepared: OutboundRequest[] = []
+  for (const route of routes) {
+    if (request.call.needs.some((ability) => route.target.lacks.includes(ability))) continue
+    for (const format of formatsFor(request, route)) {
       try {
-        prepared.push(await prepareIn(format, request, destination))
+        prepared.push(await prepareIn(format, request, route))
         break
       } catch (thrown) {
         refusal ??= thrown
@@ -84,74 +57,75 @@ export async function prepare(
     }
   }
   if (prepared.length > 0) return prepared
-  throw refusal ?? noDestination(request.call.model)
+  throw refusal ?? noRoute(request.call.model)
 }
 
-export function withoutSearches(prepared: Prepared): Prepared {
-  return prepared.withoutSearches ?? prepared
-}
-
-/** The targets that the hold pays for, each with the output limit that it pays for there. */
-export function grantedTargets(
-  prepared: readonly Prepared[],
-  { grants, capped }: Reserved,
-): readonly Prepared[] {
-  if (grants === undefined) return prepared
-  return prepared.flatMap((each, index) => {
+/**
+ * What a hold pays for, with the output limit that it pays for at each route; and the routes that it does not cover.
+ * Without a hold all is left as it is.
+ */
+export function affordable(
+  prepared: readonly OutboundRequest[],
+  { hold, maySearch }: { readonly hold: Reserved | undefined; readonly maySearch: boolean },
+): { readonly outbound: readonly OutboundRequest[]; readonly skipped: readonly Skipped[] } {
+  const all = maySearch ? prepared : prepared.map((each) => each.withoutSearches ?? each)
+  if (hold?.grants === undefined) return { outbound: all, skipped: NONE_SKIPPED }
+  const { grants, capped } = hold
+  const outbound: OutboundRequest[] = []
+  const skipped: Skipped[] = []
+  for (const [index, each] of all.entries()) {
     const grant = grants[index]
-    if (grant === undefined || typeof grant === 'string') return []
+    if (grant === undefined) continue
+    if (typeof grant === 'string') {
+      skipped.push({ target: nameOf(each.route), why: each.route.why, by: grant })
+      continue
+    }
     const { outputTokens } = grant
     const isTold = capped || grant.capped
-    return [{ ...each, outputTokensMax: outputTokens, ...(isTold && { outputCap: outputTokens }) }]
-  })
+    outbound.push({
+      ...each,
+      outputTokensMax: outputTokens,
+      ...(isTold && { outputCap: outputTokens }),
+    })
+  }
+  return { outbound, skipped }
 }
 
-/** The names of the others, each with what keeps it out. */
-export function skipped(
-  prepared: readonly Prepared[],
-  { grants = [] }: Reserved,
-): readonly Skipped[] {
-  return grants.flatMap((grant, index) => {
-    const target = prepared[index]
-    return typeof grant !== 'string' || target === undefined
-      ? []
-      : [{ target: nameOf(target), why: target.why, by: grant }]
-  })
-}
+const NONE_SKIPPED: readonly Skipped[] = []
 
+/** A route that a request does not take, and what keeps it from there. */
 export type Skipped = {
   readonly target: string
   readonly why: string
   readonly by: 'budget' | 'held'
 }
 
-/** The same target without the thoughts of earlier turns; undefined = the request has none. */
+/** The same without the reasoning of earlier turns; undefined = the request has none. */
 export async function withoutReasoning(
-  request: ClientRequest,
-  target: Prepared,
-): Promise<Prepared | undefined> {
-  const forgetful = await request.withoutReasoning()
-  if (forgetful === undefined) return undefined
-  const prepared = await prepareIn(target.format, forgetful, target)
-  return target.searchesMax > 0 ? prepared : withoutSearches(prepared)
+  request: Pick<ClientRequest, 'withoutReasoning'>,
+  { route, format, searchesMax }: OutboundRequest,
+): Promise<OutboundRequest | undefined> {
+  const shorter = await request.withoutReasoning()
+  if (shorter === undefined) return undefined
+  const prepared = await prepareIn(format, shorter, route)
+  return searchesMax > 0 ? prepared : (prepared.withoutSearches ?? prepared)
 }
 
-export function nameOf({ provider, model }: Destination): string {
-  return targetName(provider.name, model)
+export function nameOf({ target }: Pick<Route, 'target'>): string {
+  return targetName(target.provider, target.model)
 }
 
 /** The formats to try: the client's own alone if the provider speaks it, else all that it speaks, the best first. */
 function formatsFor(
-  request: ClientRequest,
-  { provider, model }: Destination,
+  { codec, call }: ClientRequest,
+  { provider, target }: Route,
 ): readonly UpstreamFormat[] {
-  const { format: own } = request.codec
-  const isEmbedding = EMBEDDING_FORMATS.includes(own)
+  const isEmbedding = EMBEDDING_FORMATS.includes(codec.format)
   const formats = provider
-    .formatsOf(model)
+    .formatsOf(target.model)
     .filter((format) => EMBEDDING_FORMATS.includes(format) === isEmbedding)
-  if (formats.includes(own)) return [own]
-  const isShort = (request.call.output.tokensMax ?? Infinity) < RESPONSE_TOKENS_MIN
+  if (formats.includes(codec.format)) return [codec.format]
+  const isShort = (call.output.tokensMax ?? Infinity) < RESPONSE_TOKENS_MIN
   return isShort ? formats.toSorted(responsesLast) : formats
 }
 
@@ -165,86 +139,81 @@ function responsesLast(one: UpstreamFormat, other: UpstreamFormat): number {
 async function prepareIn(
   format: UpstreamFormat,
   request: ClientRequest,
-  destination: Destination,
-): Promise<Prepared> {
+  route: Route,
+): Promise<OutboundRequest> {
   const isForwarded = format === request.codec.format
   if (!isForwarded) await request.decode()
   await request.nextStep()
-  const prepared = isForwarded
-    ? forward(request, destination)
-    : translate(request, { ...destination, format })
-  return tellingLeftOut(request, prepared)
+  const outbound = isForwarded ? forward(request, route) : translate(request, route, format)
+  return reportOmittedFields(request, outbound)
 }
 
-function forward(request: ClientRequest, destination: Destination): Prepared {
+function forward(request: ClientRequest, route: Route): OutboundRequest {
   const { codec, call } = request
-  const { provider, price } = destination
   const { search, droppedAtHome = [] } = call
-  const forwarding = (searchesMax?: number): Prepared['encode'] => {
-    const change = { ...changeTo(destination), ...adapting(request, destination, codec.format) }
+  const encoding = (searchesMax?: number): OutboundRequest['encode'] => {
+    const change = { ...changeAt(route), ...adapting(request, route, codec.format) }
     return async (outputTokensMax) => {
       await request.nextStep()
       const limits = defined({ outputTokensMax, searchesMax })
       return codec.forwardRequest(request.content, { ...change, ...limits })
     }
   }
-  const plain: Prepared = {
-    ...destination,
+  const plain: OutboundRequest = {
+    ...outputLimitOf(route),
+    route,
     format: codec.format,
-    inputTokens: provider.countInput?.(codec.format, request.content.value),
+    inputTokens: route.provider.countInput?.(codec.format, request.content.value),
     searchesMax: 0,
     keepsLong: codec.format === 'chat' && call.input.cacheWrites === 'long',
     dropped: [...call.dropped, ...droppedAtHome],
     content: () => request.content.value,
-    encode: forwarding(),
+    encode: encoding(),
   }
-  if (search === undefined || price.fees.webSearch === null) return plain
+  if (search === undefined || route.target.price.fees.webSearch === null) return plain
   const { searchesMax, dropped } = search
   return {
     ...plain,
     searchesMax,
     dropped: [...dropped, ...droppedAtHome],
     withoutSearches: plain,
-    encode: forwarding(searchesMax),
+    encode: encoding(searchesMax),
   }
 }
 
-/** What a destination is sent in place of the client's values. */
-function changeTo({ model, traits }: Destination): Pick<RequestChange, 'model' | 'traits'> {
-  return defined({ model, traits })
+/** What a route is sent in place of the client's values. */
+function changeAt({ target: { model, traits } }: Route): Pick<RequestChange, 'model' | 'traits'> {
+  return { model, traits }
 }
 
-/** How the destination's provider differs from others of its format. */
+/** How the route's provider differs from others of its format. */
 function adapting(
-  { providerHeaders: headers }: ClientRequest,
-  { provider, model }: Destination,
+  { inbound: { providerHeaders: headers } }: ClientRequest,
+  { provider: { adapt }, target: { model } }: Route,
   format: UpstreamFormat,
 ): Pick<RequestChange, 'adapt'> {
-  const { adapt } = provider
   return adapt === undefined ? {} : { adapt: (body) => adapt({ format, model, body, headers }) }
 }
 
-function translate(
-  request: ClientRequest,
-  destination: Destination & { readonly format: UpstreamFormat },
-): Prepared {
+function outputLimitOf({ isFallback, target }: Route): Pick<OutboundRequest, 'outputTokensMax'> {
+  return isFallback ? { outputTokensMax: target.maxOutput } : {}
+}
+
+function translate(request: ClientRequest, route: Route, format: UpstreamFormat): OutboundRequest {
   const { codec, call, canonical } = request
-  const { format, provider } = destination
-  const asked = changeTo(destination)
-  const { adapt } = adapting(request, destination, format)
   const { losses, encodeRequest } = upstreamCodecOf(format)
-  const lost = lossesOf(canonical, codec.format, { losses, ...asked })
+  const change = changeAt(route)
+  const { adapt } = adapting(request, route, format)
   const encoded = (outputTokensMax?: number): JsonObject =>
-    encodeRequest({
-      ...request.canonical,
-      ...asked,
-      ...(outputTokensMax !== undefined && { outputTokensMax }),
-    })
+    encodeRequest({ ...request.canonical, ...change, ...defined({ outputTokensMax }) })
   // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
   const content = encoded()
+  const lost = lossesOf(canonical, codec.format, { losses, ...change })
   return {
-    ...destination,
-    inputTokens: provider.countInput?.(format, content),
+    ...outputLimitOf(route),
+    route,
+    format,
+    inputTokens: route.provider.countInput?.(format, content),
     searchesMax: 0,
     // A translation keeps cache marks only for formats that report lifetimes.
     keepsLong: false,
@@ -262,50 +231,53 @@ function translate(
   }
 }
 
-function noDestination(model: string): GatewayError {
+/** Some providers refuse fields that others of their format accept. Their code leaves them out, and the client is told. */
+function reportOmittedFields(request: ClientRequest, outbound: OutboundRequest): OutboundRequest {
+  const { route, format, withoutSearches } = outbound
+  if (route.provider.leavesOut === undefined) return outbound
+  const { model } = route.target
+  const names = route.provider
+    .leavesOut({
+      format,
+      model,
+      body: outbound.content(),
+      headers: request.inbound.providerHeaders,
+    })
+    .flatMap((name) => clientName(name, { from: format, to: request.codec.format }) ?? [])
+  if (names.length === 0) return outbound
+  const report = (one: OutboundRequest): OutboundRequest => ({
+    ...one,
+    dropped: [...new Set([...one.dropped, ...names])],
+  })
+  return {
+    ...report(outbound),
+    ...(withoutSearches && { withoutSearches: report(withoutSearches) }),
+  }
+}
+
+function noRoute(model: string): GatewayError {
   return new GatewayError(
     'provider_failed',
     `no provider of the model ${model} can serve this request`,
   )
 }
 
-/** Some providers refuse fields that others of their format accept. Their code leaves them out, and the client is told. */
-function tellingLeftOut(request: ClientRequest, prepared: Prepared): Prepared {
-  const names = leftOutOf(request, prepared)
-  if (names.length === 0) return prepared
-  const { withoutSearches } = prepared
-  const tell = (one: Prepared): Prepared => ({
-    ...one,
-    dropped: [...new Set([...one.dropped, ...names])],
-  })
-  return withoutSearches === undefined
-    ? tell(prepared)
-    : { ...tell(prepared), withoutSearches: tell(withoutSearches) }
-}
-
-function leftOutOf(request: ClientRequest, prepared: Prepared): readonly string[] {
-  const { provider, format, model } = prepared
-  if (provider.leavesOut === undefined) return []
-  return provider
-    .leavesOut({ format, model, body: prepared.content(), headers: request.providerHeaders })
-    .flatMap((name) => clientName(name, { from: format, to: request.codec.format }) ?? [])
-}
-
 /** A slower provider is not waited for: there is another way to count. */
-const WAIT_MS = 3_000
+const COUNT_MS_MAX = 3_000
 
 /**
  * The input tokens by the provider's own count; undefined if it gives none, none that can be true, or not in time. Costs
  * nothing but a round trip: worth it only if a client asks for a count, or if a request does not fit otherwise.
  */
 export async function countAt(
-  { provider, format, model, content, inputTokens }: Prepared,
+  { route: { provider, target }, format, content, inputTokens }: OutboundRequest,
   headers: ReadonlyMap<string, string>,
   closed: AbortSignal,
 ): Promise<number | undefined> {
   if (inputTokens !== undefined || provider.countTokens === undefined) return inputTokens
-  const signal = AbortSignal.any([closed, AbortSignal.timeout(WAIT_MS)])
+  const signal = AbortSignal.any([closed, AbortSignal.timeout(COUNT_MS_MAX)])
   try {
+    const { model } = target
     const told = await provider.countTokens({ format, model, body: content(), headers }, signal)
     // The hold is made from it: a negative one would hold nothing.
     return Number.isSafeInteger(told) && Number(told) > 0 ? told : undefined

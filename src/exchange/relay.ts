@@ -11,9 +11,9 @@ import { CITATIONS } from '../wire/contract/features.ts'
 import { sseComment, SseReader, writeSse } from '../wire/contract/sse.ts'
 import { exactly } from '../wire/json/exact.ts'
 import type { Answer } from './attempt.ts'
-import type { Books } from './billing.ts'
+import type { Billing } from './billing.ts'
 import { setTargetHeaders } from './headers.ts'
-import type { Prepared } from './prepare.ts'
+import type { OutboundRequest } from './prepare.ts'
 import type { Reply } from './reply.ts'
 import type { ClientRequest } from './request.ts'
 
@@ -25,21 +25,16 @@ const HELD_CHARACTERS_MAX = 1024 * 1024
 /** Of a whole answer: real ones have a few, and vectors one each. Writing millions would stall all other requests. */
 const EVENTS_MAX = 100_000
 
-type Passage = {
-  readonly request: ClientRequest
-  /** Sees every event before the client does. */
-  readonly books: Books
-}
+type Relayed = { readonly request: ClientRequest; readonly billing: Billing; readonly reply: Reply }
 
 /** Passes on everything but the end, which it returns. An answer that is not streamed is returned whole. */
-export function relay(answer: Answer, reply: Reply, passage: Passage): Promise<string> {
-  const { stream } = passage.request.call
-  return stream ? relayStream(answer, reply, passage) : relayWhole(answer, reply, passage)
+export function relay(answer: Answer, relayed: Relayed): Promise<string> {
+  return relayed.request.call.stream ? relayStream(answer, relayed) : relayWhole(answer, relayed)
 }
 
-async function relayStream(answer: Answer, reply: Reply, passage: Passage): Promise<string> {
+async function relayStream(answer: Answer, relayed: Relayed): Promise<string> {
   const chunks = answer.body[Symbol.asyncIterator]()
-  const stream = new PassingStream(answer.prepared, reply, passage)
+  const stream = new StreamRelay(answer.sent, relayed)
   try {
     while (!stream.isComplete) {
       try {
@@ -54,19 +49,19 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
     await chunks.return?.()
     throw thrown
   }
-  void runOut(chunks)
+  void drain(chunks)
   return stream.end()
 }
 
 /** What was read of a provider's stream, and how much of it the client has been sent. */
-class PassingStream {
-  readonly #target: Prepared
+class StreamRelay {
+  readonly #sent: OutboundRequest
   readonly #reply: Reply
   readonly #request: ClientRequest
-  readonly #books: Books
+  readonly #billing: Billing
   readonly #reader = new SseReader()
   readonly #decode: ReturnType<UpstreamCodec['decodeEvents']>
-  readonly #voice: EventForwarder
+  readonly #encoder: EventForwarder
   /**
    * What comes before the first content is kept back: if the provider fails by then, another takes over and the client
    * does not notice.
@@ -77,14 +72,14 @@ class PassingStream {
   /** The text of the event that completes the answer, once it has come. */
   #ending: string | undefined
 
-  constructor(target: Prepared, reply: Reply, { request, books }: Passage) {
-    this.#target = target
+  constructor(sent: OutboundRequest, { request, billing, reply }: Relayed) {
+    this.#sent = sent
     this.#reply = reply
     this.#request = request
-    this.#books = books
-    this.#decode = upstreamCodecOf(target.format).decodeEvents()
-    this.#voice = voiceFor(target, request)
-    reply.beginStream(this.#voice)
+    this.#billing = billing
+    this.#decode = upstreamCodecOf(sent.format).decodeEvents()
+    this.#encoder = encoderFor(sent, request)
+    reply.beginStream(this.#encoder)
   }
 
   get isComplete(): boolean {
@@ -94,14 +89,14 @@ class PassingStream {
   read(bytes: Uint8Array): void {
     for (const event of this.#reader.read(bytes)) {
       const meaning = this.#decode(event)
-      const outputBefore = this.#books.outputBytes
+      const outputBefore = this.#billing.outputBytes
       let isLast = false
       for (const one of meaning) {
-        this.#books.see(one)
+        this.#billing.see(one)
         isLast ||= isEnd(one)
       }
-      const text = this.#voice.forward(event, meaning)
-      const { outputBytes } = this.#books
+      const text = this.#encoder.forward(event, meaning)
+      const { outputBytes } = this.#billing
       if (outputBytes === outputBefore) this.#silentCharacters += event.raw.length
       // A provider that ignores every limit: text may be kept to be repeated at the end, and silent events buffered.
       if (Math.max(outputBytes, this.#silentCharacters) > ANSWER_BYTES_MAX) {
@@ -119,15 +114,15 @@ class PassingStream {
   /** Whether there is anything that a client would read, or more than is worth keeping back. */
   get isDue(): boolean {
     if (this.#unsent === '') return false
-    if (this.#reply.hasBegun || this.#books.hasContent) return true
+    if (this.#reply.hasBegun || this.#billing.hasContent) return true
     return this.#unsent.length >= HELD_CHARACTERS_MAX
   }
 
   send(): Promise<void> {
     if (!this.#reply.hasBegun) {
-      setTargetHeaders(this.#reply, this.#target)
+      setTargetHeaders(this.#reply, this.#sent)
       // From here on no other target can take over.
-      this.#books.keepSample()
+      this.#billing.keepSample()
       this.#request.release()
     }
     const text = this.#unsent
@@ -137,8 +132,8 @@ class PassingStream {
 
   /** The unsent rest of a complete answer. */
   end(): string {
-    setTargetHeaders(this.#reply, this.#target)
-    return this.#unsent + this.#ending + (this.#voice.end?.() ?? '')
+    setTargetHeaders(this.#reply, this.#sent)
+    return this.#unsent + this.#ending + (this.#encoder.end?.() ?? '')
   }
 }
 
@@ -156,15 +151,15 @@ function bytesOf({ done, value }: IteratorResult<Uint8Array, unknown>): Uint8Arr
 }
 
 /** No provider sends more than this after the end of its answer. */
-const AFTERWORDS_BYTES_MAX = 64 * 1024
+const TRAILING_BYTES_MAX = 64 * 1024
 
 /**
  * The client does not wait for the provider to close a completed stream, but once that is closed its connection can be
  * reused. A provider that keeps sending is cut off.
  */
-async function runOut(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+async function drain(chunks: AsyncIterator<Uint8Array>): Promise<void> {
   try {
-    for (let bytes = 0; bytes <= AFTERWORDS_BYTES_MAX;) {
+    for (let bytes = 0; bytes <= TRAILING_BYTES_MAX;) {
       const { done, value } = await chunks.next()
       if (done === true) return
       bytes += value.length
@@ -175,29 +170,28 @@ async function runOut(chunks: AsyncIterator<Uint8Array>): Promise<void> {
   }
 }
 
-async function relayWhole(
-  answer: Answer,
-  reply: Reply,
-  { request, books }: Passage,
-): Promise<string> {
+async function relayWhole(answer: Answer, { request, billing, reply }: Relayed): Promise<string> {
   const { codec } = request
+  const { sent } = answer
   const body = readJsonAnswer(await readWhole(answer.body, ANSWER_BYTES_MAX))
-  const isSame = answer.prepared.format === codec.format
+  const isSame = sent.format === codec.format
   const value = isSame ? body.value : exactly(body.text, body.value)
-  const events = upstreamCodecOf(answer.prepared.format).decodeResponse(value)
-  for (const event of events) books.see(event)
+  const events = upstreamCodecOf(sent.format).decodeResponse(value)
+  for (const event of events) billing.see(event)
   if (events.length > EVENTS_MAX) throw countless()
   if (!events.some(isEnd)) throw cut()
-  const { prepared } = answer
   const lost = !isSame && events.some(isLost) ? [CITATIONS[codec.format]] : []
-  setTargetHeaders(reply, { ...prepared, dropped: [...prepared.dropped, ...lost] })
+  setTargetHeaders(reply, { ...sent, dropped: [...sent.dropped, ...lost] })
   return isSame
     ? codec.forwardResponse(body, request)
     : JSON.stringify(codec.encodeResponse(events, request))
 }
 
 /** Forwards events as they are where the formats match, and encodes their meaning in the client's format where not. */
-function voiceFor({ format, inputTokens }: Prepared, request: ClientRequest): EventForwarder {
+function encoderFor(
+  { format, inputTokens }: OutboundRequest,
+  request: ClientRequest,
+): EventForwarder {
   const { codec, call } = request
   if (format === codec.format) return codec.forwardEvents(request)
   const encoder = codec.encodeEvents(request, inputTokens ?? likelyInput(call.input))

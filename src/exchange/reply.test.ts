@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GatewayError } from '../core/errors.ts'
-import { Running } from './reply.ts'
+import { RunningExchanges } from './reply.ts'
 
 function exchange(): { readonly cuts: string[]; cut(why: GatewayError): void } {
   const cuts: string[] = []
@@ -10,7 +10,7 @@ function exchange(): { readonly cuts: string[]; cut(why: GatewayError): void } {
 }
 
 test('only the exchanges of a revoked key are cut', () => {
-  const running = new Running()
+  const running = new RunningExchanges()
   const [one, two, other] = [exchange(), exchange(), exchange()]
   running.begin('a', one)
   running.begin('a', two)
@@ -24,7 +24,7 @@ test('only the exchanges of a revoked key are cut', () => {
 })
 
 test('an exchange that has ended is not cut', () => {
-  const running = new Running()
+  const running = new RunningExchanges()
   const [ended, runs] = [exchange(), exchange()]
   const first = running.begin('a', ended)
   const second = running.begin('a', runs)

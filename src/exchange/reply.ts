@@ -1,4 +1,5 @@
-// What the flow writes its answer into. The edge implements it over HTTP; nothing here or in the flow knows sockets.
+// What the flow writes its answer into, and those that are being written. The edge implements it over HTTP; nothing here
+// or in the flow knows sockets.
 import { revokedKey } from '../access/refusal.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { LinkedList, type Link } from '../core/runtime.ts'
@@ -19,11 +20,11 @@ export interface Reply {
   /** Headers that go out with the first byte; without effect afterwards. */
   setHeader(name: string, value: string): void
   /**
-   * Makes the answer a stream with this voice; another voice may replace it while nothing has been sent. The headers go
-   * out with the first event, or after a silence so long that a proxy might take the connection for dead. From then on
-   * errors, too, are sent in the stream's voice.
+   * Makes the answer a stream in the words of this encoder; another may replace it while nothing has been sent. The
+   * headers go out with the first event, or after a silence so long that a proxy might take the connection for dead.
+   * From then on errors, too, are events of the stream.
    */
-  beginStream(voice: StreamVoice): void
+  beginStream(encoder: StreamEncoder): void
   /** Sends whole events. Resolves when the client has room for more; rejects once the answer is closed. */
   write(events: string): Promise<void>
   /** Sends the end: the last events of a stream that has begun, or a whole JSON answer with status 200. */
@@ -31,7 +32,7 @@ export interface Reply {
 }
 
 /** What a stream sends of its own accord: while the provider is silent, and when the answer will not complete. */
-export interface StreamVoice {
+export interface StreamEncoder {
   readonly keepAlive: string
   fail(error: GatewayError): readonly SseEvent[]
 }
@@ -44,37 +45,32 @@ export class ClientGone extends Error {
   }
 }
 
-/** Something that can be ended early, with a reason that those working on it can see. */
-interface Cuttable {
-  cut(why: GatewayError): void
-}
-
-type RunningExchange = { readonly keyId: string; readonly exchange: Cuttable }
+type Running = { readonly keyId: string; readonly reply: Pick<Reply, 'cut'> }
 
 /** The running exchanges by key, so that a revoked key gets no further byte. */
-export class Running {
-  readonly #exchanges = new LinkedList<RunningExchange>()
+export class RunningExchanges {
+  readonly #all = new LinkedList<Running>()
 
   /** The caller removes the link when the exchange has ended. */
-  begin(keyId: string, exchange: Cuttable): Link<RunningExchange> {
-    return this.#exchanges.add({ keyId, exchange })
+  begin(keyId: string, reply: Pick<Reply, 'cut'>): Link<Running> {
+    return this.#all.add({ keyId, reply })
   }
 
   /** The keys that have running exchanges. */
   keyIds(): readonly string[] {
-    return [...new Set(this.#exchanges.members().map(({ keyId }) => keyId))]
+    return [...new Set(this.#all.members().map(({ keyId }) => keyId))]
   }
 
   cutRevoked(keyIds: readonly string[]): void {
     if (keyIds.length === 0) return
     const revoked = new Set(keyIds)
     const why = revokedKey()
-    for (const { keyId, exchange } of this.#exchanges.members()) {
-      if (revoked.has(keyId)) exchange.cut(why)
+    for (const { keyId, reply } of this.#all.members()) {
+      if (revoked.has(keyId)) reply.cut(why)
     }
   }
 
   cutAll(why: GatewayError): void {
-    for (const { exchange } of this.#exchanges.members()) exchange.cut(why)
+    for (const { reply } of this.#all.members()) reply.cut(why)
   }
 }

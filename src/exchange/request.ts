@@ -1,9 +1,7 @@
-// A client's request, read once. Its content is kept until the answer begins, because another target may still have to
-// be sent it. After that only a summary (`call`) remains, because a prompt may be large and its answer slow.
-import type { Authenticator, Caller, Credentials, LastUse } from '../access/authenticate.ts'
-import { authenticate } from '../access/authenticate.ts'
-import { permitEndpoint } from '../access/permit.ts'
-import { StaleKey } from '../access/refusal.ts'
+// A client's request: as the edge received it, and as it is read, once. Its content is kept until the answer begins,
+// because another target may still have to be sent it. After that only a summary (`call`) remains, because a prompt may
+// be large and its answer slow.
+import type { Caller } from '../access/authenticate.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { IdPrefix } from '../core/ids.ts'
@@ -18,12 +16,19 @@ import type { AnswerContext, Codec, EdgeCodec } from '../wire/contract/codec.ts'
 import { textsOf } from '../wire/contract/measure.ts'
 import type { JsonBody } from '../wire/json/body.ts'
 import { changeMembers, exactBody, readAgain, readSentBody } from '../wire/json/body.ts'
-import type { Recalled, ResponsesState } from './responses/state.ts'
-import { recall, withoutState } from './responses/state.ts'
+import type { ResolvedRequest, ResponsesState } from './responses/state.ts'
+import { resolveRequest, withoutState } from './responses/state.ts'
 
-/** A request for a model's answer, as the edge received it. */
-export type Incoming = Asking & {
+/** A request to the data plane, of a key that may use the endpoint. Its body is not read yet. */
+export type InboundRequest = {
+  readonly requestId: string
+  readonly caller: Caller
+  readonly endpoint: Endpoint
+  /** The format of the body, if there is one, and of the answer's envelope. */
   readonly codec: Codec
+  /** The value of {id} or {name} in the path. */
+  readonly id: string
+  readonly query: URLSearchParams
   /** The client's headers that a provider may see. */
   readonly providerHeaders: ReadonlyMap<string, string>
   /** The names of what is left out of the client's headers for providers. */
@@ -31,69 +36,62 @@ export type Incoming = Asking & {
   /** The conversation it belongs to, where a header names one. */
   readonly session: string | undefined
   readonly startedMs: number
+  readonly trace: Trace
+  /** Whether the client asks for a dry run. Throws if the value it gives is not understood. */
+  readDryRun(): boolean
   /** The whole body; may be called more than once. */
-  readBody(keyId: string): Promise<Buffer>
+  readBody(): Promise<Buffer>
   /** Frees the body: it will not be read again. */
   releaseBody(): void
 }
 
 export type RequestParts = { readonly clock: Clock; readonly responses: ResponsesState }
 
-type Reading = {
-  readonly keyId: string
-  /** In place of the codec's own, for requests of which less is asked. */
-  readonly readCall?: EdgeCodec['readCall']
-}
-
-/** Reads a request, with the conversation behind it where it names one. */
+/** Reads a request, with the conversation behind it where it names one. `readCall`: where less is asked of it. */
 export async function readRequest(
   parts: RequestParts,
-  incoming: Incoming,
-  { keyId, readCall = incoming.codec.readCall }: Reading,
+  inbound: InboundRequest,
+  readCall: EdgeCodec['readCall'] = inbound.codec.readCall,
 ): Promise<ClientRequest> {
-  const sent = await readSentBody(await incoming.readBody(keyId))
-  const recalled =
-    incoming.endpoint === 'responses'
-      ? await recall(parts.responses, keyId, sent)
+  const sent = await readSentBody(await inbound.readBody())
+  const resolved =
+    inbound.endpoint === 'responses'
+      ? await resolveRequest(parts.responses, inbound.caller.keyId, sent)
       : withoutState(sent)
-  await nextStep(recalled.body.bytes.length)
-  const call = readCall(recalled.body.value)
-  return new ClientRequest(incoming, recalled, { call, clock: parts.clock })
+  await nextStep(resolved.body.bytes.length)
+  const call = readCall(resolved.body.value)
+  return new ClientRequest(inbound, resolved, { call, clock: parts.clock })
 }
 
 export class ClientRequest implements AnswerContext, Routed {
+  readonly inbound: InboundRequest
   readonly call: Call
   readonly createdAt: number
   /** Keeps the answer, given its end as the client will see it. Called before that end is sent. */
-  readonly remember: Recalled['remember']
-  readonly #incoming: Incoming
+  readonly remember: ResolvedRequest['remember']
   readonly #clock: Clock
-  #recalled: Recalled | undefined
+  #resolved: ResolvedRequest | undefined
   #canonical: CanonicalRequest | undefined
 
   constructor(
-    incoming: Incoming,
-    recalled: Recalled,
+    inbound: InboundRequest,
+    resolved: ResolvedRequest,
     { call, clock }: { readonly call: Call; readonly clock: Clock },
   ) {
-    this.call = withDropped(call, [...incoming.dropped, ...recalled.dropped])
-    this.#incoming = incoming
+    this.inbound = inbound
+    this.call = withDropped(call, [...inbound.dropped, ...resolved.dropped])
     this.#clock = clock
-    this.#recalled = recalled
+    this.#resolved = resolved
     this.createdAt = this.now()
-    this.remember = recalled.remember
+    this.remember = resolved.remember
   }
 
   get codec(): Codec {
-    return this.#incoming.codec
+    return this.inbound.codec
   }
 
   get requestId(): string {
-    return this.#incoming.requestId
-  }
-
-  get endpoint(): Endpoint {
-    return this.#incoming.endpoint
+    return this.inbound.requestId
   }
 
   get model(): string {
@@ -110,13 +108,8 @@ export class ClientRequest implements AnswerContext, Routed {
     return this.#kept.asked
   }
 
-  /** The client's headers that a provider may see. */
-  get providerHeaders(): ReadonlyMap<string, string> {
-    return this.#incoming.providerHeaders
-  }
-
   get affinity(): string {
-    return this.#incoming.session ?? this.codec.affinityOf(this.content.value)
+    return this.inbound.session ?? this.codec.affinityOf(this.content.value)
   }
 
   /** Its canonical form, for targets that speak another format. It is made by `decode`. */
@@ -125,7 +118,7 @@ export class ClientRequest implements AnswerContext, Routed {
     return this.#canonical
   }
 
-  /** Waits for the turn of the next pass over its content, and does not wait if that is small. */
+  /** Before each pass over its content lets other requests run, and does not wait if it is small. */
   nextStep(): Promise<void> {
     return nextStep(this.content.bytes.length)
   }
@@ -141,7 +134,7 @@ export class ClientRequest implements AnswerContext, Routed {
     this.#canonical = canonical
   }
 
-  /** The same request without the thoughts of earlier turns, which it lists as dropped; undefined = it has none. */
+  /** The same request without the reasoning of earlier turns, listed as dropped; undefined = it has none. */
   async withoutReasoning(): Promise<ClientRequest | undefined> {
     const { codec, content } = this
     const removals = codec.withoutReasoning?.(await exactBody(content))
@@ -149,19 +142,19 @@ export class ClientRequest implements AnswerContext, Routed {
     await this.nextStep()
     const body = await readAgain(changeMembers(content, removals.changes))
     const call = withDropped(codec.readCall(body.value), removals.dropped)
-    return new ClientRequest(this.#incoming, { ...this.#kept, body }, { call, clock: this.#clock })
+    return new ClientRequest(this.inbound, { ...this.#kept, body }, { call, clock: this.#clock })
   }
 
   /** What a tokenizer can count of its input; undefined once the content is freed. */
   texts(): readonly string[] | undefined {
-    return this.#recalled && textsOf(this.codec.readCall, this.#recalled.body.value)
+    return this.#resolved && textsOf(this.codec.readCall, this.#resolved.body.value)
   }
 
   /** Frees the content: no target will be sent it any more. */
   release(): void {
-    this.#recalled = undefined
+    this.#resolved = undefined
     this.#canonical = undefined
-    this.#incoming.releaseBody()
+    this.inbound.releaseBody()
   }
 
   now(): number {
@@ -172,9 +165,9 @@ export class ClientRequest implements AnswerContext, Routed {
     return newId(prefix, this.#clock)
   }
 
-  get #kept(): Recalled {
-    if (this.#recalled === undefined) throw new Error('this request was let go')
-    return this.#recalled
+  get #kept(): ResolvedRequest {
+    if (this.#resolved === undefined) throw new Error('this request was let go')
+    return this.#resolved
   }
 }
 
@@ -186,43 +179,4 @@ function withDropped(call: Call, dropped: readonly string[]): Call {
     dropped: [...call.dropped, ...dropped],
     ...(search && { search: { ...search, dropped: [...search.dropped, ...dropped] } }),
   }
-}
-
-/** A request as the edge received it: what every handler of the data plane begins with. */
-export type Asking = {
-  readonly requestId: string
-  readonly endpoint: Endpoint
-  readonly credentials: Credentials
-  readonly trace: Trace
-  /** Whether the client asks for a dry run. Throws if the value it gives is not understood. */
-  readDryRun(): boolean
-}
-
-export type IdentifyParts = {
-  readonly authenticator: Authenticator
-  readonly lastUse: Pick<LastUse, 'note'>
-}
-
-/** The calling key, if it may call this endpoint. */
-export async function identify(
-  parts: IdentifyParts,
-  { endpoint, credentials, trace }: Asking,
-): Promise<Caller> {
-  const caller = await authenticate(parts.authenticator, credentials, trace)
-  parts.lastUse.note(caller)
-  permitEndpoint(caller, endpoint)
-  return caller
-}
-
-/** Runs a handler, and runs it again if the calling key was changed in the meantime. */
-export function withCurrentKey(
-  { authenticator }: Pick<IdentifyParts, 'authenticator'>,
-  handle: () => Promise<void>,
-): Promise<void> {
-  // Not awaited: an async function suspended while a stream is open adds half a kilobyte to each stream.
-  return handle().catch((thrown: unknown) => {
-    if (!(thrown instanceof StaleKey)) throw thrown
-    authenticator.forget()
-    return handle()
-  })
 }

@@ -22,9 +22,9 @@ test('five failures in a row start a rest, whatever came before', () => {
   fail(4)
   breaker.begin()('answered')
   fail(4)
-  assert.equal(breaker.resting(), undefined)
+  assert.equal(breaker.whyOpen(), undefined)
   fail(1)
-  assert.deepEqual(breaker.resting(), { reason: 'provider_failed', forMs: 1_000 })
+  assert.deepEqual(breaker.whyOpen(), { reason: 'provider_failed', forMs: 1_000 })
 })
 
 test('a target that fails more often than retries can cover goes behind the others', () => {
@@ -35,12 +35,12 @@ test('a target that fails more often than retries can cover goes behind the othe
     }
   }
   often(1, 4)
-  assert.equal(breaker.isShaky(), false)
+  assert.equal(breaker.isUnstable(), false)
   often(1, 2)
-  assert.equal(breaker.isShaky(), true)
-  assert.equal(breaker.resting(), undefined, 'it is still asked where there is no other')
+  assert.equal(breaker.isUnstable(), true)
+  assert.equal(breaker.whyOpen(), undefined, 'it is still asked where there is no other')
   clock.at += 10_000
-  assert.equal(breaker.isShaky(), false)
+  assert.equal(breaker.isUnstable(), false)
 })
 
 test('answers offset the failures before them, not later ones', () => {
@@ -51,42 +51,42 @@ test('answers offset the failures before them, not later ones', () => {
   fail(4)
   answer(4)
   fail(1)
-  assert.equal(breaker.isShaky(), false)
+  assert.equal(breaker.isUnstable(), false)
   fail(1)
-  assert.equal(breaker.isShaky(), true)
+  assert.equal(breaker.isUnstable(), true)
   clock.at += 10_000
   fail(1)
-  assert.equal(breaker.isShaky(), false, 'what it stood behind for is made up for')
+  assert.equal(breaker.isUnstable(), false, 'what it stood behind for is made up for')
 })
 
 test('an answer that has only begun does not end a row of failures', () => {
   fail(4)
   breaker.begin()('accepted')
   fail(1)
-  assert.ok(breaker.resting())
+  assert.ok(breaker.whyOpen())
 })
 
 test('one request probes a target after its rest, and the next one waits', () => {
   fail(5)
   clock.at += 1_000
-  assert.equal(breaker.resting(), undefined)
+  assert.equal(breaker.whyOpen(), undefined)
   const tell = breaker.begin()
-  assert.equal(breaker.resting()?.forMs, 1_000)
+  assert.equal(breaker.whyOpen()?.forMs, 1_000)
   tell('accepted')
-  assert.ok(breaker.resting(), 'an answer that has begun can still fail')
+  assert.ok(breaker.whyOpen(), 'an answer that has begun can still fail')
   tell('answered')
-  assert.equal(breaker.resting(), undefined)
+  assert.equal(breaker.whyOpen(), undefined)
   fail(4)
-  assert.equal(breaker.isShaky(), false, 'the row of failures begins anew')
+  assert.equal(breaker.isUnstable(), false, 'the row of failures begins anew')
 })
 
 test('each failed probe doubles the rest, up to half a minute', () => {
   fail(5)
   const rests: (number | undefined)[] = []
   for (let probe = 0; probe < 7; probe++) {
-    clock.at += breaker.resting()?.forMs ?? 0
+    clock.at += breaker.whyOpen()?.forMs ?? 0
     fail(1)
-    rests.push(breaker.resting()?.forMs)
+    rests.push(breaker.whyOpen()?.forMs)
   }
   assert.deepEqual(rests, [2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000])
 })
@@ -94,13 +94,13 @@ test('each failed probe doubles the rest, up to half a minute', () => {
 test('a target that recovered starts again with the shortest rest', () => {
   fail(5)
   for (let probe = 0; probe < 3; probe++) {
-    clock.at += breaker.resting()?.forMs ?? 0
+    clock.at += breaker.whyOpen()?.forMs ?? 0
     fail(1)
   }
-  clock.at += breaker.resting()?.forMs ?? 0
+  clock.at += breaker.whyOpen()?.forMs ?? 0
   breaker.begin()('answered')
   fail(5)
-  assert.equal(breaker.resting()?.forMs, 1_000)
+  assert.equal(breaker.whyOpen()?.forMs, 1_000)
 })
 
 test('a probe whose client left decides nothing, and another one follows', () => {
@@ -108,7 +108,7 @@ test('a probe whose client left decides nothing, and another one follows', () =>
   clock.at += 1_000
   breaker.begin()
   clock.at += 1_000
-  assert.equal(breaker.resting(), undefined)
+  assert.equal(breaker.whyOpen(), undefined)
 })
 
 test('the first answer of several probes decides', () => {
@@ -118,65 +118,65 @@ test('the first answer of several probes decides', () => {
   clock.at += 1_000
   const other = breaker.begin()
   slow('answered')
-  assert.equal(breaker.resting(), undefined)
+  assert.equal(breaker.whyOpen(), undefined)
   other(failed)
-  assert.deepEqual([breaker.resting(), breaker.standing()], [undefined, { name: 'answering' }])
+  assert.deepEqual([breaker.whyOpen(), breaker.health()], [undefined, { name: 'answering' }])
 })
 
 test('every concurrent request counts while the target does not rest', () => {
   const all = Array.from({ length: 6 }, () => breaker.begin())
   for (const [index, tell] of all.entries()) tell(index === 0 ? 'answered' : failed)
-  assert.ok(breaker.resting())
+  assert.ok(breaker.whyOpen())
 })
 
 test('requests that began before the rest neither end nor lengthen it', () => {
   const [one, other] = [breaker.begin(), breaker.begin()]
   fail(5)
   one('answered')
-  assert.equal(breaker.resting()?.forMs, 1_000)
+  assert.equal(breaker.whyOpen()?.forMs, 1_000)
   clock.at += 500
   other(failed)
-  assert.equal(breaker.resting()?.forMs, 500)
+  assert.equal(breaker.whyOpen()?.forMs, 500)
 })
 
-test('the standing is unknown before the first outcome, then that of the last one', () => {
-  assert.equal(breaker.standing().name, 'uncalled')
+test('the health is unknown before the first outcome, then that of the last one', () => {
+  assert.equal(breaker.health().name, 'uncalled')
   const tell = breaker.begin()
-  assert.equal(breaker.standing().name, 'uncalled', 'no outcome says anything yet')
+  assert.equal(breaker.health().name, 'uncalled', 'no outcome says anything yet')
   tell({ failed: 'provider_failed', refusal: 'status 401' })
   const why = { reason: 'provider_failed', refusal: 'status 401' }
-  assert.deepEqual(breaker.standing(), { name: 'failing', why })
+  assert.deepEqual(breaker.health(), { name: 'failing', why })
   breaker.begin()('answered')
-  assert.equal(breaker.standing().name, 'answering')
+  assert.equal(breaker.health().name, 'answering')
   fail(5)
   const last = { reason: failed.failed }
-  assert.deepEqual(breaker.standing(), { name: 'resting', why: last, forMs: 1_000 })
+  assert.deepEqual(breaker.health(), { name: 'resting', why: last, forMs: 1_000 })
   clock.at += 1_000
   const failing = { name: 'failing', why: last }
-  assert.deepEqual(breaker.standing(), failing, 'a rest that is over mends nothing by itself')
+  assert.deepEqual(breaker.health(), failing, 'a rest that is over mends nothing by itself')
   breaker.begin()('answered')
-  assert.equal(breaker.standing().name, 'answering')
+  assert.equal(breaker.health().name, 'answering')
 })
 
 test('a provider’s retry-after starts a rest of that length at once, up to ten minutes', () => {
   const limited = { failed: 'provider_rate_limited', retryAfterSeconds: 7 }
   breaker.begin()(limited)
-  assert.deepEqual(breaker.resting(), { reason: 'provider_rate_limited', forMs: 7_000 })
+  assert.deepEqual(breaker.whyOpen(), { reason: 'provider_rate_limited', forMs: 7_000 })
   clock.at += 7_000
   const probe = breaker.begin()
-  assert.ok(breaker.resting())
+  assert.ok(breaker.whyOpen())
   probe('accepted')
-  assert.equal(breaker.resting(), undefined, 'an answer that begins shows that it takes requests')
+  assert.equal(breaker.whyOpen(), undefined, 'an answer that begins shows that it takes requests')
   breaker.begin()({ ...limited, retryAfterSeconds: 1e9 })
-  assert.equal(breaker.resting()?.forMs, 600_000)
+  assert.equal(breaker.whyOpen()?.forMs, 600_000)
 })
 
 test('a failed probe after a requested rest starts another rest', () => {
   breaker.begin()({ failed: 'provider_rate_limited', retryAfterSeconds: 7 })
   clock.at += 7_000
   fail(1)
-  assert.deepEqual(breaker.resting(), { reason: 'provider_failed', forMs: 2_000 })
+  assert.deepEqual(breaker.whyOpen(), { reason: 'provider_failed', forMs: 2_000 })
   clock.at += 2_000
   breaker.begin()('accepted')
-  assert.ok(breaker.resting(), 'nobody said for how long this time')
+  assert.ok(breaker.whyOpen(), 'nobody said for how long this time')
 })

@@ -1,43 +1,43 @@
-// One target's circuit breaker. A target rests after repeated failures, or when it says how long to wait; then single
-// requests probe it until one succeeds. A target that fails often is tried after the others for a while. Keeps no
-// timers: its state follows from the clock.
+// What protects a provider in trouble: one circuit breaker per target, and a budget of retries per model. A breaker opens
+// after repeated failures, or when the provider says how long to wait; then it is half-open: single requests probe the
+// target until one succeeds. Keeps no timers: its state follows from the clock.
 import type { Clock } from '../core/clock.ts'
+import { RETRY_AFTER_MS_MAX } from '../providers/upstream/answers.ts'
 
 /** This many failures in a row are no accident. */
 const FAILURES_MAX = 5
 /** Four answers make up for a failure: a target that fails more often uses up the whole retry budget. */
 const MADE_UP_PER_ANSWER = 0.25
-const SHAKY_MS = 10_000
-const REST_MS_FIRST = 1_000
-const REST_MS_MAX = 30_000
-/** A provider may ask for a longer rest, but is probed after this one. */
-export const ASKED_REST_MS_MAX = 600_000
+const UNSTABLE_MS = 10_000
+const OPEN_MS_FIRST = 1_000
+const OPEN_MS_MAX = 30_000
 
 /** accepted = the answer has begun; answered = it is complete. */
 export type Outcome = 'accepted' | 'answered' | Failure
 type Failure = {
   readonly failed: string
   readonly retryAfterSeconds?: number
-  /** How the provider refused the gateway's own account, for the log: no rest fixes that. */
+  /** How the provider refused the gateway's own account, for the log: no wait fixes that. */
   readonly refusal?: string
 }
 
-/** What the calls so far say about a target. Failing = the last one failed, but it does not rest yet, or no longer. */
-export type Standing =
+/** What the calls so far say about a target, as the admin API and /metrics name it. Resting = its breaker is open. */
+export type Health =
   | { readonly name: 'uncalled' | 'answering' }
   | { readonly name: 'failing'; readonly why: Why }
   | { readonly name: 'resting'; readonly why: Why; readonly forMs: number }
-export const STANDINGS = [
+export const HEALTH_NAMES = [
   'uncalled',
   'answering',
   'failing',
   'resting',
-] as const satisfies readonly Standing['name'][]
+] as const satisfies readonly Health['name'][]
 
-type Rest = {
+type Opening = {
+  /** Half-open from then on. */
   readonly untilMs: number
   readonly why: Why
-  /** The provider itself said for how long: then the first answer that begins ends it. */
+  /** The provider itself said for how long: then the first answer that begins closes it. */
   readonly asked: boolean
 }
 
@@ -51,10 +51,10 @@ export class Breaker {
   #why: Why | undefined
   /** Failures that answers have not made up for. */
   #failuresLeft = 0
-  #shakyUntilMs = 0
-  #restMs = REST_MS_FIRST
-  /** Undefined = nothing is wrong with it. */
-  #rest: Rest | undefined
+  #unstableUntilMs = 0
+  #openMs = OPEN_MS_FIRST
+  /** Undefined = closed. */
+  #opening: Opening | undefined
   /** Grows with each change of state: the outcome of a request counts only in the state in which it began. */
   #era = 0
 
@@ -62,45 +62,47 @@ export class Breaker {
     this.#clock = clock
   }
 
-  /** Why the target gets no request now, and for how long; undefined = it may be sent one. */
-  resting(): (Why & { readonly forMs: number }) | undefined {
-    if (this.#rest === undefined) return undefined
-    const forMs = this.#rest.untilMs - this.#clock.monotonicMs()
-    return forMs > 0 ? { ...this.#rest.why, forMs } : undefined
+  /** Why the breaker is open, so that the target gets no request now, and for how long; undefined = it may be sent one. */
+  whyOpen(): (Why & { readonly forMs: number }) | undefined {
+    if (this.#opening === undefined) return undefined
+    const forMs = this.#opening.untilMs - this.#clock.monotonicMs()
+    return forMs > 0 ? { ...this.#opening.why, forMs } : undefined
   }
 
-  standing(): Standing {
-    const rest = this.resting()
-    if (rest !== undefined) {
-      const { forMs, ...why } = rest
+  health(): Health {
+    const open = this.whyOpen()
+    if (open !== undefined) {
+      const { forMs, ...why } = open
       return { name: 'resting', why, forMs }
     }
     if (this.#why !== undefined) return { name: 'failing', why: this.#why }
     return { name: this.#hasAnswered ? 'answering' : 'uncalled' }
   }
 
-  /** Whether other targets should be tried first. */
-  isShaky(): boolean {
-    return this.resting() !== undefined || this.#shakyUntilMs > this.#clock.monotonicMs()
+  /** Whether other targets should be tried first: it is open, or failed often lately. */
+  isUnstable(): boolean {
+    return this.whyOpen() !== undefined || this.#unstableUntilMs > this.#clock.monotonicMs()
   }
 
   /** A request goes to the target now. The caller reports its outcome, unless that says nothing about the target. */
   begin(): (outcome: Outcome) => void {
-    // A probe: the next one waits as long as after a failure.
-    if (this.#rest !== undefined) this.#rest = { ...this.#rest, untilMs: this.#in(this.#restMs) }
+    // Half-open, so this is a probe: the next one waits as long as after a failure.
+    if (this.#opening !== undefined) {
+      this.#opening = { ...this.#opening, untilMs: this.#in(this.#openMs) }
+    }
     const era = this.#era
     return (outcome) => {
       if (era !== this.#era) return
       if (outcome === 'answered') this.#recover()
       else if (outcome !== 'accepted') this.#fail(outcome)
-      else if (this.#rest?.asked === true) this.#recover()
+      else if (this.#opening?.asked === true) this.#recover()
     }
   }
 
   #recover(): void {
-    if (this.#rest !== undefined) this.#era += 1
-    this.#rest = undefined
-    this.#restMs = REST_MS_FIRST
+    if (this.#opening !== undefined) this.#era += 1
+    this.#opening = undefined
+    this.#openMs = OPEN_MS_FIRST
     this.#hasAnswered = true
     this.#failuresInARow = 0
     this.#why = undefined
@@ -112,21 +114,21 @@ export class Breaker {
     this.#why = why
     this.#failuresInARow += 1
     this.#failuresLeft += 1
-    const isProbe = this.#rest !== undefined
-    if (isProbe) this.#restMs = Math.min(this.#restMs * 2, REST_MS_MAX)
+    const isProbe = this.#opening !== undefined
+    if (isProbe) this.#openMs = Math.min(this.#openMs * 2, OPEN_MS_MAX)
     if (retryAfterSeconds !== undefined) {
-      const ms = Math.min(retryAfterSeconds * 1000, ASKED_REST_MS_MAX)
-      this.#restAs({ untilMs: this.#in(ms), why, asked: true })
+      const ms = Math.min(retryAfterSeconds * 1000, RETRY_AFTER_MS_MAX)
+      this.#openAs({ untilMs: this.#in(ms), why, asked: true })
     } else if (isProbe || this.#failuresInARow >= FAILURES_MAX) {
-      this.#restAs({ untilMs: this.#in(this.#restMs), why, asked: false })
+      this.#openAs({ untilMs: this.#in(this.#openMs), why, asked: false })
     } else if (this.#failuresLeft >= FAILURES_MAX) {
       this.#failuresLeft = 0
-      this.#shakyUntilMs = this.#in(SHAKY_MS)
+      this.#unstableUntilMs = this.#in(UNSTABLE_MS)
     }
   }
 
-  #restAs(rest: Rest): void {
-    this.#rest = rest
+  #openAs(opening: Opening): void {
+    this.#opening = opening
     this.#era += 1
     this.#failuresLeft = 0
   }

@@ -1,26 +1,25 @@
 // Weights, stickiness and order, over many conversations.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Model, Target } from '../catalog/models.ts'
-import { FREE } from '../catalog/prices.ts'
+import { SAMPLE_TARGET } from '../../test/samples/exchange.ts'
 import { SENTENCES } from '../core/sentences.ts'
-import { RetryBudget } from './breaker.ts'
-import { route } from './route.ts'
+import { Breaker, RetryBudget } from './breaker.ts'
+import { inOrder } from './route.ts'
 
 const conversations = Array.from({ length: 4_000 }, (_, index) => `conversation ${index}`)
 
 test('a conversation keeps its target and the order of the others', () => {
-  const model = modelOf([1, 1, 1])
-  const [first] = conversations.map((conversation) => namesOf(model, conversation))
+  const routes = routesOf([1, 1, 1])
+  const [first] = conversations.map((conversation) => namesOf(routes, conversation))
   for (let turn = 0; turn < 100; turn++) {
-    assert.deepEqual(namesOf(model, conversations[0] ?? ''), first)
+    assert.deepEqual(namesOf(routes, conversations[0] ?? ''), first)
   }
 })
 
 test('conversations are split by weight', () => {
   const counts = new Map<string, number>()
   for (const conversation of conversations) {
-    const [name = ''] = namesOf(modelOf([1, 3, 4]), conversation)
+    const [name = ''] = namesOf(routesOf([1, 3, 4]), conversation)
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   // Four standard deviations of a fair draw, so that no choice of names fails by chance.
@@ -36,24 +35,34 @@ test('conversations are split by weight', () => {
 })
 
 test('removing a target moves its own conversations and no others', () => {
-  const all = modelOf([1, 1, 1])
-  const fewer = { ...all, targets: all.targets.slice(0, 2) }
+  const all = routesOf([1, 1, 1])
   for (const conversation of conversations.slice(0, 200)) {
     const [first, ...rest] = namesOf(all, conversation)
-    const [now] = namesOf(fewer, conversation)
+    const [now] = namesOf(all.slice(0, 2), conversation)
     assert.equal(now, first === 'p/2' ? rest[0] : first)
   }
 })
 
 test('fallbacks come last, in their own order', () => {
-  const model = { ...modelOf([1, 1]), fallbacks: [targetOf('f/b', 9), targetOf('f/a', 1)] }
+  const routes = [
+    ...routesOf([1, 1]),
+    routeTo('f/b', { weight: 9, isFallback: true }),
+    routeTo('f/a', { isFallback: true }),
+  ]
   for (const conversation of conversations.slice(0, 50)) {
-    assert.deepEqual(namesOf(model, conversation).slice(2), ['f/b', 'f/a'])
+    assert.deepEqual(namesOf(routes, conversation).slice(2), ['f/b', 'f/a'])
   }
-  const whys = (weights: readonly number[]): string[] =>
-    route({ ...model, targets: modelOf(weights).targets }, { affinity: '' }).map(({ why }) => why)
-  assert.deepEqual(whys([1]), ['the only target', 'a fallback', 'a fallback'])
-  assert.deepEqual(whys([1, 1]).slice(0, 2), Array(2).fill(SENTENCES.target_by_weight))
+})
+
+test('a target in trouble comes after all others, which are told why they come before it', () => {
+  const breaker = new Breaker({ now: () => 0, monotonicMs: () => 0 })
+  breaker.begin()({ failed: 'provider_overloaded', retryAfterSeconds: 1 })
+  const routes = [{ ...routeTo('p/0'), breaker }, routeTo('f/a', { isFallback: true })]
+  assert.deepEqual(namesOf(routes, ''), ['f/a', 'p/0'])
+  assert.deepEqual(
+    inOrder(routes, { affinity: '' }).map(({ why }) => why),
+    [`why; ${SENTENCES.target_while_others_fail}`, 'why'],
+  )
 })
 
 test('a fifth of all requests may be retried, beyond the saved retries', () => {
@@ -72,27 +81,18 @@ test('the saved retries suffice for a target that dies with a hundred requests',
   assert.equal(budget.take(), false)
 })
 
-function namesOf(model: Pick<Model, 'targets' | 'fallbacks'>, affinity: string): string[] {
-  return route(model, { affinity }).map(({ target }) => `${target.provider}/${target.model}`)
+type Routes = Parameters<typeof inOrder>[0]
+
+function namesOf(routes: Routes, affinity: string): string[] {
+  return inOrder(routes, { affinity }).map(({ target }) => `${target.provider}/${target.model}`)
 }
 
-function modelOf(weights: readonly number[]): Pick<Model, 'targets' | 'fallbacks'> {
-  return { targets: weights.map((weight, index) => targetOf(`p/${index}`, weight)), fallbacks: [] }
+function routesOf(weights: readonly number[]): Routes {
+  return weights.map((weight, index) => routeTo(`p/${index}`, { weight }))
 }
 
-function targetOf(name: string, weight: number): Target {
+function routeTo(name: string, { weight = 1, isFallback = false } = {}): Routes[number] {
   const [provider = '', model = ''] = name.split('/')
-  return {
-    provider,
-    model,
-    weight,
-    price: FREE,
-    context: 1,
-    maxOutput: 1,
-    imageTokens: 1,
-    lacks: [],
-    traits: {},
-    writesCacheUnasked: false,
-    timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
-  }
+  const target = { ...SAMPLE_TARGET, provider, model, weight }
+  return { target, isFallback, why: 'why' }
 }

@@ -8,7 +8,7 @@ import {
   findResponse,
   forgetResponse,
   openResponses,
-  recall,
+  resolveRequest,
   type ResponsesState,
   withoutState,
 } from '../../src/exchange/responses/state.ts'
@@ -69,11 +69,11 @@ const response = (id: string, ...output: JsonObject[]): JsonObject => ({
   output,
 })
 
-/** One turn as the exchange runs it: recalled, answered, remembered. */
+/** One turn as the exchange runs it: resolved, answered, remembered. */
 async function turn(request: JsonObject, answer: JsonObject): Promise<Json | undefined> {
-  const recalled = await recall(state, keyId, body({ model: 'm', ...request }))
-  await recalled.remember(JSON.stringify(answer))
-  return recalled.body.value['input']
+  const resolved = await resolveRequest(state, keyId, body({ model: 'm', ...request }))
+  await resolved.remember(JSON.stringify(answer))
+  return resolved.body.value['input']
 }
 
 function refused(code: string, param: string) {
@@ -91,7 +91,7 @@ describe('a conversation', () => {
       { input: [user('two')], previous_response_id: 'resp_a1' },
       response('resp_a2', says('zwei')),
     )
-    const third = await recall(
+    const third = await resolveRequest(
       state,
       keyId,
       body({ model: 'm', input: 'three', previous_response_id: 'resp_a2', top_p: 1 }),
@@ -131,10 +131,10 @@ describe('a conversation', () => {
   })
 
   test('is stored from a stream as from a whole answer', async () => {
-    const recalled = await recall(state, keyId, body({ model: 'm', input: 'hi' }))
+    const resolved = await resolveRequest(state, keyId, body({ model: 'm', input: 'hi' }))
     const answer = response('resp_c1', says('streamed'))
     const data = JSON.stringify({ type: 'response.completed', response: answer })
-    await recalled.remember(`event: response.completed\ndata: ${data}\n\ndata: [DONE]\n\n`)
+    await resolved.remember(`event: response.completed\ndata: ${data}\n\ndata: [DONE]\n\n`)
     const stored = await findResponse(state, { keyId, id: 'resp_c1' })
     assert.deepEqual([stored?.input, stored?.response], [[user('hi')], answer])
   })
@@ -142,7 +142,11 @@ describe('a conversation', () => {
   test('keeps its long numbers as they were written', async () => {
     const item = (row: string) => `{"type":"custom","id":"it_${row}","row":${row}}`
     const asks = (input: string, more: string) =>
-      recall(state, keyId, readJsonBody(Buffer.from(`{"model":"m","input":[${input}]${more}}`)))
+      resolveRequest(
+        state,
+        keyId,
+        readJsonBody(Buffer.from(`{"model":"m","input":[${input}]${more}}`)),
+      )
     const answer = (id: string, row: string) =>
       `{"id":"${id}","status":"completed","output":[${item(row)}]}`
     const first = await asks(item('9007199254740993'), '')
@@ -164,7 +168,7 @@ describe('a conversation', () => {
 
   test('passes unchanged if it refers to nothing', async () => {
     const sent = body({ model: 'm', input: 'hi', previous_response_id: null })
-    assert.equal((await recall(state, keyId, sent)).body, sent)
+    assert.equal((await resolveRequest(state, keyId, sent)).body, sent)
     assert.equal(withoutState(sent).body, sent)
   })
 
@@ -172,7 +176,7 @@ describe('a conversation', () => {
     const half = 'x'.repeat(settings.bodyBytesMax / 2)
     await turn({ input: half }, response('resp_d1', says('ok')))
     const goOn = (input: string) =>
-      recall(state, keyId, body({ model: 'm', input, previous_response_id: 'resp_d1' }))
+      resolveRequest(state, keyId, body({ model: 'm', input, previous_response_id: 'resp_d1' }))
     await goOn('small')
     await assert.rejects(
       goOn(half),
@@ -225,7 +229,7 @@ describe('an item by its id', () => {
       shelf: { ...state.shelf, get: (name) => (lookUps++, state.shelf.get(name)) },
     }
     const refer = (...ids: string[]) =>
-      recall(
+      resolveRequest(
         counting,
         keyId,
         body({ model: 'm', input: ids.map((id) => ({ type: 'item_reference', id })) }),
@@ -248,7 +252,11 @@ describe('an item by its id', () => {
     await turn({ input: 'one' }, response('resp_f1', says('private')))
     await turn({ input: 'one', store: false }, response('resp_f2', says('unstored')))
     const refer = (key: string, id: string) =>
-      recall(state, key, body({ model: 'm', input: [user('x'), { type: 'item_reference', id }] }))
+      resolveRequest(
+        state,
+        key,
+        body({ model: 'm', input: [user('x'), { type: 'item_reference', id }] }),
+      )
     await refer(keyId, 'msg_private')
     await assert.rejects(
       refer(strangerId, 'msg_private'),
@@ -262,7 +270,7 @@ describe('an item by its id', () => {
 
 describe('a previous response', () => {
   const go = (key: string, previous_response_id: Json) =>
-    recall(state, key, body({ model: 'm', input: 'x', previous_response_id }))
+    resolveRequest(state, key, body({ model: 'm', input: 'x', previous_response_id }))
   const notFound = refused('previous_response_not_found', 'previous_response_id')
 
   test('is a 400 if it is unknown, expired, unstored or another key’s', async () => {
@@ -295,9 +303,13 @@ describe('a previous response', () => {
         go(keyId, 'resp_h1'),
         refused('unsupported_parameter', 'previous_response_id'),
       )
-      const recalled = await recall(state, keyId, body({ model: 'm', input: 'x', store: true }))
-      assert.equal(recalled.asked['store'], false)
-      await recalled.remember(JSON.stringify(response('resp_h2', says('unstored'))))
+      const resolved = await resolveRequest(
+        state,
+        keyId,
+        body({ model: 'm', input: 'x', store: true }),
+      )
+      assert.equal(resolved.asked['store'], false)
+      await resolved.remember(JSON.stringify(response('resp_h2', says('unstored'))))
     } finally {
       settings.store = true
     }
@@ -343,9 +355,9 @@ test('an answer that cannot be stored fails', async () => {
     ...state,
     shelf: { ...state.shelf, put: () => Promise.reject(new Error('disk full')) },
   }
-  const recalled = await recall(broken, keyId, body({ model: 'm', input: 'x' }))
+  const resolved = await resolveRequest(broken, keyId, body({ model: 'm', input: 'x' }))
   await assert.rejects(
-    recalled.remember(JSON.stringify(response('resp_j1'))),
+    resolved.remember(JSON.stringify(response('resp_j1'))),
     (error) => error instanceof GatewayError && error.code === 'ledger_unavailable',
   )
 })

@@ -18,17 +18,14 @@ import { adminHandlers } from '../../src/admin/open.ts'
 import type { Mail } from '../../src/admin/people/email.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import type { Parts } from '../../src/exchange/exchange.ts'
-import { Running } from '../../src/exchange/reply.ts'
+import { RunningExchanges } from '../../src/exchange/reply.ts'
 import { openResponses } from '../../src/exchange/responses/state.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
-import { findUsage } from '../../src/ledger/reports/usage.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
-import { Supply } from '../../src/provider-registry.ts'
+import { ProviderRegistry } from '../../src/provider-registry.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
-import { findKey, keyJson } from '../../src/store/keys/keys.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Log } from '../../src/telemetry/log.ts'
 import { Counts } from '../../src/telemetry/metrics.ts'
@@ -83,9 +80,9 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
   const config = loadConfig({ env: {}, folder, options: {} })
   const http = new HttpClient({})
   opened.defer(() => http.close())
-  const supply = new Supply(config, { http, clock, log: quiet })
+  const registry = new ProviderRegistry(config, { http, clock, log: quiet })
   const used = new Set<string>()
-  const flow = await flowOf(opened, { store, supply, folder, used })
+  const flow = await flowOf(opened, { store, registry, folder, used })
   const mails: Mail[] = []
   const mailer = { send: async (mail: Mail) => void mails.push(mail) }
   const alerts = alertSender({ clock, http, mailer, secret: SECRET })
@@ -94,8 +91,8 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
     ...{ clock, log: quiet, store, flow, version: '0.0.0' },
     publicUrl: 'https://tollgate.example.com',
     baseUrl: () => 'https://tollgate.example.com',
-    catalog: () => supply.catalog,
-    standingOf: supply.standingOf.bind(supply),
+    catalog: () => registry.catalog,
+    healthOf: registry.healthOf.bind(registry),
     figures: async () => [new Counts().figures()],
     secretPrefix: () => 'tg',
     authHeaders: () => 'strict',
@@ -151,41 +148,33 @@ const byHeader: Identity = {
 
 type FlowParts = {
   readonly store: Store
-  readonly supply: Supply
+  readonly registry: ProviderRegistry
   readonly folder: string
   readonly used: Set<string>
 }
 
 async function flowOf(
   opened: AsyncDisposableStack,
-  { store, supply, folder, used }: FlowParts,
-): Promise<Parts> {
+  { store, registry, folder, used }: FlowParts,
+): Promise<AlertParts['flow']> {
   const clock = systemClock
   const ledger = await openLedger({
     store,
-    ...supply.config.ledger,
+    ...registry.config.ledger,
     spoolFolder: join(folder, 'spool'),
     alarm: () => {},
   })
   opened.defer(() => ledger.close())
   const tokenizer = new Tokenizer()
   opened.defer(() => tokenizer.close())
-  const { bodyBytesMax } = supply.config.server
-  const settings = () => ({ ...supply.config.responses, bodyBytesMax })
+  const { bodyBytesMax } = registry.config.server
+  const settings = () => ({ ...registry.config.responses, bodyBytesMax })
   const responses = opened.use(openResponses({ store, log: quiet, secret: SECRET, settings }))
   return {
-    ...{ clock, log: quiet, ledger, tokenizer, responses, running: new Running() },
+    ...{ clock, log: quiet, ledger, tokenizer, responses, running: new RunningExchanges() },
     lastUse: { note: ({ keyId }) => void used.add(keyId) },
     raisedBounds: new RaisedBounds(),
-    authenticator: {
-      clock,
-      headers: () => 'strict',
-      findBySecretHash: async () => undefined,
-      forget: () => {},
-    },
-    catalog: () => supply.catalog,
-    route: supply.route.bind(supply),
-    describeKey: async (keyId) => keyJson(await findKey(store, keyId)),
-    findUsage: (requestId) => findUsage(store, requestId),
+    catalog: () => registry.catalog,
+    route: registry.route.bind(registry),
   }
 }

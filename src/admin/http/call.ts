@@ -1,9 +1,10 @@
 // What a handler of the admin API receives and returns. The route's schemas have read the call, the guard allowed it.
+import type { LastUse } from '../../access/authenticate.ts'
 import type { Catalog } from '../../catalog/models.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { AuthHeaders } from '../../core/endpoints.ts'
 import type { Parts } from '../../exchange/exchange.ts'
-import type { Standing } from '../../routing/breaker.ts'
+import type { Health } from '../../routing/breaker.ts'
 import { inTheNameOf, type Author, type Store } from '../../store/database/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Figure } from '../../telemetry/metrics.ts'
@@ -45,15 +46,15 @@ export type AdminParts = {
   /** On SQLite a separate connection and thread: a long list must not hold up requests of the data plane. */
   readonly store: Store
   /** The gateway's own flow, for verdicts and for trial calls. */
-  readonly flow: Parts
+  readonly flow: Parts & { readonly lastUse: Pick<LastUse, 'note'> }
   /** Where people reach the interface. */
   readonly publicUrl: string
   readonly version: string
   /** Where programs reach the data plane. */
   baseUrl(): string
   catalog(): Catalog
-  /** The standing of a target, as far as this process knows. */
-  standingOf(target: { readonly provider: string; readonly model: string }): Standing
+  /** The health of a target, as far as this process knows. */
+  healthOf(target: { readonly provider: string; readonly model: string }): Health
   /** The counts and the condition of each serving process. */
   figures(): Promise<readonly (readonly Figure[])[]>
   /** The first part of secrets. */

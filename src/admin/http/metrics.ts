@@ -7,7 +7,7 @@ import { hashSecret } from '../../core/secret.ts'
 import { HOUR_MS, usd } from '../../core/units.ts'
 import type { NodeLedger } from '../../ledger/nodes/open.ts'
 import { type UsageSums, usedSoFar } from '../../ledger/reports/rollups.ts'
-import { STANDINGS } from '../../routing/breaker.ts'
+import { HEALTH_NAMES } from '../../routing/breaker.ts'
 import { limitWithTopUp } from '../../store/accounts/accounts.ts'
 import { answerWithin, isOutage } from '../../store/database/outage.ts'
 import type { Store } from '../../store/database/store.ts'
@@ -95,26 +95,26 @@ type ProcessParts = Pick<AdminParts, 'version'> & {
   readonly counts: Counts
   readonly ledger: Pick<NodeLedger, 'canWrite'>
   /** The current catalogue, and the standing of its targets. */
-  readonly supply: Pick<AdminParts, 'standingOf'> & { readonly catalog: Catalog }
+  readonly registry: Pick<AdminParts, 'healthOf'> & { readonly catalog: Catalog }
 }
 
 export async function processFigures(parts: ProcessParts): Promise<readonly Figure[]> {
-  const { version, counts, ledger, supply } = parts
+  const { version, counts, ledger, registry } = parts
   const { runtimeFigures } = await import('../../telemetry/exposition.ts')
   return [
     figureOf(METRICS.build, [[[version], 1]]),
     ...counts.figures(),
-    figureOf(METRICS.standing, standings(supply)),
+    figureOf(METRICS.standing, standings(registry)),
     figureOf(METRICS.writable, [[[], ledger.canWrite() ? 1 : 0]]),
     ...(await runtimeFigures()),
   ]
 }
 
 /** All four standings of every target, so that an alert never watches a series that comes and goes. */
-function standings(supply: ProcessParts['supply']) {
-  return [...targetsOf(supply.catalog)].flatMap(([name, target]) => {
-    const standing = supply.standingOf(target).name
-    return STANDINGS.map((each) => [[name, each], each === standing ? 1 : 0] as const)
+function standings(registry: ProcessParts['registry']) {
+  return [...targetsOf(registry.catalog)].flatMap(([name, target]) => {
+    const standing = registry.healthOf(target).name
+    return HEALTH_NAMES.map((each) => [[name, each], each === standing ? 1 : 0] as const)
   })
 }
 

@@ -19,11 +19,11 @@ export function modelHandlers(parts: AdminParts): HandlersOf<typeof modelRoutes>
 function answerOf(parts: AdminParts, model: Model, key_count: number): ModelAnswer {
   const shown = modelJson(model)
   const targets = shown.targets.map((target) => {
-    const standing = parts.standingOf(target)
-    const until = standing.name === 'resting' ? parts.clock.now() + standing.forMs : null
-    const why = 'why' in standing ? standing.why : undefined
+    const health = parts.healthOf(target)
+    const until = health.name === 'resting' ? parts.clock.now() + health.forMs : null
+    const why = 'why' in health ? health.why : undefined
     const failure = why === undefined ? null : { code: why.reason, refusal: why.refusal ?? null }
-    return { ...target, standing: standing.name, failure, rests_until: iso(until) }
+    return { ...target, standing: health.name, failure, rests_until: iso(until) }
   })
   const health = model.available ? healthOf(targets.map(({ standing }) => standing)) : 'unavailable'
   return { ...shown, abilities: { ...model.abilities }, targets, health, key_count }

@@ -1,12 +1,11 @@
 // A request that a person makes with a key without knowing its secret: through the gateway's own flow, subject to every
 // limit of that key, and spending from it.
-import { callerOfKey } from '../../access/authenticate.ts'
+import { assertUsable, callerOfKey, withCurrentKey } from '../../access/authenticate.ts'
+import { permitEndpoint } from '../../access/permit.ts'
 import type { Endpoint, Format } from '../../core/endpoints.ts'
 import type { GatewayError } from '../../core/errors.ts'
-import { newSecret } from '../../core/secret.ts'
-import { exchange, type Parts } from '../../exchange/exchange.ts'
+import { exchange } from '../../exchange/exchange.ts'
 import type { Reply } from '../../exchange/reply.ts'
-import { withCurrentKey } from '../../exchange/request.ts'
 import type { Key } from '../../store/keys/keys.ts'
 import { codecOf } from '../../wire/codecs.ts'
 import type { AdminParts } from '../http/call.ts'
@@ -30,33 +29,35 @@ export async function runTrial(
   requestId: string,
   trial: Trial,
 ): Promise<TrialAnswer> {
+  const { flow, store, clock } = parts
   const format = formatOf(parts, trial)
-  const codec = codecOf(format)
-  const flow = flowOf(parts, trial)
+  const body = Buffer.from(JSON.stringify(bodyOf(format, trial)))
   const reply = new MemoryReply()
-  // Any secret will do: this flow's look-up always finds this key.
-  const secret = newSecret(trial.key.mode)
-  const { family } = codec
-  await withCurrentKey(flow, () =>
-    exchange(
-      flow,
-      {
-        requestId,
-        endpoint: format,
-        codec,
-        credentials: { family, authorization: `Bearer ${secret}`, apiKey: secret },
-        providerHeaders: new Map(),
-        dropped: [],
-        readDryRun: () => trial.isDryRun,
-        session: undefined,
-        startedMs: parts.clock.monotonicMs(),
-        trace: { requestId },
-        readBody: async () => Buffer.from(JSON.stringify(bodyOf(format, trial))),
-        releaseBody: () => {},
-      },
-      reply,
-    ),
-  )
+  const run = async (): Promise<void> => {
+    const caller = await callerOfKey(store, trial.key.id)
+    assertUsable(caller, clock.now())
+    // Checking whether a key would work does not count as using it.
+    if (!trial.isDryRun) flow.lastUse.note(caller)
+    permitEndpoint(caller, format)
+    const inbound = {
+      requestId,
+      caller,
+      endpoint: format,
+      codec: codecOf(format),
+      id: '',
+      query: new URLSearchParams(),
+      providerHeaders: new Map(),
+      dropped: [],
+      session: undefined,
+      startedMs: clock.monotonicMs(),
+      trace: { requestId },
+      readDryRun: () => trial.isDryRun,
+      readBody: async () => body,
+      releaseBody: () => {},
+    }
+    await exchange(flow, inbound, reply)
+  }
+  await withCurrentKey(run, () => {})
   return { format, body: reply.body }
 }
 
@@ -93,18 +94,6 @@ type ResponsesAnswer = { readonly output: readonly { readonly content?: Texts }[
 
 function textsOf(parts: Texts): string {
   return parts.map(({ text = '' }) => text).join('')
-}
-
-function flowOf({ flow, store, clock }: AdminParts, { key, isDryRun }: Trial): Parts {
-  const authenticator = {
-    clock,
-    headers: () => 'strict' as const,
-    findBySecretHash: () => callerOfKey(store, key.id),
-    forget: () => {},
-  }
-  // Checking whether a key would work does not count as using it.
-  const lastUse = isDryRun ? { note: () => {} } : flow.lastUse
-  return { ...flow, authenticator, lastUse }
 }
 
 function bodyOf(format: Format, { model, messages, outputTokensMax, temperature }: Trial): object {

@@ -10,49 +10,54 @@ import { readCountCall } from '../../wire/messages/call.ts'
 import type { Parts } from '../exchange.ts'
 import { countAt, prepare } from '../prepare.ts'
 import type { Reply } from '../reply.ts'
-import { identify, readRequest } from '../request.ts'
-import type { ClientRequest, Incoming } from '../request.ts'
+import { readRequest } from '../request.ts'
+import type { ClientRequest, InboundRequest } from '../request.ts'
 import { answerFree } from './free.ts'
 
 /** In the messages format, where a request whose tokens are only counted needs no output limit. */
-export function countMessageTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
+export function countMessageTokens(
+  parts: Parts,
+  inbound: InboundRequest,
+  reply: Reply,
+): Promise<void> {
   return count(
     parts,
-    { incoming, readCall: readCountCall, answerOf: (tokens) => ({ input_tokens: tokens }) },
+    { inbound, readCall: readCountCall, answerOf: (tokens) => ({ input_tokens: tokens }) },
     reply,
   )
 }
 
 /** In the responses format: also of the conversation behind a request, which it may name by an id. */
-export function countResponseTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
+export function countResponseTokens(
+  parts: Parts,
+  inbound: InboundRequest,
+  reply: Reply,
+): Promise<void> {
   const answerOf = (tokens: number) => ({ object: 'response.input_tokens', input_tokens: tokens })
-  return count(parts, { incoming, readCall: incoming.codec.readCall, answerOf }, reply)
+  return count(parts, { inbound, readCall: inbound.codec.readCall, answerOf }, reply)
 }
 
 type Counting = {
-  readonly incoming: Incoming
+  readonly inbound: InboundRequest
   readonly readCall: EdgeCodec['readCall']
   readonly answerOf: (tokens: number) => JsonObject
 }
 
 async function count(
   parts: Parts,
-  { incoming, readCall, answerOf }: Counting,
+  { inbound, readCall, answerOf }: Counting,
   reply: Reply,
 ): Promise<void> {
-  const { trace } = incoming
-  const caller = await identify(parts, incoming)
-  const request = await readRequest(parts, incoming, { keyId: caller.keyId, readCall })
+  const { caller, trace, providerHeaders } = inbound
+  const request = await readRequest(parts, inbound, readCall)
   const { call } = request
   const model = permitModel(parts.catalog(), caller, { call, kind: 'chat' })
   trace.model = model.id
-  const { destinations } = parts.route(caller, model, request)
-  const [first] = await prepare(request, destinations)
-  const dropped = first?.dropped ?? []
-  const asked = { asking: incoming, caller, model: call.model, dropped, reply }
+  const { routes } = parts.route(caller, model, request)
+  const [first] = await prepare(request, routes)
+  const asked = { inbound, model: call.model, dropped: first?.dropped ?? [], reply }
   await answerFree(parts, asked, async () => {
-    const headers = incoming.providerHeaders
-    const told = first === undefined ? undefined : await countAt(first, headers, reply.closed)
+    const told = first && (await countAt(first, providerHeaders, reply.closed))
     return JSON.stringify(answerOf(told ?? (await countHere(parts, request, readCall))))
   })
 }

@@ -1,24 +1,22 @@
-// Calls that cost nothing: lists, stored responses, token counts. No budget refuses them, the rate limits count them,
-// and the books show the status they ended with.
-import type { Caller } from '../../access/authenticate.ts'
+// Requests that cost nothing: lists, stored responses, token counts. No budget refuses them, the rate limits count
+// them, and the books show the status they ended with.
 import { refusalOf } from '../../access/refusal.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
 import type { Clock } from '../../core/clock.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Ask, HoldId, Ledger } from '../../ledger/ledger.ts'
+import { verdictOf } from '../admission.ts'
 import { endedWith } from '../billing.ts'
-import { freeDryRun } from '../dry-run.ts'
 import { setBalanceHeaders, setDroppedHeader } from '../headers.ts'
 import type { Reply } from '../reply.ts'
-import type { Asking } from '../request.ts'
+import type { InboundRequest } from '../request.ts'
 
 export type FreeParts = { readonly ledger: Ledger; readonly clock: Clock }
 
-type FreeCall = {
-  readonly asking: Asking
-  readonly caller: Caller
-  /** Empty if the call concerns no model. */
+type FreeRequest = {
+  readonly inbound: InboundRequest
+  /** Empty if the request concerns no model. */
   readonly model: string
   /** What the answer leaves out of account, under the client's names. */
   readonly dropped?: readonly string[]
@@ -27,53 +25,62 @@ type FreeCall = {
   readonly look?: () => Promise<unknown>
 }
 
-/** Answers with the result of `work`, if the rate limits let the call through. */
+/** Answers with the result of `work`, if the rate limits let the request through. */
 export async function answerFree(
   parts: FreeParts,
-  call: FreeCall,
+  request: FreeRequest,
   work: () => string | Promise<string>,
 ): Promise<void> {
-  if (call.asking.readDryRun()) return call.reply.end(JSON.stringify(await rehearse(parts, call)))
+  const { inbound, dropped = [], reply } = request
+  if (inbound.readDryRun()) return reply.end(JSON.stringify(await dryRun(parts, request)))
   const startedMs = parts.clock.monotonicMs()
-  const holdId = await admit(parts, call)
-  const close = (failure?: unknown) => settle(parts, call, { holdId, startedMs, failure })
+  const holdId = await reserve(parts, request)
+  const settle = (failure?: unknown) => settleFree(parts, request, { holdId, startedMs, failure })
   let body: string
   try {
     body = await work()
   } catch (thrown) {
-    await close(thrown)
+    await settle(thrown)
     throw thrown
   }
-  await close()
-  setDroppedHeader(call.reply, call.dropped ?? [])
-  await call.reply.end(body)
+  await settle()
+  setDroppedHeader(reply, dropped)
+  await reply.end(body)
 }
 
-/** What would happen to the call, with nothing done or counted. */
-async function rehearse({ ledger }: FreeParts, call: FreeCall): Promise<JsonObject> {
-  const outcome = await ledger.dryRun(freeAsk(call))
-  if (outcome.reserved) await call.look?.()
-  return freeDryRun(call, outcome.reserved ? outcome : refusalOf(call.caller, outcome))
-}
-
-async function admit({ ledger, clock }: FreeParts, call: FreeCall): Promise<HoldId> {
-  const { asking, caller, reply } = call
-  const outcome = await ledger.reserve(freeAsk(call))
-  const { family } = asking.credentials
-  if ('balances' in outcome) {
-    setBalanceHeaders(reply, outcome.balances, { family, now: clock.now() })
+/** What would happen to the request, with nothing done or counted. */
+async function dryRun({ ledger }: FreeParts, request: FreeRequest): Promise<JsonObject> {
+  const { inbound, model, dropped = [], look } = request
+  const outcome = await ledger.dryRun(freeAsk(inbound, model))
+  if (outcome.reserved) await look?.()
+  return {
+    object: 'tollgate.dry_run',
+    model: model === '' ? null : model,
+    target: null,
+    dropped,
+    worst_case: '0',
+    ...verdictOf(outcome.reserved ? outcome : refusalOf(inbound.caller, outcome)),
   }
-  if (!outcome.reserved) throw refusalOf(caller, outcome)
+}
+
+async function reserve(
+  { ledger, clock }: FreeParts,
+  { inbound, model, reply }: FreeRequest,
+): Promise<HoldId> {
+  const outcome = await ledger.reserve(freeAsk(inbound, model))
+  const { family } = inbound.codec
+  if ('balances' in outcome) setBalanceHeaders(reply, outcome.balances, { family, clock })
+  if (!outcome.reserved) throw refusalOf(inbound.caller, outcome)
   return outcome.holdId
 }
 
-/** What the ledger is asked to reserve for a call that costs nothing. */
-export function freeAsk({ asking, caller, model }: Omit<FreeCall, 'reply'>): Ask {
+/** What the ledger is asked to reserve for a request that costs nothing. */
+export function freeAsk({ requestId, endpoint, caller }: InboundRequest, model: string): Ask {
   return {
-    requestId: asking.requestId,
+    requestId,
     keyId: caller.keyId,
     allowVersion: caller.allowVersion,
-    endpoint: asking.endpoint,
+    endpoint,
     modelAsked: model,
     candidates: [NO_COST],
     whenTight: caller.whenTight,
@@ -84,22 +91,20 @@ export function freeAsk({ asking, caller, model }: Omit<FreeCall, 'reply'>): Ask
 
 type Ended = { readonly holdId: HoldId; readonly startedMs: number; readonly failure: unknown }
 
-async function settle(
+async function settleFree(
   { ledger, clock }: FreeParts,
-  { asking, caller, model }: FreeCall,
+  { inbound, model }: FreeRequest,
   { holdId, startedMs, failure }: Ended,
 ): Promise<void> {
-  const { status, errorCode } = endedWith(failure)
   const settled = ledger.settle({
     holdId,
-    requestId: asking.requestId,
-    keyId: caller.keyId,
-    endpoint: asking.endpoint,
+    requestId: inbound.requestId,
+    keyId: inbound.caller.keyId,
+    endpoint: inbound.endpoint,
     modelAsked: model,
     modelServed: null,
     provider: null,
-    status,
-    errorCode,
+    ...endedWith(failure),
     tokens: NO_USAGE,
     costNanodollars: 0n,
     price: null,

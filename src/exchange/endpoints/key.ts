@@ -1,7 +1,5 @@
 // GET /v1/key and /v1/requests/{id}: what a key may know about itself. Needs no permission, and shows nothing of any
 // other key.
-import { authenticate } from '../../access/authenticate.ts'
-import type { Authenticator, Caller } from '../../access/authenticate.ts'
 import { noEndpointAllowed, noModelCallable } from '../../access/permit.ts'
 import { refusalOf } from '../../access/refusal.ts'
 import type { Catalog } from '../../catalog/models.ts'
@@ -13,11 +11,10 @@ import { requestJson } from '../../ledger/reports/usage.ts'
 import type { UsageRow } from '../../ledger/rules/rows.ts'
 import type { KeyJson } from '../../store/keys/keys.ts'
 import type { Reply } from '../reply.ts'
-import type { Asking } from '../request.ts'
+import type { InboundRequest } from '../request.ts'
 import { freeAsk } from './free.ts'
 
 export type OwnKeyParts = {
-  readonly authenticator: Authenticator
   readonly ledger: Ledger
   catalog(): Catalog
   /** The key's JSON, in the form used everywhere else. */
@@ -25,11 +22,15 @@ export type OwnKeyParts = {
   findUsage(requestId: string): Promise<UsageRow | undefined>
 }
 
-export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Reply): Promise<void> {
-  const caller = await callerOf(parts, asking)
+export async function showOwnKey(
+  parts: OwnKeyParts,
+  inbound: InboundRequest,
+  reply: Reply,
+): Promise<void> {
+  const { caller } = inbound
   const key = await parts.describeKey(caller.keyId)
   const balances = await parts.ledger.balances(caller.keyId)
-  const blocked = await blockOf(parts, asking, caller)
+  const blocked = await blockOf(parts, inbound)
   const remaining = balances?.frame.remainingNanodollars ?? null
   await reply.end(
     JSON.stringify({
@@ -47,14 +48,14 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
 /** What would block the cheapest possible call, and thus every call that costs anything; null = nothing. */
 async function blockOf(
   { catalog, ledger }: OwnKeyParts,
-  asking: Asking,
-  caller: Caller,
+  inbound: InboundRequest,
 ): Promise<GatewayError | null> {
+  const { caller } = inbound
   if (caller.permissions.size === 0) return noEndpointAllowed()
   const modelBlock = noModelCallable(catalog(), caller)
   if (modelBlock !== undefined) return modelBlock
   const outcome = await ledger.dryRun({
-    ...freeAsk({ asking, caller, model: '' }),
+    ...freeAsk(inbound, ''),
     candidates: [{ ...NO_COST, fixedPicodollars: caller.mode === 'test' ? 0n : 1n }],
     whenTight: 'refuse',
     estimatedTokens: 1,
@@ -75,22 +76,17 @@ function figuresOf(balance: Balance): Partial<KeyJson> {
 
 export async function showOwnRequest(
   parts: OwnKeyParts,
-  asking: Asking & { readonly id: string },
+  inbound: InboundRequest,
   reply: Reply,
 ): Promise<void> {
-  const caller = await callerOf(parts, asking)
-  const row = await parts.findUsage(asking.id)
+  const { id, caller } = inbound
+  const row = await parts.findUsage(id)
   if (row === undefined || row.keyId !== caller.keyId) {
     throw new GatewayError(
       'not_found',
-      `this key has no request "${asking.id.slice(0, 100)}" on record: it may still be running, or it was refused, or its record has expired`,
+      `this key has no request "${id.slice(0, 100)}" on record: it may still be running, or it was refused, or its record has expired`,
     )
   }
   const told = { id: row.requestId, object: 'tollgate.request', ...requestJson(row) }
   await reply.end(JSON.stringify(told))
-}
-
-/** Checks no permission and notes no use: a key that asks about itself does not count as used. */
-function callerOf({ authenticator }: OwnKeyParts, { credentials, trace }: Asking): Promise<Caller> {
-  return authenticate(authenticator, credentials, trace)
 }

@@ -6,21 +6,19 @@ import type { ModelKind } from '../../core/endpoints.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Reply } from '../reply.ts'
-import type { Asking, IdentifyParts } from '../request.ts'
-import { identify } from '../request.ts'
+import type { InboundRequest } from '../request.ts'
 import { answerFree } from './free.ts'
 import type { FreeParts } from './free.ts'
 
-export type ListingParts = IdentifyParts & FreeParts & { catalog(): Catalog }
+type ListingParts = FreeParts & { catalog(): Catalog }
 
-export async function listModels(
+export function listModels(
   parts: ListingParts,
-  asking: Asking & { readonly query: URLSearchParams },
+  inbound: InboundRequest,
   reply: Reply,
 ): Promise<void> {
-  const caller = await identify(parts, asking)
-  await answerFree(parts, { asking, caller, model: '', reply }, () => {
-    const { models, hasMore } = pageOf(modelsOf(parts, caller), asking.query)
+  return answerFree(parts, { inbound, model: '', reply }, () => {
+    const { models, hasMore } = pageOf(modelsOf(parts, inbound.caller), inbound.query)
     return JSON.stringify({
       object: 'list',
       data: models.map(entryOf),
@@ -68,19 +66,18 @@ function positionOf(id: string, { models, param }: Sought): number {
 
 export async function showModel(
   parts: ListingParts,
-  asking: Asking & { readonly id: string },
+  inbound: InboundRequest,
   reply: Reply,
 ): Promise<void> {
-  const caller = await identify(parts, asking)
-  const model = modelsOf(parts, caller).find(({ id }) => id === asking.id)
+  const model = modelsOf(parts, inbound.caller).find(({ id }) => id === inbound.id)
   if (model === undefined) {
     throw new GatewayError(
       'model_not_found',
-      `this key has no model named "${asking.id.slice(0, 200)}": GET /v1/models lists those it may call`,
+      `this key has no model named "${inbound.id.slice(0, 200)}": GET /v1/models lists those it may call`,
       { param: 'model' },
     )
   }
-  const asked = { asking, caller, model: model.id, reply }
+  const asked = { inbound, model: model.id, reply }
   await answerFree(parts, asked, () => JSON.stringify(entryOf(model)))
 }
 

@@ -6,69 +6,64 @@ import { objectOf, stringOf } from '../../core/json.ts'
 import type { ResponseName } from '../../store/responses.ts'
 import { itemType } from '../../wire/responses/fields.ts'
 import type { Reply } from '../reply.ts'
-import type { Asking, IdentifyParts } from '../request.ts'
-import { identify } from '../request.ts'
+import type { InboundRequest } from '../request.ts'
 import type { ResponsesState, StoredResponse } from '../responses/state.ts'
 import { findResponse, forgetResponse } from '../responses/state.ts'
 import { answerFree } from './free.ts'
 import type { FreeParts } from './free.ts'
 
-type StoredParts = IdentifyParts & FreeParts & { readonly responses: ResponsesState }
+type StoredParts = FreeParts & { readonly responses: ResponsesState }
 
-/** A request about one stored response. */
-type AskingForStored = Asking & { readonly id: string; readonly query: URLSearchParams }
-
-export async function showResponse(
+export function showResponse(
   parts: StoredParts,
-  asking: AskingForStored,
+  inbound: InboundRequest,
   reply: Reply,
 ): Promise<void> {
-  await answerAbout(parts, { asking, reply }, async (name) => {
-    if (asking.query.get('stream') === 'true') throw notStreamed()
+  return answerAbout(parts, { inbound, reply }, async (name) => {
+    if (inbound.query.get('stream') === 'true') throw notStreamed()
     const { response } = await storedAs(parts, name)
     return JSON.stringify(response)
   })
 }
 
-export async function listInputItems(
+export function listInputItems(
   parts: StoredParts,
-  asking: AskingForStored,
+  inbound: InboundRequest,
   reply: Reply,
 ): Promise<void> {
-  await answerAbout(parts, { asking, reply }, async (name) => {
+  return answerAbout(parts, { inbound, reply }, async (name) => {
     const stored = await storedAs(parts, name)
-    return JSON.stringify(pageOfItems(stored, asking.query))
+    return JSON.stringify(pageOfItems(stored, inbound.query))
   })
 }
 
-export async function deleteResponse(
+export function deleteResponse(
   parts: StoredParts,
-  asking: AskingForStored,
+  inbound: InboundRequest,
   reply: Reply,
 ): Promise<void> {
   const look = (name: ResponseName) => storedAs(parts, name)
-  await answerAbout(parts, { asking, reply, look }, async (name) => {
+  return answerAbout(parts, { inbound, reply, look }, async (name) => {
     if (!(await forgetResponse(parts.responses, name))) throw notFound(name)
     return JSON.stringify({ id: name.id, object: 'response', deleted: true })
   })
 }
 
 type About = {
-  readonly asking: AskingForStored
+  readonly inbound: InboundRequest
   readonly reply: Reply
   /** What a dry run does instead of work that changes something. */
   readonly look?: (name: ResponseName) => Promise<unknown>
 }
 
-async function answerAbout(
+function answerAbout(
   parts: StoredParts,
-  { asking, reply, look }: About,
+  { inbound, reply, look }: About,
   work: (name: ResponseName) => Promise<string>,
 ): Promise<void> {
-  const caller = await identify(parts, asking)
-  const name = { keyId: caller.keyId, id: asking.id }
-  const call = { asking, caller, model: '', reply, look: () => (look ?? work)(name) }
-  await answerFree(parts, call, () => work(name))
+  const name = { keyId: inbound.caller.keyId, id: inbound.id }
+  const request = { inbound, model: '', reply, look: () => (look ?? work)(name) }
+  return answerFree(parts, request, () => work(name))
 }
 
 async function storedAs(parts: StoredParts, name: ResponseName): Promise<StoredResponse> {

@@ -55,7 +55,7 @@ interface ResponseShelf {
 }
 
 /** A client's request, together with the conversation it continues. */
-export type Recalled = {
+export type ResolvedRequest = {
   /** The request with the whole conversation in it: what is admitted, sent and stored. */
   readonly body: JsonBody
   /** The request as the answer repeats it to the client. */
@@ -67,7 +67,7 @@ export type Recalled = {
 }
 
 /** For formats without state. */
-export function withoutState(sent: JsonBody): Recalled {
+export function withoutState(sent: JsonBody): ResolvedRequest {
   return { body: sent, asked: sent.value, dropped: [], remember: forget }
 }
 
@@ -78,11 +78,11 @@ function forget(): Promise<void> {
 const DONE = Promise.resolve()
 
 /** Fills in what the request refers to: the conversation before it, and items by their ids. */
-export async function recall(
+export async function resolveRequest(
   state: ResponsesState,
   keyId: string,
   sent: JsonBody,
-): Promise<Recalled> {
+): Promise<ResolvedRequest> {
   const { store } = state.settings()
   refuseLongLists(sent.value)
   const body = await rebuild(state, keyId, sent)

@@ -41,6 +41,9 @@ export async function discard({ body }: UpstreamAnswer): Promise<void> {
   }
 }
 
+/** A provider may ask to be left alone for longer, but is tried again after this. */
+export const RETRY_AFTER_MS_MAX = 600_000
+
 /**
  * How long a provider's headers ask to be left alone, in seconds. Some send milliseconds in a header outside the
  * standard, some send a date, which is compared with the date of the answer because clocks differ.

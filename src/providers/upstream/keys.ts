@@ -3,10 +3,16 @@
 // is refused for its content is not sent again.
 import type { Clock } from '../../core/clock.ts'
 import { parseObject } from '../../core/json.ts'
-import { ASKED_REST_MS_MAX } from '../../routing/breaker.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { decodeErrorBody, refusesContent } from '../../wire/contract/errors.ts'
-import { discard, FAILURE_BYTES_MAX, inOnePiece, readWhole, retryAfterOf } from './answers.ts'
+import {
+  discard,
+  FAILURE_BYTES_MAX,
+  inOnePiece,
+  readWhole,
+  RETRY_AFTER_MS_MAX,
+  retryAfterOf,
+} from './answers.ts'
 import type { UpstreamAnswer } from './provider.ts'
 
 /** The key is invalid, or lacks permission. */
@@ -93,7 +99,7 @@ export class Keys {
 
   #rest(key: string, { headers }: UpstreamAnswer): void {
     const seconds = retryAfterOf(headers)
-    const ms = seconds === undefined ? REST_MS : Math.min(seconds * 1000, ASKED_REST_MS_MAX)
+    const ms = seconds === undefined ? REST_MS : Math.min(seconds * 1000, RETRY_AFTER_MS_MAX)
     this.#restsUntilMs.set(key, this.#clock.monotonicMs() + ms)
   }
 }

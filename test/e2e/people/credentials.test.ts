@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { contract } from '../../../src/admin/contract/contract.ts'
 import type { Route } from '../../../src/admin/contract/route.ts'
-import { ROUTES } from '../../../src/edge/routes.ts'
+import { OPERATIONS } from '../../../src/edge/operations.ts'
 import { Browser, tokenOf } from '../../support/browser.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 
@@ -85,7 +85,7 @@ describe('credentials', () => {
       { ...bearer(secret), 'x-api-key': secret, cookie: ann.cookieHeader() },
       bearer(decodeURIComponent([...ann.cookies.values()][0] ?? '')),
     ])
-      for (const { method, path } of ROUTES) {
+      for (const { method, path } of OPERATIONS) {
         const response = await fetch(gateway.url + path.replace('{id}', 'x'), {
           method,
           headers: { 'content-type': 'application/json', ...headers },

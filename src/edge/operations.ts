@@ -1,7 +1,10 @@
-// The data plane on one screen: every method and path under /v1, and the function that answers it.
+// The data plane on one screen: every method and path under /v1, and the function that answers it. A path that leads
+// nowhere is refused in words for someone who is setting up a client.
+import type { Authenticator, LastUse } from '../access/authenticate.ts'
 import type { Endpoint, Format } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { countMessageTokens, countResponseTokens } from '../exchange/endpoints/count-tokens.ts'
+import type { OwnKeyParts } from '../exchange/endpoints/key.ts'
 import { showOwnKey, showOwnRequest } from '../exchange/endpoints/key.ts'
 import { listModels, showModel } from '../exchange/endpoints/models.ts'
 import {
@@ -12,27 +15,28 @@ import {
 import type { Parts } from '../exchange/exchange.ts'
 import { exchange } from '../exchange/exchange.ts'
 import type { Reply } from '../exchange/reply.ts'
-import type { Incoming } from '../exchange/request.ts'
+import type { InboundRequest } from '../exchange/request.ts'
 import { codecOf } from '../wire/codecs.ts'
 import type { Codec } from '../wire/contract/codec.ts'
 
-type Handler = {
+/** What the data plane is made of. */
+export type DataPlaneParts = Parts &
+  OwnKeyParts & { readonly authenticator: Authenticator; readonly lastUse: Pick<LastUse, 'note'> }
+
+export type Operation = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
   readonly endpoint: Endpoint
+  /** Whether a key needs a permission for it, and counts as used. Every key may ask about itself. */
+  readonly isUse: boolean
   /** The format of the body, if there is one, and of the answer's envelope. */
   readonly codec: Codec
-  run(parts: Parts, arrival: Arrival, reply: Reply): Promise<void>
+  run(parts: DataPlaneParts, inbound: InboundRequest, reply: Reply): Promise<void>
 }
 
-/** A request as the edge hands it to its handler. */
-export type Arrival = Incoming & {
-  /** The value of {id} or {name} in the path. */
-  readonly id: string
-  readonly query: URLSearchParams
-}
-
-export const ROUTES: readonly Route<Handler>[] = [
-  ask('GET', '/v1/key', { endpoint: 'models', run: showOwnKey }),
-  ask('GET', '/v1/requests/{id}', { endpoint: 'models', run: showOwnRequest }),
+export const OPERATIONS: readonly Operation[] = [
+  aboutKey('/v1/key', showOwnKey),
+  aboutKey('/v1/requests/{id}', showOwnRequest),
   ask('GET', '/v1/models', { endpoint: 'models', run: listModels }),
   ask('GET', '/v1/models/{name}', { endpoint: 'models', run: showModel }),
   post('/v1/chat/completions', { endpoint: 'chat', format: 'chat', run: exchange }),
@@ -54,41 +58,41 @@ export const ROUTES: readonly Route<Handler>[] = [
   }),
 ]
 
-/** A route of the chat family that takes no body. */
+function aboutKey(path: string, run: Operation['run']): Operation {
+  return { ...ask('GET', path, { endpoint: 'models', run }), isUse: false }
+}
+
+/** An operation of the chat family that takes no body. */
 function ask(
   method: 'GET' | 'DELETE',
   path: string,
-  { endpoint, run }: { endpoint: Endpoint; run: Handler['run'] },
-): Route<Handler> {
-  return { method, path, handler: { endpoint, codec: codecOf('chat'), run } }
+  given: Pick<Operation, 'endpoint' | 'run'>,
+): Operation {
+  return { method, path, ...given, isUse: true, codec: codecOf('chat') }
 }
 
-/** A route that takes a body in a wire format, and answers in its family's envelope. */
+/** An operation that takes a body in a wire format, and answers in its family's envelope. */
 function post(
   path: string,
-  { endpoint, format, run }: { endpoint: Endpoint; format: Format; run: typeof exchange },
-): Route<Handler> {
-  return { method: 'POST', path, handler: { endpoint, codec: codecOf(format), run } }
+  { format, ...given }: Pick<Operation, 'endpoint' | 'run'> & { readonly format: Format },
+): Operation {
+  return { method: 'POST', path, ...given, isUse: true, codec: codecOf(format) }
 }
 
-const find = makeRouter<Handler>(ROUTES)
+const find = makeFinder(OPERATIONS)
 
 /** OpenAI has endpoints of its own, such as compact, where only the id of a response can stand here. */
 const NO_RESPONSE = /^\/v1\/responses\/(?!resp_|input_tokens$)/
 
-export type FoundRoute = { readonly handler: Handler; readonly path: string; readonly id: string }
-
-/** The handler of a path, and the id in it. Needs no key: a wrong path is a wrong path for everyone. */
-export function findRoute(method: string, path: string): FoundRoute {
+/** The operation of a method and a path, and the id in it. Needs no key: a wrong path is a wrong path for everyone. */
+export function findOperation(
+  method: string,
+  path: string,
+): { readonly operation: Operation; readonly id: string } {
   const found = find(method, path)
-  switch (found.found) {
-    case 'route':
-      return found
-    case 'other methods':
-      throw NO_RESPONSE.test(path) ? nothingAt(path) : otherMethods(path, method, found.methods)
-    case 'nothing':
-      throw nothingAt(path)
-  }
+  if (found === undefined) throw nothingAt(path)
+  if ('operation' in found) return found
+  throw NO_RESPONSE.test(path) ? nothingAt(path) : otherMethods(path, method, found.methods)
 }
 
 export function otherMethods(
@@ -109,38 +113,29 @@ export function nothingAt(path: string): GatewayError {
 
 /** Clients of one family want a base URL that ends in /v1, those of the other add it themselves: a common mix-up. */
 function hintFor(path: string): string {
-  const isPlace = (other: string): boolean => find('POST', other).found !== 'nothing'
-  if (isPlace(`/v1${path}`)) return ': make the base URL of this client end in /v1'
-  return path.startsWith('/v1/') && isPlace(path.slice('/v1'.length))
+  const isPath = (other: string): boolean => find('POST', other) !== undefined
+  if (isPath(`/v1${path}`)) return ': make the base URL of this client end in /v1'
+  return path.startsWith('/v1/') && isPath(path.slice('/v1'.length))
     ? ': leave /v1 out of the base URL, because this client adds it itself'
     : ''
 }
 
-type Route<Handler> = {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly path: string
-  readonly handler: Handler
-}
+type Named = Pick<Operation, 'method' | 'path'>
 
-type Found<Handler> =
-  | {
-      readonly found: 'route'
-      readonly handler: Handler
-      readonly path: string
-      readonly id: string
-    }
-  | { readonly found: 'other methods'; readonly methods: readonly string[] }
-  | { readonly found: 'nothing' }
+type Found<Each> =
+  | { readonly operation: Each; readonly id: string }
+  /** The path takes other methods. */
+  | { readonly methods: readonly string[] }
 
 /**
- * Finds the handler of a method and a path. HEAD is answered where GET is: node leaves out the body. Paths are exact
+ * Finds the operation of a method and a path. HEAD is answered where GET is: node leaves out the body. Paths are exact
  * but for one placeholder: `{id}`, or `{name}`, which may contain slashes because model names may. Of several patterns
  * that match, the longest wins.
  */
-export function makeRouter<Handler>(
-  routes: readonly Route<Handler>[],
-): (method: string, path: string) => Found<Handler> {
-  const byPath = Map.groupBy(routes, ({ path }) => path)
+export function makeFinder<Each extends Named>(
+  operations: readonly Each[],
+): (method: string, path: string) => Found<Each> | undefined {
+  const byPath = Map.groupBy(operations, ({ path }) => path)
   const patterns = [...byPath.keys()]
     .filter((path) => path.includes('{'))
     .toSorted((one, other) => other.length - one.length)
@@ -152,20 +147,21 @@ export function makeRouter<Handler>(
       const id = idIn(path, pattern)
       if (id !== undefined) return choose(byPath.get(pattern) ?? [], method, id)
     }
-    return { found: 'nothing' }
+    return undefined
   }
 }
 
-function choose<Handler>(
-  routes: readonly Route<Handler>[],
+function choose<Each extends Named>(
+  operations: readonly Each[],
   method: string,
   id: string,
-): Found<Handler> {
+): Found<Each> {
   const asked = method === 'HEAD' ? 'GET' : method
-  const route = routes.find((one) => one.method === asked)
-  if (route !== undefined) return { found: 'route', handler: route.handler, path: route.path, id }
-  const methods = routes.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : one.method))
-  return { found: 'other methods', methods }
+  const operation = operations.find((one) => one.method === asked)
+  if (operation !== undefined) return { operation, id }
+  return {
+    methods: operations.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : one.method)),
+  }
 }
 
 /** The value of the placeholder, if the path matches the pattern. A value that is not properly escaped never does. */

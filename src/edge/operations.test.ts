@@ -1,36 +1,36 @@
 // A path that leads nowhere is told apart from a method that it does not take.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findRoute, makeRouter } from './routes.ts'
+import { findOperation, makeFinder } from './operations.ts'
 
 test('a wrong method on a response is not allowed, and a path that is no response is not found', () => {
-  assert.throws(() => findRoute('POST', '/v1/responses/resp_1'), {
+  assert.throws(() => findOperation('POST', '/v1/responses/resp_1'), {
     code: 'method_not_allowed',
     message: '/v1/responses/resp_1 accepts GET and DELETE, not POST',
   })
-  assert.throws(() => findRoute('POST', '/v1/responses/compact'), {
+  assert.throws(() => findOperation('POST', '/v1/responses/compact'), {
     code: 'not_found',
     message: 'there is nothing at /v1/responses/compact',
   })
-  assert.throws(() => findRoute('GET', '/v1/responses/input_tokens'), {
+  assert.throws(() => findOperation('GET', '/v1/responses/input_tokens'), {
     code: 'method_not_allowed',
     message: '/v1/responses/input_tokens accepts POST, not GET',
   })
-  assert.equal(findRoute('GET', '/v1/responses/mistyped').id, 'mistyped')
+  assert.equal(findOperation('GET', '/v1/responses/mistyped').id, 'mistyped')
 })
 
-// Routes match by exact path and method, names may contain slashes, and a wrong method differs from a wrong path.
+// Operations match by exact path and method, names may contain slashes, and a wrong method differs from a wrong path.
 
-const find = makeRouter([
-  { method: 'GET', path: '/v1/models', handler: 'list' },
-  { method: 'GET', path: '/v1/models/{name}', handler: 'show' },
-  { method: 'GET', path: '/v1/responses/{id}', handler: 'get' },
-  { method: 'DELETE', path: '/v1/responses/{id}', handler: 'delete' },
-  { method: 'GET', path: '/v1/responses/{id}/input_items', handler: 'items' },
-  { method: 'POST', path: '/v1/chat/completions', handler: 'chat' },
+const find = makeFinder([
+  { method: 'GET', path: '/v1/models', does: 'list' },
+  { method: 'GET', path: '/v1/models/{name}', does: 'show' },
+  { method: 'GET', path: '/v1/responses/{id}', does: 'get' },
+  { method: 'DELETE', path: '/v1/responses/{id}', does: 'delete' },
+  { method: 'GET', path: '/v1/responses/{id}/input_items', does: 'items' },
+  { method: 'POST', path: '/v1/chat/completions', does: 'chat' },
 ])
 
-test('each path and method finds its route, the other methods or nothing', () => {
+test('each path and method finds its operation, the other methods or nothing', () => {
   for (const [method, path, expected] of [
     ['GET', '/v1/models', ['list', '']],
     ['GET', '/v1/models/gpt-5', ['show', 'gpt-5']],
@@ -56,11 +56,11 @@ test('each path and method finds its route, the other methods or nothing', () =>
   ] as const) {
     const found = find(method, path)
     const actual =
-      found.found === 'route'
-        ? [found.handler, found.id]
-        : found.found === 'other methods'
+      found === undefined
+        ? []
+        : 'methods' in found
           ? found.methods
-          : []
+          : [found.operation.does, found.id]
     assert.deepEqual(actual, expected, `${method} ${path}`)
   }
 })
