@@ -8,34 +8,26 @@ import { geminiCodec, geminiEmbeddingsCodec, vertexEmbeddingsCodec } from './gem
 import { messagesCodec } from './messages/codec.ts'
 import { responsesCodec } from './responses/codec.ts'
 
-export function codecOf(format: Format): Codec {
-  switch (format) {
-    case 'chat':
-      return chatCodec
-    case 'embeddings':
-      return embeddingsCodec
-    case 'messages':
-      return messagesCodec
-    case 'responses':
-      return responsesCodec
-  }
+const CODECS: Record<Format, Codec> = {
+  chat: chatCodec,
+  responses: responsesCodec,
+  messages: messagesCodec,
+  embeddings: embeddingsCodec,
 }
 
-/** The provider's half, which is all that formats without clients have. */
+/** Also those of formats that no client speaks, which have the provider's half alone. */
+const UPSTREAM_CODECS: Record<UpstreamFormat, UpstreamCodec> = {
+  ...CODECS,
+  converse: converseCodec,
+  gemini: geminiCodec,
+  gemini_embeddings: geminiEmbeddingsCodec,
+  vertex_embeddings: vertexEmbeddingsCodec,
+}
+
+export function codecOf(format: Format): Codec {
+  return CODECS[format]
+}
+
 export function upstreamCodecOf(format: UpstreamFormat): UpstreamCodec {
-  switch (format) {
-    case 'converse':
-      return converseCodec
-    case 'gemini':
-      return geminiCodec
-    case 'gemini_embeddings':
-      return geminiEmbeddingsCodec
-    case 'vertex_embeddings':
-      return vertexEmbeddingsCodec
-    case 'chat':
-    case 'embeddings':
-    case 'messages':
-    case 'responses':
-      return codecOf(format)
-  }
+  return UPSTREAM_CODECS[format]
 }

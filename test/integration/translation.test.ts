@@ -30,7 +30,7 @@ const TABLES: Record<Format, FieldTable> = {
 describe('docs/translation.md', () => {
   test('lists the fields that no request may carry', () => {
     const fields = Object.entries(REFUSED_FIELDS)
-    const rows = [...Map.groupBy(fields, ([, { why }]) => why)].map(([why, refused]) => [
+    const rows = [...Map.groupBy(fields, ([, why]) => why)].map(([why, refused]) => [
       listed(refused.map(([name]) => name)),
       why,
     ])

@@ -60,37 +60,24 @@ export function dataType(url: unknown): string | undefined {
   return type?.trim().toLowerCase()
 }
 
-/** What the ends of names stand for, among what models read. */
-const TYPES_BY_ENDING: Record<'image' | 'file', ReadonlyMap<string, string>> = {
-  image: new Map([
-    ['png', 'image/png'],
-    ['webp', 'image/webp'],
-    ['gif', 'image/gif'],
-    ['bmp', 'image/bmp'],
-    ['heic', 'image/heic'],
-    ['heif', 'image/heif'],
-  ]),
-  file: new Map([
-    ['txt', 'text/plain'],
-    ['md', 'text/plain'],
-    ['csv', 'text/csv'],
-    ['html', 'text/html'],
-    ['htm', 'text/html'],
-    ['xml', 'text/xml'],
-    ['rtf', 'text/rtf'],
-    ['css', 'text/css'],
-    ['js', 'text/javascript'],
-    ['json', 'application/json'],
-  ]),
-}
-
 /** The media type of what is at a URL, for providers that must be told: by the end of its path, else the usual one. */
 export function typeOfUrl(kind: 'image' | 'file', url: string): string {
   const path = URL.canParse(url) ? new URL(url).pathname : ''
   const ending = /\.([a-z]{2,4})$/i.exec(path)?.[1]?.toLowerCase() ?? ''
-  const usual = kind === 'image' ? 'image/jpeg' : 'application/pdf'
-  return TYPES_BY_ENDING[kind].get(ending) ?? usual
+  if (kind === 'image') return IMAGE_ENDINGS.includes(ending) ? `image/${ending}` : 'image/jpeg'
+  return FILE_TYPES.get(ending) ?? 'application/pdf'
 }
+
+/** What the ends of names stand for, among what models read. */
+const IMAGE_ENDINGS: readonly string[] = ['png', 'webp', 'gif', 'bmp', 'heic', 'heif']
+const FILE_TYPES: ReadonlyMap<string, string> = new Map([
+  ['txt', 'text/plain'],
+  ['md', 'text/plain'],
+  ['htm', 'text/html'],
+  ['js', 'text/javascript'],
+  ['json', 'application/json'],
+  ...['csv', 'html', 'xml', 'rtf', 'css'].map((ending) => [ending, `text/${ending}`] as const),
+])
 
 const ENDINGS: ReadonlyMap<string, string> = new Map([
   ['application/pdf', 'pdf'],

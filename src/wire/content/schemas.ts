@@ -25,8 +25,12 @@ export function adaptSchema(schema: JsonObject, moved = new Set<string>()): Json
     } else if (isEnforced(name, value)) adapted[name] = adaptMember(name, value, adaptEach)
     else tell(name, value)
   }
-  if (isObjectSchema(schema)) adapted['additionalProperties'] = false
-  if (told.length > 0) adapted['description'] = describe(schema['description'], told)
+  if (isOfType(schema, 'object') || isObject(schema['properties'])) {
+    adapted['additionalProperties'] = false
+  }
+  if (told.length > 0) {
+    adapted['description'] = paragraphs(schema['description'], `{${told.join(', ')}}`)
+  }
   return adapted
 }
 
@@ -45,93 +49,47 @@ export function unenforcedInAnswer({ outputFormat }: Conversation): readonly str
 /** The schema with the client's description of it, for formats that have no other place for that. */
 export function describedSchema({ schema, description }: SchemaFormat): JsonObject {
   if (description === undefined) return schema
-  const own = schema['description']
-  const both = typeof own === 'string' && own !== '' ? `${description}\n\n${own}` : description
-  return { ...schema, description: both }
+  return { ...schema, description: paragraphs(description, schema['description']) }
 }
 
 type SchemaFormat = Extract<OutputFormat, { readonly type: 'json-schema' }>
 
-const UNKNOWN_KEYWORDS: ReadonlySet<string> = new Set([
-  // Only beside anyOf; otherwise it becomes anyOf.
-  'oneOf',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'maxItems',
-  'uniqueItems',
-  'contains',
-  'minContains',
-  'maxContains',
-  'minProperties',
-  'maxProperties',
-  'patternProperties',
-  'propertyNames',
-  'dependentRequired',
-  'dependentSchemas',
-  'unevaluatedProperties',
-  'unevaluatedItems',
-  'not',
-  'if',
-  'then',
-  'else',
-])
+/** `oneOf` only beside anyOf; otherwise it becomes anyOf. */
+const UNENFORCED: ReadonlySet<string> = new Set(
+  (
+    'oneOf not if then else minimum maximum exclusiveMinimum exclusiveMaximum multipleOf ' +
+    'minLength maxLength pattern maxItems uniqueItems contains minContains maxContains unevaluatedItems ' +
+    'minProperties maxProperties patternProperties propertyNames dependentRequired dependentSchemas ' +
+    'unevaluatedProperties'
+  ).split(' '),
+)
 
-const KNOWN_FORMATS: readonly Json[] = [
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'uri',
-  'ipv4',
-  'ipv6',
-  'uuid',
-]
+/** The formats of texts that both kinds of providers enforce. */
+const FORMATS: ReadonlySet<Json | undefined> = new Set(
+  'date-time time date duration email hostname ipv4 ipv6 uuid'.split(' '),
+)
 
 function isEnforced(name: string, value: Json): boolean {
-  if (name === 'format') return KNOWN_FORMATS.includes(value)
+  if (name === 'format') return value === 'uri' || FORMATS.has(value)
   if (name === 'minItems') return value === 0 || value === 1
-  return !UNKNOWN_KEYWORDS.has(name)
+  return !UNENFORCED.has(name)
 }
 
-/** Schemas occur in lists, in maps by name, or alone; everything else is a plain value. */
+/** Where schemas are inside a schema: in lists, or in maps by name; `items` is a list, or one schema. */
+const LISTS: readonly string[] = ['anyOf', 'allOf', 'prefixItems', 'items']
+const MAPS: readonly string[] = ['properties', '$defs', 'definitions']
+
 function adaptMember(name: string, value: Json, adaptEach: (schema: Json) => Json): Json {
-  switch (name) {
-    case 'anyOf':
-    case 'allOf':
-    case 'prefixItems':
-      return isArray(value) ? value.map(adaptEach) : value
-    case 'properties':
-    case '$defs':
-    case 'definitions':
-      return isObject(value)
-        ? Object.fromEntries(
-            Object.entries(value).map(([key, each]) => [key, each && adaptEach(each)]),
-          )
-        : value
-    case 'items':
-      return isArray(value) ? value.map(adaptEach) : adaptEach(value)
-    default:
-      return value
-  }
+  if (isArray(value)) return LISTS.includes(name) ? value.map(adaptEach) : value
+  if (name === 'items') return adaptEach(value)
+  if (!isObject(value) || !MAPS.includes(name)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, each && adaptEach(each)]),
+  )
 }
 
-function isObjectSchema({ type, properties }: JsonObject): boolean {
-  return type === 'object' || (isArray(type) && type.includes('object')) || isObject(properties)
-}
-
-function describe(description: Json | undefined, told: readonly string[]): string {
-  const rules = `{${told.join(', ')}}`
-  return typeof description === 'string' && description !== ''
-    ? `${description}\n\n${rules}`
-    : rules
+function paragraphs(...texts: readonly unknown[]): string {
+  return texts.filter((text) => typeof text === 'string' && text !== '').join('\n\n')
 }
 
 /**
@@ -149,15 +107,13 @@ function isStrict(schema: Json | undefined, depth: number): boolean {
   // Nothing may stand beside a reference.
   if ('$ref' in schema) return Object.keys(schema).length === 1
   return (
-    isTyped(schema) &&
+    (schema['type'] !== undefined || isArray(schema['anyOf'])) &&
     isClosed(schema) &&
-    Object.entries(schema).every(([name, value]) => isListed(name, value)) &&
+    Object.entries(schema).every(([name, value]) =>
+      name === 'format' ? FORMATS.has(value) : KEYWORDS.has(name),
+    ) &&
     partsOf(schema).every((part) => isStrict(part, depth + 1))
   )
-}
-
-function isTyped({ type, anyOf }: JsonObject): boolean {
-  return type !== undefined || isArray(anyOf)
 }
 
 function isClosed(schema: JsonObject): boolean {
@@ -171,9 +127,7 @@ function partsOf(schema: JsonObject): readonly (Json | undefined)[] {
   return [
     ...(isOfType(schema, 'array') ? [schema['items']] : []),
     ...listOf(schema['anyOf']),
-    ...['properties', '$defs', 'definitions'].flatMap((name) =>
-      Object.values(objectOf(schema[name])),
-    ),
+    ...MAPS.flatMap((name) => Object.values(objectOf(schema[name]))),
   ]
 }
 
@@ -181,41 +135,9 @@ function isOfType({ type }: JsonObject, name: string): boolean {
   return type === name || listOf(type).includes(name)
 }
 
-function isListed(name: string, value: Json | undefined): boolean {
-  return name === 'format' ? FORMATS.has(value) : KEYWORDS.has(name)
-}
-
-const KEYWORDS: ReadonlySet<string> = new Set([
-  'type',
-  'title',
-  'description',
-  'enum',
-  'const',
-  'anyOf',
-  '$defs',
-  'definitions',
-  'properties',
-  'required',
-  'additionalProperties',
-  'items',
-  'minItems',
-  'maxItems',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'pattern',
-])
-
-const FORMATS: ReadonlySet<Json | undefined> = new Set([
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'ipv4',
-  'ipv6',
-  'uuid',
-])
+const KEYWORDS: ReadonlySet<string> = new Set(
+  (
+    'type title description enum const anyOf $defs definitions properties required additionalProperties ' +
+    'items minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf pattern'
+  ).split(' '),
+)

@@ -144,40 +144,18 @@ function texts(members: JsonObject): ProviderComplaint {
   )
 }
 
-const OVERLOADED = [
-  'overloaded_error',
-  'server_is_overloaded',
-  'service_unavailable_error',
-  '503',
-  '529',
-]
-const RATE_LIMITED = [
-  'rate_limit_error',
-  'rate_limit_exceeded',
-  'slow_down',
-  'requests',
-  'tokens',
-  '429',
-]
-/** Quota, credentials, unknown models: for the operator to fix, and not the client's business. */
-const OURS = [
-  'insufficient_quota',
-  'credit_balance_exhausted',
-  'billing_error',
-  'authentication_error',
-  'permission_error',
-  'invalid_api_key',
-  'not_found_error',
-  'model_not_found',
-  'API_KEY_INVALID',
-  'API_KEY_EXPIRED',
-  '401',
-  '402',
-  '403',
-  '404',
-]
+/** What codes and types of complaints mean. */
+const OVERLOADED = 'overloaded_error server_is_overloaded service_unavailable_error 503 529'.split(
+  ' ',
+)
+const RATE_LIMITED = 'rate_limit_error rate_limit_exceeded slow_down requests tokens 429'.split(' ')
 const TOO_LARGE = ['request_too_large', '413']
 const REQUEST_FAULTS = ['invalid_request_error', 'invalid_prompt', FILTERED, FLAGGED, '400', '422']
+/** Quota, credentials, unknown models: for the operator to fix, and not the client's business. */
+const OURS = (
+  'insufficient_quota credit_balance_exhausted billing_error authentication_error permission_error ' +
+  'invalid_api_key API_KEY_INVALID API_KEY_EXPIRED not_found_error model_not_found 401 402 403 404'
+).split(' ')
 
 /** Anthropic reports an account without credit as an invalid request, and has no code for it. */
 const OUT_OF_CREDIT = /^Your credit balance is too low\b/

@@ -153,14 +153,6 @@ function whyRefused(address: string): string | undefined {
   return DISK_ADDRESS.test(address) ? "names a file on a provider's own disk" : undefined
 }
 
-type Refusal = {
-  readonly why: string
-  /** The values that mean the same as leaving the field out. */
-  readonly allows?: (value: Json) => boolean
-  /** What SDKs that send the field on their own look for in the error, to continue without it. */
-  readonly facts?: JsonObject
-}
-
 export const PRICE = 'it changes the price, and no price list says by how much'
 const OUTPUT = 'it can produce more or longer answers than the hold covers'
 const INPUT = 'it can make a model read more than the hold covers'
@@ -169,94 +161,80 @@ const UNSETTLED = 'an answer that nobody waits for cannot be settled'
 const ALLOWLIST = 'it can reach models or tools that the key does not allow'
 
 /**
- * Fields that no request may carry: those that belong to the provider account that all keys share, that change the price
- * in a way no price list knows, that let a model read or write more than is held, or that let a request reach a model
- * its key may not use.
+ * Fields that no request may carry, and why: those that belong to the provider account that all keys share, that change
+ * the price in a way no price list knows, that let a model read or write more than is held, or that let a request reach
+ * a model its key may not use.
  */
-export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
-  conversation: { why: ACCOUNT },
-  prompt: { why: ACCOUNT },
-  container: { why: ACCOUNT },
-  mcp_servers: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
-  thread: { why: ACCOUNT, facts: { details: { error_code: 'thread_unsupported_request' } } },
+export const REFUSED_FIELDS: Readonly<Record<string, string>> = {
+  ...refused(ACCOUNT, 'conversation prompt container mcp_servers thread'),
   // Azure: data that the account may read. OpenRouter: settings stored under a name.
-  data_sources: { why: ACCOUNT },
-  preset: { why: ACCOUNT },
+  ...refused(ACCOUNT, 'data_sources preset'),
   // Prompts cached at Gemini, as Vertex AI and LiteLLM accept them, and documents and prompts stored in LiteLLM.
-  google: { why: ACCOUNT, allows: (value) => isObject(value) && !isGiven(value['cached_content']) },
-  cached_content: { why: ACCOUNT },
-  vector_store_ids: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
-  prompt_id: { why: ACCOUNT },
-  background: { why: UNSETTLED, allows: (value) => value === false },
-  deferred: { why: UNSETTLED, allows: (value) => value === false },
-  service_tier: {
-    why: PRICE,
-    allows: (value) => value === 'auto' || value === 'default' || value === 'standard_only',
-  },
-  speed: { why: PRICE, allows: (value) => value === 'standard' },
-  inference_geo: { why: PRICE },
-  prediction: { why: PRICE },
-  audio: { why: PRICE },
-  modalities: {
-    why: PRICE,
-    allows: (value) => isArray(value) && value.every((each) => each === 'text'),
-  },
+  ...refused(ACCOUNT, 'google cached_content vector_store_ids prompt_id'),
+  ...refused(UNSETTLED, 'background deferred'),
+  ...refused(PRICE, 'service_tier speed inference_geo prediction audio modalities'),
   // Searches and routing of OpenAI-compatible providers, by the names that xAI, Alibaba and OpenRouter use.
-  search_parameters: { why: PRICE, allows: (value) => isObject(value) && value['mode'] === 'off' },
-  enable_search: { why: PRICE, allows: (value) => value === false },
-  provider: { why: PRICE },
+  ...refused(PRICE, 'search_parameters enable_search provider'),
   // Limits by other names, which servers prefer to max_tokens or n: llama.cpp, text-generation-webui, Ollama's own.
-  n_predict: { why: OUTPUT },
-  num_predict: { why: OUTPUT },
-  max_new_tokens: { why: OUTPUT },
-  auto_max_new_tokens: { why: OUTPUT, allows: (value) => value === false },
-  options: { why: OUTPUT, allows: (value) => isObject(value) && !isGiven(value['num_predict']) },
-  n_cmpl: { why: OUTPUT, allows: (value) => value === 1 },
-  best_of: { why: OUTPUT, allows: (value) => value === 1 },
+  ...refused(OUTPUT, 'n_predict num_predict max_new_tokens auto_max_new_tokens options'),
+  ...refused(OUTPUT, 'n_cmpl best_of'),
   // OpenAI: a model starts any number of others, each with a context of its own, inside one request.
-  multi_agent: { why: INPUT, allows: (value) => isObject(value) && value['enabled'] === false },
-  // vLLM: a template may loop, and an image may be split into any number of tokens.
-  chat_template: { why: INPUT },
-  mm_processor_kwargs: { why: INPUT },
-  // LiteLLM: texts around every message.
-  roles: { why: INPUT },
+  ...refused(INPUT, 'multi_agent'),
+  // vLLM: a template may loop, and an image may be split into any number of tokens. LiteLLM: texts around every message.
+  ...refused(INPUT, 'chat_template mm_processor_kwargs roles'),
   // LiteLLM overlays the body with the first, sends the next three as headers, removes the fields named in the fifth,
   // and marks for caching what the last one names.
-  extra_body: { why: REWRITE },
-  extra_headers: { why: REWRITE },
-  headers: { why: REWRITE },
-  provider_specific_header: { why: REWRITE },
-  additional_drop_params: { why: REWRITE },
-  cache_control_injection_points: { why: REWRITE },
+  ...refused(REWRITE, 'extra_body extra_headers headers provider_specific_header'),
+  ...refused(REWRITE, 'additional_drop_params cache_control_injection_points'),
   // On clouds that accept it, it could enable betas that the header of the same name may not.
-  anthropic_beta: { why: 'betas go in the header anthropic-beta' },
-  models: { why: ALLOWLIST },
-  fallbacks: { why: ALLOWLIST },
+  ...refused('betas go in the header anthropic-beta', 'anthropic_beta'),
+  ...refused(ALLOWLIST, 'models fallbacks'),
   // LiteLLM lets the caller choose what follows a refusal, or all of its routing.
-  context_window_fallbacks: { why: ALLOWLIST },
-  content_policy_fallbacks: { why: ALLOWLIST },
-  context_window_fallback_dict: { why: ALLOWLIST },
-  router_settings_override: { why: ALLOWLIST },
-  user_config: { why: ALLOWLIST },
+  ...refused(ALLOWLIST, 'context_window_fallbacks content_policy_fallbacks'),
+  ...refused(ALLOWLIST, 'context_window_fallback_dict router_settings_override user_config'),
   // LiteLLM, where its operator lets callers say where a request goes, and with which key.
-  api_base: { why: ALLOWLIST },
-  base_url: { why: ALLOWLIST },
-  api_key: { why: ALLOWLIST },
-  custom_llm_provider: { why: ALLOWLIST },
-  model_list: { why: ALLOWLIST },
-  plugins: { why: ALLOWLIST },
-  compound_custom: { why: ALLOWLIST },
+  ...refused(ALLOWLIST, 'api_base base_url api_key custom_llm_provider model_list'),
+  ...refused(ALLOWLIST, 'plugins compound_custom'),
 }
+
+function refused(why: string, names: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(namesIn(names).map((name) => [name, why]))
+}
+
+const isFalse = (value: Json): boolean => value === false
+const isOne = (value: Json): boolean => value === 1
+const isEmptyList = (value: Json): boolean => isArray(value) && value.length === 0
+
+/** The values of those fields that mean the same as leaving them out. */
+const ALLOWED_VALUES = new Map<string, (value: Json) => boolean>([
+  ['mcp_servers', isEmptyList],
+  ['google', (value) => isObject(value) && !isGiven(value['cached_content'])],
+  ['vector_store_ids', isEmptyList],
+  ['background', isFalse],
+  ['deferred', isFalse],
+  ['service_tier', (value) => value === 'auto' || value === 'default' || value === 'standard_only'],
+  ['speed', (value) => value === 'standard'],
+  ['modalities', (value) => isArray(value) && value.every((each) => each === 'text')],
+  ['search_parameters', (value) => isObject(value) && value['mode'] === 'off'],
+  ['enable_search', isFalse],
+  ['auto_max_new_tokens', isFalse],
+  ['options', (value) => isObject(value) && !isGiven(value['num_predict'])],
+  ['n_cmpl', isOne],
+  ['best_of', isOne],
+  ['multi_agent', (value) => isObject(value) && value['enabled'] === false],
+])
+
+/** What the tool runner of the Anthropic SDKs looks for in the error, to continue without a thread. */
+const THREAD_FACTS = { details: { error_code: 'thread_unsupported_request' } }
 
 /** Refuses the first such field, or one that a server may take for a field of the format. null counts as left out. */
 export function refuseFields(body: JsonObject, known: FieldTable): void {
   for (const name of Object.keys(body)) {
     refuseSpelling(name, known)
     const value = body[name]
-    if (!isGiven(value) || !Object.hasOwn(REFUSED_FIELDS, name)) continue
-    const refusal = REFUSED_FIELDS[name]
-    if (refusal === undefined || refusal.allows?.(value) === true) continue
-    const { why, facts } = refusal
+    const why = Object.hasOwn(REFUSED_FIELDS, name) ? REFUSED_FIELDS[name] : undefined
+    if (why === undefined || !isGiven(value) || ALLOWED_VALUES.get(name)?.(value) === true) continue
+    const facts = name === 'thread' ? THREAD_FACTS : undefined
     throw unsupportedParameter(name, `${name} is not supported: ${why}`, facts)
   }
 }

@@ -10,15 +10,9 @@ const URLS = 'Gemini before 2.5 takes nothing by URL, and no model a film'
 const NO_SETTING = { why: 'its models have no such setting' }
 
 /** Of schemas, beyond those of other formats: Gemini is sent schemas as they are and ignores what it does not know. */
-const KEYWORDS: ReadonlySet<string> = new Set([
-  'additionalProperties',
-  'format',
-  'maximum',
-  'maxItems',
-  'minimum',
-  'minItems',
-  'oneOf',
-])
+const KEYWORDS: ReadonlySet<string> = new Set(
+  'additionalProperties format maximum maxItems minimum minItems oneOf'.split(' '),
+)
 
 export const GEMINI_LOSSES: Losses = {
   ...usual('choices', 'logit_bias', 'logprobs', 'verbosity', 'metadata', 'cache_key'),
