@@ -15,7 +15,7 @@ import { refuseLongInputs } from '../wire/content/tool-calls.ts'
 import type { AnswerContext, Codec, EdgeCodec } from '../wire/contract/codec.ts'
 import { textsOf } from '../wire/contract/measure.ts'
 import type { JsonBody } from '../wire/json/body.ts'
-import { changeMembers, exactBody, readAgain, readSentBody } from '../wire/json/body.ts'
+import { changeMembers, exactBody, readBodyInSteps } from '../wire/json/body.ts'
 import type { ResolvedRequest, ResponsesState } from './responses/state.ts'
 import { resolveRequest, withoutState } from './responses/state.ts'
 
@@ -53,7 +53,7 @@ export async function readRequest(
   inbound: InboundRequest,
   readCall: EdgeCodec['readCall'] = inbound.codec.readCall,
 ): Promise<ClientRequest> {
-  const sent = await readSentBody(await inbound.readBody())
+  const sent = await readBodyInSteps(await inbound.readBody())
   const resolved =
     inbound.endpoint === 'responses'
       ? await resolveRequest(parts.responses, inbound.caller.keyId, sent)
@@ -140,7 +140,7 @@ export class ClientRequest implements AnswerContext, Routed {
     const removals = codec.withoutReasoning?.(await exactBody(content))
     if (removals === undefined) return undefined
     await this.nextStep()
-    const body = await readAgain(changeMembers(content, removals.changes))
+    const body = await readBodyInSteps(changeMembers(content, removals.changes))
     const call = withDropped(codec.readCall(body.value), removals.dropped)
     return new ClientRequest(this.inbound, { ...this.#kept, body }, { call, clock: this.#clock })
   }

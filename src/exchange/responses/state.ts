@@ -25,7 +25,7 @@ import {
 import { describeError, type Log } from '../../telemetry/log.ts'
 import { refuseLongLists } from '../../wire/contract/call-fields.ts'
 import { SseReader } from '../../wire/contract/sse.ts'
-import { changeMembers, exactBody, readSentBody, type JsonBody } from '../../wire/json/body.ts'
+import { changeMembers, exactBody, readBodyInSteps, type JsonBody } from '../../wire/json/body.ts'
 import { exactly } from '../../wire/json/exact.ts'
 import { findMember } from '../../wire/json/text.ts'
 import { itemType } from '../../wire/responses/fields.ts'
@@ -187,7 +187,7 @@ async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Pr
     previous_response_id: undefined,
     input: [...before.items, ...now],
   })
-  if (rebuilt.length <= state.settings().bodyBytesMax) return readSentBody(rebuilt)
+  if (rebuilt.length <= state.settings().bodyBytesMax) return readBodyInSteps(rebuilt)
   throw tooLarge(hasPrevious ? 'previous_response_id' : 'input')
 }
 

@@ -28,15 +28,11 @@ export type JsonBody = {
   readonly members: ReadonlyMap<string, Member>
 }
 
-/** Byte positions: of the opening quote of the name, of the value, and after the value. */
-type Member = { readonly start: number; readonly valueStart: number; readonly end: number }
-
-type Limits = Readonly<
-  Record<'depth' | 'containers' | 'fields' | 'members' | 'commas' | 'strings' | 'escapes', number>
->
+/** Byte positions: of the value, and after it. */
+type Member = { readonly valueStart: number; readonly end: number }
 
 // Real requests stay far below these; a body that does not would stall every other request while it is parsed.
-const LIMITS: Limits = {
+const LIMITS = {
   depth: DEPTH_MAX,
   containers: CONTAINERS_MAX.request,
   /** Of the request itself: each one that is unknown is measured, and named where it is dropped. */
@@ -50,41 +46,22 @@ const LIMITS: Limits = {
   escapes: 4_000_000,
 }
 
-const NO_LIMITS: Limits = {
-  depth: Infinity,
-  containers: Infinity,
-  fields: Infinity,
-  members: Infinity,
-  commas: Infinity,
-  strings: Infinity,
-  escapes: Infinity,
-}
-
 /** Reads a request body. Whatever is wrong with it is for the client to fix: always a 400. */
 export function readJsonBody(bytes: Buffer): JsonBody {
   const scanned = scan(refuseUnreadable(bytes))
   return bodyOf(bytes, scanned, parse(bytes.toString('utf8')))
 }
 
-/** The same in steps, for a body that a client has just sent. */
-export async function readSentBody(bytes: Buffer): Promise<JsonBody> {
+/** The same in steps. */
+export async function readBodyInSteps(bytes: Buffer): Promise<JsonBody> {
   await nextStep(bytes.length)
-  return readOn(bytes, scan(refuseUnreadable(bytes)))
-}
-
-/** In steps, for a body that was read before, or written here: a translation may have more in it than its request. */
-export async function readAgain(bytes: Buffer): Promise<JsonBody> {
-  await nextStep(bytes.length)
-  return readOn(bytes, scan(bytes, NO_LIMITS))
-}
-
-async function readOn(bytes: Buffer, { members, names }: Scanned): Promise<JsonBody> {
+  const scanned = scan(refuseUnreadable(bytes))
   await nextStep(bytes.length)
   const text = bytes.toString('utf8')
   await nextStep(bytes.length)
   const value = parse(text)
   await nextStep(bytes.length)
-  return bodyOf(bytes, { members, names }, value)
+  return bodyOf(bytes, scanned, value)
 }
 
 function refuseUnreadable(bytes: Buffer): Buffer {
@@ -216,21 +193,21 @@ type Scanned = { readonly members: ReadonlyMap<string, Member>; readonly names: 
  * One pass over the bytes before they are parsed: counts what makes parsing slow, and all names, and finds the outermost
  * members. It trusts nothing and checks no grammar; its result is meaningful only if the parser accepts the body.
  */
-function scan(bytes: Buffer, limits = LIMITS): Scanned {
+function scan(bytes: Buffer): Scanned {
   const members = new Map<string, Member>()
   let depth = 0
   let containers = 0
   let colons = 0
   let commas = 0
   let strings = 0
-  let open: { name: string; start: number; valueStart: number } | undefined
+  let open: { name: string; valueStart: number } | undefined
   let nameStart = -1
   let nameEnd = -1
   let valueEnd = -1
   const close = (): void => {
     if (open === undefined) return
-    if (members.size === limits.fields) throw tooComplex(limits.fields, 'fields')
-    members.set(open.name, { start: open.start, valueStart: open.valueStart, end: valueEnd })
+    if (members.size === LIMITS.fields) throw tooComplex(LIMITS.fields, 'fields')
+    members.set(open.name, { valueStart: open.valueStart, end: valueEnd })
     open = undefined
   }
   for (let index = 0; index < bytes.length; index++) {
@@ -238,7 +215,7 @@ function scan(bytes: Buffer, limits = LIMITS): Scanned {
     if (byte <= 0x20) continue
     switch (byte) {
       case QUOTE: {
-        if (++strings > limits.strings) throw tooComplex(limits.strings, 'names and texts')
+        if (++strings > LIMITS.strings) throw tooComplex(LIMITS.strings, 'names and texts')
         const end = endOfQuoted(bytes, index)
         if (depth === 1 && open === undefined) {
           nameStart = index
@@ -249,23 +226,23 @@ function scan(bytes: Buffer, limits = LIMITS): Scanned {
         continue
       }
       case COLON:
-        if (++colons > limits.members) throw tooComplex(limits.members, 'fields in its objects')
+        if (++colons > LIMITS.members) throw tooComplex(LIMITS.members, 'fields in its objects')
         if (depth === 1 && open === undefined && nameStart >= 0) {
-          open = { name: nameOf(bytes, nameStart, nameEnd), start: nameStart, valueStart: -1 }
+          open = { name: nameOf(bytes, nameStart, nameEnd), valueStart: -1 }
           nameStart = -1
         }
         continue
       case COMMA:
-        if (++commas > limits.commas) throw tooComplex(limits.commas, 'values')
+        if (++commas > LIMITS.commas) throw tooComplex(LIMITS.commas, 'values')
         if (depth === 1) close()
         continue
       case OPEN_OBJECT:
       case OPEN_ARRAY:
         if (open?.valueStart === -1) open.valueStart = index
-        if (++containers > limits.containers)
-          throw tooComplex(limits.containers, 'objects and lists')
-        if (++depth > limits.depth)
-          throw malformed(`the body is nested deeper than ${limits.depth} levels`)
+        if (++containers > LIMITS.containers)
+          throw tooComplex(LIMITS.containers, 'objects and lists')
+        if (++depth > LIMITS.depth)
+          throw malformed(`the body is nested deeper than ${LIMITS.depth} levels`)
         break
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
