@@ -6,7 +6,7 @@ import { unsupportedParameter } from '../../core/errors.ts'
 import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Message, TargetModel } from '../../core/request.ts'
 import { cacheMarksIn } from '../../core/request.ts'
-import { isDeafToEffort, mayThink, takesSampling, thinksAnyway } from '../models/effort.ts'
+import { ignoresEffort, mayThink, takesSampling, thinksAnyway } from '../models/effort.ts'
 import type { Feature } from './features.ts'
 import { FEATURES } from './features.ts'
 
@@ -177,7 +177,7 @@ export const USUAL = {
     'the provider decides how thoughts are shown',
     ({ reasoning }) => reasoning?.display !== undefined,
   ),
-  reasoning: drop('only a reasoning model takes it', isDeafToEffort),
+  reasoning: drop('only a reasoning model takes it', ignoresEffort),
   thinking_off: drop(
     'a model that cannot be stopped from thinking thinks as little as it can',
     thinksAnyway,

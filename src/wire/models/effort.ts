@@ -39,7 +39,7 @@ export function isPlain(target: TargetModel): boolean {
 }
 
 /** Whether a request for thinking, or for a certain effort, has no effect on the model. */
-export function isDeafToEffort(target: ReasoningTarget): boolean {
+export function ignoresEffort(target: ReasoningTarget): boolean {
   if (!asksForThinking(target)) return false
   const isWordless = effortOf(target.reasoning) === undefined
   return isPlain(target) || (!isWordless && toldEffort(target) === undefined)
