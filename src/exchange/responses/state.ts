@@ -23,7 +23,7 @@ import {
   type SealedResponse,
 } from '../../store/responses.ts'
 import { describeError, type Log } from '../../telemetry/log.ts'
-import { refuseLongLists } from '../../wire/contract/call-fields.ts'
+import { refuseLongLists } from '../../wire/contract/fields.ts'
 import { SseReader } from '../../wire/contract/sse.ts'
 import { changeMembers, exactBody, readBodyInSteps, type JsonBody } from '../../wire/json/body.ts'
 import { exactly } from '../../wire/json/exact.ts'

@@ -13,10 +13,11 @@ import {
   endUserOf,
   labelsOf,
   modelOf,
+  refuseAccountFiles,
+  refuseFields,
   refuseLongLists,
   streamOf,
-} from '../contract/call-fields.ts'
-import { refuseAccountFiles, refuseFields } from '../contract/fields.ts'
+} from '../contract/fields.ts'
 import { Measure } from '../contract/measure.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { hasForeignThoughts, withoutForeignThoughts } from './reasoning.ts'

@@ -19,9 +19,15 @@ import type { Call, InputMeasure } from '../../core/request.ts'
 import { affinityBy, cacheMarkReader } from '../content/caching.ts'
 import { dataType } from '../content/media.ts'
 import { isPacked } from '../content/opaque-reasoning.ts'
-import { countOf, modelOf, refuseLongLists, streamOf } from '../contract/call-fields.ts'
 import type { Removals } from '../contract/codec.ts'
-import { refuseAccountFiles, refuseFields } from '../contract/fields.ts'
+import {
+  countOf,
+  modelOf,
+  refuseAccountFiles,
+  refuseFields,
+  refuseLongLists,
+  streamOf,
+} from '../contract/fields.ts'
 import { Measure } from '../contract/measure.ts'
 import { expectCount, optional } from '../json/expect.ts'
 import { MESSAGE, MESSAGES_FIELDS } from './fields.ts'

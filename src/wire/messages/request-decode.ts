@@ -24,8 +24,14 @@ import { cacheMarkOf } from '../content/caching.ts'
 import { decodeUrl, expectBase64, usualType } from '../content/media.ts'
 import { SEAL_MARK, unpackSeal } from '../content/opaque-reasoning.ts'
 import { canBeStrict } from '../content/schemas.ts'
-import { countOf, decodeServiceTier, modelOf, streamOf } from '../contract/call-fields.ts'
-import { droppedFields, unknownMembers } from '../contract/fields.ts'
+import {
+  countOf,
+  decodeServiceTier,
+  droppedFields,
+  modelOf,
+  streamOf,
+  unknownMembers,
+} from '../contract/fields.ts'
 import {
   expectBoolean,
   expectName,

@@ -18,10 +18,12 @@ import {
   endUserOf,
   labelsOf,
   modelOf,
+  PRICE,
+  refuseAccountFiles,
+  refuseFields,
   refuseLongLists,
   streamOf,
-} from '../contract/call-fields.ts'
-import { PRICE, refuseAccountFiles, refuseFields } from '../contract/fields.ts'
+} from '../contract/fields.ts'
 import { Measure } from '../contract/measure.ts'
 import { itemType, MESSAGE, RESPONSES_FIELDS } from './fields.ts'
 import { isUnreadable } from './reasoning.ts'

@@ -26,10 +26,11 @@ import {
   countOf,
   decodeEndUser,
   decodeServiceTier,
+  droppedFields,
   modelOf,
   streamOf,
-} from '../contract/call-fields.ts'
-import { droppedFields, unknownMembers } from '../contract/fields.ts'
+  unknownMembers,
+} from '../contract/fields.ts'
 import {
   expectBoolean,
   expectInteger,
