@@ -1,6 +1,6 @@
-// Which fields a request body may have. Some are refused in every format, and in passthrough too. What translation does
-// with the others is in a closed table per format, read by its decoder; a field in no table is unknown: it is dropped and
-// named. `docs/translation.md` is checked against all of them.
+// The fields of a request body. Some are refused in every format, and in passthrough too; some are read alike. What
+// translation does with each is in a closed table per format, read by its decoder; a field in no table is unknown: it is
+// dropped and named. `docs/translation.md` is checked against all of them.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, stringOf } from '../../core/json.ts'
@@ -254,8 +254,6 @@ function refuseSpelling(name: string, known: FieldTable): void {
   if (!Object.hasOwn(known, usual) && !Object.hasOwn(REFUSED_FIELDS, usual)) return
   throw invalidRequest(name, `write ${usual} instead: some servers read both as the same field`)
 }
-
-// The fields that formats read alike, with the same refusals: model, stream, output limit, labels, tier, end user.
 
 export function modelOf(body: JsonObject): string {
   const model = body['model']
