@@ -6,17 +6,11 @@ import { route } from './route.ts'
 import { moment } from './values.ts'
 
 export const aboutRoutes = {
-  readOpenApi: route({
-    method: 'GET',
-    path: '/openapi.json',
-    access: 'public',
+  readOpenApi: route('GET /openapi.json', 'public', {
     summary: 'This document',
     answer: z.record(z.string(), z.unknown()),
   }),
-  about: route({
-    method: 'GET',
-    path: '/about',
-    access: 'signed-in',
+  about: route('GET /about', 'signed-in', {
     summary: 'The gateway behind this interface',
     answer: z.object({
       version: z.string(),

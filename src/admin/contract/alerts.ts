@@ -113,14 +113,8 @@ export const alertRule = z.object({
 /** Null: the usual ones. An empty list: none. */
 const ruleBody = z.strictObject({ thresholds: thresholds.nullable() })
 
-const manage = { access: 'configuration:manage' } as const
-const read = { access: 'configuration:read' } as const
-
 export const alertRoutes = {
-  listDestinations: route({
-    method: 'GET',
-    path: '/alerts/destinations',
-    ...read,
+  listDestinations: route('GET /alerts/destinations', 'configuration:read', {
     summary: 'Who gets alerts',
     answer: z.object({
       destinations: z.array(destination),
@@ -128,77 +122,50 @@ export const alertRoutes = {
       email_available: z.boolean(),
     }),
   }),
-  createDestination: route({
-    method: 'POST',
-    path: '/alerts/destinations',
-    ...manage,
+  createDestination: route('POST /alerts/destinations', 'configuration:manage', {
     summary: 'Add a webhook or an e-mail address',
     body: newDestination,
     answer: newDestinationAnswer,
     status: 201,
     idempotent: true,
   }),
-  changeDestination: route({
-    method: 'PATCH',
-    path: '/alerts/destinations/:id',
-    ...manage,
+  changeDestination: route('PATCH /alerts/destinations/:id', 'configuration:manage', {
     summary: 'Switch a destination on or off',
     params: idParams,
     body: z.strictObject({ enabled: z.boolean() }),
     answer: destination,
   }),
-  deleteDestination: route({
-    method: 'DELETE',
-    path: '/alerts/destinations/:id',
-    ...manage,
+  deleteDestination: route('DELETE /alerts/destinations/:id', 'configuration:manage', {
     summary: 'Remove a destination',
     params: idParams,
     answer: done,
   }),
-  testDestination: route({
-    method: 'POST',
-    path: '/alerts/destinations/:id/test',
-    ...manage,
+  testDestination: route('POST /alerts/destinations/:id/test', 'configuration:manage', {
     summary: 'Send a sample there now',
     params: idParams,
     answer: z.object({ delivered: z.boolean(), result: z.string(), ...byName }),
   }),
-  listDeliveries: route({
-    method: 'GET',
-    path: '/alerts/deliveries',
-    ...read,
+  listDeliveries: route('GET /alerts/deliveries', 'configuration:read', {
     summary: 'What was sent, newest first',
     query: z.object({ before: z.string().optional(), limit: count(1, 200).default(50) }),
     answer: z.object({ deliveries: z.array(delivery), next: z.string().nullable() }),
   }),
-  readKeyAlerts: route({
-    method: 'GET',
-    path: '/keys/:id/alerts',
-    ...read,
+  readKeyAlerts: route('GET /keys/:id/alerts', 'configuration:read', {
     summary: 'When a key sends alerts',
     params: keyParams,
     answer: alertRule,
   }),
-  changeKeyAlerts: route({
-    method: 'PUT',
-    path: '/keys/:id/alerts',
-    ...manage,
+  changeKeyAlerts: route('PUT /keys/:id/alerts', 'configuration:manage', {
     summary: 'Set when a key sends alerts',
     params: keyParams,
     body: ruleBody,
     answer: alertRule,
   }),
-  readFrameAlerts: route({
-    method: 'GET',
-    path: '/frame/alerts',
-    ...read,
+  readFrameAlerts: route('GET /frame/alerts', 'configuration:read', {
     summary: 'When the frame sends alerts',
     answer: alertRule,
   }),
-  changeFrameAlerts: route({
-    method: 'PUT',
-    path: '/frame/alerts',
-    ...manage,
+  changeFrameAlerts: route('PUT /frame/alerts', 'configuration:manage', {
     summary: 'Set when the frame sends alerts',
     body: ruleBody,
     answer: alertRule,

@@ -61,27 +61,18 @@ const auditPage = z.object({
 })
 
 export const auditRoutes = {
-  listAudit: route({
-    method: 'GET',
-    path: '/audit',
-    access: 'audit:read',
+  listAudit: route('GET /audit', 'audit:read', {
     summary: 'Changes and refused attempts, newest first',
     query: auditQuery,
     answer: auditPage,
   }),
-  exportAudit: route({
-    method: 'GET',
-    path: '/audit.csv',
-    access: 'audit:read',
+  exportAudit: route('GET /audit.csv', 'audit:read', {
     summary: 'The newest 10,000 of them as comma-separated values',
     query: z.object(filters),
     answer: z.string(),
     media: 'text/csv',
   }),
-  listKeyActivity: route({
-    method: 'GET',
-    path: '/keys/:id/activity',
-    access: 'audit:read',
+  listKeyActivity: route('GET /keys/:id/activity', 'audit:read', {
     summary: 'Changes to one key, newest first',
     params: keyParams,
     query: z.object(page),

@@ -45,35 +45,23 @@ const frameChange = z
 export const topUp = z.strictObject({ amount, reason })
 
 export const frameRoutes = {
-  readFrame: route({
-    method: 'GET',
-    path: '/frame',
-    access: 'configuration:read',
+  readFrame: route('GET /frame', 'configuration:read', {
     summary: 'The budget frame above all keys',
     answer: frame,
   }),
-  changeFrame: route({
-    method: 'PUT',
-    path: '/frame',
-    access: 'configuration:manage',
+  changeFrame: route('PUT /frame', 'configuration:manage', {
     summary: 'Change the frame; needs If-Match',
     body: frameChange,
     answer: frame,
     versioned: true,
   }),
-  topUpFrame: route({
-    method: 'POST',
-    path: '/frame/top-up',
-    access: 'configuration:manage',
+  topUpFrame: route('POST /frame/top-up', 'configuration:manage', {
     summary: 'Add to the frame until its period ends',
     body: topUp,
     answer: frame,
     idempotent: true,
   }),
-  resetFrame: route({
-    method: 'POST',
-    path: '/frame/reset-spend',
-    access: 'configuration:manage',
+  resetFrame: route('POST /frame/reset-spend', 'configuration:manage', {
     summary: 'Start the period of the frame over, now',
     body: z.strictObject({ reason }),
     answer: frame,

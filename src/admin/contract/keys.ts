@@ -275,93 +275,60 @@ const bulkResult = z.object({
   ),
 })
 
-const manage = { access: 'configuration:manage' } as const
-const read = { access: 'configuration:read' } as const
-
 export const keyRoutes = {
-  listKeys: route({
-    method: 'GET',
-    path: '/keys',
-    ...read,
+  listKeys: route('GET /keys', 'configuration:read', {
     summary: 'Keys, a page at a time',
     query: keyQuery,
     answer: keyPage,
   }),
-  exportKeys: route({
-    method: 'GET',
-    path: '/keys.csv',
-    ...read,
+  exportKeys: route('GET /keys.csv', 'configuration:read', {
     summary: 'Keys as comma-separated values',
     query: keyFilters,
     answer: z.string(),
     media: 'text/csv',
   }),
-  createKey: route({
-    method: 'POST',
-    path: '/keys',
-    ...manage,
+  createKey: route('POST /keys', 'configuration:manage', {
     summary: 'Create a key; its secret is only in this answer',
     body: newKey,
     answer: keyWithSecret,
     status: 201,
     idempotent: true,
   }),
-  changeKeys: route({
-    method: 'POST',
-    path: '/keys/bulk',
-    ...manage,
+  changeKeys: route('POST /keys/bulk', 'configuration:manage', {
     summary: 'Change many keys; each succeeds or fails on its own',
     body: bulk,
     answer: bulkResult,
     idempotent: true,
   }),
-  readKey: route({
-    method: 'GET',
-    path: '/keys/:id',
-    ...read,
+  readKey: route('GET /keys/:id', 'configuration:read', {
     summary: 'One key',
     params: keyParams,
     answer: keyDetail,
   }),
-  changeKey: route({
-    method: 'PATCH',
-    path: '/keys/:id',
-    ...manage,
+  changeKey: route('PATCH /keys/:id', 'configuration:manage', {
     summary: 'Change a key; needs If-Match',
     params: keyParams,
     body: keyChange,
     answer: keyDetail,
     versioned: true,
   }),
-  pauseKey: route({
-    method: 'POST',
-    path: '/keys/:id/pause',
-    ...manage,
+  pauseKey: route('POST /keys/:id/pause', 'configuration:manage', {
     summary: 'Refuse the requests of a key until it is resumed',
     params: keyParams,
     answer: keyDetail,
   }),
-  resumeKey: route({
-    method: 'POST',
-    path: '/keys/:id/resume',
-    ...manage,
+  resumeKey: route('POST /keys/:id/resume', 'configuration:manage', {
     summary: 'Let a paused key work again',
     params: keyParams,
     answer: keyDetail,
   }),
-  revokeKey: route({
-    method: 'POST',
-    path: '/keys/:id/revoke',
-    ...manage,
+  revokeKey: route('POST /keys/:id/revoke', 'configuration:manage', {
     summary: 'End a key for good',
     params: keyParams,
     body: z.strictObject({ reason }),
     answer: keyDetail,
   }),
-  rotateKey: route({
-    method: 'POST',
-    path: '/keys/:id/rotate',
-    ...manage,
+  rotateKey: route('POST /keys/:id/rotate', 'configuration:manage', {
     summary: 'Give a key a new secret, shown only in this answer',
     params: keyParams,
     body: z.strictObject({
@@ -375,47 +342,32 @@ export const keyRoutes = {
     answer: keyWithSecret,
     idempotent: true,
   }),
-  endOverlap: route({
-    method: 'POST',
-    path: '/keys/:id/end-overlap',
-    ...manage,
+  endOverlap: route('POST /keys/:id/end-overlap', 'configuration:manage', {
     summary: 'Stop the old secret of a rotated key now',
     params: keyParams,
     answer: keyDetail,
   }),
-  resetKey: route({
-    method: 'POST',
-    path: '/keys/:id/reset-spend',
-    ...manage,
+  resetKey: route('POST /keys/:id/reset-spend', 'configuration:manage', {
     summary: 'Start the period of a key over, now',
     params: keyParams,
     body: z.strictObject({ reason }),
     answer: keyDetail,
     idempotent: true,
   }),
-  topUpKey: route({
-    method: 'POST',
-    path: '/keys/:id/top-up',
-    ...manage,
+  topUpKey: route('POST /keys/:id/top-up', 'configuration:manage', {
     summary: 'Add to the budget of a key until its period ends',
     params: keyParams,
     body: topUp,
     answer: keyDetail,
     idempotent: true,
   }),
-  testKey: route({
-    method: 'POST',
-    path: '/keys/:id/test',
-    ...manage,
+  testKey: route('POST /keys/:id/test', 'configuration:manage', {
     summary: 'Make one small call with a key, at its expense',
     params: keyParams,
     body: z.strictObject({ model: z.string().optional() }),
     answer: callResult,
   }),
-  readLimits: route({
-    method: 'GET',
-    path: '/keys/:id/limits',
-    ...read,
+  readLimits: route('GET /keys/:id/limits', 'configuration:read', {
     summary: 'Whether a call would pass now, and what blocks it',
     params: keyParams,
     query: z.object({ model: z.string().optional() }),

@@ -61,10 +61,7 @@ export const model = z.object({
 })
 
 export const modelRoutes = {
-  listModels: route({
-    method: 'GET',
-    path: '/models',
-    access: 'configuration:read',
+  listModels: route('GET /models', 'configuration:read', {
     summary: 'All models',
     answer: z.object({ models: z.array(model) }),
   }),

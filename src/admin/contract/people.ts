@@ -46,134 +46,86 @@ const roleBody = z.strictObject({
 })
 
 export const peopleRoutes = {
-  listPeople: route({
-    method: 'GET',
-    path: '/people',
-    access: 'people:manage',
+  listPeople: route('GET /people', 'people:manage', {
     summary: 'Everyone who may sign in',
     answer: z.object({ people: z.array(person) }),
   }),
-  readPerson: route({
-    method: 'GET',
-    path: '/people/:id',
-    access: 'people:manage',
+  readPerson: route('GET /people/:id', 'people:manage', {
     summary: 'One person',
     params: idParams,
     answer: person,
   }),
-  invitePerson: route({
-    method: 'POST',
-    path: '/people',
-    access: 'people:manage',
+  invitePerson: route('POST /people', 'people:manage', {
     summary: 'Invite somebody: by mail, or with a link to pass on',
     body: z.strictObject({ email, name: personName.optional(), role: roleId }),
     answer: z.object({ person, link: sentLink }),
     status: 201,
   }),
-  changePerson: route({
-    method: 'PATCH',
-    path: '/people/:id',
-    access: 'people:manage',
+  changePerson: route('PATCH /people/:id', 'people:manage', {
     summary:
       'Change the name, role or e-mail address of a person; changing the address ends every session',
     params: idParams,
     body: z.strictObject({ name: personName, email, role: roleId }).partial(),
     answer: person,
   }),
-  inviteAgain: route({
-    method: 'POST',
-    path: '/people/:id/invite',
-    access: 'people:manage',
+  inviteAgain: route('POST /people/:id/invite', 'people:manage', {
     summary: 'A new invitation for somebody who has not joined yet; the old link no longer works',
     params: idParams,
     answer: sentLink,
   }),
-  resetPassword: route({
-    method: 'POST',
-    path: '/people/:id/reset-password',
-    access: 'people:manage',
+  resetPassword: route('POST /people/:id/reset-password', 'people:manage', {
     summary: 'A link for setting a new password; nothing changes until it is used',
     params: idParams,
     answer: sentLink,
   }),
-  resetTwoFactor: route({
-    method: 'POST',
-    path: '/people/:id/reset-two-factor',
-    access: 'people:manage',
+  resetTwoFactor: route('POST /people/:id/reset-two-factor', 'people:manage', {
     summary: 'Let a person who has lost the app sign in without codes',
     params: idParams,
     answer: person,
   }),
-  unlinkPerson: route({
-    method: 'POST',
-    path: '/people/:id/unlink',
-    access: 'people:manage',
+  unlinkPerson: route('POST /people/:id/unlink', 'people:manage', {
     summary:
       'Unlink a person from their identity at the single sign-on provider; sessions and personal access tokens end',
     params: idParams,
     answer: person,
   }),
-  signOutPerson: route({
-    method: 'POST',
-    path: '/people/:id/sign-out',
-    access: 'people:manage',
+  signOutPerson: route('POST /people/:id/sign-out', 'people:manage', {
     summary: 'End all sessions and personal access tokens of a person',
     params: idParams,
     answer: done,
   }),
-  blockPerson: route({
-    method: 'POST',
-    path: '/people/:id/block',
-    access: 'people:manage',
+  blockPerson: route('POST /people/:id/block', 'people:manage', {
     summary: 'Lock a person out at once, until unblocked',
     params: idParams,
     answer: person,
   }),
-  unblockPerson: route({
-    method: 'POST',
-    path: '/people/:id/unblock',
-    access: 'people:manage',
+  unblockPerson: route('POST /people/:id/unblock', 'people:manage', {
     summary: 'Let a blocked person in again',
     params: idParams,
     answer: person,
   }),
-  removePerson: route({
-    method: 'DELETE',
-    path: '/people/:id',
-    access: 'people:manage',
+  removePerson: route('DELETE /people/:id', 'people:manage', {
     summary: 'Remove a person for good; what they did stays on record',
     params: idParams,
     answer: done,
   }),
-  listRoles: route({
-    method: 'GET',
-    path: '/roles',
-    access: 'signed-in',
+  listRoles: route('GET /roles', 'signed-in', {
     summary: 'Every role with its permissions',
     answer: z.object({ roles: z.array(role) }),
   }),
-  createRole: route({
-    method: 'POST',
-    path: '/roles',
-    access: 'people:manage',
+  createRole: route('POST /roles', 'people:manage', {
     summary: 'Create a role of your own, with permissions that you hold',
     body: roleBody,
     answer: role,
     status: 201,
   }),
-  changeRole: route({
-    method: 'PATCH',
-    path: '/roles/:id',
-    access: 'people:manage',
+  changeRole: route('PATCH /roles/:id', 'people:manage', {
     summary: 'Change a role of your own',
     params: idParams,
     body: roleBody.partial(),
     answer: role,
   }),
-  removeRole: route({
-    method: 'DELETE',
-    path: '/roles/:id',
-    access: 'people:manage',
+  removeRole: route('DELETE /roles/:id', 'people:manage', {
     summary: 'Remove a role of your own that nobody has',
     params: idParams,
     answer: done,

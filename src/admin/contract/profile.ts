@@ -49,41 +49,26 @@ const newAccessToken = z.strictObject({
 })
 
 export const profileRoutes = {
-  readProfile: route({
-    method: 'GET',
-    path: '/profile',
-    access: 'signed-in',
+  readProfile: route('GET /profile', 'signed-in', {
     summary: 'Your own account',
     answer: profile,
   }),
-  changeProfile: route({
-    method: 'PATCH',
-    path: '/profile',
-    access: 'signed-in',
+  changeProfile: route('PATCH /profile', 'signed-in', {
     summary: 'Change your name',
     body: z.strictObject({ name: personName }),
     answer: profile,
   }),
-  changePassword: route({
-    method: 'POST',
-    path: '/profile/password',
-    access: 'signed-in',
+  changePassword: route('POST /profile/password', 'signed-in', {
     summary: 'Change your password; every other session ends',
     body: z.strictObject({ current: oldPassword, password: newPassword }),
     answer: done,
   }),
-  changeEmail: route({
-    method: 'POST',
-    path: '/profile/email',
-    access: 'signed-in',
+  changeEmail: route('POST /profile/email', 'signed-in', {
     summary: 'Change the e-mail address that you sign in with; every other session ends',
     body: z.strictObject({ email, password: oldPassword }),
     answer: profile,
   }),
-  startTwoFactor: route({
-    method: 'POST',
-    path: '/profile/two-factor',
-    access: 'signed-in',
+  startTwoFactor: route('POST /profile/two-factor', 'signed-in', {
     summary: 'Set up codes from an app; they are required once the first one is confirmed',
     body: proof,
     answer: recoveryCodes.extend({
@@ -91,72 +76,45 @@ export const profileRoutes = {
       uri: z.string(),
     }),
   }),
-  confirmTwoFactor: route({
-    method: 'POST',
-    path: '/profile/two-factor/confirm',
-    access: 'signed-in',
+  confirmTwoFactor: route('POST /profile/two-factor/confirm', 'signed-in', {
     summary: 'Confirm the first code from the app',
     body: z.strictObject({ code }),
     answer: done,
   }),
-  endTwoFactor: route({
-    method: 'POST',
-    path: '/profile/two-factor/end',
-    access: 'signed-in',
+  endTwoFactor: route('POST /profile/two-factor/end', 'signed-in', {
     summary: 'Switch codes off',
     body: proof,
     answer: done,
   }),
-  newRecoveryCodes: route({
-    method: 'POST',
-    path: '/profile/recovery-codes',
-    access: 'signed-in',
+  newRecoveryCodes: route('POST /profile/recovery-codes', 'signed-in', {
     summary: 'New recovery codes; the old ones no longer work',
     body: proof,
     answer: recoveryCodes,
   }),
-  listSessions: route({
-    method: 'GET',
-    path: '/profile/sessions',
-    access: 'signed-in',
+  listSessions: route('GET /profile/sessions', 'signed-in', {
     summary: 'Where you are signed in',
     answer: z.object({ sessions: z.array(personSession) }),
   }),
-  endSession: route({
-    method: 'DELETE',
-    path: '/profile/sessions/:id',
-    access: 'signed-in',
+  endSession: route('DELETE /profile/sessions/:id', 'signed-in', {
     summary: 'Sign out elsewhere',
     params: idParams,
     answer: done,
   }),
-  signOutEverywhere: route({
-    method: 'POST',
-    path: '/profile/sign-out-everywhere',
-    access: 'signed-in',
+  signOutEverywhere: route('POST /profile/sign-out-everywhere', 'signed-in', {
     summary: 'End all your sessions, this one too, and all your personal access tokens',
     answer: done,
   }),
-  listTokens: route({
-    method: 'GET',
-    path: '/profile/tokens',
-    access: 'signed-in',
+  listTokens: route('GET /profile/tokens', 'signed-in', {
     summary: 'Your personal access tokens',
     answer: z.object({ tokens: z.array(accessToken) }),
   }),
-  createToken: route({
-    method: 'POST',
-    path: '/profile/tokens',
-    access: 'signed-in',
+  createToken: route('POST /profile/tokens', 'signed-in', {
     summary: 'Create a personal access token for scripts; its secret is only in this answer',
     body: newAccessToken,
     answer: accessToken.extend({ secret: z.string() }),
     status: 201,
   }),
-  revokeToken: route({
-    method: 'DELETE',
-    path: '/profile/tokens/:id',
-    access: 'signed-in',
+  revokeToken: route('DELETE /profile/tokens/:id', 'signed-in', {
     summary: 'End a personal access token',
     params: idParams,
     answer: done,

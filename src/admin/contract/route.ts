@@ -37,10 +37,17 @@ export type Route = {
 
 export type RouteTable = Readonly<Record<string, Route>>
 
-/** Checks the description and keeps its exact type. */
-export function route<const Described extends Route>(described: Described): Described {
-  return described
+/** `route('GET /keys/:id', access, { … })`: checks the description, and keeps the types of its schemas. */
+export function route<const Who extends Access, const Rest extends Described>(
+  address: `${Route['method']} /${string}`,
+  access: Who,
+  rest: Rest,
+): Rest & Pick<Route, 'method' | 'path'> & { readonly access: Who } {
+  const [method = '', path = ''] = address.split(' ')
+  return { ...rest, method: method as Route['method'], path, access }
 }
+
+type Described = Omit<Route, 'method' | 'path' | 'access'>
 
 /** What a caller sends, and the answer. */
 export type ParamsOf<R extends Route> = InputOf<R['params']>

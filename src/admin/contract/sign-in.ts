@@ -66,64 +66,40 @@ const linkFacts = z.object({
 })
 
 export const signInRoutes = {
-  readSession: route({
-    method: 'GET',
-    path: '/session',
-    access: 'public',
+  readSession: route('GET /session', 'public', {
     summary: 'Who is signed in, and the ways to sign in here',
     answer: session,
   }),
-  signIn: route({
-    method: 'POST',
-    path: '/session',
-    access: 'public',
+  signIn: route('POST /session', 'public', {
     summary: 'Sign in with e-mail address and password',
     body: z.strictObject({ email, password: oldPassword }),
     answer: signInStep,
   }),
-  enterCode: route({
-    method: 'POST',
-    path: '/session/code',
-    access: 'public',
+  enterCode: route('POST /session/code', 'public', {
     summary: 'The second step of a sign-in: a code from the app, or a recovery code',
     body: z.strictObject({ code, kind: z.enum(['app', 'recovery']).default('app') }),
     answer: signInStep,
   }),
-  signOut: route({
-    method: 'DELETE',
-    path: '/session',
-    access: 'public',
+  signOut: route('DELETE /session', 'public', {
     summary: 'Sign out',
     answer: done,
   }),
-  startSingleSignOn: route({
-    method: 'POST',
-    path: '/sso/start',
-    access: 'public',
+  startSingleSignOn: route('POST /sso/start', 'public', {
     summary: 'Where to send the browser for single sign-on',
     answer: z.object({ location: z.string() }),
   }),
-  finishSingleSignOn: route({
-    method: 'GET',
-    path: '/sso/callback/oidc',
-    access: 'public',
+  finishSingleSignOn: route('GET /sso/callback/oidc', 'public', {
     summary: 'Where the single sign-on provider sends the browser back to',
     query: z.record(z.string(), z.string().max(4_096)),
     answer: done,
     status: 303,
   }),
-  lookAtLink: route({
-    method: 'POST',
-    path: '/links/look',
-    access: 'public',
+  lookAtLink: route('POST /links/look', 'public', {
     summary: 'What a one-time link is for, without using it',
     body: z.strictObject({ token }),
     answer: linkFacts,
   }),
-  useLink: route({
-    method: 'POST',
-    path: '/links/use',
-    access: 'public',
+  useLink: route('POST /links/use', 'public', {
     summary: 'Use a one-time link: set a password and be signed in',
     body: z.strictObject({
       token,

@@ -78,10 +78,7 @@ const playgroundCall = z.strictObject({
 })
 
 export const playgroundRoutes = {
-  play: route({
-    method: 'POST',
-    path: '/playground',
-    access: 'configuration:manage',
+  play: route('POST /playground', 'configuration:manage', {
     summary: 'Call a chat model with the limits of a key, at its expense',
     body: playgroundCall,
     answer: callResult,

@@ -85,27 +85,18 @@ const usageAnswer = z.object({
 })
 
 export const usageRoutes = {
-  readUsage: route({
-    method: 'GET',
-    path: '/usage',
-    access: 'usage:read',
+  readUsage: route('GET /usage', 'usage:read', {
     summary: 'Usage of all keys, or of one: by key, model, provider, endpoint, day or hour',
     query: usageQuery,
     answer: usageAnswer,
   }),
-  exportUsage: route({
-    method: 'GET',
-    path: '/usage.csv',
-    access: 'usage:read',
+  exportUsage: route('GET /usage.csv', 'usage:read', {
     summary: 'Usage as comma-separated values',
     query: usageQuery,
     answer: z.string(),
     media: 'text/csv',
   }),
-  readKeyUsage: route({
-    method: 'GET',
-    path: '/keys/:id/usage',
-    access: 'usage:read',
+  readKeyUsage: route('GET /keys/:id/usage', 'usage:read', {
     summary: 'Usage of one key',
     params: keyParams,
     query: usageQuery.omit({ key: true }).extend({ by: groups.default('day,model') }),
@@ -205,26 +196,17 @@ export const requestDetail = requestRow.extend({
 })
 
 export const requestRoutes = {
-  listRequests: route({
-    method: 'GET',
-    path: '/requests',
-    access: 'requests:read',
+  listRequests: route('GET /requests', 'requests:read', {
     summary: 'Requests of all keys, newest first',
     query: requestQuery,
     answer: requestPage,
   }),
-  readRequest: route({
-    method: 'GET',
-    path: '/requests/:id',
-    access: 'requests:read',
+  readRequest: route('GET /requests/:id', 'requests:read', {
     summary: 'One request, and why it cost what it cost',
     params: z.object({ id: z.string().max(100) }),
     answer: requestDetail,
   }),
-  listKeyRequests: route({
-    method: 'GET',
-    path: '/keys/:id/requests',
-    access: 'requests:read',
+  listKeyRequests: route('GET /keys/:id/requests', 'requests:read', {
     summary: 'Requests of one key, newest first',
     params: keyParams,
     query: requestQuery.omit({ key: true }),
