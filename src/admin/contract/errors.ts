@@ -1,4 +1,5 @@
-// Everything the admin API can answer instead of a result: one envelope, one closed list of codes.
+// Everything the admin API can answer instead of a result: one envelope, one closed list of codes, and the error that
+// ends a request with one of them.
 import { z } from 'zod'
 import type { Sentence } from '../../core/sentences.ts'
 import type { Permission } from './permissions.ts'
@@ -84,8 +85,6 @@ export const adminError = z.object({
 
 export type AdminErrorJson = z.output<typeof adminError>
 export type Conflict = z.output<typeof conflict>
-
-// An error that ends a request to the admin API: a code from the contract's list, and a sentence for the reader.
 
 /** What is wrong with one field. */
 type Problem = { readonly field: string; readonly sentence: Sentence }

@@ -1,4 +1,5 @@
-// An external API key as the admin API shows it, and the settings that a caller may send.
+// Every route below /keys: an external API key as the admin API shows it, the settings that a caller may send, and the
+// list.
 import { z } from 'zod'
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import {
@@ -171,13 +172,6 @@ const keyDetail = z.object({
 
 /** The only answers with a secret: creation and rotation. Null if the request is repeated: a secret is shown once. */
 const keyWithSecret = z.object({ ...keyDetail.shape, secret: z.string().nullable() })
-
-export type KeyRow = z.output<typeof keyRow>
-export type KeyDetail = z.output<typeof keyDetail>
-export type NewKeyBody = z.output<typeof newKey>
-export type KeyChangeBody = z.output<typeof keyChange>
-
-// Every route below /keys.
 
 /** The chips above the list: each counts the keys, except revoked ones, that need attention. */
 export const KEY_CONCERNS = [
@@ -375,6 +369,10 @@ export const keyRoutes = {
   }),
 }
 
+export type KeyRow = z.output<typeof keyRow>
+export type KeyDetail = z.output<typeof keyDetail>
+export type NewKeyBody = z.output<typeof newKey>
+export type KeyChangeBody = z.output<typeof keyChange>
 export type KeyPage = z.output<typeof keyPage>
 export type KeyQuery = z.output<typeof keyQuery>
 export type KeyFilters = z.output<typeof keyFilters>

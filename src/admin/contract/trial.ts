@@ -1,4 +1,5 @@
-// The verdict on a call that could be made, and the result of one that was: for the pages of a key and the playground.
+// Trying a model with a key, at its expense and within its limits: the verdict on a call that could be made, and the
+// result of one that was; for the pages of a key and the playground.
 import { z } from 'zod'
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { route } from './route.ts'
@@ -12,6 +13,8 @@ const shortage = z.object({
   /** The longest answer that would be let through; null = none would. */
   affordable_output_tokens: z.int().nullable(),
 })
+
+const rate = z.object({ limit: z.int(), remaining: z.int() })
 
 /** Whether a call would pass now, from the code that decides about calls, and every limit that could stop it. */
 export const verdict = z.object({
@@ -36,8 +39,8 @@ export const verdict = z.object({
   /** `own` = this key's part of what is spent in the frame's period. */
   frame: balance.extend({ own: amount, timezone: z.string() }),
   rates: z.object({
-    rpm: z.object({ limit: z.int(), remaining: z.int() }).nullable(),
-    tpm: z.object({ limit: z.int(), remaining: z.int() }).nullable(),
+    rpm: rate.nullable(),
+    tpm: rate.nullable(),
     concurrency: z.object({ limit: z.int().nullable(), in_flight: z.int() }),
   }),
 })
@@ -63,8 +66,6 @@ export const callResult = z.object({
 export type Shortage = z.output<typeof shortage>
 export type Verdict = z.output<typeof verdict>
 export type CallResult = z.output<typeof callResult>
-
-// Trying a model with a key's limits: a real call through the gateway's own flow, which spends from that key.
 
 const playgroundCall = z.strictObject({
   key: keyId,

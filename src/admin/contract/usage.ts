@@ -1,4 +1,5 @@
-// Usage and its cost, by key, model, provider, endpoint, day and hour.
+// Usage and its cost, by key, model, provider, endpoint, day and hour; and single requests: what was requested, which
+// target answered, what it cost. Only metadata, never the content.
 import { z } from 'zod'
 import { route } from './route.ts'
 import { amount, anyMoment, count, keyId, keyParams, moment } from './values.ts'
@@ -38,14 +39,18 @@ const usageQuery = z.object({
   limit: count(1, 10_000).default(1_000),
 })
 
-const sums = {
-  requests: z.int(),
-  errors: z.int(),
+const tokens = {
   input_tokens: z.int(),
   cached_tokens: z.int(),
   cache_write_tokens: z.int(),
   output_tokens: z.int(),
   reasoning_tokens: z.int(),
+}
+
+const sums = {
+  requests: z.int(),
+  errors: z.int(),
+  ...tokens,
   cost: amount,
   /** The number of requests charged by estimate. */
   estimated: z.int(),
@@ -66,22 +71,18 @@ export const usageRow = z.object({
   ...sums,
 })
 
-const usageAnswer = z.object({
+const report = z.object({
   since: moment,
   until: moment,
   rows: z.array(usageRow),
   /** Of all rows, including those left out. */
   total: z.object(sums),
+})
+
+const usageAnswer = report.extend({
   left_out: z.int(),
   /** With compare=previous: the time of the same length before, without grouping by day or hour. */
-  previous: z
-    .object({
-      since: moment,
-      until: moment,
-      rows: z.array(usageRow),
-      total: z.object(sums),
-    })
-    .nullable(),
+  previous: report.nullable(),
 })
 
 export const usageRoutes = {
@@ -108,8 +109,6 @@ export type UsageQuery = z.output<typeof usageQuery>
 export type UsageAnswer = z.output<typeof usageAnswer>
 export type UsageRow = z.output<typeof usageRow>
 
-// Single requests: what was requested, which target answered, what it cost. Only metadata, never the content.
-
 const requestQuery = z.object({
   key: keyId.optional(),
   model: z.string().optional(),
@@ -133,11 +132,7 @@ const requestRow = z.object({
   code: z.string().nullable(),
   state: z.enum(['settled', 'voided', 'orphaned', 'adjusted']),
   created_at: moment,
-  input_tokens: z.int(),
-  cached_tokens: z.int(),
-  cache_write_tokens: z.int(),
-  output_tokens: z.int(),
-  reasoning_tokens: z.int(),
+  ...tokens,
   /** What was held for it. */
   held: amount,
   cost: amount,
