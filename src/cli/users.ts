@@ -20,7 +20,7 @@ import {
   unblockPerson,
   unlinkPerson,
 } from '../admin/people/people.ts'
-import { operatorDesk } from '../admin/people/roles.ts'
+import { operatorOf } from '../admin/people/roles.ts'
 import { adminUrlOf, type Config } from '../config/load.ts'
 import { urlOf } from '../core/text.ts'
 import type { Store } from '../store/database/store.ts'
@@ -117,10 +117,10 @@ Examples:
       const config = readConfig(options)
       const passwordHash = options.passwordStdin && (await readPassword(options.email))
       await withStoreOrNew(config, async (store) => {
-        const desk = operatorDesk(store)
+        const actor = operatorOf(store)
         if (passwordHash === undefined) {
-          await printLink(store, { config, options, ...(await invitePerson(desk, options)) })
-        } else printPerson(store, await addPerson(desk, { ...options, passwordHash }), options)
+          await printLink(store, { config, options, ...(await invitePerson(actor, options)) })
+        } else printPerson(store, await addPerson(actor, { ...options, passwordHash }), options)
       })
     })
 }
@@ -135,7 +135,7 @@ function addInvite(users: Command): void {
     .action(async (options: NewOptions) => {
       const config = readConfig(options)
       await withStoreOrNew(config, async (store) => {
-        const invitation = await invitePerson(operatorDesk(store), options)
+        const invitation = await invitePerson(operatorOf(store), options)
         await printLink(store, { config, options, ...invitation, mayMail: true })
       })
     })
@@ -150,7 +150,7 @@ function addResetPassword(users: Command): void {
       await withStore(config, async (store) => {
         const person = await answerPerson(store.db, who)
         const kind = person.status === 'invited' ? 'invitation' : 'reset'
-        const link = await makePersonLink(operatorDesk(store), person.id, kind)
+        const link = await makePersonLink(operatorOf(store), person.id, kind)
         await printLink(store, { config, options, person, link })
       })
     })
@@ -175,7 +175,7 @@ function addChanges(users: Command): void {
       .action(async (who: string, value: string, options: CommonOptions) => {
         await withStore(readPlace(options), async (store) => {
           const change = { [field]: value }
-          printPerson(store, await changePerson(operatorDesk(store), who, change), options)
+          printPerson(store, await changePerson(operatorOf(store), who, change), options)
         })
       })
   }
@@ -200,7 +200,7 @@ function addSimple(users: Command): void {
       .argument(...PERSON)
       .action(async (who: string, options: CommonOptions) => {
         await withStore(readPlace(options), async (store) => {
-          printPerson(store, await work(operatorDesk(store), who), options)
+          printPerson(store, await work(operatorOf(store), who), options)
         })
       })
   }
@@ -213,7 +213,7 @@ function addRemove(users: Command): void {
     .action(async (who: string, options: CommonOptions) => {
       await withStore(readPlace(options), async (store) => {
         const person = await answerPerson(store.db, who)
-        await removePerson(operatorDesk(store), person.id)
+        await removePerson(operatorOf(store), person.id)
         if (options.json) printJson(person)
         else printText(`Removed ${person.email}.`)
       })

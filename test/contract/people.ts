@@ -27,9 +27,9 @@ import {
   answerRoles,
   changeRole,
   createRole,
-  operatorDesk,
+  operatorOf,
   removeRole,
-  type Desk,
+  type Actor,
 } from '../../src/admin/people/roles.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
@@ -59,13 +59,13 @@ function tickingClock(): Clock & { at: number } {
 export function peopleContract(fresh: FreshDatabase): void {
   let database: Awaited<ReturnType<FreshDatabase>>
   let store: Store
-  let operator: Desk
+  let operator: Actor
   const clock = tickingClock()
 
   before(async () => {
     database = await fresh()
     store = await openStore(database.url, { clock })
-    operator = operatorDesk(store)
+    operator = operatorOf(store)
   })
   after(async () => {
     await store.close()
@@ -74,7 +74,7 @@ export function peopleContract(fresh: FreshDatabase): void {
 
   const add = (email: string, role: string) =>
     addPerson(operator, { email, role, passwordHash: 'a hash' })
-  const deskOf = async (email: string, rights: readonly Permission[]): Promise<Desk> => ({
+  const actorOf = async (email: string, rights: readonly Permission[]): Promise<Actor> => ({
     store,
     personId: (await answerPerson(store.db, email)).id,
     rights: new Set(rights),
@@ -150,8 +150,8 @@ export function peopleContract(fresh: FreshDatabase): void {
       const { id } = await createRole(operator, { name: 'Twin', permissions: rights })
       await add('bob@example.com', id)
       await changePerson(operator, 'ann@example.com', { role: id })
-      const ann = await deskOf('ann@example.com', rights)
-      const bob = await deskOf('bob@example.com', rights)
+      const ann = await actorOf('ann@example.com', rights)
+      const bob = await actorOf('bob@example.com', rights)
       const results = await Promise.allSettled([
         removePerson(ann, 'bob@example.com'),
         removePerson(bob, 'ann@example.com'),
@@ -168,24 +168,24 @@ export function peopleContract(fresh: FreshDatabase): void {
   })
 
   describe('someone who manages people and may do little else', () => {
-    let desk: Desk
+    let actor: Actor
     before(async () => {
       const rights: Permission[] = ['people:manage', 'usage:read']
       await createRole(operator, { name: 'Host', permissions: rights })
       await add('host@example.com', 'Host')
-      desk = await deskOf('host@example.com', rights)
+      actor = await actorOf('host@example.com', rights)
     })
 
     test('cannot give a right they do not hold', async () => {
-      await refuses('not_permitted', addPerson(desk, { email: 'x@example.com', role: 'Manager' }))
-      await refuses('not_permitted', changePerson(desk, 'host@example.com', { role: 'Viewer' }))
+      await refuses('not_permitted', addPerson(actor, { email: 'x@example.com', role: 'Manager' }))
+      await refuses('not_permitted', changePerson(actor, 'host@example.com', { role: 'Viewer' }))
       await refuses(
         'not_permitted',
-        createRole(desk, { name: 'More', permissions: ['usage:read', 'audit:read'] }),
+        createRole(actor, { name: 'More', permissions: ['usage:read', 'audit:read'] }),
       )
-      const { id } = await createRole(desk, { name: 'Reader', permissions: ['usage:read'] })
-      await refuses('not_permitted', changeRole(desk, id, { permissions: ['audit:read'] }))
-      await addPerson(desk, { email: 'guest@example.com', role: id })
+      const { id } = await createRole(actor, { name: 'Reader', permissions: ['usage:read'] })
+      await refuses('not_permitted', changeRole(actor, id, { permissions: ['audit:read'] }))
+      await addPerson(actor, { email: 'guest@example.com', role: id })
       assert.ok(!(await answerPeople(store.db)).some(({ email }) => email === 'x@example.com'))
       const roles = await answerRoles(store.db)
       assert.ok(!roles.some(({ name }) => name === 'More'))
@@ -195,15 +195,15 @@ export function peopleContract(fresh: FreshDatabase): void {
     test('cannot touch anyone who holds more, because a reset link would give them that', async () => {
       const ann = 'ann@example.com'
       for (const work of [
-        () => changePerson(desk, ann, { name: 'Mine' }),
-        () => changePerson(desk, ann, { role: 'Reader' }),
-        () => changePerson(desk, ann, { email: 'mine@example.com' }),
-        () => makePersonLink(desk, ann, 'reset'),
-        () => resetTwoFactor(desk, ann),
-        () => unlinkPerson(desk, ann),
-        () => signOutPerson(desk, ann),
-        () => blockPerson(desk, ann),
-        () => removePerson(desk, ann),
+        () => changePerson(actor, ann, { name: 'Mine' }),
+        () => changePerson(actor, ann, { role: 'Reader' }),
+        () => changePerson(actor, ann, { email: 'mine@example.com' }),
+        () => makePersonLink(actor, ann, 'reset'),
+        () => resetTwoFactor(actor, ann),
+        () => unlinkPerson(actor, ann),
+        () => signOutPerson(actor, ann),
+        () => blockPerson(actor, ann),
+        () => removePerson(actor, ann),
       ])
         await refuses('not_permitted', work())
       const record = await lastRecord()
@@ -211,15 +211,15 @@ export function peopleContract(fresh: FreshDatabase): void {
         [record?.action, record?.outcome, record?.subjectId],
         ['person.remove', 'refused', ann],
       )
-      await makePersonLink(desk, 'guest@example.com', 'invitation')
+      await makePersonLink(actor, 'guest@example.com', 'invitation')
     })
 
     test('cannot change anyone once blocked or given another role, even with an earlier request', async () => {
       const late = 'late@example.com'
       await add(late, 'Host')
-      const lateDesk = await deskOf(late, ['people:manage', 'usage:read'])
+      const lateDesk = await actorOf(late, ['people:manage', 'usage:read'])
       const results = await Promise.allSettled([
-        blockPerson(desk, late),
+        blockPerson(actor, late),
         blockPerson(lateDesk, 'host@example.com'),
       ])
       assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
@@ -233,10 +233,10 @@ export function peopleContract(fresh: FreshDatabase): void {
     test('cannot block or remove themselves, nor change their own address without the password', async () => {
       await refuses(
         'wrong_state',
-        changePerson(desk, 'host@example.com', { email: 'h@example.com' }),
+        changePerson(actor, 'host@example.com', { email: 'h@example.com' }),
       )
-      await refuses('wrong_state', blockPerson(desk, 'host@example.com'))
-      await refuses('wrong_state', removePerson(desk, 'host@example.com'))
+      await refuses('wrong_state', blockPerson(actor, 'host@example.com'))
+      await refuses('wrong_state', removePerson(actor, 'host@example.com'))
     })
   })
 
@@ -342,7 +342,7 @@ export function peopleContract(fresh: FreshDatabase): void {
     const withdrawn = (token: string) =>
       refuses('link_expired', useOpenLink(store, { token, name: 'T', password: PASSWORD }))
     const made = async (kind: 'invitation' | 'reset' = 'invitation') =>
-      (await makePersonLink(await deskOf(maker, rights), guest, kind)).token
+      (await makePersonLink(await actorOf(maker, rights), guest, kind)).token
     before(async () => {
       roleId = (await createRole(operator, { name: 'Told', permissions: ['usage:read'] })).id
       await createRole(operator, { name: 'Maker', permissions: rights })

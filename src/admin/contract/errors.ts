@@ -91,7 +91,7 @@ type Problem = { readonly field: string; readonly sentence: Sentence }
 
 type AdminErrorDetails = {
   /** The field at fault, as the caller spelled it. */
-  readonly field?: string
+  readonly field?: string | undefined
   readonly problems?: readonly Problem[]
   readonly permission?: Permission
   readonly conflict?: Conflict

@@ -1,15 +1,16 @@
-// What a handler of the admin API receives and returns. The route's schemas have read the call, the guard allowed it.
+// What a handler of the admin API works with: the call, which the route's schemas have read and the guard allowed, and
+// what the admin plane needs from the gateway.
 import type { LastUse } from '../../access/authenticate.ts'
 import type { Catalog } from '../../catalog/models.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { AuthHeaders } from '../../core/endpoints.ts'
 import type { Parts } from '../../exchange/exchange.ts'
 import type { Health } from '../../routing/breaker.ts'
-import { inTheNameOf, type Author, type Store } from '../../store/database/store.ts'
+import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Figure } from '../../telemetry/metrics.ts'
 import type { Contract, RouteName } from '../contract/contract.ts'
-import type { AnswerOf, ReadOf, Route } from '../contract/route.ts'
+import type { AnswerOf, ReadOf, Route, RouteTable } from '../contract/route.ts'
 import type { Person, RequestHeaders } from './guard.ts'
 
 export type Call<Described extends Route> = Caller<Described> & {
@@ -34,11 +35,9 @@ type Handler<Described extends Route> = (call: Call<Described>) => Promise<Answe
 export type Handlers = { readonly [Name in RouteName]: Handler<Contract[Name]> }
 
 /** The handlers of one part of the contract. */
-export type HandlersOf<Table extends Readonly<Record<string, Route>>> = {
+export type HandlersOf<Table extends RouteTable> = {
   readonly [Name in keyof Table]: Handler<Table[Name]>
 }
-
-// What the admin plane needs from the gateway.
 
 export type AdminParts = {
   readonly clock: Clock
@@ -62,22 +61,17 @@ export type AdminParts = {
   authHeaders(): AuthHeaders
 }
 
-type Acting = {
-  readonly person: Person
+/** Who sent a request, and from where; undefined = somebody who is not signed in. */
+export type Sender = {
+  readonly person: Person | undefined
   readonly address: string
   readonly requestId: string
 }
 
 /** The database, with changes recorded in the caller's name. */
-export function storeOf({ store }: AdminParts, acting: Acting): Store {
-  return inTheNameOf(store, authorOf(acting))
-}
-
-export function authorOf({ person, address, requestId }: Acting): Author {
-  return {
-    actor: person.email,
-    source: person.via === 'token' ? 'api' : 'ui',
-    address,
-    requestId,
-  }
+export function storeOf({ store }: Pick<AdminParts, 'store'>, call: Sender): Store {
+  const { person, address, requestId } = call
+  const actor = person?.email ?? 'not signed in'
+  const source = person?.via === 'token' ? 'api' : 'ui'
+  return inTheNameOf(store, { actor, source, address, requestId })
 }

@@ -1,32 +1,25 @@
-// Renders anything thrown as the one error envelope of the admin API. Internal faults reveal no details.
+// Renders anything thrown as the one error envelope of the admin API. Internal faults reveal no details; what is wrong
+// with a call is said all at once, each with its field, so that a form can show every problem beside its input.
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { isObject } from '../../core/json.ts'
 import { sentence, sentenceWithText, type Sentence } from '../../core/sentences.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import { isOutage } from '../../store/database/outage.ts'
-import type { AdminErrorJson } from '../contract/errors.ts'
-import { AdminError } from '../contract/errors.ts'
+import { AdminError, type AdminErrorJson } from '../contract/errors.ts'
 
 export function errorJson(error: AdminError, requestId: string): AdminErrorJson {
   const { field, problems, permission, conflict } = error.details
   return {
     error: {
       code: error.code,
-      ...(field === undefined ? {} : { field }),
+      field,
       ...sentenceJson(error.sentence),
       // The message must make sense on its own, so it names the field.
       ...(problems && field ? { message: `${field}: ${error.message}` } : {}),
       request_id: requestId,
-      ...(problems === undefined
-        ? {}
-        : {
-            problems: problems.map((each) => ({
-              field: each.field,
-              ...sentenceJson(each.sentence),
-            })),
-          }),
-      ...(permission === undefined ? {} : { permission }),
-      ...(conflict === undefined ? {} : { conflict }),
+      problems: problems?.map((each) => ({ field: each.field, ...sentenceJson(each.sentence) })),
+      permission,
+      conflict,
     },
   }
 }
@@ -48,7 +41,7 @@ function ofStore(thrown: StoreError): AdminError {
   const why = thrown.sentence ?? sentence('unexpected')
   switch (code) {
     case 'invalid_value':
-      return new AdminError('invalid_value', why, field === undefined ? {} : { field })
+      return new AdminError('invalid_value', why, { field })
     case 'unknown_key':
       return new AdminError('not_found', sentence('no_such_key'))
     case 'unknown_hold':
@@ -78,26 +71,19 @@ function ofStore(thrown: StoreError): AdminError {
 function ofFastify(thrown: unknown): AdminError | undefined {
   if (!isObject(thrown) || typeof thrown['statusCode'] !== 'number') return undefined
   const status = thrown['statusCode']
-  if (status === 413) {
-    return new AdminError('too_large', sentence('body_too_large'))
-  }
+  if (status === 413) return new AdminError('too_large', sentence('body_too_large'))
   if (status < 400 || status >= 500) return undefined
   return new AdminError('invalid_value', sentence('json_needed'))
 }
 
 function unavailable(cause: unknown): AdminError {
-  return new AdminError('unavailable', sentence('database_unreachable'), {
-    cause,
-    retryAfterSeconds: 2,
-  })
+  const why = sentence('database_unreachable')
+  return new AdminError('unavailable', why, { cause, retryAfterSeconds: 2 })
 }
 
 function internal(cause: unknown): AdminError {
   return new AdminError('internal_error', sentence('fault'), { cause })
 }
-
-// Turns the issues found by a schema of the contract into sentences: all at once, each with its field, so that a form
-// can show every problem beside its input.
 
 /** A zod issue in the form that Fastify gives it. */
 type Issue = {
@@ -112,8 +98,7 @@ export function schemaError(issues: readonly Issue[]): AdminError {
     const field = fieldOf(issue)
     return { field, sentence: sentenceOf(issue, field) }
   })
-  const [first] = problems
-  const { field = '', sentence: why = sentence('unexpected') } = first ?? {}
+  const { field = '', sentence: why = sentence('unexpected') } = problems[0] ?? {}
   return new AdminError('invalid_value', why, { field, problems })
 }
 

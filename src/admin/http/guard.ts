@@ -1,4 +1,5 @@
-// The one gate of the admin API: every route passes it, and a request without a known rule is refused.
+// The one gate of the admin API: every route passes it, and a request without a known rule is refused. Who a caller is
+// comes from people/: nothing else here knows how anyone signs in.
 import { sentence } from '../../core/sentences.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { Permission } from '../contract/permissions.ts'
@@ -54,8 +55,6 @@ function isCrossSite(headers: RequestHeaders): boolean {
   const site = headers['sec-fetch-site']
   return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
-
-// Who sends a request to the admin API. The server asks, people/ answers: nothing else here knows how anyone signs in.
 
 export type Person = {
   readonly id: string

@@ -14,9 +14,11 @@ type Asked = {
   readonly request: unknown
 }
 
-type Once = { readonly answer: unknown; readonly isRepeated: boolean }
-
-export async function once(store: Store, asked: Asked, run: () => Promise<unknown>): Promise<Once> {
+export async function idempotently(
+  store: Store,
+  asked: Asked,
+  run: () => Promise<unknown>,
+): Promise<{ readonly answer: unknown; readonly isRepeated: boolean }> {
   const name = nameOf(asked.headers)
   if (name === undefined) return { answer: await run(), isRepeated: false }
   const requestHash = hash('sha256', JSON.stringify(asked.request), 'hex')
@@ -29,7 +31,7 @@ export async function once(store: Store, asked: Asked, run: () => Promise<unknow
     return { answer, isRepeated: false }
   } catch (thrown) {
     // After a refusal nothing was done. After a fault that is unknown, so the name stays taken.
-    if (isRefusal(thrown)) await releaseClaim(store, wanted)
+    if (toAdminError(thrown).status < 500) await releaseClaim(store, wanted)
     throw thrown
   }
 }
@@ -40,27 +42,17 @@ function nameOf(headers: RequestHeaders): string | undefined {
   const name = headers['idempotency-key']
   if (name === undefined) return undefined
   if (typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX) return name
-  throw invalidValue(
-    'Idempotency-Key',
-    sentence('idempotency_key_shape', { most: NAME_LENGTH_MAX }),
-  )
+  const why = sentence('idempotency_key_shape', { most: NAME_LENGTH_MAX })
+  throw invalidValue('Idempotency-Key', why)
 }
 
 function firstAnswer(first: { readonly answer: string | null; readonly isSame: boolean }): unknown {
-  if (!first.isSame) {
-    throw new AdminError('idempotency_conflict', sentence('idempotency_key_taken'))
-  }
-  if (first.answer === null) {
-    throw new AdminError('idempotency_conflict', sentence('idempotency_key_running'))
-  }
-  return JSON.parse(first.answer) as unknown
+  if (first.isSame && first.answer !== null) return JSON.parse(first.answer) as unknown
+  const why = first.isSame ? 'idempotency_key_running' : 'idempotency_key_taken'
+  throw new AdminError('idempotency_conflict', sentence(why))
 }
 
 /** A secret is shown only once, in the first answer. */
 function withoutSecret(answer: unknown): unknown {
   return { ...Object(answer), ...('secret' in Object(answer) ? { secret: null } : {}) } as unknown
-}
-
-function isRefusal(thrown: unknown): boolean {
-  return toAdminError(thrown).status < 500
 }

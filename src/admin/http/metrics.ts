@@ -1,5 +1,5 @@
 // What /metrics answers: the figures of all serving processes, and of the books. Books that cannot be read in time are
-// left out, because the processes need watching most while the database is away.
+// left out, because the processes need watching most while the database is away; then callers are known by their tokens.
 import { targetName, type Catalog } from '../../catalog/models.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Nanodollars } from '../../core/money.ts'
@@ -13,8 +13,7 @@ import { answerWithin, isOutage } from '../../store/database/outage.ts'
 import type { Store } from '../../store/database/store.ts'
 import { readFrame } from '../../store/frame.ts'
 import { countKeysByStatus } from '../../store/keys/counts.ts'
-import { figureOf, METRICS, type Figure } from '../../telemetry/metrics.ts'
-import type { Counts } from '../../telemetry/metrics.ts'
+import { figureOf, METRICS, type Counts, type Figure } from '../../telemetry/metrics.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { AdminParts } from './call.ts'
 import type { Identity, Person } from './guard.ts'
@@ -88,9 +87,6 @@ function numberOf(amount: Nanodollars): number {
   return Number(usd(amount))
 }
 
-// The metrics of one serving process: its counts, the standing of its targets, whether its ledger can write, and Node's
-// own figures.
-
 type ProcessParts = Pick<AdminParts, 'version'> & {
   readonly counts: Counts
   readonly ledger: Pick<NodeLedger, 'canWrite'>
@@ -98,6 +94,7 @@ type ProcessParts = Pick<AdminParts, 'version'> & {
   readonly registry: Pick<AdminParts, 'healthOf'> & { readonly catalog: Catalog }
 }
 
+/** Of one serving process: its counts, the standing of its targets, whether its ledger can write, and Node's own. */
 export async function processFigures(parts: ProcessParts): Promise<readonly Figure[]> {
   const { version, counts, ledger, registry } = parts
   const { runtimeFigures } = await import('../../telemetry/exposition.ts')
@@ -124,22 +121,21 @@ function targetsOf(catalog: Catalog) {
   return new Map(targets.map((target) => [targetName(target.provider, target.model), target]))
 }
 
-// Identifies callers of /metrics as everywhere in the admin API and, while the database does not answer, by tokens that
-// were good within the last hour. Only for the page that reports the outage: a token revoked meanwhile still opens it.
-
 const IDENTITY_MS_MAX = 1_000
 const KNOWN_FOR_MS = HOUR_MS
 
+/**
+ * Identifies callers as everywhere in the admin API and, while the database does not answer, by tokens that were good
+ * within the last hour. Only for the page that reports the outage: a token revoked meanwhile still opens it.
+ */
 export function lastingIdentity(identity: Identity, clock: Clock): Identity {
   /** By the hash of the Authorization header. */
   const known = new Map<string, { readonly person: Person; readonly untilMs: number }>()
-  const forgetOld = (): void => {
-    for (const [sent, { untilMs }] of known) if (untilMs <= clock.monotonicMs()) known.delete(sent)
-  }
   return {
     find: async (request) => {
       const sent = hashSecret(String(request.headers['authorization'] ?? ''))
-      forgetOld()
+      const now = clock.monotonicMs()
+      for (const [old, { untilMs }] of known) if (untilMs <= now) known.delete(old)
       try {
         const person = await answerWithin(IDENTITY_MS_MAX, identity.find(request))
         known.delete(sent)

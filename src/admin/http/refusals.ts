@@ -1,14 +1,16 @@
-// Records refused attempts of people: a missing permission, another site's request, a change that came too late or that
+// Records what people were refused: a missing permission, another site's request, a change that came too late or that
 // the current state does not allow.
-import type { AuditAction, AuditSubject } from '../../store/audit/record.ts'
-import { recordRefusal, type Refused } from '../../store/audit/record.ts'
-import { inTheNameOf, type Author, type Store } from '../../store/database/store.ts'
+import {
+  recordRefusal,
+  type AuditAction,
+  type AuditSubject,
+  type Refused,
+} from '../../store/audit/record.ts'
+import type { Store } from '../../store/database/store.ts'
 import { AUDIT_SUBJECTS } from '../contract/audit.ts'
 import type { RouteName } from '../contract/contract.ts'
-import type { AdminErrorCode } from '../contract/errors.ts'
-import { AdminError } from '../contract/errors.ts'
-import { authorOf } from './call.ts'
-import type { Person } from './guard.ts'
+import { AdminError, type AdminErrorCode } from '../contract/errors.ts'
+import { storeOf, type Sender } from './call.ts'
 
 const RECORDED: readonly AdminErrorCode[] = [
   'not_permitted',
@@ -18,22 +20,22 @@ const RECORDED: readonly AdminErrorCode[] = [
   'version_conflict',
 ]
 
-type RefusedRequest = {
+type RefusedRequest = Sender & {
   readonly route: RouteName
   readonly params: unknown
-  readonly person: Person
-  readonly address: string
-  readonly requestId: string
   readonly error: AdminError
 }
 
 export async function recordRefused(store: Store, refused: RefusedRequest): Promise<void> {
-  const { route, params, error } = refused
+  const { route, params, person, error } = refused
   if (!RECORDED.includes(error.code) || error.details.isRecorded) return
-  const id: unknown = Object(params)['id']
-  await recordRefusal(inTheNameOf(store, authorOf(refused)), {
-    action: ATTEMPTS[route],
-    subject: subjectOf(ATTEMPTS[route]),
+  // Of callers who are not signed in, only requests that another site sent.
+  if (person === undefined && error.code !== 'wrong_origin') return
+  const action = AUDIT_ACTIONS[route]
+  const id: unknown = person && Object(params)['id']
+  await recordRefusal(storeOf({ store }, refused), {
+    action,
+    subject: person === undefined ? 'person' : subjectOf(action),
     subjectId: typeof id === 'string' ? id : '',
     sentence: error.sentence,
   })
@@ -45,48 +47,21 @@ function subjectOf(action: AuditAction): AuditSubject {
   return AUDIT_SUBJECTS.find((subject) => subject === first) ?? 'key'
 }
 
-// Records refusals: what was tried, by whom, and why it was refused.
-
-/** Its `subjectId` is an id, or whatever the caller sent in its place. */
-export type Attempt = Omit<Refused, 'sentence'>
+/** What was tried. Its `subjectId` is an id, or whatever the caller sent in its place. */
+export type RefusedAction = Omit<Refused, 'sentence'>
 
 /** Records an error, and returns it marked as recorded, to be thrown. */
-export async function refusal(
+export async function recordedRefusal(
   store: Store,
-  attempt: Attempt,
+  tried: RefusedAction,
   error: AdminError,
 ): Promise<AdminError> {
-  await recordRefusal(store, { ...attempt, sentence: error.sentence })
+  await recordRefusal(store, { ...tried, sentence: error.sentence })
   return new AdminError(error.code, error.sentence, { ...error.details, isRecorded: true })
 }
 
-// Callers who are not signed in. What the guard refuses them is recorded only if another site sent the request.
-
-export function strangerAt(address: string, requestId: string): Author {
-  return { actor: 'not signed in', source: 'ui', address, requestId }
-}
-
-type StrangersAttempt = {
-  readonly action: AuditAction
-  readonly address: string
-  readonly requestId: string
-  readonly error: AdminError
-}
-
-export async function recordStranger(store: Store, attempt: StrangersAttempt): Promise<void> {
-  const { action, address, requestId, error } = attempt
-  if (error.code !== 'wrong_origin') return
-  await recordRefusal(inTheNameOf(store, strangerAt(address, requestId)), {
-    action,
-    subject: 'person',
-    subjectId: '',
-    sentence: error.sentence,
-  })
-}
-
-// The audit action recorded when a route refuses a request: the same one as when the route succeeds.
-
-export const ATTEMPTS: Readonly<Record<RouteName, AuditAction>> = {
+/** The audit action recorded when a route refuses a request: the same one as when the route succeeds. */
+const AUDIT_ACTIONS: Readonly<Record<RouteName, AuditAction>> = {
   readOpenApi: 'gateway.read',
   about: 'gateway.read',
   listKeys: 'key.read',

@@ -13,12 +13,10 @@ import { adminError, AdminError } from '../contract/errors.ts'
 import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type Route } from '../contract/route.ts'
 import type { Handlers } from './call.ts'
 import { errorJson, toAdminError } from './errors.ts'
-import { guard, type Guarded } from './guard.ts'
-import type { Identity, Person } from './guard.ts'
-import { once } from './idempotency.ts'
-import { lastingIdentity } from './metrics.ts'
-import type { Metrics } from './metrics.ts'
-import { ATTEMPTS, recordRefused, recordStranger } from './refusals.ts'
+import { guard, type Guarded, type Identity, type Person } from './guard.ts'
+import { idempotently } from './idempotency.ts'
+import { lastingIdentity, type Metrics } from './metrics.ts'
+import { recordRefused } from './refusals.ts'
 
 export type AdminServerOptions = {
   readonly identity: Identity
@@ -152,7 +150,7 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
         if (idempotent !== true) return reply.send(await run())
         const personId = request.person?.id ?? ''
         const asked = { personId, headers: call.headers, request: [name, call.params, call.body] }
-        const done = await once(store, asked, run)
+        const done = await idempotently(store, asked, run)
         if (done.isRepeated) reply.header('idempotency-replayed', 'true')
         return reply.send(done.answer)
       },
@@ -227,11 +225,8 @@ async function record({ request, options }: Failed, error: AdminError): Promise<
   const { id: requestId, ip: address, person, params } = request
   const route = request.routeOptions.config?.name
   if (route === undefined) return
-  const recording =
-    person === undefined
-      ? recordStranger(options.store, { action: ATTEMPTS[route], address, requestId, error })
-      : recordRefused(options.store, { route, params, person, address, requestId, error })
-  await recording.catch((thrown: unknown) => {
+  const refused = { route, params, person, address, requestId, error }
+  await recordRefused(options.store, refused).catch((thrown: unknown) => {
     options.log.error('refusal_not_recorded', { cause: describeError(thrown) })
   })
 }

@@ -1,5 +1,5 @@
-// How passwords are stored: argon2id with the parameters that OWASP recommends, in the usual text form, which carries
-// its parameters so that they can be raised later. Also the rules for new passwords.
+// What people sign in with: a password, stored as argon2id with the parameters that OWASP recommends, in the usual text
+// form, which carries them so that they can be raised later; an e-mail address; and how often either may be tried.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { sentence, type Sentence } from '../../core/sentences.ts'
@@ -71,9 +71,6 @@ function encode(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64').replaceAll('=', '')
 }
 
-// The e-mail address that a person signs in with: well-formed and unique. When it changes, sessions elsewhere end, and
-// links sent to the old address no longer work.
-
 /** The address as it is stored and compared. */
 export function checkedEmail(given: string): string {
   const email = normalEmail(given)
@@ -112,14 +109,12 @@ export async function chooseEmail(
 
 type Moved = { readonly id: string; readonly email: string }
 
+/** Links sent to the old address no longer work. */
 async function moveTo(tx: Tx, { id }: Moved, email: string): Promise<void> {
   await refuseTaken(tx, email)
   await updatePerson(tx, id, { email })
   await deleteOpenLinks(tx, id)
 }
-
-// Limits on attempts to sign in, counted in the database so that several nodes count together. Every attempt counts
-// before it is judged, and a success takes it back.
 
 const WINDOW_MS = 15 * 60 * 1_000
 
@@ -156,7 +151,10 @@ export function addressTries(kind: PlaceKind, address: string): readonly Tried[]
   return [{ kind, who: networkOf(address) }]
 }
 
-/** Counts an attempt, or refuses it. Only the first refusal is recorded, or a guesser would fill the disk. */
+/**
+ * Counts an attempt before it is judged, in the database so that several nodes count together, or refuses it. Only the
+ * first refusal is recorded, or a guesser would fill the disk.
+ */
 export async function limitTries(store: Store, tries: readonly Tried[]): Promise<void> {
   const now = store.clock.now()
   for (const { kind, who } of tries) {
@@ -174,6 +172,18 @@ export async function limitTries(store: Store, tries: readonly Tried[]): Promise
     }
     throw tooMany(WINDOW_MS - (now % WINDOW_MS))
   }
+}
+
+/** For work that throws unless the attempt succeeds. */
+export async function limiting<Result>(
+  store: Store,
+  tries: readonly Tried[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await limitTries(store, tries)
+  const result = await work()
+  await takeTriesBack(store, tries)
+  return result
 }
 
 /** After a success: its own attempt no longer counts, earlier failures still do. */

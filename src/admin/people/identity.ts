@@ -3,18 +3,15 @@
 import { isWellFormedPersonalToken } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
 import { isOutage } from '../../store/database/outage.ts'
-import { inTheNameOf, type Store } from '../../store/database/store.ts'
+import type { Store } from '../../store/database/store.ts'
 import { findPerson, updatePerson } from '../../store/people/people.ts'
 import { findAccessToken, recordTokenUse } from '../../store/people/tokens.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { AdminError } from '../contract/errors.ts'
-import type { Permission } from '../contract/permissions.ts'
-import { authorOf } from '../http/call.ts'
+import { storeOf, type Sender } from '../http/call.ts'
 import type { Identity, Person, RequestHeaders } from '../http/guard.ts'
-import { strangerAt } from '../http/refusals.ts'
 import type { Mailer } from './email.ts'
-import { listRoles, roleById } from './roles.ts'
-import type { Desk } from './roles.ts'
+import { listRoles, roleById, type Actor } from './roles.ts'
 import type { SignIn, Visit } from './sign-in.ts'
 
 /** The precision of "last seen"; writing it more often would add nothing. */
@@ -41,14 +38,9 @@ async function byToken(parts: PeopleParts, authorization: string): Promise<Perso
   const person = await present(parts, token.personId)
   if (person === undefined) return undefined
   if (isNews(token.lastUsedAt, now)) await noted(recordTokenUse(store.db, token.id, now))
-  const { permissions } = token
-  const isAllowed = (permission: Permission): boolean =>
-    permissions === null || permissions.includes(permission)
-  return {
-    ...person,
-    permissions: new Set([...person.permissions].filter(isAllowed)),
-    via: 'token',
-  }
+  const held = [...person.permissions]
+  const allowed = held.filter((each) => token.permissions?.includes(each) ?? true)
+  return { ...person, permissions: new Set(allowed), via: 'token' }
 }
 
 async function bySession(parts: PeopleParts, visit: Visit): Promise<Person | undefined> {
@@ -65,7 +57,7 @@ async function present(
   id: string,
 ): Promise<Omit<Person, 'via'> | undefined> {
   const person = await findPerson(store.db, { id })
-  if (person === undefined || person.status !== 'active') return undefined
+  if (person?.status !== 'active') return undefined
   const now = store.clock.now()
   if (isNews(person.lastSeenAt, now)) await noted(updatePerson(store.db, id, { last_seen_at: now }))
   const { permissions } = roleById(await listRoles(store.db), person.roleId)
@@ -85,8 +77,7 @@ function isNews(at: number | null, now: number): boolean {
   return at === null || now - at > SEEN_EVERY_MS
 }
 
-// What the handlers of people work with, and helpers that read a call.
-
+/** What the handlers of people work with. */
 export type PeopleParts = {
   readonly store: Store
   readonly log: Log
@@ -101,31 +92,15 @@ export type PeopleParts = {
   readonly singleSignOnName: string | undefined
 }
 
-type Caller = {
-  readonly headers: RequestHeaders
-  readonly address: string
-  readonly requestId: string
-  readonly person: Person | undefined
-}
+type Caller = Sender & { readonly headers: RequestHeaders }
 
-/** The database, with changes recorded in the caller's name. */
-export function storeFor({ store }: PeopleParts, call: Caller): Store {
-  const { person, address, requestId } = call
-  if (person !== undefined) return inTheNameOf(store, authorOf({ person, address, requestId }))
-  return inTheNameOf(store, strangerAt(address, requestId))
-}
-
-export function deskFor(parts: PeopleParts, call: Caller & { readonly person: Person }): Desk {
-  const { id, permissions } = call.person
-  return { store: storeFor(parts, call), personId: id, rights: permissions }
+export function actorOf(parts: PeopleParts, call: Sender & { readonly person: Person }): Actor {
+  const { id: personId, permissions: rights } = call.person
+  return { store: storeOf(parts, call), personId, rights }
 }
 
 export function visitOf({ headers, address }: Pick<Caller, 'headers' | 'address'>): Visit {
-  return {
-    cookie: textOf(headers['cookie']),
-    address,
-    userAgent: textOf(headers['user-agent']),
-  }
+  return { cookie: textOf(headers['cookie']), address, userAgent: textOf(headers['user-agent']) }
 }
 
 /** The base URL of links: the configured address, which mails require, else the one that the caller used. */
@@ -145,8 +120,7 @@ function textOf(header: RequestHeaders[string]): string | undefined {
   return typeof header === 'string' ? header : header?.[0]
 }
 
-// The signed-in person, as the API shows them to themselves.
-
+/** The signed-in person, as the API shows them to themselves. */
 export async function signedInAnswer({ db }: Store, person: Person) {
   const stored = await findPerson(db, { id: person.id })
   const { id, name } = roleById(await listRoles(db), stored?.roleId ?? '')

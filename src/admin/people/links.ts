@@ -28,12 +28,12 @@ import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { PersonAnswer, SentLink } from '../contract/people.ts'
 import type { Permission } from '../contract/permissions.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
-import { refusal } from '../http/refusals.ts'
+import { recordedRefusal } from '../http/refusals.ts'
 import { hashPassword, passwordProblem } from './credentials.ts'
 import type { Mailer } from './email.ts'
 import { mailFor } from './email.ts'
 import { addPerson, manageable, refuseSelf, subjectOf, type Invited } from './people.ts'
-import { change, listRoles, roleById, type Desk } from './roles.ts'
+import { change, listRoles, roleById, type Actor } from './roles.ts'
 
 const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
   setup: DAY_MS,
@@ -69,19 +69,19 @@ export async function makeSetupLink(store: Store): Promise<string | undefined> {
 
 /** Replaces an earlier link that has not been used. */
 export async function makePersonLink(
-  desk: Desk,
+  actor: Actor,
   idOrEmail: string,
   kind: PersonLinkKind,
 ): Promise<MadeLink> {
-  const { store } = desk
+  const { store } = actor
   const action = kind === 'reset' ? 'person.make_reset_link' : 'person.make_invitation'
-  const attempt = { action, subject: 'person', subjectId: idOrEmail } as const
-  return change(desk, attempt, async (tx, roles) => {
-    const person = await manageable(desk, tx, { idOrEmail, roles })
-    refuseSelf(desk, person, 'reset')
+  const record = { action, subject: 'person', subjectId: idOrEmail } as const
+  return change(actor, record, async (tx, roles) => {
+    const person = await manageable(actor, tx, { idOrEmail, roles })
+    refuseSelf(actor, person, 'reset')
     refuseLink(person, kind)
     await recordChange(store, tx, { action, ...subjectOf(person), before: {}, after: {} })
-    return newLink(desk, tx, { kind, person })
+    return newLink(actor, tx, { kind, person })
   })
 }
 
@@ -89,13 +89,13 @@ export type Invitation = { readonly person: PersonAnswer; readonly link: MadeLin
 
 /** Adds a person together with the link they join by: one change, with one record. */
 export async function invitePerson(
-  desk: Desk,
+  actor: Actor,
   invited: Omit<Invited, 'passwordHash'>,
 ): Promise<Invitation> {
   const made: MadeLink[] = []
-  const person = await addPerson(desk, invited, async (tx, added) => {
+  const person = await addPerson(actor, invited, async (tx, added) => {
     // A transaction that is run again makes another one.
-    made.unshift(await newLink(desk, tx, { kind: 'invitation', person: added }))
+    made.unshift(await newLink(actor, tx, { kind: 'invitation', person: added }))
   })
   const [link] = made
   if (link === undefined) throw new Error('an invitation was made without its link')
@@ -103,21 +103,21 @@ export async function invitePerson(
 }
 
 async function newLink(
-  desk: Desk,
+  actor: Actor,
   tx: Tx,
   {
     kind,
     person,
   }: { readonly kind: PersonLinkKind; readonly person: Pick<Person, 'id' | 'email'> },
 ): Promise<MadeLink> {
-  const now = desk.store.clock.now()
+  const now = actor.store.clock.now()
   const expiresAt = now + LIFETIME_MS[kind]
-  const link = { kind, personId: person.id, expiresAt, maker: makerAt(desk) }
+  const link = { kind, personId: person.id, expiresAt, maker: makerAt(actor) }
   const token = await makeLink(tx, link, now)
   return { kind, token, expiresAt, email: person.email }
 }
 
-function makerAt({ personId, rights }: Desk): LinkMaker | null {
+function makerAt({ personId, rights }: Actor): LinkMaker | null {
   return personId === null ? null : { personId, permissions: [...rights] }
 }
 
@@ -141,7 +141,7 @@ export async function findOpenLink(store: Store, token: string): Promise<OpenLin
   const error = LINK_REFUSALS[end ?? 'unknown']()
   const subjectName = person?.email ?? null
   const subject = { subject: 'person', subjectId: person?.id ?? '', subjectName } as const
-  throw await refusal(store, { action: 'person.use_link', ...subject }, error)
+  throw await recordedRefusal(store, { action: 'person.use_link', ...subject }, error)
 }
 
 type LinkUse = {

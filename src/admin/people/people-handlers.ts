@@ -3,7 +3,7 @@ import { describeError } from '../../telemetry/log.ts'
 import type { peopleRoutes, SentLink } from '../contract/people.ts'
 import type { Route } from '../contract/route.ts'
 import type { Call, HandlersOf } from '../http/call.ts'
-import { deskFor, linkBase, type PeopleParts } from './identity.ts'
+import { actorOf, linkBase, type PeopleParts } from './identity.ts'
 import { invitePerson, makePersonLink, sendLink, type MadeLink } from './links.ts'
 import {
   answerPeople,
@@ -25,41 +25,41 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
     readPerson: ({ params }) => answerPerson(db, params.id),
 
     async invitePerson(call) {
-      const { person, link } = await invitePerson(deskFor(parts, call), call.body)
+      const { person, link } = await invitePerson(actorOf(parts, call), call.body)
       return { person, link: await send(parts, call, link) }
     },
 
-    changePerson: (call) => changePerson(deskFor(parts, call), call.params.id, call.body),
+    changePerson: (call) => changePerson(actorOf(parts, call), call.params.id, call.body),
 
     async inviteAgain(call) {
-      const link = await makePersonLink(deskFor(parts, call), call.params.id, 'invitation')
+      const link = await makePersonLink(actorOf(parts, call), call.params.id, 'invitation')
       return send(parts, call, link)
     },
     async resetPassword(call) {
-      const link = await makePersonLink(deskFor(parts, call), call.params.id, 'reset')
+      const link = await makePersonLink(actorOf(parts, call), call.params.id, 'reset')
       return send(parts, call, link)
     },
-    resetTwoFactor: (call) => resetTwoFactor(deskFor(parts, call), call.params.id),
-    unlinkPerson: (call) => unlinkPerson(deskFor(parts, call), call.params.id),
-    blockPerson: (call) => blockPerson(deskFor(parts, call), call.params.id),
-    unblockPerson: (call) => unblockPerson(deskFor(parts, call), call.params.id),
+    resetTwoFactor: (call) => resetTwoFactor(actorOf(parts, call), call.params.id),
+    unlinkPerson: (call) => unlinkPerson(actorOf(parts, call), call.params.id),
+    blockPerson: (call) => blockPerson(actorOf(parts, call), call.params.id),
+    unblockPerson: (call) => unblockPerson(actorOf(parts, call), call.params.id),
 
     async signOutPerson(call) {
-      await signOutPerson(deskFor(parts, call), call.params.id)
+      await signOutPerson(actorOf(parts, call), call.params.id)
       return { done: true }
     },
 
     async removePerson(call) {
-      await removePerson(deskFor(parts, call), call.params.id)
+      await removePerson(actorOf(parts, call), call.params.id)
       return { done: true }
     },
 
     listRoles: async () => ({ roles: [...(await answerRoles(db))] }),
-    createRole: (call) => createRole(deskFor(parts, call), call.body),
-    changeRole: (call) => changeRole(deskFor(parts, call), call.params.id, call.body),
+    createRole: (call) => createRole(actorOf(parts, call), call.body),
+    changeRole: (call) => changeRole(actorOf(parts, call), call.params.id, call.body),
 
     async removeRole(call) {
-      await removeRole(deskFor(parts, call), call.params.id)
+      await removeRole(actorOf(parts, call), call.params.id)
       return { done: true }
     },
   }

@@ -1,4 +1,4 @@
-// What managers of people can do to them. Each is one change, allowed by the rules of desk.ts and recorded in the same
+// What managers of people can do to them. Each is one change, allowed by the rules of actor.ts and recorded in the same
 // transaction.
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
@@ -32,7 +32,7 @@ import {
   listRoles,
   roleById,
   roleNamed,
-  type Desk,
+  type Actor,
   type Role,
 } from './roles.ts'
 
@@ -56,21 +56,21 @@ export async function answerPerson(db: Queries, idOrEmail: string): Promise<Pers
 
 /** Adds a person, who joins by a link unless a password is set at once. `alongside` is part of the same change. */
 export async function addPerson(
-  desk: Desk,
+  actor: Actor,
   invited: Invited,
   alongside?: (tx: Tx, added: PersonAnswer) => Promise<void>,
 ): Promise<PersonAnswer> {
-  const { store } = desk
+  const { store } = actor
   const email = checkedEmail(invited.email)
-  const attempt = {
+  const record = {
     action: 'person.invite',
     subject: 'person',
     subjectId: '',
     subjectName: email,
   } as const
-  return change(desk, attempt, async (tx, roles) => {
+  return change(actor, record, async (tx, roles) => {
     const role = roleNamed(roles, invited.role)
-    demandRights(desk, role.permissions, { role: role.name })
+    demandRights(actor, role.permissions, { role: role.name })
     await refuseTaken(tx, email)
     const id = newId('person', store.clock)
     const now = store.clock.now()
@@ -81,7 +81,7 @@ export async function addPerson(
     }
     const added = personAnswer(await known(tx, id), roles)
     await recordChange(store, tx, {
-      ...attempt,
+      ...record,
       subjectId: id,
       before: null,
       after: recorded(added),
@@ -92,7 +92,7 @@ export async function addPerson(
 }
 
 export function changePerson(
-  desk: Desk,
+  actor: Actor,
   idOrEmail: string,
   given: {
     readonly name?: string | undefined
@@ -102,47 +102,47 @@ export function changePerson(
 ): Promise<PersonAnswer> {
   const { name, role: roleText } = given
   const email = given.email === undefined ? undefined : checkedEmail(given.email)
-  return changeOne(desk, { idOrEmail, action: 'person.change' }, async (tx, { person, roles }) => {
+  return changeOne(actor, { idOrEmail, action: 'person.change' }, async (tx, { person, roles }) => {
     if (name !== undefined) await updatePerson(tx, person.id, { name })
-    if (email !== undefined && email !== person.email) refuseSelf(desk, person, 'email')
-    if (email !== undefined && desk.personId !== person.id) await assignEmail(tx, person, email)
+    if (email !== undefined && email !== person.email) refuseSelf(actor, person, 'email')
+    if (email !== undefined && actor.personId !== person.id) await assignEmail(tx, person, email)
     if (roleText === undefined) return
     const role = roleNamed(roles, roleText)
-    demandRights(desk, role.permissions, { role: role.name })
+    demandRights(actor, role.permissions, { role: role.name })
     await updatePerson(tx, person.id, { role_id: role.id })
   })
 }
 
 /** Ends sessions and refuses tokens and new sign-ins, at once and on every node. */
-export function blockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
-  return changeOne(desk, { idOrEmail, action: 'person.block' }, async (tx, { person }) => {
-    refuseSelf(desk, person, 'block')
-    await updatePerson(tx, person.id, { blocked_at: desk.store.clock.now() })
+export function blockPerson(actor: Actor, idOrEmail: string): Promise<PersonAnswer> {
+  return changeOne(actor, { idOrEmail, action: 'person.block' }, async (tx, { person }) => {
+    refuseSelf(actor, person, 'block')
+    await updatePerson(tx, person.id, { blocked_at: actor.store.clock.now() })
     await deleteSessions(tx, { personId: person.id })
   })
 }
 
-export function unblockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
-  return changeOne(desk, { idOrEmail, action: 'person.unblock' }, async (tx, { person }) => {
+export function unblockPerson(actor: Actor, idOrEmail: string): Promise<PersonAnswer> {
+  return changeOne(actor, { idOrEmail, action: 'person.unblock' }, async (tx, { person }) => {
     await updatePerson(tx, person.id, { blocked_at: null })
     // Links from before the block may still be in the wrong hands.
     await deleteOpenLinks(tx, person.id)
   })
 }
 
-export function resetTwoFactor(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
+export function resetTwoFactor(actor: Actor, idOrEmail: string): Promise<PersonAnswer> {
   const about = { idOrEmail, action: 'person.reset_two_factor' } as const
-  return changeOne(desk, about, async (tx, { person }) => {
-    refuseSelf(desk, person, 'reset')
+  return changeOne(actor, about, async (tx, { person }) => {
+    refuseSelf(actor, person, 'reset')
     await deleteTwoFactor(tx, person.id)
   })
 }
 
 /** The next sign-on by the person's address links them again. Whoever came in by the old identity is locked out. */
-export function unlinkPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
+export function unlinkPerson(actor: Actor, idOrEmail: string): Promise<PersonAnswer> {
   const about = { idOrEmail, action: 'person.unlink_identity' } as const
-  return changeOne(desk, about, async (tx, { person }) => {
-    refuseSelf(desk, person, 'unlink')
+  return changeOne(actor, about, async (tx, { person }) => {
+    refuseSelf(actor, person, 'unlink')
     const identities = await deleteIdentities(tx, person.id)
     if (identities.length === 0) {
       throw new AdminError('wrong_state', sentence('person_unlinked', { email: person.email }))
@@ -154,19 +154,19 @@ export function unlinkPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswe
 }
 
 /** Makes stolen cookies and tokens useless. */
-export function signOutPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
-  return changeOne(desk, { idOrEmail, action: 'person.sign_out' }, async (tx, { person }) => {
+export function signOutPerson(actor: Actor, idOrEmail: string): Promise<PersonAnswer> {
+  return changeOne(actor, { idOrEmail, action: 'person.sign_out' }, async (tx, { person }) => {
     await deleteSessions(tx, { personId: person.id })
     await deleteAccessTokens(tx, person.id)
   })
 }
 
-export async function removePerson(desk: Desk, idOrEmail: string): Promise<void> {
-  const { store } = desk
+export async function removePerson(actor: Actor, idOrEmail: string): Promise<void> {
+  const { store } = actor
   const action = 'person.remove'
-  await change(desk, { action, subject: 'person', subjectId: idOrEmail }, async (tx, roles) => {
-    const person = await manageable(desk, tx, { idOrEmail, roles })
-    refuseSelf(desk, person, 'remove')
+  await change(actor, { action, subject: 'person', subjectId: idOrEmail }, async (tx, roles) => {
+    const person = await manageable(actor, tx, { idOrEmail, roles })
+    refuseSelf(actor, person, 'remove')
     await deletePerson(tx, person.id)
     await recordChange(store, tx, {
       action,
@@ -182,30 +182,30 @@ type Found = { readonly person: Person; readonly roles: readonly Role[] }
 
 /** Finds a person, checks that the change is allowed, makes it and records it, with what `work` says it took away. */
 async function changeOne(
-  desk: Desk,
+  actor: Actor,
   { idOrEmail, action }: About,
   work: (tx: Tx, found: Found) => Promise<Readonly<Record<string, unknown>> | void>,
 ): Promise<PersonAnswer> {
-  const attempt = { action, subject: 'person', subjectId: idOrEmail } as const
-  return change(desk, attempt, async (tx, roles) => {
-    const person = await manageable(desk, tx, { idOrEmail, roles })
+  const record = { action, subject: 'person', subjectId: idOrEmail } as const
+  return change(actor, record, async (tx, roles) => {
+    const person = await manageable(actor, tx, { idOrEmail, roles })
     const taken = await work(tx, { person, roles })
     const before = { ...recorded(personAnswer(person, roles)), ...taken }
     const changed = personAnswer(await known(tx, person.id), roles)
     const after = recorded(changed)
-    await recordChange(desk.store, tx, { action, ...subjectOf(person), before, after })
+    await recordChange(actor.store, tx, { action, ...subjectOf(person), before, after })
     return changed
   })
 }
 
 /** Finds a person, and refuses if they hold rights that the caller lacks. */
 export async function manageable(
-  desk: Desk,
+  actor: Actor,
   db: Queries,
   { idOrEmail, roles }: { readonly idOrEmail: string; readonly roles: readonly Role[] },
 ): Promise<Person> {
   const person = await known(db, idOrEmail)
-  demandRights(desk, roleById(roles, person.roleId).permissions, { email: person.email })
+  demandRights(actor, roleById(roles, person.roleId).permissions, { email: person.email })
   return person
 }
 
@@ -224,7 +224,7 @@ async function known(db: Queries, idOrEmail: string): Promise<Person> {
 
 /** Prevents mistakes, and keeps someone at an unattended browser from getting around the password. */
 export function refuseSelf(
-  { personId }: Desk,
+  { personId }: Actor,
   person: Person,
   verb: 'block' | 'email' | 'reset' | 'unlink' | 'remove',
 ): void {

@@ -2,10 +2,8 @@
 // lasting access need the password.
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, iso } from '../../core/units.ts'
-import type { AuditAction } from '../../store/audit/record.ts'
-import { recordChange, recordRefusal } from '../../store/audit/record.ts'
+import { recordChange, recordRefusal, type Change } from '../../store/audit/record.ts'
 import { withChangeLock } from '../../store/database/changes.ts'
-import type { Store } from '../../store/database/store.ts'
 import type { Tx } from '../../store/database/tables.ts'
 import { findPerson, updatePerson } from '../../store/people/people.ts'
 import {
@@ -24,22 +22,20 @@ import {
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import { PERMISSIONS } from '../contract/permissions.ts'
 import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
-import type { Route } from '../contract/route.ts'
-import type { Call, HandlersOf } from '../http/call.ts'
-import type { Person } from '../http/guard.ts'
-import { refusal } from '../http/refusals.ts'
+import { storeOf, type HandlersOf, type Sender } from '../http/call.ts'
+import type { Person, RequestHeaders } from '../http/guard.ts'
+import { recordedRefusal } from '../http/refusals.ts'
 import {
   checkedEmail,
   chooseEmail,
   hashPassword,
-  limitTries,
+  limiting,
   passwordProblem,
-  takeTriesBack,
   type Tried,
 } from './credentials.ts'
-import { demandBrowser, signedInAnswer, storeFor, type PeopleParts, visitOf } from './identity.ts'
+import { demandBrowser, signedInAnswer, visitOf, type PeopleParts } from './identity.ts'
 import { subjectOf } from './people.ts'
-import type { Session } from './sign-in.ts'
+import type { Session, SignIn } from './sign-in.ts'
 
 export function profileHandlers(parts: PeopleParts): HandlersOf<typeof profileRoutes> {
   return {
@@ -116,10 +112,8 @@ function twoFactorHandlers(
 ): Some<'startTwoFactor' | 'confirmTwoFactor' | 'endTwoFactor' | 'newRecoveryCodes'> {
   return {
     async startTwoFactor(call) {
-      const { password } = call.body
-      await demandPassword(parts, call, { password, field: 'password' })
-      await demandTwoFactor(parts, call, 'off')
-      const setup = await (await parts.signIn()).startTwoFactor(visitOf(call), password)
+      const signIn = await proved(parts, call, 'off')
+      const setup = await signIn.startTwoFactor(visitOf(call), call.body.password)
       if (setup === undefined) throw sessionEnded()
       return { uri: setup.uri, recovery_codes: [...setup.recoveryCodes] }
     },
@@ -127,24 +121,20 @@ function twoFactorHandlers(
     async confirmTwoFactor(call) {
       demandBrowser(call.person)
       await demandTwoFactor(parts, call, 'off')
-      const store = storeFor(parts, call)
-      const tries = proofTries(call.person)
-      await limitTries(store, tries)
-      const cookies = await (await parts.signIn()).confirmTwoFactor(visitOf(call), call.body.code)
-      if (cookies === undefined) {
-        throw invalidValue('code', sentence('code_wrong'))
-      }
-      await takeTriesBack(store, tries)
+      const signIn = await parts.signIn()
+      const cookies = await limiting(storeOf(parts, call), proofTries(call.person), async () => {
+        const confirmed = await signIn.confirmTwoFactor(visitOf(call), call.body.code)
+        if (confirmed === undefined) throw invalidValue('code', sentence('code_wrong'))
+        return confirmed
+      })
       await changeOwn(parts, call, twoFactorChange('on'))
       call.setHeader('set-cookie', cookies)
       return { done: true }
     },
 
     async endTwoFactor(call) {
-      const { password } = call.body
-      await demandPassword(parts, call, { password, field: 'password' })
-      await demandTwoFactor(parts, call, 'on')
-      const cookies = await (await parts.signIn()).endTwoFactor(visitOf(call), password)
+      const signIn = await proved(parts, call, 'on')
+      const cookies = await signIn.endTwoFactor(visitOf(call), call.body.password)
       if (cookies === undefined) throw sessionEnded()
       await changeOwn(parts, call, twoFactorChange('off'))
       call.setHeader('set-cookie', cookies)
@@ -152,10 +142,8 @@ function twoFactorHandlers(
     },
 
     async newRecoveryCodes(call) {
-      const { password } = call.body
-      await demandPassword(parts, call, { password, field: 'password' })
-      await demandTwoFactor(parts, call, 'on')
-      const codes = await (await parts.signIn()).newRecoveryCodes(visitOf(call), password)
+      const signIn = await proved(parts, call, 'on')
+      const codes = await signIn.newRecoveryCodes(visitOf(call), call.body.password)
       if (codes === undefined) throw sessionEnded()
       await changeOwn(parts, call, { action: 'person.new_recovery_codes' })
       return { recovery_codes: [...codes] }
@@ -209,6 +197,17 @@ function sessionHandlers(
   }
 }
 
+/** With the password given again, and two-factor as needed. */
+async function proved(
+  parts: PeopleParts,
+  call: Caller & { readonly body: { readonly password: string } },
+  needed: 'on' | 'off',
+): Promise<SignIn> {
+  await demandPassword(parts, call, { password: call.body.password, field: 'password' })
+  await demandTwoFactor(parts, call, needed)
+  return parts.signIn()
+}
+
 /** The library would end two-factor that is off and confirm it when it is on; neither is a change to record. */
 async function demandTwoFactor(
   parts: PeopleParts,
@@ -226,12 +225,8 @@ function twoFactorChange(to: 'on' | 'off') {
   return { action, before: { two_factor: !isOn }, after: { two_factor: isOn } } as const
 }
 
-type OwnChange = {
-  readonly action: AuditAction
-  readonly before?: Readonly<Record<string, unknown>>
-  readonly after?: Readonly<Record<string, unknown>>
-  readonly work?: (tx: Tx) => Promise<unknown>
-}
+type OwnChange = Pick<Change, 'action'> &
+  Partial<Pick<Change, 'before' | 'after'>> & { readonly work?: (tx: Tx) => Promise<unknown> }
 
 /** Makes the change and its record in one transaction. */
 async function changeOwn(
@@ -239,18 +234,15 @@ async function changeOwn(
   call: Caller,
   { action, before = {}, after = {}, work }: OwnChange,
 ): Promise<void> {
-  const store = storeFor(parts, call)
+  const store = storeOf(parts, call)
   await withChangeLock(store, async (tx) => {
     await work?.(tx)
     await recordChange(store, tx, { action, ...subjectOf(call.person), before, after })
   })
 }
 
-// Personal access tokens: for a person's own scripts against the admin API, with that person's rights or fewer.
-
-function tokenHandlers(
-  parts: PeopleParts,
-): Pick<HandlersOf<typeof profileRoutes>, 'listTokens' | 'createToken' | 'revokeToken'> {
+/** Personal access tokens: for a person's own scripts against the admin API, with that person's rights or fewer. */
+function tokenHandlers(parts: PeopleParts): Some<'listTokens' | 'createToken' | 'revokeToken'> {
   return {
     async listTokens({ person }) {
       const tokens = await listAccessTokens(parts.store.db, person.id)
@@ -260,14 +252,14 @@ function tokenHandlers(
     async createToken(call) {
       const { person, body } = call
       const session = await sessionOf(parts, call)
-      const store = storeFor(parts, call)
+      const store = storeOf(parts, call)
       const { name, permissions } = body
       const missing = permissions?.find((permission) => !person.permissions.has(permission))
       if (missing !== undefined) {
         const why = sentence('permission_of_token', { permission: missing })
-        const attempt = { action: 'token.create', subject: 'token', subjectId: '' } as const
+        const record = { action: 'token.create', subject: 'token', subjectId: '' } as const
         const error = new AdminError('not_permitted', why, { permission: missing })
-        throw await refusal(store, { ...attempt, subjectName: name }, error)
+        throw await recordedRefusal(store, { ...record, subjectName: name }, error)
       }
       const expiresAt = expiryOf(body.expires_at, store.clock.now())
       await demandPasswordIfAny(parts, call, body.password)
@@ -275,19 +267,31 @@ function tokenHandlers(
         await demandOpen(tx, session)
         const given = { personId: person.id, name, permissions, expiresAt }
         const { token, secret } = await insertAccessToken(store, tx, given)
-        await recordToken(store, tx, { action: 'token.create', token })
+        const { fields, ...about } = recordOf(token)
+        await recordChange(store, tx, {
+          action: 'token.create',
+          ...about,
+          before: null,
+          after: fields,
+        })
         return { ...tokenAnswer(token), secret }
       })
     },
 
     async revokeToken(call) {
       demandBrowser(call.person)
-      const store = storeFor(parts, call)
-      const about = { id: call.params.id, personId: call.person.id }
+      const store = storeOf(parts, call)
+      const owned = { id: call.params.id, personId: call.person.id }
       await store.db.transaction().execute(async (tx) => {
-        const token = await deleteAccessToken(tx, about)
+        const token = await deleteAccessToken(tx, owned)
         if (token === undefined) throw new AdminError('not_found', sentence('token_unknown'))
-        await recordToken(store, tx, { action: 'token.revoke', token })
+        const { fields, ...about } = recordOf(token)
+        await recordChange(store, tx, {
+          action: 'token.revoke',
+          ...about,
+          before: fields,
+          after: null,
+        })
       })
       return { done: true }
     },
@@ -315,25 +319,9 @@ function expiryOf(text: string, now: number): number {
   return expiresAt
 }
 
-async function recordToken(
-  store: Store,
-  tx: Tx,
-  {
-    action,
-    token,
-  }: { readonly action: 'token.create' | 'token.revoke'; readonly token: AccessToken },
-): Promise<void> {
-  const { name, permissions } = token
-  const fields = { name, permissions, expires_at: iso(token.expiresAt) }
-  const isNew = action === 'token.create'
-  await recordChange(store, tx, {
-    action,
-    subject: 'token',
-    subjectId: token.id,
-    subjectName: name,
-    before: isNew ? null : fields,
-    after: isNew ? fields : null,
-  })
+function recordOf({ id, name, permissions, expiresAt }: AccessToken) {
+  const fields = { name, permissions, expires_at: iso(expiresAt) }
+  return { subject: 'token', subjectId: id, subjectName: name, fields } as const
 }
 
 function tokenAnswer(token: AccessToken) {
@@ -349,9 +337,10 @@ function tokenAnswer(token: AccessToken) {
   }
 }
 
-// The session in which a person changes their own account. It must still be open when the change is made, because
-// ending it, as a password reset does, is meant to prevent exactly that.
-
+/**
+ * The session in which a person changes their own account. It must still be open when the change is made, because
+ * ending it, as a password reset does, is meant to prevent exactly that.
+ */
 async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
   demandBrowser(call.person)
   const session = await (await parts.signIn()).session(visitOf(call))
@@ -368,29 +357,22 @@ function sessionEnded(): AdminError {
   return new AdminError('not_signed_in', sentence('sign_in_again'))
 }
 
-// Asks for the password again, before changes that would give someone at an unattended browser lasting access.
+type Caller = Sender & { readonly person: Person; readonly headers: RequestHeaders }
 
-type Caller = Pick<
-  Call<Route & { readonly access: 'signed-in' }>,
-  'person' | 'headers' | 'address' | 'requestId'
->
-
-/** Attempts are limited, because whoever guesses here already has a session. */
+/** Asks for the password again. Attempts are limited, because whoever guesses here already has a session. */
 async function demandPassword(
   parts: PeopleParts,
   call: Caller,
   { password, field }: { readonly password: string; readonly field: string },
 ): Promise<void> {
   demandBrowser(call.person)
-  const store = storeFor(parts, call)
-  const tries = proofTries(call.person)
-  await limitTries(store, tries)
-  if (!(await (await parts.signIn()).checkPassword(visitOf(call), password))) {
+  const store = storeOf(parts, call)
+  await limiting(store, proofTries(call.person), async () => {
+    if (await (await parts.signIn()).checkPassword(visitOf(call), password)) return
     const why = sentence('password_wrong')
     await recordRefusal(store, { action: 'person.prove', ...subjectOf(call.person), sentence: why })
     throw invalidValue(field, why)
-  }
-  await takeTriesBack(store, tries)
+  })
 }
 
 function proofTries({ id }: Person): readonly Tried[] {

@@ -16,7 +16,7 @@ import {
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { RoleAnswer } from '../contract/people.ts'
 import { BUILT_IN_ROLES, PERMISSIONS, type Permission } from '../contract/permissions.ts'
-import { refusal, type Attempt } from '../http/refusals.ts'
+import { recordedRefusal, type RefusedAction } from '../http/refusals.ts'
 
 export type Role = {
   readonly id: string
@@ -66,7 +66,7 @@ function normalName(name: string): string {
 // Where people and roles are changed: in whose name, with which rights, and by rules that hold for everyone, whether
 // they use the web interface, a script or the command line.
 
-export type Desk = {
+export type Actor = {
   /** Records changes in the name of the acting person. */
   readonly store: Store
   /** Null: the operator of the machine, on the command line. */
@@ -75,7 +75,7 @@ export type Desk = {
 }
 
 /** The operator holds all rights: whoever can run commands on the machine can change the database anyway. */
-export function operatorDesk(store: Store): Desk {
+export function operatorOf(store: Store): Actor {
   return { store, personId: null, rights: new Set(PERMISSIONS) }
 }
 
@@ -84,15 +84,15 @@ export function operatorDesk(store: Store): Desk {
  * configuration, if there was anyone before. A refused change is recorded, and no part of it takes effect.
  */
 export async function change<Result>(
-  desk: Desk,
-  attempt: Attempt,
+  actor: Actor,
+  record: RefusedAction,
   work: (tx: Tx, roles: readonly Role[]) => Promise<Result>,
 ): Promise<Result> {
-  const { store } = desk
+  const { store } = actor
   try {
     return await withChangeLock(store, async (tx) => {
       const roles = await listRoles(tx)
-      await demandPresence(desk, tx, roles)
+      await demandPresence(actor, tx, roles)
       const before = await managers(tx, roles)
       const result = await work(tx, roles)
       const after = await managers(tx, await listRoles(tx))
@@ -103,13 +103,13 @@ export async function change<Result>(
     })
   } catch (error) {
     if (!(error instanceof AdminError) || error.code === 'not_found') throw error
-    throw await refusal(store, attempt, error)
+    throw await recordedRefusal(store, record, error)
   }
 }
 
 /** Since the call was admitted, a faster change may have blocked the caller or taken away their rights. */
 async function demandPresence(
-  { personId, rights }: Desk,
+  { personId, rights }: Actor,
   tx: Tx,
   roles: readonly Role[],
 ): Promise<void> {
@@ -128,7 +128,7 @@ async function demandPresence(
 
 /** Nobody may grant a right they lack, nor manage a person who has one: a reset link would let them take it over. */
 export function demandRights(
-  { rights }: Desk,
+  { rights }: Actor,
   needed: readonly Permission[],
   holder: { readonly role: string } | { readonly email: string },
 ): void {
@@ -172,19 +172,19 @@ export async function answerRoles(db: Queries): Promise<readonly RoleAnswer[]> {
   return (await listRoles(db)).map((role) => roleAnswer(role, counts.get(role.id) ?? 0))
 }
 
-export async function createRole(desk: Desk, settings: RoleSettings): Promise<RoleAnswer> {
-  const attempt = {
+export async function createRole(actor: Actor, settings: RoleSettings): Promise<RoleAnswer> {
+  const record = {
     action: 'role.create',
     subject: 'role',
     subjectId: '',
     subjectName: settings.name,
   } as const
-  return change(desk, attempt, async (tx, roles) => {
-    demandRights(desk, settings.permissions, { role: settings.name })
+  return change(actor, record, async (tx, roles) => {
+    demandRights(actor, settings.permissions, { role: settings.name })
     refuseTaken(roles, settings.name)
-    const id = await insertRole(desk.store, tx, settings)
-    await recordChange(desk.store, tx, {
-      ...attempt,
+    const id = await insertRole(actor.store, tx, settings)
+    await recordChange(actor.store, tx, {
+      ...record,
       subjectId: id,
       before: null,
       after: { ...settings },
@@ -194,40 +194,40 @@ export async function createRole(desk: Desk, settings: RoleSettings): Promise<Ro
 }
 
 export async function changeRole(
-  desk: Desk,
+  actor: Actor,
   id: string,
   given: { readonly [Name in keyof RoleSettings]?: RoleSettings[Name] | undefined },
 ): Promise<RoleAnswer> {
-  const attempt = { action: 'role.change', subject: 'role', subjectId: id } as const
-  return change(desk, attempt, async (tx, roles) => {
+  const record = { action: 'role.change', subject: 'role', subjectId: id } as const
+  return change(actor, record, async (tx, roles) => {
     const role = ownRole(roles, id)
     const before = { name: role.name, permissions: role.permissions }
     const after = {
       name: given.name ?? before.name,
       permissions: given.permissions ?? before.permissions,
     }
-    demandRights(desk, [...before.permissions, ...after.permissions], { role: role.name })
+    demandRights(actor, [...before.permissions, ...after.permissions], { role: role.name })
     refuseTaken(
       roles.filter((other) => other.id !== id),
       after.name,
     )
     await updateRole(tx, id, after)
-    await recordChange(desk.store, tx, { ...attempt, subjectName: after.name, before, after })
+    await recordChange(actor.store, tx, { ...record, subjectName: after.name, before, after })
     return answerOf(tx, id)
   })
 }
 
-export async function removeRole(desk: Desk, id: string): Promise<void> {
-  const attempt = { action: 'role.remove', subject: 'role', subjectId: id } as const
-  await change(desk, attempt, async (tx, roles) => {
+export async function removeRole(actor: Actor, id: string): Promise<void> {
+  const record = { action: 'role.remove', subject: 'role', subjectId: id } as const
+  await change(actor, record, async (tx, roles) => {
     const { name, permissions } = ownRole(roles, id)
-    demandRights(desk, permissions, { role: name })
+    demandRights(actor, permissions, { role: name })
     if (((await countByRole(tx)).get(id) ?? 0) > 0) {
       throw new AdminError('wrong_state', sentence('role_in_use', { name }))
     }
     await deleteRole(tx, id)
     const before = { name, permissions }
-    await recordChange(desk.store, tx, { ...attempt, subjectName: name, before, after: null })
+    await recordChange(actor.store, tx, { ...record, subjectName: name, before, after: null })
   })
 }
 

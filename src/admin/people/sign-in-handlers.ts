@@ -1,5 +1,5 @@
-// Signing in and out: the handlers of contract/sign-in.ts, with those of links and single sign-on from their own files.
-// Every refusal is recorded, and no answer reveals whether an address has an account.
+// Signing in and out, by password, one-time link and single sign-on: the handlers of contract/sign-in.ts. Every refusal
+// is recorded, and no answer reveals whether an address has an account.
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/units.ts'
 import { recordChange, recordRefusal } from '../../store/audit/record.ts'
@@ -8,9 +8,9 @@ import { findPerson, hasPeople } from '../../store/people/people.ts'
 import { deleteExpiredSessions } from '../../store/people/sign-in.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { signInRoutes, SingleSignOnError } from '../contract/sign-in.ts'
-import type { HandlersOf } from '../http/call.ts'
-import { addressTries, limitTries, signInTries, takeTriesBack } from './credentials.ts'
-import { signedInAnswer, storeFor, type PeopleParts, visitOf } from './identity.ts'
+import { storeOf, type HandlersOf } from '../http/call.ts'
+import { addressTries, limiting, limitTries, signInTries, takeTriesBack } from './credentials.ts'
+import { signedInAnswer, visitOf, type PeopleParts } from './identity.ts'
 import { findOpenLink, useOpenLink } from './links.ts'
 import { subjectOf } from './people.ts'
 import type { Cookies, SignInOutcome } from './sign-in.ts'
@@ -31,7 +31,7 @@ export function signInHandlers(parts: PeopleParts): HandlersOf<typeof signInRout
     },
 
     async signIn(call) {
-      const store = storeFor(parts, call)
+      const store = storeOf(parts, call)
       const { email, password } = call.body
       const tries = signInTries(email, call.address)
       await limitTries(store, tries)
@@ -43,7 +43,7 @@ export function signInHandlers(parts: PeopleParts): HandlersOf<typeof signInRout
     },
 
     async enterCode(call) {
-      const store = storeFor(parts, call)
+      const store = storeOf(parts, call)
       const tries = addressTries('address', call.address)
       await limitTries(store, tries)
       const signIn = await parts.signIn()
@@ -60,13 +60,9 @@ export function signInHandlers(parts: PeopleParts): HandlersOf<typeof signInRout
       const signIn = await parts.signIn()
       setCookies(call.setHeader, await signIn.signOut(visitOf(call)))
       if (person?.via === 'session') {
-        const store = storeFor(parts, call)
-        const change = {
-          action: 'person.sign_out',
-          ...subjectOf(person),
-          before: {},
-          after: {},
-        } as const
+        const store = storeOf(parts, call)
+        const subject = { action: 'person.sign_out', ...subjectOf(person) } as const
+        const change = { ...subject, before: {}, after: {} }
         await store.db.transaction().execute((tx) => recordChange(store, tx, change))
       }
       return { done: true }
@@ -89,52 +85,43 @@ async function recordWrong(
   })
 }
 
-// One-time links as a browser opens them.
+type Some<Name extends keyof typeof signInRoutes> = Pick<HandlersOf<typeof signInRoutes>, Name>
 
-function linkHandlers(
-  parts: PeopleParts,
-): Pick<HandlersOf<typeof signInRoutes>, 'lookAtLink' | 'useLink'> {
+function linkHandlers(parts: PeopleParts): Some<'lookAtLink' | 'useLink'> {
   return {
     async lookAtLink(call) {
-      const store = storeFor(parts, call)
+      const store = storeOf(parts, call)
       const tries = addressTries('link', call.address)
-      await limitTries(store, tries)
-      const { kind, person, expiresAt } = await findOpenLink(store, call.body.token)
-      await takeTriesBack(store, tries)
+      const find = () => findOpenLink(store, call.body.token)
+      const { kind, person, expiresAt } = await limiting(store, tries, find)
       return {
         kind,
         email: person?.email ?? null,
-        name: person === undefined || person.name === '' ? null : person.name,
+        name: person?.name || null,
         expires_at: iso(expiresAt),
       }
     },
 
     async useLink(call) {
-      const store = storeFor(parts, call)
+      const store = storeOf(parts, call)
       const tries = addressTries('link', call.address)
-      await limitTries(store, tries)
-      const { email } = await useOpenLink(store, call.body)
-      await takeTriesBack(store, tries)
-      const signIn = await parts.signIn()
+      const { email } = await limiting(store, tries, () => useOpenLink(store, call.body))
       const { password } = call.body
+      const signIn = await parts.signIn()
       const outcome = await signIn.signIn(visitOf(call), { email, password })
       return stepAnswer(store, outcome, call.setHeader)
     },
   }
 }
 
-// Single sign-on: the browser is sent to the provider, and comes back from it.
+type SingleSignOnHandlers = Some<'startSingleSignOn' | 'finishSingleSignOn'>
 
-type SingleSignOnHandlers = Pick<
-  HandlersOf<typeof signInRoutes>,
-  'startSingleSignOn' | 'finishSingleSignOn'
->
-
+/** The browser is sent to the provider, and comes back from it. */
 function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
   return {
     async startSingleSignOn(call) {
       refuseWithout(parts)
-      await limitTries(storeFor(parts, call), addressTries('sign-on', call.address))
+      await limitTries(storeOf(parts, call), addressTries('sign-on', call.address))
       const signIn = await parts.signIn()
       const started = await signIn.startSingleSignOn(visitOf(call))
       if (started === undefined) {
@@ -146,7 +133,7 @@ function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
 
     async finishSingleSignOn(call) {
       refuseWithout(parts)
-      const store = storeFor(parts, call)
+      const store = storeOf(parts, call)
       const tries = addressTries('address', call.address)
       await limitTries(store, tries)
       const error = await finish(parts, call)
@@ -164,7 +151,7 @@ async function finish(
   parts: PeopleParts,
   call: Parameters<SingleSignOnHandlers['finishSingleSignOn']>[0],
 ): Promise<SingleSignOnError | undefined> {
-  const store = storeFor(parts, call)
+  const store = storeOf(parts, call)
   const signIn = await parts.signIn()
   const result = await signIn.finishSingleSignOn(visitOf(call), call.query)
   if (result.outcome === 'unavailable') return 'unavailable'
@@ -182,7 +169,7 @@ async function finish(
   return REASONS.get(result.reason) ?? 'failed'
 }
 
-/** better-auth's error words, and our own (provider-profile.ts, better-auth-options.ts), that a person can do something about. */
+/** better-auth's error words, and our own, that a person can do something about. */
 const REASONS: ReadonlyMap<string, SingleSignOnError> = new Map([
   ['signup_disabled', 'not_invited'],
   ['account_not_linked', 'email_not_verified'],
@@ -198,10 +185,9 @@ function refuseWithout({ singleSignOnName }: PeopleParts): void {
   throw new AdminError('not_found', sentence('sign_on_absent'))
 }
 
-// Answers a step of signing in with the next step or the refusal, and records a completed sign-in.
-
 type SetHeader = (name: string, value: string | readonly string[]) => void
 
+/** The next step of signing in, or the refusal. */
 async function stepAnswer(
   store: Store,
   outcome: SignInOutcome,
@@ -217,10 +203,10 @@ async function stepAnswer(
       return { step: 'code' }
     case 'refused':
       throw new AdminError('wrong_credentials', sentence('sign_in_wrong'))
-    case 'locked':
-      throw new AdminError('too_many_attempts', sentence('sign_in_locked'), {
-        retryAfterSeconds: 900,
-      })
+    case 'locked': {
+      const why = sentence('sign_in_locked')
+      throw new AdminError('too_many_attempts', why, { retryAfterSeconds: 900 })
+    }
   }
 }
 
