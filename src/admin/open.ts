@@ -2,26 +2,17 @@
 // visitors should start fast and stay small.
 import { iso } from '../core/units.ts'
 import type { HttpClient } from '../providers/upstream/http.ts'
-import type { Store } from '../store/database/store.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { AlertParts } from './alerts/handlers.ts'
-import { alertHandlers } from './alerts/handlers.ts'
+import { alertHandlers, type AlertParts } from './alerts/handlers.ts'
 import type { aboutRoutes } from './contract/about.ts'
 import { contract } from './contract/contract.ts'
 import { AdminError } from './contract/errors.ts'
-import type { peopleRoutes } from './contract/people.ts'
-import type { profileRoutes } from './contract/profile.ts'
-import type { signInRoutes } from './contract/sign-in.ts'
 import type { Handlers, HandlersOf } from './http/call.ts'
-import type { Identity } from './http/guard.ts'
 import { makeMetrics } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
 import { makeAdminServer, type AdminServer } from './http/server.ts'
 import { frameHandlers, keyHandlers } from './keys/handlers.ts'
-import type { Mailer } from './people/email.ts'
 import type { OidcSettings } from './people/identity-provider.ts'
-import { personFinder } from './people/identity.ts'
-import type { PeopleParts } from './people/identity.ts'
+import { personFinder, type PeopleParts } from './people/identity.ts'
 import { peopleHandlers } from './people/people-handlers.ts'
 import { profileHandlers } from './people/profile-handlers.ts'
 import { listRoles, roleNamed } from './people/roles.ts'
@@ -32,16 +23,41 @@ import { modelHandlers } from './reports/models.ts'
 import { requestHandlers, usageHandlers } from './reports/usage.ts'
 import { playgroundHandlers } from './trial/calls.ts'
 
-export type AdminOptions = AlertParts & PeopleOptions
-
-export function openAdmin(parts: AdminOptions): Promise<AdminServer> {
-  const { identity, handlers } = openPeople(parts)
-  const all = { ...adminHandlers(parts), ...handlers } satisfies Handlers
-  return makeAdminServer({ ...parts, identity, handlers: all, metrics: makeMetrics(parts) })
+export type AdminOptions = AlertParts & {
+  /** TOLLGATE_SECRET; the secret that signs cookies is derived from it. */
+  readonly secret: string
+  readonly publicUrlIsWritten: boolean
+  /** Whether only this machine reaches the interface. */
+  readonly isLocal: boolean
+  readonly oidc: OidcConfig | undefined
+  readonly http: HttpClient
 }
 
-// All handlers except those of people.
+type OidcConfig = Omit<OidcSettings, 'roleId'> & {
+  readonly name: string
+  /** By its name. */
+  readonly role?: string | undefined
+}
 
+export function openAdmin(options: AdminOptions): Promise<AdminServer> {
+  const { publicUrl, isLocal, log } = options
+  if (!publicUrl.startsWith('https:') && !isLocal) {
+    log.warn('sign_in_over_http', {
+      message: `people sign in over plain HTTP (${publicUrl}): anyone on the network can read passwords. Put a proxy with HTTPS in front and set admin.public_url`,
+    })
+  }
+  const people = peopleParts(options)
+  const handlers: Handlers = {
+    ...adminHandlers(options),
+    ...signInHandlers(people),
+    ...profileHandlers(people),
+    ...peopleHandlers(people),
+  }
+  const metrics = makeMetrics(options)
+  return makeAdminServer({ ...options, identity: personFinder(people), handlers, metrics })
+}
+
+/** All handlers except those of people. */
 export function adminHandlers(parts: AlertParts) {
   return {
     ...aboutHandlers(parts),
@@ -55,8 +71,6 @@ export function adminHandlers(parts: AlertParts) {
     ...playgroundHandlers(parts),
   }
 }
-
-// The handlers of /about and /openapi.json.
 
 function aboutHandlers(parts: AlertParts): HandlersOf<typeof aboutRoutes> {
   return {
@@ -72,39 +86,11 @@ function aboutHandlers(parts: AlertParts): HandlersOf<typeof aboutRoutes> {
   }
 }
 
-// Assembles the people part of the admin plane: who a caller is, and the handlers that sign people in and manage them.
-
-type PeopleOptions = {
-  readonly store: Store
-  readonly log: Log
-  /** TOLLGATE_SECRET; the secret that signs cookies is derived from it. */
-  readonly secret: string
-  readonly publicUrl: string
-  readonly publicUrlIsWritten: boolean
-  /** Whether only this machine reaches the interface. */
-  readonly isLocal: boolean
-  readonly oidc: OidcConfig | undefined
-  readonly http: HttpClient
-  readonly mailer: Mailer | undefined
-}
-
-type OidcConfig = Omit<OidcSettings, 'roleId'> & {
-  readonly name: string
-  /** By its name. */
-  readonly role?: string | undefined
-}
-
-type People = {
-  readonly identity: Identity
-  readonly handlers: HandlersOf<typeof signInRoutes & typeof profileRoutes & typeof peopleRoutes>
-}
-
-function openPeople(options: PeopleOptions): People {
-  const { oidc, publicUrl, isLocal, log } = options
+function peopleParts(options: AdminOptions): PeopleParts {
   let signIn: Promise<SignIn> | undefined
-  const parts: PeopleParts = {
+  return {
     ...options,
-    singleSignOnName: oidc?.name,
+    singleSignOnName: options.oidc?.name,
     signIn: () => {
       signIn ??= loadSignIn(options).catch((thrown: unknown) => {
         // The next attempt may succeed: a database that was away may be back.
@@ -114,18 +100,9 @@ function openPeople(options: PeopleOptions): People {
       return signIn
     },
   }
-  if (!publicUrl.startsWith('https:') && !isLocal) {
-    log.warn('sign_in_over_http', {
-      message: `people sign in over plain HTTP (${publicUrl}): anyone on the network can read passwords. Put a proxy with HTTPS in front and set admin.public_url`,
-    })
-  }
-  return {
-    identity: personFinder(parts),
-    handlers: { ...signInHandlers(parts), ...profileHandlers(parts), ...peopleHandlers(parts) },
-  }
 }
 
-async function loadSignIn(options: PeopleOptions): Promise<SignIn> {
+async function loadSignIn(options: AdminOptions): Promise<SignIn> {
   const { betterAuthSignIn } = await import('./people/better-auth.ts')
   const { oidc } = options
   const roleId = oidc?.role === undefined ? undefined : await roleIdOf(options, oidc.role)
@@ -133,7 +110,7 @@ async function loadSignIn(options: PeopleOptions): Promise<SignIn> {
 }
 
 /** Resolved to an id once, so that renaming the role changes nothing. An unknown role lets nobody in uninvited. */
-async function roleIdOf({ store, log }: PeopleOptions, name: string): Promise<string | undefined> {
+async function roleIdOf({ store, log }: AdminOptions, name: string): Promise<string | undefined> {
   try {
     return roleNamed(await listRoles(store.db), name).id
   } catch (error) {

@@ -235,58 +235,35 @@ function derivedSecret(secret: string): string {
 }
 
 // Tollgate's names for better-auth's tables and columns (store/database/tables.ts).
-
-const PERSON = {
-  modelName: 'people',
-  fields: {
-    emailVerified: 'email_verified',
-    createdAt: 'created_at',
-    updatedAt: 'updated_at',
-  },
-}
-
+const PERSON = { modelName: 'people', fields: columns('emailVerified', 'createdAt', 'updatedAt') }
 const SESSION = {
   modelName: 'person_sessions',
-  fields: {
-    userId: 'user_id',
-    expiresAt: 'expires_at',
-    ipAddress: 'ip_address',
-    userAgent: 'user_agent',
-    createdAt: 'created_at',
-    updatedAt: 'updated_at',
-  },
+  fields: columns('userId', 'expiresAt', 'ipAddress', 'userAgent', 'createdAt', 'updatedAt'),
 }
-
 const ACCOUNT = {
   modelName: 'person_accounts',
   fields: {
-    userId: 'user_id',
-    accountId: 'account_id',
-    providerId: 'provider_id',
-    accessToken: 'access_token',
-    refreshToken: 'refresh_token',
-    idToken: 'id_token',
-    accessTokenExpiresAt: 'access_token_expires_at',
-    refreshTokenExpiresAt: 'refresh_token_expires_at',
-    createdAt: 'created_at',
-    updatedAt: 'updated_at',
+    ...columns('userId', 'accountId', 'providerId', 'accessToken', 'refreshToken', 'idToken'),
+    ...columns('accessTokenExpiresAt', 'refreshTokenExpiresAt', 'createdAt', 'updatedAt'),
   },
 }
-
 const VERIFICATION = {
   modelName: 'verifications',
-  fields: { expiresAt: 'expires_at', createdAt: 'created_at', updatedAt: 'updated_at' },
+  fields: columns('expiresAt', 'createdAt', 'updatedAt'),
 }
-
 const TWO_FACTOR = {
-  user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
+  user: { fields: columns('twoFactorEnabled') },
   twoFactor: {
     modelName: 'two_factors',
-    fields: {
-      userId: 'user_id',
-      backupCodes: 'backup_codes',
-      failedVerificationCount: 'failed_verification_count',
-      lockedUntil: 'locked_until',
-    },
+    fields: columns('userId', 'backupCodes', 'failedVerificationCount', 'lockedUntil'),
   },
+}
+
+/** `createdAt` is the column `created_at`. */
+function columns<Name extends string>(...names: readonly Name[]): Record<Name, string> {
+  const pairs = names.map((name) => [
+    name,
+    name.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`),
+  ])
+  return Object.fromEntries(pairs) as Record<Name, string>
 }

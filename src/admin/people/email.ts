@@ -1,4 +1,5 @@
-// Mail to people, through the server that the configuration names. The library is loaded with the first mail.
+// Mail to people, through the server that the configuration names: above all one-time links, short, in plain text, and
+// without any text that a stranger chose. The library is loaded with the first mail.
 
 export type Mail = {
   readonly to: string
@@ -38,17 +39,15 @@ export function smtpMailer({ url, from }: SmtpSettings): Mailer {
   }
 }
 
-// Mails with one-time links: short, in plain text, and without any text that a stranger chose.
-
 type LinkMail = {
-  readonly kind: keyof typeof LETTERS
+  readonly kind: keyof typeof LINK_MAILS
   readonly email: string
   readonly expiresAt: number
 }
 
 export function mailFor({ kind, email, expiresAt }: LinkMail, url: string): Mail {
   const until = `${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  const { subject, text } = LETTERS[kind]
+  const { subject, text } = LINK_MAILS[kind]
   return {
     to: email,
     subject,
@@ -56,7 +55,7 @@ export function mailFor({ kind, email, expiresAt }: LinkMail, url: string): Mail
   }
 }
 
-const LETTERS = {
+const LINK_MAILS = {
   invitation: {
     subject: 'You are invited to Tollgate',
     text: 'You may now sign in to Tollgate. Open this link to choose a password:',

@@ -1,4 +1,4 @@
-// One-time links: who gets one, how long it works, and what using it does.
+// One-time links: who gets one and how, how long it works, and what using it does.
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, iso } from '../../core/units.ts'
@@ -30,8 +30,7 @@ import type { Permission } from '../contract/permissions.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
 import { recordedRefusal } from '../http/refusals.ts'
 import { hashPassword, passwordProblem } from './credentials.ts'
-import type { Mailer } from './email.ts'
-import { mailFor } from './email.ts'
+import { mailFor, type Mailer } from './email.ts'
 import { addPerson, manageable, refuseSelf, subjectOf, type Invited } from './people.ts'
 import { change, listRoles, roleById, type Actor } from './roles.ts'
 
@@ -102,34 +101,26 @@ export async function invitePerson(
   return { person, link }
 }
 
+type NewLink = { readonly kind: PersonLinkKind; readonly person: Pick<Person, 'id' | 'email'> }
+
 async function newLink(
-  actor: Actor,
+  { store, personId, rights }: Actor,
   tx: Tx,
-  {
-    kind,
-    person,
-  }: { readonly kind: PersonLinkKind; readonly person: Pick<Person, 'id' | 'email'> },
+  { kind, person: { id, email } }: NewLink,
 ): Promise<MadeLink> {
-  const now = actor.store.clock.now()
+  const now = store.clock.now()
   const expiresAt = now + LIFETIME_MS[kind]
-  const link = { kind, personId: person.id, expiresAt, maker: makerAt(actor) }
-  const token = await makeLink(tx, link, now)
-  return { kind, token, expiresAt, email: person.email }
+  const maker = personId === null ? null : { personId, permissions: [...rights] }
+  const token = await makeLink(tx, { kind, personId: id, expiresAt, maker }, now)
+  return { kind, token, expiresAt, email }
 }
 
-function makerAt({ personId, rights }: Actor): LinkMaker | null {
-  return personId === null ? null : { personId, permissions: [...rights] }
-}
-
-function refuseLink({ status, email }: Person, kind: LinkKind): void {
-  if (status === 'blocked')
-    throw new AdminError('wrong_state', sentence('person_blocked', { email }))
-  if (kind === 'invitation' && status !== 'invited') {
-    throw new AdminError('wrong_state', sentence('person_came', { email }))
-  }
-  if (kind === 'reset' && status === 'invited') {
-    throw new AdminError('wrong_state', sentence('person_not_come', { email }))
-  }
+function refuseLink({ status, email }: Person, kind: PersonLinkKind): void {
+  const refuse = (name: 'person_blocked' | 'person_came' | 'person_not_come'): AdminError =>
+    new AdminError('wrong_state', sentence(name, { email }))
+  if (status === 'blocked') throw refuse('person_blocked')
+  if (kind === 'invitation' && status !== 'invited') throw refuse('person_came')
+  if (kind === 'reset' && status === 'invited') throw refuse('person_not_come')
 }
 
 type OpenLink = Link & { readonly person: Person | undefined }
@@ -219,8 +210,6 @@ async function setOwnPassword(
   })
 }
 
-// Whether a one-time link still works, and the refusal that says why not.
-
 type Judged = {
   readonly link: Link | undefined
   readonly person: Person | undefined
@@ -228,6 +217,7 @@ type Judged = {
   readonly end: keyof typeof LINK_REFUSALS | undefined
 }
 
+/** Whether a link still works. */
 async function judgeLink(db: Queries, token: string, now: number): Promise<Judged> {
   const { state, link } = await lookAtLink(db, token, now)
   if (link === undefined) return { link, person: undefined, end: 'unknown' }
@@ -270,8 +260,6 @@ const LINK_REFUSALS = {
   unknown: () => new AdminError('invalid_link', sentence('link_unknown')),
 }
 
-// Gets a one-time link to its owner: by mail if that is configured and works; else the person who made it passes it on.
-
 type Sending = {
   /** The base URL of the link. */
   readonly base: string
@@ -279,6 +267,7 @@ type Sending = {
   readonly onMailFailed: (thrown: unknown) => void
 }
 
+/** Gets a link to its owner: by mail if that is configured and works; else the person who made it passes it on. */
 export async function sendLink(link: MadeLink, sending: Sending): Promise<SentLink> {
   const { base, mailer, onMailFailed } = sending
   const url = linkUrl(link, base)

@@ -1,4 +1,4 @@
-// What managers of people can do to them. Each is one change, allowed by the rules of actor.ts and recorded in the same
+// What managers of people can do to them. Each is one change, allowed by the rules of roles.ts and recorded in the same
 // transaction.
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
@@ -62,12 +62,7 @@ export async function addPerson(
 ): Promise<PersonAnswer> {
   const { store } = actor
   const email = checkedEmail(invited.email)
-  const record = {
-    action: 'person.invite',
-    subject: 'person',
-    subjectId: '',
-    subjectName: email,
-  } as const
+  const record = { action: 'person.invite', ...subjectOf({ id: '', email }) } as const
   return change(actor, record, async (tx, roles) => {
     const role = roleNamed(roles, invited.role)
     demandRights(actor, role.permissions, { role: role.name })
@@ -80,12 +75,8 @@ export async function addPerson(
       await markJoined(tx, id, now)
     }
     const added = personAnswer(await known(tx, id), roles)
-    await recordChange(store, tx, {
-      ...record,
-      subjectId: id,
-      before: null,
-      after: recorded(added),
-    })
+    const after = recorded(added)
+    await recordChange(store, tx, { ...record, subjectId: id, before: null, after })
     await alongside?.(tx, added)
     return added
   })
@@ -94,11 +85,7 @@ export async function addPerson(
 export function changePerson(
   actor: Actor,
   idOrEmail: string,
-  given: {
-    readonly name?: string | undefined
-    readonly email?: string | undefined
-    readonly role?: string | undefined
-  },
+  given: { readonly [Name in 'name' | 'email' | 'role']?: string | undefined },
 ): Promise<PersonAnswer> {
   const { name, role: roleText } = given
   const email = given.email === undefined ? undefined : checkedEmail(given.email)
@@ -168,12 +155,8 @@ export async function removePerson(actor: Actor, idOrEmail: string): Promise<voi
     const person = await manageable(actor, tx, { idOrEmail, roles })
     refuseSelf(actor, person, 'remove')
     await deletePerson(tx, person.id)
-    await recordChange(store, tx, {
-      action,
-      ...subjectOf(person),
-      before: recorded(personAnswer(person, roles)),
-      after: null,
-    })
+    const before = recorded(personAnswer(person, roles))
+    await recordChange(store, tx, { action, ...subjectOf(person), before, after: null })
   })
 }
 

@@ -1,6 +1,7 @@
-// All roles: the built-in ones, which nobody can change, and custom ones.
+// Roles, built-in and custom, and the rules that every change of people and roles obeys, whether it is made in the web
+// interface, by a script or on the command line.
 import { sentence } from '../../core/sentences.ts'
-import { recordChange } from '../../store/audit/record.ts'
+import { recordChange, type AuditAction } from '../../store/audit/record.ts'
 import { withChangeLock } from '../../store/database/changes.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
@@ -63,9 +64,7 @@ function normalName(name: string): string {
   return name.trim().normalize('NFKC').toLowerCase()
 }
 
-// Where people and roles are changed: in whose name, with which rights, and by rules that hold for everyone, whether
-// they use the web interface, a script or the command line.
-
+/** In whose name, and with which rights, people and roles are changed. */
 export type Actor = {
   /** Records changes in the name of the acting person. */
   readonly store: Store
@@ -93,12 +92,11 @@ export async function change<Result>(
     return await withChangeLock(store, async (tx) => {
       const roles = await listRoles(tx)
       await demandPresence(actor, tx, roles)
-      const before = await managers(tx, roles)
+      const before = await heldPermissions(tx, roles)
       const result = await work(tx, roles)
-      const after = await managers(tx, await listRoles(tx))
-      for (const permission of KEPT) {
-        if (before[permission] > 0 && after[permission] === 0) throw lastManager(permission)
-      }
+      const after = await heldPermissions(tx, await listRoles(tx))
+      const lost = before.find((permission) => !after.includes(permission))
+      if (lost !== undefined) throw lastManager(lost)
       return result
     })
   } catch (error) {
@@ -121,9 +119,8 @@ async function demandPresence(
   const held = roleById(roles, person.roleId).permissions
   const permission = [...rights].find((each) => !held.includes(each))
   if (permission === undefined) return
-  throw new AdminError('not_permitted', sentence('permission_missing', { permission }), {
-    permission,
-  })
+  const why = sentence('permission_missing', { permission })
+  throw new AdminError('not_permitted', why, { permission })
 }
 
 /** Nobody may grant a right they lack, nor manage a person who has one: a reset link would let them take it over. */
@@ -142,28 +139,23 @@ export function demandRights(
 }
 
 const KEPT = ['people:manage', 'configuration:manage'] as const
+type Kept = (typeof KEPT)[number]
 
-async function managers(
-  tx: Tx,
-  roles: readonly Role[],
-): Promise<Record<(typeof KEPT)[number], number>> {
-  const count = (permission: Permission): Promise<number> => {
+/** The permissions of KEPT that somebody has. */
+async function heldPermissions(tx: Tx, roles: readonly Role[]): Promise<readonly Kept[]> {
+  const held: Kept[] = []
+  for (const permission of KEPT) {
     const ids = roles.filter((role) => role.permissions.includes(permission)).map(({ id }) => id)
-    return countActive(tx, ids)
+    if ((await countActive(tx, ids)) > 0) held.push(permission)
   }
-  return {
-    'people:manage': await count('people:manage'),
-    'configuration:manage': await count('configuration:manage'),
-  }
+  return held
 }
 
-function lastManager(permission: (typeof KEPT)[number]): AdminError {
+function lastManager(permission: Kept): AdminError {
   const isPeople = permission === 'people:manage'
   const why = sentence(isPeople ? 'last_people_manager' : 'last_configuration_manager')
   return new AdminError('last_manager', why)
 }
-
-// Creating, changing and removing custom roles.
 
 type RoleSettings = Pick<Role, 'name' | 'permissions'>
 
@@ -173,22 +165,14 @@ export async function answerRoles(db: Queries): Promise<readonly RoleAnswer[]> {
 }
 
 export async function createRole(actor: Actor, settings: RoleSettings): Promise<RoleAnswer> {
-  const record = {
-    action: 'role.create',
-    subject: 'role',
-    subjectId: '',
-    subjectName: settings.name,
-  } as const
+  const { name } = settings
+  const record = { ...roleRecord('role.create', ''), subjectName: name }
   return change(actor, record, async (tx, roles) => {
-    demandRights(actor, settings.permissions, { role: settings.name })
-    refuseTaken(roles, settings.name)
+    demandRights(actor, settings.permissions, { role: name })
+    refuseTaken(roles, name)
     const id = await insertRole(actor.store, tx, settings)
-    await recordChange(actor.store, tx, {
-      ...record,
-      subjectId: id,
-      before: null,
-      after: { ...settings },
-    })
+    const after = { ...settings }
+    await recordChange(actor.store, tx, { ...record, subjectId: id, before: null, after })
     return answerOf(tx, id)
   })
 }
@@ -198,7 +182,7 @@ export async function changeRole(
   id: string,
   given: { readonly [Name in keyof RoleSettings]?: RoleSettings[Name] | undefined },
 ): Promise<RoleAnswer> {
-  const record = { action: 'role.change', subject: 'role', subjectId: id } as const
+  const record = roleRecord('role.change', id)
   return change(actor, record, async (tx, roles) => {
     const role = ownRole(roles, id)
     const before = { name: role.name, permissions: role.permissions }
@@ -207,10 +191,8 @@ export async function changeRole(
       permissions: given.permissions ?? before.permissions,
     }
     demandRights(actor, [...before.permissions, ...after.permissions], { role: role.name })
-    refuseTaken(
-      roles.filter((other) => other.id !== id),
-      after.name,
-    )
+    const others = roles.filter((other) => other.id !== id)
+    refuseTaken(others, after.name)
     await updateRole(tx, id, after)
     await recordChange(actor.store, tx, { ...record, subjectName: after.name, before, after })
     return answerOf(tx, id)
@@ -218,7 +200,7 @@ export async function changeRole(
 }
 
 export async function removeRole(actor: Actor, id: string): Promise<void> {
-  const record = { action: 'role.remove', subject: 'role', subjectId: id } as const
+  const record = roleRecord('role.remove', id)
   await change(actor, record, async (tx, roles) => {
     const { name, permissions } = ownRole(roles, id)
     demandRights(actor, permissions, { role: name })
@@ -229,6 +211,10 @@ export async function removeRole(actor: Actor, id: string): Promise<void> {
     const before = { name, permissions }
     await recordChange(actor.store, tx, { ...record, subjectName: name, before, after: null })
   })
+}
+
+function roleRecord(action: AuditAction, subjectId: string) {
+  return { action, subject: 'role', subjectId } as const
 }
 
 function ownRole(roles: readonly Role[], id: string): Role {
