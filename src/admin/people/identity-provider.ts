@@ -174,17 +174,11 @@ async function loggingFailure<Result>(
   }
 }
 
-// Calls to the single sign-on provider. Its answers are small documents that somebody waits for in a browser, so they
-// are limited in bytes and in time.
-
+/** The provider's answers are small documents that somebody waits for in a browser. */
 const BYTES_MAX = 1024 * 1024
 const WAIT_MS_MAX = 10_000
-const TIMEOUTS = {
-  connectMs: 5_000,
-  firstByteMs: WAIT_MS_MAX,
-  idleMs: WAIT_MS_MAX,
-  totalMs: WAIT_MS_MAX,
-}
+const LIMITS = { firstByteMs: WAIT_MS_MAX, idleMs: WAIT_MS_MAX, totalMs: WAIT_MS_MAX }
+const TIMEOUTS = { connectMs: 5_000, ...LIMITS }
 
 type Question = {
   readonly url: URL
@@ -222,8 +216,6 @@ function errorIn(document: JsonObject | undefined): string {
   const code = stringOf(document?.['error'])
   return code !== undefined && /^\w{1,60}$/.test(code) ? ` (${code})` : ''
 }
-
-// What the single sign-on provider says about a person, checked before anything here follows from it.
 
 type Profile = Readonly<Record<string, unknown>>
 
