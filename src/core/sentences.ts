@@ -214,11 +214,13 @@ export const SENTENCES = {
 
 export type SentenceName = keyof typeof SENTENCES
 
-export type Sentence = {
+/** As programs get it and the database keeps it. */
+export type NamedSentence = {
   readonly name: SentenceName
   readonly values: Readonly<Record<string, string | number>>
-  readonly text: string
 }
+
+export type Sentence = NamedSentence & { readonly text: string }
 
 type NamesIn<Text> = Text extends `${string}{{${infer Name}}}${infer Rest}`
   ? Name | NamesIn<Rest>
@@ -234,9 +236,14 @@ type Given<Name extends SentenceName> = [NamesIn<(typeof SENTENCES)[Name]>] exte
   : [values: ValuesOf<Name>]
 
 export function sentence<Name extends SentenceName>(name: Name, ...given: Given<Name>): Sentence {
-  const values: Sentence['values'] = given[0] ?? {}
-  const text = SENTENCES[name].replace(/\{\{(\w+)\}\}/g, (_, each: string) => String(values[each]))
-  return { name, values, text }
+  const named: NamedSentence = { name, values: given[0] ?? {} }
+  return { ...named, text: wordsOf(named) }
+}
+
+/** In English. A row may hold a name that only a later release knows: it stands for itself. */
+export function wordsOf({ name, values }: NamedSentence): string {
+  const template: string = SENTENCES[name] ?? name
+  return template.replace(/\{\{(\w+)\}\}/g, (_, each: string) => String(values[each]))
 }
 
 const NAMES = new Map(
@@ -247,20 +254,4 @@ const NAMES = new Map(
 export function sentenceWithText(text: string): Sentence | undefined {
   const name = NAMES.get(text)
   return name === undefined ? undefined : { name, values: {}, text }
-}
-
-/** Which of these sentences a stored text came from, with its values: the database holds only the text. */
-export function sentenceAmong(names: readonly SentenceName[], text: string): Sentence | undefined {
-  for (const name of names) {
-    const found = patternOf(SENTENCES[name]).exec(text)
-    if (found !== null) return { name, values: { ...found.groups }, text }
-  }
-  return undefined
-}
-
-function patternOf(template: string): RegExp {
-  const pieces = template
-    .split(/\{\{(\w+)\}\}/)
-    .map((piece, index) => (index % 2 === 0 ? RegExp.escape(piece) : `(?<${piece}>.+)`))
-  return new RegExp(`^${pieces.join('')}$`)
 }

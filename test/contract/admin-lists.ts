@@ -330,6 +330,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
         },
         count: 1,
       })
+      assert.match(String(refused?.['reason']), /configuration:manage/)
       assert.equal((await desk.call('GET', `/keys/${id}`)).body['status'], 'active')
     })
 

@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 import { hashSecret } from '../../src/core/secret.ts'
+import { listDeliveries } from '../../src/store/alerts/alerts.ts'
+import { listAudit } from '../../src/store/audit/list.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { MIGRATIONS } from '../../src/store/database/migrations.ts'
 import type { Tables } from '../../src/store/database/tables.ts'
@@ -51,6 +53,12 @@ export function upgradesContract(fresh: FreshDatabase): void {
       assert.equal(model_count, 2)
       if (minor > 1) assert.equal(partOfFrame(key, await readFrame(store)), 5n)
       if (minor > 1) assert.deepEqual(await frameSums(store.db), { requests: 5, cost: 7n })
+      if (minor > 3) {
+        const [refused] = await listAudit(store, { outcome: 'refused', limit: 1 })
+        assert.deepEqual([refused?.reason, refused?.sentence], ['refused in words', null])
+        const [delivery] = await listDeliveries(store, { limit: 1 })
+        assert.deepEqual([delivery?.result, delivery?.failure], ['the destination is gone', null])
+      }
       await updateKey(store, KEY_ID, { name: 'Pflaumen' })
       assert.deepEqual(await matchingIds(store, { search: 'PFLAU' }), [KEY_ID])
       for (const each of stores) await each.close()
@@ -99,6 +107,18 @@ const LEFT: Readonly<Record<number, readonly string[]>> = {
       VALUES (${id}, 'req_${id}', '${KEY_ID}', 1, ${framePeriod}, 'settled', 9, ${cost}, 'chat',
         'one', 200, 0, 0, 0, 0, 0, 0, 0, 1, '{}', '[]', 1, 1)`,
     ),
+  ],
+  // In words: later releases keep why by name and values.
+  4: [
+    `INSERT INTO audit (id, at, actor, source, action, subject, subject_id, outcome, reason, fields)
+      VALUES ('entry_1', 1, 'ada@example.com', 'api', 'key.pause', 'key', '${KEY_ID}', 'refused',
+        'refused in words', '[]')`,
+    `INSERT INTO alerts (id, at, account_id, period_seq, threshold, spent_nanodollars,
+        limit_nanodollars)
+      VALUES ('alert_1', 1, '${KEY_ID}', 1, 80, 80, 100)`,
+    `INSERT INTO alert_deliveries (id, alert_id, destination_id, address, state, attempts, result)
+      VALUES ('dlv_1', 'alert_1', 'dest_1', 'ops@example.com', 'failed', 1,
+        'the destination is gone')`,
   ],
   // From here on the ledger keeps sums for all keys.
   7: [

@@ -1,7 +1,7 @@
 // The handlers of alerts: their thresholds, their destinations, and their deliveries.
 import { messageOf } from '../../core/errors.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
-import { sentence } from '../../core/sentences.ts'
+import { sentence, type NamedSentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import { isForbiddenHost } from '../../providers/upstream/addresses.ts'
 import { lastAlerts, listDeliveries, type Alert, type Delivery } from '../../store/alerts/alerts.ts'
@@ -28,8 +28,7 @@ import { invalidValue } from '../contract/errors.ts'
 import type { HandlersOf } from '../http/call.ts'
 import { storeOf, type AdminParts } from '../http/call.ts'
 import type { Mailer } from '../people/email.ts'
-import type { AlertSender } from './sender.ts'
-import { failureNamed } from './sender.ts'
+import { DeliveryFailure, type AlertSender } from './sender.ts'
 
 /** What alerts need beside the parts that all handlers get. */
 export type AlertParts = AdminParts & {
@@ -78,8 +77,8 @@ export function alertHandlers(parts: AlertParts): HandlersOf<typeof alertRoutes>
       try {
         return { delivered: true, result: await alerts.send(destination, sample(clock.now())) }
       } catch (thrown) {
-        const result = messageOf(thrown)
-        return { delivered: false, result, ...failureOf(result) }
+        const failure = thrown instanceof DeliveryFailure ? thrown.sentence : null
+        return { delivered: false, result: messageOf(thrown), ...reasonOf(failure) }
       }
     },
     listDeliveries: async ({ query }) => {
@@ -160,11 +159,10 @@ function deliveryAnswer(delivery: Delivery): DeliveryAnswer {
     last_attempt_at: iso(delivery.lastAttemptAt),
     next_attempt_at: iso(delivery.nextAttemptAt),
     result: delivery.result,
-    ...(delivery.result === null ? {} : failureOf(delivery.result)),
+    ...reasonOf(delivery.failure),
   }
 }
 
-function failureOf(result: string): Pick<DeliveryAnswer, 'reason' | 'values'> {
-  const failure = failureNamed(result)
-  return failure === undefined ? {} : { reason: failure.name, values: { ...failure.values } }
+function reasonOf(failure: NamedSentence | null): Pick<DeliveryAnswer, 'reason' | 'values'> {
+  return failure === null ? {} : { reason: failure.name, values: { ...failure.values } }
 }

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { formatUsd } from '../../core/money.ts'
-import { sentence, sentenceAmong, SENTENCES, type Sentence } from '../../core/sentences.ts'
+import { sentence, type Sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import { METADATA_CODE } from '../../providers/upstream/addresses.ts'
 import type { HttpCall, HttpClient } from '../../providers/upstream/http.ts'
@@ -27,6 +27,17 @@ type SenderParts = {
   readonly secret: string
 }
 
+/** A failure that this gateway can name. */
+export class DeliveryFailure extends Error {
+  readonly sentence: Sentence
+
+  constructor(why: Sentence, options?: ErrorOptions) {
+    super(why.text, options)
+    this.sentence = why
+  }
+}
+
+const WHY_LENGTH_MAX = 400
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 15_000 }
 
 export function alertSender(parts: SenderParts): AlertSender {
@@ -64,7 +75,7 @@ async function sendWebhook(
     timeouts: TIMEOUTS,
   } as const
   const status = await statusOf(http, call).catch((thrown: unknown) => {
-    throw new Error(webhookFailure(thrown, url).text, { cause: thrown })
+    throw new DeliveryFailure(webhookFailure(thrown, url), { cause: thrown })
   })
   if (status >= 200 && status < 300) return `answered ${status}`
   throw new Error(`answered ${status}`)
@@ -83,7 +94,7 @@ async function sendMail(
   { address }: Destination,
   alert: Alert,
 ): Promise<string> {
-  if (mailer === undefined) throw new Error(SENTENCES.no_smtp)
+  if (mailer === undefined) throw new DeliveryFailure(sentence('no_smtp'))
   const { subject, text } = letterOf(alert)
   await mailer.send({ to: address, subject: `Tollgate: ${subject}`, text: `${text}\n` })
   return 'taken by the mail server'
@@ -197,7 +208,7 @@ export function webhookFailure(thrown: unknown, { hostname: host }: URL): Senten
   const why = code ?? causes.findLast((each) => !(each instanceof GatewayError))?.message
   return why === undefined
     ? sentence('webhook_failed', { host })
-    : sentence('webhook_failed_because', { host, why })
+    : sentence('webhook_failed_because', { host, why: why.slice(0, WHY_LENGTH_MAX) })
 }
 
 const REASONS: Readonly<Record<string, HostSentence>> = {
@@ -223,22 +234,6 @@ type HostSentence =
   | 'webhook_no_connection'
   | 'webhook_no_answer'
   | 'webhook_metadata'
-
-/** The failure by name, for readers of other languages; undefined for a success, or a failure reported by others. */
-export function failureNamed(result: string): Sentence | undefined {
-  return sentenceAmong(FAILURES, result)
-}
-
-const FAILURES = [
-  ...new Set(Object.values(REASONS)),
-  'webhook_certificate',
-  'webhook_late',
-  'webhook_failed_because',
-  'webhook_failed',
-  'no_smtp',
-  'destination_off',
-  'destination_removed',
-] as const
 
 function isTimeout({ code }: GatewayError): boolean {
   return code === 'provider_timeout'

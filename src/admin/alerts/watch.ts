@@ -3,7 +3,7 @@
 // happens on a timer, which also finds thresholds reached without a request.
 import { messageOf } from '../../core/errors.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
-import { SENTENCES } from '../../core/sentences.ts'
+import { sentence } from '../../core/sentences.ts'
 import type { Balance, Balances, Shortage } from '../../ledger/ledger.ts'
 import {
   claimDelivery,
@@ -23,7 +23,7 @@ import { percentSpent, reached, readAlertRules, type AlertRules } from '../../st
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { describeError, type Log } from '../../telemetry/log.ts'
-import type { AlertSender } from './sender.ts'
+import { DeliveryFailure, type AlertSender } from './sender.ts'
 
 const LOOK_EVERY_MS = 2_000
 const SECOND_MS = 1_000
@@ -173,15 +173,16 @@ export class AlertWatch {
     try {
       const destination = await findDestination(store, delivery.destinationId)
       if (!destination.enabled) {
-        const result = SENTENCES.destination_off
+        const result = sentence('destination_off')
         return await finishDelivery(store, delivery.id, { state: 'failed', result })
       }
       const result = await sender.send(destination, delivery.alert)
       await finishDelivery(store, delivery.id, { state: 'delivered', result })
     } catch (thrown) {
-      const result = messageOf(thrown)
+      const isNamed = thrown instanceof DeliveryFailure
+      const result = isNamed ? thrown.sentence : messageOf(thrown).slice(0, 500)
       const state = retryMs === undefined ? 'failed' : 'waiting'
-      await finishDelivery(store, delivery.id, { state, result: result.slice(0, 500) })
+      await finishDelivery(store, delivery.id, { state, result })
     }
   }
 }

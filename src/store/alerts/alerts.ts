@@ -1,9 +1,10 @@
 // Alerts that were given (give.ts), and their deliveries: one for each destination, tried again until it is accepted or
 // given up.
 import { newId } from '../../core/ids.ts'
+import { wordsOf, type NamedSentence, type Sentence } from '../../core/sentences.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
-import { shownAddress } from './destinations.ts'
+import { shownAddress, storedResult } from './destinations.ts'
 
 export type Alert = BudgetAlert | RefusedAlert | ExpiryAlert
 
@@ -108,7 +109,10 @@ export type Delivery = {
   readonly attempts: number
   readonly lastAttemptAt: number | null
   readonly nextAttemptAt: number | null
+  /** In words. */
   readonly result: string | null
+  /** Why it failed, where this gateway knows. */
+  readonly failure: NamedSentence | null
 }
 
 /** Newest first. */
@@ -171,11 +175,15 @@ export async function claimDelivery(
 export async function finishDelivery(
   store: Store,
   id: string,
-  { state, result }: Pick<Row<'alert_deliveries'>, 'state' | 'result'>,
+  { state, result }: { readonly state: Delivery['state']; readonly result: string | Sentence },
 ): Promise<void> {
   await store.db
     .updateTable('alert_deliveries')
-    .set({ state, result, ...(state === 'waiting' ? {} : { next_attempt_at: null }) })
+    .set({
+      state,
+      result: storedResult(result),
+      ...(state === 'waiting' ? {} : { next_attempt_at: null }),
+    })
     .where('id', '=', id)
     .where('state', '=', 'waiting')
     .execute()
@@ -193,6 +201,9 @@ function selectDeliveries(store: Store) {
 type DeliveryRow = Row<'alerts'> & Row<'alert_deliveries'> & { readonly given_id: string }
 
 function deliveryOf(row: DeliveryRow): Delivery {
+  const failure = row.result?.startsWith('{"name":')
+    ? (JSON.parse(row.result) as NamedSentence)
+    : null
   return {
     id: row.id,
     alert: alertOf({ ...row, id: row.given_id }),
@@ -202,6 +213,7 @@ function deliveryOf(row: DeliveryRow): Delivery {
     attempts: row.attempts,
     lastAttemptAt: row.last_attempt_at,
     nextAttemptAt: row.next_attempt_at,
-    result: row.result,
+    result: failure === null ? row.result : wordsOf(failure),
+    failure,
   }
 }

@@ -1,6 +1,6 @@
 // Where alerts are sent: webhooks and e-mail addresses. Every change of them is recorded.
 import { newId } from '../../core/ids.ts'
-import { sentence, SENTENCES } from '../../core/sentences.ts'
+import { sentence, type Sentence } from '../../core/sentences.ts'
 import { recordChange, type Change } from '../audit/record.ts'
 import { withChangeLock } from '../database/changes.ts'
 import { StoreError } from '../database/errors.ts'
@@ -75,7 +75,11 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
     await tx.deleteFrom('alert_destinations').where('id', '=', id).execute()
     await tx
       .updateTable('alert_deliveries')
-      .set({ state: 'failed', next_attempt_at: null, result: SENTENCES.destination_removed })
+      .set({
+        state: 'failed',
+        next_attempt_at: null,
+        result: storedResult(sentence('destination_removed')),
+      })
       .where('destination_id', '=', id)
       .where('state', '=', 'waiting')
       .execute()
@@ -84,6 +88,13 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
     const before = { kind, address: shown, enabled }
     await record(store, tx, { id, shown, action: 'alert.delete', before, after: null })
   })
+}
+
+/** How the end of a delivery is kept: what a receiver answered as it said it, a failure by name and values. */
+export function storedResult(result: string | Sentence): string {
+  if (typeof result === 'string') return result
+  const { name, values } = result
+  return JSON.stringify({ name, values })
 }
 
 /** Changes take turns, so that the record has the true previous values, and each removal once. */

@@ -2,7 +2,7 @@
 // which the ledger writes into ledger_entries.
 import { sql, type RawBuilder } from 'kysely'
 import { firstIdAt } from '../../core/ids.ts'
-import type { Sentence } from '../../core/sentences.ts'
+import { wordsOf, type NamedSentence } from '../../core/sentences.ts'
 import { usd } from '../../core/units.ts'
 import type { Author, Store } from '../database/store.ts'
 import { FRAME_ID, type Row } from '../database/tables.ts'
@@ -17,8 +17,8 @@ export type AuditEntry = Author & {
   readonly subjectName: string | null
   readonly outcome: 'done' | 'refused'
   readonly reason: string | null
-  /** The reason of a refusal by name, with its values. */
-  readonly sentence: Pick<Sentence, 'name' | 'values'> | null
+  /** Why it was refused. */
+  readonly sentence: NamedSentence | null
   /** How often it was tried within a minute. */
   readonly count: number
   readonly fields: readonly FieldChange[]
@@ -135,6 +135,7 @@ function idRange({ since, until, before }: AuditFilter): {
 }
 
 function entryOf(row: Row<'audit'>): AuditEntry {
+  const sentence = row.sentence === null ? null : (JSON.parse(row.sentence) as NamedSentence)
   return {
     id: row.id,
     at: row.at,
@@ -147,8 +148,8 @@ function entryOf(row: Row<'audit'>): AuditEntry {
     subjectId: row.subject_id,
     subjectName: row.subject_name,
     outcome: row.outcome,
-    reason: row.reason,
-    sentence: row.sentence === null ? null : (JSON.parse(row.sentence) as AuditEntry['sentence']),
+    reason: row.reason ?? (sentence && wordsOf(sentence)),
+    sentence,
     count: row.count,
     fields: JSON.parse(row.fields) as readonly FieldChange[],
   }

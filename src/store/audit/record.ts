@@ -103,7 +103,7 @@ async function countAgain(store: Store, key: string): Promise<boolean> {
 }
 
 async function insert(store: Store, refused: Refused, key: string): Promise<void> {
-  const { name, values, text } = refused.sentence
+  const { name, values } = refused.sentence
   await store.db
     .insertInto('audit')
     .values({
@@ -111,7 +111,6 @@ async function insert(store: Store, refused: Refused, key: string): Promise<void
       version: null,
       fields: '[]',
       outcome: 'refused',
-      reason: text,
       sentence: JSON.stringify({ name, values }),
       gathered: key,
       count: 1,

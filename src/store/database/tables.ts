@@ -248,10 +248,11 @@ export const TABLES = {
     /** The version of the subject after the change, where it has one. */
     version: 'INTEGER',
     outcome: "TEXT NOT NULL CHECK (outcome IN ('done', 'refused'))",
+    /** Why, in the words of a person; of a refusal only in rows of earlier releases. */
     reason: 'TEXT',
     /** JSON: [{ field, before, after }]. */
     fields: 'TEXT NOT NULL',
-    /** Of a refusal, JSON: { name, values } (core/sentences.ts). */
+    /** Of a refusal, JSON: NamedSentence. */
     sentence: 'TEXT',
     /** The same for equal refusals within one minute, which share a row; null for changes. */
     gathered: 'TEXT',
@@ -304,6 +305,7 @@ export const TABLES = {
     attempts: 'INTEGER NOT NULL',
     last_attempt_at: 'INTEGER',
     next_attempt_at: 'INTEGER',
+    /** What the receiver answered, or why it did not: JSON of a NamedSentence, or words. */
     result: 'TEXT',
   },
   // The next five belong to better-auth (admin/people/): it writes their rows, and its times as ISO text, which sorts by
