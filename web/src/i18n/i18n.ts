@@ -1,128 +1,18 @@
-// The texts of the chosen language. i18n.ts loads the catalogue before the first render; a change of language renders
-// everything again.
-import { useMemo, useSyncExternalStore } from 'react'
+// The texts and formats of the reader's language: `useTranslation()` renders again when the language changes.
+import { useSyncExternalStore } from 'react'
 import type en from './en.json'
 import { formatFor } from './format.ts'
 import type { Format } from './format.ts'
-
-type Translation = Texts & { readonly language: Language }
-
-let shown: Translation = { t: (key) => key, find: () => undefined, language: 'en' }
-const listeners = new Set<() => void>()
-
-export function useTranslation(): Translation {
-  return useSyncExternalStore(listen, () => shown)
-}
-
-/** For plain functions whose callers use the hook. */
-function shownTexts(): Texts {
-  return shown
-}
-
-function showTexts(texts: Texts, language: Language): void {
-  shown = { ...texts, language }
-  for (const listener of listeners) listener()
-}
-
-function listen(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-// The formats of the chosen language, in the reader's own variant of it (en-GB for a British browser).
-
-export function useFormat(): Format {
-  const { language } = useTranslation()
-  return useMemo(() => {
-    const variant = navigator.languages.find((each) => each.startsWith(language))
-    return formatFor(variant && isTag(variant) ? variant : language)
-  }, [language])
-}
-
-/** Some systems give the browser a locale that is not a language tag: `en-US@posix`. */
-function isTag(text: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(text).length > 0
-  } catch {
-    return false
-  }
-}
-
-// The texts and formats of the chosen language together, for functions that put the gateway's data into words.
-
-export type Words = Texts & { readonly format: Format }
-
-export function useWords(): Words {
-  const { t, find } = useTranslation()
-  return { t, find, format: useFormat() }
-}
-
-// The name of a role: built-in roles in the reader's language, custom ones as they were named.
-
-type Role = { readonly id: string; readonly name: string }
-
-export function useRoleName(): (role: Role) => string {
-  const { find } = useTranslation()
-  return ({ id, name }) => find(`builtInRole.${id}`) ?? name
-}
-
-// A refusal of the gateway in the reader's language; in the gateway's own words if the catalogue lacks it, as after an
-// update of the gateway alone.
-
-/** A message of the gateway: in English, and as a name with values. */
-export type Refusal = {
-  readonly message: string
-  readonly reason?: string | undefined
-  readonly values?: Readonly<Record<string, string | number>> | undefined
-}
-
-/** Does not subscribe to the language: call it only while rendering something that does. */
-export function said({ message, reason, values = {} }: Refusal): string {
-  const { find } = shownTexts()
-  const { field, permission } = values
-  const words = {
-    ...values,
-    ...(field === undefined ? {} : { field: find(`keyField.${field}`) ?? field }),
-    ...(permission === undefined
-      ? {}
-      : { permission: find(`permission.${permission}`) ?? permission }),
-  }
-  return find(`refused.${reason}`, words) ?? message
-}
-
-// Chooses the language, loads its catalogue and sets the document's language; useTranslation() reads the texts.
-
-const storageKey = 'tollgate.language'
-
-export async function startI18n(): Promise<void> {
-  await show(preferredLanguage())
-}
-
-export async function changeLanguage(language: Language): Promise<void> {
-  await show(language)
-  localStorage.setItem(storageKey, language)
-}
-
-async function show(language: Language): Promise<void> {
-  showTexts(textsOf(language, await languages[language].load()), language)
-  document.documentElement.lang = language
-}
-
-function preferredLanguage(): Language {
-  const wanted = [localStorage.getItem(storageKey), ...navigator.languages]
-  return wanted.map((each) => each?.slice(0, 2)).find(isLanguage) ?? 'en'
-}
-
-// The available languages. A new one needs its catalogue and one line here: the compiler names every text it lacks.
 
 /** The shape of every catalogue: the English one has all texts. */
 export type Catalogue = typeof en
 
 type Language = 'en' | 'de'
 
-type Entry = { readonly name: string; readonly load: () => Promise<Catalogue> }
-
-export const languages: Readonly<Record<Language, Entry>> = {
+/** A new language needs its catalogue and one line here: the compiler names every text it lacks. */
+export const languages: Readonly<
+  Record<Language, { readonly name: string; readonly load: () => Promise<Catalogue> }>
+> = {
   en: { name: 'English', load: async () => (await import('./en.json')).default },
   de: { name: 'Deutsch', load: async () => (await import('./de.json')).default },
 }
@@ -130,9 +20,6 @@ export const languages: Readonly<Record<Language, Entry>> = {
 export function isLanguage(value: unknown): value is Language {
   return typeof value === 'string' && value in languages
 }
-
-// Reads texts from a catalogue: picks the plural form and fills in the values between braces. Nothing is escaped here:
-// React escapes when it renders.
 
 /** The name of a text: its path in the catalogue, without the plural suffix. */
 export type TextKey = PathOf<Catalogue>
@@ -151,6 +38,90 @@ type Texts = {
   readonly find: (key: string, values?: TextValues) => string | undefined
 }
 
+/** What functions need that put the gateway's data into words. */
+export type Words = Texts & { readonly format: Format }
+
+let shown: Words & { readonly language: Language } = {
+  ...{ t: (key) => key, find: () => undefined },
+  format: formatFor('en'),
+  language: 'en',
+}
+const listeners = new Set<() => void>()
+
+export function useTranslation() {
+  return useSyncExternalStore(listen, () => shown)
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+const storageKey = 'tollgate.language'
+
+/** Before the first render. */
+export async function startI18n(): Promise<void> {
+  const wanted = [localStorage.getItem(storageKey), ...navigator.languages]
+  await show(wanted.map((each) => each?.slice(0, 2)).find(isLanguage) ?? 'en')
+}
+
+export async function changeLanguage(language: Language): Promise<void> {
+  await show(language)
+  localStorage.setItem(storageKey, language)
+}
+
+async function show(language: Language): Promise<void> {
+  const texts = textsOf(language, await languages[language].load())
+  shown = { ...texts, format: formatFor(localeOf(language)), language }
+  document.documentElement.lang = language
+  for (const listener of listeners) listener()
+}
+
+/** The reader's own variant of a language, such as en-GB for a British browser. */
+function localeOf(language: Language): string {
+  const variant = navigator.languages.find((each) => each.startsWith(language))
+  return variant && isTag(variant) ? variant : language
+}
+
+/** Some systems give the browser a locale that is not a language tag: `en-US@posix`. */
+function isTag(text: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(text).length > 0
+  } catch {
+    return false
+  }
+}
+
+/** The name of a role: built-in roles in the reader's language, custom ones as they were named. */
+export function useRoleName(): (role: { readonly id: string; readonly name: string }) => string {
+  const { find } = useTranslation()
+  return ({ id, name }) => find(`builtInRole.${id}`) ?? name
+}
+
+/** A message of the gateway: in English, and as a name with values. */
+export type Refusal = {
+  readonly message: string
+  readonly reason?: string | undefined
+  readonly values?: Readonly<Record<string, string | number>> | undefined
+}
+
+/**
+ * A refusal in the reader's language; in the gateway's own words if the catalogue lacks it, as after an update of the
+ * gateway alone. Does not subscribe to the language: call it only while rendering something that does.
+ */
+export function said({ message, reason, values = {} }: Refusal): string {
+  const { find } = shown
+  const { field, permission } = values
+  const words = {
+    ...values,
+    ...(field === undefined ? {} : { field: find(`keyField.${field}`) ?? field }),
+    ...(permission === undefined
+      ? {}
+      : { permission: find(`permission.${permission}`) ?? permission }),
+  }
+  return find(`refused.${reason}`, words) ?? message
+}
+
 type PathOf<Node> = {
   [Name in keyof Node & string]: Node[Name] extends string
     ? WithoutNumber<Name>
@@ -161,6 +132,7 @@ type WithoutNumber<Name extends string> = Name extends `${infer Stem}_${Intl.LDM
   ? Stem
   : Name
 
+/** Picks the plural form and fills in the values between braces; React escapes when it renders. */
 export function textsOf(language: string, catalogue: Catalogue): Texts {
   const texts = flatten(catalogue)
   const plurals = new Intl.PluralRules(language)

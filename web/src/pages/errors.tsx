@@ -4,7 +4,7 @@ import { Link, useRouter } from '@tanstack/react-router'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { BUILT_IN_ROLES } from '../../../src/admin/contract/permissions.ts'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
-import { useFormat, useRoleName, useTranslation } from '../i18n/i18n.ts'
+import { useRoleName, useTranslation } from '../i18n/i18n.ts'
 import { SearchIcon, ShieldIcon } from '../parts/icons.tsx'
 import { EmptyState, ErrorAlert } from '../parts/notices.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
@@ -49,9 +49,8 @@ function HomeButton() {
 // A page the reader's role may not open: names the missing permission and the roles that have it.
 
 export function ForbiddenPage({ permission }: { readonly permission: Permission }) {
-  const { t } = useTranslation()
+  const { t, format } = useTranslation()
   const roleName = useRoleName()
-  const format = useFormat()
   const roles = BUILT_IN_ROLES.filter((role) => role.permissions.includes(permission))
   return (
     <>

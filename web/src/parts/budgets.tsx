@@ -9,7 +9,7 @@ import { periodAt } from '../../../src/core/periods.ts'
 import type { Period, WeekStart } from '../../../src/core/periods.ts'
 import { isMore, minus } from '../base/amounts.ts'
 import { useNow } from '../i18n/format.ts'
-import { useFormat, useTranslation, useWords } from '../i18n/i18n.ts'
+import { useTranslation } from '../i18n/i18n.ts'
 import { amountProblem, readAmount } from '../i18n/typed-numbers.ts'
 import styles from './budgets.module.css'
 import { ConfirmDialog, ReasonField } from './dialogs.tsx'
@@ -25,8 +25,7 @@ type FrameCardProps = {
 }
 
 export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const spent = format.money(frame.spent)
   return (
     <section className="card" aria-labelledby="frame-title">
@@ -58,8 +57,7 @@ export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
 
 /** A banner across the page: the frame is spent, and every call is refused. */
 export function FrameExhausted({ frame }: { readonly frame: FrameAnswer }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   if (Number(frame.remaining) > 0) return null
   return (
     <Notice tone="bad" title={t('frame.exhausted')}>
@@ -73,8 +71,7 @@ export function FrameExhausted({ frame }: { readonly frame: FrameAnswer }) {
 }
 
 function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const isOver = isMore(frame.allocated, frame.limit)
   return (
     <ul className={styles['facts']}>
@@ -98,8 +95,7 @@ type ResetsProps = { readonly resetsAt: string | null; readonly timezone: string
 
 /** When a budget resets, as an item of a list of facts. */
 export function Resets({ resetsAt, timezone }: ResetsProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const now = useNow()
   if (resetsAt === null) return <li>{t('budget.neverResets')}</li>
   const moment = format.dateTimeIn(resetsAt, timezone)
@@ -110,8 +106,7 @@ type ForecastProps = ResetsProps & { readonly forecast: FrameAnswer['forecast'] 
 
 /** The forecast at the current pace, as an item of a list of facts. */
 export function Forecast({ forecast, resetsAt, timezone }: ForecastProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   if (!forecast) return null
   if (forecast.exhausted_at)
     return (
@@ -152,7 +147,7 @@ export function TopUpDialog({
   topUp,
   onClose,
 }: TopUpDialogProps) {
-  const words = useWords()
+  const words = useTranslation()
   const { t, format } = words
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState('')
@@ -215,7 +210,7 @@ type Rule = {
 
 /** Computed by the gateway's own rule, so it says what will happen. */
 export function useNextReset({ period, timezone, week_start: weekStart }: Rule): string {
-  const { t, format } = useWords()
+  const { t, format } = useTranslation()
   const { endsAt } = periodAt({ period, timezone, weekStart }, useNow())
   if (endsAt === null) return t('keyForm.hint.neverResets')
   const moment = format.reset(new Date(endsAt).toISOString(), timezone)

@@ -3,7 +3,7 @@ import { ActionIcon, Menu, Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { ModelAnswer } from '../../../src/admin/contract/models.ts'
 import { useNow } from '../i18n/format.ts'
-import { useFormat, useTranslation } from '../i18n/i18n.ts'
+import { useTranslation } from '../i18n/i18n.ts'
 import styles from './cells.module.css'
 import { MoreIcon } from './icons.tsx'
 
@@ -43,7 +43,7 @@ type MomentProps = {
 }
 
 export function Moment({ at, exact = false }: MomentProps) {
-  const format = useFormat()
+  const { format } = useTranslation()
   const now = useNow()
   const whole = format.dateTime(at)
   return (
@@ -81,7 +81,7 @@ type Amount = string | null | undefined
 
 /** Draws the amounts of one column, of which `amounts` are all, the total included. No amount is a dash. */
 export function useMoneyColumn(amounts: readonly Amount[] = []): (amount: Amount) => ReactNode {
-  const { money, separators } = useFormat()
+  const { money, separators } = useTranslation().format
   const decimalsIn = (text: string): number =>
     (text.split(separators.decimal)[1] ?? '').replace(/\D+$/, '').length
   const most = Math.max(...amounts.map((amount) => (amount ? decimalsIn(money(amount)) : 0)))

@@ -2,7 +2,7 @@
 import { Button, Group, NativeSelect, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useCallback, useState } from 'react'
-import { useFormat, useTranslation } from '../i18n/i18n.ts'
+import { useTranslation } from '../i18n/i18n.ts'
 import styles from './data-table.module.css'
 import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
 import shadows from './side-shadows.module.css'
@@ -258,8 +258,7 @@ type PagerProps = {
 }
 
 export function Pager({ page, perPage, total, onPage }: PagerProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const first = (page - 1) * perPage + 1
   const last = Math.min(page * perPage, total)
   return (

@@ -1,7 +1,7 @@
 // A bar that shows how much of one limit is used. `valueText` must mention every segment, because a bar is only a
 // picture. Never mix two limits in one meter.
 import { useId } from 'react'
-import { useFormat, useTranslation } from '../i18n/i18n.ts'
+import { useTranslation } from '../i18n/i18n.ts'
 import styles from './meters.module.css'
 
 type MeterSegment = {
@@ -79,7 +79,7 @@ export function Meter({
 const labelShare = 0.095
 
 function TickLabels({ marks }: { readonly marks: readonly number[] }) {
-  const format = useFormat()
+  const { format } = useTranslation()
   let last = -1
   const labelled = marks
     .toSorted((a, b) => a - b)
@@ -140,8 +140,7 @@ type BudgetMeterProps = {
 export const frameTicks = [0.5, 0.8]
 
 export function BudgetMeter({ label, spent, held, limit, height, ticks }: BudgetMeterProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const valueText = t('budget.valueText', {
     spent: format.money(spent),
     held: format.money(held),

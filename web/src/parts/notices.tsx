@@ -3,7 +3,7 @@ import { Button, Skeleton, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import { ApiError } from '../base/api.ts'
-import { said, useTranslation, useWords } from '../i18n/i18n.ts'
+import { said, useTranslation } from '../i18n/i18n.ts'
 import { CheckIcon, InfoIcon, WarningIcon } from './icons.tsx'
 import styles from './notices.module.css'
 import { refusalWords } from './refusal-words.ts'
@@ -184,7 +184,7 @@ export function FormErrorSummary({ errors, attempt }: FormErrorSummaryProps) {
 // Why a call was refused, or would be.
 
 export function CallRefusal({ error }: { readonly error: RefusedCall }) {
-  const lines = refusalWords(error, useWords())
+  const lines = refusalWords(error, useTranslation())
   return lines.map((line) => (
     <div key={line} className="break">
       {line}

@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { AlertAnswer } from '../../../../src/admin/contract/alerts.ts'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import { call } from '../../base/api.ts'
-import { said, useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { said, useTranslation } from '../../i18n/i18n.ts'
 import type { Refusal, Translate } from '../../i18n/i18n.ts'
 
 export type AlertWords = {
@@ -18,8 +18,7 @@ export type AlertWords = {
 type Attempt = Omit<Refusal, 'message'> & { readonly result: string }
 
 export function useAlertWords(): AlertWords {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   return {
     whole: (alert) => {
       const name =

@@ -7,7 +7,7 @@ import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { alertRule } from '../../../../src/admin/contract/alerts.ts'
 import { call, problemOf } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { readList, thresholdLimits } from '../../i18n/typed-numbers.ts'
 import { useChange } from '../../parts/changes.tsx'
 import { KeySelect } from '../../parts/filters.tsx'
@@ -88,8 +88,7 @@ function RuleEditor({ keyId }: RuleEditorProps) {
 type Draft = { readonly isOwn: boolean; readonly typed: string[] }
 
 function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const { may } = useSession()
   // Shows the gateway's values until the reader types; from then on a refetch must not overwrite the draft.
   const [draft, setDraft] = useState<Draft>()

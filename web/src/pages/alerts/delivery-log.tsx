@@ -6,7 +6,7 @@ import { call } from '../../base/api.ts'
 import { every } from '../../base/queries.ts'
 import type { Format } from '../../i18n/format.ts'
 import type { Translate } from '../../i18n/i18n.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
 import { DataTable, LoadMore } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
@@ -19,8 +19,7 @@ import styles from './alerts.module.css'
 const renewMs = 15_000
 
 export function DeliveryLog() {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const words = useAlertWords()
   const log = useInfiniteQuery({
     queryKey: ['alerts', 'deliveries'],

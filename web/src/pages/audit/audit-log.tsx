@@ -1,7 +1,7 @@
 // A log of changes, newest first, as far as it is loaded; or why there is none.
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { AuditEntryAnswer } from '../../../../src/admin/contract/audit.ts'
-import { said, useFormat, useTranslation, useWords } from '../../i18n/i18n.ts'
+import { said, useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
 import { LoadMore } from '../../parts/data-table.tsx'
 import { HistoryIcon, WarningIcon } from '../../parts/icons.tsx'
@@ -65,8 +65,7 @@ function AuditList({ entries, withSubject = false }: AuditListProps) {
 type EntryProps = { readonly entry: AuditEntryAnswer; readonly withSubject: boolean }
 
 function Entry({ entry, withSubject }: EntryProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const refusedWord = [
     t('audit.refused'),
     ...(entry.count > 1 ? [t('audit.times', { count: entry.count })] : []),
@@ -101,7 +100,7 @@ function Entry({ entry, withSubject }: EntryProps) {
 const shownMax = 3
 
 function Changes({ entry: { fields } }: Pick<EntryProps, 'entry'>) {
-  const words = useWords()
+  const words = useTranslation()
   const lines = fields.map((field) => recordedLine(field, words))
   if (lines.length <= shownMax) return <ChangeList lines={lines} />
   return (

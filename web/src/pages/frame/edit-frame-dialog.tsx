@@ -7,7 +7,7 @@ import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { PERIODS, WEEK_STARTS } from '../../../../src/core/periods.ts'
 import { isMore, isSame, minus, sumOf } from '../../base/amounts.ts'
 import { ApiError, call } from '../../base/api.ts'
-import { useFormat, useTranslation, useWords } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { amountProblem, readAmount, typedAmount } from '../../i18n/typed-numbers.ts'
 import { timezones, useNextReset } from '../../parts/budgets.tsx'
 import { useChange } from '../../parts/changes.tsx'
@@ -21,7 +21,7 @@ import styles from './frame.module.css'
 export type FrameDialogProps = { readonly frame: FrameAnswer; readonly onClose: () => void }
 
 export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
-  const words = useWords()
+  const words = useTranslation()
   const { t, format } = words
   const { separators } = format
   // The base version of the change; figures that move meanwhile must not replace it.
@@ -88,7 +88,7 @@ type FieldsProps = {
 }
 
 function Fields({ values, onChange }: FieldsProps) {
-  const words = useWords()
+  const words = useTranslation()
   const { t } = words
   return (
     <div className={styles['pair']}>
@@ -134,7 +134,7 @@ function Fields({ values, onChange }: FieldsProps) {
 }
 
 function ChangedMeanwhile({ conflict }: { readonly conflict: NonNullable<ApiError['conflict']> }) {
-  const words = useWords()
+  const words = useTranslation()
   const { t, format } = words
   return (
     <Notice tone="warn" title={t('framePage.changedMeanwhile')} announce>
@@ -162,8 +162,7 @@ function isBelowSpent(frame: FrameAnswer, budget: string): boolean {
 }
 
 function FrameEffect({ frame, wanted }: FrameEffectProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const nextReset = useNextReset(wanted)
   const limit = limitOf(frame, wanted.budget)
   const isOver = isMore(frame.allocated, limit)

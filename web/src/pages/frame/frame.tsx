@@ -9,7 +9,7 @@ import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { call, newIdempotencyKey } from '../../base/api.ts'
 import { frameQuery, keysQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { FrameCard, FrameExhausted, TopUpDialog } from '../../parts/budgets.tsx'
 import type { TopUp } from '../../parts/budgets.tsx'
 import { useMoneyColumn } from '../../parts/cells.tsx'
@@ -101,8 +101,7 @@ function FrameDialog({ action, ...props }: FrameDialogProps & { readonly action:
 }
 
 function Settings({ frame }: { readonly frame: FrameAnswer }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const per = `${format.money(frame.budget)} ${t(`periodShort.${frame.period}`)}`
   const facts: readonly (readonly [string, string])[] = [
     [t('keyField.budget'), per],
@@ -197,8 +196,7 @@ function Spenders() {
 }
 
 function Share({ row: { name, frame_share: share } }: { readonly row: KeyRow }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const percent = format.percent(share)
   return (
     <div className={styles['share']}>
@@ -218,8 +216,7 @@ function Share({ row: { name, frame_share: share } }: { readonly row: KeyRow }) 
 // Adds to the frame once, until its period ends.
 
 function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const { limit, resets_at: resetsAt, timezone } = frame
   const [idempotencyKey] = useState(newIdempotencyKey)
   const topUp = useChange(madeOldByFrame, {
@@ -235,8 +232,7 @@ function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
 // Starts a new period for the frame now. The ledger keeps what was spent.
 
 function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const [reason, setReason] = useState('')
   const [idempotencyKey] = useState(newIdempotencyKey)
   const reset = useChange(madeOldByFrame, {

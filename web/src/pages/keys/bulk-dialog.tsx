@@ -7,7 +7,7 @@ import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { budgetWarning } from '../../base/amounts.ts'
 import { call } from '../../base/api.ts'
 import { modelsQuery } from '../../base/queries.ts'
-import { said, useTranslation, useWords } from '../../i18n/i18n.ts'
+import { said, useTranslation } from '../../i18n/i18n.ts'
 import { amountProblem, readAmount } from '../../i18n/typed-numbers.ts'
 import { useAttempt } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog } from '../../parts/dialogs.tsx'
@@ -26,7 +26,7 @@ type BulkDialogProps = {
 }
 
 export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
-  const words = useWords()
+  const words = useTranslation()
   const { t } = words
   const refresh = useRefreshKeys()
   const [value, setValue] = useState<readonly string[]>([])
@@ -85,7 +85,7 @@ type BulkValueProps = {
 }
 
 function BulkValue({ action, value, onChange }: BulkValueProps) {
-  const words = useWords()
+  const words = useTranslation()
   const { t } = words
   const models = useQuery(modelsQuery)
   const [text = ''] = value

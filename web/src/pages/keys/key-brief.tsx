@@ -8,7 +8,7 @@ import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useNow } from '../../i18n/format.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { ActionMenu, StatusBadge } from '../../parts/cells.tsx'
 import type { Tone } from '../../parts/cells.tsx'
 import { showToast, useChange } from '../../parts/changes.tsx'
@@ -77,8 +77,7 @@ const open: readonly KeyState[] = ['rotating', 'expires_soon', 'budget_high', 'a
 
 export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
   const { expires_at: expiresAt, resets_at: resetsAt, old_secret: oldSecret } = keyInBrief
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const state = isRefusing && open.includes(keyInBrief.state) ? 'refusing' : keyInBrief.state
   const { tone, icon: Icon } = looks[state]
   const moments: Readonly<Record<Shown, string | null>> = {
@@ -188,8 +187,7 @@ type Rates = {
 }
 
 export function useRateWords(): (rates: Rates) => string | undefined {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   return (rates) => {
     const words = (['rpm', 'tpm', 'concurrency'] as const).flatMap((name) => {
       const value = rates[name]
@@ -208,8 +206,7 @@ type FreshnessProps = {
 }
 
 export function Freshness({ asOf, isFetching, onRefresh }: FreshnessProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const now = useNow()
   return (
     <Button

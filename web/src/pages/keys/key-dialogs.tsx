@@ -9,7 +9,7 @@ import { DAY_MS } from '../../../../src/core/units.ts'
 import { call, newIdempotencyKey } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useNow } from '../../i18n/format.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import type { TopUp } from '../../parts/budgets.tsx'
 import { TopUpDialog } from '../../parts/budgets.tsx'
 import { useChange } from '../../parts/changes.tsx'
@@ -144,8 +144,7 @@ function useIsInUse({ last_used_at: lastUsedAt }: KeyInBrief): boolean {
 }
 
 function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const now = useNow()
   const isInUse = useIsInUse(keyInBrief)
   const { may } = useSession()
@@ -176,8 +175,7 @@ function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
 // Adds to a key's budget once, until its period ends.
 
 function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const { id, name, limit, resets_at: resetsAt, timezone } = keyInBrief
   const [idempotencyKey] = useState(newIdempotencyKey)
   const topUp = useChange(madeOldByKey, {
@@ -192,8 +190,7 @@ function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
 // Starts a new period for a key now. The ledger keeps what was spent.
 
 function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const [reason, setReason] = useState('')
   const [idempotencyKey] = useState(newIdempotencyKey)
   const reset = useChange(madeOldByKey, {
@@ -224,8 +221,7 @@ const usual = 86_400
 
 function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { id, name, masked, old_secret: older } = keyInBrief
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const now = useNow()
   const refresh = useRefreshKeys()
   // Undefined while the custom overlap is invalid.

@@ -9,7 +9,7 @@ import { ENDPOINTS } from '../../../../src/core/endpoints.ts'
 import type { OptionalColumn } from '../../base/address.ts'
 import { keyQuery } from '../../base/queries.ts'
 import type { Translate } from '../../i18n/i18n.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
@@ -173,8 +173,7 @@ function NameCell({ row }: CellProps) {
 }
 
 function BudgetCell({ row }: CellProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   if (row.limit === null)
     return (
       <div className={styles['budget']}>
@@ -200,8 +199,7 @@ function BudgetCell({ row }: CellProps) {
 }
 
 function FrameCell({ row, frame }: CellProps & { readonly frame: FrameAnswer }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const percent = format.percent(row.frame_share)
   return (
     <div className={styles['frame']}>
@@ -288,8 +286,7 @@ function LimitsCell({ row }: CellProps) {
 }
 
 function CostCell({ row }: CellProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const { days, total } = row.cost_7d
   const summary = t('overview.costSummary', {
     days: days.map((day) => (day === null ? t('noData') : format.money(day))).join(', '),

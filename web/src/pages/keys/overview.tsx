@@ -11,7 +11,7 @@ import type { OverviewSearch } from '../../base/address.ts'
 import { addressOf } from '../../base/api.ts'
 import { keysQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { FrameCard, FrameExhausted } from '../../parts/budgets.tsx'
 import { Pager } from '../../parts/data-table.tsx'
 import { CsvButton } from '../../parts/filters.tsx'
@@ -271,8 +271,7 @@ type ConcernChipsProps = {
 }
 
 function ConcernChips({ counts, pressed, onPress }: ConcernChipsProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   return (
     <div className={styles['chips']} role="group" aria-label={t('overview.concerns')}>
       {KEY_CONCERNS.map((concern) => (

@@ -3,11 +3,11 @@
 import { Button, Checkbox, Group, Stack, Switch, Tabs, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import type { CallResult } from '../../../../src/admin/contract/trial.ts'
+import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { call, modelAnswerMsMax } from '../../base/api.ts'
 import { aboutQuery } from '../../base/session.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { CopyBlock, CopyButton } from '../../parts/copy.tsx'
 import { Dialog, GuardedDialog } from '../../parts/dialogs.tsx'
 import { EyeIcon, PlayIcon } from '../../parts/icons.tsx'
@@ -205,8 +205,7 @@ export function TestCall({ id }: { readonly id: string }) {
 }
 
 function TestResult({ result }: { readonly result: CallResult }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   if (result.error)
     return (
       <Notice tone="bad" title={t('testCall.refused', { status: result.status })}>

@@ -3,7 +3,7 @@ import { Drawer, Group, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
 import { ABILITIES } from '../../../../src/core/endpoints.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { CopyButton } from '../../parts/copy.tsx'
 import { BanIcon, CheckIcon, InfoIcon } from '../../parts/icons.tsx'
 import { Notice } from '../../parts/notices.tsx'
@@ -46,8 +46,7 @@ export function ModelDrawer({ model, onClose }: ModelDrawerProps) {
 type ModelProps = { readonly model: ModelAnswer }
 
 function Targets({ model }: ModelProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   return (
     <section>
       <h2 className={styles['heading']}>{t('modelsPage.targets')}</h2>
@@ -91,8 +90,7 @@ function Targets({ model }: ModelProps) {
 const prices = ['input', 'cached', 'cache_write', 'cache_write_long', 'output'] as const
 
 function Prices({ model }: ModelProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const tokens = (value: number | null) =>
     value === null ? t('modelsPage.unknown') : format.number(value)
   return (

@@ -6,7 +6,7 @@ import { ABILITIES } from '../../../../src/core/endpoints.ts'
 import type { ModelSort } from '../../base/address.ts'
 import type { Format } from '../../i18n/format.ts'
 import type { Translate } from '../../i18n/i18n.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge, usePriceCells } from '../../parts/cells.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column, Sort } from '../../parts/data-table.tsx'
@@ -21,8 +21,7 @@ type ModelTableProps = {
 }
 
 export function ModelTable({ rows, sort, onSort, onOpen }: ModelTableProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const price = usePriceCells(rows)
   return (
     <DataTable
@@ -175,8 +174,7 @@ type TargetBadgeProps = { readonly target: ModelAnswer['targets'][number] }
 
 export function TargetBadge({ target }: TargetBadgeProps) {
   const { standing, failure, rests_until: until } = target
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const { tone, icon: Icon } = looks[standing]
   return (
     <>

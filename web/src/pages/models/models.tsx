@@ -7,7 +7,7 @@ import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
 import { HEALTHS, KINDS } from '../../base/address.ts'
 import type { ModelSort, ModelsSearch } from '../../base/address.ts'
 import { every, modelsQuery } from '../../base/queries.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { Choice, Toolbar, TypedFilter } from '../../parts/filters.tsx'
 import { CubeIcon, SearchIcon } from '../../parts/icons.tsx'
 import { EmptyState, ErrorAlert } from '../../parts/notices.tsx'
@@ -92,8 +92,7 @@ const shownAtFirst = 100
 
 function ModelList(props: SearchProps & { readonly models: readonly ModelAnswer[] | undefined }) {
   const { search, onChange, models } = props
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const [shown, setShown] = useState(shownAtFirst)
   const found = useMemo(() => models && matching(models, search), [models, search])
   if (found?.length === 0)

@@ -8,7 +8,7 @@ import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/peop
 import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { call, problemOf, unplaced } from '../../base/api.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
-import { useFormat, useRoleName, useTranslation } from '../../i18n/i18n.ts'
+import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
 import { useChange } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { ConfirmDialog, Dialog, OnceDialog } from '../../parts/dialogs.tsx'
@@ -221,8 +221,7 @@ type LinkDialogProps = {
 }
 
 export function LinkDialog({ person, link, onClose }: LinkDialogProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const title = t('people.linkTitle', { name: person.name || person.email })
   const expiry = (
     <p className="muted">{t('people.linkExpires', { moment: format.dateTime(link.expires_at) })}</p>

@@ -2,7 +2,7 @@
 import { Button, Group, Textarea } from '@mantine/core'
 import type { ReactNode, SubmitEvent } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/trial.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { PlayIcon } from '../../parts/icons.tsx'
 import { CallRefusal, EmptyState, ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
 import styles from './playground.module.css'
@@ -59,8 +59,7 @@ export function Conversation(props: ConversationProps) {
 }
 
 function Said({ turn: { content, result } }: { readonly turn: Turn }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   if (result?.error)
     return (
       <Notice tone="bad" title={t('testCall.refused', { status: result.status })}>

@@ -9,7 +9,7 @@ import type { PlaygroundSearch } from '../../base/address.ts'
 import { call, modelAnswerMsMax } from '../../base/api.ts'
 import { keyQuery, limitsQuery, modelsQuery } from '../../base/queries.ts'
 import type { Separators } from '../../i18n/format.ts'
-import { useFormat, useTranslation, useWords } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { readCount } from '../../i18n/typed-numbers.ts'
 import { useChange } from '../../parts/changes.tsx'
 import { KeySelect } from '../../parts/filters.tsx'
@@ -25,7 +25,7 @@ import type { PlaygroundSettings, SettingsProblems } from './settings-problems.t
 const route = getRouteApi('/app/settings/playground')
 
 export function PlaygroundPage() {
-  const words = useWords()
+  const words = useTranslation()
   const { t } = words
   const search = route.useSearch()
   const [settings, setSettings] = useState<PlaygroundSettings>({
@@ -213,8 +213,7 @@ type VerdictProps = { readonly keyId: string; readonly model: string | undefined
 
 /** Whether a call would pass now, decided by the gateway's own code. */
 function Verdict({ keyId, model }: VerdictProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const limits = useQuery(limitsQuery(keyId, model))
   if (!limits.data) return null
   const { passes, blocked_by: blocked, key } = limits.data

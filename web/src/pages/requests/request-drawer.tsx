@@ -8,7 +8,7 @@ import { requestRoutes } from '../../../../src/admin/contract/usage.ts'
 import type { requestDetail } from '../../../../src/admin/contract/usage.ts'
 import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
-import { said, useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { said, useTranslation } from '../../i18n/i18n.ts'
 import { ErrorAlert, Loading } from '../../parts/notices.tsx'
 import styles from './request-table.module.css'
 
@@ -44,8 +44,7 @@ export function RequestDrawer({ id, onClose }: RequestDrawerProps) {
 }
 
 function Facts({ request }: { readonly request: RequestDetail }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const { may } = useSession()
   const keyName = request.key_name ?? request.key
   const facts: readonly (readonly [string, ReactNode])[] = [
@@ -99,8 +98,7 @@ function whyWords({ why, reasons }: Reasons): string {
 }
 
 function CostLines({ request }: { readonly request: RequestDetail }) {
-  const { t, find } = useTranslation()
-  const format = useFormat()
+  const { t, find, format } = useTranslation()
   if (request.lines.length === 0) return null
   return (
     <table className={styles['lines']}>
@@ -136,8 +134,7 @@ function CostLines({ request }: { readonly request: RequestDetail }) {
 }
 
 function Attempts({ request }: { readonly request: RequestDetail }) {
-  const { t, find } = useTranslation()
-  const format = useFormat()
+  const { t, find, format } = useTranslation()
   if (request.attempts.length === 0) return null
   return (
     <>

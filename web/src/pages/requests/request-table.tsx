@@ -3,7 +3,7 @@ import { UnstyledButton } from '@mantine/core'
 import type { RequestRow } from '../../../../src/admin/contract/usage.ts'
 import type { Format } from '../../i18n/format.ts'
 import type { Translate } from '../../i18n/i18n.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge, useMoneyColumn } from '../../parts/cells.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
@@ -17,8 +17,7 @@ type RequestTableProps = {
 }
 
 export function RequestTable({ rows, withKey = false, onOpen }: RequestTableProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const money = useMoneyColumn(rows?.map(({ cost }) => cost))
   return (
     <DataTable

@@ -13,7 +13,7 @@ import {
 import type { LinkKind } from '../../../../src/admin/contract/sign-in.ts'
 import { ApiError, call, problemOf, unplaced } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
-import { said, useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { said, useTranslation } from '../../i18n/i18n.ts'
 import { ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
 import { Entrance } from './entrance.tsx'
 import { textOf } from './steps.tsx'
@@ -79,8 +79,7 @@ type LinkFormProps = {
 }
 
 function LinkForm({ token, kind, email, name, expires_at: expiresAt }: LinkFormProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const client = useQueryClient()
   const navigate = useNavigate()
   const use = useMutation({

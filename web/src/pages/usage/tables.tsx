@@ -10,7 +10,7 @@ import type { Group, Metric, Span } from '../../base/address.ts'
 import { METRICS } from '../../base/address.ts'
 import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
-import { useFormat, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import type { Translate } from '../../i18n/i18n.ts'
 import { useMoneyColumn } from '../../parts/cells.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
@@ -40,8 +40,7 @@ export function Figures({ course, asked, metric, group }: FiguresProps) {
 }
 
 function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const nameOf = useGroupName(group, course.rows)
   const drawn = useMemo(
     () => courseOf(course.rows, span, { metric, rest: t('usage.others') }),
@@ -114,8 +113,7 @@ function GroupTable({ asked, group }: GroupTableProps) {
 }
 
 function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const { span, keyId } = asked
   const usage = useQuery(usageQuery({ span, keyId, by: span.step }))
   return (
@@ -155,8 +153,7 @@ function useGroupName(group: Group, rows: UsageAnswer['rows'] = []): (name: stri
 const shown = ['cost', 'requests', 'errors', 'input_tokens', 'output_tokens'] as const
 
 function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const wordOf = (metric: (typeof shown)[number], sums: UsageAnswer['total']): string => {
     if (metric === 'cost') return format.money(sums.cost)
     return metric.endsWith('_tokens') ? format.compact(sums[metric]) : format.number(sums[metric])
@@ -204,8 +201,7 @@ type SortKey = 'name' | Metric
 function UsageTable(props: UsageTableProps) {
   const { caption, nameHeader, rows, total, nameOf, nameCell = nameOf } = props
   const { isTime = false, previous } = props
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const [sort, setSort] = useState<Sort<SortKey>>(
     isTime ? { by: 'name', order: 'asc' } : { by: 'cost', order: 'desc' },
   )
@@ -300,8 +296,7 @@ function sorted(
 type ChangeProps = { readonly before: number; readonly now: number }
 
 function Change({ before, now }: ChangeProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   if (before === now) return <>{t('usage.unchanged')}</>
   return <>{before === 0 ? t('usage.new') : format.change(now / before - 1)}</>
 }

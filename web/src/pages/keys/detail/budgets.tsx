@@ -1,11 +1,11 @@
 // The two budgets, one bar each with its own numbers: the key's, and the frame's with this key's share of it.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
 import type { Verdict } from '../../../../../src/admin/contract/trial.ts'
+import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
 import { minus } from '../../../base/amounts.ts'
 import { limitsQuery } from '../../../base/queries.ts'
-import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
 import { Forecast, Resets } from '../../../parts/budgets.tsx'
 import {
   BudgetMeter,
@@ -31,8 +31,7 @@ export function Budgets({ detail }: { readonly detail: KeyDetail }) {
 }
 
 function KeyBar({ detail }: { readonly detail: KeyDetail }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const { limit, spent, held } = detail
   const facts = (
     <>
@@ -87,8 +86,7 @@ function LastAlert({ id }: { readonly id: string }) {
 }
 
 function FrameBar({ frame }: { readonly frame: Verdict['frame'] }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const limit = frame.limit ?? '0'
   const others = minus(frame.spent, frame.own)
   const words = [
@@ -136,8 +134,7 @@ type BarProps = {
 }
 
 function Bar({ title, spent, limit, facts, children }: BarProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   return (
     <div className={styles['bar']} data-tone={limit && toneOf(Number(spent), Number(limit))}>
       <div className={styles['barHead']}>
@@ -177,8 +174,7 @@ function Part({ kind, children }: PartProps) {
 const periodsShown = 6
 
 function History({ detail }: { readonly detail: KeyDetail }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const periods = detail.history.slice(0, periodsShown).toReversed()
   if (periods.length === 0) return null
   const summary = periods

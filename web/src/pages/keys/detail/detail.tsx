@@ -12,7 +12,7 @@ import { ApiError } from '../../../base/api.ts'
 import { keyQuery, limitsQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
 import { useNow } from '../../../i18n/format.ts'
-import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
 import { PlayIcon, RotateIcon } from '../../../parts/icons.tsx'
 import { ErrorAlert, Loading } from '../../../parts/notices.tsx'
 import { dialogOnDemand, tabOnDemand } from '../../../parts/on-demand.tsx'
@@ -264,8 +264,7 @@ type TwoSecretsProps = Pick<DetailHeaderProps, 'detail'> & {
 
 /** Shows when each secret was last used: an old one that is no longer used can be ended. */
 function TwoSecrets({ detail, old, onAction }: TwoSecretsProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   return (
     <dl className={styles['secrets']}>
       <div>
@@ -295,8 +294,7 @@ function TwoSecrets({ detail, old, onAction }: TwoSecretsProps) {
 }
 
 function LastUse({ at, never }: { readonly at: string | null; readonly never: string }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const now = useNow()
   return (
     <span>{at === null ? never : t('detail.secretUsed', { when: format.relative(at, now) })}</span>

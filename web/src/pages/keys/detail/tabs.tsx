@@ -11,7 +11,7 @@ import type { DetailSearch } from '../../../base/address.ts'
 import { addressOf, call } from '../../../base/api.ts'
 import { modelsQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
-import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
 import { StatusBadge, usePriceCells } from '../../../parts/cells.tsx'
 import { DataTable } from '../../../parts/data-table.tsx'
 import type { Column } from '../../../parts/data-table.tsx'
@@ -155,8 +155,7 @@ function Availability({ row, detail }: AvailabilityProps) {
 // Every setting of the key, read-only.
 
 export function SettingsTab({ detail }: TabProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const rates = useRateWords()(detail)
   const { may } = useSession()
   const none = t('changes.nothing')

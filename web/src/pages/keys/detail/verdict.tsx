@@ -6,7 +6,7 @@ import { Link } from '@tanstack/react-router'
 import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/trial.ts'
 import { limitsQuery, revocationQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
-import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
 import { CallRefusal, ErrorAlert, Loading, Notice } from '../../../parts/notices.tsx'
 import { blockedTitle } from '../../../parts/refusal-words.ts'
 import styles from './detail.module.css'
@@ -45,8 +45,7 @@ export function Verdict({ detail, search, onChange }: TabProps) {
 type VerdictWordsProps = Pick<TabProps, 'detail'> & { readonly verdict: VerdictAnswer }
 
 function VerdictWords({ verdict, detail }: VerdictWordsProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const { blocked_by: blocked } = verdict
   const { timezone } = blocked?.scope === 'frame' ? verdict.frame : detail
   if (blocked)
@@ -111,9 +110,8 @@ function remedyOf({ blocked_by: blocked }: VerdictAnswer) {
 }
 
 function Revoked({ detail }: Pick<TabProps, 'detail'>) {
-  const { t } = useTranslation()
+  const { t, format } = useTranslation()
   const { may } = useSession()
-  const format = useFormat()
   const revocation = useQuery({ ...revocationQuery(detail.id), enabled: may('audit:read') })
   const actor = revocation.data?.actor
   const when = detail.revoked_at ? format.dateTime(detail.revoked_at) : ''

@@ -6,7 +6,7 @@ import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core
 import { PERIODS, WEEK_STARTS } from '../../../../../src/core/periods.ts'
 import { budgetWarning } from '../../../base/amounts.ts'
 import { frameQuery } from '../../../base/queries.ts'
-import { useTranslation, useWords } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
 import { readAmount } from '../../../i18n/typed-numbers.ts'
 import { timezones, useNextReset } from '../../../parts/budgets.tsx'
 import { Notice } from '../../../parts/notices.tsx'
@@ -18,7 +18,7 @@ import type { FieldsProps } from './use-key-form.ts'
 import { fieldId } from './use-key-form.ts'
 
 export function BudgetFields({ form }: FieldsProps) {
-  const { t, format } = useWords()
+  const { t, format } = useTranslation()
   const nextReset = useNextReset(form.values)
   return (
     <Stack>
@@ -77,7 +77,7 @@ export function BudgetFields({ form }: FieldsProps) {
 }
 
 function BudgetWarning({ values }: { readonly values: KeyFormValues }) {
-  const words = useWords()
+  const words = useTranslation()
   const frame = useQuery(frameQuery)
   const amount = values.hasOwnLimit ? readAmount(values.budget, words.format.separators) : undefined
   const warning = amount === undefined ? undefined : budgetWarning(amount, words, frame.data)

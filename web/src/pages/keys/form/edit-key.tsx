@@ -9,7 +9,7 @@ import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { isSame } from '../../../base/amounts.ts'
 import { ApiError, call } from '../../../base/api.ts'
 import { keyQuery } from '../../../base/queries.ts'
-import { useTranslation, useWords } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
 import { ConfirmDialog, Dialog } from '../../../parts/dialogs.tsx'
 import { ErrorAlert, Loading, Notice } from '../../../parts/notices.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
@@ -61,7 +61,7 @@ function EditKey({ id }: { readonly id: string }) {
 type EditKeyFormProps = { readonly original: KeyDetail; readonly onReload: () => void }
 
 function EditKeyForm({ original, onReload }: EditKeyFormProps) {
-  const words = useWords()
+  const words = useTranslation()
   const { t, format } = words
   const { separators } = format
   const navigate = useNavigate()
@@ -143,7 +143,7 @@ type ConflictDialogProps = {
 
 function ConflictDialog(props: ConflictDialogProps) {
   const { conflict, mine, isPending, onReload, onApply, onClose } = props
-  const words = useWords()
+  const words = useTranslation()
   const { t, format } = words
   return (
     <Dialog onClose={onClose} title={t('conflict.title')}>

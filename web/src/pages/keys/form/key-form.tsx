@@ -15,7 +15,7 @@ import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import { useNow } from '../../../i18n/format.ts'
-import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
 import { ConfirmDialog } from '../../../parts/dialogs.tsx'
 import { FormErrorSummary } from '../../../parts/notices.tsx'
 import { AlertFields, BudgetFields } from './budget-fields.tsx'
@@ -212,8 +212,7 @@ function LimitFields({ form }: FieldsProps) {
 // How long the key works and when reminders are sent; the resulting date shows below the choice.
 
 function LifetimeFields({ form }: FieldsProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const now = useNow()
   const expiry = expiryOf(form.values, now)
   return (

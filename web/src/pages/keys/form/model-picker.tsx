@@ -18,7 +18,7 @@ import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { ABILITIES } from '../../../../../src/core/endpoints.ts'
 import { keyQueryOf } from '../../../base/address.ts'
 import { keyQuery, keysQuery, modelsQuery } from '../../../base/queries.ts'
-import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
 import { CrossIcon, SearchIcon } from '../../../parts/icons.tsx'
 import { ErrorAlert, Loading } from '../../../parts/notices.tsx'
 import form from './key-form.module.css'
@@ -243,8 +243,7 @@ function ModelGroupFields({ group, chosen, onSet }: ModelGroupFieldsProps) {
 
 /** Prices per million tokens, input and output. */
 function PriceWords({ model }: { readonly model: ModelAnswer }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   if (!model.available) return <>{t('picker.unavailable')}</>
   if (model.price === null) return <>{t('picker.noPrice')}</>
   const { input, output } = model.price

@@ -6,7 +6,6 @@ import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call } from '../../../base/api.ts'
 import { typedAmount } from '../../../i18n/typed-numbers.ts'
 import type { Separators } from '../../../i18n/format.ts'
-import { useFormat } from '../../../i18n/i18n.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { ErrorAlert } from '../../../parts/notices.tsx'
 import { unplaced } from '../../../base/api.ts'
@@ -38,7 +37,7 @@ export function NewKeyPage() {
 }
 
 function NewKey({ search }: { readonly search: NewKeySearch }) {
-  const { separators } = useFormat()
+  const { separators } = useTranslation().format
   const frame = useQuery({ ...frameQuery, refetchInterval: false })
   const model = useQuery({
     ...keyQuery(search.from ?? ''),
@@ -68,7 +67,7 @@ function prefilled(
 
 function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
   const { t } = useTranslation()
-  const { separators } = useFormat()
+  const { separators } = useTranslation().format
   const navigate = useNavigate()
   const refresh = useRefreshKeys()
   const state = useKeyForm(start)

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import { frameQuery, modelsQuery } from '../../../base/queries.ts'
 import { useNow } from '../../../i18n/format.ts'
-import { useFormat, useTranslation } from '../../../i18n/i18n.ts'
+import { useTranslation } from '../../../i18n/i18n.ts'
 import { readAmount, readCount } from '../../../i18n/typed-numbers.ts'
 import {
   BellIcon,
@@ -23,7 +23,7 @@ import styles from './key-form.module.css'
 
 export function Summary({ values }: { readonly values: KeyFormValues }) {
   const { t } = useTranslation()
-  const { separators } = useFormat()
+  const { separators } = useTranslation().format
   const rates = useRateWords()({
     rpm: readCount(values.rpm, separators) ?? null,
     tpm: readCount(values.tpm, separators) ?? null,
@@ -96,8 +96,7 @@ function ModelWords({ values: { models, mode } }: WordsProps) {
 }
 
 function BudgetWords({ values }: WordsProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const frame = useQuery(frameQuery)
   const left =
     frame.data && t('keyForm.summary.left', { left: format.moneyLeft(frame.data.remaining) })
@@ -118,8 +117,7 @@ function AlertWords({ values: { alert_thresholds: typed } }: WordsProps) {
 }
 
 function ExpiryWords({ values }: WordsProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   const reminders = useNumberWords()('expiry_reminders', values.expiry_reminders)
   const expiry = expiryOf(values, useNow())
   if (expiry === null) return <>{t('keyForm.summary.neverExpires')}</>
@@ -133,8 +131,7 @@ function ExpiryWords({ values }: WordsProps) {
 
 /** "50 %, 80 % and 100 %": in ascending order, whatever order they were typed in. */
 function useNumberWords() {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const { t, format } = useTranslation()
   return (field: NumberField, typed: readonly string[]): string => {
     const rising = typed.map(Number).toSorted((a, b) => a - b)
     const numbers = field === 'expiry_reminders' ? rising.toReversed() : rising

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import type { UseFormReturnType } from '@mantine/form'
 import { useState } from 'react'
 import { ApiError } from '../../../base/api.ts'
-import { said, useWords } from '../../../i18n/i18n.ts'
+import { said, useTranslation } from '../../../i18n/i18n.ts'
 import type { FieldError } from '../../../parts/notices.tsx'
 import { isShown, problemsOf } from './form-values.ts'
 import type { Field, KeyFormValues } from './form-values.ts'
@@ -22,7 +22,7 @@ export type KeyForm = {
 export const fieldId = (field: Field): string => `key-${field}`
 
 export function useKeyForm(initialValues: KeyFormValues): KeyForm {
-  const words = useWords()
+  const words = useTranslation()
   const { t } = words
   const [attempt, setAttempt] = useState(0)
   const form = useForm<KeyFormValues>({
