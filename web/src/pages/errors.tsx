@@ -15,15 +15,9 @@ export function NotFoundPage() {
   return (
     <>
       <PageHeader title={t('notFound.title')} />
-      <div className="card">
-        <EmptyState
-          icon={<SearchIcon size={22} />}
-          title={t('notFound.nothing')}
-          actions={<HomeButton />}
-        >
-          {t('notFound.about')}
-        </EmptyState>
-      </div>
+      <EmptyState icon={SearchIcon} title={t('notFound.nothing')} actions={<HomeButton />}>
+        {t('notFound.about')}
+      </EmptyState>
     </>
   )
 }
@@ -55,14 +49,12 @@ export function ForbiddenPage({ permission }: { readonly permission: Permission 
   return (
     <>
       <PageHeader title={t('forbidden.title')} />
-      <div className="card">
-        <EmptyState
-          icon={<ShieldIcon size={22} />}
-          title={t('forbidden.missing', { permission: t(`permission.${permission}`) })}
-        >
-          {t('forbidden.roles', { roles: format.list(roles.map(roleName)) })}
-        </EmptyState>
-      </div>
+      <EmptyState
+        icon={ShieldIcon}
+        title={t('forbidden.missing', { permission: t(`permission.${permission}`) })}
+      >
+        {t('forbidden.roles', { roles: format.list(roles.map(roleName)) })}
+      </EmptyState>
     </>
   )
 }

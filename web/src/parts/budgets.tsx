@@ -165,8 +165,7 @@ export function TopUpDialog({
           topUp.mutate({ amount, reason })
       }}
       onCancel={onClose}
-      isPending={topUp.isPending}
-      error={topUp.error}
+      change={topUp}
     >
       <p>
         {t('topUp.effect', {

@@ -1,4 +1,4 @@
-// A state as icon and word, with its reason and next step in a tooltip that keyboards can reach.
+// What cells of tables show: a state, a moment, a menu, amounts and prices.
 import { ActionIcon, Menu, Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { ModelAnswer } from '../../../src/admin/contract/models.ts'
@@ -6,28 +6,30 @@ import { useNow } from '../i18n/format.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import styles from './cells.module.css'
 import { MoreIcon } from './icons.tsx'
+import type { Icon } from './icons.tsx'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral'
 
 type StatusBadgeProps = {
   readonly tone: Tone
-  readonly icon: ReactNode
+  readonly icon: Icon
   readonly word: string
   readonly explanation?: string
 }
 
-export function StatusBadge({ tone, icon, word, explanation }: StatusBadgeProps) {
+/** A state as icon and word, with its reason and next step in a tooltip that keyboards can reach. */
+export function StatusBadge({ tone, icon: Icon, word, explanation }: StatusBadgeProps) {
   if (!explanation)
     return (
       <span className={styles['badge']} data-tone={tone}>
-        {icon}
+        <Icon size={13} />
         {word}
       </span>
     )
   return (
     <Tooltip label={explanation}>
       <span className={styles['badge']} data-tone={tone} tabIndex={0} role="note">
-        {icon}
+        <Icon size={13} />
         {word}
         <span className="visually-hidden">: {explanation}</span>
       </span>
@@ -35,20 +37,13 @@ export function StatusBadge({ tone, icon, word, explanation }: StatusBadgeProps)
   )
 }
 
-// A time relative to now; the exact time is in the title and for assistive technology.
-
-type MomentProps = {
-  readonly at: string
-  readonly exact?: boolean
-}
-
-export function Moment({ at, exact = false }: MomentProps) {
+/** A time relative to now; the exact time is in the title and for assistive technology. */
+export function Moment({ at }: { readonly at: string }) {
   const { format } = useTranslation()
   const now = useNow()
-  const whole = format.dateTime(at)
   return (
-    <time dateTime={at} title={exact ? undefined : whole}>
-      {exact ? whole : format.relative(at, now)}
+    <time dateTime={at} title={format.dateTime(at)}>
+      {format.relative(at, now)}
     </time>
   )
 }

@@ -11,22 +11,24 @@ type Order = 'asc' | 'desc'
 export type Sort<Key extends string> = { readonly by: Key; readonly order: Order }
 
 export type Column<Row, Key extends string = never> = {
-  readonly id: string
+  /** No two columns of a table have the same. */
   readonly header: string
   readonly cell: (row: Row) => ReactNode
   /** The sort key; a column without one cannot be sorted. */
   readonly sort?: Key
-  /** The order after the first press; numbers and dates start with the highest. */
+  /** The order after the first press: numbers, which stand at the end of their cells, start with the highest. */
   readonly firstOrder?: Order
   readonly align?: 'end'
-  /** The cell that names the row. */
+  /** The cell that names the row, and is the title of its card. */
   readonly isRowHeader?: boolean
   /** Shown instead of the header text. */
   readonly headerCell?: ReactNode
   /** The header is for assistive technology alone. */
   readonly hideHeader?: boolean
-  /** Its place on a card: with its header, without, as the title, in the corner, or hidden. */
-  readonly card?: 'plain' | 'title' | 'corner' | 'hidden'
+  /** Its place on a card, if not below its header. */
+  readonly card?: 'plain' | 'corner' | 'hidden'
+  /** What the column adds up to, in a final row. */
+  readonly total?: ReactNode
 }
 
 type DataTableProps<Row, Key extends string> = {
@@ -44,12 +46,10 @@ type DataTableProps<Row, Key extends string> = {
   readonly expectedRows?: number
   /** How many lines the cell that names the row has. */
   readonly expectedLines?: number
-  /** A final row of totals: the content for the column with this id. */
-  readonly total?: (column: string) => ReactNode
 }
 
 export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Key>) {
-  const { caption, columns, rows, rowKey, isSelected, isFetching = false, total } = props
+  const { caption, columns, rows, rowKey, isSelected, isFetching = false } = props
   const { isDense = false } = props
   const { t } = useTranslation()
   const { ref, hidden } = useHiddenSides()
@@ -67,7 +67,7 @@ export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Ke
           <thead role="rowgroup">
             <tr role="row">
               {columns.map((column) => (
-                <HeaderCell key={column.id} column={column} {...props} />
+                <HeaderCell key={column.header} column={column} {...props} />
               ))}
             </tr>
           </thead>
@@ -76,12 +76,14 @@ export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Ke
             {rows?.map((row) => (
               <tr key={rowKey(row)} role="row" aria-selected={isSelected?.(row)}>
                 {columns.map((column) => (
-                  <BodyCell key={column.id} column={column} row={row} />
+                  <BodyCell key={column.header} column={column}>
+                    {column.cell(row)}
+                  </BodyCell>
                 ))}
               </tr>
             ))}
           </tbody>
-          {total && <TotalRow columns={columns} total={total} />}
+          {columns.some(({ total }) => total !== undefined) && <TotalRow columns={columns} />}
         </table>
       </div>
       <span role="status" className="visually-hidden">
@@ -127,7 +129,7 @@ function HeaderCell<Row, Key extends string>({ column, sort, onSort }: HeaderCel
 }
 
 /** The menu of a row stays in place at the end. */
-function edgeOf({ card }: { readonly card?: Column<never>['card'] }): 'end' | undefined {
+function edgeOf({ card }: Pick<Column<never>, 'card'>): 'end' | undefined {
   return card === 'corner' ? 'end' : undefined
 }
 
@@ -150,26 +152,26 @@ function nextSort<Row, Key extends string>(
   sort: Sort<Key> | undefined,
 ): Sort<Key> {
   const by = column.sort as Key
-  const first = column.firstOrder ?? 'asc'
+  const first = column.firstOrder ?? (column.align ? 'desc' : 'asc')
   if (sort?.by !== by) return { by, order: first }
   return { by, order: sort.order === 'asc' ? 'desc' : 'asc' }
 }
 
-type BodyCellProps<Row> = {
-  readonly column: Pick<Column<Row>, 'id' | 'header' | 'align' | 'card' | 'cell' | 'isRowHeader'>
-  readonly row: Row
+type BodyCellProps<Row, Key extends string> = {
+  readonly column: Column<Row, Key>
+  readonly children: ReactNode
 }
 
-function BodyCell<Row>({ column, row }: BodyCellProps<Row>) {
+function BodyCell<Row, Key extends string>({ column, children }: BodyCellProps<Row, Key>) {
   const content = (
     <>
-      {!column.card && <span className={styles['label']}>{column.header}</span>}
-      <div>{column.cell(row)}</div>
+      {!cardPlaceOf(column) && <span className={styles['label']}>{column.header}</span>}
+      <div>{children}</div>
     </>
   )
   const attributes = {
     'data-align': column.align,
-    'data-card': column.card,
+    'data-card': cardPlaceOf(column),
     'data-edge': edgeOf(column),
   }
   return column.isRowHeader ? (
@@ -183,20 +185,18 @@ function BodyCell<Row>({ column, row }: BodyCellProps<Row>) {
   )
 }
 
-type TotalRowProps<Row, Key extends string> = Pick<DataTableProps<Row, Key>, 'columns'> & {
-  readonly total: (column: string) => ReactNode
+function cardPlaceOf<Row, Key extends string>({ card, isRowHeader }: Column<Row, Key>) {
+  return card ?? (isRowHeader ? 'title' : undefined)
 }
 
-function TotalRow<Row, Key extends string>({ columns, total }: TotalRowProps<Row, Key>) {
+function TotalRow<Row, Key extends string>({ columns }: Pick<DataTableProps<Row, Key>, 'columns'>) {
   return (
     <tfoot role="rowgroup">
       <tr role="row">
         {columns.map((column) => (
-          <BodyCell
-            key={column.id}
-            column={{ ...column, cell: () => total(column.id) }}
-            row={undefined}
-          />
+          <BodyCell key={column.header} column={column}>
+            {column.total}
+          </BodyCell>
         ))}
       </tr>
     </tfoot>
@@ -211,7 +211,7 @@ function SkeletonRows<Row, Key extends string>({
   return Array.from({ length: expectedRows }, (_, index) => (
     <tr key={index} role="row" aria-hidden="true">
       {columns.map((column) => (
-        <td key={column.id} role="cell" data-card={column.card ?? 'plain'}>
+        <td key={column.header} role="cell" data-card={cardPlaceOf(column) ?? 'plain'}>
           {Array.from({ length: column.isRowHeader ? expectedLines : 1 }, (__, line) => (
             <Skeleton key={line} height={14} my={5} width="70%" radius="sm" />
           ))}

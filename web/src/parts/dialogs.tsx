@@ -1,10 +1,10 @@
-// Confirms an action. The focus starts on Cancel, unless a field takes it first, and the button names the action. A
-// running action cannot be cancelled: its answer may carry a secret.
+// Dialogs: one that is open while it is rendered, one that confirms an action, and those that show something once.
 import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode, RefObject } from 'react'
 import { useEffect, useRef, useState } from 'react'
 import { TEXT_LENGTH_MAX } from '../../../src/core/limits.ts'
+import { unplaced } from '../base/api.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import { ErrorAlert } from './notices.tsx'
 
@@ -13,18 +13,31 @@ type ConfirmDialogProps = {
   readonly children: ReactNode
   /** What the button does: "Revoke key", never "OK". */
   readonly action: string
-  readonly onConfirm: () => void
   readonly onCancel: () => void
   readonly isDangerous?: boolean
   readonly isReady?: boolean
-  readonly isPending?: boolean
-  readonly error?: Error | null
-}
+  /** The fields that show what the gateway says about them. */
+  readonly placed?: readonly string[]
+} & Confirmed
 
+/** Confirming makes the change, unless `onConfirm` does more than that. */
+type Confirmed =
+  | { readonly change: Change & { readonly mutate: () => void }; readonly onConfirm?: undefined }
+  | { readonly change?: Change; readonly onConfirm: () => void }
+
+type Change = { readonly isPending: boolean; readonly error: Error | null }
+
+/**
+ * The focus starts on Cancel, unless a field takes it first, and the button names the action. A running action cannot be
+ * cancelled: its answer may carry a secret.
+ */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, children, action, onConfirm, onCancel, error } = props
-  const { isDangerous = false, isReady = true, isPending = false } = props
+  const { title, children, action, onCancel, change, placed = [] } = props
+  const { isDangerous = false, isReady = true } = props
   const { t } = useTranslation()
+  const confirm = props.onConfirm === undefined ? props.change.mutate : props.onConfirm
+  const isPending = change?.isPending ?? false
+  const error = unplaced(change?.error ?? null, placed)
   const cancel = () => {
     if (!isPending) onCancel()
   }
@@ -39,7 +52,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           </Button>
           <Button
             color={isDangerous ? 'red' : undefined}
-            onClick={onConfirm}
+            onClick={() => confirm()}
             disabled={!isReady}
             loading={isPending}
           >

@@ -36,14 +36,14 @@ import {
   IconWorld,
   IconX,
 } from '@tabler/icons-react'
-import type { Icon } from '@tabler/icons-react'
+import type { Icon as Drawing } from '@tabler/icons-react'
 
-type IconProps = { readonly size?: number }
-
-const decoration = (Drawing: Icon) =>
-  function Decoration({ size = 16 }: IconProps) {
-    return <Drawing size={size} stroke={2.25} aria-hidden="true" />
+const decoration = (Drawn: Drawing) =>
+  function Decoration({ size = 16 }: { readonly size?: number }) {
+    return <Drawn size={size} stroke={2.25} aria-hidden="true" />
   }
+
+export type Icon = ReturnType<typeof decoration>
 
 export const KeyIcon = decoration(IconKey)
 export const GaugeIcon = decoration(IconGauge)

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react'
 import { ApiError } from '../base/api.ts'
 import { said, useTranslation } from '../i18n/i18n.ts'
 import { CheckIcon, InfoIcon, WarningIcon } from './icons.tsx'
+import type { Icon } from './icons.tsx'
 import styles from './notices.module.css'
 import { refusalWords } from './refusal-words.ts'
 import type { RefusedCall } from './refusal-words.ts'
@@ -39,7 +40,15 @@ export function Notice({ tone, title, children, actions, announce = false }: Not
   )
 }
 
-// A failed request: what happened, the code and request id to quote, and a button to retry.
+type QueryErrorProps = {
+  readonly title: string
+  readonly query: { readonly error: Error | null; readonly refetch: () => unknown }
+}
+
+/** Why a query failed, if it did, and a button to repeat it. */
+export function QueryError({ title, query: { error, refetch } }: QueryErrorProps) {
+  return error && <ErrorAlert title={title} error={error} onRetry={() => void refetch()} />
+}
 
 type ErrorAlertProps = {
   /** What could not be done: "The keys could not be loaded." */
@@ -48,6 +57,7 @@ type ErrorAlertProps = {
   readonly onRetry?: () => void
 }
 
+/** A failed request: what happened, and the code and request id to quote. */
 export function ErrorAlert({ title, error, onRetry }: ErrorAlertProps) {
   const { t } = useTranslation()
   const retry = onRetry && (
@@ -87,22 +97,28 @@ function ErrorWords({ error }: { readonly error: Error }) {
   )
 }
 
-// An empty list: says whether nothing exists yet or nothing matches, and what to do.
-
 type EmptyStateProps = {
-  readonly icon: ReactNode
+  readonly icon: Icon
   readonly title: string
   readonly children?: ReactNode
   readonly actions?: ReactNode
+  /** It stands inside a card. */
+  readonly isBare?: boolean
 }
 
-export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
+/** An empty list: says whether nothing exists yet or nothing matches, and what to do. */
+export function EmptyState(props: EmptyStateProps) {
+  const { icon: Icon, title, children, actions, isBare = false } = props
   return (
-    <div className={styles['empty']}>
-      <span className={styles['emptyIcon']}>{icon}</span>
-      <h2>{title}</h2>
-      {children && <p>{children}</p>}
-      {actions && <div className={styles['emptyActions']}>{actions}</div>}
+    <div className={isBare ? undefined : 'card'}>
+      <div className={styles['empty']}>
+        <span className={styles['emptyIcon']}>
+          <Icon size={22} />
+        </span>
+        <h2>{title}</h2>
+        {children && <p>{children}</p>}
+        {actions && <div className={styles['emptyActions']}>{actions}</div>}
+      </div>
     </div>
   )
 }

@@ -161,8 +161,7 @@ function AccountMenu() {
         <ConfirmDialog
           title={t('account.stillSignedIn')}
           action={t('account.signOut')}
-          error={signOut.error}
-          onConfirm={() => signOut.mutate()}
+          change={signOut}
           onCancel={signOut.reset}
         >
           <p>{t('account.stillSignedInEffect')}</p>

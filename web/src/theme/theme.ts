@@ -141,12 +141,7 @@ export const theme = createTheme({
     // instead.
     // A stray click discards nothing typed, and the second of a double click does not close what the first opened.
     Modal: {
-      defaultProps: {
-        lockScroll: false,
-        centered: true,
-        radius: 'lg',
-        closeOnClickOutside: false,
-      },
+      defaultProps: { lockScroll: false, centered: true, radius: 'lg', closeOnClickOutside: false },
     },
     Drawer: { defaultProps: { lockScroll: false } },
     Tooltip: {

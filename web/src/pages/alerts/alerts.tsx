@@ -11,7 +11,7 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { readList, thresholdLimits } from '../../i18n/typed-numbers.ts'
 import { useChange } from '../../parts/changes.tsx'
 import { KeySelect } from '../../parts/filters.tsx'
-import { ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { ErrorAlert, Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { madeOldByAlerts, ruleQuery, useAlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
@@ -68,14 +68,7 @@ type RuleEditorProps = {
 function RuleEditor({ keyId }: RuleEditorProps) {
   const { t } = useTranslation()
   const rule = useQuery(ruleQuery(keyId))
-  if (rule.error && !rule.data)
-    return (
-      <ErrorAlert
-        title={t('alerts.failed')}
-        error={rule.error}
-        onRetry={() => void rule.refetch()}
-      />
-    )
+  if (rule.error && !rule.data) return <QueryError title={t('alerts.failed')} query={rule} />
   if (!rule.data) return <Loading lines={2} height={36} />
   return (
     <Stack gap="md" mt="md">

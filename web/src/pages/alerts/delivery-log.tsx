@@ -11,7 +11,7 @@ import { StatusBadge } from '../../parts/cells.tsx'
 import { DataTable, LoadMore } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { CheckIcon, ClockIcon, ListIcon, WarningIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert } from '../../parts/notices.tsx'
+import { EmptyState, QueryError } from '../../parts/notices.tsx'
 import { useAlertWords } from './alert-words.ts'
 import type { AlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
@@ -36,17 +36,11 @@ export function DeliveryLog() {
         <h2>{t('alerts.log')}</h2>
       </div>
       {log.error && !rows ? (
-        <ErrorAlert
-          title={t('alerts.failed')}
-          error={log.error}
-          onRetry={() => void log.refetch()}
-        />
+        <QueryError title={t('alerts.failed')} query={log} />
       ) : rows?.length === 0 ? (
-        <div className="card">
-          <EmptyState icon={<ListIcon size={22} />} title={t('alerts.nothingSent')}>
-            {t('alerts.nothingSentAbout')}
-          </EmptyState>
-        </div>
+        <EmptyState icon={ListIcon} title={t('alerts.nothingSent')}>
+          {t('alerts.nothingSentAbout')}
+        </EmptyState>
       ) : (
         <DataTable
           caption={t('alerts.log')}
@@ -71,10 +65,8 @@ type Said = { readonly t: Translate; readonly format: Format; readonly words: Al
 function columnsOf({ t, format, words }: Said): readonly Column<DeliveryAnswer>[] {
   return [
     {
-      id: 'alert',
       header: t('alerts.what'),
       isRowHeader: true,
-      card: 'title',
       cell: ({ alert }) => (
         <div className={styles['alert']}>
           <span className="break">{words.whole(alert)}</span>
@@ -83,19 +75,16 @@ function columnsOf({ t, format, words }: Said): readonly Column<DeliveryAnswer>[
       ),
     },
     {
-      id: 'to',
       header: t('alerts.address'),
       cell: ({ address }) => <div className={styles['address']}>{address}</div>,
     },
-    { id: 'state', header: t('column.status'), cell: (row) => <DeliveryState row={row} /> },
+    { header: t('column.status'), cell: (row) => <DeliveryState row={row} /> },
     {
-      id: 'attempts',
       header: t('requests.attempts'),
       align: 'end',
       cell: ({ attempts }) => format.number(attempts),
     },
     {
-      id: 'result',
       header: t('alerts.result'),
       cell: ({ result, reason, values, next_attempt_at: next }) => (
         <>
@@ -115,6 +104,5 @@ function columnsOf({ t, format, words }: Said): readonly Column<DeliveryAnswer>[
 
 function DeliveryState({ row: { state } }: { readonly row: DeliveryAnswer }) {
   const { t } = useTranslation()
-  const { tone, icon: Icon } = looks[state]
-  return <StatusBadge tone={tone} icon={<Icon size={13} />} word={t(`alerts.state.${state}`)} />
+  return <StatusBadge {...looks[state]} word={t(`alerts.state.${state}`)} />
 }

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { DestinationAnswer } from '../../../../src/admin/contract/alerts.ts'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { BodyOf } from '../../../../src/admin/contract/route.ts'
-import { call, problemOf, unplaced } from '../../base/api.ts'
+import { call, problemOf } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
@@ -15,7 +15,7 @@ import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
 import { BellIcon, PlusIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert, Notice } from '../../parts/notices.tsx'
+import { EmptyState, ErrorAlert, Notice, QueryError } from '../../parts/notices.tsx'
 import { destinationsQuery, madeOldByAlerts, useAlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
 
@@ -37,17 +37,11 @@ export function DestinationList() {
         )}
       </div>
       {answer.error && !rows ? (
-        <ErrorAlert
-          title={t('alerts.failed')}
-          error={answer.error}
-          onRetry={() => void answer.refetch()}
-        />
+        <QueryError title={t('alerts.failed')} query={answer} />
       ) : rows?.length === 0 ? (
-        <div className="card">
-          <EmptyState icon={<BellIcon size={22} />} title={t('alerts.noDestinations')}>
-            {t('alerts.noDestinationsAbout')}
-          </EmptyState>
-        </div>
+        <EmptyState icon={BellIcon} title={t('alerts.noDestinations')}>
+          {t('alerts.noDestinationsAbout')}
+        </EmptyState>
       ) : (
         <DestinationTable rows={rows} onRemove={setOpen} />
       )}
@@ -78,26 +72,15 @@ function DestinationTable({ rows, onRemove }: DestinationTableProps) {
   })
   const columns: readonly Column<DestinationAnswer>[] = [
     {
-      id: 'address',
       header: t('alerts.address'),
       isRowHeader: true,
-      card: 'title',
       cell: ({ address }) => <span className="break">{address}</span>,
     },
-    { id: 'kind', header: t('picker.kind'), cell: ({ kind }) => t(`alerts.kind.${kind}`) },
-    {
-      id: 'enabled',
-      header: t('alerts.enabled'),
-      cell: (destination) => <Enabled destination={destination} />,
-    },
-    {
-      id: 'created',
-      header: t('detail.created'),
-      cell: ({ created_at: at }) => <Moment at={at} />,
-    },
+    { header: t('picker.kind'), cell: ({ kind }) => t(`alerts.kind.${kind}`) },
+    { header: t('alerts.enabled'), cell: (destination) => <Enabled destination={destination} /> },
+    { header: t('detail.created'), cell: ({ created_at: at }) => <Moment at={at} /> },
   ]
   const actions: Column<DestinationAnswer> = {
-    id: 'actions',
     header: t('overview.actions'),
     hideHeader: true,
     align: 'end',
@@ -217,8 +200,8 @@ function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinationDialo
     <ConfirmDialog
       title={t('alerts.add')}
       action={t('alerts.add')}
-      isPending={add.isPending}
-      error={unplaced(add.error, ['url', 'to'])}
+      change={add}
+      placed={['url', 'to']}
       onConfirm={() => (address.trim() === '' ? setTried(true) : add.mutate())}
       onCancel={onClose}
     >
@@ -294,9 +277,7 @@ function RemoveDestinationDialog({ destination, onClose }: RemoveDestinationDial
       title={t('alerts.removeWhat', { address })}
       action={t('alerts.remove')}
       isDangerous
-      isPending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      change={remove}
       onCancel={onClose}
     >
       <p>{t('alerts.removeEffect')}</p>

@@ -9,7 +9,7 @@ import { addressOf, call } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { DownloadIcon, SearchIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import styles from './api-docs.module.css'
 import { documentShape, operationsOf } from './document.ts'
@@ -44,13 +44,7 @@ export function ApiDocsPage() {
           </Button>
         }
       />
-      {document.error && (
-        <ErrorAlert
-          title={t('apiDocs.failed')}
-          error={document.error}
-          onRetry={() => void document.refetch()}
-        />
-      )}
+      <QueryError title={t('apiDocs.failed')} query={document} />
       {document.isPending && <Loading lines={8} height={44} />}
       {document.data && <Operations document={document.data} />}
     </>
@@ -80,11 +74,7 @@ function Operations({ document }: { readonly document: ApiDocument }) {
       <p className="visually-hidden" role="status">
         {t('apiDocs.found', { count: found.length })}
       </p>
-      {found.length === 0 && (
-        <div className="card">
-          <EmptyState icon={<SearchIcon size={22} />} title={t('apiDocs.none')} />
-        </div>
-      )}
+      {found.length === 0 && <EmptyState icon={SearchIcon} title={t('apiDocs.none')} />}
       {[...Map.groupBy(found, ({ tag }) => tag)].map(([tag, operations]) => (
         <section key={tag} aria-labelledby={`tag-${tag}`}>
           <h2 id={`tag-${tag}`} className={styles['tag']}>

@@ -5,7 +5,7 @@ import { said, useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
 import { LoadMore } from '../../parts/data-table.tsx'
 import { HistoryIcon, WarningIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import styles from './audit-log.module.css'
 import { recordedLine } from './change-lines.ts'
 import type { ChangeLine } from './change-lines.ts'
@@ -23,16 +23,13 @@ type AuditLogProps = {
 export function AuditLog({ log, none, withSubject }: AuditLogProps) {
   const { t } = useTranslation()
   const entries = log.data?.pages.flatMap((page) => page.entries)
-  if (log.error && !entries)
-    return (
-      <ErrorAlert title={t('audit.failed')} error={log.error} onRetry={() => void log.refetch()} />
-    )
+  if (log.error && !entries) return <QueryError title={t('audit.failed')} query={log} />
   if (!entries) return <Loading lines={5} height={48} />
   return (
     <>
       <div className={`card ${styles['flush']}`}>
         {entries.length === 0 ? (
-          <EmptyState icon={<HistoryIcon size={22} />} title={none.title}>
+          <EmptyState isBare icon={HistoryIcon} title={none.title}>
             {none.about}
           </EmptyState>
         ) : (
@@ -82,7 +79,7 @@ function Entry({ entry, withSubject }: EntryProps) {
           <strong>{entry.actor === strangerActor ? t('audit.stranger') : entry.actor}</strong>{' '}
           <ActionWords entry={entry} withSubject={withSubject} />{' '}
           {entry.outcome === 'refused' && (
-            <StatusBadge tone="bad" icon={<WarningIcon size={13} />} word={refusedWord} />
+            <StatusBadge tone="bad" icon={WarningIcon} word={refusedWord} />
           )}
         </p>
         {entry.reason && (

@@ -49,8 +49,7 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
       action={conflict ? t('conflict.apply') : t('keyForm.save')}
       isDangerous={needsProof}
       isReady={Object.keys(change).length > 0 && isProven}
-      isPending={save.isPending}
-      error={conflict ? null : save.error}
+      change={{ isPending: save.isPending, error: conflict ? null : save.error }}
       onConfirm={() => save.mutate(conflict?.version ?? frame.version)}
       onCancel={onClose}
     >

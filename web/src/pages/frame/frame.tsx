@@ -19,7 +19,7 @@ import type { Column } from '../../parts/data-table.tsx'
 import { ConfirmDialog, ReasonField } from '../../parts/dialogs.tsx'
 import { KeyIcon } from '../../parts/icons.tsx'
 import { Meter } from '../../parts/meters.tsx'
-import { EmptyState, ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
 import { EditFrameDialog, madeOldByFrame } from './edit-frame-dialog.tsx'
@@ -41,13 +41,10 @@ export function FramePage() {
         actions={frame.data && may('configuration:manage') && <Actions onAction={setAction} />}
       />
       <Stack gap="lg">
-        {frame.error && (
-          <ErrorAlert
-            title={frame.data ? t('overview.stale') : t('framePage.failed')}
-            error={frame.error}
-            onRetry={() => void frame.refetch()}
-          />
-        )}
+        <QueryError
+          title={frame.data ? t('overview.stale') : t('framePage.failed')}
+          query={frame}
+        />
         {frame.isPending && <Loading lines={2} height={150} />}
         {frame.data && (
           <>
@@ -139,10 +136,8 @@ function Spenders() {
   const cost = useMoneyColumn(spenders?.map(({ cost_7d: { total } }) => total))
   const columns: readonly Column<KeyRow>[] = [
     {
-      id: 'name',
       header: t('column.name'),
       isRowHeader: true,
-      card: 'title',
       cell: ({ id, name, state }) => (
         <>
           <Link className="break" to="/settings/api-access/$id" params={{ id }}>
@@ -152,37 +147,21 @@ function Spenders() {
         </>
       ),
     },
+    { header: t('framePage.share'), cell: (row) => <Share row={row} /> },
     {
-      id: 'share',
-      header: t('framePage.share'),
-      cell: (row) => <Share row={row} />,
-    },
-    {
-      id: 'budget',
       header: t('framePage.ownBudget'),
       align: 'end',
       cell: ({ limit }) => (limit === null ? t('budget.noOwnLimit') : budget(limit)),
     },
-    {
-      id: 'cost',
-      header: t('column.cost'),
-      align: 'end',
-      cell: ({ cost_7d: { total } }) => cost(total),
-    },
+    { header: t('column.cost'), align: 'end', cell: ({ cost_7d: { total } }) => cost(total) },
   ]
   return (
     <section>
       <h2 className={styles['heading']}>{t('framePage.spenders')}</h2>
       {keys.error && !keys.data ? (
-        <ErrorAlert
-          title={t('overview.failed')}
-          error={keys.error}
-          onRetry={() => void keys.refetch()}
-        />
+        <QueryError title={t('overview.failed')} query={keys} />
       ) : spenders?.length === 0 ? (
-        <div className="card">
-          <EmptyState icon={<KeyIcon size={22} />} title={t('overview.none')} />
-        </div>
+        <EmptyState icon={KeyIcon} title={t('overview.none')} />
       ) : (
         <DataTable
           caption={t('framePage.spenders')}
@@ -246,10 +225,8 @@ function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
       action={t('reset.action')}
       isDangerous
       isReady={reason.trim() !== ''}
-      onConfirm={() => reset.mutate()}
       onCancel={onClose}
-      isPending={reset.isPending}
-      error={reset.error}
+      change={reset}
     >
       <p>{t('framePage.resetEffect', { spent: format.money(frame.spent) })}</p>
       <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />

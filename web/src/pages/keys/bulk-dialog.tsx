@@ -52,8 +52,7 @@ export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
       action={t(`bulk.${action}.label`)}
       isDangerous={action === 'revoke'}
       isReady={change !== undefined}
-      isPending={apply.isPending}
-      error={apply.error}
+      change={apply}
       onConfirm={() => change && apply.mutate(change)}
       onCancel={onClose}
     >

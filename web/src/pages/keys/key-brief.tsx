@@ -2,7 +2,6 @@
 import { Button, Menu } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ComponentType } from 'react'
 import type { KeyDetail, KeyRow, KeyState } from '../../../../src/admin/contract/keys.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { call } from '../../base/api.ts'
@@ -22,6 +21,7 @@ import {
   RotateIcon,
   WarningIcon,
 } from '../../parts/icons.tsx'
+import type { Icon } from '../../parts/icons.tsx'
 
 export type KeyInBrief = Pick<KeyRow, keyof KeyRow & keyof KeyDetail>
 
@@ -57,9 +57,7 @@ type KeyStatusProps = {
 
 type Shown = KeyState | 'refusing'
 
-type Look = { readonly tone: Tone; readonly icon: ComponentType<{ readonly size?: number }> }
-
-const looks: Readonly<Record<Shown, Look>> = {
+const looks: Readonly<Record<Shown, { readonly tone: Tone; readonly icon: Icon }>> = {
   revoked: { tone: 'bad', icon: BanIcon },
   expired: { tone: 'bad', icon: ClockIcon },
   paused: { tone: 'neutral', icon: PauseIcon },
@@ -79,7 +77,6 @@ export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
   const { expires_at: expiresAt, resets_at: resetsAt, old_secret: oldSecret } = keyInBrief
   const { t, format } = useTranslation()
   const state = isRefusing && open.includes(keyInBrief.state) ? 'refusing' : keyInBrief.state
-  const { tone, icon: Icon } = looks[state]
   const moments: Readonly<Record<Shown, string | null>> = {
     revoked: null,
     expired: expiresAt,
@@ -95,8 +92,7 @@ export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
   const moment = moments[state]
   return (
     <StatusBadge
-      tone={tone}
-      icon={<Icon size={13} />}
+      {...looks[state]}
       word={t(`keyState.${state}.word`)}
       explanation={t(`keyState.${state}.why`, {
         moment: moment === null ? t('keyState.noMoment') : format.exactTime(moment),

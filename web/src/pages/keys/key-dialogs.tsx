@@ -73,10 +73,8 @@ function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
     <ConfirmDialog
       title={t('pause.title', { name })}
       action={t('pause.action')}
-      onConfirm={() => pause.mutate()}
       onCancel={onClose}
-      isPending={pause.isPending}
-      error={pause.error}
+      change={pause}
     >
       <p>{t('pause.effect')}</p>
     </ConfirmDialog>
@@ -104,10 +102,8 @@ function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProps) {
       action={t('revoke.action')}
       isDangerous
       isReady={reason.trim() !== '' && (!isInUse || typedName.trim() === name)}
-      onConfirm={() => revoke.mutate()}
       onCancel={onClose}
-      isPending={revoke.isPending}
-      error={revoke.error}
+      change={revoke}
     >
       <LastUse keyInBrief={keyInBrief} />
       <p>{t('revoke.effect')}</p>
@@ -204,10 +200,8 @@ function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProp
       action={t('reset.action')}
       isDangerous
       isReady={reason.trim() !== ''}
-      onConfirm={() => reset.mutate()}
       onCancel={onClose}
-      isPending={reset.isPending}
-      error={reset.error}
+      change={reset}
     >
       <p>{t('reset.effect', { spent: format.money(spent) })}</p>
       <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
@@ -245,10 +239,8 @@ function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
       title={t('rotate.title', { name })}
       action={t('rotate.action')}
       isReady={overlap !== undefined}
-      onConfirm={() => rotate.mutate()}
       onCancel={onClose}
-      isPending={rotate.isPending}
-      error={rotate.error}
+      change={rotate}
     >
       <p>{t('rotate.effect')}</p>
       {older && <Notice tone="warn">{t('rotate.endsAtOnce', { masked: older.masked })}</Notice>}
@@ -350,10 +342,8 @@ function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
       title={t('endOverlap.title', { name })}
       action={t('endOverlap.action')}
       isDangerous
-      onConfirm={() => end.mutate()}
       onCancel={onClose}
-      isPending={end.isPending}
-      error={end.error}
+      change={end}
     >
       <p>{t('endOverlap.effect', { masked: old?.masked ?? '' })}</p>
     </ConfirmDialog>

@@ -64,7 +64,6 @@ export function KeyTable(props: KeyTableProps) {
 function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[]): KeyColumn {
   const chosen = rows.filter((row) => selection.has(row.id)).length
   return {
-    id: 'select',
     header: t('overview.select'),
     headerCell: (
       <Checkbox
@@ -87,7 +86,6 @@ function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[
 
 function menuColumn(t: Translate, onAction: (action: KeyAction, row: KeyRow) => void): KeyColumn {
   return {
-    id: 'menu',
     header: t('overview.actions'),
     hideHeader: true,
     card: 'corner',
@@ -97,15 +95,12 @@ function menuColumn(t: Translate, onAction: (action: KeyAction, row: KeyRow) => 
 
 function dataColumns(t: Translate, { frame, shown }: KeyTableProps): readonly KeyColumn[] {
   const name: KeyColumn = {
-    id: 'name',
     header: t('column.name'),
     sort: 'name',
     isRowHeader: true,
-    card: 'title',
     cell: (row) => <NameCell row={row} />,
   }
   const status: KeyColumn = {
-    id: 'status',
     header: t('column.status'),
     sort: 'state',
     card: 'plain',
@@ -120,7 +115,6 @@ function optionalColumns(
   frame: FrameAnswer | undefined,
 ): Readonly<Record<OptionalColumn, KeyColumn>> {
   const column = (id: OptionalColumn, more: Omit<KeyColumn, 'id' | 'header'>): KeyColumn => ({
-    id,
     header: t(`column.${id}`),
     firstOrder: 'desc',
     ...more,

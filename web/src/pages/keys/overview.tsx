@@ -16,7 +16,7 @@ import { FrameCard, FrameExhausted } from '../../parts/budgets.tsx'
 import { Pager } from '../../parts/data-table.tsx'
 import { CsvButton } from '../../parts/filters.tsx'
 import { KeyIcon, PlusIcon, SearchIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import { dialogOnDemand } from '../../parts/on-demand.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { BulkBar, useSelection } from './bulk-bar.tsx'
@@ -60,13 +60,7 @@ export function OverviewPage() {
           />
         )}
         {!page && !keys.isError && <Loading lines={1} height={178} />}
-        {keys.error && (
-          <ErrorAlert
-            title={page ? t('overview.stale') : t('overview.failed')}
-            error={keys.error}
-            onRetry={() => void keys.refetch()}
-          />
-        )}
+        <QueryError title={page ? t('overview.stale') : t('overview.failed')} query={keys} />
         {page?.counts.all === 0 ? (
           <NoKeys />
         ) : (
@@ -202,15 +196,13 @@ function NoKeys() {
   const { t } = useTranslation()
   const { may } = useSession()
   return (
-    <div className="card">
-      <EmptyState
-        icon={<KeyIcon size={22} />}
-        title={t('overview.none')}
-        actions={may('configuration:manage') && <CreateButton />}
-      >
-        {t('overview.noneAbout')}
-      </EmptyState>
-    </div>
+    <EmptyState
+      icon={KeyIcon}
+      title={t('overview.none')}
+      actions={may('configuration:manage') && <CreateButton />}
+    >
+      {t('overview.noneAbout')}
+    </EmptyState>
   )
 }
 
@@ -221,21 +213,19 @@ function NoMatch({ search, onChange }: NoMatchProps) {
   const filters = FILTERS.filter((filter) => search[filter] !== undefined)
   if (filters.length === 0) return <AllRevoked onShow={() => onChange({ status: 'revoked' })} />
   return (
-    <div className="card">
-      <EmptyState
-        icon={<SearchIcon size={22} />}
-        title={t('overview.noMatch')}
-        actions={
-          <Button variant="default" onClick={() => onChange(noFilters)}>
-            {t('overview.clearFilters')}
-          </Button>
-        }
-      >
-        {t('overview.noMatchAbout', {
-          filters: filters.map((filter) => t(`filter.${filter}`)).join(', '),
-        })}
-      </EmptyState>
-    </div>
+    <EmptyState
+      icon={SearchIcon}
+      title={t('overview.noMatch')}
+      actions={
+        <Button variant="default" onClick={() => onChange(noFilters)}>
+          {t('overview.clearFilters')}
+        </Button>
+      }
+    >
+      {t('overview.noMatchAbout', {
+        filters: filters.map((filter) => t(`filter.${filter}`)).join(', '),
+      })}
+    </EmptyState>
   )
 }
 
@@ -243,19 +233,17 @@ function NoMatch({ search, onChange }: NoMatchProps) {
 function AllRevoked({ onShow }: { readonly onShow: () => void }) {
   const { t } = useTranslation()
   return (
-    <div className="card">
-      <EmptyState
-        icon={<KeyIcon size={22} />}
-        title={t('overview.allRevoked')}
-        actions={
-          <Button variant="default" onClick={onShow}>
-            {t('overview.showRevoked')}
-          </Button>
-        }
-      >
-        {t('overview.allRevokedAbout')}
-      </EmptyState>
-    </div>
+    <EmptyState
+      icon={KeyIcon}
+      title={t('overview.allRevoked')}
+      actions={
+        <Button variant="default" onClick={onShow}>
+          {t('overview.showRevoked')}
+        </Button>
+      }
+    >
+      {t('overview.allRevokedAbout')}
+    </EmptyState>
   )
 }
 

@@ -41,11 +41,9 @@ type ModelColumn = Column<ModelAnswer, ModelSort>
 function aboutColumns(t: Translate, onOpen: (id: string) => void): readonly ModelColumn[] {
   return [
     {
-      id: 'id',
       header: t('usage.group.model'),
       sort: 'id',
       isRowHeader: true,
-      card: 'title',
       cell: ({ id, kind }) => (
         <>
           <UnstyledButton className={styles['open']} onClick={() => onOpen(id)}>
@@ -56,7 +54,6 @@ function aboutColumns(t: Translate, onOpen: (id: string) => void): readonly Mode
       ),
     },
     {
-      id: 'provider',
       header: t('modelList.provider'),
       sort: 'provider',
       cell: ({ provider, targets }) => (
@@ -70,11 +67,7 @@ function aboutColumns(t: Translate, onOpen: (id: string) => void): readonly Mode
         </>
       ),
     },
-    {
-      id: 'health',
-      header: t('modelsPage.health'),
-      cell: (model) => <HealthBadge model={model} />,
-    },
+    { header: t('modelsPage.health'), cell: (model) => <HealthBadge model={model} /> },
   ]
 }
 
@@ -87,27 +80,11 @@ type NumberColumnOptions = {
 function numberColumns({ t, format, price }: NumberColumnOptions): readonly ModelColumn[] {
   const tokens = (value: number | null) => (value === null ? '–' : format.compact(value))
   return [
+    { header: t('modelList.input'), sort: 'input', align: 'end', cell: price.input },
+    { header: t('modelList.output'), sort: 'output', align: 'end', cell: price.output },
     {
-      id: 'input',
-      header: t('modelList.input'),
-      sort: 'input',
-      firstOrder: 'desc',
-      align: 'end',
-      cell: price.input,
-    },
-    {
-      id: 'output',
-      header: t('modelList.output'),
-      sort: 'output',
-      firstOrder: 'desc',
-      align: 'end',
-      cell: price.output,
-    },
-    {
-      id: 'context',
       header: t('modelsPage.limits'),
       sort: 'context',
-      firstOrder: 'desc',
       align: 'end',
       cell: ({ kind, context, max_output: output }) =>
         kind === 'embedding' || (context === null && output === null)
@@ -115,7 +92,6 @@ function numberColumns({ t, format, price }: NumberColumnOptions): readonly Mode
           : t('modelsPage.inOut', { input: tokens(context), output: tokens(output) }),
     },
     {
-      id: 'abilities',
       header: t('picker.ability'),
       cell: ({ abilities }) => (
         <div className={`${styles['sub']} ${styles['abilityWords']}`}>
@@ -130,10 +106,8 @@ function numberColumns({ t, format, price }: NumberColumnOptions): readonly Mode
 
 function keysColumn(t: Translate): ModelColumn {
   return {
-    id: 'keys',
     header: t('modelsPage.keys'),
     sort: 'keys',
-    firstOrder: 'desc',
     align: 'end',
     cell: ({ id, key_count: count }) =>
       count === 0 ? (
@@ -159,11 +133,9 @@ const looks = {
 
 export function HealthBadge({ model: { health, reason } }: { readonly model: ModelAnswer }) {
   const { t } = useTranslation()
-  const { tone, icon: Icon } = looks[health]
   return (
     <StatusBadge
-      tone={tone}
-      icon={<Icon size={13} />}
+      {...looks[health]}
       word={t(`health.${health}.word`)}
       explanation={reason ?? t(`health.${health}.why`)}
     />
@@ -175,10 +147,9 @@ type TargetBadgeProps = { readonly target: ModelAnswer['targets'][number] }
 export function TargetBadge({ target }: TargetBadgeProps) {
   const { standing, failure, rests_until: until } = target
   const { t, format } = useTranslation()
-  const { tone, icon: Icon } = looks[standing]
   return (
     <>
-      <StatusBadge tone={tone} icon={<Icon size={13} />} word={t(`health.${standing}.word`)} />
+      <StatusBadge {...looks[standing]} word={t(`health.${standing}.word`)} />
       {failure !== null && (
         <div className={styles['sub']}>
           {failure.code}

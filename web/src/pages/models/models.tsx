@@ -10,7 +10,7 @@ import { every, modelsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Choice, Toolbar, TypedFilter } from '../../parts/filters.tsx'
 import { CubeIcon, SearchIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert } from '../../parts/notices.tsx'
+import { EmptyState, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { ModelDrawer } from './model-drawer.tsx'
 import { ModelTable } from './model-table.tsx'
@@ -32,11 +32,7 @@ export function ModelsPage() {
       <PageHeader title={t('nav.models')} about={t('modelsPage.about')} />
       <ModelFilters search={search} onChange={change} models={models.data ?? []} />
       {models.error && !models.data ? (
-        <ErrorAlert
-          title={t('picker.failed')}
-          error={models.error}
-          onRetry={() => void models.refetch()}
-        />
+        <QueryError title={t('picker.failed')} query={models} />
       ) : (
         <ModelList search={search} onChange={change} models={models.data} />
       )}
@@ -97,11 +93,9 @@ function ModelList(props: SearchProps & { readonly models: readonly ModelAnswer[
   const found = useMemo(() => models && matching(models, search), [models, search])
   if (found?.length === 0)
     return (
-      <div className="card">
-        <EmptyState icon={<CubeIcon size={22} />} title={t('modelsPage.none')}>
-          {t('modelsPage.noneAbout')}
-        </EmptyState>
-      </div>
+      <EmptyState icon={CubeIcon} title={t('modelsPage.none')}>
+        {t('modelsPage.noneAbout')}
+      </EmptyState>
     )
   return (
     <>

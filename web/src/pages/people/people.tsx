@@ -12,7 +12,7 @@ import { ActionMenu, Moment, StatusBadge } from '../../parts/cells.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { BanIcon, CheckIcon, ClockIcon, PlusIcon } from '../../parts/icons.tsx'
-import { ErrorAlert } from '../../parts/notices.tsx'
+import { QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import styles from './people.module.css'
 import {
@@ -51,11 +51,7 @@ export function PeoplePage() {
         }
       />
       {people.error && !people.data ? (
-        <ErrorAlert
-          title={t('people.failed')}
-          error={people.error}
-          onRetry={() => void people.refetch()}
-        />
+        <QueryError title={t('people.failed')} query={people} />
       ) : (
         <PersonTable
           rows={people.data}
@@ -109,10 +105,8 @@ function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
   const { person: self } = useSession()
   const columns: readonly Column<PersonAnswer>[] = [
     {
-      id: 'name',
       header: t('people.name'),
       isRowHeader: true,
-      card: 'title',
       cell: ({ id, name, email }) => (
         <>
           <span className={styles['name']}>
@@ -124,7 +118,6 @@ function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
     },
     ...factColumns(t, useRoleName()),
     {
-      id: 'menu',
       header: t('overview.actions'),
       hideHeader: true,
       align: 'end',
@@ -154,19 +147,13 @@ function factColumns(
   roleName: (role: PersonAnswer['role']) => string,
 ): readonly Column<PersonAnswer>[] {
   return [
-    { id: 'role', header: t('people.role'), cell: ({ role }) => roleName(role) },
+    { header: t('people.role'), cell: ({ role }) => roleName(role) },
+    { header: t('column.status'), cell: ({ status }) => <PersonStatus status={status} /> },
     {
-      id: 'status',
-      header: t('column.status'),
-      cell: ({ status }) => <PersonStatus status={status} />,
-    },
-    {
-      id: 'two_factor',
       header: t('people.twoFactor'),
       cell: ({ two_factor: isOn }) => t(isOn ? 'people.on' : 'people.off'),
     },
     {
-      id: 'last_seen',
       header: t('people.lastSeen'),
       cell: ({ last_seen_at: at }) => (at ? <Moment at={at} /> : t('never')),
     },
@@ -181,8 +168,7 @@ const looks = {
 
 function PersonStatus({ status }: Pick<PersonAnswer, 'status'>) {
   const { t } = useTranslation()
-  const { tone, icon: Icon } = looks[status]
-  return <StatusBadge tone={tone} icon={<Icon size={13} />} word={t(`people.status.${status}`)} />
+  return <StatusBadge {...looks[status]} word={t(`people.status.${status}`)} />
 }
 
 type PersonMenuProps = {

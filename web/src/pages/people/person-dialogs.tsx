@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
-import { call, problemOf, unplaced } from '../../base/api.ts'
+import { call, problemOf } from '../../base/api.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
 import { useChange } from '../../parts/changes.tsx'
@@ -37,9 +37,8 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
       title={t('people.inviteTitle')}
       action={t('people.invite')}
       isReady={email.trim() !== ''}
-      isPending={invite.isPending}
-      error={unplaced(invite.error, ['email', 'name', 'role'])}
-      onConfirm={() => invite.mutate()}
+      change={invite}
+      placed={['email', 'name', 'role']}
       onCancel={onClose}
     >
       <TextInput
@@ -95,9 +94,8 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
       title={t('people.editTitle', { name: person.email })}
       action={t('keyForm.save')}
       isReady={isWhole && (isMoved || name !== person.name || role !== person.role.id)}
-      isPending={save.isPending}
-      error={unplaced(save.error, ['name', 'email', 'role'])}
-      onConfirm={() => save.mutate()}
+      change={save}
+      placed={['name', 'email', 'role']}
       onCancel={onClose}
     >
       <TextInput
@@ -173,9 +171,7 @@ export function PersonActionDialog(props: PersonActionDialogProps) {
       title={t(`people.action.${action}.title`, { name })}
       action={t(`people.action.${action}.label`)}
       isDangerous={isDangerous[action]}
-      isPending={act.isPending}
-      error={act.error}
-      onConfirm={() => act.mutate()}
+      change={act}
       onCancel={onClose}
     >
       <p>{t(`people.action.${action}.effect`)}</p>

@@ -8,7 +8,7 @@ import { peopleRoutes, ROLE_NAME_LENGTH_MAX } from '../../../../src/admin/contra
 import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
 import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
 import type { Permission } from '../../../../src/admin/contract/permissions.ts'
-import { call, problemOf, unplaced } from '../../base/api.ts'
+import { call, problemOf } from '../../base/api.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
 import { ActionMenu } from '../../parts/cells.tsx'
@@ -16,7 +16,7 @@ import { useChange } from '../../parts/changes.tsx'
 import { useHiddenSides } from '../../parts/data-table.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
 import { CheckIcon, PlusIcon } from '../../parts/icons.tsx'
-import { ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import shadows from '../../parts/side-shadows.module.css'
 import { madeOldByPeople, rolesQuery } from './person-dialogs.tsx'
@@ -43,13 +43,7 @@ export function RolesPage() {
           )
         }
       />
-      {roles.error && !roles.data && (
-        <ErrorAlert
-          title={t('roles.failed')}
-          error={roles.error}
-          onRetry={() => void roles.refetch()}
-        />
-      )}
+      {roles.error && !roles.data && <QueryError title={t('roles.failed')} query={roles} />}
       {roles.isPending && <Loading lines={6} height={40} />}
       {roles.data && <Roles roles={roles.data} onOpen={setOpen} />}
       {open === 'new' && <RoleDialog onClose={close} />}
@@ -200,9 +194,7 @@ function RemoveRoleDialog({ role, onClose }: RemoveRoleDialogProps) {
       title={t('roles.removeTitle', { name: role.name })}
       action={t('roles.remove')}
       isDangerous
-      isPending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      change={remove}
       onCancel={onClose}
     >
       <p>{t('roles.removeEffect')}</p>
@@ -236,9 +228,8 @@ function RoleDialog({ role, onClose }: RoleDialogProps) {
       title={role ? t('roles.editTitle', { name: role.name }) : t('roles.create')}
       action={role ? t('keyForm.save') : t('roles.create')}
       isReady={wanted.name !== '' && isChanged}
-      isPending={save.isPending}
-      error={unplaced(save.error, ['name'])}
-      onConfirm={() => save.mutate()}
+      change={save}
+      placed={['name']}
       onCancel={onClose}
     >
       <TextInput

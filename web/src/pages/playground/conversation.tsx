@@ -32,7 +32,7 @@ export function Conversation(props: ConversationProps) {
   return (
     <section className={`card ${styles['conversation']}`} aria-label={t('playground.conversation')}>
       {turns.length === 0 && (
-        <EmptyState icon={<PlayIcon size={22} />} title={t('playground.empty')}>
+        <EmptyState isBare icon={PlayIcon} title={t('playground.empty')}>
           {t('playground.emptyAbout')}
         </EmptyState>
       )}

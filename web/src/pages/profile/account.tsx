@@ -90,9 +90,8 @@ function EmailDialog({ current, onClose }: EmailDialogProps) {
       title={t('profile.changeEmail')}
       action={t('profile.changeEmail')}
       isReady={email.trim() !== '' && email.trim() !== current && password !== ''}
-      isPending={change.isPending}
-      error={unplaced(change.error, ['email', 'password'])}
-      onConfirm={() => change.mutate()}
+      change={change}
+      placed={['email', 'password']}
       onCancel={onClose}
     >
       <p>{t('profile.changeEmailAbout')}</p>

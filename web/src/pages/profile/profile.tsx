@@ -2,7 +2,7 @@
 import { Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { AccountCard, PasswordCard } from './account.tsx'
 import { profileQuery } from './card.tsx'
@@ -16,13 +16,7 @@ export function ProfilePage() {
   return (
     <>
       <PageHeader title={t('profile.title')} about={t('profile.about')} />
-      {profile.error && !profile.data && (
-        <ErrorAlert
-          title={t('profile.failed')}
-          error={profile.error}
-          onRetry={() => void profile.refetch()}
-        />
-      )}
+      {profile.error && !profile.data && <QueryError title={t('profile.failed')} query={profile} />}
       {profile.isPending && <Loading lines={4} height={120} />}
       {profile.data && (
         <Stack gap="lg">

@@ -13,7 +13,7 @@ import { useChange } from '../../parts/changes.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
-import { ErrorAlert } from '../../parts/notices.tsx'
+import { ErrorAlert, QueryError } from '../../parts/notices.tsx'
 import { browserName } from './browser-name.ts'
 import { Card, sessionsQuery } from './card.tsx'
 import styles from './profile.module.css'
@@ -35,11 +35,7 @@ export function SessionList() {
       }
     >
       {sessions.error && !sessions.data ? (
-        <ErrorAlert
-          title={t('profile.failed')}
-          error={sessions.error}
-          onRetry={() => void sessions.refetch()}
-        />
+        <QueryError title={t('profile.failed')} query={sessions} />
       ) : (
         <SessionTable rows={sessions.data} />
       )}
@@ -56,10 +52,8 @@ function SessionTable({ rows }: { readonly rows: readonly Session[] | undefined 
   })
   const columns: readonly Column<Session>[] = [
     {
-      id: 'browser',
       header: t('profile.browser'),
       isRowHeader: true,
-      card: 'title',
       cell: ({ user_agent: agent, address }) => (
         <>
           {browserName(agent) ?? t('modelsPage.unknown')}
@@ -67,18 +61,9 @@ function SessionTable({ rows }: { readonly rows: readonly Session[] | undefined 
         </>
       ),
     },
+    { header: t('profile.since'), cell: ({ created_at: at }) => <Moment at={at} /> },
+    { header: t('column.expires'), cell: ({ expires_at: at }) => <Moment at={at} /> },
     {
-      id: 'since',
-      header: t('profile.since'),
-      cell: ({ created_at: at }) => <Moment at={at} />,
-    },
-    {
-      id: 'until',
-      header: t('column.expires'),
-      cell: ({ expires_at: at }) => <Moment at={at} />,
-    },
-    {
-      id: 'end',
       header: t('overview.actions'),
       hideHeader: true,
       align: 'end',
@@ -118,9 +103,7 @@ function SignOutEverywhere({ onClose }: { readonly onClose: () => void }) {
       title={t('profile.signOutEverywhere')}
       action={t('profile.signOutEverywhere')}
       isDangerous
-      isPending={signOut.isPending}
-      error={signOut.error}
-      onConfirm={() => signOut.mutate()}
+      change={signOut}
       onCancel={onClose}
     >
       <p>{t('profile.signOutEffect')}</p>

@@ -8,7 +8,7 @@ import { profileRoutes, TOKEN_NAME_LENGTH_MAX } from '../../../../src/admin/cont
 import type { accessToken } from '../../../../src/admin/contract/profile.ts'
 import { API_PREFIX } from '../../../../src/admin/contract/route.ts'
 import { DAY_MS } from '../../../../src/core/units.ts'
-import { call, problemOf, unplaced } from '../../base/api.ts'
+import { call, problemOf } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
@@ -18,7 +18,7 @@ import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
 import { KeyIcon, PlusIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert, Notice } from '../../parts/notices.tsx'
+import { EmptyState, Notice, QueryError } from '../../parts/notices.tsx'
 import { Card, CurrentPassword, tokensQuery } from './card.tsx'
 import styles from './profile.module.css'
 
@@ -40,17 +40,9 @@ export function TokenList({ hasPassword }: { readonly hasPassword: boolean }) {
         </Button>
       }
     >
-      {tokens.error && !tokens.data && (
-        <ErrorAlert
-          title={t('profile.failed')}
-          error={tokens.error}
-          onRetry={() => void tokens.refetch()}
-        />
-      )}
+      {tokens.error && !tokens.data && <QueryError title={t('profile.failed')} query={tokens} />}
       {tokens.data?.length === 0 ? (
-        <div className="card">
-          <EmptyState icon={<KeyIcon size={22} />} title={t('profile.noTokens')} />
-        </div>
+        <EmptyState icon={KeyIcon} title={t('profile.noTokens')} />
       ) : (
         !tokens.isError && <TokenTable rows={tokens.data} onRevoke={setOpen} />
       )}
@@ -69,10 +61,8 @@ function TokenTable({ rows, onRevoke }: TokenTableProps) {
   const { t } = useTranslation()
   const columns: readonly Column<Token>[] = [
     {
-      id: 'name',
       header: t('column.name'),
       isRowHeader: true,
-      card: 'title',
       cell: ({ name, masked }) => (
         <>
           <span className="break">{name}</span>
@@ -81,7 +71,6 @@ function TokenTable({ rows, onRevoke }: TokenTableProps) {
       ),
     },
     {
-      id: 'permissions',
       header: t('keyField.permissions'),
       cell: ({ permissions }) =>
         permissions === null
@@ -89,17 +78,11 @@ function TokenTable({ rows, onRevoke }: TokenTableProps) {
           : permissions.map((each) => t(`permission.${each}`)).join(', '),
     },
     {
-      id: 'last_used',
       header: t('column.last_used'),
       cell: ({ last_used_at: at }) => (at ? <Moment at={at} /> : t('never')),
     },
+    { header: t('column.expires'), cell: ({ expires_at: at }) => <Moment at={at} /> },
     {
-      id: 'expires',
-      header: t('column.expires'),
-      cell: ({ expires_at: at }) => <Moment at={at} />,
-    },
-    {
-      id: 'revoke',
       header: t('overview.actions'),
       hideHeader: true,
       align: 'end',
@@ -141,9 +124,7 @@ function RevokeTokenDialog({ token, onClose }: RevokeTokenDialogProps) {
       title={t('profile.revokeToken', { name: token.name })}
       action={t('action.revoke')}
       isDangerous
-      isPending={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate()}
+      change={revoke}
       onCancel={onClose}
     >
       <p>{t('profile.revokeTokenEffect')}</p>
@@ -186,9 +167,8 @@ function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
       title={t('profile.newToken')}
       action={t('profile.createToken')}
       isReady={name.trim() !== '' && chosen?.length !== 0 && (password !== '' || !hasPassword)}
-      isPending={create.isPending}
-      error={unplaced(create.error, ['name', 'expires_at', 'password'])}
-      onConfirm={() => create.mutate()}
+      change={create}
+      placed={['name', 'expires_at', 'password']}
       onCancel={onClose}
     >
       <TextInput

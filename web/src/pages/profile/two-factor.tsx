@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react'
 import { encode } from 'uqr'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import { CODE_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
-import { call, problemOf, unplaced } from '../../base/api.ts'
+import { call, problemOf } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
@@ -25,9 +25,7 @@ export function TwoFactorCard({ isOn }: { readonly isOn: boolean }) {
     <Card
       title={t('profile.twoFactor')}
       about={t('profile.twoFactorAbout')}
-      actions={
-        isOn && <StatusBadge tone="good" icon={<CheckIcon size={13} />} word={t('people.on')} />
-      }
+      actions={isOn && <StatusBadge tone="good" icon={CheckIcon} word={t('people.on')} />}
     >
       <Group>
         {isOn ? (
@@ -137,9 +135,8 @@ function FirstCode({ uri, onConfirmed, onClose }: FirstCodeProps) {
       title={t('profile.addApp')}
       action={t('profile.confirmCode')}
       isReady={code.trim() !== ''}
-      isPending={confirm.isPending}
-      error={unplaced(confirm.error, ['code'])}
-      onConfirm={() => confirm.mutate()}
+      change={confirm}
+      placed={['code']}
       onCancel={onClose}
     >
       <p>{t('profile.addAppAbout')}</p>
@@ -242,8 +239,8 @@ function PasswordDialog({ title, about, proof, isDangerous, onClose }: PasswordD
       action={title}
       isDangerous={isDangerous}
       isReady={password !== ''}
-      isPending={proof.isPending}
-      error={unplaced(proof.error, ['password'])}
+      change={proof}
+      placed={['password']}
       onConfirm={() => proof.mutate(password)}
       onCancel={onClose}
     >

@@ -9,7 +9,7 @@ import type { requestDetail } from '../../../../src/admin/contract/usage.ts'
 import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
-import { ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { Loading, QueryError } from '../../parts/notices.tsx'
 import styles from './request-table.module.css'
 
 type RequestDrawerProps = { readonly id: string; readonly onClose: () => void }
@@ -31,13 +31,7 @@ export function RequestDrawer({ id, onClose }: RequestDrawerProps) {
       closeButtonProps={{ 'aria-label': t('dialog.close') }}
     >
       {request.isPending && <Loading lines={8} />}
-      {request.error && (
-        <ErrorAlert
-          title={t('requests.failed')}
-          error={request.error}
-          onRetry={() => void request.refetch()}
-        />
-      )}
+      <QueryError title={t('requests.failed')} query={request} />
       {request.data && <Facts request={request.data} />}
     </Drawer>
   )

@@ -48,10 +48,8 @@ function columnsOf({
 }: ColumnOptions): readonly Column<RequestRow>[] {
   return [
     {
-      id: 'time',
       header: t('requests.time'),
       isRowHeader: true,
-      card: 'title',
       cell: (row) => (
         <UnstyledButton
           className={styles['open']}
@@ -65,7 +63,6 @@ function columnsOf({
     ...(withKey
       ? [
           {
-            id: 'key',
             header: t('requests.key'),
             cell: (row: RequestRow) => (
               <div className={styles['name']}>{row.key_name ?? row.key}</div>
@@ -74,7 +71,6 @@ function columnsOf({
         ]
       : []),
     {
-      id: 'model',
       header: t('requests.model'),
       cell: (row) => (
         <>
@@ -83,16 +79,8 @@ function columnsOf({
         </>
       ),
     },
-    {
-      id: 'endpoint',
-      header: t('requests.endpoint'),
-      cell: (row) => row.endpoint,
-    },
-    {
-      id: 'status',
-      header: t('requests.status'),
-      cell: (row) => <RequestStatus row={row} />,
-    },
+    { header: t('requests.endpoint'), cell: (row) => row.endpoint },
+    { header: t('requests.status'), cell: (row) => <RequestStatus row={row} /> },
     ...figureColumns({ t, format, money }),
   ]
 }
@@ -104,7 +92,6 @@ function figureColumns({
 }: Pick<ColumnOptions, 't' | 'format' | 'money'>): readonly Column<RequestRow>[] {
   return [
     {
-      id: 'tokens',
       header: t('requests.tokens'),
       align: 'end',
       cell: (row) =>
@@ -114,7 +101,6 @@ function figureColumns({
         }),
     },
     {
-      id: 'cost',
       header: t('metric.cost'),
       align: 'end',
       cell: ({ cost, estimated }) => (
@@ -125,7 +111,6 @@ function figureColumns({
       ),
     },
     {
-      id: 'latency',
       header: t('requests.latency'),
       align: 'end',
       cell: (row) => t('requests.ms', { value: format.number(row.latency_ms) }),
@@ -139,7 +124,7 @@ function RequestStatus({ row }: { readonly row: RequestRow }) {
     <>
       <StatusBadge
         tone={isGood ? 'good' : 'bad'}
-        icon={isGood ? <CheckIcon size={13} /> : <WarningIcon size={13} />}
+        icon={isGood ? CheckIcon : WarningIcon}
         word={String(row.status)}
       />
       {row.code && <div className={styles['code']}>{row.code}</div>}

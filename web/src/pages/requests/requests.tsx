@@ -13,7 +13,7 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { LoadMore } from '../../parts/data-table.tsx'
 import { Choice, DayFilter, KeySelect, Toolbar, TypedFilter } from '../../parts/filters.tsx'
 import { ListIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert } from '../../parts/notices.tsx'
+import { EmptyState, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { RequestDrawer } from './request-drawer.tsx'
 import { RequestTable } from './request-table.tsx'
@@ -121,21 +121,12 @@ type RequestListProps = {
 export function RequestList({ requests, withKey, onOpen }: RequestListProps) {
   const { t } = useTranslation()
   const rows = requests.data?.pages.flatMap((page) => page.requests)
-  if (requests.error && !rows)
-    return (
-      <ErrorAlert
-        title={t('requests.failed')}
-        error={requests.error}
-        onRetry={() => void requests.refetch()}
-      />
-    )
+  if (requests.error && !rows) return <QueryError title={t('requests.failed')} query={requests} />
   if (rows?.length === 0 && !requests.hasNextPage)
     return (
-      <div className="card">
-        <EmptyState icon={<ListIcon size={22} />} title={t('requests.none')}>
-          {t('requestsPage.noneAbout')}
-        </EmptyState>
-      </div>
+      <EmptyState icon={ListIcon} title={t('requests.none')}>
+        {t('requestsPage.noneAbout')}
+      </EmptyState>
     )
   return (
     <>

@@ -14,7 +14,7 @@ import type { LinkKind } from '../../../../src/admin/contract/sign-in.ts'
 import { ApiError, call, problemOf, unplaced } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
-import { ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
+import { ErrorAlert, Loading, Notice, QueryError } from '../../parts/notices.tsx'
 import { Entrance } from './entrance.tsx'
 import { textOf } from './steps.tsx'
 
@@ -36,13 +36,7 @@ export function LinkPage() {
       {link.error instanceof ApiError && link.error.status >= 400 && link.error.status < 500 ? (
         <DeadLink message={said(link.error)} />
       ) : (
-        link.error && (
-          <ErrorAlert
-            title={t('error.page')}
-            error={link.error}
-            onRetry={() => void link.refetch()}
-          />
-        )
+        link.error && <QueryError title={t('error.page')} query={link} />
       )}
       {link.data && <LinkForm token={token} {...link.data} />}
     </Entrance>

@@ -8,7 +8,7 @@ import type { SessionAnswer } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
+import { ErrorAlert, Loading, Notice, QueryError } from '../../parts/notices.tsx'
 import { Entrance } from './entrance.tsx'
 import { CodeStep, PasswordStep } from './steps.tsx'
 
@@ -39,13 +39,7 @@ export function SignInPage() {
             {t(`signIn.ssoError.${singleSignOnError}`)}
           </Notice>
         )}
-        {session.error && (
-          <ErrorAlert
-            title={t('error.page')}
-            error={session.error}
-            onRetry={() => void session.refetch()}
-          />
-        )}
+        <QueryError title={t('error.page')} query={session} />
         {session.isPending && <Loading lines={3} height={formPartPx} />}
         {session.data &&
           (session.data.setup_needed ? (

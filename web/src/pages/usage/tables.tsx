@@ -213,23 +213,21 @@ function UsageTable(props: UsageTableProps) {
     metric === 'cost' ? money(row.cost) : format.number(row[metric])
   const columns: Column<Totals, SortKey>[] = [
     {
-      id: 'name',
       header: nameHeader,
       sort: 'name',
       isRowHeader: true,
-      card: 'title',
       cell: ({ group }) => <div className={styles['name']}>{nameCell(group)}</div>,
+      total: t('usage.total'),
     },
     ...METRICS.map((metric): Column<Totals, SortKey> => ({
-      id: metric,
       header: t(`metric.${metric}`),
       sort: metric,
-      firstOrder: 'desc',
       align: 'end',
       cell: (row) => shown(metric, row),
+      total: shown(metric, total),
     })),
   ]
-  if (previous) columns.splice(2, 0, ...comparison({ t, previous, moneyBefore }))
+  if (previous) columns.splice(2, 0, ...comparison({ t, previous, total, moneyBefore }))
   return (
     <DataTable
       caption={caption}
@@ -238,41 +236,38 @@ function UsageTable(props: UsageTableProps) {
       rowKey={({ group }) => group}
       sort={sort}
       onSort={setSort}
-      total={(column) => {
-        if (column === 'name') return t('usage.total')
-        if (column === 'before') return moneyBefore(previous?.total.cost)
-        if (column === 'change')
-          return (
-            previous && <Change before={Number(previous.total.cost)} now={Number(total.cost)} />
-          )
-        return shown(column as Metric, total)
-      }}
     />
   )
 }
 
 type ComparisonOptions = {
   readonly t: Translate
+  readonly total: UsageTableProps['total']
   readonly previous: NonNullable<UsageTableProps['previous']>
   readonly moneyBefore: ReturnType<typeof useMoneyColumn>
 }
 
 /** The cost in the span before, and the change since then. */
-function comparison({ t, previous, moneyBefore }: ComparisonOptions): readonly Column<Totals>[] {
+function comparison({
+  t,
+  previous,
+  total,
+  moneyBefore,
+}: ComparisonOptions): readonly Column<Totals>[] {
   const costs = new Map(previous.rows.map(({ group, cost }) => [group, cost]))
   const costBefore = (group: string): string => costs.get(group) ?? '0'
   return [
     {
-      id: 'before',
       header: t('usage.before'),
       align: 'end',
       cell: ({ group }) => moneyBefore(costBefore(group)),
+      total: moneyBefore(previous.total.cost),
     },
     {
-      id: 'change',
       header: t('usage.change'),
       align: 'end',
       cell: ({ group, cost }) => <Change before={Number(costBefore(group))} now={Number(cost)} />,
+      total: <Change before={Number(previous.total.cost)} now={Number(total.cost)} />,
     },
   ]
 }

@@ -10,7 +10,7 @@ import { useNow } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Choice, DayFilter, Toolbar } from '../../parts/filters.tsx'
 import { ChartIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert, Loading } from '../../parts/notices.tsx'
+import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Figures, usageQuery } from './tables.tsx'
 
@@ -68,20 +68,12 @@ export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
         group={group}
         {...(ofKey && { keyId: ofKey.id })}
       />
-      {course.error && (
-        <ErrorAlert
-          title={t('usage.failed')}
-          error={course.error}
-          onRetry={() => void course.refetch()}
-        />
-      )}
+      <QueryError title={t('usage.failed')} query={course} />
       {course.isPending && <Loading parts={partsPx} />}
       {course.data?.rows.length === 0 && (
-        <div className="card">
-          <EmptyState icon={<ChartIcon size={22} />} title={t('usage.none')}>
-            {t(ofKey ? 'usage.noneOfKey' : 'usage.noneAbout')}
-          </EmptyState>
-        </div>
+        <EmptyState icon={ChartIcon} title={t('usage.none')}>
+          {t(ofKey ? 'usage.noneOfKey' : 'usage.noneAbout')}
+        </EmptyState>
       )}
       {!course.error && course.data && course.data.rows.length > 0 && (
         <Figures course={course.data} asked={asked} metric={metric} group={group} />

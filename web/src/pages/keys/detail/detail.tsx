@@ -14,7 +14,7 @@ import { useSession } from '../../../base/session.ts'
 import { useNow } from '../../../i18n/format.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { PlayIcon, RotateIcon } from '../../../parts/icons.tsx'
-import { ErrorAlert, Loading } from '../../../parts/notices.tsx'
+import { Loading, QueryError } from '../../../parts/notices.tsx'
 import { dialogOnDemand, tabOnDemand } from '../../../parts/on-demand.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { NotFoundPage } from '../../errors.tsx'
@@ -44,20 +44,13 @@ export function DetailPage() {
   const isUnknown =
     !key.data && key.error instanceof ApiError && [400, 404].includes(key.error.status)
   if (isUnknown) return <NotFoundPage />
-  if (key.error && !key.data)
-    return (
-      <ErrorAlert title={t('detail.failed')} error={key.error} onRetry={() => void key.refetch()} />
-    )
+  if (key.error && !key.data) return <QueryError title={t('detail.failed')} query={key} />
   if (!key.data) return <Loading parts={partsPx} />
   return (
     <>
       {key.error && (
         <div className={styles['stale']}>
-          <ErrorAlert
-            title={t('overview.stale')}
-            error={key.error}
-            onRetry={() => void key.refetch()}
-          />
+          <QueryError title={t('overview.stale')} query={key} />
         </div>
       )}
       <Detail

@@ -17,7 +17,7 @@ import { DataTable } from '../../../parts/data-table.tsx'
 import type { Column } from '../../../parts/data-table.tsx'
 import { Choice, CsvButton, Toolbar } from '../../../parts/filters.tsx'
 import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
-import { EmptyState, ErrorAlert } from '../../../parts/notices.tsx'
+import { EmptyState, QueryError } from '../../../parts/notices.tsx'
 import { AuditLog } from '../../audit/audit-log.tsx'
 import { numberWord } from '../../audit/change-lines.ts'
 import type { NumberField } from '../../audit/change-lines.ts'
@@ -73,57 +73,22 @@ export function ModelsTab({ detail }: TabProps) {
     .toSorted()
     .map((id): Row => ({ id, model: models.data?.find((model) => model.id === id) }))
   const price = usePriceCells(rows.map(({ model }) => model))
-  if (rows.length === 0)
-    return (
-      <div className="card">
-        <EmptyState icon={<CubeIcon size={22} />} title={t('models.none')} />
-      </div>
-    )
+  if (rows.length === 0) return <EmptyState icon={CubeIcon} title={t('models.none')} />
   const columns: readonly Column<Row>[] = [
     {
-      id: 'id',
       header: t('usage.group.model'),
       isRowHeader: true,
-      card: 'title',
       cell: ({ id }) => <span className="break">{id}</span>,
     },
-    {
-      id: 'provider',
-      header: t('modelList.provider'),
-      cell: ({ model }) => model?.provider ?? '–',
-    },
-    {
-      id: 'kind',
-      header: t('picker.kind'),
-      cell: ({ model }) => (model ? t(`modelKind.${model.kind}`) : '–'),
-    },
-    {
-      id: 'available',
-      header: t('requests.status'),
-      cell: (row) => <Availability row={row} detail={detail} />,
-    },
-    {
-      id: 'input',
-      header: t('modelList.input'),
-      align: 'end',
-      cell: ({ model }) => price.input(model),
-    },
-    {
-      id: 'output',
-      header: t('modelList.output'),
-      align: 'end',
-      cell: ({ model }) => price.output(model),
-    },
+    { header: t('modelList.provider'), cell: ({ model }) => model?.provider ?? '–' },
+    { header: t('picker.kind'), cell: ({ model }) => (model ? t(`modelKind.${model.kind}`) : '–') },
+    { header: t('requests.status'), cell: (row) => <Availability row={row} detail={detail} /> },
+    { header: t('modelList.input'), align: 'end', cell: ({ model }) => price.input(model) },
+    { header: t('modelList.output'), align: 'end', cell: ({ model }) => price.output(model) },
   ]
   return (
     <Stack>
-      {models.error && !models.data && (
-        <ErrorAlert
-          title={t('picker.failed')}
-          error={models.error}
-          onRetry={() => void models.refetch()}
-        />
-      )}
+      {models.error && !models.data && <QueryError title={t('picker.failed')} query={models} />}
       <DataTable
         caption={t('modelList.caption')}
         columns={columns}
@@ -144,12 +109,12 @@ function Availability({ row, detail }: AvailabilityProps) {
     return (
       <StatusBadge
         tone="warn"
-        icon={<WarningIcon size={13} />}
+        icon={WarningIcon}
         word={t('health.unavailable.word')}
         explanation={row.model?.reason ?? absence}
       />
     )
-  return <StatusBadge tone="good" icon={<CheckIcon size={13} />} word={t('modelList.available')} />
+  return <StatusBadge tone="good" icon={CheckIcon} word={t('modelList.available')} />
 }
 
 // Every setting of the key, read-only.

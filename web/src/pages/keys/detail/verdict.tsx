@@ -7,7 +7,7 @@ import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract
 import { limitsQuery, revocationQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
-import { CallRefusal, ErrorAlert, Loading, Notice } from '../../../parts/notices.tsx'
+import { CallRefusal, Loading, Notice, QueryError } from '../../../parts/notices.tsx'
 import { blockedTitle } from '../../../parts/refusal-words.ts'
 import styles from './detail.module.css'
 import type { TabProps } from './tabs.tsx'
@@ -16,14 +16,7 @@ export function Verdict({ detail, search, onChange }: TabProps) {
   const { t } = useTranslation()
   const limits = useQuery(limitsQuery(detail.id, search.model))
   if (detail.status === 'revoked') return <Revoked detail={detail} />
-  if (limits.error && !limits.data)
-    return (
-      <ErrorAlert
-        title={t('verdict.failed')}
-        error={limits.error}
-        onRetry={() => void limits.refetch()}
-      />
-    )
+  if (limits.error && !limits.data) return <QueryError title={t('verdict.failed')} query={limits} />
   if (!limits.data) return <Loading lines={1} height={60} />
   return (
     <section className={styles['verdict']} aria-label={t('verdict.label')}>

@@ -102,10 +102,7 @@ function Calendar({ form }: FieldsProps) {
         <NativeSelect
           id={fieldId('week_start')}
           label={t('keyForm.field.week_start')}
-          data={WEEK_STARTS.map((value) => ({
-            value,
-            label: t(`keyForm.weekStart.${value}`),
-          }))}
+          data={WEEK_STARTS.map((value) => ({ value, label: t(`keyForm.weekStart.${value}`) }))}
           {...form.getInputProps('week_start')}
         />
       </div>

@@ -11,7 +11,7 @@ import { ApiError, call } from '../../../base/api.ts'
 import { keyQuery } from '../../../base/queries.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { ConfirmDialog, Dialog } from '../../../parts/dialogs.tsx'
-import { ErrorAlert, Loading, Notice } from '../../../parts/notices.tsx'
+import { Loading, Notice, QueryError } from '../../../parts/notices.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { ChangeList } from '../../audit/audit-log.tsx'
 import { changeLines, recordedLine } from '../../audit/change-lines.ts'
@@ -43,13 +43,7 @@ function EditKey({ id }: { readonly id: string }) {
     <>
       <PageHeader title={original ? t('keyForm.editTitle', { name: original.name }) : id} />
       {!original && !key.error && <Loading lines={4} height={120} />}
-      {!original && key.error && (
-        <ErrorAlert
-          title={t('detail.failed')}
-          error={key.error}
-          onRetry={() => void key.refetch()}
-        />
-      )}
+      {!original && key.error && <QueryError title={t('detail.failed')} query={key} />}
       {original?.status === 'revoked' && <Notice tone="bad">{t('keyForm.revoked')}</Notice>}
       {original && original.status !== 'revoked' && (
         <EditKeyForm key={original.version} original={original} onReload={() => void reload()} />
@@ -106,8 +100,7 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
           title={t('keyForm.confirmTitle')}
           action={t('keyForm.save')}
           isReady={lines.length > 0}
-          isPending={save.isPending}
-          error={save.error}
+          change={save}
           onConfirm={() => save.mutate({ body: change, version: original.version })}
           onCancel={() => setChange(undefined)}
         >

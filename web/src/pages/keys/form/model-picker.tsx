@@ -20,7 +20,7 @@ import { keyQueryOf } from '../../../base/address.ts'
 import { keyQuery, keysQuery, modelsQuery } from '../../../base/queries.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { CrossIcon, SearchIcon } from '../../../parts/icons.tsx'
-import { ErrorAlert, Loading } from '../../../parts/notices.tsx'
+import { Loading, QueryError } from '../../../parts/notices.tsx'
 import form from './key-form.module.css'
 import { groupedByProvider, matchingModels, noFilter, readPastedModels } from './model-choice.ts'
 import type { ModelFilter, ModelGroup } from './model-choice.ts'
@@ -42,14 +42,7 @@ export function ModelPicker({ chosen, onChange, error }: ModelPickerProps) {
   const set = (ids: readonly string[], isChosen: boolean) =>
     isChosen ? add(ids) : onChange(chosen.filter((id) => !ids.includes(id)))
   const addMatching = () => add(matching.map(({ id }) => id))
-  if (models.error)
-    return (
-      <ErrorAlert
-        title={t('picker.failed')}
-        error={models.error}
-        onRetry={() => void models.refetch()}
-      />
-    )
+  if (models.error) return <QueryError title={t('picker.failed')} query={models} />
   return (
     <>
       <Filters filter={filter} onChange={setFilter} />
