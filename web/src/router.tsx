@@ -260,15 +260,12 @@ export function newRouter(queryClient: QueryClient) {
   })
 }
 
-// A key's name in the breadcrumb; its id until the name is known.
-
+/** A key's name in the breadcrumb; its id until the name is known. */
 function KeyCrumb() {
   const { id } = useParams({ from: '/app/settings/api-access/$id' })
   const { data } = useQuery({ ...keyQuery(id), refetchInterval: false })
   return data?.name ?? id
 }
-
-// A breadcrumb whose label is a catalogue text.
 
 function textCrumb(key: TextKey): ComponentType {
   const TextCrumb = () => useTranslation().t(key)

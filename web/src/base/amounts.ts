@@ -1,4 +1,4 @@
-// Arithmetic on amounts as the gateway writes them, decimal strings in USD: in whole nanodollars, never as floats.
+// Amounts as the gateway writes them, decimal strings in USD: calculated in whole nanodollars, never as floats.
 import type { FrameAnswer } from '../../../src/admin/contract/frame.ts'
 import { formatUsd, parseUsd } from '../../../src/core/money.ts'
 import type { Words } from '../i18n/i18n.ts'
@@ -23,8 +23,7 @@ export function isSame(amount: string | null, other: string | null): boolean {
   return parseUsd(amount) === parseUsd(other)
 }
 
-// Warnings about a budget that is allowed but surprising.
-
+/** Warnings about a budget that is allowed but surprising. */
 export function budgetWarning(
   amount: string,
   { t, format }: Pick<Words, 't' | 'format'>,

@@ -183,8 +183,7 @@ function readJson(text: string): unknown {
   }
 }
 
-// The gateway's message about one field of a request.
-
+/** The gateway's message about one field of a request. */
 export function problemOf(error: Error | null, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const problem = error.problems.find((each) => each.field.split('.')[0] === field)

@@ -1,4 +1,4 @@
-// The queries shared by several pages and their cache keys. A change invalidates ['keys'] or ['frame'].
+// The query cache, and the queries that several pages share. A change invalidates ['keys'] or ['frame'].
 import {
   keepPreviousData,
   MutationCache,
@@ -73,13 +73,12 @@ export const modelsQuery = queryOptions({
   staleTime: 60_000,
 })
 
-// The query cache: known answers show at once and are refetched when the reader returns to the page.
-
 const attemptsMax = 2
 
 // A button that was clicked is disabled before the second click of a double click, which a timer would let through.
 notifyManager.setScheduler(queueMicrotask)
 
+/** The query cache: known answers show at once and are refetched when the reader returns to the page. */
 export function newQueryClient(): QueryClient {
   // The gateway no longer accepts the session: what the page knows of it is read again.
   const onError = (error: Error) => {

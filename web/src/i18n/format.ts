@@ -177,10 +177,9 @@ function moneyRow(locale: string, amounts: readonly string[]): readonly string[]
   return amounts.map((amount) => format.format(amount as Intl.StringNumericLiteral))
 }
 
-// The current time, updated every half minute so that "2 minutes ago" stays true.
-
 const renewMs = 30_000
 
+/** The current time, updated every half minute so that "2 minutes ago" stays true. */
 export function useNow(): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {

@@ -1,4 +1,4 @@
-// An unknown address: beside the menu inside the interface, on its own page outside it.
+// What shows instead of a page: an unknown address, a missing permission, a failure.
 import { Button } from '@mantine/core'
 import { Link, useRouter } from '@tanstack/react-router'
 import type { ErrorComponentProps } from '@tanstack/react-router'
@@ -40,8 +40,7 @@ function HomeButton() {
   )
 }
 
-// A page the reader's role may not open: names the missing permission and the roles that have it.
-
+/** A page the reader's role may not open: names the missing permission and the roles that have it. */
 export function ForbiddenPage({ permission }: { readonly permission: Permission }) {
   const { t, format } = useTranslation()
   const roleName = useRoleName()
@@ -59,8 +58,7 @@ export function ForbiddenPage({ permission }: { readonly permission: Permission 
   )
 }
 
-// Shown instead of a page that could not be loaded.
-
+/** Shown instead of a page that could not be loaded. */
 export function FailedPage({ error }: ErrorComponentProps) {
   const { t } = useTranslation()
   const router = useRouter()

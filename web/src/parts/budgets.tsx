@@ -1,5 +1,5 @@
-// The budget frame above all keys: how much is spent and held, when it resets, the forecast, and whether keys were
-// promised more than it holds.
+// What pages share about the budgets of keys and of the frame above them: the card of the frame, when a budget resets, what
+// it will have spent, and topping it up.
 import { TextInput } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -126,8 +126,6 @@ export function Forecast({ forecast, resetsAt, timezone }: ForecastProps) {
   )
 }
 
-// Asks for an amount and a reason to add to a budget once, until its period ends; for a key or the frame.
-
 export type TopUp = { readonly amount: string; readonly reason: string }
 
 type TopUpDialogProps = {
@@ -139,6 +137,7 @@ type TopUpDialogProps = {
   readonly onClose: () => void
 }
 
+/** Asks for an amount and a reason to add to a budget once, until its period ends; for a key or the frame. */
 export function TopUpDialog({
   title,
   limit,
@@ -194,8 +193,6 @@ export function TopUpDialog({
   )
 }
 
-// What the forms of a budget share about its period: the time zones to choose from, and the next reset in words.
-
 export const timezones = [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC'),
@@ -207,7 +204,10 @@ type Rule = {
   readonly week_start: WeekStart
 }
 
-/** Computed by the gateway's own rule, so it says what will happen. */
+/**
+ * What the forms of a budget share about its period: the time zones to choose from, and the next reset in words.
+ * Computed by the gateway's own rule, so it says what will happen.
+ */
 export function useNextReset({ period, timezone, week_start: weekStart }: Rule): string {
   const { t, format } = useTranslation()
   const { endsAt } = periodAt({ period, timezone, weekStart }, useNow())

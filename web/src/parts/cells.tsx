@@ -48,14 +48,13 @@ export function Moment({ at }: { readonly at: string }) {
   )
 }
 
-// The actions on one item of a list, behind three dots; its children are the menu items.
-
 type ActionMenuProps = {
   /** The item's name, which alone tells one menu from another for screen readers. */
   readonly name: string
   readonly children: ReactNode
 }
 
+/** The actions on one item of a list, behind three dots; its children are the menu items. */
 export function ActionMenu({ name, children }: ActionMenuProps) {
   const { t } = useTranslation()
   return (
@@ -70,11 +69,12 @@ export function ActionMenu({ name, children }: ActionMenuProps) {
   )
 }
 
-// A column of amounts with their decimal points one below the other, though each amount shows only the digits it needs.
-
 type Amount = string | null | undefined
 
-/** Draws the amounts of one column, of which `amounts` are all, the total included. No amount is a dash. */
+/**
+ * A column of amounts with their decimal points one below the other, though each amount shows only the digits it
+ * needs. Draws the amounts of one column, of which `amounts` are all, the total included. No amount is a dash.
+ */
 export function useMoneyColumn(amounts: readonly Amount[] = []): (amount: Amount) => ReactNode {
   const { money, separators } = useTranslation().format
   const decimalsIn = (text: string): number =>
@@ -91,11 +91,12 @@ export function useMoneyColumn(amounts: readonly Amount[] = []): (amount: Amount
   }
 }
 
-// The input and the output price of a model, for the tables of models.
-
 type Priced = Pick<ModelAnswer, 'kind' | 'price'>
 
-/** Draws the two prices of the models of one table; a key may name a model that no longer exists. */
+/**
+ * The input and the output price of a model, for the tables of models. Draws the two prices of the models of one
+ * table; a key may name a model that no longer exists.
+ */
 export function usePriceCells(models: readonly (Priced | undefined)[] = []) {
   const input = useMoneyColumn(models.map(inputPrice))
   const output = useMoneyColumn(models.map(outputPrice))

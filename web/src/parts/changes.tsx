@@ -1,4 +1,4 @@
-// One change at the gateway: afterwards the queries it made stale are refetched, and a toast confirms it.
+// Changes at the gateway: what they made stale is refetched, and a toast confirms them.
 import { CloseButton } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
@@ -34,9 +34,10 @@ export function useChange<Output, Input = void>(
   })
 }
 
-// One Idempotency-Key for every try to send the same values: after a lost answer nothing is done twice. Different
-// values get a new key.
-
+/**
+ * One Idempotency-Key for every try to send the same values: after a lost answer nothing is done twice. Different
+ * values get a new key.
+ */
 export function useAttempt(): { readonly keyFor: (body: unknown) => string } {
   const [last, setLast] = useState({ body: '', key: '' })
   return {
@@ -50,9 +51,6 @@ export function useAttempt(): { readonly keyFor: (body: unknown) => string } {
   }
 }
 
-// Brief confirmations at the edge of the page: read out, gone after a while, never the only place of an error. A toast
-// stays while it is pointed at or focused.
-
 type Toast = { readonly id: number; readonly message: ReactNode }
 
 const shownMs = 6_000
@@ -60,6 +58,10 @@ let toasts: readonly Toast[] = []
 let lastId = 0
 const listeners = new Set<() => void>()
 
+/**
+ * Brief confirmations at the edge of the page: read out, gone after a while, never the only place of an error. A toast
+ * stays while it is pointed at or focused.
+ */
 export function showToast(message: ReactNode): void {
   lastId += 1
   change([...toasts, { id: lastId, message }])

@@ -1,4 +1,4 @@
-// A copy button. It says "Copied" only after the browser did, and explains how to copy by hand if it could not.
+// Copying to the clipboard: a button that says "Copied" only after the browser did, and code to copy.
 import { Button } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from '../i18n/i18n.ts'
@@ -59,14 +59,13 @@ export function CopyButton({
   )
 }
 
-// Code to copy. If copying fails, it stays selected for the reader's own Ctrl+C.
-
 type CopyBlockProps = {
   readonly label: string
   readonly text: string
   readonly onCopied?: () => void
 }
 
+/** Code to copy. If copying fails, it stays selected for the reader's own Ctrl+C. */
 export function CopyBlock({ label, text, onCopied }: CopyBlockProps) {
   const code = useRef<HTMLPreElement>(null)
   const select = () => {
@@ -82,9 +81,10 @@ export function CopyBlock({ label, text, onCopied }: CopyBlockProps) {
   )
 }
 
-// Copies text to the clipboard, even where the browser offers no clipboard because the page came over plain HTTP.
-
-/** True only if the browser confirms the copy. */
+/**
+ * Copies text to the clipboard, even where the browser offers no clipboard because the page came over plain HTTP. True
+ * only if the browser confirms the copy.
+ */
 export async function copyText(text: string): Promise<boolean> {
   try {
     if (window.isSecureContext) {

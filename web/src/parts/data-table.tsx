@@ -1,4 +1,5 @@
-// An HTML table. Its caller sorts the rows; below 768 px each row becomes a card of the same cells.
+// An HTML table. Its caller sorts the rows; below 768 px each row becomes a card of the same cells. With what stands below
+// a table: the pages of a list, or a button for more of it.
 import { Button, Group, NativeSelect, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useCallback, useState } from 'react'
@@ -248,8 +249,6 @@ function SortSelect<Row, Key extends string>({ columns, sort, onSort }: DataTabl
   )
 }
 
-// The current page of a list and the buttons to the others, for lists of known length.
-
 type PagerProps = {
   readonly page: number
   readonly perPage: number
@@ -294,8 +293,6 @@ export function Pager({ page, perPage, total, onPage }: PagerProps) {
   )
 }
 
-// Loads more of a list whose length is unknown.
-
 type LoadMoreProps = {
   readonly query: {
     readonly hasNextPage: boolean
@@ -320,10 +317,9 @@ export function LoadMore({ query }: LoadMoreProps) {
   )
 }
 
-// The sides on which a box that scrolls sideways hides content, so that it can show a hint.
-
 type HiddenSides = 'none' | 'start' | 'end' | 'both'
 
+/** The sides on which a box that scrolls sideways hides content, so that it can show a hint. */
 export function useHiddenSides() {
   const [hidden, setHidden] = useState<HiddenSides>('none')
   const ref = useCallback((box: HTMLElement | null) => {

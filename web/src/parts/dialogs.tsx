@@ -64,8 +64,6 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   )
 }
 
-// A dialog that is open while it is rendered. When it closes, the focus returns to what opened it.
-
 type DialogProps = {
   readonly title: string
   readonly onClose: () => void
@@ -73,6 +71,7 @@ type DialogProps = {
   readonly size?: 'md' | 'xl'
 }
 
+/** A dialog that is open while it is rendered. When it closes, the focus returns to what opened it. */
 export function Dialog({ title, onClose, children, size }: DialogProps) {
   const { t } = useTranslation()
   const root = useRef<HTMLDivElement>(null)
@@ -137,8 +136,6 @@ function findOpeners(): readonly HTMLElement[] {
   return [opener, ...((around && openersOf.get(around)) ?? [])]
 }
 
-// A dialog with something that is never shown again: closing it or leaving the page before it is stored asks first.
-
 type GuardedDialogProps = {
   readonly title: string
   readonly size?: 'md' | 'xl'
@@ -153,6 +150,7 @@ type GuardedDialogProps = {
   readonly onClose: () => void
 }
 
+/** A dialog with something that is never shown again: closing it or leaving the page before it is stored asks first. */
 export function GuardedDialog(props: GuardedDialogProps) {
   const { title, size, isKept, question, children, onClose } = props
   const { t } = useTranslation()
@@ -184,8 +182,6 @@ export function GuardedDialog(props: GuardedDialogProps) {
   )
 }
 
-// A dialog for something that is shown only once; copying it counts as storing it.
-
 type OnceDialogProps = {
   readonly title: string
   /** What the reader would have to do without it. */
@@ -194,6 +190,7 @@ type OnceDialogProps = {
   readonly onClose: () => void
 }
 
+/** A dialog for something that is shown only once; copying it counts as storing it. */
 export function OnceDialog({ title, loss, children, onClose }: OnceDialogProps) {
   const { t } = useTranslation()
   const [isCopied, setCopied] = useState(false)
@@ -212,8 +209,6 @@ export function OnceDialog({ title, loss, children, onClose }: OnceDialogProps) 
   )
 }
 
-// The reason for an irreversible action: required, because the audit log keeps it.
-
 type ReasonFieldProps = {
   readonly label: string
   readonly description?: string
@@ -222,6 +217,7 @@ type ReasonFieldProps = {
   readonly onChange: (reason: string) => void
 }
 
+/** The reason for an irreversible action: required, because the audit log keeps it. */
 export function ReasonField({ onChange, ...rest }: ReasonFieldProps) {
   return (
     <Textarea

@@ -1,4 +1,4 @@
-// The filters of a list in one line above it; the download is at its end.
+// The toolbar above a list: its filters in one line, and the download at its end.
 import { Autocomplete, Button, NativeSelect, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -26,8 +26,6 @@ export function Toolbar({ children, csv }: ToolbarProps) {
   )
 }
 
-// A toolbar filter that chooses one of a few values, or any.
-
 type ChoiceProps<Value extends string> = {
   readonly label: string
   readonly value: Value | undefined
@@ -53,8 +51,6 @@ export function Choice<Value extends string>(props: ChoiceProps<Value>) {
     />
   )
 }
-
-// A text filter that suggests existing values.
 
 type TypedFilterProps = {
   readonly label: string
@@ -84,14 +80,13 @@ export function TypedFilter(props: TypedFilterProps) {
   )
 }
 
-// A toolbar filter by first or last day. Uses the browser's own date field, which is accessible everywhere.
-
 type DayFilterProps = {
   readonly label: string
   readonly value: string | undefined
   readonly onChange: (day: string | undefined) => void
 }
 
+/** A toolbar filter by first or last day. Uses the browser's own date field, which is accessible everywhere. */
 export function DayFilter({ label, value, onChange }: DayFilterProps) {
   return (
     <TextInput
@@ -105,8 +100,6 @@ export function DayFilter({ label, value, onChange }: DayFilterProps) {
   )
 }
 
-// Chooses a key. The gateway searches while the reader types, because there may be 100,000 keys.
-
 type KeySelectProps = {
   readonly label: string
   /** The id of a key. */
@@ -118,6 +111,7 @@ type KeySelectProps = {
 const offered = 20
 const typingMs = 250
 
+/** Chooses a key. The gateway searches while the reader types, because there may be 100,000 keys. */
 export function KeySelect({ label, value, onChange, required = false }: KeySelectProps) {
   const { t } = useTranslation()
   const [text, setText] = useState('')
@@ -176,8 +170,6 @@ function NoKeys({ areRevoked }: { readonly areRevoked: boolean }) {
   )
 }
 
-// Downloads the contents of a list as CSV.
-
 type CsvButtonProps = {
   readonly href: string
   /** The file name. */
@@ -201,9 +193,10 @@ export function CsvButton({ href, name, className }: CsvButtonProps) {
   )
 }
 
-// The text of a filter: applied shortly after the last keystroke, and updated from the address, which may change
-// without the field, through "Clear filters" or the browser's back button.
-
+/**
+ * The text of a filter: applied shortly after the last keystroke, and updated from the address, which may change
+ * without the field, through "Clear filters" or the browser's back button.
+ */
 export function useTyped(value: string, onChange: (value: string | undefined) => void) {
   const [typed, setTyped] = useState(value)
   const sent = useRef(value)

@@ -1,5 +1,4 @@
-// A bar that shows how much of one limit is used. `valueText` must mention every segment, because a bar is only a
-// picture. Never mix two limits in one meter.
+// Bars: how much of a limit is used, and a trend at a glance. A bar is only a picture, so words say the same.
 import { useId } from 'react'
 import { useTranslation } from '../i18n/i18n.ts'
 import styles from './meters.module.css'
@@ -125,8 +124,6 @@ function placed(segments: readonly MeterSegment[], whole: number) {
     })
 }
 
-// How much of a budget is spent and held: a meter with the same numbers in words.
-
 type BudgetMeterProps = {
   readonly label: string
   readonly spent: string
@@ -139,6 +136,7 @@ type BudgetMeterProps = {
 /** Where the meter of the frame has its marks. */
 export const frameTicks = [0.5, 0.8]
 
+/** How much of a budget is spent and held: a meter with the same numbers in words. */
 export function BudgetMeter({ label, spent, held, limit, height, ticks }: BudgetMeterProps) {
   const { t, format } = useTranslation()
   const valueText = t('budget.valueText', {
@@ -167,8 +165,6 @@ export function shareOf(amount: string, limit: string): number {
   return Number(limit) === 0 ? 1 : Number(amount) / Number(limit)
 }
 
-// A few bars that show a trend at a glance; the numbers are in the title and in hidden text.
-
 type SparklineProps = {
   readonly values: readonly number[]
   /** All values in words. */
@@ -179,6 +175,7 @@ type SparklineProps = {
 const barWidth = 6
 const gap = 2
 
+/** A few bars that show a trend at a glance; the numbers are in the title and in hidden text. */
 export function Sparkline({ values, summary, height = 20 }: SparklineProps) {
   const most = Math.max(...values, Number.MIN_VALUE)
   return (

@@ -1,4 +1,4 @@
-// A message on the page itself: information, success, a warning or a failure.
+// What a page says instead of its content, or beside it: notices, errors, empty lists, and that something loads.
 import { Button, Skeleton, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
@@ -123,8 +123,6 @@ export function EmptyState(props: EmptyStateProps) {
   )
 }
 
-// Placeholders of the final height while something loads, with a word for screen readers.
-
 type LoadingProps = {
   /** The number of lines, and the height of each in pixels. */
   readonly lines?: number
@@ -133,6 +131,7 @@ type LoadingProps = {
   readonly parts?: readonly number[]
 }
 
+/** Placeholders of the final height while something loads, with a word for screen readers. */
 export function Loading({ lines = 3, height = 20, parts }: LoadingProps) {
   const { t } = useTranslation()
   const heights = parts ?? Array.from({ length: lines }, () => height)
@@ -151,8 +150,6 @@ export function Loading({ lines = 3, height = 20, parts }: LoadingProps) {
   )
 }
 
-// The errors of a form, above it, each a link to its field; takes the focus when a submit is refused.
-
 export type FieldError = {
   /** The id of the field's element. */
   readonly fieldId: string
@@ -166,6 +163,7 @@ type FormErrorSummaryProps = {
   readonly attempt: number
 }
 
+/** The errors of a form, above it, each a link to its field; takes the focus when a submit is refused. */
 export function FormErrorSummary({ errors, attempt }: FormErrorSummaryProps) {
   const { t } = useTranslation()
   const box = useRef<HTMLDivElement>(null)
@@ -196,8 +194,6 @@ export function FormErrorSummary({ errors, attempt }: FormErrorSummaryProps) {
     </div>
   )
 }
-
-// Why a call was refused, or would be.
 
 export function CallRefusal({ error }: { readonly error: RefusedCall }) {
   const lines = refusalWords(error, useTranslation())

@@ -40,11 +40,12 @@ export function PageHeader({ title, beside, about, actions, below }: PageHeaderP
   )
 }
 
-// Whether the reader came to this view from another view of the interface. Only then may its heading take the focus: on
-// the first view the focus belongs where the browser puts it, before the skip link.
-
 let hasMoved = false
 
+/**
+ * Whether the reader came to this view from another view of the interface. Only then may its heading take the focus:
+ * on the first view the focus belongs where the browser puts it, before the skip link.
+ */
 export function watchArrivals(router: AnyRouter): void {
   router.subscribe('onBeforeNavigate', ({ fromLocation, pathChanged }) => {
     if (fromLocation && pathChanged) hasMoved = true

@@ -50,8 +50,7 @@ function shortageWords(
   ]
 }
 
-// The title of a verdict that blocks the call: while some budget remains, a shorter call might pass.
-
+/** The title of a verdict that blocks the call: while some budget remains, a shorter call might pass. */
 export function blockedTitle({
   blocked_by: blocked,
   key,

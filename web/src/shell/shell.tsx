@@ -1,4 +1,4 @@
-// The frame around every page of a signed-in person: navigation, breadcrumb and preferences, and the page itself if the
+// Around every page of a signed-in person: navigation, breadcrumb, preferences and account, and the page itself if the
 // person may see it.
 import { ActionIcon, Drawer, Menu } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
@@ -94,8 +94,6 @@ function NarrowNavigation() {
   )
 }
 
-// The path to this page, from the crumbs that the routes declare.
-
 function Breadcrumb() {
   const { t } = useTranslation()
   const crumbs = useMatches().flatMap((match) => {
@@ -126,8 +124,6 @@ function Breadcrumb() {
     </nav>
   )
 }
-
-// The menu that shows who is signed in, with sign-out.
 
 function AccountMenu() {
   const { t } = useTranslation()

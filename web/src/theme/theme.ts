@@ -186,8 +186,7 @@ function prefixed(names: Readonly<Record<string, string>>): Record<string, strin
   return Object.fromEntries(Object.entries(names).map(([name, value]) => [`--tg-${name}`, value]))
 }
 
-// The theme as one style sheet, generated when the interface is built, never in the browser.
-
+/** The theme as one style sheet, generated when the interface is built, never in the browser. */
 export function themeStyleSheet(): string {
   const whole = mergeMantineTheme(DEFAULT_THEME, theme)
   const given = defaultCssVariablesResolver(whole)

@@ -1,4 +1,4 @@
-// One alert in words: what happened and when, for the log and for the page of a key.
+// Alerts in words, and their queries, for the page of alerts and for the pages of keys.
 import { queryOptions } from '@tanstack/react-query'
 import type { AlertAnswer } from '../../../../src/admin/contract/alerts.ts'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
@@ -50,8 +50,6 @@ export function resultWords(result: string, t: Translate): string {
   if (status !== undefined) return t('alerts.answered', { status })
   return result === 'taken by the mail server' ? t('alerts.mailTaken') : result
 }
-
-// Queries for alert destinations, rules and deliveries.
 
 export const destinationsQuery = queryOptions({
   queryKey: ['alerts', 'destinations'],

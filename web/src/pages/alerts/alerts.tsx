@@ -32,8 +32,6 @@ export function AlertsPage() {
   )
 }
 
-// The budget thresholds that send alerts, for the frame and for any key.
-
 function Thresholds() {
   const { t } = useTranslation()
   const [key, setKey] = useState<string>()
@@ -56,8 +54,6 @@ function Thresholds() {
     </section>
   )
 }
-
-// The alert thresholds of one budget, in percent: the default ones, custom ones or none; and its latest alerts.
 
 type Rule = z.output<typeof alertRule>
 type RuleEditorProps = {

@@ -56,8 +56,6 @@ export function DestinationList() {
   )
 }
 
-// The destinations as a table; the result of a sample shows above it.
-
 type DestinationTableProps = {
   readonly rows: readonly DestinationAnswer[] | undefined
   readonly onRemove: (destination: DestinationAnswer) => void
@@ -170,8 +168,6 @@ function Enabled({ destination }: { readonly destination: DestinationAnswer }) {
   )
 }
 
-// Adds a webhook or an e-mail address. The secret that signs a webhook is shown here, once.
-
 type NewDestinationDialogProps = {
   readonly isEmailAvailable: boolean
   readonly onClose: () => void
@@ -179,6 +175,7 @@ type NewDestinationDialogProps = {
 
 const kinds = ['webhook', 'email'] as const
 
+/** Adds a webhook or an e-mail address. The secret that signs a webhook is shown here, once. */
 function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinationDialogProps) {
   const { t } = useTranslation()
   const [kind, setKind] = useState<(typeof kinds)[number]>('webhook')
@@ -256,8 +253,6 @@ function SigningSecret({ secret, onClose }: SigningSecretProps) {
     </OnceDialog>
   )
 }
-
-// Asks before a destination is removed.
 
 type RemoveDestinationDialogProps = {
   readonly destination: DestinationAnswer

@@ -99,8 +99,6 @@ function matches({ method, path, summary, id }: Operation, search: string): bool
     .every((word) => text.includes(word))
 }
 
-// One route: a line that opens into its request, its answer and a call to paste.
-
 type OperationViewProps = { readonly operation: Operation; readonly url: string }
 
 function OperationView({ operation, url }: OperationViewProps) {

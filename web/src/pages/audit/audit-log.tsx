@@ -1,4 +1,4 @@
-// A log of changes, newest first, as far as it is loaded; or why there is none.
+// The audit log: who changed what, when, from where, the values before and after; and refused attempts.
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { AuditEntryAnswer } from '../../../../src/admin/contract/audit.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
@@ -40,8 +40,6 @@ export function AuditLog({ log, none, withSubject }: AuditLogProps) {
     </>
   )
 }
-
-// The audit log: who changed what, when, from where, the values before and after; and refused attempts.
 
 type AuditListProps = {
   readonly entries: readonly AuditEntryAnswer[]
@@ -125,8 +123,6 @@ function subjectWords({ subject_name: name, subject_id: id, actor }: AuditEntryA
   const called = name ?? id
   return called === '' || called === actor ? '' : ` ${called}`
 }
-
-// A list of changes: the field, its old value, its new value.
 
 export function ChangeList({ lines }: { readonly lines: readonly ChangeLine[] }) {
   const { t } = useTranslation()

@@ -1,9 +1,9 @@
-// The audit log: who changed what, when, from where, the values before and after; and refused attempts.
+// The page of the audit log, with its filters.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ComponentProps } from 'react'
 import { AUDIT_SOURCES, AUDIT_SUBJECTS, auditRoutes } from '../../../../src/admin/contract/audit.ts'
-import { AUDIT_OUTCOMES, auditFiltersOf } from '../../base/address.ts'
+import { AUDIT_OUTCOMES, spanned } from '../../base/address.ts'
 import type { AuditSearch } from '../../base/address.ts'
 import { addressOf, call } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
@@ -16,7 +16,7 @@ const route = getRouteApi('/app/settings/audit')
 export function AuditPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
-  const csv = addressOf(auditRoutes.exportAudit, { query: auditFiltersOf(search) })
+  const csv = addressOf(auditRoutes.exportAudit, { query: spanned(search) })
   return (
     <>
       <PageHeader
@@ -88,7 +88,7 @@ export function AuditEntries({ search, none }: AuditEntriesProps) {
     queryKey: ['audit', search],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: before, signal }) =>
-      call(auditRoutes.listAudit, { query: { ...auditFiltersOf(search), before }, signal }),
+      call(auditRoutes.listAudit, { query: { ...spanned(search), before }, signal }),
     getNextPageParam: ({ next }) => next ?? undefined,
   })
   return <AuditLog log={log} none={none} withSubject />

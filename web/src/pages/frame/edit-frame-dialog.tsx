@@ -147,9 +147,6 @@ function ChangedMeanwhile({ conflict }: { readonly conflict: NonNullable<ApiErro
   )
 }
 
-// The effect of a change of the frame, computed by the gateway's own rules: the remaining amount, the next reset, and
-// whether the keys were promised more than it holds.
-
 type FrameEffectProps = {
   readonly frame: FrameAnswer
   readonly wanted: Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
@@ -160,6 +157,7 @@ function isBelowSpent(frame: FrameAnswer, budget: string): boolean {
   return !isMore(limitOf(frame, budget), frame.spent) && isMore(frame.budget, budget)
 }
 
+/** The effect of a change of the frame, computed by the gateway's own rules. */
 function FrameEffect({ frame, wanted }: FrameEffectProps) {
   const { t, format } = useTranslation()
   const nextReset = useNextReset(wanted)
@@ -206,6 +204,5 @@ function limitOf({ top_up: topUp }: FrameAnswer, budget: string): string {
   return sumOf([budget, topUp])
 }
 
-// Queries that a change of the frame makes stale: its figures, those of the keys below it, and the audit log.
-
+/** Queries that a change of the frame makes stale: its figures, those of the keys below it, and the audit log. */
 export const madeOldByFrame = [['frame'], ['keys'], ['audit']] as const

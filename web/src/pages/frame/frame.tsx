@@ -119,10 +119,9 @@ function Settings({ frame }: { readonly frame: FrameAnswer }) {
   )
 }
 
-// The keys that spend most of the frame in this period: one bar each, all relative to the frame's limit.
-
 const shownMax = 10
 
+/** The keys that spend most of the frame in this period: one bar each, all relative to the frame's limit. */
 function Spenders() {
   const { t } = useTranslation()
   const keys = useQuery(
@@ -192,8 +191,7 @@ function Share({ row: { name, frame_share: share } }: { readonly row: KeyRow }) 
   )
 }
 
-// Adds to the frame once, until its period ends.
-
+/** Adds to the frame once, until its period ends. */
 function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
   const { t, format } = useTranslation()
   const { limit, resets_at: resetsAt, timezone } = frame
@@ -208,8 +206,7 @@ function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
   return <TopUpDialog {...{ title, limit, resetsAt, timezone, topUp, onClose }} />
 }
 
-// Starts a new period for the frame now. The ledger keeps what was spent.
-
+/** Starts a new period for the frame now. The ledger keeps what was spent. */
 function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
   const { t, format } = useTranslation()
   const [reason, setReason] = useState('')

@@ -1,4 +1,4 @@
-// The actions on all selected keys.
+// The selected keys, and the actions on all of them.
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
@@ -65,8 +65,6 @@ export function BulkBar({ selection }: { readonly selection: Selection }) {
   )
 }
 
-// The selected keys, including those on other pages of the list.
-
 export type Selection = {
   readonly keys: readonly KeyRow[]
   readonly has: (id: string) => boolean
@@ -74,6 +72,7 @@ export type Selection = {
   readonly clear: () => void
 }
 
+/** The selected keys, including those on other pages of the list. */
 export function useSelection(): Selection {
   const [ticked, setTicked] = useState<ReadonlyMap<string, KeyRow>>(new Map())
   return {

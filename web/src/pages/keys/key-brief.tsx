@@ -1,4 +1,4 @@
-// The facts about a key that lists and pages share, and the queries that a change of one makes stale.
+// What the list of keys and the page of one share: its state, its menu, its rates, and how old the figures are.
 import { Button, Menu } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -47,8 +47,6 @@ export function useResume() {
   })
 }
 
-// The state of a key as a badge: icon and word, with the reason and the next step in a tooltip.
-
 type KeyStatusProps = {
   readonly keyInBrief: KeyInBrief
   /** The gateway would refuse a call now, whatever the key's own state says. */
@@ -73,6 +71,7 @@ const looks: Readonly<Record<Shown, { readonly tone: Tone; readonly icon: Icon }
 /** States that do not by themselves decide whether calls pass. */
 const open: readonly KeyState[] = ['rotating', 'expires_soon', 'budget_high', 'active']
 
+/** The state of a key as a badge: icon and word, with the reason and the next step in a tooltip. */
 export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
   const { expires_at: expiresAt, resets_at: resetsAt, old_secret: oldSecret } = keyInBrief
   const { t, format } = useTranslation()
@@ -101,8 +100,6 @@ export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
   )
 }
 
-// The actions on a key: only those that its state allows and the reader may take.
-
 type KeyMenuProps = {
   readonly keyInBrief: KeyInBrief
   readonly onAction: (action: KeyAction) => void
@@ -110,6 +107,7 @@ type KeyMenuProps = {
   readonly isOnOwnPage?: boolean
 }
 
+/** The actions on a key: only those that its state allows and the reader may take. */
 export function KeyMenu({ keyInBrief, onAction, isOnOwnPage = false }: KeyMenuProps) {
   const { t } = useTranslation()
   const { may } = useSession()
@@ -174,14 +172,13 @@ function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
   )
 }
 
-// A key's rate limits in a few words; undefined if it has none.
-
 type Rates = {
   readonly rpm: number | null
   readonly tpm: number | null
   readonly concurrency: number | null
 }
 
+/** A key's rate limits in a few words; undefined if it has none. */
 export function useRateWords(): (rates: Rates) => string | undefined {
   const { t, format } = useTranslation()
   return (rates) => {
@@ -193,14 +190,13 @@ export function useRateWords(): (rates: Rates) => string | undefined {
   }
 }
 
-// The age of the figures, as a button that refreshes them.
-
 type FreshnessProps = {
   readonly asOf: string
   readonly isFetching?: boolean
   readonly onRefresh: () => void
 }
 
+/** The age of the figures, as a button that refreshes them. */
 export function Freshness({ asOf, isFetching, onRefresh }: FreshnessProps) {
   const { t, format } = useTranslation()
   const now = useNow()

@@ -1,4 +1,4 @@
-// Shows the dialog of an action on a key, for the row menu and for the key's own page.
+// The dialog of each action on a key.
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -45,15 +45,12 @@ export function KeyDialogs({ action, ...props }: KeyDialogsProps) {
   }
 }
 
-// The props of every dialog about a key.
-
 type KeyDialogProps = {
   readonly keyInBrief: KeyInBrief
   readonly onClose: () => void
 }
 
-// Pauses a key; the toast that confirms it offers to resume.
-
+/** Pauses a key; the toast that confirms it offers to resume. */
 function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   const resume = useResume()
@@ -81,10 +78,9 @@ function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
   )
 }
 
-// Revokes a key permanently. Says what will stop working, requires a reason, and for a key in use its name.
-
 type RevokeDialogProps = KeyDialogProps & { readonly onAction: (action: 'pause') => void }
 
+/** Revokes a key permanently. Says what will stop working, requires a reason, and for a key in use its name. */
 function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProps) {
   const { t } = useTranslation()
   const { id, name } = keyInBrief
@@ -168,8 +164,6 @@ function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
   )
 }
 
-// Adds to a key's budget once, until its period ends.
-
 function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { t, format } = useTranslation()
   const { id, name, limit, resets_at: resetsAt, timezone } = keyInBrief
@@ -183,8 +177,7 @@ function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
   return <TopUpDialog {...{ title, limit: limit ?? '0', resetsAt, timezone, topUp, onClose }} />
 }
 
-// Starts a new period for a key now. The ledger keeps what was spent.
-
+/** Starts a new period for a key now. The ledger keeps what was spent. */
 function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {
   const { t, format } = useTranslation()
   const [reason, setReason] = useState('')
@@ -209,10 +202,9 @@ function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProp
   )
 }
 
-// Gives a key a new secret while the old one keeps working for a while; then shows the new one, once.
-
 const usual = 86_400
 
+/** Gives a key a new secret while the old one keeps working for a while; then shows the new one, once. */
 function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { id, name, masked, old_secret: older } = keyInBrief
   const { t, format } = useTranslation()
@@ -259,8 +251,6 @@ function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
   )
 }
 
-// How long the old secret keeps working: a preset, or a custom time of at most seven days.
-
 const offered = ['0', '900', '3600', '86400', '604800', 'own'] as const
 const units = { minutes: 60, hours: 3_600, days: 86_400 } as const
 type Unit = keyof typeof units
@@ -273,6 +263,7 @@ type OverlapFieldProps = {
   readonly onChange: (seconds: number | undefined) => void
 }
 
+/** How long the old secret keeps working: a preset, or a custom time of at most seven days. */
 function OverlapField({ usual, onChange }: OverlapFieldProps) {
   const { t } = useTranslation()
   const [choice, setChoice] = useState(String(usual))
@@ -327,8 +318,6 @@ function secondsOf(typed: string, unit: Unit): number | undefined {
   return /^[1-9]\d*$/.test(text) && seconds * 1_000 <= OVERLAP_MS_MAX ? seconds : undefined
 }
 
-// Ends the old secret of a rotated key early.
-
 function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   const { id, name, old_secret: old } = keyInBrief
@@ -349,8 +338,6 @@ function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
     </ConfirmDialog>
   )
 }
-
-// Makes a test call with an existing key.
 
 function TestDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
   const { t } = useTranslation()

@@ -144,10 +144,9 @@ function optionalColumns(
   }
 }
 
-// The cells of a key's row. Each states its numbers in words; a bar or a colour only repeats them.
-
 type CellProps = { readonly row: KeyRow }
 
+/** The cells of a key's row. Each states its numbers in words; a bar or a colour only repeats them. */
 function NameCell({ row }: CellProps) {
   const { t } = useTranslation()
   const facts = [row.environment, row.owner, t(`mode.${row.mode}`)]

@@ -98,8 +98,6 @@ export const noFilters: Partial<OverviewSearch> = Object.fromEntries(
   FILTERS.map((filter) => [filter, undefined]),
 )
 
-// The filters of the key list, in one small form.
-
 type FilterMenuProps = {
   readonly search: OverviewSearch
   readonly onChange: (change: Partial<OverviewSearch>) => void
@@ -183,8 +181,6 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
     </>
   )
 }
-
-// The visible columns of the list and the density of its rows.
 
 type ViewMenuProps = {
   readonly search: OverviewSearch

@@ -247,8 +247,6 @@ function AllRevoked({ onShow }: { readonly onShow: () => void }) {
   )
 }
 
-// Counts of the keys that need attention, by reason; pressing one filters the list.
-
 type Concern = (typeof KEY_CONCERNS)[number]
 
 type ConcernChipsProps = {
@@ -258,6 +256,7 @@ type ConcernChipsProps = {
   readonly onPress: (concern: Concern | undefined) => void
 }
 
+/** Counts of the keys that need attention, by reason; pressing one filters the list. */
 function ConcernChips({ counts, pressed, onPress }: ConcernChipsProps) {
   const { t, format } = useTranslation()
   return (

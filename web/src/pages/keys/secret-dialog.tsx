@@ -88,11 +88,12 @@ function LostSecret({ name, onClose }: LostSecretProps) {
   )
 }
 
-// The secret in its own field with a Copy button. A screen reader hears what it is and its length, not the secret
-// itself.
-
 type SecretFieldProps = { readonly secret: string; readonly onCopied: () => void }
 
+/**
+ * The secret in its own field with a Copy button. A screen reader hears what it is and its length, not the secret
+ * itself.
+ */
 function SecretField({ secret, onCopied }: SecretFieldProps) {
   const { t } = useTranslation()
   const [isShown, setShown] = useState(true)
@@ -136,11 +137,12 @@ function SecretField({ secret, onCopied }: SecretFieldProps) {
   )
 }
 
-// Ready-made code for each client. It works as it stands, so it contains the secret, which must be removed before the
-// code goes into a ticket or a repository.
-
 type SnippetTabsProps = { readonly models: readonly string[]; readonly secret: string }
 
+/**
+ * Ready-made code for each client. It works as it stands, so it contains the secret, which must be removed before the
+ * code goes into a ticket or a repository.
+ */
 function SnippetTabs({ models, secret }: SnippetTabsProps) {
   const { t } = useTranslation()
   const about = useQuery(aboutQuery)
@@ -176,8 +178,9 @@ function SnippetTabs({ models, secret }: SnippetTabsProps) {
   )
 }
 
-// One small call with the key, made by the gateway itself: shows that the key works, or the error a program would get.
-
+/**
+ * One small call with the key, made by the gateway itself: shows that the key works, or the error a program would get.
+ */
 export function TestCall({ id }: { readonly id: string }) {
   const { t } = useTranslation()
   const refresh = useRefreshKeys()

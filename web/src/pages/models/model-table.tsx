@@ -120,8 +120,6 @@ function keysColumn(t: Translate): ModelColumn {
   }
 }
 
-// The health of a model, with the reason in a tooltip, and of each of its targets: icon and word.
-
 const looks = {
   uncalled: { tone: 'neutral', icon: InfoIcon },
   answering: { tone: 'good', icon: CheckIcon },
@@ -131,6 +129,7 @@ const looks = {
   unavailable: { tone: 'neutral', icon: BanIcon },
 } as const
 
+/** The health of a model, with the reason in a tooltip, and of each of its targets: icon and word. */
 export function HealthBadge({ model: { health, reason } }: { readonly model: ModelAnswer }) {
   const { t } = useTranslation()
   return (

@@ -92,8 +92,6 @@ function PeopleDialog({ open, onOpen }: PeopleDialogProps) {
   }
 }
 
-// The people as a table, each with a menu of actions.
-
 type PersonTableProps = {
   readonly rows: readonly PersonAnswer[] | undefined
   readonly onEdit: (person: PersonAnswer) => void

@@ -1,4 +1,4 @@
-// Invites someone: by mail, or with a link to pass on if no mail server is configured.
+// The dialogs about a person: invite, edit, act on the account, pass on a link.
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -64,8 +64,6 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   )
 }
 
-// Edits a person's name, e-mail address or role.
-
 type EditPersonDialogProps = { readonly person: PersonAnswer; readonly onClose: () => void }
 
 export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
@@ -123,8 +121,6 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
     </ConfirmDialog>
   )
 }
-
-// Confirms an action on a person's account, and says what it will do.
 
 export type PersonAction =
   | 'invite'
@@ -208,14 +204,13 @@ async function run(action: PersonAction, id: string): Promise<SentLink | undefin
   }
 }
 
-// A one-time link: says that it was mailed, or shows it once to pass on.
-
 type LinkDialogProps = {
   readonly person: PersonAnswer
   readonly link: SentLink
   readonly onClose: () => void
 }
 
+/** A one-time link: says that it was mailed, or shows it once to pass on. */
 export function LinkDialog({ person, link, onClose }: LinkDialogProps) {
   const { t, format } = useTranslation()
   const title = t('people.linkTitle', { name: person.name || person.email })
@@ -250,14 +245,13 @@ export function LinkDialog({ person, link, onClose }: LinkDialogProps) {
   )
 }
 
-// Chooses a role. The gateway decides which roles the reader may grant.
-
 type RoleSelectProps = {
   readonly value: string
   readonly onChange: (role: string) => void
   readonly error?: ReactNode
 }
 
+/** Chooses a role. The gateway decides which roles the reader may grant. */
 function RoleSelect({ value, onChange, error }: RoleSelectProps) {
   const { t } = useTranslation()
   const roleName = useRoleName()
@@ -276,8 +270,6 @@ function RoleSelect({ value, onChange, error }: RoleSelectProps) {
     />
   )
 }
-
-// Queries for people and roles.
 
 export const peopleQuery = queryOptions({
   queryKey: ['people'],

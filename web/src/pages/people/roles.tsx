@@ -202,10 +202,9 @@ function RemoveRoleDialog({ role, onClose }: RemoveRoleDialogProps) {
   )
 }
 
-// Creates or edits a custom role. Nobody can grant a permission they lack, so those cannot be chosen.
-
 type RoleDialogProps = { readonly role?: RoleAnswer; readonly onClose: () => void }
 
+/** Creates or edits a custom role. Nobody can grant a permission they lack, so those cannot be chosen. */
 function RoleDialog({ role, onClose }: RoleDialogProps) {
   const { t } = useTranslation()
   const { may } = useSession()

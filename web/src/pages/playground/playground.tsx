@@ -132,8 +132,6 @@ function answered(result: CallResult): Turn {
   return { role: 'assistant', content: result.text ?? '', result }
 }
 
-// The settings of a playground call: key, model and parameters.
-
 /** The models to choose from; none if they could not be loaded. */
 type ModelOffer = {
   readonly models: readonly string[]

@@ -1,4 +1,4 @@
-// The reader's account and permissions.
+// The reader's own name, address, role and password.
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { SubmitEvent } from 'react'
@@ -72,10 +72,9 @@ export function AccountCard({ profile }: { readonly profile: z.output<typeof pro
   )
 }
 
-// Changes the address for signing in; the password proves who is asking.
-
 type EmailDialogProps = { readonly current: string; readonly onClose: () => void }
 
+/** Changes the address for signing in; the password proves who is asking. */
 function EmailDialog({ current, onClose }: EmailDialogProps) {
   const { t } = useTranslation()
   const [email, setEmail] = useState('')
@@ -114,8 +113,7 @@ function EmailDialog({ current, onClose }: EmailDialogProps) {
   )
 }
 
-// Changes the reader's password; every other session ends with it.
-
+/** Changes the reader's password; every other session ends with it. */
 export function PasswordCard() {
   const { t } = useTranslation()
   const [current, setCurrent] = useState('')

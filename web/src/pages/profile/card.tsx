@@ -1,4 +1,4 @@
-// A section of the profile page: heading, description, actions and content.
+// What the cards of the profile page share.
 import { PasswordInput } from '@mantine/core'
 import type { PasswordInputProps } from '@mantine/core'
 import { queryOptions } from '@tanstack/react-query'
@@ -32,13 +32,12 @@ export function Card({ title, about, actions, children, isBare = false }: CardPr
   )
 }
 
-// Asks for the current password before an action that only the owner may take.
-
 type CurrentPasswordProps = Pick<PasswordInputProps, 'value' | 'error'> & {
   readonly onType: (password: string) => void
   readonly isFirst?: boolean
 }
 
+/** Asks for the current password before an action that only the owner may take. */
 export function CurrentPassword({ onType, isFirst = false, ...field }: CurrentPasswordProps) {
   const { t } = useTranslation()
   return (
@@ -53,8 +52,6 @@ export function CurrentPassword({ onType, isFirst = false, ...field }: CurrentPa
     />
   )
 }
-
-// Queries for the reader's own account.
 
 export const profileQuery = queryOptions({
   queryKey: ['profile', 'self'],

@@ -132,8 +132,6 @@ function RevokeTokenDialog({ token, onClose }: RevokeTokenDialogProps) {
   )
 }
 
-// Creates a personal access token; its secret is shown here, once, and kept nowhere.
-
 type NewTokenDialogProps = {
   /** False for people who only use single sign-on; they are not asked for a password. */
   readonly hasPassword: boolean
@@ -142,6 +140,7 @@ type NewTokenDialogProps = {
 
 const lifetimes = ['7', '30', '90', '365'] as const
 
+/** Creates a personal access token; its secret is shown here, once, and kept nowhere. */
 function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
   const { t } = useTranslation()
   const [secret, setSecret] = useState<string>()

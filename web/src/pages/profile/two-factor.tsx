@@ -88,12 +88,13 @@ function NewCodesDialog({ onClose }: DialogProps) {
   )
 }
 
-// Turns on the second factor: the password, then the app's secret and its first code, then the recovery codes. Codes
-// are required only after the first correct one, so stopping half way locks nobody out.
-
 type StartTwoFactorDialogProps = { readonly onClose: () => void }
 type Begun = { readonly uri: string; readonly recovery_codes: readonly string[] }
 
+/**
+ * Turns on the second factor: the password, then the app's secret and its first code, then the recovery codes. Codes
+ * are required only after the first correct one, so stopping half way locks nobody out.
+ */
 function StartTwoFactorDialog({ onClose }: StartTwoFactorDialogProps) {
   const { t } = useTranslation()
   const [begun, setBegun] = useState<Begun>()
@@ -161,10 +162,9 @@ function FirstCode({ uri, onConfirmed, onClose }: FirstCodeProps) {
   )
 }
 
-// The recovery codes, shown once: each replaces the authenticator for one sign-in.
-
 type RecoveryCodesDialogProps = { readonly codes: readonly string[]; readonly onClose: () => void }
 
+/** The recovery codes, shown once: each replaces the authenticator for one sign-in. */
 function RecoveryCodesDialog({ codes, onClose }: RecoveryCodesDialogProps) {
   const { t } = useTranslation()
   return (
@@ -190,13 +190,12 @@ function RecoveryCodesDialog({ codes, onClose }: RecoveryCodesDialogProps) {
   )
 }
 
-// A QR code as a picture: dark on white in every theme, with the white margin that scanners need.
-
 type QrPictureProps = { readonly text: string; readonly label: string }
 
 /** The white margin in modules, as the standard requires. */
 const quiet = 4
 
+/** A QR code as a picture: dark on white in every theme, with the white margin that scanners need. */
 function QrPicture({ text, label }: QrPictureProps) {
   const { size, data } = useMemo(() => encode(text, { ecc: 'M', border: quiet }), [text])
   const dark = data.flatMap((row, y) =>
@@ -216,8 +215,6 @@ function QrPicture({ text, label }: QrPictureProps) {
   )
 }
 
-// Asks for the password before an action that only the owner may take.
-
 type PasswordDialogProps = {
   /** Also the label of the button. */
   readonly title: string
@@ -231,6 +228,7 @@ type PasswordDialogProps = {
   readonly onClose: () => void
 }
 
+/** Asks for the password before an action that only the owner may take. */
 function PasswordDialog({ title, about, proof, isDangerous, onClose }: PasswordDialogProps) {
   const [password, setPassword] = useState('')
   return (

@@ -107,8 +107,6 @@ function AllRequests({ search, onOpen }: AllRequestsProps) {
   return <RequestList requests={requests} withKey onOpen={onOpen} />
 }
 
-// Requests, newest first, as far as they are loaded; or why there are none.
-
 type Page = { readonly requests: readonly RequestRow[] }
 
 type RequestListProps = {

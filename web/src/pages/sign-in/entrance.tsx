@@ -50,10 +50,9 @@ export function EntranceCard({ title, about, children }: EntranceProps) {
   )
 }
 
-// Polls the gateway's readiness every few seconds and shows it in words.
-
 const pollMs = 3000
 
+/** Polls the gateway's readiness every few seconds and shows it in words. */
 function Readiness() {
   const { t } = useTranslation()
   const { data: state = 'unknown' } = useQuery({

@@ -1,4 +1,4 @@
-// The first step of a sign-in: e-mail address and password.
+// The steps of a sign-in: e-mail address and password, then a code.
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { SubmitEvent } from 'react'
@@ -58,10 +58,9 @@ export function textOf(form: FormData, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-// The second step of a sign-in: a code from the app, or a recovery code if the app is lost.
-
 type CodeStepProps = { readonly onDone: () => void; readonly onBack: () => void }
 
+/** The second step of a sign-in: a code from the app, or a recovery code if the app is lost. */
 export function CodeStep({ onDone, onBack }: CodeStepProps) {
   const { t } = useTranslation()
   const [kind, setKind] = useState<'app' | 'recovery'>('app')

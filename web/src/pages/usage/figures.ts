@@ -105,12 +105,10 @@ function momentsOf({ since, until, step }: Span): readonly string[] {
   })
 }
 
-// The axis marks of a chart: few, round and distinct. Pure.
-
 const stepsMax = 4
 const roundSteps = [1, 2, 2.5, 5, 10] as const
 
-/** Marks from 0 to at least `most`; only whole numbers for counts. */
+/** The axis marks of a chart, few and round, from 0 to at least `most`; only whole numbers for counts. */
 export function marksOf(most: number, isWhole: boolean): readonly number[] {
   const step = most <= 0 ? 1 : roundStep(most / stepsMax, isWhole)
   const count = Math.max(1, Math.ceil(most / step))

@@ -148,10 +148,9 @@ function useGroupName(group: Group, rows: UsageAnswer['rows'] = []): (name: stri
   }
 }
 
-// The sums of a time span at a glance, each compared with the span before.
-
 const shown = ['cost', 'requests', 'errors', 'input_tokens', 'output_tokens'] as const
 
+/** The sums of a time span at a glance, each compared with the span before. */
 function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
   const { t, format } = useTranslation()
   const wordOf = (metric: (typeof shown)[number], sums: UsageAnswer['total']): string => {
@@ -178,8 +177,6 @@ function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
     </dl>
   )
 }
-
-// The numbers of a chart as a table: one row per model, key or day, and their totals.
 
 type UsageTableProps = {
   readonly caption: string
@@ -286,18 +283,16 @@ function sorted(
   )
 }
 
-// A relative change. It has no colour: whether more is good or bad depends on the reader.
-
 type ChangeProps = { readonly before: number; readonly now: number }
 
+/** A relative change. It has no colour: whether more is good or bad depends on the reader. */
 function Change({ before, now }: ChangeProps) {
   const { t, format } = useTranslation()
   if (before === now) return <>{t('usage.unchanged')}</>
   return <>{before === 0 ? t('usage.new') : format.change(now / before - 1)}</>
 }
 
-// Usage within a time span, summed by the chosen groups.
-
+/** Usage within a time span, summed by the chosen groups. */
 const rowsMax = 10_000
 
 type UsageAsked = {

@@ -1,4 +1,4 @@
-// The usage and cost of all keys: over time, by key, model, provider or endpoint, and as a download.
+// Usage and cost, of all keys or of one: the filters, and the figures they select.
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -32,8 +32,6 @@ export function UsagePage() {
     </>
   )
 }
-
-// Usage of all keys or of one: the filters, and the figures they select.
 
 type UsageViewProps = {
   readonly search: UsageSearch
@@ -81,8 +79,6 @@ export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
     </>
   )
 }
-
-// The filters of usage: time span, metric, grouping, and comparison with the span before.
 
 type UsageFiltersProps = {
   readonly search: UsageSearch

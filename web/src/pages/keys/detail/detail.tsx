@@ -162,8 +162,6 @@ function TabContent({ tab, ...props }: TabProps & { readonly tab: Tab }) {
   }
 }
 
-// The header of a key's page: its name and state, the visible part of its secrets, and its actions.
-
 type DetailHeaderProps = {
   readonly detail: KeyDetail
   /** The model the verdict below is for. */
@@ -173,6 +171,7 @@ type DetailHeaderProps = {
   readonly onAction: (action: KeyAction) => void
 }
 
+/** The header of a key's page: its name and state, the visible part of its secrets, and its actions. */
 function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps) {
   const { may } = useSession()
   const limits = useQuery(limitsQuery(detail.id, model))

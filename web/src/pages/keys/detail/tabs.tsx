@@ -1,4 +1,4 @@
-// The key's own requests, newest first.
+// The tabs of a key's page: its requests, models, settings and audit log.
 import { Button, Group, Stack } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -62,8 +62,6 @@ export function RequestsTab({ detail: { id }, search: { outcome, open }, onChang
   )
 }
 
-// The key's allowlist: every model it may call, who serves it and what it costs.
-
 type Row = { readonly id: string; readonly model: ModelAnswer | undefined }
 
 export function ModelsTab({ detail }: TabProps) {
@@ -116,8 +114,6 @@ function Availability({ row, detail }: AvailabilityProps) {
     )
   return <StatusBadge tone="good" icon={CheckIcon} word={t('modelList.available')} />
 }
-
-// Every setting of the key, read-only.
 
 export function SettingsTab({ detail }: TabProps) {
   const { t, format } = useTranslation()
@@ -181,8 +177,6 @@ export function SettingsTab({ detail }: TabProps) {
     return `${per}, ${detail.timezone}`
   }
 }
-
-// The audit log of the key: every action and who took it, including refused attempts.
 
 export function ActivityTab({ detail: { id } }: TabProps) {
   const { t } = useTranslation()

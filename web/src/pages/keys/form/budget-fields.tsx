@@ -110,9 +110,6 @@ function Calendar({ form }: FieldsProps) {
   )
 }
 
-// When alerts about a key are sent: at shares of its budget, and on days before it expires. Both are lists of numbers,
-// and both reach the same destinations.
-
 const offered = {
   alert_thresholds: ['25', '50', '80', '90', '100'],
   expiry_reminders: ['60', '30', '14', '10', '7', '3', '1'],
@@ -120,6 +117,10 @@ const offered = {
 
 type AlertFieldsProps = FieldsProps & { readonly field: keyof typeof offered }
 
+/**
+ * When alerts about a key are sent: at shares of its budget, and on days before it expires. Both are lists of numbers,
+ * and both reach the same destinations.
+ */
 export function AlertFields({ form, field }: AlertFieldsProps) {
   const { t } = useTranslation()
   const answer = useQuery(destinationsQuery)

@@ -122,9 +122,6 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
   )
 }
 
-// Someone else changed the key meanwhile: says who and what, and offers to start over from their version or to apply
-// the reader's changes on top. Only the fields the reader changed are sent, so the other person's stay.
-
 type ConflictDialogProps = {
   readonly conflict: Conflict
   readonly mine: readonly ChangeLine[]
@@ -134,6 +131,10 @@ type ConflictDialogProps = {
   readonly onClose: () => void
 }
 
+/**
+ * Someone else changed the key meanwhile: says who and what, and offers to start over from their version or to apply
+ * the reader's changes on top. Only the fields the reader changed are sent, so the other person's stay.
+ */
 function ConflictDialog(props: ConflictDialogProps) {
   const { conflict, mine, isPending, onReload, onApply, onClose } = props
   const words = useTranslation()

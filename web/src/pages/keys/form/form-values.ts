@@ -1,4 +1,4 @@
-// The values of the key form while someone types, and the conversion from and to the gateway's. Pure.
+// The values of the key form while someone types: from and to those of the gateway, and what is wrong with them. Pure.
 import type { KeyDetail, keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import type { BodyOf } from '../../../../../src/admin/contract/route.ts'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
@@ -201,12 +201,11 @@ function dayOf(text: string): string {
   return `${moment.getFullYear()}-${pad(moment.getMonth() + 1)}-${pad(moment.getDate())}`
 }
 
-// Validates the key form before the gateway is called: one message per field.
-
 export type Field = Exclude<keyof KeyFormValues, 'expiresAt'>
 type FormWords = Pick<Words, 't' | 'format'>
 type Problems = Partial<Record<Field, string>>
 
+/** Validates the key form before the gateway is called: one message per field. */
 export function problemsOf(values: KeyFormValues, words: FormWords, now: number): Problems {
   const { t } = words
   const checks: Readonly<Partial<Record<Field, string | false | undefined>>> = {

@@ -101,10 +101,9 @@ function Group({ name, children }: { readonly name: GroupName; readonly children
   )
 }
 
-// Whose key it is and what it is for, so that people can tell keys apart without their secrets.
-
 const environments = ['production', 'staging', 'development']
 
+/** Whose key it is and what it is for, so that people can tell keys apart without their secrets. */
 function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: boolean }) {
   const { t } = useTranslation()
   return (
@@ -175,8 +174,6 @@ function ModeField({ form }: FieldsProps) {
   )
 }
 
-// The key's rate limits and the endpoints it may call.
-
 function LimitFields({ form }: FieldsProps) {
   const { t } = useTranslation()
   return (
@@ -209,8 +206,7 @@ function LimitFields({ form }: FieldsProps) {
   )
 }
 
-// How long the key works and when reminders are sent; the resulting date shows below the choice.
-
+/** How long the key works and when reminders are sent; the resulting date shows below the choice. */
 function LifetimeFields({ form }: FieldsProps) {
   const { t, format } = useTranslation()
   const now = useNow()
@@ -246,9 +242,10 @@ function LifetimeFields({ form }: FieldsProps) {
   )
 }
 
-// Asks before a form with unsaved changes is left, whether by a link of the interface or by closing the page.
-
-/** Renders the question only when a navigation is blocked. */
+/**
+ * Asks before a form with unsaved changes is left, whether by a link of the interface or by closing the page. Renders
+ * the question only when a navigation is blocked.
+ */
 export function LeaveQuestion({ isDirty }: { readonly isDirty: boolean }) {
   const { t } = useTranslation()
   const blocker = useBlocker({

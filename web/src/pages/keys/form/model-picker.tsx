@@ -146,14 +146,13 @@ function Filters({ filter, onChange }: FiltersProps) {
   )
 }
 
-// The chosen models, each with a button to remove it. A model that left the catalogue stays, marked as gone.
-
 type ChosenModelsProps = {
   readonly chosen: readonly string[]
   readonly all: readonly ModelAnswer[]
   readonly onRemove: (id: string) => void
 }
 
+/** The chosen models, each with a button to remove it. A model that left the catalogue stays, marked as gone. */
 function ChosenModels({ chosen, all, onRemove }: ChosenModelsProps) {
   const { t } = useTranslation()
   const available = new Set(all.filter((model) => model.available).map(({ id }) => id))
@@ -190,14 +189,13 @@ function ChosenModels({ chosen, all, onRemove }: ChosenModelsProps) {
   )
 }
 
-// The models of one provider as a group of checkboxes; the provider's own is checked, unchecked or indeterminate.
-
 type ModelGroupFieldsProps = {
   readonly group: ModelGroup
   readonly chosen: readonly string[]
   readonly onSet: (ids: readonly string[], isChosen: boolean) => void
 }
 
+/** The models of one provider as a group of checkboxes; the provider's own is checked, unchecked or indeterminate. */
 function ModelGroupFields({ group, chosen, onSet }: ModelGroupFieldsProps) {
   const { t } = useTranslation()
   const ids = group.models.map(({ id }) => id)
@@ -249,13 +247,12 @@ function PriceWords({ model }: { readonly model: ModelAnswer }) {
   )
 }
 
-// Adds a pasted list of model names, and reports those that do not exist here.
-
 type PasteModelsProps = {
   readonly all: readonly ModelAnswer[]
   readonly onAdd: (ids: readonly string[]) => void
 }
 
+/** Adds a pasted list of model names, and reports those that do not exist here. */
 function PasteModels({ all, onAdd }: PasteModelsProps) {
   const { t } = useTranslation()
   const [text, setText] = useState('')
@@ -292,10 +289,9 @@ function PasteModels({ all, onAdd }: PasteModelsProps) {
   )
 }
 
-// Copies the models of another key.
-
 const offered = 20
 
+/** Copies the models of another key. */
 function CopyFromKey({ onAdd }: { readonly onAdd: (ids: readonly string[]) => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()

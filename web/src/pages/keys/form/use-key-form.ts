@@ -64,6 +64,4 @@ function formField(path: string, { lifetime }: KeyFormValues): string {
   return lifetime === 'date' ? 'lastDay' : 'lifetime'
 }
 
-// The props of every group of fields.
-
 export type FieldsProps = { readonly form: UseFormReturnType<KeyFormValues> }
