@@ -1,7 +1,6 @@
 // Every address of the interface and the page it shows. Shareable state lives in the address: each route validates its
 // own search parameters. Pages load when they are first opened.
-import type { QueryClient } from '@tanstack/react-query'
-import { useQuery } from '@tanstack/react-query'
+import { type QueryClient, useQuery } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
   createRoute,
@@ -27,8 +26,7 @@ import {
 } from './base/address.ts'
 import { keyQuery } from './base/queries.ts'
 import { sessionQuery } from './base/session.ts'
-import type { TextKey } from './i18n/i18n.ts'
-import { useTranslation } from './i18n/i18n.ts'
+import { type TextKey, useTranslation } from './i18n/i18n.ts'
 import { FailedPage, NotFoundPage, NowherePage } from './pages/errors.tsx'
 import { Loading } from './parts/notices.tsx'
 import { pageOnDemand } from './parts/on-demand.tsx'

@@ -1,8 +1,7 @@
 // What each page keeps in the address, so that it can be shared and bookmarked. Defaults are left out. Pure.
 import { z } from 'zod'
 import { AUDIT_SOURCES, AUDIT_SUBJECTS } from '../../../src/admin/contract/audit.ts'
-import { KEY_SORTS, keyFilters } from '../../../src/admin/contract/keys.ts'
-import type { KeyQuery } from '../../../src/admin/contract/keys.ts'
+import { KEY_SORTS, keyFilters, type KeyQuery } from '../../../src/admin/contract/keys.ts'
 import { model as modelAnswer } from '../../../src/admin/contract/models.ts'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { SINGLE_SIGN_ON_ERRORS } from '../../../src/admin/contract/sign-in.ts'
@@ -142,7 +141,7 @@ export const requestsSearch = z.object({
 })
 export type RequestsSearch = z.output<typeof requestsSearch>
 
-export function requestQueryOf({ open: _, ...search }: RequestsSearch) {
+export function requestQueryOf({ open: _open, ...search }: RequestsSearch) {
   return spanned(search)
 }
 
@@ -204,11 +203,7 @@ const usageFields = {
 export const usageSearch = z.object(usageFields)
 export type UsageSearch = z.output<typeof usageSearch>
 
-export type Span = {
-  readonly since: string
-  readonly until: string
-  readonly step: 'day' | 'hour'
-}
+export type Span = { readonly since: string; readonly until: string; readonly step: 'day' | 'hour' }
 
 const lengths = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
 

@@ -1,20 +1,20 @@
 // The only place that calls the gateway: a route of the contract goes in, its validated answer comes out.
-import { adminError } from '../../../src/admin/contract/errors.ts'
-import type {
-  AdminErrorCode,
-  AdminErrorJson,
-  Conflict,
+import {
+  adminError,
+  type AdminErrorCode,
+  type AdminErrorJson,
+  type Conflict,
 } from '../../../src/admin/contract/errors.ts'
-import { API_PREFIX, PERMISSIONS_HEADER } from '../../../src/admin/contract/route.ts'
-import type {
-  AnswerOf,
-  BodyOf,
-  ParamsOf,
-  QueryOf,
-  Route,
+import {
+  type AnswerOf,
+  API_PREFIX,
+  type BodyOf,
+  type ParamsOf,
+  PERMISSIONS_HEADER,
+  type QueryOf,
+  type Route,
 } from '../../../src/admin/contract/route.ts'
-import type { Refusal } from '../i18n/i18n.ts'
-import { said } from '../i18n/i18n.ts'
+import { type Refusal, said } from '../i18n/i18n.ts'
 
 type Readiness = 'ready' | 'not-ready' | 'unreachable'
 
@@ -64,27 +64,26 @@ type Part<Name extends string, Value> = undefined extends Value
     ? { readonly [N in Name]?: Value }
     : { readonly [N in Name]: Value }
 
-/** The parts a route requires, and the options every request accepts. */
-type Sent<R extends Route> = Part<'params', ParamsOf<R>> &
-  Part<'query', QueryOf<R>> &
-  Part<'body', BodyOf<R>> & {
-    /** The version the change is based on. */
-    readonly ifMatch?: string
-    /** The same for every retry of one action, so that a lost answer does not create something twice. */
-    readonly idempotencyKey?: string
-    readonly timeoutMs?: number
-    readonly signal?: AbortSignal
-  }
-
-/** `Sent` for any route. */
-type Envelope = {
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, unknown>>
-  readonly body?: unknown
+type Options = {
+  /** The version the change is based on. */
   readonly ifMatch?: string
+  /** The same for every retry of one action, so that a lost answer does not create something twice. */
   readonly idempotencyKey?: string
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
+}
+
+/** The parts a route requires, and the options every request accepts. */
+type Sent<R extends Route> = Part<'params', ParamsOf<R>> &
+  Part<'query', QueryOf<R>> &
+  Part<'body', BodyOf<R>> &
+  Options
+
+/** `Sent` for any route. */
+type Envelope = Options & {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
 }
 
 type Received = { readonly status: number; readonly isOk: boolean; readonly text: string }

@@ -1,16 +1,17 @@
 // The query cache, and the queries that several pages share. A change invalidates ['keys'] or ['frame'].
 import {
+  infiniteQueryOptions,
   keepPreviousData,
   MutationCache,
   notifyManager,
   QueryCache,
   QueryClient,
+  type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
 import { auditRoutes } from '../../../src/admin/contract/audit.ts'
 import { frameRoutes } from '../../../src/admin/contract/frame.ts'
-import { keyRoutes } from '../../../src/admin/contract/keys.ts'
-import type { KeyQuery } from '../../../src/admin/contract/keys.ts'
+import { type KeyQuery, keyRoutes } from '../../../src/admin/contract/keys.ts'
 import { modelRoutes } from '../../../src/admin/contract/models.ts'
 import { ApiError, call, watchPermissions } from './api.ts'
 import { sessionQuery } from './session.ts'
@@ -25,6 +26,18 @@ export const every =
   (intervalMs: number) =>
   ({ state }: { readonly state: { readonly data?: unknown } }) =>
     state.data === undefined ? false : intervalMs
+
+/** A list that is loaded page by page, newest first. */
+export const pagesQuery = <Page extends { readonly next: string | null }>(
+  queryKey: QueryKey,
+  load: (before: string | undefined, signal: AbortSignal) => Promise<Page>,
+) =>
+  infiniteQueryOptions({
+    queryKey,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: before, signal }) => load(before, signal),
+    getNextPageParam: ({ next }) => next ?? undefined,
+  })
 
 export const keysQuery = (query: KeyQuery) =>
   queryOptions({

@@ -1,44 +1,9 @@
-// Formats money, numbers and times for a locale. Pure; use-format.ts binds it to the chosen language.
+// Formats money, numbers and times for a locale. Pure, apart from the hook for the time itself.
 import { useEffect, useState } from 'react'
 import { timeDistance } from '../../../src/core/units.ts'
 
-export type Format = {
-  /** The separators people type in this language. */
-  readonly separators: Separators
-  /** An amount in USD, given as the decimal string of the admin API; small amounts keep their digits. */
-  money(amount: string): string
-  /** Amounts that are compared, as beside a chart: all with as many decimals as the one that needs most. */
-  moneyRow(amounts: readonly string[]): readonly string[]
-  /** Like money, but never rounded up: a remaining amount must not look larger than it is. */
-  moneyLeft(amount: string): string
-  number(value: number): string
-  /** 12345 as "12K". */
-  compact(value: number): string
-  /** 0.415 as "42 %" or "42%". */
-  percent(ratio: number): string
-  /** 0.12 as "+12 %", a change relative to before. */
-  change(ratio: number): string
-  date(moment: string): string
-  /** The day on which a moment falls in the given zone. */
-  dateIn(moment: string, timezone: string): string
-  /** A calendar day, `2026-11-15`, which is the same day in every zone. */
-  day(day: string): string
-  /** In the reader's zone, which it names. */
-  dateTime(moment: string): string
-  /** An hour as the gateway counts it, in UTC, for a series of hours. */
-  hour(moment: string): string
-  /** To the second, without year and zone, for a column of times. */
-  rowTime(moment: string): string
-  /** To the second and with the zone, for comparing with other records. */
-  exactTime(moment: string): string
-  /** Like dateTime, but in the given zone, which it names. */
-  dateTimeIn(moment: string, timezone: string): string
-  /** Like dateTimeIn, followed by the time in UTC if the zone is another. */
-  reset(moment: string, timezone: string): string
-  /** "in 3 days", "2 minutes ago", "yesterday". */
-  relative(moment: string, now: number): string
-  list(items: readonly string[]): string
-}
+/** Formats for one locale. */
+export type Format = ReturnType<typeof makeFormat>
 
 export type Separators = {
   readonly decimal: string
@@ -68,63 +33,68 @@ export function formatFor(locale: string): Format {
   return format
 }
 
-function makeFormat(locale: string): Format {
-  const numbers = new Intl.NumberFormat(locale)
-  const compact = new Intl.NumberFormat(locale, {
-    notation: 'compact',
-    maximumFractionDigits: 1,
-    // Compact German does not abbreviate thousands; group them as everywhere else: 4.096.
-    useGrouping: 'always',
-  })
-  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
-  const smallPercent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
-  const change = new Intl.NumberFormat(locale, {
-    ...{ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' },
-  })
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
-  const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-  const hour = new Intl.DateTimeFormat(locale, {
-    ...{ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit', timeZone: 'UTC' },
-  })
-  const rowTime = new Intl.DateTimeFormat(locale, {
-    ...{ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit', second: '2-digit' },
-  })
-  const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+function makeFormat(locale: string) {
+  const amount = (options?: Intl.NumberFormatOptions) => {
+    const format = new Intl.NumberFormat(locale, options)
+    return (value: number) => format.format(value)
+  }
+  const time = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale, options)
+    return (moment: string) => format.format(new Date(moment))
+  }
+  const percent = amount({ style: 'percent', maximumFractionDigits: 0 })
+  const smallPercent = amount({ style: 'percent', maximumFractionDigits: 1 })
+  const dateTime = time({ dateStyle: 'medium', timeStyle: 'short' })
   const zone = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
-  const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const list = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const dayAndMonth = { day: 'numeric', month: 'short' } as const
+  const clock = { hour: 'numeric', minute: '2-digit' } as const
   return {
+    /** The separators people type in this language. */
     separators: separatorsOf(locale),
+    /** An amount in USD, given as the decimal string of the admin API; small amounts keep their digits. */
     money: moneyFormat(locale, 'halfExpand'),
-    moneyRow: (amounts) => moneyRow(locale, amounts),
+    /** Amounts that are compared, as beside a chart: all with as many decimals as the one that needs most. */
+    moneyRow: (amounts: readonly string[]) => moneyRow(locale, amounts),
+    /** Like money, but never rounded up: a remaining amount must not look larger than it is. */
     moneyLeft: moneyFormat(locale, 'trunc'),
-    number: (value) => numbers.format(value),
-    compact: (value) => compact.format(value),
-    percent: (ratio) => {
-      if (ratio > 0 && ratio < leastPercent) return `<${smallPercent.format(leastPercent)}`
-      return (ratio > 0 && ratio < 0.1 ? smallPercent : percent).format(ratio)
+    number: amount(),
+    /** 12345 as "12K"; German does not abbreviate thousands, and groups them as everywhere else: 4.096. */
+    compact: amount({ notation: 'compact', maximumFractionDigits: 1, useGrouping: 'always' }),
+    /** 0.415 as "42 %" or "42%". */
+    percent: (ratio: number) => {
+      if (ratio > 0 && ratio < leastPercent) return `<${smallPercent(leastPercent)}`
+      return ratio > 0 && ratio < 0.1 ? smallPercent(ratio) : percent(ratio)
     },
-    change: (ratio) => change.format(ratio),
-    date: (moment) => date.format(new Date(moment)),
-    dateIn: (moment, timeZone) =>
-      new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }).format(new Date(moment)),
-    day: (text) => day.format(new Date(text)),
-    dateTime: (moment) => `${dateTime.format(new Date(moment))} ${zoneAt(zone, moment)}`,
-    hour: (moment) => hour.format(new Date(moment)),
-    rowTime: (moment) => rowTime.format(new Date(moment)),
-    exactTime: (moment) => exactTime.format(new Date(moment)),
-    dateTimeIn: (moment, timeZone) => dateTimeIn(locale, moment, timeZone),
-    reset: (moment, timeZone) => {
+    /** 0.12 as "+12 %", a change relative to before. */
+    change: amount({ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' }),
+    date: time({ dateStyle: 'medium' }),
+    /** The day on which a moment falls in the given zone. */
+    dateIn: (moment: string, timeZone: string) => time({ dateStyle: 'medium', timeZone })(moment),
+    /** A calendar day, `2026-11-15`, which is the same day in every zone. */
+    day: time({ ...dayAndMonth, timeZone: 'UTC' }),
+    /** In the reader's zone, which it names. */
+    dateTime: (moment: string) => `${dateTime(moment)} ${zoneAt(zone, moment)}`,
+    /** An hour as the gateway counts it, in UTC, for a series of hours. */
+    hour: time({ ...dayAndMonth, ...clock, timeZone: 'UTC' }),
+    /** To the second, without year and zone, for a column of times. */
+    rowTime: time({ ...dayAndMonth, ...clock, second: '2-digit' }),
+    /** To the second and with the zone, for comparing with other records. */
+    exactTime: time({ dateStyle: 'medium', timeStyle: 'long' }),
+    /** Like dateTime, but in the given zone, which it names. */
+    dateTimeIn: (moment: string, timeZone: string) => dateTimeIn(locale, moment, timeZone),
+    /** Like dateTimeIn, followed by the time in UTC if the zone is another. */
+    reset: (moment: string, timeZone: string) => {
       const local = dateTimeIn(locale, moment, timeZone)
       return timeZone === 'UTC' ? local : `${local} (${dateTimeIn(locale, moment, 'UTC')})`
     },
-    relative: (moment, now) => {
+    /** "in 3 days", "2 minutes ago", "yesterday". Pages do not tick every second: under a minute is "now". */
+    relative: (moment: string, now: number) => {
       const { unit, count } = timeDistance(new Date(moment).getTime() - now)
-      // Pages do not tick every second: anything under a minute is "now".
       return relative.format(unit === 'second' ? 0 : count, unit)
     },
-    list: (items) => list.format(items),
+    list: (items: readonly string[]) => list.format(items),
   }
 }
 

@@ -1,8 +1,7 @@
 // The texts and formats of the reader's language: `useTranslation()` renders again when the language changes.
 import { useSyncExternalStore } from 'react'
 import type en from './en.json'
-import { formatFor } from './format.ts'
-import type { Format } from './format.ts'
+import { type Format, formatFor } from './format.ts'
 
 /** The shape of every catalogue: the English one has all texts. */
 export type Catalogue = typeof en

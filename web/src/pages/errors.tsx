@@ -1,9 +1,7 @@
 // What shows instead of a page: an unknown address, a missing permission, a failure.
 import { Button } from '@mantine/core'
-import { Link, useRouter } from '@tanstack/react-router'
-import type { ErrorComponentProps } from '@tanstack/react-router'
-import { BUILT_IN_ROLES } from '../../../src/admin/contract/permissions.ts'
-import type { Permission } from '../../../src/admin/contract/permissions.ts'
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
+import { BUILT_IN_ROLES, type Permission } from '../../../src/admin/contract/permissions.ts'
 import { useRoleName, useTranslation } from '../i18n/i18n.ts'
 import { SearchIcon, ShieldIcon } from '../parts/icons.tsx'
 import { EmptyState, ErrorAlert } from '../parts/notices.tsx'

@@ -2,11 +2,9 @@
 // it will have spent, and topping it up.
 import { TextInput } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { FrameAnswer } from '../../../src/admin/contract/frame.ts'
 import { periodAt } from '../../../src/core/periods.ts'
-import type { Period, WeekStart } from '../../../src/core/periods.ts'
 import { isMore, minus } from '../base/amounts.ts'
 import { useNow } from '../i18n/format.ts'
 import { useTranslation } from '../i18n/i18n.ts'
@@ -138,14 +136,8 @@ type TopUpDialogProps = {
 }
 
 /** Asks for an amount and a reason to add to a budget once, until its period ends; for a key or the frame. */
-export function TopUpDialog({
-  title,
-  limit,
-  resetsAt,
-  timezone,
-  topUp,
-  onClose,
-}: TopUpDialogProps) {
+export function TopUpDialog(props: TopUpDialogProps) {
+  const { title, limit, resetsAt, timezone, topUp, onClose } = props
   const words = useTranslation()
   const { t, format } = words
   const [typed, setTyped] = useState('')
@@ -193,22 +185,43 @@ export function TopUpDialog({
   )
 }
 
+type ResetDialogProps = {
+  readonly title: string
+  readonly effect: string
+  /** Takes the reason. */
+  readonly reset: UseMutationResult<unknown, Error, string>
+  readonly onClose: () => void
+}
+
+/** Starts a new period now, for a key or the frame. The ledger keeps what was spent. */
+export function ResetDialog({ title, effect, reset, onClose }: ResetDialogProps) {
+  const { t } = useTranslation()
+  const [reason, setReason] = useState('')
+  return (
+    <ConfirmDialog
+      title={title}
+      action={t('reset.action')}
+      isDangerous
+      isReady={reason.trim() !== ''}
+      onConfirm={() => reset.mutate(reason)}
+      onCancel={onClose}
+      change={reset}
+    >
+      <p>{effect}</p>
+      <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
+    </ConfirmDialog>
+  )
+}
+
 export const timezones = [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC'),
 ]
 
-type Rule = {
-  readonly period: Period
-  readonly timezone: string
-  readonly week_start: WeekStart
-}
+type BudgetPeriod = Pick<FrameAnswer, 'period' | 'timezone' | 'week_start'>
 
-/**
- * What the forms of a budget share about its period: the time zones to choose from, and the next reset in words.
- * Computed by the gateway's own rule, so it says what will happen.
- */
-export function useNextReset({ period, timezone, week_start: weekStart }: Rule): string {
+/** In words. Computed by the gateway's own rule, so it says what will happen. */
+export function useNextReset({ period, timezone, week_start: weekStart }: BudgetPeriod): string {
   const { t, format } = useTranslation()
   const { endsAt } = periodAt({ period, timezone, weekStart }, useNow())
   if (endsAt === null) return t('keyForm.hint.neverResets')

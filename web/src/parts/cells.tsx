@@ -5,8 +5,7 @@ import type { ModelAnswer } from '../../../src/admin/contract/models.ts'
 import { useNow } from '../i18n/format.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import styles from './cells.module.css'
-import { MoreIcon } from './icons.tsx'
-import type { Icon } from './icons.tsx'
+import { type Icon, MoreIcon } from './icons.tsx'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral'
 
@@ -113,4 +112,21 @@ function inputPrice(model: Priced | undefined): string | undefined {
 /** Embeddings have no output. */
 function outputPrice(model: Priced | undefined): string | undefined {
   return model?.kind === 'embedding' ? undefined : model?.price?.output
+}
+
+export type Facts = readonly (readonly [name: string, value: ReactNode])[]
+
+type FactListProps = { readonly facts: Facts; readonly className: string | undefined }
+
+export function FactList({ facts, className }: FactListProps) {
+  return (
+    <dl className={className}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
 }

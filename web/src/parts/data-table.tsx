@@ -1,8 +1,7 @@
 // An HTML table. Its caller sorts the rows; below 768 px each row becomes a card of the same cells. With what stands below
 // a table: the pages of a list, or a button for more of it.
 import { Button, Group, NativeSelect, Skeleton } from '@mantine/core'
-import type { ReactNode } from 'react'
-import { useCallback, useState } from 'react'
+import { type ReactNode, useCallback, useState } from 'react'
 import { useTranslation } from '../i18n/i18n.ts'
 import styles from './data-table.module.css'
 import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'

@@ -1,8 +1,7 @@
 // Dialogs: one that is open while it is rendered, one that confirms an action, and those that show something once.
 import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
-import type { ReactNode, RefObject } from 'react'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { TEXT_LENGTH_MAX } from '../../../src/core/limits.ts'
 import { unplaced } from '../base/api.ts'
 import { useTranslation } from '../i18n/i18n.ts'

@@ -1,6 +1,7 @@
 // The icons, from the set made for Mantine, as large as the text beside them. All are decoration: that text, or the
 // label of a button, carries the meaning.
 import {
+  type Icon as Drawing,
   IconAlertTriangle,
   IconBan,
   IconBell,
@@ -36,7 +37,6 @@ import {
   IconWorld,
   IconX,
 } from '@tabler/icons-react'
-import type { Icon as Drawing } from '@tabler/icons-react'
 
 const decoration = (Drawn: Drawing) =>
   function Decoration({ size = 16 }: { readonly size?: number }) {

@@ -1,14 +1,11 @@
 // What a page says instead of its content, or beside it: notices, errors, empty lists, and that something loads.
 import { Button, Skeleton, Stack } from '@mantine/core'
-import type { ReactNode } from 'react'
-import { useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { ApiError } from '../base/api.ts'
 import { said, useTranslation } from '../i18n/i18n.ts'
-import { CheckIcon, InfoIcon, WarningIcon } from './icons.tsx'
-import type { Icon } from './icons.tsx'
+import { CheckIcon, type Icon, InfoIcon, WarningIcon } from './icons.tsx'
 import styles from './notices.module.css'
-import { refusalWords } from './refusal-words.ts'
-import type { RefusedCall } from './refusal-words.ts'
+import { refusalWords, type RefusedCall } from './refusal-words.ts'
 
 type NoticeTone = 'info' | 'good' | 'warn' | 'bad'
 

@@ -2,8 +2,7 @@
 // notice says why.
 import { Button } from '@mantine/core'
 import type { RouteComponent } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import type { ComponentType, ReactNode } from 'react'
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { isReachable } from '../base/api.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import { Dialog } from './dialogs.tsx'
@@ -57,10 +56,7 @@ function onDemand<Props extends object>(
   return { Part, fetch }
 }
 
-type Failure = {
-  readonly isAway: boolean
-  readonly onRetry: () => void
-}
+type Failure = { readonly isAway: boolean; readonly onRetry: () => void }
 
 function NoPart(failure: Failure) {
   const { t } = useTranslation()

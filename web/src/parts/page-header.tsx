@@ -1,8 +1,7 @@
 // The header of a page: its title (also the document's), a sentence about it, its actions. The title takes the focus
 // when the view changes, so that a screen reader announces the new page.
 import type { AnyRouter } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import styles from './page-header.module.css'
 
 type PageHeaderProps = {

@@ -1,12 +1,10 @@
 // The main navigation. Entries whose pages the reader may not see are hidden; their addresses still answer, with the
 // reason.
-import { Link, useLocation, useRouter } from '@tanstack/react-router'
-import type { AnyRoute, LinkProps } from '@tanstack/react-router'
+import { type AnyRoute, Link, type LinkProps, useLocation, useRouter } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { useSession } from '../base/session.ts'
-import type { TextKey } from '../i18n/i18n.ts'
-import { useTranslation } from '../i18n/i18n.ts'
+import { type TextKey, useTranslation } from '../i18n/i18n.ts'
 import {
   BellIcon,
   BookIcon,

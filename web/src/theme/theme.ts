@@ -3,11 +3,12 @@
 import {
   convertCssVariables,
   createTheme,
+  type CSSVariablesResolver,
   DEFAULT_THEME,
   defaultCssVariablesResolver,
+  type MantineColorsTuple,
   mergeMantineTheme,
 } from '@mantine/core'
-import type { CSSVariablesResolver, MantineColorsTuple } from '@mantine/core'
 
 /**
  * The colours of components, available as --tg-NAME. Text on ground and raised has a contrast of 4.5:1, graphics 3:1.

@@ -1,12 +1,10 @@
 // Alerts in words, and their queries, for the page of alerts and for the pages of keys.
 import { queryOptions } from '@tanstack/react-query'
-import type { AlertAnswer } from '../../../../src/admin/contract/alerts.ts'
-import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
+import { type AlertAnswer, alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import { call } from '../../base/api.ts'
-import { said, useTranslation } from '../../i18n/i18n.ts'
-import type { Refusal, Translate } from '../../i18n/i18n.ts'
+import { type Refusal, said, type Translate, useTranslation } from '../../i18n/i18n.ts'
 
-export type AlertWords = {
+type AlertWords = {
   /** "billing reached 80%", for a list that mixes accounts. */
   readonly whole: (alert: AlertAnswer) => string
   /** "80%: 8 of 10 dollars, 15 Nov", where the account is already named. */

@@ -1,32 +1,25 @@
 // The alerts that were sent, to whom, and with what result.
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
-import type { DeliveryAnswer } from '../../../../src/admin/contract/alerts.ts'
+import { alertRoutes, type DeliveryAnswer } from '../../../../src/admin/contract/alerts.ts'
 import { call } from '../../base/api.ts'
-import { every } from '../../base/queries.ts'
-import type { Format } from '../../i18n/format.ts'
-import type { Translate } from '../../i18n/i18n.ts'
+import { every, pagesQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
-import { DataTable, LoadMore } from '../../parts/data-table.tsx'
-import type { Column } from '../../parts/data-table.tsx'
+import { type Column, DataTable, LoadMore } from '../../parts/data-table.tsx'
 import { CheckIcon, ClockIcon, ListIcon, WarningIcon } from '../../parts/icons.tsx'
 import { EmptyState, QueryError } from '../../parts/notices.tsx'
 import { useAlertWords } from './alert-words.ts'
-import type { AlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
 
 const renewMs = 15_000
 
 export function DeliveryLog() {
-  const { t, format } = useTranslation()
-  const words = useAlertWords()
+  const { t } = useTranslation()
+  const columns = useColumns()
   const log = useInfiniteQuery({
-    queryKey: ['alerts', 'deliveries'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: before, signal }) =>
+    ...pagesQuery(['alerts', 'deliveries'], (before, signal) =>
       call(alertRoutes.listDeliveries, { query: { before }, signal }),
-    getNextPageParam: ({ next }) => next ?? undefined,
+    ),
     refetchInterval: every(renewMs),
   })
   const rows = log.data?.pages.flatMap((page) => page.deliveries)
@@ -44,7 +37,7 @@ export function DeliveryLog() {
       ) : (
         <DataTable
           caption={t('alerts.log')}
-          columns={columnsOf({ t, format, words })}
+          columns={columns}
           rows={rows}
           rowKey={({ id }) => id}
         />
@@ -60,9 +53,9 @@ const looks = {
   failed: { tone: 'bad', icon: WarningIcon },
 } as const
 
-type Said = { readonly t: Translate; readonly format: Format; readonly words: AlertWords }
-
-function columnsOf({ t, format, words }: Said): readonly Column<DeliveryAnswer>[] {
+function useColumns(): readonly Column<DeliveryAnswer>[] {
+  const { t, format } = useTranslation()
+  const words = useAlertWords()
   return [
     {
       header: t('alerts.what'),

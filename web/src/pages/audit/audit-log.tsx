@@ -7,8 +7,7 @@ import { LoadMore } from '../../parts/data-table.tsx'
 import { HistoryIcon, WarningIcon } from '../../parts/icons.tsx'
 import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import styles from './audit-log.module.css'
-import { recordedLine } from './change-lines.ts'
-import type { ChangeLine } from './change-lines.ts'
+import { type ChangeLine, recordedLine } from './change-lines.ts'
 
 type Page = { readonly entries: readonly AuditEntryAnswer[] }
 

@@ -3,9 +3,9 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ComponentProps } from 'react'
 import { AUDIT_SOURCES, AUDIT_SUBJECTS, auditRoutes } from '../../../../src/admin/contract/audit.ts'
-import { AUDIT_OUTCOMES, spanned } from '../../base/address.ts'
-import type { AuditSearch } from '../../base/address.ts'
+import { AUDIT_OUTCOMES, type AuditSearch, spanned } from '../../base/address.ts'
 import { addressOf, call } from '../../base/api.ts'
+import { pagesQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Choice, CsvButton, DayFilter, Toolbar, TypedFilter } from '../../parts/filters.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
@@ -84,12 +84,10 @@ type AuditEntriesProps = SearchProps & Pick<ComponentProps<typeof AuditLog>, 'no
 
 /** Also used on pages that show the log of one subject. */
 export function AuditEntries({ search, none }: AuditEntriesProps) {
-  const log = useInfiniteQuery({
-    queryKey: ['audit', search],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: before, signal }) =>
+  const log = useInfiniteQuery(
+    pagesQuery(['audit', search], (before, signal) =>
       call(auditRoutes.listAudit, { query: { ...spanned(search), before }, signal }),
-    getNextPageParam: ({ next }) => next ?? undefined,
-  })
+    ),
+  )
   return <AuditLog log={log} none={none} withSubject />
 }

@@ -2,8 +2,7 @@
 // so that amount must be typed twice. Nobody's change is overwritten unseen.
 import { NativeSelect, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
-import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import { type FrameAnswer, frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import { PERIODS, WEEK_STARTS } from '../../../../src/core/periods.ts'
 import { isMore, isSame, minus, sumOf } from '../../base/amounts.ts'
 import { ApiError, call } from '../../base/api.ts'
@@ -81,10 +80,7 @@ function changeOf(frame: FrameAnswer, wanted: Values): Partial<Values> {
   }
 }
 
-type FieldsProps = {
-  readonly values: Values
-  readonly onChange: (values: Values) => void
-}
+type FieldsProps = { readonly values: Values; readonly onChange: (values: Values) => void }
 
 function Fields({ values, onChange }: FieldsProps) {
   const words = useTranslation()

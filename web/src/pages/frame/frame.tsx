@@ -3,36 +3,33 @@ import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
-import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
+import { type FrameAnswer, frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { call, newIdempotencyKey } from '../../base/api.ts'
 import { frameQuery, keysQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { FrameCard, FrameExhausted, TopUpDialog } from '../../parts/budgets.tsx'
+import { FrameCard, FrameExhausted, ResetDialog, TopUpDialog } from '../../parts/budgets.tsx'
 import type { TopUp } from '../../parts/budgets.tsx'
-import { useMoneyColumn } from '../../parts/cells.tsx'
+import { FactList, type Facts, useMoneyColumn } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
-import { DataTable } from '../../parts/data-table.tsx'
-import type { Column } from '../../parts/data-table.tsx'
-import { ConfirmDialog, ReasonField } from '../../parts/dialogs.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { KeyIcon } from '../../parts/icons.tsx'
 import { Meter } from '../../parts/meters.tsx'
 import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
-import { EditFrameDialog, madeOldByFrame } from './edit-frame-dialog.tsx'
-import type { FrameDialogProps } from './edit-frame-dialog.tsx'
+import { EditFrameDialog, type FrameDialogProps, madeOldByFrame } from './edit-frame-dialog.tsx'
 import styles from './frame.module.css'
 
-type Action = 'edit' | 'top-up' | 'reset'
+type Action = keyof typeof dialogs
 
 export function FramePage() {
   const { t } = useTranslation()
   const { may } = useSession()
   const frame = useQuery(frameQuery)
   const [action, setAction] = useState<Action>()
+  const ActionDialog = action && dialogs[action]
   return (
     <>
       <PageHeader
@@ -64,8 +61,8 @@ export function FramePage() {
           </section>
         )}
       </Stack>
-      {action && frame.data && (
-        <FrameDialog action={action} frame={frame.data} onClose={() => setAction(undefined)} />
+      {ActionDialog && frame.data && (
+        <ActionDialog frame={frame.data} onClose={() => setAction(undefined)} />
       )}
     </>
   )
@@ -86,37 +83,19 @@ function Actions({ onAction }: { readonly onAction: (action: Action) => void }) 
   )
 }
 
-function FrameDialog({ action, ...props }: FrameDialogProps & { readonly action: Action }) {
-  switch (action) {
-    case 'edit':
-      return <EditFrameDialog {...props} />
-    case 'top-up':
-      return <TopUpFrameDialog {...props} />
-    case 'reset':
-      return <ResetFrameDialog {...props} />
-  }
-}
+const dialogs = { edit: EditFrameDialog, 'top-up': TopUpFrameDialog, reset: ResetFrameDialog }
 
 function Settings({ frame }: { readonly frame: FrameAnswer }) {
   const { t, format } = useTranslation()
   const per = `${format.money(frame.budget)} ${t(`periodShort.${frame.period}`)}`
-  const facts: readonly (readonly [string, string])[] = [
+  const facts: Facts = [
     [t('keyField.budget'), per],
     [t('keyField.top_up'), format.money(frame.top_up)],
     [t('framePage.remaining'), format.moneyLeft(frame.remaining)],
     [t('keyField.timezone'), frame.timezone],
     [t('keyForm.field.week_start'), t(`keyForm.weekStart.${frame.week_start}`)],
   ]
-  return (
-    <dl className={`card ${styles['facts']}`}>
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <FactList className={`card ${styles['facts']}`} facts={facts} />
 }
 
 const shownMax = 10
@@ -206,27 +185,14 @@ function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
   return <TopUpDialog {...{ title, limit, resetsAt, timezone, topUp, onClose }} />
 }
 
-/** Starts a new period for the frame now. The ledger keeps what was spent. */
 function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
   const { t, format } = useTranslation()
-  const [reason, setReason] = useState('')
   const [idempotencyKey] = useState(newIdempotencyKey)
   const reset = useChange(madeOldByFrame, {
-    change: () => call(frameRoutes.resetFrame, { body: { reason }, idempotencyKey }),
+    change: (reason: string) => call(frameRoutes.resetFrame, { body: { reason }, idempotencyKey }),
     said: () => t('framePage.resetDone'),
     onDone: onClose,
   })
-  return (
-    <ConfirmDialog
-      title={t('framePage.resetTitle')}
-      action={t('reset.action')}
-      isDangerous
-      isReady={reason.trim() !== ''}
-      onCancel={onClose}
-      change={reset}
-    >
-      <p>{t('framePage.resetEffect', { spent: format.money(frame.spent) })}</p>
-      <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
-    </ConfirmDialog>
-  )
+  const effect = t('framePage.resetEffect', { spent: format.money(frame.spent) })
+  return <ResetDialog {...{ title: t('framePage.resetTitle'), effect, reset, onClose }} />
 }

@@ -5,8 +5,7 @@ import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
 import en from '../../i18n/en.json' with { type: 'json' }
 import { formatFor } from '../../i18n/format.ts'
 import { textsOf } from '../../i18n/i18n.ts'
-import { bulkChangeOf, bulkWords } from './bulk-change.ts'
-import type { BulkAction } from './bulk-change.ts'
+import { type BulkAction, bulkChangeOf, bulkWords } from './bulk-change.ts'
 
 const words = { ...textsOf('en', en), format: formatFor('en-US') }
 

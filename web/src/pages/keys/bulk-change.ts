@@ -4,8 +4,7 @@ import type { BodyOf } from '../../../../src/admin/contract/route.ts'
 import type { Separators } from '../../i18n/format.ts'
 import type { Words } from '../../i18n/i18n.ts'
 import { readAmount } from '../../i18n/typed-numbers.ts'
-import { recordedLine, valueWord } from '../audit/change-lines.ts'
-import type { ChangeLine } from '../audit/change-lines.ts'
+import { type ChangeLine, recordedLine, valueWord } from '../audit/change-lines.ts'
 
 /** The field each action changes. */
 const fields = {

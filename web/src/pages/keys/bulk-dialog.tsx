@@ -14,8 +14,7 @@ import { ConfirmDialog, Dialog } from '../../parts/dialogs.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { ChangeList } from '../audit/audit-log.tsx'
 import styles from './bulk-bar.module.css'
-import { bulkChangeOf, bulkWords } from './bulk-change.ts'
-import type { BulkAction, BulkChange } from './bulk-change.ts'
+import { type BulkAction, type BulkChange, bulkChangeOf, bulkWords } from './bulk-change.ts'
 import { useRefreshKeys } from './key-brief.tsx'
 
 type BulkDialogProps = {

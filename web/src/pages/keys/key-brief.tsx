@@ -8,8 +8,7 @@ import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useNow } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { ActionMenu, StatusBadge } from '../../parts/cells.tsx'
-import type { Tone } from '../../parts/cells.tsx'
+import { ActionMenu, StatusBadge, type Tone } from '../../parts/cells.tsx'
 import { showToast, useChange } from '../../parts/changes.tsx'
 import { copyText } from '../../parts/copy.tsx'
 import {
@@ -17,11 +16,11 @@ import {
   CheckIcon,
   ClockIcon,
   GaugeIcon,
+  type Icon,
   PauseIcon,
   RotateIcon,
   WarningIcon,
 } from '../../parts/icons.tsx'
-import type { Icon } from '../../parts/icons.tsx'
 
 export type KeyInBrief = Pick<KeyRow, keyof KeyRow & keyof KeyDetail>
 
@@ -76,17 +75,13 @@ export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
   const { expires_at: expiresAt, resets_at: resetsAt, old_secret: oldSecret } = keyInBrief
   const { t, format } = useTranslation()
   const state = isRefusing && open.includes(keyInBrief.state) ? 'refusing' : keyInBrief.state
-  const moments: Readonly<Record<Shown, string | null>> = {
-    revoked: null,
+  const moments: Partial<Record<Shown, string | null>> = {
     expired: expiresAt,
-    paused: null,
     frame_exhausted: resetsAt,
     budget_exhausted: resetsAt,
     rotating: oldSecret?.valid_until ?? null,
     expires_soon: expiresAt,
     budget_high: resetsAt,
-    active: null,
-    refusing: null,
   }
   const moment = moments[state]
   return (
@@ -94,7 +89,7 @@ export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
       {...looks[state]}
       word={t(`keyState.${state}.word`)}
       explanation={t(`keyState.${state}.why`, {
-        moment: moment === null ? t('keyState.noMoment') : format.exactTime(moment),
+        moment: moment ? format.exactTime(moment) : t('keyState.noMoment'),
       })}
     />
   )
@@ -172,11 +167,7 @@ function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
   )
 }
 
-type Rates = {
-  readonly rpm: number | null
-  readonly tpm: number | null
-  readonly concurrency: number | null
-}
+type Rates = Pick<KeyRow, 'rpm' | 'tpm' | 'concurrency'>
 
 /** A key's rate limits in a few words; undefined if it has none. */
 export function useRateWords(): (rates: Rates) => string | undefined {

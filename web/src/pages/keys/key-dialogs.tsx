@@ -1,7 +1,7 @@
 // The dialog of each action on a key.
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ComponentType, useState } from 'react'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
 import { OVERLAP_MS_MAX } from '../../../../src/core/limits.ts'
@@ -10,13 +10,12 @@ import { call, newIdempotencyKey } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useNow } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import type { TopUp } from '../../parts/budgets.tsx'
-import { TopUpDialog } from '../../parts/budgets.tsx'
+import { ResetDialog, type TopUp, TopUpDialog } from '../../parts/budgets.tsx'
 import { useChange } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog, ReasonField } from '../../parts/dialogs.tsx'
 import { Notice } from '../../parts/notices.tsx'
-import type { KeyAction, KeyInBrief } from './key-brief.tsx'
 import { madeOldByKey, useRefreshKeys, useResume } from './key-brief.tsx'
+import type { KeyAction, KeyInBrief } from './key-brief.tsx'
 import { SecretDialog, TestCall } from './secret-dialog.tsx'
 
 type KeyDialogsProps = {
@@ -26,29 +25,22 @@ type KeyDialogsProps = {
   readonly onAction: (action: KeyAction) => void
 }
 
+const dialogs = {
+  pause: PauseDialog,
+  revoke: RevokeDialog,
+  rotate: RotateDialog,
+  'end-overlap': EndOverlapDialog,
+  'top-up': TopUpKeyDialog,
+  reset: ResetKeyDialog,
+  test: TestDialog,
+} satisfies Record<KeyAction, ComponentType<Omit<KeyDialogsProps, 'action'>>>
+
 export function KeyDialogs({ action, ...props }: KeyDialogsProps) {
-  switch (action) {
-    case 'pause':
-      return <PauseDialog {...props} />
-    case 'revoke':
-      return <RevokeDialog {...props} />
-    case 'rotate':
-      return <RotateDialog {...props} />
-    case 'end-overlap':
-      return <EndOverlapDialog {...props} />
-    case 'top-up':
-      return <TopUpKeyDialog {...props} />
-    case 'reset':
-      return <ResetDialog {...props} />
-    case 'test':
-      return <TestDialog {...props} />
-  }
+  const ActionDialog = dialogs[action]
+  return <ActionDialog {...props} />
 }
 
-type KeyDialogProps = {
-  readonly keyInBrief: KeyInBrief
-  readonly onClose: () => void
-}
+type KeyDialogProps = { readonly keyInBrief: KeyInBrief; readonly onClose: () => void }
 
 /** Pauses a key; the toast that confirms it offers to resume. */
 function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
@@ -145,11 +137,8 @@ function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
     queryKey: ['keys', 'last-day', id],
     queryFn: ({ signal }) => {
       const since = new Date(Date.now() - DAY_MS).toISOString()
-      return call(usageRoutes.readKeyUsage, {
-        params: { id },
-        query: { since, by: 'hour' },
-        signal,
-      })
+      const query = { since, by: 'hour' } as const
+      return call(usageRoutes.readKeyUsage, { params: { id }, query, signal })
     },
     enabled: isInUse && may('usage:read'),
   })
@@ -177,29 +166,17 @@ function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
   return <TopUpDialog {...{ title, limit: limit ?? '0', resetsAt, timezone, topUp, onClose }} />
 }
 
-/** Starts a new period for a key now. The ledger keeps what was spent. */
-function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {
+function ResetKeyDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {
   const { t, format } = useTranslation()
-  const [reason, setReason] = useState('')
   const [idempotencyKey] = useState(newIdempotencyKey)
   const reset = useChange(madeOldByKey, {
-    change: () => call(keyRoutes.resetKey, { params: { id }, body: { reason }, idempotencyKey }),
+    change: (reason: string) =>
+      call(keyRoutes.resetKey, { params: { id }, body: { reason }, idempotencyKey }),
     said: () => t('reset.done', { name }),
     onDone: onClose,
   })
-  return (
-    <ConfirmDialog
-      title={t('reset.title', { name })}
-      action={t('reset.action')}
-      isDangerous
-      isReady={reason.trim() !== ''}
-      onCancel={onClose}
-      change={reset}
-    >
-      <p>{t('reset.effect', { spent: format.money(spent) })}</p>
-      <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
-    </ConfirmDialog>
-  )
+  const effect = t('reset.effect', { spent: format.money(spent) })
+  return <ResetDialog {...{ title: t('reset.title', { name }), effect, reset, onClose }} />
 }
 
 const usual = 86_400

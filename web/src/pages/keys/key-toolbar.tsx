@@ -2,8 +2,7 @@
 // removed.
 import { Button, Menu, NativeSelect, Popover, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode, SubmitEvent } from 'react'
-import { useState } from 'react'
+import { type ReactNode, type SubmitEvent, useState } from 'react'
 import { KEY_STATUSES } from '../../../../src/admin/contract/keys.ts'
 import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
 import { KEY_MODES } from '../../../../src/core/limits.ts'

@@ -72,9 +72,7 @@ function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
   )
 }
 
-type LostSecretProps = { readonly name: string; readonly onClose: () => void }
-
-function LostSecret({ name, onClose }: LostSecretProps) {
+function LostSecret({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
   const { t } = useTranslation()
   return (
     <Dialog onClose={onClose} title={t('secret.lostTitle')}>

@@ -4,12 +4,9 @@ import { Link } from '@tanstack/react-router'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
 import { ABILITIES } from '../../../../src/core/endpoints.ts'
 import type { ModelSort } from '../../base/address.ts'
-import type { Format } from '../../i18n/format.ts'
-import type { Translate } from '../../i18n/i18n.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge, usePriceCells } from '../../parts/cells.tsx'
-import { DataTable } from '../../parts/data-table.tsx'
-import type { Column, Sort } from '../../parts/data-table.tsx'
+import { type Column, DataTable, type Sort } from '../../parts/data-table.tsx'
 import { BanIcon, CheckIcon, ClockIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx'
 import styles from './models.module.css'
 
@@ -21,12 +18,11 @@ type ModelTableProps = {
 }
 
 export function ModelTable({ rows, sort, onSort, onOpen }: ModelTableProps) {
-  const { t, format } = useTranslation()
-  const price = usePriceCells(rows)
+  const { t } = useTranslation()
   return (
     <DataTable
       caption={t('modelsPage.caption')}
-      columns={[...aboutColumns(t, onOpen), ...numberColumns({ t, format, price }), keysColumn(t)]}
+      columns={useColumns(rows, onOpen)}
       rows={rows}
       rowKey={({ id }) => id}
       sort={sort}
@@ -36,9 +32,13 @@ export function ModelTable({ rows, sort, onSort, onOpen }: ModelTableProps) {
   )
 }
 
-type ModelColumn = Column<ModelAnswer, ModelSort>
-
-function aboutColumns(t: Translate, onOpen: (id: string) => void): readonly ModelColumn[] {
+function useColumns(
+  rows: ModelTableProps['rows'],
+  onOpen: (id: string) => void,
+): readonly Column<ModelAnswer, ModelSort>[] {
+  const { t, format } = useTranslation()
+  const price = usePriceCells(rows)
+  const tokens = (value: number | null) => (value === null ? '–' : format.compact(value))
   return [
     {
       header: t('usage.group.model'),
@@ -68,18 +68,6 @@ function aboutColumns(t: Translate, onOpen: (id: string) => void): readonly Mode
       ),
     },
     { header: t('modelsPage.health'), cell: (model) => <HealthBadge model={model} /> },
-  ]
-}
-
-type NumberColumnOptions = {
-  readonly t: Translate
-  readonly format: Format
-  readonly price: ReturnType<typeof usePriceCells>
-}
-
-function numberColumns({ t, format, price }: NumberColumnOptions): readonly ModelColumn[] {
-  const tokens = (value: number | null) => (value === null ? '–' : format.compact(value))
-  return [
     { header: t('modelList.input'), sort: 'input', align: 'end', cell: price.input },
     { header: t('modelList.output'), sort: 'output', align: 'end', cell: price.output },
     {
@@ -91,33 +79,36 @@ function numberColumns({ t, format, price }: NumberColumnOptions): readonly Mode
           ? tokens(context)
           : t('modelsPage.inOut', { input: tokens(context), output: tokens(output) }),
     },
+    { header: t('picker.ability'), cell: (model) => <AbilityWords model={model} /> },
     {
-      header: t('picker.ability'),
-      cell: ({ abilities }) => (
-        <div className={`${styles['sub']} ${styles['abilityWords']}`}>
-          {ABILITIES.filter((ability) => abilities[ability] === true)
-            .map((ability) => t(`ability.${ability}`))
-            .join(', ') || '–'}
-        </div>
-      ),
+      header: t('modelsPage.keys'),
+      sort: 'keys',
+      align: 'end',
+      cell: (model) => <KeyCount model={model} />,
     },
   ]
 }
 
-function keysColumn(t: Translate): ModelColumn {
-  return {
-    header: t('modelsPage.keys'),
-    sort: 'keys',
-    align: 'end',
-    cell: ({ id, key_count: count }) =>
-      count === 0 ? (
-        t('modelsPage.noKeys')
-      ) : (
-        <Link to="/settings/api-access" search={{ model: id }}>
-          {t('modelsPage.keyCount', { count })}
-        </Link>
-      ),
-  }
+type ModelProps = { readonly model: ModelAnswer }
+
+function AbilityWords({ model: { abilities } }: ModelProps) {
+  const { t } = useTranslation()
+  const words = ABILITIES.filter((ability) => abilities[ability] === true).map((ability) =>
+    t(`ability.${ability}`),
+  )
+  return (
+    <div className={`${styles['sub']} ${styles['abilityWords']}`}>{words.join(', ') || '–'}</div>
+  )
+}
+
+function KeyCount({ model: { id, key_count: count } }: ModelProps) {
+  const { t } = useTranslation()
+  if (count === 0) return t('modelsPage.noKeys')
+  return (
+    <Link to="/settings/api-access" search={{ model: id }}>
+      {t('modelsPage.keyCount', { count })}
+    </Link>
+  )
 }
 
 const looks = {
@@ -130,7 +121,7 @@ const looks = {
 } as const
 
 /** The health of a model, with the reason in a tooltip, and of each of its targets: icon and word. */
-export function HealthBadge({ model: { health, reason } }: { readonly model: ModelAnswer }) {
+export function HealthBadge({ model: { health, reason } }: ModelProps) {
   const { t } = useTranslation()
   return (
     <StatusBadge
@@ -141,9 +132,7 @@ export function HealthBadge({ model: { health, reason } }: { readonly model: Mod
   )
 }
 
-type TargetBadgeProps = { readonly target: ModelAnswer['targets'][number] }
-
-export function TargetBadge({ target }: TargetBadgeProps) {
+export function TargetBadge({ target }: { readonly target: ModelAnswer['targets'][number] }) {
   const { standing, failure, rests_until: until } = target
   const { t, format } = useTranslation()
   return (

@@ -4,8 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
-import { HEALTHS, KINDS } from '../../base/address.ts'
-import type { ModelSort, ModelsSearch } from '../../base/address.ts'
+import { HEALTHS, KINDS, type ModelSort, type ModelsSearch } from '../../base/address.ts'
 import { every, modelsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Choice, Toolbar, TypedFilter } from '../../parts/filters.tsx'
@@ -129,34 +128,26 @@ function ModelList(props: SearchProps & { readonly models: readonly ModelAnswer[
 function matching(models: readonly ModelAnswer[], search: ModelsSearch): readonly ModelAnswer[] {
   const words = (search.search ?? '').toLowerCase().split(/\s+/)
   const sign = search.order === 'desc' ? -1 : 1
-  const by = search.sort ?? 'id'
+  const valueOf = values[search.sort ?? 'id']
   return models
     .filter((model) => words.every((word) => model.id.toLowerCase().includes(word)))
     .filter(({ kind }) => search.kind === undefined || kind === search.kind)
     .filter(({ health }) => search.health === undefined || health === search.health)
     .filter(({ targets }) => isServedBy(targets, search.provider))
-    .toSorted((one, other) => sign * compare(valueOf(one, by), valueOf(other, by)))
+    .toSorted((one, other) => sign * compare(valueOf(one), valueOf(other)))
 }
 
 function isServedBy(targets: ModelAnswer['targets'], wanted: string | undefined): boolean {
   return wanted === undefined || targets.some(({ provider }) => provider === wanted)
 }
 
-function valueOf(model: ModelAnswer, by: ModelSort): string | number {
-  switch (by) {
-    case 'id':
-      return model.id
-    case 'provider':
-      return model.provider ?? ''
-    case 'input':
-      return Number(model.price?.input ?? -1)
-    case 'output':
-      return Number(model.price?.output ?? -1)
-    case 'context':
-      return model.context ?? -1
-    case 'keys':
-      return model.key_count
-  }
+const values: Readonly<Record<ModelSort, (model: ModelAnswer) => string | number>> = {
+  id: ({ id }) => id,
+  provider: ({ provider }) => provider ?? '',
+  input: ({ price }) => Number(price?.input ?? -1),
+  output: ({ price }) => Number(price?.output ?? -1),
+  context: ({ context }) => context ?? -1,
+  keys: (model) => model.key_count,
 }
 
 function compare(one: string | number, other: string | number): number {

@@ -7,10 +7,8 @@ import { useState } from 'react'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
-import type { Translate } from '../../i18n/i18n.ts'
 import { ActionMenu, Moment, StatusBadge } from '../../parts/cells.tsx'
-import { DataTable } from '../../parts/data-table.tsx'
-import type { Column } from '../../parts/data-table.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { BanIcon, CheckIcon, ClockIcon, PlusIcon } from '../../parts/icons.tsx'
 import { QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
@@ -21,9 +19,9 @@ import {
   isDangerous,
   LinkDialog,
   peopleQuery,
+  type PersonAction,
   PersonActionDialog,
 } from './person-dialogs.tsx'
-import type { PersonAction } from './person-dialogs.tsx'
 
 type Open =
   | { readonly dialog: 'invite' }
@@ -64,10 +62,7 @@ export function PeoplePage() {
   )
 }
 
-type PeopleDialogProps = {
-  readonly open: Open
-  readonly onOpen: (open: Open | undefined) => void
-}
+type PeopleDialogProps = { readonly open: Open; readonly onOpen: (open: Open | undefined) => void }
 
 function PeopleDialog({ open, onOpen }: PeopleDialogProps) {
   const close = () => onOpen(undefined)
@@ -100,6 +95,7 @@ type PersonTableProps = {
 
 function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
   const { t } = useTranslation()
+  const roleName = useRoleName()
   const { person: self } = useSession()
   const columns: readonly Column<PersonAnswer>[] = [
     {
@@ -114,7 +110,16 @@ function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
         </>
       ),
     },
-    ...factColumns(t, useRoleName()),
+    { header: t('people.role'), cell: ({ role }) => roleName(role) },
+    { header: t('column.status'), cell: ({ status }) => <PersonStatus status={status} /> },
+    {
+      header: t('people.twoFactor'),
+      cell: ({ two_factor: isOn }) => t(isOn ? 'people.on' : 'people.off'),
+    },
+    {
+      header: t('people.lastSeen'),
+      cell: ({ last_seen_at: at }) => (at ? <Moment at={at} /> : t('never')),
+    },
     {
       header: t('overview.actions'),
       hideHeader: true,
@@ -138,24 +143,6 @@ function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
       expectedLines={2}
     />
   )
-}
-
-function factColumns(
-  t: Translate,
-  roleName: (role: PersonAnswer['role']) => string,
-): readonly Column<PersonAnswer>[] {
-  return [
-    { header: t('people.role'), cell: ({ role }) => roleName(role) },
-    { header: t('column.status'), cell: ({ status }) => <PersonStatus status={status} /> },
-    {
-      header: t('people.twoFactor'),
-      cell: ({ two_factor: isOn }) => t(isOn ? 'people.on' : 'people.off'),
-    },
-    {
-      header: t('people.lastSeen'),
-      cell: ({ last_seen_at: at }) => (at ? <Moment at={at} /> : t('never')),
-    },
-  ]
 }
 
 const looks = {
@@ -183,7 +170,7 @@ function PersonMenu({ person, onEdit, onAction }: PersonMenuProps) {
       {actionsFor(person).map((action) => (
         <Menu.Item
           key={action}
-          c={isDangerous[action] ? 'var(--tg-bad)' : undefined}
+          c={isDangerous(action) ? 'var(--tg-bad)' : undefined}
           onClick={() => onAction(action)}
         >
           {t(`people.action.${action}.label`)}

@@ -1,8 +1,7 @@
 // The dialogs about a person: invite, edit, act on the account, pass on a link.
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
@@ -122,26 +121,20 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
   )
 }
 
-export type PersonAction =
-  | 'invite'
-  | 'password'
-  | 'twoFactor'
-  | 'unlink'
-  | 'signOut'
-  | 'block'
-  | 'unblock'
-  | 'remove'
+const actions = {
+  invite: { route: peopleRoutes.inviteAgain, isDangerous: false },
+  password: { route: peopleRoutes.resetPassword, isDangerous: false },
+  twoFactor: { route: peopleRoutes.resetTwoFactor, isDangerous: true },
+  unlink: { route: peopleRoutes.unlinkPerson, isDangerous: true },
+  signOut: { route: peopleRoutes.signOutPerson, isDangerous: true },
+  block: { route: peopleRoutes.blockPerson, isDangerous: true },
+  unblock: { route: peopleRoutes.unblockPerson, isDangerous: false },
+  remove: { route: peopleRoutes.removePerson, isDangerous: true },
+} as const
 
-export const isDangerous: Readonly<Record<PersonAction, boolean>> = {
-  invite: false,
-  password: false,
-  twoFactor: true,
-  unlink: true,
-  signOut: true,
-  block: true,
-  unblock: false,
-  remove: true,
-}
+export type PersonAction = keyof typeof actions
+
+export const isDangerous = (action: PersonAction): boolean => actions[action].isDangerous
 
 type PersonActionDialogProps = {
   readonly person: PersonAnswer
@@ -166,7 +159,7 @@ export function PersonActionDialog(props: PersonActionDialogProps) {
     <ConfirmDialog
       title={t(`people.action.${action}.title`, { name })}
       action={t(`people.action.${action}.label`)}
-      isDangerous={isDangerous[action]}
+      isDangerous={isDangerous(action)}
       change={act}
       onCancel={onClose}
     >
@@ -177,31 +170,8 @@ export function PersonActionDialog(props: PersonActionDialogProps) {
 
 /** Returns the link to pass on, if the action creates one. */
 async function run(action: PersonAction, id: string): Promise<SentLink | undefined> {
-  const sent = { params: { id } }
-  switch (action) {
-    case 'invite':
-      return call(peopleRoutes.inviteAgain, sent)
-    case 'password':
-      return call(peopleRoutes.resetPassword, sent)
-    case 'twoFactor':
-      await call(peopleRoutes.resetTwoFactor, sent)
-      return undefined
-    case 'unlink':
-      await call(peopleRoutes.unlinkPerson, sent)
-      return undefined
-    case 'signOut':
-      await call(peopleRoutes.signOutPerson, sent)
-      return undefined
-    case 'block':
-      await call(peopleRoutes.blockPerson, sent)
-      return undefined
-    case 'unblock':
-      await call(peopleRoutes.unblockPerson, sent)
-      return undefined
-    case 'remove':
-      await call(peopleRoutes.removePerson, sent)
-      return undefined
-  }
+  const answer = await call(actions[action].route, { params: { id } })
+  return 'url' in answer ? answer : undefined
 }
 
 type LinkDialogProps = {

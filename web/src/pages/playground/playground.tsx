@@ -16,8 +16,7 @@ import { KeySelect } from '../../parts/filters.tsx'
 import { CallRefusal, ErrorAlert, Notice } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { blockedTitle } from '../../parts/refusal-words.ts'
-import { Conversation } from './conversation.tsx'
-import type { Turn } from './conversation.tsx'
+import { Conversation, type Turn } from './conversation.tsx'
 import styles from './playground.module.css'
 import { readTemperature, settingsProblems } from './settings-problems.ts'
 import type { PlaygroundSettings, SettingsProblems } from './settings-problems.ts'
@@ -207,10 +206,8 @@ function Settings(props: SettingsProps) {
   )
 }
 
-type VerdictProps = { readonly keyId: string; readonly model: string | undefined }
-
 /** Whether a call would pass now, decided by the gateway's own code. */
-function Verdict({ keyId, model }: VerdictProps) {
+function Verdict({ keyId, model }: { readonly keyId: string; readonly model: string | undefined }) {
   const { t, format } = useTranslation()
   const limits = useQuery(limitsQuery(keyId, model))
   if (!limits.data) return null

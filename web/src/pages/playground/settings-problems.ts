@@ -10,10 +10,7 @@ export type PlaygroundSettings = {
   readonly temperature: string
 }
 
-export type SettingsProblems = {
-  readonly maxTokens?: string
-  readonly temperature?: string
-}
+export type SettingsProblems = { readonly maxTokens?: string; readonly temperature?: string }
 
 const TEMPERATURE_MAX = 2
 

@@ -1,7 +1,6 @@
 // The reader's own name, address, role and password.
 import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useState } from 'react'
-import type { SubmitEvent } from 'react'
+import { type SubmitEvent, useState } from 'react'
 import type { z } from 'zod'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import type { profile as profileAnswer } from '../../../../src/admin/contract/profile.ts'

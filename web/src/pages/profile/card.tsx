@@ -1,6 +1,5 @@
 // What the cards of the profile page share.
-import { PasswordInput } from '@mantine/core'
-import type { PasswordInputProps } from '@mantine/core'
+import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 import { queryOptions } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'

@@ -190,13 +190,11 @@ function RecoveryCodesDialog({ codes, onClose }: RecoveryCodesDialogProps) {
   )
 }
 
-type QrPictureProps = { readonly text: string; readonly label: string }
-
 /** The white margin in modules, as the standard requires. */
 const quiet = 4
 
 /** A QR code as a picture: dark on white in every theme, with the white margin that scanners need. */
-function QrPicture({ text, label }: QrPictureProps) {
+function QrPicture({ text, label }: { readonly text: string; readonly label: string }) {
   const { size, data } = useMemo(() => encode(text, { ecc: 'M', border: quiet }), [text])
   const dark = data.flatMap((row, y) =>
     row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])),

@@ -2,13 +2,12 @@
 import { Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import type { z } from 'zod'
-import { requestRoutes } from '../../../../src/admin/contract/usage.ts'
-import type { requestDetail } from '../../../../src/admin/contract/usage.ts'
+import { type requestDetail, requestRoutes } from '../../../../src/admin/contract/usage.ts'
 import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
+import { FactList, type Facts } from '../../parts/cells.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
 import styles from './request-table.module.css'
 
@@ -32,16 +31,16 @@ export function RequestDrawer({ id, onClose }: RequestDrawerProps) {
     >
       {request.isPending && <Loading lines={8} />}
       <QueryError title={t('requests.failed')} query={request} />
-      {request.data && <Facts request={request.data} />}
+      {request.data && <Whole request={request.data} />}
     </Drawer>
   )
 }
 
-function Facts({ request }: { readonly request: RequestDetail }) {
+function Whole({ request }: { readonly request: RequestDetail }) {
   const { t, format } = useTranslation()
   const { may } = useSession()
   const keyName = request.key_name ?? request.key
-  const facts: readonly (readonly [string, ReactNode])[] = [
+  const facts: Facts = [
     [t('requests.id'), request.id],
     [t('requests.time'), format.exactTime(request.created_at)],
     [
@@ -68,14 +67,7 @@ function Facts({ request }: { readonly request: RequestDetail }) {
   ]
   return (
     <>
-      <dl className={styles['facts']}>
-        {facts.map(([name, value]) => (
-          <div key={name} className={styles['fact']}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList className={styles['facts']} facts={facts} />
       <h2 className={styles['heading']}>{t('requests.why')}</h2>
       <p className="break">{whyWords(request)}</p>
       <CostLines request={request} />

@@ -1,12 +1,9 @@
 // Requests as a table, newest first; a row opens into everything known about it.
 import { UnstyledButton } from '@mantine/core'
 import type { RequestRow } from '../../../../src/admin/contract/usage.ts'
-import type { Format } from '../../i18n/format.ts'
-import type { Translate } from '../../i18n/i18n.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge, useMoneyColumn } from '../../parts/cells.tsx'
-import { DataTable } from '../../parts/data-table.tsx'
-import type { Column } from '../../parts/data-table.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { CheckIcon, WarningIcon } from '../../parts/icons.tsx'
 import styles from './request-table.module.css'
 
@@ -16,14 +13,13 @@ type RequestTableProps = {
   readonly onOpen: (id: string) => void
 }
 
-export function RequestTable({ rows, withKey = false, onOpen }: RequestTableProps) {
-  const { t, format } = useTranslation()
-  const money = useMoneyColumn(rows?.map(({ cost }) => cost))
+export function RequestTable(props: RequestTableProps) {
+  const { t } = useTranslation()
   return (
     <DataTable
       caption={t('requests.caption')}
-      columns={columnsOf({ t, format, money, withKey, onOpen })}
-      rows={rows}
+      columns={useColumns(props)}
+      rows={props.rows}
       rowKey={({ id }) => id}
       expectedRows={10}
       expectedLines={2}
@@ -31,21 +27,14 @@ export function RequestTable({ rows, withKey = false, onOpen }: RequestTableProp
   )
 }
 
-type ColumnOptions = {
-  readonly t: Translate
-  readonly format: Format
-  readonly money: ReturnType<typeof useMoneyColumn>
-  readonly withKey: boolean
-  readonly onOpen: (id: string) => void
-}
-
-function columnsOf({
-  t,
-  format,
-  money,
-  withKey,
-  onOpen,
-}: ColumnOptions): readonly Column<RequestRow>[] {
+function useColumns(props: RequestTableProps): readonly Column<RequestRow>[] {
+  const { rows, withKey = false, onOpen } = props
+  const { t, format } = useTranslation()
+  const money = useMoneyColumn(rows?.map(({ cost }) => cost))
+  const key: Column<RequestRow> = {
+    header: t('requests.key'),
+    cell: (row) => <div className={styles['name']}>{row.key_name ?? row.key}</div>,
+  }
   return [
     {
       header: t('requests.time'),
@@ -60,16 +49,7 @@ function columnsOf({
         </UnstyledButton>
       ),
     },
-    ...(withKey
-      ? [
-          {
-            header: t('requests.key'),
-            cell: (row: RequestRow) => (
-              <div className={styles['name']}>{row.key_name ?? row.key}</div>
-            ),
-          },
-        ]
-      : []),
+    ...(withKey ? [key] : []),
     {
       header: t('requests.model'),
       cell: (row) => (
@@ -81,16 +61,6 @@ function columnsOf({
     },
     { header: t('requests.endpoint'), cell: (row) => row.endpoint },
     { header: t('requests.status'), cell: (row) => <RequestStatus row={row} /> },
-    ...figureColumns({ t, format, money }),
-  ]
-}
-
-function figureColumns({
-  t,
-  format,
-  money,
-}: Pick<ColumnOptions, 't' | 'format' | 'money'>): readonly Column<RequestRow>[] {
-  return [
     {
       header: t('requests.tokens'),
       align: 'end',

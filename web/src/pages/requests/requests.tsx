@@ -2,12 +2,11 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { requestRoutes } from '../../../../src/admin/contract/usage.ts'
-import type { RequestRow } from '../../../../src/admin/contract/usage.ts'
+import { requestRoutes, type RequestRow } from '../../../../src/admin/contract/usage.ts'
 import { REQUEST_OUTCOMES, requestId, requestQueryOf } from '../../base/address.ts'
 import type { RequestsSearch } from '../../base/address.ts'
 import { call } from '../../base/api.ts'
-import { modelsQuery } from '../../base/queries.ts'
+import { modelsQuery, pagesQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { LoadMore } from '../../parts/data-table.tsx'
@@ -90,20 +89,15 @@ function RequestFilters({ search, onChange }: RequestFiltersProps) {
   )
 }
 
-type AllRequestsProps = {
-  readonly search: RequestsSearch
-  readonly onOpen: (id: string) => void
-}
+type AllRequestsProps = { readonly search: RequestsSearch; readonly onOpen: (id: string) => void }
 
 function AllRequests({ search, onOpen }: AllRequestsProps) {
   const query = requestQueryOf(search)
-  const requests = useInfiniteQuery({
-    queryKey: ['requests', 'list', query],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: before, signal }) =>
+  const requests = useInfiniteQuery(
+    pagesQuery(['requests', 'list', query], (before, signal) =>
       call(requestRoutes.listRequests, { query: { ...query, before, limit: 50 }, signal }),
-    getNextPageParam: ({ next }) => next ?? undefined,
-  })
+    ),
+  )
   return <RequestList requests={requests} withKey onOpen={onOpen} />
 }
 

@@ -1,7 +1,6 @@
 // The layout of every page before sign-in: the logo, one card, and whether the gateway is running.
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { fetchReadiness } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Preferences } from '../../parts/preferences.tsx'

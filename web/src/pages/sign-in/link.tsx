@@ -3,14 +3,13 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import type { SubmitEvent } from 'react'
+import { type SubmitEvent, useState } from 'react'
 import {
+  type LinkKind,
   PASSWORD_LENGTH_MIN,
   PERSON_NAME_LENGTH_MAX,
   signInRoutes,
 } from '../../../../src/admin/contract/sign-in.ts'
-import type { LinkKind } from '../../../../src/admin/contract/sign-in.ts'
 import { ApiError, call, problemOf, unplaced } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'

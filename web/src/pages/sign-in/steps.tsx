@@ -1,16 +1,13 @@
 // The steps of a sign-in: e-mail address and password, then a code.
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import type { SubmitEvent } from 'react'
-import { useState } from 'react'
+import { type SubmitEvent, useState } from 'react'
 import { CODE_LENGTH_MAX, signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
 import { call, problemOf, unplaced } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { ErrorAlert } from '../../parts/notices.tsx'
 
-type PasswordStepProps = { readonly onStep: (step: 'done' | 'code') => void }
-
-export function PasswordStep({ onStep }: PasswordStepProps) {
+export function PasswordStep({ onStep }: { readonly onStep: (step: 'done' | 'code') => void }) {
   const { t } = useTranslation()
   const signIn = useMutation({
     mutationFn: (form: FormData) =>

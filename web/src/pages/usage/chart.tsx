@@ -1,11 +1,9 @@
 // Bars over time, stacked by series. The arrow keys move from bar to bar, and the values of a bar are written out
 // below; a table always shows the same numbers.
-import { useState } from 'react'
-import type { KeyboardEvent, PointerEvent } from 'react'
+import { type KeyboardEvent, type PointerEvent, useState } from 'react'
 import { useTranslation } from '../../i18n/i18n.ts'
 import styles from './chart.module.css'
-import { marksOf } from './figures.ts'
-import type { Bucket, Course } from './figures.ts'
+import { type Bucket, type Course, marksOf } from './figures.ts'
 
 type UsageChartProps = {
   readonly course: Course

@@ -1,24 +1,20 @@
 // The figures of a time span: the sums, a chart over time, and the same numbers as tables.
 import { Stack } from '@mantine/core'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
-import type { ReactNode } from 'react'
-import type { UsageAnswer } from '../../../../src/admin/contract/usage.ts'
+import { type ReactNode, useMemo, useState } from 'react'
 import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
-import type { Group, Metric, Span } from '../../base/address.ts'
-import { METRICS } from '../../base/address.ts'
+import type { UsageAnswer, UsageRow } from '../../../../src/admin/contract/usage.ts'
+import { type Group, type Metric, METRICS, type Span } from '../../base/address.ts'
 import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
-import { useTranslation } from '../../i18n/i18n.ts'
-import type { Translate } from '../../i18n/i18n.ts'
+import { type Translate, useTranslation } from '../../i18n/i18n.ts'
 import { useMoneyColumn } from '../../parts/cells.tsx'
-import { DataTable } from '../../parts/data-table.tsx'
-import type { Column, Sort } from '../../parts/data-table.tsx'
+import { type Column, DataTable, type Sort } from '../../parts/data-table.tsx'
 import { ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
 import { UsageChart } from './chart.tsx'
-import { courseOf, groupOf, keyNamesOf, totalsBy } from './figures.ts'
-import type { Totals } from './figures.ts'
+import { courseOf, groupOf, keyNamesOf, type Totals, totalsBy } from './figures.ts'
 import styles from './tables.module.css'
 
 type FiguresProps = {
@@ -85,53 +81,33 @@ function GroupTable({ asked, group }: GroupTableProps) {
     </Link>
   )
   return (
-    <section>
-      <h2 className={styles['heading']}>{t(`usage.table.${group}`)}</h2>
-      {usage.error && <ErrorAlert title={t('usage.failed')} error={usage.error} />}
-      {usage.isPending && <Loading lines={4} height={40} />}
-      {usage.data && (
-        <UsageTable
-          caption={t(`usage.table.${group}`)}
-          nameHeader={t(`usage.group.${group}`)}
-          rows={totalsBy(usage.data.rows, groupOf)}
-          total={usage.data.total}
-          nameOf={nameOf}
-          {...(group === 'key' && may('configuration:read') && { nameCell: link })}
-          {...(usage.data.previous && {
-            previous: {
-              rows: totalsBy(usage.data.previous.rows, groupOf),
-              total: usage.data.previous.total,
-            },
-          })}
-        />
-      )}
+    <>
+      <UsageTable
+        title={t(`usage.table.${group}`)}
+        nameHeader={t(`usage.group.${group}`)}
+        usage={usage}
+        groupOf={groupOf}
+        nameOf={nameOf}
+        {...(group === 'key' && may('configuration:read') && { nameCell: link })}
+      />
       {usage.data && usage.data.left_out > 0 && (
         <Notice tone="info">{t('usage.leftOut', { count: usage.data.left_out })}</Notice>
       )}
-    </section>
+    </>
   )
 }
 
-function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
+function TimeTable({ asked: { span, keyId } }: Pick<FiguresProps, 'asked'>) {
   const { t, format } = useTranslation()
-  const { span, keyId } = asked
-  const usage = useQuery(usageQuery({ span, keyId, by: span.step }))
   return (
-    <section>
-      <h2 className={styles['heading']}>{t('usage.byTime')}</h2>
-      {usage.error && <ErrorAlert title={t('usage.failed')} error={usage.error} />}
-      {usage.isPending && <Loading lines={4} height={40} />}
-      {usage.data && (
-        <UsageTable
-          caption={t('usage.byTime')}
-          nameHeader={t('usage.time')}
-          rows={totalsBy(usage.data.rows, (row) => row.day ?? row.hour ?? '')}
-          total={usage.data.total}
-          nameOf={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
-          isTime
-        />
-      )}
-    </section>
+    <UsageTable
+      title={t('usage.byTime')}
+      nameHeader={t('usage.time')}
+      usage={useQuery(usageQuery({ span, keyId, by: span.step }))}
+      groupOf={(row) => row.day ?? row.hour ?? ''}
+      nameOf={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
+      isTime
+    />
   )
 }
 
@@ -179,32 +155,49 @@ function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
 }
 
 type UsageTableProps = {
-  readonly caption: string
+  readonly title: string
   /** What the rows are: models, keys or days. */
   readonly nameHeader: string
-  readonly rows: readonly Totals[]
-  readonly total: Pick<Totals, Metric>
+  readonly usage: UseQueryResult<UsageAnswer>
+  readonly groupOf: (row: UsageRow) => string
   readonly nameOf: (group: string) => string
   /** How the name is shown, if it is more than text. */
   readonly nameCell?: (group: string) => ReactNode
   /** The rows are days or hours, in chronological order until the reader sorts them. */
   readonly isTime?: boolean
-  /** The same figures for the span before. */
-  readonly previous?: { readonly rows: readonly Totals[]; readonly total: Pick<Totals, Metric> }
+}
+
+function UsageTable({ title, usage, ...props }: UsageTableProps) {
+  const { t } = useTranslation()
+  return (
+    <section>
+      <h2 className={styles['heading']}>{title}</h2>
+      {usage.error && <ErrorAlert title={t('usage.failed')} error={usage.error} />}
+      {usage.isPending && <Loading lines={4} height={40} />}
+      {usage.data && <TotalsTable caption={title} usage={usage.data} {...props} />}
+    </section>
+  )
+}
+
+type TotalsTableProps = Omit<UsageTableProps, 'title' | 'usage'> & {
+  readonly caption: string
+  readonly usage: UsageAnswer
 }
 
 type SortKey = 'name' | Metric
 
-function UsageTable(props: UsageTableProps) {
-  const { caption, nameHeader, rows, total, nameOf, nameCell = nameOf } = props
-  const { isTime = false, previous } = props
+function TotalsTable(props: TotalsTableProps) {
+  const { caption, nameHeader, usage, groupOf, nameOf, nameCell = nameOf, isTime = false } = props
+  const { total, previous } = usage
   const { t, format } = useTranslation()
   const [sort, setSort] = useState<Sort<SortKey>>(
     isTime ? { by: 'name', order: 'asc' } : { by: 'cost', order: 'desc' },
   )
+  const rows = totalsBy(usage.rows, groupOf)
+  const before = previous && { total: previous.total, rows: totalsBy(previous.rows, groupOf) }
   const money = useMoneyColumn([...rows, total].map(({ cost }) => cost))
   const moneyBefore = useMoneyColumn(
-    previous && [...previous.rows, previous.total].map(({ cost }) => cost),
+    before ? [...before.rows, before.total].map(({ cost }) => cost) : undefined,
   )
   const shown = (metric: Metric, row: Pick<Totals, Metric>): ReactNode =>
     metric === 'cost' ? money(row.cost) : format.number(row[metric])
@@ -224,7 +217,7 @@ function UsageTable(props: UsageTableProps) {
       total: shown(metric, total),
     })),
   ]
-  if (previous) columns.splice(2, 0, ...comparison({ t, previous, total, moneyBefore }))
+  if (before) columns.splice(2, 0, ...comparison({ t, before, total, moneyBefore }))
   return (
     <DataTable
       caption={caption}
@@ -239,32 +232,32 @@ function UsageTable(props: UsageTableProps) {
 
 type ComparisonOptions = {
   readonly t: Translate
-  readonly total: UsageTableProps['total']
-  readonly previous: NonNullable<UsageTableProps['previous']>
+  readonly total: Pick<Totals, Metric>
+  readonly before: { readonly rows: readonly Totals[]; readonly total: Pick<Totals, Metric> }
   readonly moneyBefore: ReturnType<typeof useMoneyColumn>
 }
 
 /** The cost in the span before, and the change since then. */
 function comparison({
   t,
-  previous,
+  before,
   total,
   moneyBefore,
 }: ComparisonOptions): readonly Column<Totals>[] {
-  const costs = new Map(previous.rows.map(({ group, cost }) => [group, cost]))
+  const costs = new Map(before.rows.map(({ group, cost }) => [group, cost]))
   const costBefore = (group: string): string => costs.get(group) ?? '0'
   return [
     {
       header: t('usage.before'),
       align: 'end',
       cell: ({ group }) => moneyBefore(costBefore(group)),
-      total: moneyBefore(previous.total.cost),
+      total: moneyBefore(before.total.cost),
     },
     {
       header: t('usage.change'),
       align: 'end',
       cell: ({ group, cost }) => <Change before={Number(costBefore(group))} now={Number(cost)} />,
-      total: <Change before={Number(previous.total.cost)} now={Number(total.cost)} />,
+      total: <Change before={Number(before.total.cost)} now={Number(total.cost)} />,
     },
   ]
 }
@@ -283,10 +276,8 @@ function sorted(
   )
 }
 
-type ChangeProps = { readonly before: number; readonly now: number }
-
 /** A relative change. It has no colour: whether more is good or bad depends on the reader. */
-function Change({ before, now }: ChangeProps) {
+function Change({ before, now }: { readonly before: number; readonly now: number }) {
   const { t, format } = useTranslation()
   if (before === now) return <>{t('usage.unchanged')}</>
   return <>{before === 0 ? t('usage.new') : format.change(now / before - 1)}</>

@@ -3,11 +3,9 @@
 import { Button, Stack, Tabs } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
-import { TABS } from '../../../base/address.ts'
-import type { DetailSearch, Tab } from '../../../base/address.ts'
+import { type DetailSearch, type Tab, TABS } from '../../../base/address.ts'
 import { ApiError } from '../../../base/api.ts'
 import { keyQuery, limitsQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
@@ -18,12 +16,11 @@ import { Loading, QueryError } from '../../../parts/notices.tsx'
 import { dialogOnDemand, tabOnDemand } from '../../../parts/on-demand.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { NotFoundPage } from '../../errors.tsx'
-import type { KeyAction } from '../key-brief.tsx'
 import { Freshness, KeyMenu, KeyStatus, useRefreshKeys, useResume } from '../key-brief.tsx'
+import type { KeyAction } from '../key-brief.tsx'
 import { Budgets } from './budgets.tsx'
 import styles from './detail.module.css'
-import { ActivityTab, ModelsTab, RequestsTab, SettingsTab } from './tabs.tsx'
-import type { TabProps } from './tabs.tsx'
+import { ActivityTab, ModelsTab, RequestsTab, SettingsTab, type TabProps } from './tabs.tsx'
 import { Verdict } from './verdict.tsx'
 
 const route = getRouteApi('/app/settings/api-access/$id/')
@@ -113,20 +110,21 @@ function useNewFigures({ id, spent, last_used_at: lastUsedAt }: KeyDetail): void
   }, [client, id, spent, lastUsedAt])
 }
 
-const permissions = {
-  usage: 'usage:read',
-  requests: 'requests:read',
-  models: 'configuration:read',
-  settings: 'configuration:read',
-  activity: 'audit:read',
-} as const satisfies Record<Tab, string>
+const tabs = {
+  usage: { Content: UsageTab, permission: 'usage:read' },
+  requests: { Content: RequestsTab, permission: 'requests:read' },
+  models: { Content: ModelsTab, permission: 'configuration:read' },
+  settings: { Content: SettingsTab, permission: 'configuration:read' },
+  activity: { Content: ActivityTab, permission: 'audit:read' },
+} as const satisfies Record<Tab, object>
 
 function DetailTabs(props: TabProps) {
   const { search, onChange } = props
   const { t } = useTranslation()
   const { may } = useSession()
-  const offered = TABS.filter((tab) => may(permissions[tab]))
+  const offered = TABS.filter((tab) => may(tabs[tab].permission))
   const shown = offered.find((tab) => tab === search.tab) ?? offered[0] ?? 'models'
+  const { Content } = tabs[shown]
   return (
     <Tabs
       value={shown}
@@ -141,25 +139,10 @@ function DetailTabs(props: TabProps) {
         ))}
       </Tabs.List>
       <Tabs.Panel value={shown} pt="lg">
-        <TabContent tab={shown} {...props} />
+        <Content {...props} />
       </Tabs.Panel>
     </Tabs>
   )
-}
-
-function TabContent({ tab, ...props }: TabProps & { readonly tab: Tab }) {
-  switch (tab) {
-    case 'usage':
-      return <UsageTab {...props} />
-    case 'requests':
-      return <RequestsTab {...props} />
-    case 'models':
-      return <ModelsTab {...props} />
-    case 'settings':
-      return <SettingsTab {...props} />
-    case 'activity':
-      return <ActivityTab {...props} />
-  }
 }
 
 type DetailHeaderProps = {

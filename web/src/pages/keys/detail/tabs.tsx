@@ -6,21 +6,18 @@ import { auditRoutes } from '../../../../../src/admin/contract/audit.ts'
 import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { requestRoutes } from '../../../../../src/admin/contract/usage.ts'
-import { REQUEST_OUTCOMES } from '../../../base/address.ts'
-import type { DetailSearch } from '../../../base/address.ts'
+import { type DetailSearch, REQUEST_OUTCOMES } from '../../../base/address.ts'
 import { addressOf, call } from '../../../base/api.ts'
-import { modelsQuery } from '../../../base/queries.ts'
+import { modelsQuery, pagesQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
-import { StatusBadge, usePriceCells } from '../../../parts/cells.tsx'
-import { DataTable } from '../../../parts/data-table.tsx'
-import type { Column } from '../../../parts/data-table.tsx'
+import { FactList, type Facts, StatusBadge, usePriceCells } from '../../../parts/cells.tsx'
+import { type Column, DataTable } from '../../../parts/data-table.tsx'
 import { Choice, CsvButton, Toolbar } from '../../../parts/filters.tsx'
 import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
 import { EmptyState, QueryError } from '../../../parts/notices.tsx'
 import { AuditLog } from '../../audit/audit-log.tsx'
-import { numberWord } from '../../audit/change-lines.ts'
-import type { NumberField } from '../../audit/change-lines.ts'
+import { type NumberField, numberWord } from '../../audit/change-lines.ts'
 import { RequestDrawer } from '../../requests/request-drawer.tsx'
 import { RequestList } from '../../requests/requests.tsx'
 import { useRateWords } from '../key-brief.tsx'
@@ -34,17 +31,12 @@ export type TabProps = {
 
 export function RequestsTab({ detail: { id }, search: { outcome, open }, onChange }: TabProps) {
   const { t } = useTranslation()
-  const requests = useInfiniteQuery({
-    queryKey: ['keys', 'requests', id, outcome],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: before, signal }) =>
-      call(requestRoutes.listKeyRequests, {
-        params: { id },
-        query: { outcome, before, limit: 25 },
-        signal,
-      }),
-    getNextPageParam: ({ next }) => next ?? undefined,
-  })
+  const requests = useInfiniteQuery(
+    pagesQuery(['keys', 'requests', id, outcome], (before, signal) => {
+      const query = { outcome, before, limit: 25 }
+      return call(requestRoutes.listKeyRequests, { params: { id }, query, signal })
+    }),
+  )
   return (
     <>
       <Toolbar>
@@ -97,9 +89,7 @@ export function ModelsTab({ detail }: TabProps) {
   )
 }
 
-type AvailabilityProps = { readonly row: Row; readonly detail: KeyDetail }
-
-function Availability({ row, detail }: AvailabilityProps) {
+function Availability({ row, detail }: { readonly row: Row; readonly detail: KeyDetail }) {
   const { t } = useTranslation()
   const model = detail.closest_models[row.id]
   const absence = model === undefined ? t('modelList.gone') : t('modelList.mistyped', { model })
@@ -120,7 +110,7 @@ export function SettingsTab({ detail }: TabProps) {
   const rates = useRateWords()(detail)
   const { may } = useSession()
   const none = t('changes.nothing')
-  const facts: readonly (readonly [string, string])[] = [
+  const facts: Facts = [
     [t('detail.id'), detail.id],
     [t('keyField.description'), detail.description ?? none],
     [t('keyField.owner'), detail.owner ?? none],
@@ -147,14 +137,7 @@ export function SettingsTab({ detail }: TabProps) {
   ]
   return (
     <div className="card">
-      <dl className={styles['settings']}>
-        {facts.map(([name, value]) => (
-          <div key={name} className={styles['fact']}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList className={styles['settings']} facts={facts} />
       {may('configuration:manage') && detail.status !== 'revoked' && (
         <Group mt="lg">
           <Button component={Link} to={`/settings/api-access/${detail.id}/edit`} variant="default">
@@ -180,13 +163,11 @@ export function SettingsTab({ detail }: TabProps) {
 
 export function ActivityTab({ detail: { id } }: TabProps) {
   const { t } = useTranslation()
-  const activity = useInfiniteQuery({
-    queryKey: ['keys', 'activity', id],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: before, signal }) =>
+  const activity = useInfiniteQuery(
+    pagesQuery(['keys', 'activity', id], (before, signal) =>
       call(auditRoutes.listKeyActivity, { params: { id }, query: { before }, signal }),
-    getNextPageParam: ({ next }) => next ?? undefined,
-  })
+    ),
+  )
   const csv = addressOf(auditRoutes.exportAudit, { query: { subject: 'key', subject_id: id } })
   return (
     <>

@@ -11,11 +11,9 @@ import { readAmount } from '../../../i18n/typed-numbers.ts'
 import { timezones, useNextReset } from '../../../parts/budgets.tsx'
 import { Notice } from '../../../parts/notices.tsx'
 import { destinationsQuery } from '../../alerts/alert-words.ts'
-import { isShown } from './form-values.ts'
-import type { KeyFormValues } from './form-values.ts'
+import { isShown, type KeyFormValues } from './form-values.ts'
 import styles from './key-form.module.css'
-import type { FieldsProps } from './use-key-form.ts'
-import { fieldId } from './use-key-form.ts'
+import { fieldId, type FieldsProps } from './use-key-form.ts'
 
 export function BudgetFields({ form }: FieldsProps) {
   const { t, format } = useTranslation()

@@ -10,11 +10,11 @@ import {
   emptyValues,
   expiryOf,
   keyChangeOf,
+  type KeyFormValues,
   newKeyOf,
   problemsOf,
   valuesOf,
 } from './form-values.ts'
-import type { KeyFormValues } from './form-values.ts'
 
 const now = Date.UTC(2026, 10, 15, 12)
 const separators = separatorsOf('de')

@@ -2,7 +2,6 @@
 import type { KeyDetail, keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import type { BodyOf } from '../../../../../src/admin/contract/route.ts'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
-import type { Endpoint } from '../../../../../src/core/endpoints.ts'
 import {
   NAME_LENGTH_MAX,
   RATE_MAX,
@@ -17,6 +16,7 @@ import type { Separators } from '../../../i18n/format.ts'
 import type { Translate, Words } from '../../../i18n/i18n.ts'
 import {
   amountProblem,
+  type ListLimits,
   readAmount,
   readCount,
   readList,
@@ -24,39 +24,41 @@ import {
   thresholdLimits,
   typedAmount,
 } from '../../../i18n/typed-numbers.ts'
-import type { ListLimits } from '../../../i18n/typed-numbers.ts'
 
 type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
 export const LIFETIMES: readonly Lifetime[] = ['never', '7', '30', '90', '365', 'date']
 
-export type KeyFormValues = {
-  readonly name: string
-  readonly description: string
-  readonly owner: string
-  readonly environment: string
-  readonly tags: string[]
-  readonly mode: KeyDetail['mode']
-  readonly models: string[]
-  readonly hasOwnLimit: boolean
-  readonly budget: string
-  readonly period: KeyDetail['period']
-  readonly timezone: string
-  readonly week_start: KeyDetail['week_start']
-  readonly when_tight: KeyDetail['when_tight']
-  /** Percent, as typed. */
-  readonly alert_thresholds: string[]
-  readonly rpm: string
-  readonly tpm: string
-  readonly concurrency: string
-  readonly permissions: Endpoint[]
-  readonly lifetime: Lifetime
+/** The values of an untouched form for a new key; numbers are as typed. */
+export const emptyValues = (timezone: string) => ({
+  name: '',
+  description: '',
+  owner: '',
+  environment: '',
+  tags: [] as string[],
+  mode: 'live' as KeyDetail['mode'],
+  models: [] as string[],
+  hasOwnLimit: true,
+  budget: '',
+  period: 'month' as KeyDetail['period'],
+  timezone,
+  week_start: 'mon' as KeyDetail['week_start'],
+  when_tight: 'cap' as KeyDetail['when_tight'],
+  /** In percent. */
+  alert_thresholds: USUAL_THRESHOLDS.map(String),
+  rpm: '',
+  tpm: '',
+  concurrency: '',
+  permissions: [...ENDPOINTS],
+  lifetime: 'never' as Lifetime,
   /** The last day, in the reader's zone; used only if `lifetime` is `date`. */
-  readonly lastDay: string
+  lastDay: '',
   /** When the key expires now, at any time of day: left as it is unless another last day is chosen. */
-  readonly expiresAt: string | null
-  /** Days before the expiry, as typed. */
-  readonly expiry_reminders: string[]
-}
+  expiresAt: null as string | null,
+  /** Days before the expiry. */
+  expiry_reminders: USUAL_REMINDERS.map(String),
+})
+
+export type KeyFormValues = Readonly<ReturnType<typeof emptyValues>>
 
 /** Some fields show only with a certain choice in another field. */
 export function isShown(field: string, { hasOwnLimit, lifetime }: KeyFormValues): boolean {
@@ -80,55 +82,25 @@ type Reading = { readonly now: number; readonly separators: Separators }
 export type NewKey = BodyOf<typeof keyRoutes.createKey>
 export type KeyChange = BodyOf<typeof keyRoutes.changeKey>
 
-/** The values of an untouched form for a new key. */
-export const emptyValues = (timezone: string): KeyFormValues => ({
-  name: '',
-  description: '',
-  owner: '',
-  environment: '',
-  tags: [],
-  mode: 'live',
-  models: [],
-  hasOwnLimit: true,
-  budget: '',
-  period: 'month',
-  timezone,
-  week_start: 'mon',
-  when_tight: 'cap',
-  alert_thresholds: USUAL_THRESHOLDS.map(String),
-  rpm: '',
-  tpm: '',
-  concurrency: '',
-  permissions: [...ENDPOINTS],
-  lifetime: 'never',
-  lastDay: '',
-  expiresAt: null,
-  expiry_reminders: USUAL_REMINDERS.map(String),
-})
-
 export function valuesOf(key: KeyDetail, separators: Separators): KeyFormValues {
+  const { name, mode, period, timezone, week_start, when_tight, expires_at: expiresAt } = key
+  const count = (value: number | null): string => (value === null ? '' : String(value))
   return {
-    name: key.name,
+    ...{ name, mode, period, timezone, week_start, when_tight, expiresAt },
     description: key.description ?? '',
     owner: key.owner ?? '',
     environment: key.environment ?? '',
     tags: [...key.tags],
-    mode: key.mode,
     models: [...key.models],
     hasOwnLimit: key.budget !== null,
     budget: key.budget === null ? '' : typedAmount(key.budget, separators),
-    period: key.period,
-    timezone: key.timezone,
-    week_start: key.week_start,
-    when_tight: key.when_tight,
     alert_thresholds: key.alert_thresholds.map(String),
-    rpm: key.rpm === null ? '' : String(key.rpm),
-    tpm: key.tpm === null ? '' : String(key.tpm),
-    concurrency: key.concurrency === null ? '' : String(key.concurrency),
+    rpm: count(key.rpm),
+    tpm: count(key.tpm),
+    concurrency: count(key.concurrency),
     permissions: [...key.permissions],
-    lifetime: key.expires_at === null ? 'never' : 'date',
-    lastDay: key.expires_at === null ? '' : dayOf(key.expires_at),
-    expiresAt: key.expires_at,
+    lifetime: expiresAt === null ? 'never' : 'date',
+    lastDay: expiresAt === null ? '' : dayOf(expiresAt),
     expiry_reminders: key.expiry_reminders.map(String),
   }
 }
@@ -160,19 +132,14 @@ function settingsOf(values: KeyFormValues, { now, separators }: Reading) {
   const rate = (typed: string): number | null => readCount(typed, separators) ?? null
   const thresholds = readList(values.alert_thresholds, thresholdLimits)
   const reminders = readList(values.expiry_reminders, reminderLimits)
+  const { tags, models, permissions, period, timezone, week_start, when_tight } = values
   return {
+    ...{ tags, models, permissions, period, timezone, week_start, when_tight },
     name: values.name.trim(),
     description: text(values.description),
     owner: text(values.owner),
     environment: text(values.environment),
-    tags: values.tags,
-    models: values.models,
-    permissions: values.permissions,
     budget: values.hasOwnLimit ? (readAmount(values.budget, separators) ?? null) : null,
-    period: values.period,
-    timezone: values.timezone,
-    week_start: values.week_start,
-    when_tight: values.when_tight,
     rpm: rate(values.rpm),
     tpm: rate(values.tpm),
     concurrency: rate(values.concurrency),

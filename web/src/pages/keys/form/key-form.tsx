@@ -23,8 +23,7 @@ import { expiryOf, isShown, LIFETIMES } from './form-values.ts'
 import styles from './key-form.module.css'
 import { ModelPicker } from './model-picker.tsx'
 import { Summary } from './summary.tsx'
-import { fieldId } from './use-key-form.ts'
-import type { FieldsProps, KeyForm as KeyFormState } from './use-key-form.ts'
+import { fieldId, type FieldsProps, type KeyForm as KeyFormState } from './use-key-form.ts'
 
 type KeyFormProps = {
   readonly state: KeyFormState

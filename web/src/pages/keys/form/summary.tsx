@@ -14,11 +14,9 @@ import {
   KeyIcon,
   ShieldIcon,
 } from '../../../parts/icons.tsx'
-import { numberWord } from '../../audit/change-lines.ts'
-import type { NumberField } from '../../audit/change-lines.ts'
+import { type NumberField, numberWord } from '../../audit/change-lines.ts'
 import { useRateWords } from '../key-brief.tsx'
-import { expiryOf } from './form-values.ts'
-import type { KeyFormValues } from './form-values.ts'
+import { expiryOf, type KeyFormValues } from './form-values.ts'
 import styles from './key-form.module.css'
 
 export function Summary({ values }: { readonly values: KeyFormValues }) {

@@ -1,12 +1,10 @@
 // The state of the key form: values, their problems, and the number of refused submits.
-import { useForm } from '@mantine/form'
-import type { UseFormReturnType } from '@mantine/form'
+import { useForm, type UseFormReturnType } from '@mantine/form'
 import { useState } from 'react'
 import { ApiError } from '../../../base/api.ts'
 import { said, useTranslation } from '../../../i18n/i18n.ts'
 import type { FieldError } from '../../../parts/notices.tsx'
-import { isShown, problemsOf } from './form-values.ts'
-import type { Field, KeyFormValues } from './form-values.ts'
+import { type Field, isShown, type KeyFormValues, problemsOf } from './form-values.ts'
 
 export type KeyForm = {
   readonly form: UseFormReturnType<KeyFormValues>
