@@ -25,7 +25,7 @@ import { webFiles } from './edge/files.ts'
 import type { DataPlaneParts } from './edge/operations.ts'
 import { Edge } from './edge/server.ts'
 import { RunningExchanges } from './exchange/reply.ts'
-import { openResponses } from './exchange/responses/state.ts'
+import { ResponseVault } from './exchange/responses/vault.ts'
 import { openLedger, type NodeLedger } from './ledger/nodes/open.ts'
 import { findUsage } from './ledger/reports/usage.ts'
 import { LEDGER_WORKER_MODULE } from './ledger/sqlite/runner.ts'
@@ -106,8 +106,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => lastUse.stop())
   const registry = new ProviderRegistry(config, { http, clock, log })
   const { bodyBytesMax } = config.server
+  const keyBytesMax = () => registry.config.responses.keyBytesMax
+  const vault = opened.use(new ResponseVault({ store, log, secret, keyBytesMax }))
   const settings = () => ({ ...registry.config.responses, bodyBytesMax })
-  const responses = opened.use(openResponses({ store, log, secret, settings }))
 
   opened.defer(await watchKeys(store, { directory, running, log }))
   opened.defer(watchSettings(options, registry))
@@ -122,7 +123,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     tokenizer,
     raisedBounds: new RaisedBounds(),
     running,
-    responses,
+    responses: { vault, clock, settings },
     lastUse,
     authenticator: { clock, headers, findBySecretHash, forget },
     catalog: () => registry.catalog,

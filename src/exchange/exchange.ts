@@ -67,7 +67,7 @@ export async function exchange(parts: Parts, inbound: InboundRequest, reply: Rep
       )
       // The cost is in the books before the client can see the end.
       const settled = await billing.settle(reply.gone)
-      await request.remember(ending)
+      await request.remember?.(ending)
       setSettledHeaders(reply, settled, client)
       await reply.end(ending)
     } catch (thrown) {

@@ -17,7 +17,7 @@ import { textsOf } from '../wire/contract/measure.ts'
 import type { JsonBody } from '../wire/json/body.ts'
 import { changeMembers, exactBody, readBodyInSteps } from '../wire/json/body.ts'
 import type { ResolvedRequest, ResponsesState } from './responses/state.ts'
-import { resolveRequest, withoutState } from './responses/state.ts'
+import { resolveRequest } from './responses/state.ts'
 
 /** A request to the data plane, of a key that may use the endpoint. Its body is not read yet. */
 export type InboundRequest = {
@@ -57,7 +57,7 @@ export async function readRequest(
   const resolved =
     inbound.endpoint === 'responses'
       ? await resolveRequest(parts.responses, inbound.caller.keyId, sent)
-      : withoutState(sent)
+      : { body: sent, asked: sent.value, dropped: [] }
   await nextStep(resolved.body.bytes.length)
   const call = readCall(resolved.body.value)
   return new ClientRequest(inbound, resolved, { call, clock: parts.clock })
@@ -67,7 +67,6 @@ export class ClientRequest implements AnswerContext, Routed {
   readonly inbound: InboundRequest
   readonly call: Call
   readonly createdAt: number
-  /** Keeps the answer, given its end as the client will see it. Called before that end is sent. */
   readonly remember: ResolvedRequest['remember']
   readonly #clock: Clock
   #resolved: ResolvedRequest | undefined

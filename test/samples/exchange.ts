@@ -11,7 +11,6 @@ import type { OutboundRequest } from '../../src/exchange/prepare.ts'
 import type { Reply } from '../../src/exchange/reply.ts'
 import type { InboundRequest } from '../../src/exchange/request.ts'
 import { ClientRequest } from '../../src/exchange/request.ts'
-import { withoutState } from '../../src/exchange/responses/state.ts'
 import type { Provider } from '../../src/providers/upstream/provider.ts'
 import type { Route } from '../../src/routing/route.ts'
 import { codecOf } from '../../src/wire/codecs.ts'
@@ -78,10 +77,11 @@ export const SAMPLE_INBOUND: InboundRequest = {
 export function sampleRequest(format: Format, body: JsonObject): ClientRequest {
   const codec = codecOf(format)
   const sent = readJsonBody(Buffer.from(JSON.stringify(body)))
-  return new ClientRequest({ ...SAMPLE_INBOUND, codec, endpoint: format }, withoutState(sent), {
-    call: codec.readCall(sent.value),
-    clock: systemClock,
-  })
+  return new ClientRequest(
+    { ...SAMPLE_INBOUND, codec, endpoint: format },
+    { body: sent, asked: sent.value, dropped: [] },
+    { call: codec.readCall(sent.value), clock: systemClock },
+  )
 }
 
 /** A reply that nothing is written to. */

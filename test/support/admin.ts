@@ -19,7 +19,7 @@ import type { Mail } from '../../src/admin/people/email.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { RunningExchanges } from '../../src/exchange/reply.ts'
-import { openResponses } from '../../src/exchange/responses/state.ts'
+import { ResponseVault } from '../../src/exchange/responses/vault.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { ProviderRegistry } from '../../src/provider-registry.ts'
@@ -169,7 +169,9 @@ async function flowOf(
   opened.defer(() => tokenizer.close())
   const { bodyBytesMax } = registry.config.server
   const settings = () => ({ ...registry.config.responses, bodyBytesMax })
-  const responses = opened.use(openResponses({ store, log: quiet, secret: SECRET, settings }))
+  const keyBytesMax = () => registry.config.responses.keyBytesMax
+  const vault = opened.use(new ResponseVault({ store, log: quiet, secret: SECRET, keyBytesMax }))
+  const responses = { vault, clock, settings }
   return {
     ...{ clock, log: quiet, ledger, tokenizer, responses, running: new RunningExchanges() },
     lastUse: { note: ({ keyId }) => void used.add(keyId) },

@@ -12,28 +12,18 @@ import {
   type JsonObject,
 } from '../../core/json.ts'
 import { nextStep } from '../../core/runtime.ts'
-import { retryDuringOutage } from '../../store/database/outage.ts'
-import type { Store } from '../../store/database/store.ts'
-import {
-  deleteResponse,
-  getResponse,
-  purgeResponses,
-  putResponses,
-  type ResponseName,
-  type SealedResponse,
-} from '../../store/responses.ts'
-import { describeError, type Log } from '../../telemetry/log.ts'
+import type { ResponseName } from '../../store/responses.ts'
 import { refuseLongLists } from '../../wire/contract/fields.ts'
 import { SseReader } from '../../wire/contract/sse.ts'
 import { changeMembers, exactBody, readBodyInSteps, type JsonBody } from '../../wire/json/body.ts'
 import { exactly } from '../../wire/json/exact.ts'
 import { findMember } from '../../wire/json/text.ts'
 import { itemType } from '../../wire/responses/fields.ts'
-import { ResponseLimit, responseVault, type ResponseVault } from './vault.ts'
+import type { ResponseVault } from './vault.ts'
 
 export type ResponsesState = {
-  readonly shelf: ResponseShelf
-  readonly vault: ResponseVault
+  /** Where answers are kept; every look-up is within one key. */
+  readonly vault: Pick<ResponseVault, 'put' | 'get' | 'delete'>
   readonly clock: Clock
   /** As configured now: a reload changes them. */
   settings(): ResponsesSettings
@@ -46,14 +36,6 @@ type ResponsesSettings = {
   readonly bodyBytesMax: number
 }
 
-/** Where sealed answers are stored; every look-up is within one key. */
-interface ResponseShelf {
-  put(responses: readonly SealedResponse[]): Promise<void>
-  get(name: ResponseName): Promise<Uint8Array | undefined>
-  /** Whether there was one to delete. */
-  delete(name: ResponseName): Promise<boolean>
-}
-
 /** A client's request, together with the conversation it continues. */
 export type ResolvedRequest = {
   /** The request with the whole conversation in it: what is admitted, sent and stored. */
@@ -62,20 +44,9 @@ export type ResolvedRequest = {
   readonly asked: JsonObject
   /** The names of the fields that ask for something the client does not get. */
   readonly dropped: readonly string[]
-  /** Keeps the answer, given its end as the client will see it. Called before that end is sent. */
-  remember(ending: string): Promise<void>
+  /** Keeps the answer, given its end as the client will see it. Called before that end is sent; absent = it is not kept. */
+  readonly remember?: (ending: string) => Promise<void>
 }
-
-/** For formats without state. */
-export function withoutState(sent: JsonBody): ResolvedRequest {
-  return { body: sent, asked: sent.value, dropped: [], remember: forget }
-}
-
-function forget(): Promise<void> {
-  return DONE
-}
-
-const DONE = Promise.resolve()
 
 /** Fills in what the request refers to: the conversation before it, and items by their ids. */
 export async function resolveRequest(
@@ -90,7 +61,7 @@ export async function resolveRequest(
   if (asked['store'] === false) {
     // A client that omits `store` has not asked for it, although it is on by default.
     const dropped = sent.value['store'] === true ? ['store'] : []
-    return { body, asked, dropped, remember: forget }
+    return { body, asked, dropped }
   }
   // The only part of the client's request that is kept until the answer is complete.
   const input = inputText(body)
@@ -140,12 +111,12 @@ export async function findResponse(
 
 /** Whether there was one to forget. */
 export async function forgetResponse(state: ResponsesState, name: ResponseName): Promise<boolean> {
-  return isResponseId(name.id) && state.shelf.delete(name)
+  return isResponseId(name.id) && state.vault.delete(name)
 }
 
-/** The shelf also holds entries that point from an item to its response; those are not responses. */
+/** The vault also holds entries that point from an item to its response; those are not responses. */
 function isResponseId(id: string): boolean {
-  return id.startsWith('resp_') && isShelfId(id)
+  return id.startsWith('resp_') && isStoredId(id)
 }
 
 /** What the next request begins with: all of the input, then the answer. */
@@ -258,7 +229,7 @@ async function referred(
   { keyId, itemId }: { readonly keyId: string; readonly itemId: string },
   outputs: Map<string, readonly Json[]>,
 ): Promise<Json | undefined> {
-  const id = await open(state, { keyId, id: shelfIdOf(keyId, itemId) })
+  const id = await open(state, { keyId, id: storedIdOf(keyId, itemId) })
   if (id === undefined) return undefined
   const output = outputs.get(id) ?? saidIn((await findResponse(state, { keyId, id }))?.response)
   outputs.set(id, output)
@@ -287,20 +258,15 @@ async function keep(
   const { input } = answered
   await nextStep(input.length)
   const expiresAt = state.clock.now() + state.settings().retentionMs
-  const sealed = (rowId: string, plain: string): SealedResponse => ({
-    id: rowId,
-    keyId,
-    sealed: state.vault.seal(plain, { keyId, id: rowId }),
-    expiresAt,
-  })
   // An item can be referred to by its id alone, which does not tell which response it is in.
   const items = outputOf(response).slice(0, ITEMS_NAMED_MAX)
-  const itemIds = new Set(items.flatMap((item) => idOf(item) ?? []))
+  const itemIds = items.flatMap((item) => idOf(item) ?? []).filter(isStoredId)
+  const texts = new Map([
+    [id, `{"input":${input},"response":${text}}`],
+    ...itemIds.map((itemId) => [storedIdOf(keyId, itemId), id] as const),
+  ])
   try {
-    await state.shelf.put([
-      sealed(id, `{"input":${input},"response":${text}}`),
-      ...[...itemIds].filter(isShelfId).map((itemId) => sealed(shelfIdOf(keyId, itemId), id)),
-    ])
+    await state.vault.put(keyId, texts, expiresAt)
   } catch (cause) {
     throw new GatewayError(
       'ledger_unavailable',
@@ -321,18 +287,16 @@ function endOf(ending: string): string {
 }
 
 async function open(state: ResponsesState, name: ResponseName): Promise<string | undefined> {
-  if (!isShelfId(name.id)) return undefined
-  const sealed = await state.shelf.get(name)
-  return sealed === undefined ? undefined : state.vault.open(sealed, name)
+  return isStoredId(name.id) ? state.vault.get(name) : undefined
 }
 
 /** Ids are printable ASCII; a database may refuse even to look for anything else, and would find nothing. */
-function isShelfId(id: string): boolean {
+function isStoredId(id: string): boolean {
   return /^[\x21-\x7e]{1,300}$/.test(id)
 }
 
 /** Item ids come from providers, and two keys may be given the same one. */
-function shelfIdOf(keyId: string, itemId: string): string {
+function storedIdOf(keyId: string, itemId: string): string {
   return `${keyId}/${itemId}`
 }
 
@@ -342,47 +306,4 @@ function outputOf(response: JsonObject | undefined): readonly Json[] {
 
 function idOf(item: Json): string | undefined {
   return isObject(item) ? stringOf(item['id']) : undefined
-}
-
-type ResponsesOptions = {
-  readonly store: Store
-  readonly log: Log
-  settings(): ReturnType<ResponsesState['settings']> & {
-    /** How much each key may have stored. */
-    readonly keyBytesMax: number
-  }
-  /** TOLLGATE_SECRET: without it nothing that was stored can be read. */
-  readonly secret: string
-}
-
-/** Expired answers are not found from the moment they expire; this only bounds how long they still take up space. */
-const PURGE_EVERY_MS = 60_000
-
-/** The state as the store keeps it: expired responses are purged, and each key may have so much. */
-export function openResponses(options: ResponsesOptions): ResponsesState & Disposable {
-  const { store, log, secret, settings } = options
-  const onFailed = (thrown: unknown): void =>
-    log.error('purge_failed', { cause: describeError(thrown) })
-  const timer = setInterval(() => void purge(store).catch(onFailed), PURGE_EVERY_MS)
-  timer.unref()
-  const limit = new ResponseLimit({ store, log, bytesMax: () => settings().keyBytesMax })
-  return {
-    clock: store.clock,
-    vault: responseVault(Buffer.from(secret)),
-    settings,
-    shelf: {
-      put: async (responses) => {
-        await putResponses(store, responses)
-        // The answer is stored: that others could not be deleted is no reason to fail it.
-        await limit.note(responses).catch(onFailed)
-      },
-      get: (name) => retryDuringOutage(store.clock, () => getResponse(store, name)),
-      delete: (name) => deleteResponse(store, name),
-    },
-    [Symbol.dispose]: () => clearInterval(timer),
-  }
-}
-
-async function purge(store: Store): Promise<void> {
-  while (await purgeResponses(store));
 }
