@@ -8,7 +8,7 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Ask, HoldId, Ledger } from '../../ledger/ledger.ts'
 import { verdictOf } from '../admission.ts'
 import { endedWith } from '../billing.ts'
-import { setBalanceHeaders, setDroppedHeader } from '../headers.ts'
+import { setBalanceHeaders, setDroppedHeader } from '../reply.ts'
 import type { Reply } from '../reply.ts'
 import type { InboundRequest } from '../request.ts'
 
