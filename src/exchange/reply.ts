@@ -1,5 +1,5 @@
-// What the flow writes its answer into, and those that are being written. The edge implements it over HTTP; nothing here
-// or in the flow knows sockets.
+// What the flow writes its answer into, what the headers of that say, and those that are being written. The edge
+// implements it over HTTP; nothing here or in the flow knows sockets.
 import { revokedKey } from '../access/refusal.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Family } from '../core/endpoints.ts'
@@ -81,8 +81,7 @@ export class RunningExchanges {
   }
 }
 
-// The headers of a reply: the client's limits and what the gateway did, named as the client's family names them.
-
+/** Headers report the client's limits and what the gateway did, under the names of the client's family. */
 type Head = Pick<Reply, 'setHeader'>
 
 /** The family of the client's endpoint, and the clock by which its countdowns go. */

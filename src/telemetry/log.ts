@@ -166,12 +166,13 @@ function isNews({ method, path, status }: LogFields = {}): boolean {
   return !isRead || Number(status) >= 400 || String(path).startsWith('/v1')
 }
 
-// What a request's log line and its metrics report. Stages add what they learn; no decision depends on it, and it never
-// holds text of a prompt or an answer.
-
+/**
+ * What a request's log line and its metrics report. Stages add what they learn; no decision depends on it, and it never
+ * holds text of a prompt or an answer.
+ */
 export type Trace = {
   readonly requestId: string
-  /** The route's path, with {id} in place of an id. */
+  /** The operation's path, with {id} in place of an id. */
   path?: string
   endpoint?: Endpoint
   keyId?: string
@@ -188,7 +189,8 @@ export type Trace = {
   estimated?: boolean
 }
 
-type Outcome = {
+/** How a request ended. */
+export type RequestOutcome = {
   readonly method: string | undefined
   readonly status: number
   readonly durationMs: number
@@ -196,7 +198,7 @@ type Outcome = {
 }
 
 /** The one log line of a request: what was asked, how it ended, what it cost. Never a word of a prompt or an answer. */
-export function logRequest(log: Log, trace: Trace, outcome: Outcome): void {
+export function logRequest(log: Log, trace: Trace, outcome: RequestOutcome): void {
   const { error } = outcome
   const isOurs = error?.code === 'internal_error'
   // Where in the code it happened helps only if the fault is the gateway's.

@@ -1,10 +1,12 @@
 // Counts come out as Prometheus reads them, also those of several processes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { GatewayError } from '../core/errors.ts'
 import { addUp, runtimeFigures, textOf } from './exposition.ts'
 import { Counts } from './metrics.ts'
 
-const answered = { status: 200, error: undefined }
+const answered = { method: 'POST', status: 200, error: undefined }
+const requestId = 'req_1'
 
 test('requests are counted by endpoint, model and status, errors by code, attempts by target', async () => {
   const counts = new Counts()
@@ -15,10 +17,16 @@ test('requests are counted by endpoint, model and status, errors by code, attemp
   for (const durationMs of [20, 30]) {
     counts.requestBegan()
     const attempts = [first, second]
-    counts.requestEnded({ endpoint: 'chat', model: 'm', attempts }, { ...answered, durationMs })
+    counts.requestEnded(
+      { requestId, endpoint: 'chat', model: 'm', attempts },
+      { ...answered, durationMs },
+    )
   }
   counts.requestBegan()
-  counts.requestEnded({}, { status: 404, durationMs: 1, error: { code: 'not_found' } })
+  counts.requestEnded(
+    { requestId },
+    { ...answered, status: 404, durationMs: 1, error: new GatewayError('not_found', '') },
+  )
   counts.requestBegan()
   const lines = await linesOf(counts)
   for (const line of [
@@ -38,9 +46,12 @@ test('requests are counted by endpoint, model and status, errors by code, attemp
 test('each bucket counts every duration up to its bound', async () => {
   const counts = new Counts()
   for (const firstTokenMs of [50, 51, 60_000, 60_001])
-    counts.requestEnded({ model: 'm', stream: true, firstTokenMs }, { ...answered, durationMs: 1 })
+    counts.requestEnded(
+      { requestId, model: 'm', stream: true, firstTokenMs },
+      { ...answered, durationMs: 1 },
+    )
   counts.requestEnded(
-    { model: 'm', stream: false, firstTokenMs: 9 },
+    { requestId, model: 'm', stream: false, firstTokenMs: 9 },
     { ...answered, durationMs: 1 },
   )
   const lines = await linesOf(counts)
@@ -53,7 +64,10 @@ test('each bucket counts every duration up to its bound', async () => {
 
 test('quotes and backslashes in a name are escaped', async () => {
   const counts = new Counts()
-  counts.requestEnded({ endpoint: 'chat', model: 'a"b\\c' }, { ...answered, durationMs: 1 })
+  counts.requestEnded(
+    { requestId, endpoint: 'chat', model: 'a"b\\c' },
+    { ...answered, durationMs: 1 },
+  )
   const lines = await linesOf(counts)
   assert.ok(
     lines.includes('tollgate_requests_total{endpoint="chat",model="a\\"b\\\\c",status="200"} 1'),
@@ -65,7 +79,7 @@ test('figures of several processes are added up', async () => {
   one.committed(1)
   other.committed(3)
   other.alarmed()
-  other.requestEnded({ endpoint: 'chat', model: 'm' }, { ...answered, durationMs: 1 })
+  other.requestEnded({ requestId, endpoint: 'chat', model: 'm' }, { ...answered, durationMs: 1 })
   const text = await textOf(await addUp([one.figures(), other.figures()]))
   for (const line of [
     'tollgate_processes 2',

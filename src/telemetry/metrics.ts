@@ -1,7 +1,7 @@
 // What /metrics reports: the one table of it by name, which docs/operating.md is tested against, and what this process
 // has counted. Label values come from the configuration or the code, never from a client.
 import { ERROR_CODES } from '../core/errors.ts'
-import type { ErrorCode } from '../core/errors.ts'
+import type { RequestOutcome, Trace } from './log.ts'
 
 /** How the figures of several processes become one. */
 type Joining = 'sum' | 'min' | 'first'
@@ -17,128 +17,100 @@ type Metric = {
 
 export const METRICS = {
   build: {
-    name: 'tollgate_build_info',
-    type: 'gauge',
-    labels: ['version'],
-    help: 'Always 1; the label is the running version',
+    ...gauge('tollgate_build_info', ['version'], 'Always 1; the label is the running version'),
     joined: 'first',
   },
-  processes: {
-    name: 'tollgate_processes',
-    type: 'gauge',
-    labels: [],
-    help: 'Serving processes that these figures add up',
-  },
-  requests: {
-    name: 'tollgate_requests_total',
-    type: 'counter',
-    labels: ['endpoint', 'model', 'status'],
-    help: 'Requests below /v1 that have ended; status 499: the client left',
-  },
-  inFlight: {
-    name: 'tollgate_requests_in_flight',
-    type: 'gauge',
-    labels: [],
-    help: 'Requests below /v1 that are being served',
-  },
-  errors: {
-    name: 'tollgate_errors_total',
-    type: 'counter',
-    labels: ['code'],
-    help: 'Requests below /v1 that ended with an error, by its code',
-  },
-  duration: {
-    name: 'tollgate_request_duration_seconds',
-    type: 'histogram',
-    labels: ['endpoint'],
-    help: 'Duration of requests, from their head to the last byte of the answer',
-  },
-  firstToken: {
-    name: 'tollgate_first_token_seconds',
-    type: 'histogram',
-    labels: ['model'],
-    help: 'Time from the head of a streamed request to the first output of the model',
-  },
-  attempts: {
-    name: 'tollgate_attempts_total',
-    type: 'counter',
-    labels: ['target', 'outcome'],
-    help: 'Calls to targets, by outcome: answered, given up, or the code of an error',
-  },
-  standing: {
-    name: 'tollgate_target_standing',
-    type: 'gauge',
-    labels: ['target', 'standing'],
-    help: 'How many processes see a target answering, failing, resting or uncalled',
-  },
-  commits: {
-    name: 'tollgate_ledger_commit_seconds',
-    type: 'histogram',
-    labels: [],
-    help: 'How long the database took to commit a batch of the ledger',
-  },
-  alarms: {
-    name: 'tollgate_ledger_alarms_total',
-    type: 'counter',
-    labels: [],
-    help: 'Alarms of the ledger, each with a line ledger_alarm in the log',
-  },
+  processes: gauge('tollgate_processes', [], 'Serving processes that these figures add up'),
+  requests: counter(
+    'tollgate_requests_total',
+    ['endpoint', 'model', 'status'],
+    'Requests below /v1 that have ended; status 499: the client left',
+  ),
+  inFlight: gauge('tollgate_requests_in_flight', [], 'Requests below /v1 that are being served'),
+  errors: counter(
+    'tollgate_errors_total',
+    ['code'],
+    'Requests below /v1 that ended with an error, by its code',
+  ),
+  duration: histogram(
+    'tollgate_request_duration_seconds',
+    ['endpoint'],
+    'Duration of requests, from their head to the last byte of the answer',
+  ),
+  firstToken: histogram(
+    'tollgate_first_token_seconds',
+    ['model'],
+    'Time from the head of a streamed request to the first output of the model',
+  ),
+  attempts: counter(
+    'tollgate_attempts_total',
+    ['target', 'outcome'],
+    'Calls to targets, by outcome: answered, given up, or the code of an error',
+  ),
+  standing: gauge(
+    'tollgate_target_standing',
+    ['target', 'standing'],
+    'How many processes see a target answering, failing, resting or uncalled',
+  ),
+  commits: histogram(
+    'tollgate_ledger_commit_seconds',
+    [],
+    'How long the database took to commit a batch of the ledger',
+  ),
+  alarms: counter(
+    'tollgate_ledger_alarms_total',
+    [],
+    'Alarms of the ledger, each with a line ledger_alarm in the log',
+  ),
   writable: {
-    name: 'tollgate_ledger_writable',
-    type: 'gauge',
-    labels: [],
-    help: '1 while the ledger can write to the database; 0: calls are refused',
+    ...gauge(
+      'tollgate_ledger_writable',
+      [],
+      '1 while the ledger can write to the database; 0: calls are refused',
+    ),
     joined: 'min',
   },
-  readable: {
-    name: 'tollgate_ledger_readable',
-    type: 'gauge',
-    labels: [],
-    help: '1 when the database answered this scrape; 0: figures from the books are left out',
-  },
-  limit: {
-    name: 'tollgate_frame_limit_usd',
-    type: 'gauge',
-    labels: [],
-    help: 'What the frame lets all keys spend in this period',
-  },
-  spent: {
-    name: 'tollgate_frame_spent_usd',
-    type: 'gauge',
-    labels: [],
-    help: 'What all keys have spent in this period of the frame',
-  },
-  held: {
-    name: 'tollgate_frame_held_usd',
-    type: 'gauge',
-    labels: [],
-    help: 'What is held for requests in flight',
-  },
-  remaining: {
-    name: 'tollgate_frame_remaining_usd',
-    type: 'gauge',
-    labels: [],
-    help: 'What is neither spent nor held in this period of the frame',
-  },
-  keys: {
-    name: 'tollgate_keys',
-    type: 'gauge',
-    labels: ['status'],
-    help: 'Keys, by status',
-  },
-  tokens: {
-    name: 'tollgate_tokens_total',
-    type: 'counter',
-    labels: ['model', 'kind'],
-    help: 'Tokens in the books; cached and cache_write are parts of input, reasoning is a part of output',
-  },
-  cost: {
-    name: 'tollgate_cost_usd',
-    type: 'gauge',
-    labels: ['model'],
-    help: 'What all requests in the books cost; a correction can lower it',
-  },
+  readable: gauge(
+    'tollgate_ledger_readable',
+    [],
+    '1 when the database answered this scrape; 0: figures from the books are left out',
+  ),
+  limit: gauge('tollgate_frame_limit_usd', [], 'What the frame lets all keys spend in this period'),
+  spent: gauge(
+    'tollgate_frame_spent_usd',
+    [],
+    'What all keys have spent in this period of the frame',
+  ),
+  held: gauge('tollgate_frame_held_usd', [], 'What is held for requests in flight'),
+  remaining: gauge(
+    'tollgate_frame_remaining_usd',
+    [],
+    'What is neither spent nor held in this period of the frame',
+  ),
+  keys: gauge('tollgate_keys', ['status'], 'Keys, by status'),
+  tokens: counter(
+    'tollgate_tokens_total',
+    ['model', 'kind'],
+    'Tokens in the books; cached and cache_write are parts of input, reasoning is a part of output',
+  ),
+  cost: gauge(
+    'tollgate_cost_usd',
+    ['model'],
+    'What all requests in the books cost; a correction can lower it',
+  ),
 } as const satisfies Readonly<Record<string, Metric>>
+
+function gauge(name: string, labels: readonly string[], help: string): Metric {
+  return { name, type: 'gauge', labels, help }
+}
+
+function counter(name: string, labels: readonly string[], help: string): Metric {
+  return { ...gauge(name, labels, help), type: 'counter' }
+}
+
+function histogram(name: string, labels: readonly string[], help: string): Metric {
+  return { ...gauge(name, labels, help), type: 'histogram' }
+}
 
 type Label = string | number
 
@@ -178,21 +150,6 @@ function labelsOf({ labels }: Metric, values: readonly Label[]): Record<string, 
   return Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
 }
 
-/** The part of a request's trace that is counted. */
-type CountedRequest = {
-  readonly endpoint?: string
-  readonly model?: string
-  readonly stream?: boolean
-  readonly firstTokenMs?: number
-  readonly attempts?: readonly { readonly target: string; readonly outcome: string }[]
-}
-
-type CountedOutcome = {
-  readonly status: number
-  readonly durationMs: number
-  readonly error: { readonly code: ErrorCode } | undefined
-}
-
 /** A list of models takes milliseconds, a long answer minutes. */
 const DURATION_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 const FIRST_TOKEN_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -221,8 +178,8 @@ export class Counts {
     this.#inFlight += 1
   }
 
-  requestEnded(request: CountedRequest, { status, durationMs, error }: CountedOutcome): void {
-    const { endpoint = '', model = '', stream, firstTokenMs, attempts } = request
+  requestEnded(trace: Trace, { status, durationMs, error }: RequestOutcome): void {
+    const { endpoint = '', model = '', stream, firstTokenMs, attempts } = trace
     this.#inFlight -= 1
     this.#requests.add(endpoint, model, status)
     if (error !== undefined) this.#errors.add(error.code)
