@@ -113,9 +113,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(await watchKeys(store, { directory, running, log }))
   opened.defer(watchSettings(options, registry))
 
-  const headers = () => registry.config.auth.headers
-  const findBySecretHash = directory.findBySecretHash.bind(directory)
-  const forget = directory.forget.bind(directory)
   const parts: DataPlaneParts = {
     clock,
     log,
@@ -125,9 +122,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     running,
     responses: { vault, clock, settings },
     lastUse,
-    authenticator: { clock, headers, findBySecretHash, forget },
-    catalog: () => registry.catalog,
-    route: registry.route.bind(registry),
+    authenticator: { clock, settings: registry, directory },
+    registry,
     describeKey: async (keyId) =>
       keyJson(await retryDuringOutage(clock, () => findKey(store, keyId))),
     findUsage: (requestId) => retryDuringOutage(clock, () => findUsage(store, requestId)),
@@ -155,9 +151,9 @@ function openNodeLedger(
       counts.alarmed()
       log.error('ledger_alarm', { message })
     },
-    onCommit: (durationMs) => counts.committed(durationMs),
-    onSettled: (keyId, balances) => alerts.notice(keyId, balances),
-    onRefused: (keyId, shortage) => alerts.noticeRefused(keyId, shortage),
+    onCommit: counts.committed.bind(counts),
+    onSettled: alerts.notice.bind(alerts),
+    onRefused: alerts.noticeRefused.bind(alerts),
   })
 }
 
@@ -193,7 +189,7 @@ async function openAdminPlane(
   url: string,
 ): Promise<AdminServer> {
   const { openAdmin } = await import('./admin/open.ts')
-  const { clock, log, catalog } = parts
+  const { clock, log } = parts
   const publicUrl = adminUrlOf(config, url)
   const options = { clock, workerModules: [LEDGER_WORKER_MODULE], purpose: 'change' } as const
   const store = await openStore(config.database, options)
@@ -201,7 +197,7 @@ async function openAdminPlane(
     ...rest,
     clock,
     log,
-    catalog,
+    catalog: () => registry.catalog,
     flow: parts,
     store,
     publicUrl,
@@ -212,7 +208,7 @@ async function openAdminPlane(
     baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),
     healthOf: registry.healthOf.bind(registry),
     secretPrefix: () => registry.config.keys.prefix,
-    authHeaders: () => registry.config.auth.headers,
+    authHeaders: () => registry.authHeaders,
   })
   return {
     ...server,

@@ -7,6 +7,7 @@ import { targetName } from './catalog/models.ts'
 import type { Catalog, Model, Target } from './catalog/models.ts'
 import { catalogOf } from './config/catalog-of.ts'
 import type { Config } from './config/load.ts'
+import type { AuthHeaders } from './core/endpoints.ts'
 import { SENTENCES } from './core/sentences.ts'
 import { makeProvider } from './providers/adapters.ts'
 import { SANDBOX_MODELS, sandboxTarget } from './providers/sandbox/models.ts'
@@ -37,6 +38,10 @@ export class ProviderRegistry {
 
   get config(): Config {
     return this.#config
+  }
+
+  get authHeaders(): AuthHeaders {
+    return this.#config.auth.headers
   }
 
   /** Rebuilt once a date or hour changes a price, so that no old price is charged a moment too long. */

@@ -14,17 +14,19 @@ const secret = newSecret('live')
 
 function door(
   known: Caller = caller,
-  headers: AuthHeaders = 'strict',
+  authHeaders: AuthHeaders = 'strict',
 ): Authenticator & { asked: string[] } {
   const asked: string[] = []
   return {
     asked,
     clock: { now: () => NOW, monotonicMs: () => 0 },
-    headers: () => headers,
-    forget: () => {},
-    findBySecretHash: async (hash) => {
-      asked.push(hash)
-      return hash === hashSecret(secret) ? known : undefined
+    settings: { authHeaders },
+    directory: {
+      forget: () => {},
+      findBySecretHash: async (hash) => {
+        asked.push(hash)
+        return hash === hashSecret(secret) ? known : undefined
+      },
     },
   }
 }

@@ -12,11 +12,9 @@ import { expiredKey, pausedKey, revokedKey, StaleKey } from './refusal.ts'
 
 export type Authenticator = {
   readonly clock: Clock
-  /** As configured now (`auth.headers`). */
-  headers(): AuthHeaders
-  findBySecretHash(hash: string): Promise<Caller | undefined> | Caller
-  /** Drops what was found before, which may be out of date. */
-  forget(): void
+  /** As configured now. */
+  readonly settings: { readonly authHeaders: AuthHeaders }
+  readonly directory: Pick<KeyDirectory, 'findBySecretHash' | 'forget'>
 }
 
 export type Credentials = {
@@ -26,15 +24,15 @@ export type Credentials = {
 }
 
 export async function authenticate(
-  authenticator: Authenticator,
+  { clock, settings, directory }: Authenticator,
   credentials: Credentials,
   trace: { keyId?: string },
 ): Promise<Caller> {
-  const secret = secretOf(credentials, authenticator.headers())
+  const secret = secretOf(credentials, settings.authHeaders)
   // The checksum refuses typing errors and guesses before anything is looked up.
   if (!isWellFormedSecret(secret)) throw secret.startsWith('tgp_') ? personalToken() : unknownKey()
-  const caller = await authenticator.findBySecretHash(hashSecret(secret))
-  const now = authenticator.clock.now()
+  const caller = await directory.findBySecretHash(hashSecret(secret))
+  const now = clock.now()
   const isOver = (caller?.secretValidUntil ?? Infinity) <= now
   if (caller === undefined || isOver) throw unknownKey()
   // Also for a refused key: its id in the log helps to find out why.

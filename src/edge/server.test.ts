@@ -453,9 +453,8 @@ const caller: Caller = { ...SAMPLE_CALLER, permissions: new Set(['messages']) }
 function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
   const authenticator: Authenticator = {
     clock,
-    headers: () => 'strict',
-    findBySecretHash: () => caller,
-    forget: () => {},
+    settings: { authHeaders: 'strict' },
+    directory: { findBySecretHash: () => caller, forget: () => {} },
   }
   const lastUse = { note: () => {} }
   return new Edge({

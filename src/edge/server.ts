@@ -235,7 +235,7 @@ export class Edge {
         const inbound = new HttpRequest(received, { caller, id, startedMs, trace, operation })
         return operation.run(parts, inbound, reply)
       })
-    return withCurrentKey(handle, () => authenticator.forget())
+    return withCurrentKey(handle, () => authenticator.directory.forget())
   }
 
   /** Health for orchestrators, the admin API, figures for a monitor, and the pages for people. */

@@ -22,10 +22,15 @@ export type Parts = AdmissionParts &
   RequestParts & {
     readonly log: Log
     readonly running: RunningExchanges
-    catalog(): Catalog
-    /** Where this caller's request may go, in order. */
-    route(caller: Caller, model: Model, request: Routed): Routing
+    readonly registry: Registry
   }
+
+/** What can be called at present. */
+export type Registry = {
+  readonly catalog: Catalog
+  /** Where this caller's request may go, in order. */
+  route(caller: Caller, model: Model, request: Routed): Routing
+}
 
 /** Of a caller that may use the endpoint. */
 export async function exchange(parts: Parts, inbound: InboundRequest, reply: Reply): Promise<void> {
@@ -34,9 +39,9 @@ export async function exchange(parts: Parts, inbound: InboundRequest, reply: Rep
   const { call } = request
   trace.stream = call.stream
   const kind = inbound.endpoint === 'embeddings' ? 'embedding' : 'chat'
-  const model = permitModel(parts.catalog(), caller, { call, kind })
+  const model = permitModel(parts.registry.catalog, caller, { call, kind })
   trace.model = model.id
-  const { routes, retries } = parts.route(caller, model, request)
+  const { routes, retries } = parts.registry.route(caller, model, request)
   const prepared = await prepare(request, routes)
 
   const asked = { request, model, prepared, reply }

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { Store } from './database/store.ts'
 
-export type SealedResponse = {
+type SealedResponse = {
   readonly id: string
   readonly keyId: string
   readonly sealed: Uint8Array

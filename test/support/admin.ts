@@ -176,7 +176,6 @@ async function flowOf(
     ...{ clock, log: quiet, ledger, tokenizer, responses, running: new RunningExchanges() },
     lastUse: { note: ({ keyId }) => void used.add(keyId) },
     raisedBounds: new RaisedBounds(),
-    catalog: () => registry.catalog,
-    route: registry.route.bind(registry),
+    registry,
   }
 }

@@ -51,9 +51,9 @@ async function count(
   const { caller, trace, providerHeaders } = inbound
   const request = await readRequest(parts, inbound, readCall)
   const { call } = request
-  const model = permitModel(parts.catalog(), caller, { call, kind: 'chat' })
+  const model = permitModel(parts.registry.catalog, caller, { call, kind: 'chat' })
   trace.model = model.id
-  const { routes } = parts.route(caller, model, request)
+  const { routes } = parts.registry.route(caller, model, request)
   const [first] = await prepare(request, routes)
   const asked = { inbound, model: call.model, dropped: first?.dropped ?? [], reply }
   await answerFree(parts, asked, async () => {

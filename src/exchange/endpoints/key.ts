@@ -2,7 +2,6 @@
 // other key.
 import { noEndpointAllowed, noModelCallable } from '../../access/permit.ts'
 import { refusalOf } from '../../access/refusal.ts'
-import type { Catalog } from '../../catalog/models.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { iso, usd } from '../../core/units.ts'
@@ -10,13 +9,14 @@ import type { Balance, Ledger } from '../../ledger/ledger.ts'
 import { requestJson } from '../../ledger/reports/usage.ts'
 import type { UsageRow } from '../../ledger/rules/rows.ts'
 import type { KeyJson } from '../../store/keys/keys.ts'
+import type { Registry } from '../exchange.ts'
 import type { Reply } from '../reply.ts'
 import type { InboundRequest } from '../request.ts'
 import { freeAsk } from './free.ts'
 
 export type OwnKeyParts = {
   readonly ledger: Ledger
-  catalog(): Catalog
+  readonly registry: Pick<Registry, 'catalog'>
   /** The key's JSON, in the form used everywhere else. */
   describeKey(keyId: string): Promise<KeyJson>
   findUsage(requestId: string): Promise<UsageRow | undefined>
@@ -47,12 +47,12 @@ export async function showOwnKey(
 
 /** What would block the cheapest possible call, and thus every call that costs anything; null = nothing. */
 async function blockOf(
-  { catalog, ledger }: OwnKeyParts,
+  { registry, ledger }: OwnKeyParts,
   inbound: InboundRequest,
 ): Promise<GatewayError | null> {
   const { caller } = inbound
   if (caller.permissions.size === 0) return noEndpointAllowed()
-  const modelBlock = noModelCallable(catalog(), caller)
+  const modelBlock = noModelCallable(registry.catalog, caller)
   if (modelBlock !== undefined) return modelBlock
   const outcome = await ledger.dryRun({
     ...freeAsk(inbound, ''),

@@ -1,16 +1,17 @@
 // GET /v1/models and /v1/models/{id}: the models of the calling key and no others, in entries that the SDKs of both
 // families can read.
 import type { Caller } from '../../access/authenticate.ts'
-import type { Catalog, Model } from '../../catalog/models.ts'
+import type { Model } from '../../catalog/models.ts'
 import type { ModelKind } from '../../core/endpoints.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
+import type { Registry } from '../exchange.ts'
 import type { Reply } from '../reply.ts'
 import type { InboundRequest } from '../request.ts'
 import { answerFree } from './free.ts'
 import type { FreeParts } from './free.ts'
 
-type ListingParts = FreeParts & { catalog(): Catalog }
+type ListingParts = FreeParts & { readonly registry: Pick<Registry, 'catalog'> }
 
 export function listModels(
   parts: ListingParts,
@@ -88,10 +89,8 @@ type Listed = Pick<Model, 'id' | 'targets' | 'fallbacks' | 'context' | 'maxOutpu
 
 const UNKNOWN = { kind: null, targets: [], fallbacks: [], context: null, maxOutput: null }
 
-function modelsOf({ catalog }: ListingParts, caller: Caller): readonly Listed[] {
-  const known = catalog()
-    .list()
-    .filter(({ id }) => caller.models.has(id))
+function modelsOf({ registry }: ListingParts, caller: Caller): readonly Listed[] {
+  const known = registry.catalog.list().filter(({ id }) => caller.models.has(id))
   if (caller.mode === 'live') return known.filter(({ available }) => available)
   const names = new Set(known.map(({ id }) => id))
   const played = [...caller.models].filter((id) => !names.has(id))
