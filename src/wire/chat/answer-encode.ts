@@ -1,5 +1,5 @@
-// Canonical events as a chat completions answer: the chunks of a stream, or one object. `deltas.ts` decides which
-// changes they carry.
+// Canonical events as a chat completions answer. Events become changes to the message of a choice: a stream sends the
+// changes one by one and a whole answer is their sum, so the two always agree.
 import type {
   CanonicalEvent,
   ChoiceEnd,
@@ -137,9 +137,6 @@ function growCalls(message: Growing, pieces: readonly Json[]): void {
   }
 }
 
-// Canonical events as changes to the message of a chat choice. A stream sends the changes one by one and a whole answer
-// is their sum, so the two always agree.
-
 /** One change: what a chunk of a stream carries for one choice. */
 type Change = {
   readonly index: number
@@ -148,18 +145,18 @@ type Change = {
   readonly finish_reason: string | null
 }
 
-type ChoiceState = {
+class ChoiceState {
   /** True until the choice has something other than thoughts. */
-  isSilent: boolean
+  isSilent = true
   /** Text blocks are joined into one content, so the citations of a block are shifted by where it starts. */
-  textLength: number
-  blockStart: number
-  thinking: string
-  toolCalls: number
-  readonly callIds: Set<string>
+  textLength = 0
+  blockStart = 0
+  thinking = ''
+  toolCalls = 0
+  readonly callIds = new Set<string>()
   /** Whether the current call has any input yet. */
-  hasInput: boolean
-  custom: boolean
+  hasInput = false
+  custom = false
 }
 
 class DeltaEncoder {
@@ -174,13 +171,11 @@ class DeltaEncoder {
     this.#restore = restoreCustomCalls(customToolsOf(answer.body))
   }
 
-  encode(event: CanonicalEvent): readonly Change[] {
-    return this.#restore(event).flatMap((each) => this.#encode(each))
-  }
-
-  #encode(event: CanonicalEvent): readonly Change[] {
-    if (event.type === 'choice-end') return this.#end(event)
-    return 'block' in event ? this.#encodeBlock(event) : []
+  encode(given: CanonicalEvent): readonly Change[] {
+    return this.#restore(given).flatMap((event) => {
+      if (event.type === 'choice-end') return this.#end(event)
+      return 'block' in event ? this.#encodeBlock(event) : []
+    })
   }
 
   #end({ choice, reason, explanation: refusal }: ChoiceEnd): readonly Change[] {
@@ -213,7 +208,7 @@ class DeltaEncoder {
   }
 
   #stateOf(choice: number): ChoiceState {
-    const state = this.#choices.get(choice) ?? newState()
+    const state = this.#choices.get(choice) ?? new ChoiceState()
     this.#choices.set(choice, state)
     return state
   }
@@ -297,19 +292,6 @@ class DeltaEncoder {
 
 type BlockEvent = Extract<CanonicalEvent, { readonly block: number }>
 type CallPiece = { readonly id?: string; readonly name?: string; readonly input?: string }
-
-function newState(): ChoiceState {
-  return {
-    isSilent: true,
-    textLength: 0,
-    blockStart: 0,
-    thinking: '',
-    toolCalls: 0,
-    callIds: new Set(),
-    hasInput: false,
-    custom: false,
-  }
-}
 
 /**
  * Thoughts that must come back unchanged travel in `reasoning_details`, the one place that chat clients are known to

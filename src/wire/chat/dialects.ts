@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { UpstreamFormat } from '../../core/endpoints.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, listOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, listOf, objectOf } from '../../core/json.ts'
 import { lateInstruction } from '../content/turns.ts'
 import { saysSomething } from '../contract/fields.ts'
 import { THOUGHT_MEMBERS } from './reasoning.ts'
@@ -104,41 +104,15 @@ function unknownIn(body: JsonObject, format: UpstreamFormat): readonly string[] 
   return [...fields, ...unknownInMessages(messages)]
 }
 
-const TAKEN: Partial<Record<UpstreamFormat, ReadonlySet<string>>> = {
-  chat: new Set([
-    'model',
-    'messages',
-    'stream',
-    'max_tokens',
-    'n',
-    'temperature',
-    'top_p',
-    'random_seed',
-    'stop',
-    'presence_penalty',
-    'frequency_penalty',
-    'tools',
-    'tool_choice',
-    'parallel_tool_calls',
-    'response_format',
-    'reasoning_effort',
-    'metadata',
-    'prompt_cache_key',
-    'prompt_mode',
-    'safe_prompt',
-    'guardrails',
-    // Not accepted, but without them the answer would differ: better that the server refuses the request.
-    'functions',
-    'function_call',
-  ]),
-  embeddings: new Set([
-    'model',
-    'input',
-    'encoding_format',
-    'metadata',
-    'output_dimension',
-    'output_dtype',
-  ]),
+/**
+ * `functions` and `function_call` are not accepted either, but without them the answer would differ: better that the
+ * server refuses the request.
+ */
+const TAKEN: Partial<Record<UpstreamFormat, readonly string[]>> = {
+  chat: `model messages stream max_tokens n temperature top_p random_seed stop presence_penalty frequency_penalty
+    tools tool_choice parallel_tool_calls response_format reasoning_effort metadata prompt_cache_key prompt_mode
+    safe_prompt guardrails functions function_call`.split(/\s+/),
+  embeddings: ['model', 'input', 'encoding_format', 'metadata', 'output_dimension', 'output_dtype'],
 }
 
 /** Members that it knows under another name. */
@@ -154,7 +128,7 @@ const OWN_NAMES: Partial<Record<UpstreamFormat, ReadonlyMap<string, string>>> = 
 const MEANINGLESS: ReadonlySet<string> = new Set(['stream_options', 'service_tier', 'modalities'])
 
 function isTaken(name: string, format: UpstreamFormat): boolean {
-  return TAKEN[format]?.has(name) ?? true
+  return TAKEN[format]?.includes(name) ?? true
 }
 
 function ownName(name: string, format: UpstreamFormat): string | undefined {
@@ -216,18 +190,13 @@ const CALL_ID_CHARACTERS = 9
 function withKnownIds(message: Json): Json {
   if (!isObject(message)) return message
   const { tool_calls: calls, tool_call_id: id } = message
-  if (isArray(calls) && calls.some(hasForeignId)) {
-    return { ...message, tool_calls: calls.map(withKnownId) }
-  }
-  return isForeignId(id) ? { ...message, tool_call_id: knownId(id) } : message
+  if (isForeignId(id)) return { ...message, tool_call_id: knownId(id) }
+  if (!listOf(calls).some((call) => isForeignId(objectOf(call)['id']))) return message
+  return { ...message, tool_calls: listOf(calls).map(withKnownId) }
 }
 
 function withKnownId(call: Json): Json {
   return isObject(call) && isForeignId(call['id']) ? { ...call, id: knownId(call['id']) } : call
-}
-
-function hasForeignId(call: Json): boolean {
-  return isObject(call) && isForeignId(call['id'])
 }
 
 function isForeignId(id: Json | undefined): id is string {

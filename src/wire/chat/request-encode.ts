@@ -1,5 +1,5 @@
-// A canonical request as a chat completions provider expects it. Writes what the format can express; what it cannot is
-// listed in `features.ts` and has already been named or refused.
+// A canonical request as a chat completions provider expects it. What the format cannot express is written another way
+// where one exists (`docs/translation.md`); what is left out has already been named or refused (`losses.ts`).
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
@@ -84,10 +84,7 @@ function encodeFormat(format: OutputFormat): JsonObject {
   return { type: 'json_schema', json_schema: defined({ name, description, schema, strict }) }
 }
 
-// Canonical messages as a chat completions provider reads them. What this format cannot express is written another way
-// where one exists (`docs/translation.md`), and left out where `features.ts` lists the loss.
-
-// The longest tool call id that OpenAI accepts.
+/** The longest tool call id that OpenAI accepts. */
 const CALL_ID_CHARACTERS_MAX = 40
 
 type Manner = {

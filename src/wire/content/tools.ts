@@ -34,7 +34,7 @@ export function withFunctionsOnly(request: Conversation): Conversation {
 }
 
 /** The input of the function that stands for a custom tool. */
-export const CUSTOM_TOOL_SCHEMA: JsonObject = {
+const CUSTOM_TOOL_SCHEMA: JsonObject = {
   type: 'object',
   properties: { input: { type: 'string' } },
   required: ['input'],
@@ -42,14 +42,21 @@ export const CUSTOM_TOOL_SCHEMA: JsonObject = {
 }
 
 /** The description, followed by the input format if there is one. */
-export function describeCustomTool(tool: Extract<Tool, { type: 'custom' }>): string | undefined {
+function describeCustomTool(tool: Extract<Tool, { type: 'custom' }>): string | undefined {
   const format = tool.inputFormat
   if (format === undefined || format['type'] === 'text') return tool.description
   const rule = `The input must follow this format: ${JSON.stringify(format)}`
   return tool.description === undefined ? rule : `${tool.description}\n\n${rule}`
 }
 
-function asFunction(tool: Tool): Tool {
+export type FunctionTool = Extract<Tool, { readonly type: 'function' }>
+
+/** The tools that may be called, as functions, for formats that have neither custom tools nor a list of allowed ones. */
+export function allowedFunctions(request: Conversation): readonly FunctionTool[] {
+  return allowedTools(request).map(asFunction)
+}
+
+function asFunction(tool: Tool): FunctionTool {
   if (tool.type === 'function') return tool
   const { inputFormat: _, ...named } = tool
   const description = describeCustomTool(tool)
@@ -100,7 +107,7 @@ export function restoreCustomCalls(
 }
 
 /** The tools without those that a list of allowed ones leaves out, for formats that have no such list. */
-export function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
+function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
   const names = new Set(toolChoice.names)
   return tools.filter(({ name }) => names.has(name))

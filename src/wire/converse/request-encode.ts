@@ -48,8 +48,6 @@ function encodeOutputConfig({ outputFormat }: Conversation): JsonObject | undefi
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
-// How much a model behind Converse should think. Each model family has its own fields for it, and most have none.
-
 /** Undefined for models without such a setting. */
 function encodeThinking({ model, reasoning }: Conversation): JsonObject | undefined {
   const effort = effortOf(reasoning)
@@ -82,9 +80,6 @@ function gptOssFields(effort: Effort): JsonObject {
   const isLittle = effort === 'none' || effort === 'minimal' || effort === 'low'
   return { reasoning_effort: isLittle ? 'low' : 'high' }
 }
-
-// The messages of a conversation as Converse expects them: alternating user and assistant turns, a separate system
-// prompt, and tool results at the beginning of the turn that follows the calls.
 
 type Part = Message['parts'][number]
 
@@ -179,8 +174,6 @@ const CALL_ID_CHARACTERS_MAX = 64
 function callId(id: string): string {
   return fitIdentifier(id.replace(/[^a-zA-Z0-9_-]/g, '_'), CALL_ID_CHARACTERS_MAX)
 }
-
-// The document formats that Converse accepts, by its names for them.
 
 /** Undefined for any other file. A URL, whose format is unknown, passes here and is refused as a URL. */
 export function documentFormat(source: FilePart['source']): string | undefined {

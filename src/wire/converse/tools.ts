@@ -2,14 +2,10 @@
 // offers them: Converse refuses calls without tools.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
-import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
+import type { Conversation, ToolChoice } from '../../core/request.ts'
 import { callsIn } from '../content/tool-calls.ts'
-import {
-  allowedTools,
-  CUSTOM_TOOL_SCHEMA,
-  describeCustomTool,
-  fitToolName,
-} from '../content/tools.ts'
+import type { FunctionTool } from '../content/tools.ts'
+import { allowedFunctions, fitToolName } from '../content/tools.ts'
 
 /**
  * The format has no list of allowed tools and no way to forbid calls, so tools that may not be called are left out.
@@ -18,7 +14,7 @@ import {
 export function encodeToolConfig(request: Conversation): JsonObject | undefined {
   const { toolChoice } = request
   const called = calledTools(request)
-  const offered = allowedTools(request)
+  const offered = allowedFunctions(request)
   if (toolChoice?.type === 'none' && called.length === 0) return undefined
   // Converse refuses calls of earlier turns when the request offers no tools.
   const told = offered.length > 0 ? offered : called
@@ -26,15 +22,9 @@ export function encodeToolConfig(request: Conversation): JsonObject | undefined 
   return defined({ tools: told.map(encodeTool), toolChoice: encodeToolChoice(toolChoice) })
 }
 
-function encodeTool(tool: Tool): JsonObject {
-  const isCustom = tool.type === 'custom'
-  return {
-    toolSpec: defined({
-      name: fitToolName(tool.name, 'tools'),
-      description: isCustom ? describeCustomTool(tool) : tool.description,
-      inputSchema: { json: isCustom ? CUSTOM_TOOL_SCHEMA : { type: 'object', ...tool.schema } },
-    }),
-  }
+function encodeTool({ name, description, schema }: FunctionTool): JsonObject {
+  const inputSchema = { json: { type: 'object', ...schema } }
+  return { toolSpec: defined({ name: fitToolName(name, 'tools'), description, inputSchema }) }
 }
 
 function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefined {
@@ -53,7 +43,7 @@ function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefine
   }
 }
 
-export function calledTools({ messages }: Conversation): Tool[] {
+export function calledTools({ messages }: Conversation): readonly FunctionTool[] {
   const names = new Set(callsIn(messages).map(({ name }) => name))
   return [...names].map((name) => ({ type: 'function', name, schema: {} }))
 }

@@ -74,11 +74,10 @@ function refuseMiscount(vectors: number, { body }: AnswerContext): void {
   )
 }
 
-// A vector on the wire: numbers, or base64 of 32-bit little-endian floats.
-
 const FLOAT_BYTES = 4
 
-export function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): Json {
+export /** Numbers, or base64 of 32-bit little-endian floats. */
+function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): Json {
   if (encoding === 'float') return vector
   const bytes = Buffer.alloc(vector.length * FLOAT_BYTES)
   vector.forEach((value, index) => bytes.writeFloatLE(value, index * FLOAT_BYTES))

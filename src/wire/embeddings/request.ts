@@ -6,10 +6,22 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, stringOf } from '../../core/json.ts'
 import type { Call, CanonicalRequest, EmbeddingRequest } from '../../core/request.ts'
 import { affinityBy } from '../content/caching.ts'
-import { countOf, droppedFields, modelOf, refuseFields, streamOf } from '../contract/fields.ts'
-import type { FieldTable } from '../contract/fields.ts'
+import {
+  countOf,
+  droppedFields,
+  fieldTable,
+  modelOf,
+  refuseFields,
+  streamOf,
+} from '../contract/fields.ts'
 import { Measure } from '../contract/measure.ts'
 import { expectOneOf, optional } from '../json/expect.ts'
+
+/** Every known field, and what translation does with it. */
+export const EMBEDDING_FIELDS = fieldTable({
+  read: 'model input dimensions encoding_format',
+  drop: { user: 'there is no field for it; it is kept in the usage record' },
+})
 
 type Input = EmbeddingRequest['inputs'][number]
 
@@ -98,14 +110,4 @@ function expectInput(value: Json, place: string): Input {
 
 function isToken(value: Json): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-}
-
-// Every known field of an embeddings request, and what translation does with it.
-
-export const EMBEDDING_FIELDS: FieldTable = {
-  model: 'read',
-  input: 'read',
-  dimensions: 'read',
-  encoding_format: 'read',
-  user: { drop: 'there is no field for it; it is kept in the usage record' },
 }

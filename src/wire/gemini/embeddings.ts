@@ -1,4 +1,5 @@
-// Embeddings through batchEmbedContents: one request per text, one vector per request.
+// Embeddings through batchEmbedContents (one request per text) and Vertex AI's predict (one instance per text): one
+// vector for each.
 import assert from 'node:assert/strict'
 import { unsupportedParameter } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
@@ -45,8 +46,6 @@ function decodeEmbedding(entry: Json, index: number): CanonicalEvent {
   }
   return { type: 'embedding', index, vector: values }
 }
-
-// Embeddings through Vertex AI's predict: one instance per text, one prediction per instance.
 
 export function encodePredictions(request: CanonicalRequest): JsonObject {
   const { texts, outputDimensionality } = textsOf(request)

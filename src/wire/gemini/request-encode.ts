@@ -58,8 +58,6 @@ function encodeOutputFormat({ outputFormat }: Conversation): JsonObject {
     : { responseMimeType, responseJsonSchema: describedSchema(outputFormat) }
 }
 
-// How much a Gemini model should think: the second generation takes a number of tokens, the third a level.
-
 /** The provider's own figures for the efforts of the chat family. */
 const BUDGETS: Record<Effort, number> = {
   none: 0,
@@ -84,6 +82,7 @@ const LEVELS: Record<Effort, string> = {
   max: 'high',
 }
 
+/** The second generation takes a number of tokens, the third a level. */
 function encodeThinking(request: Conversation): JsonObject | undefined {
   const { model, reasoning } = request
   if (reasoning === undefined || !geminiOf(request).thinks) return undefined
@@ -107,9 +106,6 @@ function budgetWithin(model: string, tokens: number): number {
     ? Math.max(BUDGET_MIN_PRO, Math.min(tokens, BUDGET_MAX_PRO))
     : Math.min(tokens, BUDGETS.max)
 }
-
-// The messages of a conversation as the contents of generateContent: alternating user and model turns, a separate
-// system prompt, and function results at the beginning of the turn that follows the calls.
 
 /** The result of a call, and the call's number in the conversation. */
 type Result = { readonly number: number; readonly part: JsonObject }

@@ -39,9 +39,7 @@ export function encodeResponse(
   return assembleMessage(events.flatMap((event) => writer.write(event)))
 }
 
-// Writes the frames of one messages answer from canonical events. A frame is one event of the stream; its type is also
-// the name on the `event:` line, without which SDKs drop the event.
-
+/** One event of the stream; its type is also the name on the `event:` line, without which SDKs drop the event. */
 type Frame =
   | { readonly type: 'message_start'; readonly message: JsonObject }
   | {
@@ -184,13 +182,24 @@ class FrameWriter {
   }
 
   #messageDelta(): Frame {
-    const contents = { called: this.#hasCalled, refused: this.#hasRefused }
-    const stop = encodeStop(this.#end, contents, this.#stops)
-    return {
-      type: 'message_delta',
-      delta: { ...stop, container: null },
-      usage: encodeUsage(this.#counted),
+    const { stopSequence, explanation = null } = this.#end
+    const reason = this.#reason()
+    const met = metSequence(stopSequence, this.#stops)
+    const delta = {
+      stop_reason: reason === 'stop' && met !== undefined ? 'stop_sequence' : STOP_REASONS[reason],
+      stop_sequence: met ?? null,
+      stop_details: reason === 'refusal' ? { type: 'refusal', category: null, explanation } : null,
+      container: null,
     }
+    return { type: 'message_delta', delta, usage: encodeUsage(this.#counted) }
+  }
+
+  /** What the answer contains overrides the provider's reason, unless a limit may have cut a call short. */
+  #reason(): FinishReason {
+    const { reason } = this.#end
+    if (reason !== 'stop' && reason !== 'tool-call') return reason
+    if (this.#hasCalled) return 'tool-call'
+    return this.#hasRefused ? 'refusal' : 'stop'
   }
 
   #text(text: string): Frame[] {
@@ -204,13 +213,8 @@ class FrameWriter {
   }
 
   #citation({ url, title }: { readonly url: string; readonly title: string }): Frame[] {
-    const citation = {
-      type: 'web_search_result_location',
-      url,
-      title,
-      cited_text: '',
-      encrypted_index: '',
-    }
+    const type = 'web_search_result_location'
+    const citation = { type, url, title, cited_text: '', encrypted_index: '' }
     return [...this.#openText(), this.#delta({ type: 'citations_delta', citation })]
   }
 
@@ -283,42 +287,13 @@ class FrameWriter {
   }
 }
 
-// Why an answer ended, in the words of the messages format.
-
-type Contents = { readonly called: boolean; readonly refused: boolean }
-
-/**
- * The stop fields of `message_delta` and of a whole message. `answer`: what it contains; `stops`: the stop sequences of
- * the request.
- */
-function encodeStop(end: ChoiceEnd, answer: Contents, stops: readonly Json[]): JsonObject {
-  const reason = reasonOf(end, answer)
-  const met = metSequence(end.stopSequence, stops)
-  return {
-    stop_reason: reason === 'stop' && met !== undefined ? 'stop_sequence' : STOP_REASONS[reason],
-    stop_sequence: met ?? null,
-    stop_details:
-      reason === 'refusal'
-        ? { type: 'refusal', category: null, explanation: end.explanation ?? null }
-        : null,
-  }
-}
-
-/** What the answer contains overrides the provider's reason, unless a limit may have cut a call short. */
-function reasonOf(end: ChoiceEnd, answer: Contents): FinishReason {
-  if (end.reason !== 'stop' && end.reason !== 'tool-call') return end.reason
-  if (answer.called) return 'tool-call'
-  return answer.refused ? 'refusal' : 'stop'
-}
-
 /** Null = any of several. Servers may use the field for other words: only a sequence of the request can be met. */
 function metSequence(told: string | null | undefined, stops: readonly Json[]): Json | undefined {
   if (told === null) return stops.length === 1 ? stops[0] : null
   return told !== undefined && stops.includes(told) ? told : undefined
 }
 
-// The whole message that the frames of a stream add up to, assembled as the SDKs do it.
-
+/** The whole message that the frames of a stream add up to, assembled as the SDKs do it. */
 function assembleMessage(frames: readonly Frame[]): JsonObject {
   let message: JsonObject = {}
   const blocks: Block[] = []

@@ -21,7 +21,7 @@ import { lifetimeOf } from '../content/caching.ts'
 import { isTextType } from '../content/media.ts'
 import { adaptSchema, describedSchema } from '../content/schemas.ts'
 import { callInput, withUniqueCallIds } from '../content/tool-calls.ts'
-import { allowedTools, forcesTool } from '../content/tools.ts'
+import { allowedFunctions, forcesTool } from '../content/tools.ts'
 import { JSON_ONLY, lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import { claudeOf } from '../models/claude.ts'
@@ -42,8 +42,7 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
 
 function encodeConversation(request: Conversation): JsonObject {
   const { system, messages } = encodeTurns(request)
-  // The format has no list of allowed tools, so all others are left out instead.
-  const tools = allowedTools(request).map((tool) =>
+  const tools = allowedFunctions(request).map((tool) =>
     defined({ ...encodeTool(tool), cache_control: encodeCacheMark(tool.cache) }),
   )
   const thinking = encodeThinking(request)

@@ -8,14 +8,8 @@ import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { searchesWithin } from '../../core/request.ts'
 import { cacheMarkOf } from '../content/caching.ts'
 import { adaptSchema, canBeStrict } from '../content/schemas.ts'
-import {
-  asksForTool,
-  CUSTOM_TOOL_SCHEMA,
-  describeCustomTool,
-  fitToolName,
-  forcesTool,
-  TOOL_NAME_CHARACTERS_MAX,
-} from '../content/tools.ts'
+import type { FunctionTool } from '../content/tools.ts'
+import { asksForTool, fitToolName, forcesTool, TOOL_NAME_CHARACTERS_MAX } from '../content/tools.ts'
 import type { Placed } from '../json/expect.ts'
 import {
   expectBoolean,
@@ -208,17 +202,10 @@ function choiceOf(
   }
 }
 
-/** The format has functions only. */
-export function encodeTool(tool: Tool): JsonObject {
-  const name = fitToolName(tool.name, 'tools', LONG_NAME_CHARACTERS_MAX)
-  if (tool.type === 'custom') {
-    const description = describeCustomTool(tool)
-    return defined({ name, description, input_schema: CUSTOM_TOOL_SCHEMA })
-  }
-  const { description, schema } = tool
-  const isStrict = tool.strict === true
+export function encodeTool({ name, description, schema, strict }: FunctionTool): JsonObject {
+  const isStrict = strict === true
   return defined({
-    name,
+    name: fitToolName(name, 'tools', LONG_NAME_CHARACTERS_MAX),
     description,
     input_schema: { type: 'object', ...(isStrict ? adaptSchema(schema) : schema) },
     strict: isStrict ? true : undefined,

@@ -1,4 +1,5 @@
-// A responses answer on the wire: the writer's steps as numbered events, or the last step's response alone.
+// Canonical events as a responses answer: items in order, each added, grown and done, with the full response object at
+// both ends. A stream sends every step, numbered; a whole answer is the response of the last one.
 import type { GatewayError } from '../../core/errors.ts'
 import type {
   CanonicalEvent,
@@ -8,7 +9,7 @@ import type {
   UsageEvent,
 } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
+import { defined, isObject } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
 import { packSeal } from '../content/opaque-reasoning.ts'
 import { ownCallId } from '../content/tool-calls.ts'
@@ -60,9 +61,6 @@ export function numberedEvent(step: Step, sequence: number): SseEvent {
   return sseEvent(type, { type, sequence_number: sequence, ...rest })
 }
 
-// Canonical events as the steps of a responses answer: items in order, each added, grown and done, with the full
-// response object at both ends. A stream sends every step; a whole answer is the response of the last one.
-
 class AnswerWriter {
   readonly #answer: AnswerContext
   readonly #names: ToolNames
@@ -107,19 +105,18 @@ class AnswerWriter {
         return
       }
       case 'text-start':
-        return this.#grow(this.#message().startText())
-      case 'text-delta':
-        return this.#grow(this.#message().addText(event.text, event.logprobs))
-      case 'text-citation':
-        return this.#grow(this.#message().addCitation(event.citation))
-      case 'text-end':
-        return this.#grow(this.#message().endText())
+        return this.#grow(this.#message().start('text'))
       case 'refusal-start':
-        return this.#grow(this.#message().startRefusal())
+        return this.#grow(this.#message().start('refusal'))
+      case 'text-delta':
+        return this.#grow(this.#message().add(event.text, event.logprobs))
       case 'refusal-delta':
-        return this.#grow(this.#message().addRefusal(event.text))
+        return this.#grow(this.#message().add(event.text))
+      case 'text-citation':
+        return this.#grow(this.#message().cite(event.citation))
+      case 'text-end':
       case 'refusal-end':
-        return this.#grow(this.#message().endRefusal())
+        return this.#grow(this.#message().end())
       case 'thinking-start':
         return this.#start(new ReasoningItem(this.#answer.newId('rs')))
       case 'thinking-delta':
@@ -160,9 +157,8 @@ class AnswerWriter {
 
   /** Sends the provider's explanation as the refusal, because the model wrote none. */
   #refuse(explanation: string): void {
-    this.#grow(this.#message().startRefusal())
-    this.#grow(this.#message().addRefusal(explanation))
-    this.#grow(this.#message().endRefusal())
+    const message = this.#message()
+    this.#grow([...message.start('refusal'), ...message.add(explanation), ...message.end()])
   }
 
   /** Adjacent texts and refusals are parts of one message, as the format's own models write them. */
@@ -201,17 +197,12 @@ class AnswerWriter {
   #complete(): void {
     this.#finish('completed')
     const counted = this.#counted
+    const reason = this.#reason === 'refusal' ? 'content_filter' : 'max_output_tokens'
     const state: ResponseState = isCut(this.#reason)
-      ? {
-          status: 'incomplete',
-          counted,
-          reason: this.#reason === 'refusal' ? 'content_filter' : 'max_output_tokens',
-        }
+      ? { status: 'incomplete', counted, reason }
       : { status: 'completed', counted }
-    this.#steps.push({
-      type: `response.${state.status}`,
-      response: this.#respond(state, this.#output),
-    })
+    const response = this.#respond(state, this.#output)
+    this.#steps.push({ type: `response.${state.status}`, response })
   }
 }
 
@@ -219,11 +210,9 @@ function isCut(reason: FinishReason): boolean {
   return reason === 'limit' || reason === 'context' || reason === 'refusal'
 }
 
-// One output item while it is being written: which events announce its growth, and what it is in the end. Items know
-// nothing about each other; `answer-writer.ts` puts them in order.
-
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
+/** One output item while it is being written: which events announce its growth, and what it is in the end. */
 interface OpenItem {
   readonly id: string
   json(status: ItemStatus): JsonObject
@@ -232,6 +221,7 @@ interface OpenItem {
 class MessageItem implements OpenItem {
   readonly id: string
   readonly #content: JsonObject[] = []
+  #kind: 'text' | 'refusal' = 'text'
   #text = ''
   #logprobs: Json[] = []
   #annotations: JsonObject[] = []
@@ -241,90 +231,53 @@ class MessageItem implements OpenItem {
   }
 
   json(status: ItemStatus): JsonObject {
-    return {
-      id: this.id,
-      type: 'message',
-      status,
-      role: 'assistant',
-      content: [...this.#content],
-    }
+    const content = [...this.#content]
+    return { id: this.id, type: 'message', status, role: 'assistant', content }
   }
 
-  startText(): Step[] {
+  start(kind: 'text' | 'refusal'): Step[] {
+    this.#kind = kind
     this.#text = ''
     this.#logprobs = []
     this.#annotations = []
-    return [{ type: 'response.content_part.added', ...this.#place(), part: this.#textPart() }]
+    return [this.#step('content_part.added', { part: this.#part() })]
   }
 
-  addText(delta: string, logprobs: readonly TokenLogprob[] | undefined): Step[] {
+  add(delta: string, logprobs: readonly TokenLogprob[] = []): Step[] {
     this.#text += delta
-    const encoded = (logprobs ?? []).map(encodeLogprob)
+    if (this.#kind === 'refusal') return [this.#step('refusal.delta', { delta })]
+    const encoded = logprobs.map(encodeLogprob)
     // One by one: a whole answer can have more of them than a function call can have arguments.
     for (const each of encoded) this.#logprobs.push(each)
-    return [{ type: 'response.output_text.delta', ...this.#place(), delta, logprobs: encoded }]
+    return [this.#step('output_text.delta', { delta, logprobs: encoded })]
   }
 
-  addCitation(citation: Citation): Step[] {
-    const annotation = {
-      type: 'url_citation',
-      url: citation.url,
-      title: citation.title,
-      start_index: citation.start,
-      end_index: citation.end,
-    }
+  cite({ url, title, start: start_index, end: end_index }: Citation): Step[] {
+    const annotation = { type: 'url_citation', url, title, start_index, end_index }
     const annotation_index = this.#annotations.push(annotation) - 1
-    const type = 'response.output_text.annotation.added'
-    return [{ type, ...this.#place(), annotation_index, annotation }]
+    return [this.#step('output_text.annotation.added', { annotation_index, annotation })]
   }
 
-  endText(): Step[] {
-    const part = this.#textPart()
-    const steps = [
-      {
-        type: 'response.output_text.done',
-        ...this.#place(),
-        text: this.#text,
-        logprobs: this.#logprobs,
-      },
-      { type: 'response.content_part.done', ...this.#place(), part },
-    ]
+  end(): Step[] {
+    const part = this.#part()
+    const text = this.#text
+    const done =
+      this.#kind === 'text'
+        ? this.#step('output_text.done', { text, logprobs: this.#logprobs })
+        : this.#step('refusal.done', { refusal: text })
+    const steps = [done, this.#step('content_part.done', { part })]
     this.#content.push(part)
     return steps
   }
 
-  startRefusal(): Step[] {
-    this.#text = ''
-    const part = { type: 'refusal', refusal: '' }
-    return [{ type: 'response.content_part.added', ...this.#place(), part }]
+  #step(name: string, rest: JsonObject): Step {
+    return { type: `response.${name}`, content_index: this.#content.length, ...rest }
   }
 
-  addRefusal(delta: string): Step[] {
-    this.#text += delta
-    return [{ type: 'response.refusal.delta', ...this.#place(), delta }]
-  }
-
-  endRefusal(): Step[] {
-    const part = { type: 'refusal', refusal: this.#text }
-    const steps = [
-      { type: 'response.refusal.done', ...this.#place(), refusal: this.#text },
-      { type: 'response.content_part.done', ...this.#place(), part },
-    ]
-    this.#content.push(part)
-    return steps
-  }
-
-  #place(): JsonObject {
-    return { content_index: this.#content.length }
-  }
-
-  #textPart(): JsonObject {
-    return {
-      type: 'output_text',
-      text: this.#text,
-      annotations: [...this.#annotations],
-      logprobs: [...this.#logprobs],
-    }
+  #part(): JsonObject {
+    if (this.#kind === 'refusal') return { type: 'refusal', refusal: this.#text }
+    const annotations = [...this.#annotations]
+    return { type: 'output_text', text: this.#text, annotations, logprobs: [...this.#logprobs] }
   }
 }
 
@@ -340,14 +293,9 @@ class ReasoningItem implements OpenItem {
 
   json(status: ItemStatus): JsonObject {
     const summary = this.#text === '' ? [] : [{ type: 'summary_text', text: this.#text }]
-    return {
-      id: this.id,
-      type: 'reasoning',
-      status,
-      summary,
-      // Clients accept this key missing, but not null.
-      ...(this.#encrypted === undefined ? {} : { encrypted_content: this.#encrypted }),
-    }
+    // Clients accept the last key missing, but not null.
+    const encrypted_content = this.#encrypted
+    return defined({ id: this.id, type: 'reasoning', status, summary, encrypted_content })
   }
 
   add(delta: string): Step[] {
@@ -355,12 +303,9 @@ class ReasoningItem implements OpenItem {
     const isFirst = this.#text === ''
     this.#text += delta
     const part = { type: 'summary_text', text: '' }
-    return [
-      ...(isFirst
-        ? [{ type: 'response.reasoning_summary_part.added', summary_index: 0, part }]
-        : []),
-      { type: 'response.reasoning_summary_text.delta', summary_index: 0, delta },
-    ]
+    const added = { type: 'response.reasoning_summary_part.added', summary_index: 0, part }
+    const grown = { type: 'response.reasoning_summary_text.delta', summary_index: 0, delta }
+    return isFirst ? [added, grown] : [grown]
   }
 
   end(seal: ReasoningSeal | undefined): Step[] {

@@ -1,5 +1,5 @@
-// A canonical request as a responses provider expects it. Writes what the format can express; what it cannot is listed
-// in `features.ts` and has already been named or refused. The provider stores nothing: all keys share its account.
+// A canonical request as a responses provider expects it. Writes what the format can express; what it cannot has
+// already been named or refused (`losses.ts`). The provider stores nothing: all keys share its account.
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
@@ -85,9 +85,6 @@ function encodeReasoning(request: Conversation): JsonObject | undefined {
   return Object.keys(encoded).length === 0 ? undefined : encoded
 }
 
-// Canonical messages as input items. An assistant turn becomes one item for each thought, call and run of text, in
-// their original order.
-
 /** The longest call id that the format allows. */
 const CALL_ID_CHARACTERS_MAX = 64
 
@@ -147,6 +144,7 @@ function encodeFile(file: FilePart): JsonObject[] {
   }
 }
 
+/** One item for each thought, call and run of text, in their original order. */
 function encodeTurn(parts: readonly AssistantPart[]): JsonObject[] {
   const items: JsonObject[] = []
   let words: JsonObject[] | undefined

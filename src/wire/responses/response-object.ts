@@ -1,5 +1,6 @@
-// The response object, with every key that clients and the Open Responses suite look for in every state of an answer.
-// It echoes the client's settings; those the client left out get the format's defaults.
+// The response object, with every key that clients and the Open Responses suite look for in every state of an answer,
+// and how a stream reports that it will not be completed. It echoes the client's settings; those the client left out get
+// the format's defaults.
 import type { GatewayError } from '../../core/errors.ts'
 import type { UsageEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
@@ -93,11 +94,10 @@ function echoTool(tool: Json): Json {
   }
 }
 
-// How a responses stream reports that it will not be completed: an error, then the failed response. No success follows.
-
 /** An event of the stream; the writer adds which item it belongs to. */
 export type Step = { readonly type: string } & JsonObject
 
+/** An error, then the failed response. No success follows. */
 export function failureSteps(
   error: GatewayError,
   answer: AnswerContext,
@@ -115,29 +115,14 @@ export function failureSteps(
 }
 
 /** The codes of a failed response. The list is closed: clients generated from OpenAI's description refuse others. */
-const OPENAI_CODES: ReadonlySet<string> = new Set([
-  'server_error',
-  'rate_limit_exceeded',
-  'invalid_prompt',
-  'data_residency_mismatch',
-  'bio_policy',
-  'misalignment_policy_violation',
-  'vector_store_timeout',
-  'invalid_image',
-  'invalid_image_format',
-  'invalid_base64_image',
-  'invalid_image_url',
-  'image_too_large',
-  'image_too_small',
-  'image_parse_error',
-  'image_content_policy_violation',
-  'invalid_image_mode',
-  'image_file_too_large',
-  'unsupported_image_media_type',
-  'empty_image_file',
-  'failed_to_download_image',
-  'image_file_not_found',
-])
+const OPENAI_CODES: ReadonlySet<string> = new Set(
+  `server_error rate_limit_exceeded invalid_prompt data_residency_mismatch bio_policy misalignment_policy_violation
+  vector_store_timeout invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large
+  image_too_small image_parse_error image_content_policy_violation invalid_image_mode image_file_too_large
+  unsupported_image_media_type empty_image_file failed_to_download_image image_file_not_found`.split(
+    /\s+/,
+  ),
+)
 
 /** The provider's own code if it is on the list, else the one that tells a client whom to blame and when to return. */
 function openAiCode(error: GatewayError): string {
