@@ -2,7 +2,14 @@
 // roles or indexes, usage sent twice), but an answer is complete only with its final marker: `[DONE]`, or the
 // usage-only chunk before it, after which some providers just close the connection.
 import { GatewayError } from '../../core/errors.ts'
-import type { CanonicalEvent, Citation, FinishReason, TokenLogprob } from '../../core/events.ts'
+import type {
+  CanonicalEvent,
+  Citation,
+  FinishReason,
+  TokenLogprob,
+  Usage,
+} from '../../core/events.ts'
+import { whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import {
   BACKSLASH,
@@ -18,14 +25,13 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
-import { decodeLogprobs, readJsonEvent, usageEvent } from '../content/answer.ts'
+import { countIn, decodeLogprobs, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
 import type { ProseKind } from '../content/block-sequencer.ts'
 import { BlockWriter, Choices } from '../content/block-sequencer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { dataStart } from '../contract/sse.ts'
 import { findString } from '../json/text.ts'
-import { decodeUsage } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
@@ -108,6 +114,32 @@ class AnswerDecoder {
     const ends = this.#choices.all.flatMap((choice) => choice.end('stop'))
     return [...ends, { type: 'response-end' }]
   }
+}
+
+/** Totals include their parts. Undefined unless the provider reported the input, and the output or the total. */
+function decodeUsage(usage: JsonObject): Usage | undefined {
+  const total = numberOf(usage['total_tokens'])
+  const inputTokens = countIn(usage, 'prompt_tokens')
+  const written = countIn(usage, 'completion_tokens')
+  if (inputTokens === undefined || (written ?? total) === undefined) return undefined
+  const input = objectOf(usage['prompt_tokens_details'])
+  const output = objectOf(usage['completion_tokens_details'])
+  return readable({
+    inputTokens,
+    // Some providers report cached tokens outside the details object.
+    cachedTokens: countIn(input, 'cached_tokens') ?? countIn(usage, 'prompt_cache_hit_tokens') ?? 0,
+    // Alibaba and LiteLLM use Anthropic's name, but include the count in the prompt tokens like everybody else.
+    cacheWriteTokens:
+      countIn(input, 'cache_write_tokens') ??
+      countIn(input, 'cache_creation_input_tokens') ??
+      countIn(usage, 'cache_creation_input_tokens') ??
+      0,
+    cacheWriteLongTokens: 0,
+    // Some providers leave thinking out of completion_tokens and count it only in the total.
+    outputTokens: Math.max(written ?? 0, (total ?? 0) - inputTokens),
+    reasoningTokens: countIn(output, 'reasoning_tokens') ?? 0,
+    ...whereAny('audioTokens', countIn(input, 'audio_tokens')),
+  })
 }
 
 /** Whether this is the end of a choice: some providers send an empty reason before that. */

@@ -5,6 +5,7 @@ import type {
   ChoiceEnd,
   FinishReason,
   TokenLogprob,
+  Usage,
   UsageEvent,
 } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -18,7 +19,6 @@ import { encodeError } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { sseComment, sseEvent } from '../contract/sse.ts'
 import { knowsOnlyFunctions } from './tools.ts'
-import { encodeUsage } from './usage.ts'
 
 export const KEEP_ALIVE = sseComment('keepalive')
 export const DONE = sseEvent('', '[DONE]')
@@ -85,6 +85,21 @@ export function encodeResponse(
 
 function encodeCounted({ usage, tier }: UsageEvent): JsonObject {
   return { usage: encodeUsage(usage), ...(tier && { service_tier: tier }) }
+}
+
+function encodeUsage(usage: Usage): JsonObject {
+  const { audioTokens } = usage
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+      ...(audioTokens !== undefined && { audio_tokens: audioTokens }),
+    },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  }
 }
 
 type Choice = {

@@ -1,31 +1,24 @@
 // Removes the thoughts of earlier turns from a chat request: those that other formats sealed, or all of them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf } from '../../core/json.ts'
-import { isPacked } from '../content/opaque-reasoning.ts'
+import { changedEntries, isPacked } from '../content/opaque-reasoning.ts'
 import type { Removals } from '../contract/codec.ts'
 
-export function withoutReasoning(body: JsonObject): Removals | undefined {
-  return changing(body, forgetful)
+export function withoutReasoning({ messages }: JsonObject): Removals | undefined {
+  return removals(changedEntries(messages, forgetful))
 }
 
 /** Removes what a provider of another format sealed while it served as a fallback: no provider here can open it. */
-export function withoutForeignThoughts(body: JsonObject): Removals | undefined {
-  return changing(body, withOwnDetails)
+export function withoutForeignThoughts({ messages }: JsonObject): Removals | undefined {
+  return removals(changedEntries(messages, withOwnDetails))
+}
+
+function removals(messages: readonly Json[] | undefined): Removals | undefined {
+  return messages && { changes: { messages }, dropped: ['messages.reasoning_details'] }
 }
 
 export function hasForeignThoughts({ reasoning_details: details }: JsonObject): boolean {
   return isArray(details) && details.some(isForeign)
-}
-
-/** `change` returns the same object when it has nothing to remove. */
-function changing(
-  { messages }: JsonObject,
-  change: (message: JsonObject) => JsonObject,
-): Removals | undefined {
-  if (!isArray(messages)) return undefined
-  const changed = messages.map((message) => (isObject(message) ? change(message) : message))
-  if (changed.every((message, index) => message === messages[index])) return undefined
-  return { changes: { messages: changed }, dropped: ['messages.reasoning_details'] }
 }
 
 /** The members of a message in which compatible servers carry thoughts. */

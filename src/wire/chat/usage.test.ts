@@ -1,9 +1,17 @@
 // Token counts survive encoding and decoding.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
+import { SAMPLE_CONTEXT } from '../../../test/samples/answer-context.ts'
+import type { Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
-import { decodeUsage, encodeUsage } from './usage.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { decodeResponse } from './answer-decode.ts'
+import { encodeResponse } from './answer-encode.ts'
+
+const decoded = (usage: JsonObject): Usage | undefined => {
+  const choices = [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }]
+  return decodeResponse({ choices, usage }).find((event) => event.type === 'usage')?.usage
+}
 
 test('every count of the format survives encoding and decoding', () => {
   for (const more of [{}, { audioTokens: 5 }]) {
@@ -16,7 +24,8 @@ test('every count of the format survives encoding and decoding', () => {
       reasoningTokens: 12,
       ...more,
     }
-    assert.deepEqual(decodeUsage(encodeUsage(usage)), usage)
+    const encoded = encodeResponse([{ type: 'usage', usage }], SAMPLE_CONTEXT)['usage']
+    assert.deepEqual(decoded(encoded as JsonObject), usage)
   }
 })
 
@@ -28,5 +37,5 @@ test('cache writes are recognized under each of their names', () => {
     { ...counts, prompt_tokens_details: { ...details, cache_creation_input_tokens: 30 } },
     { ...counts, prompt_tokens_details: details, cache_creation_input_tokens: 30 },
   ])
-    assert.equal(decodeUsage(usage)?.cacheWriteTokens, 30, JSON.stringify(usage))
+    assert.equal(decoded(usage)?.cacheWriteTokens, 30, JSON.stringify(usage))
 })

@@ -1,8 +1,9 @@
 // Seals across formats. A seal means something only to the format that made it, so a client of another format carries
-// it packed into an opaque text that names its format. It is unpacked when it comes back.
+// it packed into an opaque text that names its format. It is unpacked when it comes back, or removed where no provider
+// could read it.
 import type { Format, TargetFormat } from '../../core/endpoints.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { parseObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, parseObject } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
 
 /** The beginning of every packed seal. */
@@ -49,4 +50,23 @@ function isSeal(given: JsonObject): given is ReasoningSeal {
     (id === undefined || typeof id === 'string') &&
     (dialect === undefined || typeof dialect === 'string')
   )
+}
+
+/**
+ * The entries of a conversation, each as `change` leaves it; undefined = nothing changes. `change` returns the same
+ * object if it has nothing to remove, and undefined for an entry of which nothing is left.
+ */
+export function changedEntries(
+  entries: Json | undefined,
+  change: (entry: JsonObject) => JsonObject | undefined,
+): readonly Json[] | undefined {
+  if (!isArray(entries)) return undefined
+  const changed: Json[] = []
+  let isSame = true
+  for (const entry of entries) {
+    const left = isObject(entry) ? change(entry) : entry
+    if (left !== entry) isSame = false
+    if (left !== undefined) changed.push(left)
+  }
+  return isSame ? undefined : changed
 }

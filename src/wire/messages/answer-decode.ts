@@ -1,6 +1,7 @@
 // A provider's messages answer as canonical events. A whole answer goes through the same steps as a stream, so that
 // both decode alike. Tolerates merely compatible providers: missing starts, null counts, `[DONE]`.
 import type { CanonicalEvent, ChoiceEnd, FinishReason, Usage } from '../../core/events.ts'
+import { NO_USAGE, whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import {
   defined,
@@ -13,13 +14,12 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
-import { readable, readJsonEvent, usageEvent } from '../content/answer.ts'
+import { countIn, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
 import { BlockSequencer, BlockWriter } from '../content/block-sequencer.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { exactly } from '../json/exact.ts'
-import { decodeUsage, UNTOLD } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const reader = new FrameReader()
@@ -46,6 +46,9 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
     ...reader.read({ type: 'message_stop' }),
   ]
 }
+
+/** Before the first report. A count that is never reported stays NaN, and the usage is then not readable. */
+const UNTOLD: Usage = { ...NO_USAGE, inputTokens: NaN, outputTokens: NaN }
 
 class FrameReader {
   #usage: Usage = UNTOLD
@@ -221,6 +224,42 @@ class FrameReader {
       this.#blocks.cite({ url: address, title: stringOf(title) ?? '', ...span })
     }
   }
+}
+
+/**
+ * The totals after one more report: what a report omits or sets to null stays as it was. Input excludes cache reads and
+ * writes here.
+ */
+function decodeUsage(report: JsonObject, before: Usage): Usage {
+  const creation = objectOf(report['cache_creation'])
+  const short = countIn(creation, 'ephemeral_5m_input_tokens')
+  const long = countIn(creation, 'ephemeral_1h_input_tokens')
+  const written = short === undefined && long === undefined ? undefined : (short ?? 0) + (long ?? 0)
+  const searches = countIn(objectOf(report['server_tool_use']), 'web_search_requests')
+  const details = objectOf(report['output_tokens_details'])
+  const cachedTokens = countIn(report, 'cache_read_input_tokens') ?? before.cachedTokens
+  const cacheWriteTokens =
+    countIn(report, 'cache_creation_input_tokens') ?? written ?? before.cacheWriteTokens
+  const plainTokens =
+    countIn(report, 'input_tokens') ??
+    before.inputTokens - before.cachedTokens - before.cacheWriteTokens
+  return {
+    inputTokens: plainTokens + cachedTokens + cacheWriteTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    cacheWriteLongTokens: long ?? longAmong(cacheWriteTokens, before),
+    outputTokens: countIn(report, 'output_tokens') ?? before.outputTokens,
+    reasoningTokens: countIn(details, 'thinking_tokens') ?? before.reasoningTokens,
+    ...whereAny('webSearches', searches ?? before.webSearches),
+  }
+}
+
+/** The end of a stream reports no lifetimes: later cache writes count with the lifetime of the earlier ones. */
+function longAmong(cacheWriteTokens: number, before: Usage): number {
+  const isLong = before.cacheWriteLongTokens > 0
+  return isLong
+    ? before.cacheWriteLongTokens + Math.max(0, cacheWriteTokens - before.cacheWriteTokens)
+    : 0
 }
 
 /** Whether a web search succeeded. A failed one costs nothing. */

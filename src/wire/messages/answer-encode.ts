@@ -1,5 +1,11 @@
 // Canonical events as a messages answer: the frames of a stream, or the whole message that the same frames add up to.
-import type { CanonicalEvent, ChoiceEnd, FinishReason, UsageEvent } from '../../core/events.ts'
+import type {
+  CanonicalEvent,
+  ChoiceEnd,
+  FinishReason,
+  ServiceTier,
+  UsageEvent,
+} from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { listOf } from '../../core/json.ts'
@@ -13,7 +19,6 @@ import { sseEvent, writeSse } from '../contract/sse.ts'
 import { STOP_REASONS } from './answer-decode.ts'
 import { asksForThoughts } from './reasoning.ts'
 import { callIdsIn, longToolNames } from './tools.ts'
-import { encodeUsage } from './usage.ts'
 
 export const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
 
@@ -291,6 +296,31 @@ class FrameWriter {
 function metSequence(told: string | null | undefined, stops: readonly Json[]): Json | undefined {
   if (told === null) return stops.length === 1 ? stops[0] : null
   return told !== undefined && stops.includes(told) ? told : undefined
+}
+
+function encodeUsage({ usage, tier }: UsageEvent): JsonObject {
+  const { inputTokens, cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
+  return {
+    input_tokens: Math.max(0, inputTokens - cachedTokens - cacheWriteTokens),
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cachedTokens,
+    cache_creation: {
+      ephemeral_5m_input_tokens: Math.max(0, cacheWriteTokens - cacheWriteLongTokens),
+      ephemeral_1h_input_tokens: cacheWriteLongTokens,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+    server_tool_use: null,
+    service_tier: encodeTier(tier),
+    speed: null,
+    inference_geo: null,
+  }
+}
+
+/** The format has no word for a tier other than these two. */
+function encodeTier(tier: ServiceTier | undefined): string | null {
+  if (tier === undefined) return 'standard'
+  return tier === 'priority' ? tier : null
 }
 
 /** The whole message that the frames of a stream add up to, assembled as the SDKs do it. */

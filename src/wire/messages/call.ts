@@ -15,7 +15,7 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
-import type { Call, InputMeasure } from '../../core/request.ts'
+import type { Call } from '../../core/request.ts'
 import { affinityBy, cacheMarkReader } from '../content/caching.ts'
 import { dataType } from '../content/media.ts'
 import { isPacked } from '../content/opaque-reasoning.ts'
@@ -54,26 +54,24 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   refuseLongLists(body)
   const { changes, dropped } = removalsFrom(body)
   const searchesMax = searchesMaxOf(body)
-  const input = measureInput(body, changes, measure)
+  const { needs, hasForeignThoughts } = measureInput(body, changes, measure)
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
   const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expectCount)
-  const metadata = objectOf(body['metadata'])
-  const endUser = stringOf(metadata['user_id'])
+  if (thinkingTokens !== undefined) needs.add('reasoning')
+  const endUser = stringOf(objectOf(body['metadata'])['user_id'])
   return {
     model,
     stream,
-    input: input.measure,
+    input: measure.sum,
     output: defined({
       tokensMax: countOf(body, 'max_tokens', 0),
       choices: 1,
       thinkingTokens,
       thinks: thinking['type'] !== 'disabled',
     }),
-    needs: thinkingTokens === undefined ? input.needs : [...input.needs, 'reasoning'],
+    needs: [...needs],
     dropped,
-    ...(input.hasForeignThoughts && {
-      droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [],
-    }),
+    ...(hasForeignThoughts && { droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [] }),
     ...(searchesMax === 0
       ? {}
       : { search: { searchesMax, dropped: removalsFrom(body, { maySearch: true }).dropped } }),
@@ -116,18 +114,18 @@ function removeCompactingEdits(
   dropped.push('context_management.edits.compact')
 }
 
-type MeasuredInput = {
-  readonly measure: InputMeasure
-  readonly needs: readonly Ability[]
+type Walk = {
+  readonly measure: Measure
+  readonly needs: Set<Ability>
   /** Whether any block carries thoughts of another format, sealed or not. */
-  readonly hasForeignThoughts: boolean
+  hasForeignThoughts: boolean
 }
 
 /**
  * `changes`: what is removed from every request, searches included. Cache marks on removed tools still count, because
  * searches may stay.
  */
-function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): MeasuredInput {
+function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): Walk {
   const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
   const body = { ...given, ...changes }
   readCacheMark(body, '', measure)
@@ -151,14 +149,7 @@ function measureInput(given: JsonObject, changes: JsonObject, measure: Measure):
   }
   readOutputFormat(body, walk)
   measure.unknownFields(body, MESSAGES_FIELDS)
-  const { hasForeignThoughts } = walk
-  return { measure: measure.sum, needs: [...walk.needs], hasForeignThoughts }
-}
-
-type Walk = {
-  readonly measure: Measure
-  readonly needs: Set<Ability>
-  hasForeignThoughts: boolean
+  return walk
 }
 
 function readOutputFormat({ output_config, output_format }: JsonObject, walk: Walk): void {

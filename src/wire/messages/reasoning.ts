@@ -1,8 +1,8 @@
 // The thoughts in a messages conversation: whether a request asks to see new ones, and how those of earlier turns are
 // removed from it, either those of other formats or all of them.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, listOf } from '../../core/json.ts'
-import { isPacked } from '../content/opaque-reasoning.ts'
+import { isArray, isObject, listOf, objectOf } from '../../core/json.ts'
+import { changedEntries, isPacked } from '../content/opaque-reasoning.ts'
 import type { Removals } from '../contract/codec.ts'
 
 /** Clients that do not ask for thoughts take the first block of an answer for its text. */
@@ -22,28 +22,19 @@ export function withoutForeignThoughts(body: JsonObject): Removals | undefined {
   return removing(body, isForeignThought)
 }
 
-type IsGone = (block: JsonObject) => boolean
-
-function removing({ messages, thinking }: JsonObject, isGone: IsGone): Removals | undefined {
-  if (!isArray(messages)) return undefined
-  const left = without(messages, isGone)
-  if (left.length === messages.length && left.every((one, at) => one === messages[at])) {
-    return undefined
-  }
-  const dropped = ['messages.content.thinking']
-  const isBudgeted = isObject(thinking) && thinking['type'] === 'enabled'
-  if (!isBudgeted || !goesOnUnthinking(left)) return { changes: { messages: left }, dropped }
-  return { changes: { messages: left, thinking: undefined }, dropped: [...dropped, 'thinking'] }
-}
-
-/** A message that keeps all its blocks stays the same object; one that loses all of them is removed. */
-function without(messages: readonly Json[], isGone: IsGone): Json[] {
-  return messages.flatMap((message) => {
-    if (!isObject(message) || !isArray(message['content'])) return [message]
-    const content = message['content'].filter((block) => !(isObject(block) && isGone(block)))
-    if (content.length === message['content'].length) return [message]
-    return content.length === 0 ? [] : [{ ...message, content }]
+function removing(body: JsonObject, isGone: (block: JsonObject) => boolean): Removals | undefined {
+  const messages = changedEntries(body['messages'], (message) => {
+    const { content } = message
+    if (!isArray(content)) return message
+    const left = content.filter((block) => !(isObject(block) && isGone(block)))
+    if (left.length === content.length) return message
+    return left.length === 0 ? undefined : { ...message, content: left }
   })
+  if (messages === undefined) return undefined
+  const dropped = ['messages.content.thinking']
+  const isBudgeted = objectOf(body['thinking'])['type'] === 'enabled'
+  if (!isBudgeted || !goesOnUnthinking(messages)) return { changes: { messages }, dropped }
+  return { changes: { messages, thinking: undefined }, dropped: [...dropped, 'thinking'] }
 }
 
 function isThought({ type }: JsonObject): boolean {

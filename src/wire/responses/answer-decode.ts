@@ -2,7 +2,8 @@
 // streamed; any other is taken whole when it and those before it are done, so blocks never interleave. A whole answer
 // is a list of items that are already done.
 import { GatewayError } from '../../core/errors.ts'
-import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
+import type { CanonicalEvent, FinishReason, TokenLogprob, Usage } from '../../core/events.ts'
+import { whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import {
   defined,
@@ -15,12 +16,11 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
-import { decodeLogprobs, readJsonEvent, usageEvent } from '../content/answer.ts'
+import { countIn, decodeLogprobs, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
 import { BlockWriter } from '../content/block-sequencer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { BETWEEN_THOUGHTS } from './reasoning.ts'
-import { decodeUsage, isSearchCall } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
@@ -199,6 +199,28 @@ class AnswerDecoder {
     if (reason === 'max_output_tokens' || response['status'] === 'incomplete') return 'limit'
     return this.#hasCalled ? 'tool-call' : 'stop'
   }
+}
+
+/** From a whole response; undefined unless the provider reported both input and output. */
+function decodeUsage({ usage, output }: JsonObject): Usage | undefined {
+  if (!isObject(usage)) return undefined
+  const input = objectOf(usage['input_tokens_details'])
+  const lifetimes = objectOf(input['cache_write_tokens_details'])
+  return readable({
+    inputTokens: countIn(usage, 'input_tokens') ?? NaN,
+    cachedTokens: countIn(input, 'cached_tokens') ?? 0,
+    cacheWriteTokens: countIn(input, 'cache_write_tokens') ?? 0,
+    cacheWriteLongTokens: countIn(lifetimes, 'ttl_12h_tokens') ?? 0,
+    outputTokens: countIn(usage, 'output_tokens') ?? NaN,
+    reasoningTokens: countIn(objectOf(usage['output_tokens_details']), 'reasoning_tokens') ?? 0,
+    ...whereAny('webSearches', isArray(output) ? output.filter(isSearchCall).length : 0),
+  })
+}
+
+/** Opening a page, or searching within it, belongs to the search that found it. */
+function isSearchCall(item: Json): boolean {
+  if (!isObject(item) || item['type'] !== 'web_search_call') return false
+  return (objectOf(item['action'])['type'] ?? 'search') === 'search'
 }
 
 /** Some providers count texts and calls separately. */

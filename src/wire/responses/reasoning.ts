@@ -1,9 +1,8 @@
 // Reasoning without state at the provider: it sends its thoughts out encrypted and reads them back in. An item whose
 // encrypted content is missing or another provider's is unknown there, and so are the ids that belong to it.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
 import type { TargetModel } from '../../core/request.ts'
-import { isPacked } from '../content/opaque-reasoning.ts'
+import { changedEntries, isPacked } from '../content/opaque-reasoning.ts'
 import type { Removals } from '../contract/codec.ts'
 import { openAiOf } from '../models/openai.ts'
 import { itemType } from './fields.ts'
@@ -20,40 +19,36 @@ export function givesEncryptedReasoning(target: TargetModel): boolean {
 
 /** The input without thoughts that a provider that stores nothing cannot read; the same list if there are none. */
 export function readableInput(input: Json | undefined): Json | undefined {
-  return isArray(input) && input.some(isUnreadable) ? without(input, isUnreadable) : input
+  return without(input, isUnreadable) ?? input
 }
 
-export function withoutReasoning({ input }: JsonObject): Removals | undefined {
-  if (!isArray(input) || !input.some(isThought)) return undefined
-  return { changes: { input: without(input, isThought) }, dropped: ['input.reasoning'] }
+export function withoutReasoning(body: JsonObject): Removals | undefined {
+  const input = without(body['input'], isThought)
+  return input && { changes: { input }, dropped: ['input.reasoning'] }
 }
 
-function without(input: readonly Json[], isGone: (item: Json) => boolean): readonly Json[] {
-  const readable: Json[] = []
+function without(input: Json | undefined, isGone: (item: JsonObject) => boolean) {
   let isOrphaned = false
-  for (const item of input) {
+  return changedEntries(input, (item) => {
     if (isGone(item)) {
       isOrphaned = true
-      continue
+      return undefined
     }
-    if (!isObject(item) || !isAssistants(item)) isOrphaned = false
-    if (isOrphaned && isObject(item) && item['id'] !== undefined) {
-      const { id: _, ...rest } = item
-      readable.push(rest)
-    } else readable.push(item)
-  }
-  return readable
+    isOrphaned &&= isAssistants(item)
+    if (!isOrphaned || item['id'] === undefined) return item
+    const { id: _, ...rest } = item
+    return rest
+  })
 }
 
 /** Whether this is a thought that a provider that stores nothing cannot read. */
-export function isUnreadable(item: Json): boolean {
-  if (!isThought(item)) return false
+export function isUnreadable(item: JsonObject): boolean {
   const { encrypted_content: encrypted } = item
-  return typeof encrypted !== 'string' || isPacked(encrypted)
+  return isThought(item) && (typeof encrypted !== 'string' || isPacked(encrypted))
 }
 
-function isThought(item: Json): item is JsonObject {
-  return isObject(item) && item['type'] === 'reasoning'
+function isThought({ type }: JsonObject): boolean {
+  return type === 'reasoning'
 }
 
 function isAssistants(item: JsonObject): boolean {

@@ -2,14 +2,13 @@
 // and how a stream reports that it will not be completed. It echoes the client's settings; those the client left out get
 // the format's defaults.
 import type { GatewayError } from '../../core/errors.ts'
-import type { UsageEvent } from '../../core/events.ts'
+import type { Usage, UsageEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, objectOf } from '../../core/json.ts'
 import type { AnswerContext } from '../contract/codec.ts'
 import { encodeError } from '../contract/errors.ts'
 import { usableTools } from './tools.ts'
-import { encodeUsage } from './usage.ts'
 
 export type ResponseState =
   | { readonly status: 'in_progress' }
@@ -42,6 +41,30 @@ export function responseObjects(
     ...asked,
     ...('counted' in state && state.counted?.tier && { service_tier: state.counted.tier }),
   })
+}
+
+function encodeUsage(usage: Usage): JsonObject {
+  const { cacheWriteTokens, cacheWriteLongTokens } = usage
+  const lifetimes =
+    cacheWriteTokens === 0
+      ? {}
+      : {
+          cache_write_tokens_details: {
+            ttl_30m_tokens: cacheWriteTokens - cacheWriteLongTokens,
+            ttl_12h_tokens: cacheWriteLongTokens,
+          },
+        }
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      cache_write_tokens: cacheWriteTokens,
+      ...lifetimes,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  }
 }
 
 function echo(body: JsonObject): JsonObject {
