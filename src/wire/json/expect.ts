@@ -2,7 +2,7 @@
 // (`messages[2].content[0].text`). For what the gateway itself must understand; in passthrough the provider judges the
 // rest.
 import { invalidRequest } from '../../core/errors.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject } from '../../core/json.ts'
 
 type Expect<Value> = (value: unknown, place: string) => Value
@@ -50,58 +50,41 @@ export function optional<Value>(
   return isGiven(value) ? expect(value, place) : undefined
 }
 
-/** A text that counts as left out when it is empty. */
-export function expectTextIfAny(value: unknown, place: string): string | undefined {
-  return expectText(value, place) || undefined
+function expecting<Value>(what: string, isOne: (value: unknown) => value is Value): Expect<Value> {
+  return (value, place) => {
+    if (isOne(value)) return value
+    throw invalidRequest(place, `${place} must be ${what}`)
+  }
 }
 
-export function expectText(value: unknown, place: string): string {
-  if (typeof value === 'string') return value
-  throw invalidRequest(place, `${place} must be a string`)
-}
-
-export function expectName(value: unknown, place: string): string {
-  if (typeof value === 'string' && value !== '') return value
-  throw invalidRequest(place, `${place} must be a non-empty string`)
-}
-
-export function expectBoolean(value: unknown, place: string): boolean {
-  if (typeof value === 'boolean') return value
-  throw invalidRequest(place, `${place} must be true or false`)
-}
-
-export function expectNumber(value: unknown, place: string): number {
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  throw invalidRequest(place, `${place} must be a number`)
-}
-
-export function expectInteger(value: unknown, place: string): number {
-  if (isWhole(value)) return value
-  throw invalidRequest(place, `${place} must be a whole number`)
-}
-
-export function expectCount(value: unknown, place: string): number {
-  if (isWhole(value) && value >= 0) return value
-  throw invalidRequest(place, `${place} must be a whole number of at least 0`)
-}
-
-export function expectPositive(value: unknown, place: string): number {
-  if (isWhole(value) && value > 0) return value
-  throw invalidRequest(place, `${place} must be a whole number of at least 1`)
-}
+export const expectText = expecting('a string', (value) => typeof value === 'string')
+export const expectName = expecting(
+  'a non-empty string',
+  (value): value is string => typeof value === 'string' && value !== '',
+)
+export const expectBoolean = expecting('true or false', (value) => typeof value === 'boolean')
+export const expectNumber = expecting('a number', (value): value is number =>
+  Number.isFinite(value),
+)
+export const expectInteger = expecting('a whole number', isWhole)
+export const expectCount = expecting(
+  'a whole number of at least 0',
+  (value): value is number => isWhole(value) && value >= 0,
+)
+export const expectPositive = expecting(
+  'a whole number of at least 1',
+  (value): value is number => isWhole(value) && value > 0,
+)
+export const expectObject = expecting('an object', isObject)
+const expectList = expecting('a list', isArray)
 
 function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value)
 }
 
-export function expectObject(value: unknown, place: string): JsonObject {
-  if (isObject(value)) return value
-  throw invalidRequest(place, `${place} must be an object`)
-}
-
-function expectList(value: unknown, place: string): readonly Json[] {
-  if (isArray(value)) return value
-  throw invalidRequest(place, `${place} must be a list`)
+/** A text that counts as left out when it is empty. */
+export function expectTextIfAny(value: unknown, place: string): string | undefined {
+  return expectText(value, place) || undefined
 }
 
 export function expectTexts(value: unknown, place: string): readonly string[] {
