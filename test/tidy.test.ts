@@ -8,6 +8,7 @@ import { describe, test } from 'node:test'
 import { ERROR_CODES, GatewayError } from '../src/core/errors.ts'
 import { METRICS } from '../src/telemetry/metrics.ts'
 import { errorType } from '../src/wire/contract/errors.ts'
+import { fileCycles, filesByFolder, folderCycles, readSources } from '../scripts/source-tree.ts'
 
 const floors = (
   'core telemetry wire catalog store ledger providers routing ' +
@@ -75,6 +76,29 @@ describe('imports', () => {
   for (const { path, text } of sources.filter((file) => pure.test(file.path)))
     test(`${path} has no effects`, () => assert.doesNotMatch(text, effect))
 })
+
+for (const root of ['src', 'web/src'])
+  describe(`the shape of ${root}`, () => {
+    const tree = readSources(root)
+
+    test('no folder has more files than fit on a screen', () =>
+      assert.deepEqual(
+        filesByFolder(tree).filter(([, count]) => count > 16),
+        [],
+      ))
+
+    test('no file is longer than a subject needs', () =>
+      assert.deepEqual(
+        tree.filter(({ lines }) => lines > 650).map(({ path }) => path),
+        [],
+      ))
+
+    test('imports form no cycle: of values, of types, between folders', () => {
+      assert.deepEqual(fileCycles(tree, 'valueImports'), [])
+      assert.deepEqual(fileCycles(tree, 'imports'), [])
+      assert.deepEqual(folderCycles(tree), [])
+    })
+  })
 
 describe('owners', () => {
   for (const { thing, use, owner } of owners)
@@ -239,6 +263,11 @@ describe('files', () => {
     const check = ['check-ignore', '--no-index', ...paths, 'src/secret/file.ts']
     const ignored = execFileSync('git', check, { encoding: 'utf8' })
     assert.deepEqual(ignored.trim().split('\n'), paths)
+  })
+
+  test('test/ has no loose files', () => {
+    const loose = tracked.filter((path) => /^test\/[^/]+$/.test(path))
+    assert.deepEqual(loose, ['test/tidy.test.ts'])
   })
 
   test('every file states its purpose in its first line', () => {

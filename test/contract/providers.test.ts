@@ -560,9 +560,8 @@ async function* pieces(...all: readonly Buffer[]): AsyncIterable<Uint8Array> {
   yield* all
 }
 
-// Writes the frames of AWS event streams, which the Bedrock adapter reads.
-
-export function writeFrame(headers: Readonly<Record<string, string>>, payload: string): Buffer {
+/** One frame of an AWS event stream, which the Bedrock adapter reads. */
+function writeFrame(headers: Readonly<Record<string, string>>, payload: string): Buffer {
   const head = Buffer.concat(
     Object.entries(headers).flatMap(([name, value]) => {
       const length = Buffer.alloc(2)

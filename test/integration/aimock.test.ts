@@ -275,11 +275,11 @@ function pieces(answer: string, stream: boolean): readonly unknown[] {
     .map((line) => JSON.parse(line.slice('data: '.length)) as unknown)
 }
 
-// Mock providers written by others: `@copilotkit/aimock` answers like OpenAI, Azure, Anthropic, Gemini, Vertex and
-// Bedrock, and can be made to misbehave. Its reading of their protocols shares none of our mistakes.
-
-/** The part of its interface that the tests use. */
-export type Mock = {
+/**
+ * Written by others: `@copilotkit/aimock` answers like OpenAI, Azure, Anthropic, Gemini, Vertex and Bedrock, and can be
+ * made to misbehave. Its reading of their protocols shares none of our mistakes. This is the part of it that is used here.
+ */
+type Mock = {
   onMessage(pattern: RegExp, response: MockResponse): unknown
   onEmbedding(pattern: RegExp, response: { readonly embedding: readonly number[] }): unknown
   setChaos(rates: Chaos): unknown
@@ -289,12 +289,12 @@ export type Mock = {
   stop(): Promise<void>
 }
 
-export type MockResponse = {
+type MockResponse = {
   readonly content?: string
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: string }[]
 }
 
-export type Chaos = {
+type Chaos = {
   readonly dropRate?: number
   readonly malformedRate?: number
   readonly disconnectRate?: number
@@ -304,7 +304,7 @@ export type Chaos = {
 const folder = fileURLToPath(new URL('../tools/aimock', import.meta.url))
 
 /** Throws where it cannot be installed. */
-export async function loadMock(): Promise<new (options: { readonly port: number }) => Mock> {
+async function loadMock(): Promise<new (options: { readonly port: number }) => Mock> {
   await ensureDependencies(folder)
   const module = (await import(`${folder}/node_modules/@copilotkit/aimock/dist/index.js`)) as {
     readonly LLMock: new (options: { readonly port: number }) => Mock

@@ -129,9 +129,8 @@ async function get(http: HttpClient, url: string): Promise<void> {
   assert.equal(status, 200)
 }
 
-// A self-signed certificate for 127.0.0.1, for servers that must not be trusted. Useless for anything else.
-
-export const SELF_SIGNED = {
+/** A certificate for 127.0.0.1, for servers that must not be trusted. Useless for anything else. */
+const SELF_SIGNED = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg5ySVUqr1y+d6G0Wp
 SPAmghxRbg/71h4R+2PvOEAED3yhRANCAASHiZKwOuWM/78mVinFU02FOxoU1zOg

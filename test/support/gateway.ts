@@ -6,6 +6,11 @@ import { ensureBuilt } from '../../scripts/checkout.mjs'
 import type { Ended } from './process.ts'
 import { bareEnv, run, start } from './process.ts'
 
+await ensureBuilt()
+
+/** What node runs, built from these sources. What bin/tollgate.mjs does before that is tested separately. */
+export const COMMAND = resolve('dist/main.js')
+
 export type LogLine = Readonly<Record<string, unknown>>
 
 export type TestGateway = AsyncDisposable & {
@@ -99,10 +104,3 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
 function lineAround(text: string, index: number): string {
   return text.slice(text.lastIndexOf('\n', index) + 1, text.indexOf('\n', index))
 }
-
-// The command line as people run it: built from these sources.
-
-await ensureBuilt()
-
-/** The file that node runs. What bin/tollgate.mjs does before that is tested separately. */
-export const COMMAND = resolve('dist/main.js')

@@ -117,9 +117,10 @@ export async function childrenOf(pid: number): Promise<readonly number[]> {
   return pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child] : []))
 }
 
-// Finds a free port, for programs that must be given one. A program that can bind port 0 does that instead.
-
-/** Below the range of ports that the system assigns by itself, so that no other test takes it in between. */
+/**
+ * A free port, for programs that must be given one: those that can bind port 0 do that instead. Below the range of ports
+ * that the system assigns by itself, so that no other test takes it in between.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
