@@ -165,6 +165,14 @@ describe('documents', () => {
     assert.deepEqual(list.replaceAll('.ts', '').split(' · '), floors)
   })
 
+  test('docs/decisions/README.md lists every decision by its title', () => {
+    const list = readFileSync('docs/decisions/README.md', 'utf8')
+    for (const path of globSync('docs/decisions/0*.md')) {
+      const [, title = ''] = readFileSync(path, 'utf8').match(/^# (.*)/) ?? []
+      assert.ok(list.includes(`[${title}](${basename(path)})`), path)
+    }
+  })
+
   test('web/README.md lists every folder of the interface, and nothing that does not exist', () => {
     const rows = readFileSync('web/README.md', 'utf8').matchAll(/^\| `src\/([\w.]+)(\/?)`/gm)
     const listed = [...rows].map(([, name = '', slash]) => ({ name, isFolder: slash === '/' }))
