@@ -37,16 +37,14 @@ export function useChange<Output, Input = void>(
  * One Idempotency-Key for every try to send the same values: after a lost answer nothing is done twice. Different
  * values get a new key.
  */
-export function useAttempt(): { readonly keyFor: (body: unknown) => string } {
+export function useIdempotencyKey(): (body: unknown) => string {
   const [last, setLast] = useState({ body: '', key: '' })
-  return {
-    keyFor(body) {
-      const text = JSON.stringify(body)
-      if (text === last.body) return last.key
-      const next = { body: text, key: newIdempotencyKey() }
-      setLast(next)
-      return next.key
-    },
+  return (body) => {
+    const text = JSON.stringify(body)
+    if (text === last.body) return last.key
+    const next = { body: text, key: newIdempotencyKey() }
+    setLast(next)
+    return next.key
   }
 }
 

@@ -105,14 +105,18 @@ type KeySelectProps = {
   readonly value: string | undefined
   readonly onChange: (id: string | undefined) => void
   readonly required?: boolean
+  readonly placeholder?: string
+  readonly error?: string | undefined
 }
 
 const offered = 20
 const typingMs = 250
 
 /** Chooses a key. The gateway searches while the reader types, because there may be 100,000 keys. */
-export function KeySelect({ label, value, onChange, required = false }: KeySelectProps) {
+export function KeySelect(props: KeySelectProps) {
+  const { label, value, onChange, required = false, error } = props
   const { t } = useTranslation()
+  const { placeholder = required ? t('filter.chooseKey') : t('filter.any') } = props
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text, typingMs)
   const chosen = useQuery({ ...keyQuery(value ?? ''), enabled: value !== undefined })
@@ -141,9 +145,9 @@ export function KeySelect({ label, value, onChange, required = false }: KeySelec
       clearable={!required}
       clearButtonProps={{ 'aria-label': t('filter.clear', { filter: label }) }}
       description={hasNone && <NoKeys areRevoked={keys.data?.counts.all !== 0} />}
-      error={keys.isError && t('overview.failed')}
+      error={keys.isError ? t('overview.failed') : error}
       onDropdownOpen={() => keys.isError && void keys.refetch()}
-      placeholder={required ? t('filter.chooseKey') : t('filter.any')}
+      placeholder={placeholder}
       value={value ?? null}
       searchValue={text}
       onSearchChange={setText}

@@ -157,16 +157,16 @@ export type FieldError = {
 type FormErrorSummaryProps = {
   readonly errors: readonly FieldError[]
   /** Increases with every refused submit; the focus moves here each time. */
-  readonly attempt: number
+  readonly refusals: number
 }
 
 /** The errors of a form, above it, each a link to its field; takes the focus when a submit is refused. */
-export function FormErrorSummary({ errors, attempt }: FormErrorSummaryProps) {
+export function FormErrorSummary({ errors, refusals }: FormErrorSummaryProps) {
   const { t } = useTranslation()
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (attempt > 0) box.current?.focus()
-  }, [attempt])
+    if (refusals > 0) box.current?.focus()
+  }, [refusals])
   if (errors.length === 0) return null
   return (
     <div ref={box} tabIndex={-1} role="alert">

@@ -8,7 +8,7 @@ import { call, problemOf } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
-import { useAttempt, useChange } from '../../parts/changes.tsx'
+import { useIdempotencyKey, useChange } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
@@ -180,12 +180,12 @@ function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinationDialo
   const [address, setAddress] = useState('')
   const [isTried, setTried] = useState(false)
   const [secret, setSecret] = useState<string>()
-  const attempt = useAttempt()
+  const keyFor = useIdempotencyKey()
   const add = useChange(madeOldByAlerts, {
     change: () => {
       const body: BodyOf<typeof alertRoutes.createDestination> =
         kind === 'webhook' ? { kind, url: address.trim() } : { kind, to: address.trim() }
-      return call(alertRoutes.createDestination, { body, idempotencyKey: attempt.keyFor(body) })
+      return call(alertRoutes.createDestination, { body, idempotencyKey: keyFor(body) })
     },
     said: (made) => t('alerts.added', { address: made.address }),
     onAnswer: (made) => (made.secret === null ? onClose() : setSecret(made.secret)),

@@ -9,7 +9,7 @@ import { call } from '../../base/api.ts'
 import { modelsQuery } from '../../base/queries.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
 import { amountProblem, readAmount } from '../../i18n/typed-numbers.ts'
-import { useAttempt } from '../../parts/changes.tsx'
+import { useIdempotencyKey } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog } from '../../parts/dialogs.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { ChangeList } from '../audit/audit-log.tsx'
@@ -29,14 +29,14 @@ export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
   const { t } = words
   const refresh = useRefreshKeys()
   const [value, setValue] = useState<readonly string[]>([])
-  const attempt = useAttempt()
+  const keyFor = useIdempotencyKey()
   const change = bulkChangeOf(action, value, words.format.separators)
   const { line, each } = bulkWords(action, keys, { change, words })
   const apply = useMutation({
     mutationFn: (asked: BulkChange) =>
       call(keyRoutes.changeKeys, {
         body: { ids: keys.map(({ id }) => id), change: asked },
-        idempotencyKey: attempt.keyFor(asked),
+        idempotencyKey: keyFor(asked),
       }),
     onSuccess: refresh,
   })

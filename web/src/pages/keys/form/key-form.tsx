@@ -32,13 +32,13 @@ type KeyFormProps = {
   readonly isPending: boolean
   readonly onSubmit: () => void
   readonly onCancel: () => void
-  /** Shown above the buttons: why the last attempt failed. */
+  /** Shown above the buttons: why it could not be saved. */
   readonly failure?: ReactNode
 }
 
 export function KeyForm(props: KeyFormProps) {
   const { state, isNew, action, isPending, onSubmit, onCancel, failure } = props
-  const { form, errors, attempt } = state
+  const { form, errors, refusals } = state
   const { t } = useTranslation()
   return (
     <form
@@ -50,7 +50,7 @@ export function KeyForm(props: KeyFormProps) {
       }}
     >
       <div className={styles['groups']}>
-        <FormErrorSummary errors={errors} attempt={attempt} />
+        <FormErrorSummary errors={errors} refusals={refusals} />
         <Group name="identity">
           <IdentityFields form={form} isNew={isNew} />
         </Group>

@@ -5,19 +5,17 @@ import {
   Button,
   Checkbox,
   NativeSelect,
-  Select,
   Stack,
   Textarea,
   TextInput,
 } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from 'react'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { ABILITIES } from '../../../../../src/core/endpoints.ts'
-import { keyQueryOf } from '../../../base/address.ts'
-import { keyQuery, keysQuery, modelsQuery } from '../../../base/queries.ts'
+import { keyQuery, modelsQuery } from '../../../base/queries.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
+import { KeySelect } from '../../../parts/filters.tsx'
 import { CrossIcon, SearchIcon } from '../../../parts/icons.tsx'
 import { Loading, QueryError } from '../../../parts/notices.tsx'
 import form from './key-form.module.css'
@@ -288,41 +286,27 @@ function PasteModels({ all, onAdd }: PasteModelsProps) {
   )
 }
 
-const offered = 20
-
 /** Copies the models of another key. */
 function CopyFromKey({ onAdd }: { readonly onAdd: (ids: readonly string[]) => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [text, setText] = useState('')
-  const [search] = useDebouncedValue(text, 250)
   const [isOpen, setOpen] = useState(false)
-  const keys = useQuery({
-    ...keysQuery({ ...keyQueryOf({ search: search || undefined }), per_page: offered }),
-    enabled: isOpen,
-    refetchInterval: false,
-  })
   const take = useMutation({
     mutationFn: (id: string) => client.fetchQuery(keyQuery(id)),
     onSuccess: ({ models }) => onAdd(models),
   })
-  const failure = keys.isError ? 'overview.failed' : take.isError ? 'detail.failed' : undefined
   return (
     <details className={form['more']} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{t('picker.copyFrom')}</summary>
-      <Select
-        label={t('picker.copyFromLabel')}
-        searchable
-        value={null}
-        searchValue={text}
-        onSearchChange={setText}
-        onChange={(id) => id && take.mutate(id)}
-        error={failure && t(failure)}
-        // The gateway has already filtered.
-        filter={({ options }) => options}
-        nothingFoundMessage={keys.isFetching ? t('loading') : t('overview.noMatch')}
-        data={(keys.data?.keys ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-      />
+      {isOpen && (
+        <KeySelect
+          label={t('picker.copyFromLabel')}
+          placeholder=""
+          value={undefined}
+          error={take.isError ? t('detail.failed') : undefined}
+          onChange={(id) => id && take.mutate(id)}
+        />
+      )}
     </details>
   )
 }

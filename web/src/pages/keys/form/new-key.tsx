@@ -12,7 +12,7 @@ import { unplaced } from '../../../base/api.ts'
 import { Loading } from '../../../parts/notices.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { frameQuery, keyQuery } from '../../../base/queries.ts'
-import { useAttempt } from '../../../parts/changes.tsx'
+import { useIdempotencyKey } from '../../../parts/changes.tsx'
 import { emptyValues, type KeyFormValues, type NewKey, newKeyOf, valuesOf } from './form-values.ts'
 import { KeyForm } from './key-form.tsx'
 import { LeaveQuestion } from './key-form.tsx'
@@ -70,10 +70,9 @@ function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
   const navigate = useNavigate()
   const refresh = useRefreshKeys()
   const state = useKeyForm(start)
-  const attempt = useAttempt()
+  const keyFor = useIdempotencyKey()
   const create = useMutation({
-    mutationFn: (body: NewKey) =>
-      call(keyRoutes.createKey, { body, idempotencyKey: attempt.keyFor(body) }),
+    mutationFn: (body: NewKey) => call(keyRoutes.createKey, { body, idempotencyKey: keyFor(body) }),
     // Not awaited: showing the secret must not wait for the lists.
     onSuccess: () => void refresh(),
     onError: (error) => state.refuse(error),

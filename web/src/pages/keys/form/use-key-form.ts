@@ -10,7 +10,7 @@ export type KeyForm = {
   readonly form: UseFormReturnType<KeyFormValues>
   /** For the summary above the form. */
   readonly errors: readonly FieldError[]
-  readonly attempt: number
+  readonly refusals: number
   /** Validates the values and calls `onGood` if they pass. */
   readonly submit: (onGood: (values: KeyFormValues) => void) => void
   /** Shows the gateway's refusal beside the fields it names; false if it names none. */
@@ -22,7 +22,7 @@ export const fieldId = (field: Field): string => `key-${field}`
 export function useKeyForm(initialValues: KeyFormValues): KeyForm {
   const words = useTranslation()
   const { t } = words
-  const [attempt, setAttempt] = useState(0)
+  const [refusals, setRefusals] = useState(0)
   const form = useForm<KeyFormValues>({
     initialValues,
     validate: (values) => problemsOf(values, words, Date.now()),
@@ -37,9 +37,9 @@ export function useKeyForm(initialValues: KeyFormValues): KeyForm {
         label: t(`keyForm.field.${name as Field}`),
         message: String(message),
       })),
-    attempt,
+    refusals,
     submit: (onGood) => {
-      if (form.validate().hasErrors) setAttempt(attempt + 1)
+      if (form.validate().hasErrors) setRefusals(refusals + 1)
       else onGood(form.values)
     },
     refuse: (error) => {
@@ -49,7 +49,7 @@ export function useKeyForm(initialValues: KeyFormValues): KeyForm {
         .filter(([field]) => field in form.values)
       if (known.length === 0) return false
       form.setErrors(Object.fromEntries(known))
-      setAttempt(attempt + 1)
+      setRefusals(refusals + 1)
       return true
     },
   }
