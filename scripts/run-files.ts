@@ -96,5 +96,5 @@ function firstLine({ detail }: Failure): string {
 
 function describe(error: Error | undefined): string {
   const cause = error?.cause ?? error
-  return cause instanceof Error ? inspect(cause, { depth: 6 }) : String(cause)
+  return inspect(cause, { depth: 6 })
 }

@@ -61,11 +61,11 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
     (first) => first.stop(),
     () => {},
   )
-  for (const { name, start } of starts) {
+  for (const contender of starts) {
     try {
-      contenders.push(await start())
+      contenders.push(await contender.start())
     } catch (error) {
-      missing.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+      missing.push(`${contender.name}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   return { contenders, missing }

@@ -35,7 +35,7 @@ export function buildCatalog(parts: CatalogParts): Catalog {
   const models = new Map(entries.map((entry) => [entry.id, resolveModel(context, entry)]))
   const changes = context.changes()
   return {
-    get: (id) => models.get(id),
+    get: models.get.bind(models),
     list: () => [...models.values()],
     changesAt: changes.length === 0 ? null : Math.min(...changes),
   }

@@ -6,7 +6,7 @@ export type Check = {
   readonly name: string
   readonly expected: string
   readonly request: ProbeRequest
-  holds(seen: Seen): boolean
+  readonly holds: (seen: Seen) => boolean
 }
 
 /** A line that cannot be tried, and why. */

@@ -18,7 +18,7 @@ test('a new secret has the published shape and a checksum anyone can verify', ()
     assert.match(secret, new RegExp(`^tg_${mode}_[0-9A-Za-z]{49}$`))
     assert.ok(isWellFormedSecret(secret))
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-    const checksum = [...secret.slice(-6)].reduce(
+    const checksum = Array.from(secret.slice(-6)).reduce(
       (sum, digit) => sum * 62 + digits.indexOf(digit),
       0,
     )

@@ -33,7 +33,7 @@ export type OutboundRequest = {
   /** What is not sent, under the client's names. */
   readonly dropped: readonly string[]
   /** The body without the limits, for counting. */
-  content(): JsonObject
+  readonly content: () => JsonObject
   /** The body to send, with the output limit that the hold pays for. */
   encode(outputTokensMax: number | undefined): Promise<Buffer>
 }

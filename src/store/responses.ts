@@ -33,10 +33,10 @@ export async function putResponses(
     .onConflict((conflict) =>
       conflict
         .column('id')
-        .doUpdateSet(({ ref }) => ({
-          sealed: ref('excluded.sealed'),
-          created_at: ref('excluded.created_at'),
-          expires_at: ref('excluded.expires_at'),
+        .doUpdateSet((row) => ({
+          sealed: row.ref('excluded.sealed'),
+          created_at: row.ref('excluded.created_at'),
+          expires_at: row.ref('excluded.expires_at'),
         }))
         .whereRef('responses.key_id', '=', 'excluded.key_id'),
     )

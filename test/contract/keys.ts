@@ -120,7 +120,7 @@ export function keysContract(fresh: FreshDatabase): void {
       }
       const { key } = await createKey(store, newKey(name, given))
       assert.deepEqual({ ...key, ...given }, key)
-      await updateKey(store, key.id, { owner: [...name].toReversed().join('') })
+      await updateKey(store, key.id, { owner: Array.from(name).toReversed().join('') })
     })
 
     test('a key is found by id and by name, and all keys are listed in order', async () => {

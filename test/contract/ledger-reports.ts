@@ -232,8 +232,8 @@ export function reports(it: It): void {
     const report = await reportUsage(desk.store, { ...question, by: ['provider', 'endpoint'] })
     assert.deepEqual(
       report.rows
-        .map((row) => [row.provider, row.endpoint, row.requests, row.errors, row.costNanodollars])
-        .toSorted(),
+        .toSorted((one, other) => ((one.provider ?? '') < (other.provider ?? '') ? -1 : 1))
+        .map((row) => [row.provider, row.endpoint, row.requests, row.errors, row.costNanodollars]),
       [
         ['', 'messages', 1, 1, 5n],
         ['one', 'chat', 1, 0, 10n],

@@ -23,9 +23,10 @@ const HELLO = { model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hell
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into, not typed
 type Body = Record<string, any>
+type Call = Omit<RequestInit, 'headers'> & { headers?: Record<string, string>; json?: unknown }
 type Answer = { status: number; headers: Headers; body: Body }
 
-async function call(path: string, init: RequestInit & { json?: unknown } = {}): Promise<Answer> {
+async function call(path: string, init: Call = {}): Promise<Answer> {
   const { json, ...rest } = init
   const response = await fetch(gateway.url + path, {
     ...(json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }),
@@ -397,7 +398,7 @@ describe('refusals', () => {
       },
     })
     const init = { method: 'POST', body: stream, headers: bearer(), duplex: 'half' }
-    await refused(call('/v1/chat/completions', init as RequestInit), 413, 'request_too_large')
+    await refused(call('/v1/chat/completions', init as Call), 413, 'request_too_large')
   })
 })
 

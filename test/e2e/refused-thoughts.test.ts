@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, beforeEach, test } from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
+import { listOf, objectOf } from '../../src/core/json.ts'
 import { packSeal } from '../../src/wire/content/opaque-reasoning.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -189,9 +190,11 @@ test('Claude is no longer asked to think if its turn would begin without a thoug
   await (await post('/v1/messages', TURNS['/v1/messages']?.('messages') ?? {})).text()
   const [, again] = told
   assert.equal(again?.['thinking'], undefined)
-  const [, { content }] = again?.['messages'] as [unknown, { content: JsonObject[] }]
+  const [, turn] = listOf(again?.['messages'])
   assert.deepEqual(
-    content.map(({ type }) => type),
+    listOf(objectOf(turn)['content'])
+      .map(objectOf)
+      .map(({ type }) => type),
     ['tool_use'],
   )
 })

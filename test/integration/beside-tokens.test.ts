@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
+import { isObject, listOf } from '../../src/core/json.ts'
 import { fixture } from '../contract/provider.ts'
 import {
   chunked,
@@ -160,7 +161,7 @@ test('other dropped parts are named while searches stay', async () => {
     'anthropic-beta': 'context-1m-2025-08-07',
   })
   assert.equal(dropped, 'anthropic-beta.context-1m-2025-08-07, messages.content.thinking')
-  const [, sent] = upstream.requests.at(-1)?.body['messages'] as readonly JsonObject[]
+  const [, sent] = listOf(upstream.requests.at(-1)?.body['messages']).filter(isObject)
   assert.deepEqual(sent?.['content'], [{ type: 'text', text: 'At eight.' }])
 })
 

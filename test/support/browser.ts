@@ -85,7 +85,7 @@ export function appCode(uri: string, at = Date.now()): string {
 
 function base32(text: string): Buffer {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-  const bits = [...text.replaceAll('=', '')]
+  const bits = Array.from(text.replaceAll('=', ''))
     .map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0'))
     .join('')
   return Buffer.from(bits.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? [])

@@ -21,7 +21,7 @@ export type Call<Described extends Route> = Caller<Described> & {
   readonly requestId: string
   /** Where the request came from. */
   readonly address: string
-  setHeader(name: string, value: string | readonly string[]): void
+  readonly setHeader: (name: string, value: string | readonly string[]) => void
 }
 
 /** Only a public route can be called without signing in. */
@@ -51,7 +51,7 @@ export type AdminParts = {
   readonly version: string
   /** Where programs reach the data plane. */
   baseUrl(): string
-  catalog(): Catalog
+  readonly catalog: () => Catalog
   /** The health of a target, as far as this process knows. */
   healthOf(target: { readonly provider: string; readonly model: string }): Health
   /** The counts and the condition of each serving process. */

@@ -107,7 +107,7 @@ type Changing = Parameters<HandlersOf<typeof keyRoutes>['pauseKey']>[0]
 async function detail(
   { store, catalog, clock }: AdminParts,
   key: Key,
-  { setHeader }: { setHeader(name: string, value: string): void },
+  { setHeader }: { readonly setHeader: (name: string, value: string) => void },
 ): Promise<KeyDetail> {
   const [frame, secrets, history] = await Promise.all([
     readFrame(store),

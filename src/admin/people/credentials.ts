@@ -46,7 +46,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
 
 /** What is wrong with a new password; undefined if it is acceptable. Length matters, not classes of characters. */
 export function passwordProblem(password: string, email: string): Sentence | undefined {
-  const length = [...password].length
+  const length = Array.from(password).length
   if (length < PASSWORD_LENGTH_MIN)
     return sentence('password_short', { least: PASSWORD_LENGTH_MIN })
   if (length > PASSWORD_LENGTH_MAX) return sentence('password_long', { most: PASSWORD_LENGTH_MAX })

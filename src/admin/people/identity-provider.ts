@@ -62,7 +62,7 @@ async function describe({ http }: Parts, { issuer }: OidcSettings): Promise<Desc
   // Otherwise whoever serves this address could vouch for the people of another provider.
   if (document['issuer'] !== issuer) {
     throw new Error(
-      `${url.href} says that its issuer is ${String(document['issuer'])}: write that as admin.oidc.issuer if it is right`,
+      `${url.href} says that its issuer is ${JSON.stringify(document['issuer'])}: write that as admin.oidc.issuer if it is right`,
     )
   }
   return {

@@ -26,7 +26,7 @@ export type ResponsesState = {
   readonly vault: Pick<ResponseVault, 'put' | 'get' | 'delete'>
   readonly clock: Clock
   /** As configured now: a reload changes them. */
-  settings(): ResponsesSettings
+  readonly settings: () => ResponsesSettings
 }
 
 type ResponsesSettings = {

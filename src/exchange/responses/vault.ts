@@ -21,7 +21,7 @@ type VaultOptions = {
   /** TOLLGATE_SECRET: without it nothing that was stored can be read. */
   readonly secret: string
   /** How much each key may have stored, as configured now. */
-  keyBytesMax(): number
+  readonly keyBytesMax: () => number
 }
 
 /** Expired answers are not found from the moment they expire; this only bounds how long they still take up space. */

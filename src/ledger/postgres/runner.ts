@@ -250,7 +250,9 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
   send('changeHolds', HOLD_CHANGE_COLUMNS, amounts)
   send('insertEntries', ENTRY_COLUMNS, writes.entries.map(entryValues))
   // Sorted, like everything that two nodes may write at once, so that they cannot deadlock.
-  const prices = batch.prices.map(({ version, figures }) => [version, figures]).toSorted()
+  const prices = batch.prices
+    .toSorted((one, other) => (one.version < other.version ? -1 : 1))
+    .map(({ version, figures }) => [version, figures])
   send('insertPrices', PRICE_COLUMNS, prices)
   sent.push(
     ask(client, 'write', [

@@ -480,7 +480,8 @@ function text(row: Row, column: string): string {
 
 export function number(row: Row, column: string): number {
   const value = Number(row[column])
-  if (!Number.isSafeInteger(value)) throw new RangeError(`column ${column} holds ${row[column]}`)
+  if (!Number.isSafeInteger(value))
+    throw new RangeError(`column ${column} holds ${String(row[column])}`)
   return value
 }
 

@@ -131,9 +131,9 @@ export function whyUnusable(folder: string): string | undefined {
 
 export type Leftover = {
   readonly settlements: readonly Spooled[]
-  remove(): void
+  readonly remove: () => void
   /** Moves the file aside for an operator to look at; returns its new path, unless another process has taken it. */
-  setAside(): string | undefined
+  readonly setAside: () => string | undefined
 }
 
 /**

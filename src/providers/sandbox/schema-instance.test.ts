@@ -597,8 +597,8 @@ function problems(schema: unknown, value: unknown, root: JsonObject): string[] {
       )
   }
   if (typeof value === 'string') {
-    if ('minLength' in words) demand([...value].length >= words['minLength'], 'minLength')
-    if ('maxLength' in words) demand([...value].length <= words['maxLength'], 'maxLength')
+    if ('minLength' in words) demand(Array.from(value).length >= words['minLength'], 'minLength')
+    if ('maxLength' in words) demand(Array.from(value).length <= words['maxLength'], 'maxLength')
     if ('pattern' in words) demand(new RegExp(words['pattern'], 'u').test(value), 'pattern')
     if ('format' in words) demand(FORMATS()[words['format']]?.test(value) ?? true, 'format')
   }

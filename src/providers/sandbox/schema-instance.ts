@@ -274,7 +274,7 @@ function requiredOf(parts: Parts, budget: StepBudget): ReadonlySet<string> {
   const names = new Set<string>()
   const add = (list: Json | undefined): void => {
     budget.spend(listOf(list).length)
-    for (const name of listOf(list)) names.add(String(name))
+    for (const name of listOf(list)) if (typeof name === 'string') names.add(name)
   }
   for (const { required } of parts) add(required)
   // Iterating a set visits names added meanwhile, so names that need other names are followed too.

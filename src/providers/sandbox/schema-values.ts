@@ -10,7 +10,7 @@ export type Hints = {
   /** Whether it is one of the texts, in any case. */
   isMentioned(text: string): boolean
   /** The value that follows a field's name in the text. */
-  valueOf(field: string): string | undefined
+  readonly valueOf: (field: string) => string | undefined
 }
 
 /** Only the beginning of a message is read, so that a long one takes no longer. */
@@ -123,7 +123,7 @@ function exampleIn(parts: Parts): string | undefined {
 
 function fitted(text: string, least: number, most: number): string {
   const longer = text.length < least ? text.padEnd(least, ` ${text}`) : text
-  return longer.length > most ? [...longer].slice(0, most).join('') : longer
+  return longer.length > most ? Array.from(longer).slice(0, most).join('') : longer
 }
 
 /** A row of characters, sets and lists of words, each perhaps repeated: all that is read of regular expressions. */
@@ -167,7 +167,7 @@ function optionsOf(piece: Readonly<Record<string, string | undefined>>): readonl
   const { set, inside, words, any, escaped, plain } = piece
   if (words !== undefined) return words.split('|')
   if (inside !== undefined) return charactersIn(inside)
-  return [...(SETS[set ?? ''] ?? (any === undefined ? (escaped ?? plain ?? '') : LETTERS))]
+  return Array.from(SETS[set ?? ''] ?? (any === undefined ? (escaped ?? plain ?? '') : LETTERS))
 }
 
 function charactersIn(inside: string): readonly string[] {
@@ -179,7 +179,7 @@ function charactersIn(inside: string): readonly string[] {
     if (letter !== undefined) return []
     for (const character of SETS[set] ?? range(first, last)) listed.add(character)
   }
-  const others = [...LETTERS, ...LETTERS.toUpperCase(), ...DIGITS]
+  const others = Array.from(LETTERS + LETTERS.toUpperCase() + DIGITS)
   return isNegated ? others.filter((one) => !listed.has(one)) : [...listed]
 }
 

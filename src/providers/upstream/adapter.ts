@@ -21,7 +21,7 @@ export type Adapter<Kind extends string, Schema extends z.ZodType> = {
   /** The price library's lists for its models, by the names that price_like uses. */
   readonly priceLists: Readonly<Record<string, string>>
   /** The list it bills by, where that is not the one for its kind; null = only the operator knows. */
-  priceList?(settings: z.output<Schema>): PriceList | null
+  readonly priceList?: (settings: z.output<Schema>) => PriceList | null
   /** Whether the model costs more than its list price there, because it is confined to a region. */
   isRegional?(settings: z.output<Schema>, model: string): boolean
   /** The vendor whose main models it serves; null = only the operator knows what it serves. */

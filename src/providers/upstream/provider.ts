@@ -20,7 +20,7 @@ export interface Provider {
   /** Asks the provider to count the input tokens, where that is free; undefined = it gives no count. */
   countTokens?(request: UnsentRequest, signal: AbortSignal): Promise<number | undefined>
   /** The members of a body that it is sent otherwise than others of its format; undefined = it is not sent this one. */
-  adapt?(request: UnsentRequest): JsonObject
+  readonly adapt?: (request: UnsentRequest) => JsonObject
   /** Fields left out because it would refuse them, by the format's names; absent = it is sent everything. */
   leavesOut?(request: UnsentRequest): readonly string[]
 }

@@ -236,8 +236,9 @@ export class ThresholdScan {
       .selectFrom('accounts')
       .leftJoin('alert_rules', 'alert_rules.account_id', 'accounts.id')
       .select(['id', 'thresholds', 'spent_nanodollars', 'limit_nanodollars', 'top_up_nanodollars'])
-      .select(({ selectFrom }) =>
-        selectFrom('alerts')
+      .select((query) =>
+        query
+          .selectFrom('alerts')
           .select(({ fn }) => fn.max('threshold').as('highest'))
           .whereRef('alerts.account_id', '=', 'accounts.id')
           .whereRef('alerts.period_seq', '=', 'accounts.period_seq')

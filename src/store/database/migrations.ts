@@ -194,7 +194,9 @@ function add<Table extends keyof typeof TABLES>(
   table: Table,
   columns: readonly (keyof (typeof TABLES)[Table] & string)[],
 ): readonly string[] {
-  return columns.map((name) => `ALTER TABLE ${table} ADD COLUMN ${name} ${TABLES[table][name]}`)
+  return columns.map(
+    (name) => `ALTER TABLE ${table} ADD COLUMN ${name} ${String(TABLES[table][name])}`,
+  )
 }
 
 const KEYS_AT_ONCE = 1_000

@@ -92,7 +92,9 @@ function post(port: MessagePort, message: WorkerReply): void {
   try {
     port.postMessage(message)
   } catch (error) {
-    port.postMessage(failure(new Error(`this answer cannot leave the SQLite thread: ${error}`)))
+    port.postMessage(
+      failure(new Error(`this answer cannot leave the SQLite thread: ${String(error)}`)),
+    )
   }
 }
 

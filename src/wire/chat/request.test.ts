@@ -227,7 +227,8 @@ test('features that the format lacks are expressed in other ways', () => {
     ],
   }) as { messages: Record<string, unknown>[] }
   const [assistant, failed, shown, media, file] = messages
-  const [first] = assistant?.['tool_calls'] as { id: string; function: { arguments: string } }[]
+  type ToolCall = { id: string; function: { arguments: string } }
+  const [first] = (assistant?.['tool_calls'] ?? []) as ToolCall[]
   assert.equal(first?.function.arguments, '{}', 'no input is an empty object')
   assert.equal(first?.id.length, 40, 'ids that are too long are cut to fit')
   assert.equal(failed?.['tool_call_id'], first?.id, 'alike in the call and in its result')

@@ -20,7 +20,7 @@ export interface EdgeCodec {
    * Reads what admission needs. Refuses only what no provider could serve: no model, a stream that is not a boolean.
    * Callers that want more than the sums pass their own `measure`.
    */
-  readCall(body: JsonObject, measure?: Measure): Call
+  readonly readCall: (body: JsonObject, measure?: Measure) => Call
   /** What keeps a conversation on one target, so that provider caches hit: the client's own key, else its beginning. */
   affinityOf(body: JsonObject): string
   /** Reads everything, for translation. Refuses what it cannot understand, by the field's name. */
@@ -70,7 +70,7 @@ export interface UpstreamCodec {
   /** What a conversation may have that the format cannot express. */
   readonly losses: Losses
   /** Routing ensures that the request is what the format is for: a conversation, or texts to embed. */
-  encodeRequest(request: CanonicalRequest): JsonObject
+  readonly encodeRequest: (request: CanonicalRequest) => JsonObject
   /** A fresh decoder for one answer. Throws a GatewayError when the provider reports an error in the stream. */
   decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[]
   decodeResponse(body: JsonObject): readonly CanonicalEvent[]
@@ -118,7 +118,7 @@ export type RequestChange = {
   /** How many web searches the hold covers; unset = none, and they are removed. */
   readonly searchesMax?: number
   /** What the provider is sent otherwise than others of its format: the members that change, undefined = removed. */
-  adapt?(body: JsonObject): JsonObject
+  readonly adapt?: (body: JsonObject) => JsonObject
 }
 
 export type Codec = EdgeCodec & UpstreamCodec & Passthrough

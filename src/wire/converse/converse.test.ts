@@ -104,7 +104,8 @@ test('a document’s format follows from its media type', () => {
     const source = { type: 'base64', mediaType, data: 'aQ==' } as const
     const messages = [{ role: 'user', parts: [{ type: 'file', source }] }] as const
     const [turn] = converseCodec.encodeRequest({ ...request, messages })['messages'] as JsonObject[]
-    return (turn?.['content'] as { document: { format: string } }[])[0]?.document.format
+    return (turn?.['content'] as { document: { format: string } }[] | undefined)?.[0]?.document
+      .format
   }
   assert.equal(sent('application/pdf'), 'pdf')
   assert.equal(sent('application/vnd.ms-excel'), 'xls')

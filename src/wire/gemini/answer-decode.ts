@@ -230,7 +230,7 @@ class Citations {
     if (said.length > 0) this.#waiting = this.#waiting.filter((source) => !isSaid(source))
     return said.flatMap((source) => {
       const { uri, title, startIndex, endIndex } = source
-      const span = `${stringOf(uri)} ${startIndex} ${endIndex}`
+      const span = JSON.stringify([uri, startIndex, endIndex])
       if (this.#told.has(span) || this.#told.size === CITATIONS_MAX) return []
       this.#told.add(span)
       const start = this.#characters(startOf(source))

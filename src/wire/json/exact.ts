@@ -104,4 +104,4 @@ function rawNumber(marked: string): Json {
 }
 
 /** JSON.stringify writes its result unchanged. The type libraries do not declare it yet. */
-const rawJson = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
+const rawJson = (JSON as unknown as { rawJSON: (text: string) => object }).rawJSON

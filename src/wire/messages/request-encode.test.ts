@@ -212,7 +212,9 @@ test('a custom tool becomes a function with one text, in the history too', () =>
     },
   })
   const [, turn] = body['messages'] as JsonObject[]
-  assert.deepEqual((turn?.['content'] as JsonObject[])[0]?.['input'], { input: 'abc' })
+  assert.deepEqual((turn?.['content'] as JsonObject[] | undefined)?.[0]?.['input'], {
+    input: 'abc',
+  })
 })
 
 test('a tool name that this format cannot carry is a 400', () => {

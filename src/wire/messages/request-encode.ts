@@ -2,7 +2,7 @@
 // (`claude.ts`), is left out: `losses.ts` has already reported it.
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
-import { defined } from '../../core/json.ts'
+import { defined, stringOf } from '../../core/json.ts'
 import type {
   Cached,
   CacheMark,
@@ -194,7 +194,7 @@ function addMessage({ results, blocks }: Turn, message: Message): void {
 function encodeLateInstruction(message: Message): JsonObject[] {
   return encodeParts(message.parts).map((block) => ({
     ...block,
-    text: lateInstruction(String(block['text'])),
+    text: lateInstruction(stringOf(block['text']) ?? ''),
   }))
 }
 

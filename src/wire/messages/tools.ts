@@ -41,12 +41,12 @@ const TOOLSET_MEMBERS = 32
 /** How many tools the model knows by this tool's type. */
 export function vendorToolsIn(tool: JsonObject): number {
   if (!isVendorTool(tool)) return 0
-  return String(tool['type']).includes('_toolset_') ? TOOLSET_MEMBERS : 1
+  return typeOf(tool).includes('_toolset_') ? TOOLSET_MEMBERS : 1
 }
 
 /** A web search that the provider runs itself: the only hosted tool with a price. */
 function isSearch(tool: Json): tool is JsonObject {
-  return isObject(tool) && /^web_search_\d+$/.test(String(tool['type']))
+  return isObject(tool) && /^web_search_\d+$/.test(typeOf(tool))
 }
 
 /** The most searches that a request may run; 0 = it asks for none. */
@@ -83,9 +83,9 @@ export function removeTools(
   const isGone = (tool: Json): boolean => isHosted(tool) && !(maySearch && isSearch(tool))
   const gone = tools.filter(isGone).filter(isObject)
   const kept = tools.filter((tool) => !isGone(tool)).map(withSearchLimit)
-  for (const tool of gone) dropped.push(`tools.${String(tool['type'])}`)
+  for (const tool of gone) dropped.push(`tools.${typeOf(tool)}`)
   // Without its search tool a model could never reach the deferred tools, so they are loaded at once.
-  const isSearchGone = gone.some((tool) => String(tool['type']).startsWith('tool_search_tool_'))
+  const isSearchGone = gone.some((tool) => typeOf(tool).startsWith('tool_search_tool_'))
   const given = isSearchGone ? kept.map(withoutDeferral) : kept
   changes['tools'] = given.length === 0 ? undefined : given
   if (!isObject(choice)) return
@@ -106,7 +106,7 @@ export function decodeTools(body: Placed, dropped: Set<string>): Tool[] {
   const tools = new Map<string, Tool>()
   for (const tool of body.optional('tools', expectPlacedList) ?? []) {
     if (isVendorTool(tool.value)) {
-      dropped.add(`tools.${String(tool.value['type'])}`)
+      dropped.add(`tools.${typeOf(tool.value)}`)
       continue
     }
     const at = tool.at('name')

@@ -10,7 +10,7 @@ export type PostgresServer = {
   /** postgres://postgres@127.0.0.1:PORT/postgres, the same after every start. */
   readonly url: string
   /** Resolves when the server takes connections; after a kill it recovers first. */
-  start(): Promise<ChildProcess>
+  readonly start: () => Promise<ChildProcess>
 }
 
 // Durable like a real server, because the tests rely on commits; sized for many short-lived databases.

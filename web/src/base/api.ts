@@ -82,7 +82,7 @@ type Sent<R extends Route> = Part<'params', ParamsOf<R>> &
 /** `Sent` for any route. */
 type Envelope = Options & {
   readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
 }
 

@@ -13,7 +13,8 @@ const catalogues = globSync(`${folder}/*.json`).map((path) => ({
   language: basename(path, '.json'),
   texts: flatten(JSON.parse(readFileSync(path, 'utf8'))),
 }))
-const english = catalogues.find(({ language }) => language === 'en')?.texts ?? new Map()
+const english =
+  catalogues.find(({ language }) => language === 'en')?.texts ?? new Map<string, string>()
 const plurals = /_(zero|one|two|few|many|other)$/
 
 describe('catalogues', () => {

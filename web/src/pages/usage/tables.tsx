@@ -60,7 +60,7 @@ function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
         formatMarks={(marks) =>
           metric === 'cost'
             ? format.moneyRow(marks.map((mark) => mark.toFixed(12)))
-            : marks.map(format.compact)
+            : marks.map((mark) => format.compact(mark))
         }
         formatMoment={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
       />

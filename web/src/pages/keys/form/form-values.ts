@@ -124,7 +124,7 @@ export function keyChangeOf(key: KeyDetail, values: KeyFormValues, reading: Read
 
 /** The order of a list means nothing. */
 function comparable(value: unknown): unknown {
-  return Array.isArray(value) ? value.toSorted() : value
+  return Array.isArray(value) ? value.map(String).toSorted() : value
 }
 
 function settingsOf(values: KeyFormValues, { now, separators }: Reading) {

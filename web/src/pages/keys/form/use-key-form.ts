@@ -35,7 +35,7 @@ export function useKeyForm(initialValues: KeyFormValues): KeyForm {
       .map(([name, message]) => ({
         fieldId: fieldId(name as Field),
         label: t(`keyForm.field.${name as Field}`),
-        message: String(message),
+        message: typeof message === 'string' ? message : '',
       })),
     refusals,
     submit: (onGood) => {
