@@ -244,20 +244,19 @@ async function listen(
     readiness: () => readiness(store, ledger),
   }
   const elsewhere = config.admin.listen
-  if (elsewhere === 'same') {
-    const edge = new Edge({ ...common, planes: ['data', 'admin'] })
-    const url = await edge.listen(server)
-    log.info('listening', { url })
-    return { edges: [edge], url }
-  }
-  const edge = new Edge({ ...common, planes: ['data'] })
-  const adminEdge = new Edge({ ...common, planes: ['admin'] })
+  const edge = new Edge({ ...common, planes: elsewhere === 'same' ? ['data', 'admin'] : ['data'] })
   const url = await edge.listen(server)
-  const adminUrl = await adminEdge.listen(elsewhere)
+  const edges = [edge]
+  let adminUrl: string | undefined
+  if (elsewhere !== 'same') {
+    const adminEdge = new Edge({ ...common, planes: ['admin'] })
+    adminUrl = await adminEdge.listen(elsewhere)
+    edges.push(adminEdge)
+  }
   // Logged only once both listen: a start that fails must not have claimed to listen.
   log.info('listening', { url })
-  log.info('admin_listening', { url: adminUrl })
-  return { edges: [edge, adminEdge], url }
+  if (adminUrl !== undefined) log.info('admin_listening', { url: adminUrl })
+  return { edges, url }
 }
 
 /** When any key changes, forgets what is remembered, and cuts the answers of revoked keys. */

@@ -127,7 +127,7 @@ function exitWith(error: unknown): never {
 async function listenFailure(error: unknown): Promise<unknown> {
   const { ListenError } = await import('../edge/server.ts')
   if (!(error instanceof ListenError)) return error
-  const { host, port } = error.place
+  const { host, port } = error
   const refuse = (message: string) => new FailureError(message, { cause: error.cause })
   const [portSetting, hostSetting] =
     error.plane === 'data' ? ['--port', '--host'] : ['admin.listen', 'admin.listen']

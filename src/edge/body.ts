@@ -1,6 +1,6 @@
 // Request bodies. Each is read whole, within limits of size and time, and counted for as long as it is in memory, so
 // that the bodies of one key, and all of them together, stay within their share of it.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/runtime.ts'
 import { formatSize } from '../core/units.ts'
@@ -78,7 +78,7 @@ export class Body implements Watched {
   readonly #message: IncomingMessage
   readonly #keepAlive: Pick<KeepAlive, 'add' | 'nowMs'>
   /** Its link in the shared timer's list, while it arrives. */
-  #place: Link<Watched> | undefined
+  #link: Link<Watched> | undefined
   #startedMs = 0
   #refuse: ((problem: GatewayError) => void) | undefined
   #whole: Promise<Buffer> | undefined
@@ -120,7 +120,7 @@ export class Body implements Watched {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     const chunks: Buffer[] = []
     this.#startedMs = this.#keepAlive.nowMs
-    this.#place = this.#keepAlive.add(this)
+    this.#link = this.#keepAlive.add(this)
     // Listeners, because an iterator over the message costs more than everything else done with a small body.
     const take = (chunk: Buffer): void => {
       chunks.push(chunk)
@@ -153,8 +153,8 @@ export class Body implements Watched {
 
   /** Stops waiting for more of it. */
   #leave(): void {
-    this.#place?.remove()
-    this.#place = undefined
+    this.#link?.remove()
+    this.#link = undefined
     this.#refuse = undefined
   }
 
@@ -162,62 +162,6 @@ export class Body implements Watched {
     if (this.#bytes > 0) this.#room.giveBack(this.#keyId, this.#bytes)
     this.#bytes = 0
   }
-}
-
-/** How much of a body that nobody reads is still let in, so that the connection can serve the next request. */
-const REST_BYTES_MAX = 64 * 1024
-/** How long a client that sends more has for reading its answer. */
-const REST_MS_MAX = 2_000
-
-/**
- * Called when an answer begins although its request has not arrived whole: nobody will read the rest. A small one is
- * discarded as it arrives. Otherwise the connection ends, but only a while after the answer: if a connection is closed
- * while its client still sends, the client may lose what it has not read yet.
- */
-export function discardRest(response: ServerResponse): void {
-  const { req: message } = response
-  const { socket, headers } = message
-  // A client that was never told to go on may send its body or not, so what comes next could be anything.
-  const isWaiting = headers.expect === '100-continue' && message.readableFlowing === null
-  if (isWaiting || Number(headers['content-length'] ?? 0) > REST_BYTES_MAX) {
-    response.shouldKeepAlive = false
-  }
-  let isLast = !response.shouldKeepAlive
-  // What node calls after the last answer of a connection: it would not wait for the client to read it.
-  if (isLast) socket.destroySoon = () => void socket.end()
-  let isAnswered = false
-  const part = (): void => {
-    if (!isLast || !isAnswered) return
-    socket.end()
-    setTimeout(() => socket.destroy(), REST_MS_MAX).unref()
-  }
-  let bytes = 0
-  message.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes <= REST_BYTES_MAX) return
-    isLast = true
-    message.pause()
-    part()
-  })
-  message.resume()
-  response.once('close', () => {
-    isAnswered = true
-    part()
-  })
-}
-
-/**
- * Ends the connection of a request for another protocol after its answer. Node reads whatever follows such a request, at
- * full speed and without end, so a client that sends more before that loses the connection.
- */
-export function endAfterwards(response: ServerResponse): void {
-  const { req: message } = response
-  let bytes = 0
-  response.shouldKeepAlive = false
-  message.socket.on('data', (chunk: Buffer) => {
-    if (message.complete) bytes += chunk.length
-    if (bytes > REST_BYTES_MAX) message.socket.destroy()
-  })
 }
 
 function tooMany(): GatewayError {

@@ -1,5 +1,6 @@
-// What happens on a connection apart from its requests: the one timer that watches everything open on it, and the answer
-// to bytes that never become a request.
+// What happens on a connection beside its requests: the one timer that watches everything open on it, what becomes of
+// bytes that nobody reads, and the answer to those that never become a request.
+import type { ServerResponse } from 'node:http'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { LinkedList, type Link } from '../core/runtime.ts'
@@ -47,6 +48,62 @@ export class KeepAlive {
 
 export function tooSlow(): GatewayError {
   return new GatewayError('request_timeout', 'the request took too long to arrive: send it again')
+}
+
+/** How much of a body that nobody reads is still let in, so that the connection can serve the next request. */
+const REST_BYTES_MAX = 64 * 1024
+/** How long a client that sends more has for reading its answer. */
+const REST_MS_MAX = 2_000
+
+/**
+ * Called when an answer begins although its request has not arrived whole: nobody will read the rest. A small one is
+ * discarded as it arrives. Otherwise the connection ends, but only a while after the answer: if a connection is closed
+ * while its client still sends, the client may lose what it has not read yet.
+ */
+export function discardRest(response: ServerResponse): void {
+  const { req: message } = response
+  const { socket, headers } = message
+  // A client that was never told to go on may send its body or not, so what comes next could be anything.
+  const isWaiting = headers.expect === '100-continue' && message.readableFlowing === null
+  if (isWaiting || Number(headers['content-length'] ?? 0) > REST_BYTES_MAX) {
+    response.shouldKeepAlive = false
+  }
+  let isLast = !response.shouldKeepAlive
+  // What node calls after the last answer of a connection: it would not wait for the client to read it.
+  if (isLast) socket.destroySoon = () => void socket.end()
+  let isAnswered = false
+  const part = (): void => {
+    if (!isLast || !isAnswered) return
+    socket.end()
+    setTimeout(() => socket.destroy(), REST_MS_MAX).unref()
+  }
+  let bytes = 0
+  message.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= REST_BYTES_MAX) return
+    isLast = true
+    message.pause()
+    part()
+  })
+  message.resume()
+  response.once('close', () => {
+    isAnswered = true
+    part()
+  })
+}
+
+/**
+ * Ends the connection of a request for another protocol after its answer. Node reads whatever follows such a request, at
+ * full speed and without end, so a client that sends more before that loses the connection.
+ */
+export function endAfterwards(response: ServerResponse): void {
+  const { req: message } = response
+  let bytes = 0
+  response.shouldKeepAlive = false
+  message.socket.on('data', (chunk: Buffer) => {
+    if (message.complete) bytes += chunk.length
+    if (bytes > REST_BYTES_MAX) message.socket.destroy()
+  })
 }
 
 export const HEADER_BYTES_MAX = 64 * 1024

@@ -40,8 +40,8 @@ export function webFiles(root: string): WebFiles {
   return {
     async serve(path, { headers, method }, response) {
       const isView = extname(path) === '' && (isPage(path) || headers.accept?.includes('text/html'))
-      const place = isView ? join(root, 'index.html') : inside(root, path)
-      const file = place === undefined ? undefined : await fileAt(place)
+      const found = isView ? join(root, 'index.html') : inside(root, path)
+      const file = found === undefined ? undefined : await fileAt(found)
       if (file === undefined) return false
       // Files that the build has compressed are sent compressed to clients that accept it.
       const packed = takesBrotli(headers) ? await fileAt(`${file.path}.br`) : undefined

@@ -54,21 +54,25 @@ export class HttpRequest implements InboundRequest {
     this.endpoint = operation.endpoint
     this.codec = operation.codec
     this.id = id
-    const betas = betasOf(headers['anthropic-beta'])
+    const betas = betasOf(single(headers['anthropic-beta']))
     this.dropped = [
       ...betas.dropped,
       ...ACCOUNT_HEADERS.filter((name) => headers[name] !== undefined),
     ]
     this.providerHeaders = providerHeadersOf(headers, betas.kept)
-    this.session = sessionOf(headers)
+    const session = SESSION_HEADERS.find((name) => headers[name])
+    this.session = session && single(headers[session])
     this.startedMs = startedMs
     this.trace = trace
     this.#received = received
   }
 
-  /** Read only when it is needed: a wrong value is reported only to clients with a valid key. */
+  /** A client that asks for a dry run with an unknown value must not get a real call. */
   readDryRun(): boolean {
-    return dryRunOf(this.#received.message.headers['x-tollgate-dry-run'])
+    const value = this.#received.message.headers['x-tollgate-dry-run']
+    if (value === undefined || value === '0' || value === 'false') return false
+    if (value === '1' || value === 'true') return true
+    throw new GatewayError('invalid_request', 'x-tollgate-dry-run must be 1 or 0')
   }
 
   get query(): URLSearchParams {
@@ -84,20 +88,21 @@ export class HttpRequest implements InboundRequest {
   }
 }
 
+/** What a provider may see, and the names of the others. */
 type Betas = { readonly kept: string | undefined; readonly dropped: readonly string[] }
 
 const NO_BETAS: Betas = { kept: undefined, dropped: [] }
 
-function betasOf(value: string | string[] | undefined): Betas {
-  const text = single(value)
+function betasOf(text: string | undefined): Betas {
   if (text === undefined) return NO_BETAS
   const names = text.split(',').map((name) => name.trim())
+  const wider = names.filter((name) => WIDER_WINDOW.test(name))
+  if (wider.length === 0) return { kept: text, dropped: [] }
   const kept = names.filter((name) => !WIDER_WINDOW.test(name))
-  if (kept.length === names.length) return { kept: text, dropped: [] }
-  const dropped = names
-    .filter((name) => WIDER_WINDOW.test(name))
-    .map((name) => `anthropic-beta.${name.slice(0, BETA_CHARACTERS_TOLD)}`)
-  return { kept: kept.length === 0 ? undefined : kept.join(','), dropped }
+  return {
+    kept: kept.length === 0 ? undefined : kept.join(','),
+    dropped: wider.map((name) => `anthropic-beta.${name.slice(0, BETA_CHARACTERS_TOLD)}`),
+  }
 }
 
 /** No beta has a longer name, and the header that lists them must stay short. */
@@ -115,21 +120,6 @@ function providerHeadersOf(
     if (value !== undefined) found = (found ?? new Map<string, string>()).set(name, value)
   }
   return found ?? NO_HEADERS
-}
-
-function sessionOf(headers: IncomingHttpHeaders): string | undefined {
-  for (const name of SESSION_HEADERS) {
-    const value = single(headers[name])
-    if (value !== undefined && value !== '') return value
-  }
-  return undefined
-}
-
-/** A client that asks for a dry run with an unknown value must not get a real call. */
-function dryRunOf(value: string | string[] | undefined): boolean {
-  if (value === undefined || value === '0' || value === 'false') return false
-  if (value === '1' || value === 'true') return true
-  throw new GatewayError('invalid_request', 'x-tollgate-dry-run must be 1 or 0')
 }
 
 function single(value: string | string[] | undefined): string | undefined {

@@ -3,7 +3,7 @@
 import type { Authenticator, LastUse } from '../access/authenticate.ts'
 import type { Endpoint, Format } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
-import { countMessageTokens, countResponseTokens } from '../exchange/endpoints/count-tokens.ts'
+import { countTokens } from '../exchange/endpoints/count-tokens.ts'
 import type { OwnKeyParts } from '../exchange/endpoints/key.ts'
 import { showOwnKey, showOwnRequest } from '../exchange/endpoints/key.ts'
 import { listModels, showModel } from '../exchange/endpoints/models.ts'
@@ -44,7 +44,7 @@ export const OPERATIONS: readonly Operation[] = [
   post('/v1/responses/input_tokens', {
     endpoint: 'responses',
     format: 'responses',
-    run: countResponseTokens,
+    run: countTokens,
   }),
   ask('GET', '/v1/responses/{id}', { endpoint: 'responses', run: showResponse }),
   ask('DELETE', '/v1/responses/{id}', { endpoint: 'responses', run: deleteResponse }),
@@ -54,7 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
   post('/v1/messages/count_tokens', {
     endpoint: 'count_tokens',
     format: 'messages',
-    run: countMessageTokens,
+    run: countTokens,
   }),
 ]
 

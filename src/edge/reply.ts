@@ -10,7 +10,7 @@ import { ClientGone } from '../exchange/reply.ts'
 import type { Reply, StreamEncoder } from '../exchange/reply.ts'
 import { encodeError } from '../wire/contract/errors.ts'
 import { writeSse } from '../wire/contract/sse.ts'
-import { discardRest } from './body.ts'
+import { discardRest } from './connection.ts'
 import type { KeepAlive, Watched } from './connection.ts'
 
 /** A stream that is silent for this long sends a keep-alive. */
@@ -26,7 +26,7 @@ export class HttpReply implements Reply {
   readonly #response: ServerResponse
   readonly #keepAlive: KeepAlive
   /** Its link in the shared timer's list. */
-  #place: Link<Watched> | undefined
+  #link: Link<Watched> | undefined
   /** Names and values in turn, as node takes them. */
   #headers: string[] = []
   /** Set by `#finish`, and called when the response closes. */
@@ -46,7 +46,7 @@ export class HttpReply implements Reply {
     this.#response = response
     this.#keepAlive = keepAlive
     response.on('close', () => {
-      this.#place?.remove()
+      this.#link?.remove()
       if (!response.writableFinished) this.#leave()
       this.#onClosed?.()
     })
@@ -115,7 +115,7 @@ export class HttpReply implements Reply {
 
   /** From now on cuts a client that reads nothing, also where other code writes the response. Not if it has left. */
   watch(): void {
-    if (!this.#response.destroyed) this.#place ??= this.#keepAlive.add(this)
+    if (!this.#response.destroyed) this.#link ??= this.#keepAlive.add(this)
   }
 
   beginStream(encoder: StreamEncoder): void {

@@ -456,14 +456,15 @@ function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
     settings: { authHeaders: 'strict' },
     directory: { findBySecretHash: () => caller, forget: () => {} },
   }
-  const lastUse = { note: () => {} }
+  /** No more of the data plane is reached here. */
+  const parts: Pick<DataPlaneParts, 'clock' | 'running' | 'authenticator' | 'lastUse'> = {
+    clock,
+    running: new RunningExchanges(),
+    authenticator,
+    lastUse: { note: () => {} },
+  }
   return new Edge({
-    parts: {
-      clock,
-      running: new RunningExchanges(),
-      authenticator,
-      lastUse,
-    } as unknown as DataPlaneParts,
+    parts: parts as DataPlaneParts,
     log,
     counts: new Counts(),
     bodyBytesMax: 1_000,

@@ -18,8 +18,14 @@ import { isOutage } from '../store/database/outage.ts'
 import { describeError, logRequest } from '../telemetry/log.ts'
 import type { Log, Trace } from '../telemetry/log.ts'
 import type { Counts } from '../telemetry/metrics.ts'
-import { Body, bodyMsMax, BodyRoom, endAfterwards } from './body.ts'
-import { HEADER_BYTES_MAX, KeepAlive, noRequestOf, writeNoRequest } from './connection.ts'
+import { Body, bodyMsMax, BodyRoom } from './body.ts'
+import {
+  endAfterwards,
+  HEADER_BYTES_MAX,
+  KeepAlive,
+  noRequestOf,
+  writeNoRequest,
+} from './connection.ts'
 import type { WebFiles } from './files.ts'
 import type { Received } from './inbound.ts'
 import { credentialsOf, HttpRequest } from './inbound.ts'
@@ -101,11 +107,10 @@ export class Edge {
   }
 
   /** Starts to listen, and returns http://HOST:PORT with the port that the system chose if 0 was requested. */
-  listen(place: { readonly host: string; readonly port: number }): Promise<string> {
-    const { host, port } = place
+  listen({ host, port }: Address): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     const plane = this.#options.planes.includes('data') ? 'data' : 'admin'
-    const fail = (cause: Error): void => reject(new ListenError({ place, plane }, cause))
+    const fail = (cause: Error): void => reject(new ListenError({ host, port, plane }, cause))
     this.#server.once('error', fail)
     this.#server.listen(port, host, () => {
       this.#server.off('error', fail)
@@ -143,7 +148,7 @@ export class Edge {
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)
     const reply = new HttpReply(response, this.#keepAlive)
-    const place = this.#serving.add(reply)
+    const link = this.#serving.add(reply)
     const body = new Body(this.#bodyRoom, message, this.#keepAlive)
     const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
@@ -177,7 +182,7 @@ export class Edge {
       if (isCall) counts.requestEnded(trace, outcome)
       // Monitors request these all day: only failures are worth a line.
       if (!WATCHED.includes(path) || reply.status >= 400) logRequest(log, trace, outcome)
-      place.remove()
+      link.remove()
       this.#afterServing()
     }
   }
@@ -341,21 +346,25 @@ function draining(): GatewayError {
 }
 
 /** An address that cannot be listened on. */
-export class ListenError extends Error {
+export class ListenError extends Error implements Address {
   override readonly name = 'ListenError'
-  readonly place: { readonly host: string; readonly port: number }
+  readonly host: string
+  readonly port: number
   /** The plane that was to listen there; an address for both is the data plane's. */
   readonly plane: 'data' | 'admin'
   /** The operating system's: EADDRINUSE, EACCES, … */
   readonly code: string
 
   constructor(
-    { place, plane }: Pick<ListenError, 'place' | 'plane'>,
+    { host, port, plane }: Address & Pick<ListenError, 'plane'>,
     cause: NodeJS.ErrnoException,
   ) {
     super(cause.message, { cause })
-    this.place = place
+    this.host = host
+    this.port = port
     this.plane = plane
     this.code = cause.code ?? 'unknown'
   }
 }
+
+type Address = { readonly host: string; readonly port: number }

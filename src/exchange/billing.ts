@@ -212,9 +212,10 @@ export class Billing {
   }
 
   async #bill(sent: OutboundRequest, failure: unknown, countMsMax?: number): Promise<Bill> {
-    const usage = failure instanceof GatewayError ? failure.details.usage : undefined
+    const { usage, unbilled } = failure instanceof GatewayError ? failure.details : {}
     if (usage !== undefined) this.#meter.see({ type: 'usage', usage }, this.#parts.clock)
-    if (isUnbilled(failure) && !this.#meter.hasOutput) return NOTHING
+    // A provider that took a request and then fell silent may have worked on it: only a request it refused is free.
+    if (unbilled === true && !this.#meter.hasOutput) return NOTHING
     const billable = this.#billable(sent, failure)
     if (!needsCount(billable)) return billOf(billable)
     this.keepSample()
@@ -239,17 +240,20 @@ export class Billing {
     // Of a stream that never came, nobody knows what was written.
     const worksUnseen =
       !call.stream || mayThink(model, call.output) || (isLate && !this.#meter.hasOutput)
+    const silentMs = (this.#meter.firstOutputMs ?? this.#parts.clock.monotonicMs()) - this.#sentMs
+    // The model reads everything again after each search, even one its limit refuses: it may ask for more than allowed.
+    const roundsPossible = sent.searchesMax === 0 ? 1 : SEARCHES_MOST + 1
     return {
       meter: this.#meter,
       price,
-      inputTokensPossible: context * inputs * roundsPossible(sent),
+      inputTokensPossible: context * inputs * roundsPossible,
       input: call.input,
       inputTokens: sent.inputTokens,
       textTokens: undefined,
       inputTokensMax: admission.inputTokens,
       outputTokensMax: outputTokensMax * call.output.choices,
       isCut,
-      unseenMs: (isCut || isLate) && worksUnseen ? this.#silentMs() : 0,
+      unseenMs: (isCut || isLate) && worksUnseen ? silentMs : 0,
       held: admission.hold.amountNanodollars,
       keepsLong: sent.keepsLong,
     }
@@ -289,30 +293,16 @@ export class Billing {
       attempts: [...skipped.map(notTried), ...this.#attempts],
     }
   }
-
-  #silentMs(): number {
-    return (this.#meter.firstOutputMs ?? this.#parts.clock.monotonicMs()) - this.#sentMs
-  }
 }
 
 function notTried({ target, why, by }: Skipped): Attempt {
   return { target, why, outcome: `skipped: ${by}`, durationMs: 0 }
 }
 
-/** The model reads everything again after each search, even one its limit refuses: it may ask for more than allowed. */
-function roundsPossible({ searchesMax }: OutboundRequest): number {
-  return searchesMax === 0 ? 1 : SEARCHES_MOST + 1
-}
-
 function isTight({ amountNanodollars, balances }: Reserved): boolean {
   return [balances.key, balances.frame].some(
     ({ remainingNanodollars: left }) => left !== null && left < amountNanodollars * TIGHT_BELOW,
   )
-}
-
-/** A provider that took a request and then fell silent may have worked on it: only a request it refused is free. */
-function isUnbilled(failure: unknown): boolean {
-  return failure instanceof GatewayError && failure.details.unbilled === true
 }
 
 /** Tokens and surcharge in one charge, rounded up once, as `explain` does. */

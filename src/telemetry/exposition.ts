@@ -35,13 +35,13 @@ export async function addUp(all: readonly (readonly Figure[])[]): Promise<readon
 
 /** Tollgate's own first, in the order of their table. */
 export function textOf(figures: readonly Figure[]): Promise<string> {
-  const sorted = figures.toSorted((one, other) => placeOf(one) - placeOf(other))
+  const sorted = figures.toSorted((one, other) => orderOf(one) - orderOf(other))
   return AggregatorRegistry.aggregate([sorted]).metrics()
 }
 
 const NAMES: readonly string[] = Object.values(METRICS).map(({ name }) => name)
 
-function placeOf({ name }: Figure): number {
-  const place = NAMES.indexOf(name)
-  return place < 0 ? NAMES.length : place
+function orderOf({ name }: Figure): number {
+  const index = NAMES.indexOf(name)
+  return index < 0 ? NAMES.length : index
 }

@@ -287,9 +287,9 @@ class Histogram {
     const cell = this.#cells.at(label, '', '')
     const seconds = durationMs / 1_000
     cell.seconds += seconds
-    let place = 0
-    while (seconds > (this.#boundsSeconds[place] ?? Infinity)) place += 1
-    cell.counts[place] = (cell.counts[place] ?? 0) + 1
+    let bucket = 0
+    while (seconds > (this.#boundsSeconds[bucket] ?? Infinity)) bucket += 1
+    cell.counts[bucket] = (cell.counts[bucket] ?? 0) + 1
   }
 
   figure(): Figure {
@@ -297,9 +297,9 @@ class Histogram {
     const samples = Array.from(this.#cells.entries(), ([values, { counts, seconds }]) => {
       const labels = labelsOf(this.#metric, values)
       let count = 0
-      const buckets = counts.map((more, place) => {
+      const buckets = counts.map((more, bucket) => {
         count += more
-        const le = this.#boundsSeconds[place] ?? '+Inf'
+        const le = this.#boundsSeconds[bucket] ?? '+Inf'
         return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
       })
       return [

@@ -3,7 +3,6 @@
 // count it.
 import { permitModel } from '../../access/permit.ts'
 import { likelyInput } from '../../catalog/worst-case.ts'
-import type { JsonObject } from '../../core/json.ts'
 import type { EdgeCodec } from '../../wire/contract/codec.ts'
 import { textsOf } from '../../wire/contract/measure.ts'
 import { readCountCall } from '../../wire/messages/call.ts'
@@ -14,41 +13,15 @@ import { readRequest } from '../request.ts'
 import type { ClientRequest, InboundRequest } from '../request.ts'
 import { answerFree } from './free.ts'
 
-/** In the messages format, where a request whose tokens are only counted needs no output limit. */
-export function countMessageTokens(
+export async function countTokens(
   parts: Parts,
   inbound: InboundRequest,
   reply: Reply,
 ): Promise<void> {
-  return count(
-    parts,
-    { inbound, readCall: readCountCall, answerOf: (tokens) => ({ input_tokens: tokens }) },
-    reply,
-  )
-}
-
-/** In the responses format: also of the conversation behind a request, which it may name by an id. */
-export function countResponseTokens(
-  parts: Parts,
-  inbound: InboundRequest,
-  reply: Reply,
-): Promise<void> {
-  const answerOf = (tokens: number) => ({ object: 'response.input_tokens', input_tokens: tokens })
-  return count(parts, { inbound, readCall: inbound.codec.readCall, answerOf }, reply)
-}
-
-type Counting = {
-  readonly inbound: InboundRequest
-  readonly readCall: EdgeCodec['readCall']
-  readonly answerOf: (tokens: number) => JsonObject
-}
-
-async function count(
-  parts: Parts,
-  { inbound, readCall, answerOf }: Counting,
-  reply: Reply,
-): Promise<void> {
-  const { caller, trace, providerHeaders } = inbound
+  const { caller, codec, trace, providerHeaders } = inbound
+  const isMessages = codec.format === 'messages'
+  // In the messages format, a request whose tokens are only counted needs no output limit.
+  const readCall = isMessages ? readCountCall : codec.readCall
   const request = await readRequest(parts, inbound, readCall)
   const { call } = request
   const model = permitModel(parts.registry.catalog, caller, { call, kind: 'chat' })
@@ -58,7 +31,10 @@ async function count(
   const asked = { inbound, model: call.model, dropped: first?.dropped ?? [], reply }
   await answerFree(parts, asked, async () => {
     const told = first && (await countAt(first, providerHeaders, reply.closed))
-    return JSON.stringify(answerOf(told ?? (await countHere(parts, request, readCall))))
+    const input_tokens = told ?? (await countHere(parts, request, readCall))
+    return JSON.stringify(
+      isMessages ? { input_tokens } : { object: 'response.input_tokens', input_tokens },
+    )
   })
 }
 
@@ -67,8 +43,7 @@ async function countHere(
   request: ClientRequest,
   readCall: EdgeCodec['readCall'],
 ): Promise<number> {
-  const { call, content } = request
   await request.nextStep()
-  const counted = await tokenizer.count(textsOf(readCall, content.value))
-  return likelyInput(call.input, counted?.likely)
+  const counted = await tokenizer.count(textsOf(readCall, request.content.value))
+  return likelyInput(request.call.input, counted?.likely)
 }

@@ -5,7 +5,7 @@ import { NO_COST } from '../../catalog/worst-case.ts'
 import type { Clock } from '../../core/clock.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Ask, HoldId, Ledger } from '../../ledger/ledger.ts'
+import type { Ask, Ledger, Settlement } from '../../ledger/ledger.ts'
 import { verdictOf } from '../admission.ts'
 import { endedWith } from '../billing.ts'
 import { setBalanceHeaders, setDroppedHeader } from '../reply.ts'
@@ -31,19 +31,30 @@ export async function answerFree(
   request: FreeRequest,
   work: () => string | Promise<string>,
 ): Promise<void> {
-  const { inbound, dropped = [], reply } = request
+  const { inbound, model, dropped = [], reply } = request
   if (inbound.readDryRun()) return reply.end(JSON.stringify(await dryRun(parts, request)))
-  const startedMs = parts.clock.monotonicMs()
-  const holdId = await reserve(parts, request)
-  const settle = (failure?: unknown) => settleFree(parts, request, { holdId, startedMs, failure })
+  const { ledger, clock } = parts
+  const startedMs = clock.monotonicMs()
+  const outcome = await ledger.reserve(freeAsk(inbound, model))
+  const { family } = inbound.codec
+  if ('balances' in outcome) setBalanceHeaders(reply, outcome.balances, { family, clock })
+  if (!outcome.reserved) throw refusalOf(inbound.caller, outcome)
+  const { holdId } = outcome
   let body: string
+  let failure: unknown
   try {
     body = await work()
   } catch (thrown) {
-    await settle(thrown)
+    failure = thrown
     throw thrown
+  } finally {
+    const settlement = { ...freeSettlement(inbound, model, failure), holdId }
+    const latencyMs = clock.monotonicMs() - startedMs
+    // Nothing was spent, so the answer goes out even if the books cannot be written; the hold ends when they can.
+    await ledger
+      .settle({ ...settlement, latencyMs })
+      .catch(() => ledger.void(holdId, 'not recorded'))
   }
-  await settle()
   setDroppedHeader(reply, dropped)
   await reply.end(body)
 }
@@ -63,17 +74,6 @@ async function dryRun({ ledger }: FreeParts, request: FreeRequest): Promise<Json
   }
 }
 
-async function reserve(
-  { ledger, clock }: FreeParts,
-  { inbound, model, reply }: FreeRequest,
-): Promise<HoldId> {
-  const outcome = await ledger.reserve(freeAsk(inbound, model))
-  const { family } = inbound.codec
-  if ('balances' in outcome) setBalanceHeaders(reply, outcome.balances, { family, clock })
-  if (!outcome.reserved) throw refusalOf(inbound.caller, outcome)
-  return outcome.holdId
-}
-
 /** What the ledger is asked to reserve for a request that costs nothing. */
 export function freeAsk({ requestId, endpoint, caller }: InboundRequest, model: string): Ask {
   return {
@@ -89,18 +89,15 @@ export function freeAsk({ requestId, endpoint, caller }: InboundRequest, model: 
   }
 }
 
-type Ended = { readonly holdId: HoldId; readonly startedMs: number; readonly failure: unknown }
-
-async function settleFree(
-  { ledger, clock }: FreeParts,
-  { inbound, model }: FreeRequest,
-  { holdId, startedMs, failure }: Ended,
-): Promise<void> {
-  const settled = ledger.settle({
-    holdId,
-    requestId: inbound.requestId,
-    keyId: inbound.caller.keyId,
-    endpoint: inbound.endpoint,
+function freeSettlement(
+  { requestId, endpoint, caller }: InboundRequest,
+  model: string,
+  failure: unknown,
+): Omit<Settlement, 'holdId' | 'latencyMs'> {
+  return {
+    requestId,
+    keyId: caller.keyId,
+    endpoint,
     modelAsked: model,
     modelServed: null,
     provider: null,
@@ -109,12 +106,9 @@ async function settleFree(
     costNanodollars: 0n,
     price: null,
     estimated: false,
-    latencyMs: clock.monotonicMs() - startedMs,
     firstTokenMs: null,
     endUser: null,
     tags: {},
     attempts: [],
-  })
-  // Nothing was spent, so the answer goes out even if the books cannot be written; the hold ends when they can.
-  await settled.catch(() => ledger.void(holdId, 'not recorded'))
+  }
 }

@@ -146,9 +146,9 @@ function listedItems({ id, input }: Stored): readonly JsonObject[] {
   })
 }
 
-/** Derived from the item's place, so it is the same on every page and need not be stored. */
-function derivedId(item: JsonObject, place: string): string {
-  const digest = createHash('sha256').update(place).digest('hex').slice(0, 26)
+/** Derived from the item's position, so it is the same on every page and need not be stored. */
+function derivedId(item: JsonObject, position: string): string {
+  const digest = createHash('sha256').update(position).digest('hex').slice(0, 26)
   return `${PREFIXES.get(itemType(item)) ?? 'item'}_${digest}`
 }
 
