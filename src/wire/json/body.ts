@@ -279,7 +279,10 @@ function refuseEscapes(bytes: Buffer): void {
 /** How far a string is read byte by byte before its end is searched for natively, which pays only for long ones. */
 const NEAR_BYTES = 64
 
-/** The index after a string's closing quote. */
+/**
+ * The index after a string's closing quote. In bytes, not in a text as `endOfString`: where many quotes are escaped, as
+ * in JSON inside JSON, that takes a third longer, and in the worst body three times as long.
+ */
 function endOfQuoted(bytes: Buffer, start: number): number {
   let index = start + 1
   for (;;) {

@@ -1,6 +1,5 @@
 // What a Gemini model's name tells about it. Generations differ in how thinking is configured, in which of their own
 // thoughts a conversation must bring back, and in whether they fetch what is at a URL.
-
 import type { TargetModel } from '../../core/request.ts'
 
 type Gemini = {
