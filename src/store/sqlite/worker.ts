@@ -1,6 +1,6 @@
 // The thread that owns the SQLite connection, and the only caller of node:sqlite: a commit waits for the disk and
 // for other processes, and the thread that serves streams must wait for neither.
-// Requests are answered in the order they came. Handlers of other folders run here too, each in one transaction.
+// Requests are carried out in the order they came. Handlers of other folders run here too, each in one transaction.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../core/clock.ts'
@@ -46,7 +46,7 @@ export type WorkerReply =
   | { readonly value: unknown }
   | { readonly error: unknown; readonly errcode: number | undefined }
 
-export type QueryAnswer = {
+export type QueryReply = {
   readonly rows: readonly Record<string, unknown>[]
   /** Rows written, for statements that return none. */
   readonly changes: bigint | undefined
@@ -92,9 +92,8 @@ function post(port: MessagePort, message: WorkerReply): void {
   try {
     port.postMessage(message)
   } catch (error) {
-    port.postMessage(
-      failure(new Error(`this answer cannot leave the SQLite thread: ${String(error)}`)),
-    )
+    const why = `this value cannot leave the SQLite thread: ${String(error)}`
+    port.postMessage(failure(new Error(why)))
   }
 }
 
@@ -139,7 +138,7 @@ function reply(
   }
 }
 
-function query(db: DatabaseSync, { sql, parameters, isInTransaction }: WorkerQuery): QueryAnswer {
+function query(db: DatabaseSync, { sql, parameters, isInTransaction }: WorkerQuery): QueryReply {
   // Some errors, such as a full disk, roll back the transaction; its later statements must not be committed alone.
   if (isInTransaction && !db.isTransaction) throw new Error('this transaction was rolled back')
   const statement = prepare(db, sql)
