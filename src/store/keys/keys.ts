@@ -45,7 +45,8 @@ type KeyOfSecret = {
 /** By id, or by the name of a key that is not revoked. Throws unknown_key. */
 export async function findKey(store: Store, idOrName: string): Promise<Key> {
   // No name looks like an id (accounts/settings.ts), so at most one row matches.
-  const row = await selectWithModels(store)
+  const row = await selectKeys(store)
+    .select(LAST_USED_AT)
     .where((column) =>
       column.or([
         column('keys.id', '=', idOrName),
@@ -53,7 +54,7 @@ export async function findKey(store: Store, idOrName: string): Promise<Key> {
       ]),
     )
     .executeTakeFirst()
-  if (row !== undefined) return readWithModels(store, row)
+  if (row !== undefined) return readKey(store, row)
   throw new StoreError('unknown_key', sentence('no_key_named', { key: idOrName }))
 }
 
@@ -63,7 +64,8 @@ export async function findKeyBySecretHash(
   hash: string,
 ): Promise<KeyOfSecret | undefined> {
   const now = store.clock.now()
-  const row = await selectWithModels(store)
+  const row = await selectKeys(store)
+    .select(LAST_USED_AT)
     .innerJoin('secrets', 'secrets.key_id', 'keys.id')
     .select('secrets.valid_until')
     .select((at) =>
@@ -80,7 +82,7 @@ export async function findKeyBySecretHash(
   const isOver = row.valid_until !== null && row.valid_until <= now
   if (isOver) return undefined
   const isRotating = (row.old_secrets ?? 0) > 0
-  return { key: readWithModels(store, row), secretValidUntil: row.valid_until, isRotating }
+  return { key: readKey(store, row), secretValidUntil: row.valid_until, isRotating }
 }
 
 /** Those of these keys that have been revoked. */
@@ -102,8 +104,7 @@ export async function revokedAmong(
 /** All of them in order of creation, including revoked ones. */
 export async function listKeys(store: Store): Promise<readonly Key[]> {
   const rows = await selectKeys(store).select(LAST_USED_AT).orderBy('keys.id').execute()
-  const models = await store.db.selectFrom('key_models').selectAll().orderBy('model').execute()
-  return readKeys(store, rows, models)
+  return rows.map((row) => readKey(store, row))
 }
 
 export async function hasKeys({ db }: Store): Promise<boolean> {
@@ -114,13 +115,7 @@ export async function hasKeys({ db }: Store): Promise<boolean> {
 export async function findKeys(store: Store, ids: readonly string[]): Promise<readonly Key[]> {
   if (ids.length === 0) return []
   const rows = await selectKeys(store).where('keys.id', 'in', ids).execute()
-  const models = await store.db
-    .selectFrom('key_models')
-    .selectAll()
-    .where('key_id', 'in', ids)
-    .orderBy('model')
-    .execute()
-  const keys = new Map(readKeys(store, rows, models).map((key) => [key.id, key]))
+  const keys = new Map(rows.map((row) => [row.id, readKey(store, row)]))
   return ids.flatMap((id) => keys.get(id) ?? [])
 }
 
@@ -160,24 +155,20 @@ export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, nu
   return new Map(all.map(({ model, count }) => [model, count - (less.get(model) ?? 0)]))
 }
 
+/** In one statement, so that the allowlist matches the version read with it, and a caller waits only once. */
 function selectKeys(store: Store) {
+  const list =
+    store.kind === 'sqlite'
+      ? sql`json_group_array(model ORDER BY model)`
+      : sql`json_agg(model ORDER BY model)::text`
+  const models = sql<string | null>`(SELECT ${list} FROM key_models WHERE key_id = keys.id)`
   return store.db
     .selectFrom('keys')
     .innerJoin('accounts', 'accounts.id', 'keys.id')
     .leftJoin('alert_rules', 'alert_rules.account_id', 'keys.id')
     .selectAll('accounts')
     .selectAll('keys')
-    .select('alert_rules.thresholds')
-}
-
-/** In one statement, so that the allowlist matches the version read with it, and a caller waits only once. */
-function selectWithModels(store: Store) {
-  const list =
-    store.kind === 'sqlite'
-      ? sql`json_group_array(model ORDER BY model)`
-      : sql`json_agg(model ORDER BY model)::text`
-  const models = sql<string | null>`(SELECT ${list} FROM key_models WHERE key_id = keys.id)`
-  return selectKeys(store).select([LAST_USED_AT, models.as('models')])
+    .select(['alert_rules.thresholds', models.as('models')])
 }
 
 /** Uses are recorded every few seconds (secrets.ts): a key with none yet may have a request in the books. */
@@ -186,25 +177,10 @@ const LAST_USED_AT = sql<number | null>`coalesce(keys.last_used_at,
   'last_used_at',
 )
 
-function readWithModels(store: Store, row: KeyRow & { readonly models: string | null }): Key {
-  return readKey(store, row, JSON.parse(row.models ?? '[]') as readonly string[])
-}
+type KeyRow = Row<'keys'> &
+  Row<'accounts'> & { readonly thresholds: string | null; readonly models: string | null }
 
-type KeyRow = Row<'keys'> & Row<'accounts'> & { readonly thresholds: string | null }
-
-function readKeys(
-  store: Store,
-  rows: readonly KeyRow[],
-  allowed: readonly { readonly key_id: string; readonly model: string }[],
-): readonly Key[] {
-  const byKey = Map.groupBy(allowed, (row) => row.key_id)
-  return rows.map((row) => {
-    const models = byKey.get(row.id)?.map(({ model }) => model)
-    return readKey(store, row, models ?? [])
-  })
-}
-
-function readKey(store: Store, row: KeyRow, models: readonly string[]): Key {
+function readKey(store: Store, row: KeyRow): Key {
   return {
     ...viewAccount(store, row),
     id: row.id,
@@ -215,7 +191,7 @@ function readKey(store: Store, row: KeyRow, models: readonly string[]): Key {
     owner: row.owner,
     description: row.description,
     tags: JSON.parse(row.tags) as readonly string[],
-    models,
+    models: JSON.parse(row.models ?? '[]') as readonly string[],
     permissions: JSON.parse(row.permissions) as readonly Endpoint[],
     whenTight: row.when_tight,
     createdAt: row.created_at,
