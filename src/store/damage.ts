@@ -50,13 +50,13 @@ async function amcheck(store: PostgresStore): Promise<Damage> {
   const faults: string[] = []
   const notChecked = [NO_CHECKSUMS]
   for (const relation of await relationsOf(store)) {
-    const place = `${relation.kind} ${relation.name}`
+    const where = `${relation.kind} ${relation.name}`
     try {
-      for (const fault of await faultsOf(store, schema, relation)) faults.push(`${place}: ${fault}`)
+      for (const fault of await faultsOf(store, schema, relation)) faults.push(`${where}: ${fault}`)
     } catch (error) {
       const code = codeOf(error) ?? ''
-      if (POSTGRES_DAMAGE.test(code)) faults.push(`${place}: ${messageOf(error)}`)
-      else if (code === STATEMENT_TIMEOUT) notChecked.push(`${place}: it takes too long`)
+      if (POSTGRES_DAMAGE.test(code)) faults.push(`${where}: ${messageOf(error)}`)
+      else if (code === STATEMENT_TIMEOUT) notChecked.push(`${where}: it takes too long`)
       else throw error
     }
   }

@@ -16,7 +16,7 @@ import { recordChange } from './audit/record.ts'
 import { bumpRevision } from './database/changes.ts'
 import { requireVersion } from './database/errors.ts'
 import type { Store } from './database/store.ts'
-import { FRAME_ID, type Row } from './database/tables.ts'
+import { FRAME_ID } from './database/tables.ts'
 import type { Key } from './keys/keys.ts'
 
 export type FrameSettings = PeriodRule & { readonly limitNanodollars: Nanodollars }
@@ -101,30 +101,32 @@ export async function setFrame(
       .executeTakeFirstOrThrow()
     if (changed.limit_nanodollars !== account.limit_nanodollars)
       await lapseAlerts({ ...store, db: tx }, FRAME_ID)
-    const [before, after] = [settingsJson(account), settingsJson(changed)]
     const subject = { action: 'frame.change', subject: 'frame', subjectId: FRAME_ID } as const
-    await recordChange(store, tx, { ...subject, reason, version, before, after })
+    await recordChange(store, tx, {
+      ...subject,
+      reason,
+      version,
+      before: settingsJson(viewAccount(store, account)),
+      after: settingsJson(viewAccount(store, changed)),
+    })
     await bumpRevision(store, tx)
   })
   return readFrame(store)
 }
 
 /** The settings, as the audit record keeps them. */
-function settingsJson(row: Row<'accounts'>) {
+function settingsJson(settings: PeriodRule & Pick<AccountView, 'limitNanodollars'>) {
   return {
-    budget: formatUsd(row.limit_nanodollars ?? 0n),
-    period: row.period,
-    timezone: row.timezone,
-    week_start: row.week_start,
+    budget: formatUsd(settings.limitNanodollars ?? 0n),
+    period: settings.period,
+    timezone: settings.timezone,
+    week_start: settings.weekStart,
   }
 }
 
 export function frameJson(frame: Frame, allocated: Nanodollars) {
   return {
-    budget: usd(frame.limitNanodollars),
-    period: frame.period,
-    timezone: frame.timezone,
-    week_start: frame.weekStart,
+    ...settingsJson(frame),
     spent: usd(frame.spentNanodollars),
     held: usd(frame.heldNanodollars),
     remaining: usd(frame.remainingNanodollars),

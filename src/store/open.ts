@@ -84,7 +84,7 @@ async function openSqlite(
         return db.destroy()
       },
     }
-    await ready(store, { place: file, purpose })
+    await ready(store, { database: file, purpose })
     // Only now: the files beside a new database come with its first write.
     stopWatching = watchFiles(file, (why) => thread.lose(why))
     return store
@@ -101,7 +101,7 @@ async function openPostgres(
   try {
     const close = (): Promise<void> => db.destroy()
     const store: PostgresStore = { kind: 'postgres', author, db, pool, clock, close }
-    return await ready(store, { place: describeDatabaseUrl(url), purpose })
+    return await ready(store, { database: describeDatabaseUrl(url), purpose })
   } catch (error) {
     throw postgresError(url, error)
   }
@@ -109,13 +109,13 @@ async function openPostgres(
 
 async function ready<Opened extends Store>(
   store: Opened,
-  { place, purpose }: { readonly place: string; readonly purpose: Purpose },
+  { database, purpose }: { readonly database: string; readonly purpose: Purpose },
 ): Promise<Opened> {
   try {
     if (store.kind === 'postgres') await inspectServer(store.pool)
     const schema = await schemaState(store.db, store.kind)
-    if (schema.state === 'none' && purpose !== 'create') throw noTables(place)
-    if (schema.state === 'older' && purpose === 'look') throw olderSchema(place, schema)
+    if (schema.state === 'none' && purpose !== 'create') throw noTables(database)
+    if (schema.state === 'older' && purpose === 'look') throw olderSchema(database, schema)
     if (schema.state !== 'current') await migrateStore(store)
     // Changes no row, but fails here and not at the first request if the database cannot be written.
     await store.db.updateTable('meta').set({ value: '' }).where('name', '=', '').execute()
@@ -138,13 +138,13 @@ async function migrateStore(store: Store): Promise<void> {
 }
 
 /** For callers that must not create a database just because the address is wrong. */
-function noDatabase(place: string): StoreError {
-  const message = `there is no database at ${place}: ${NAME_ANOTHER}, or create it with ${CREATORS}`
+function noDatabase(database: string): StoreError {
+  const message = `there is no database at ${database}: ${NAME_ANOTHER}, or create it with ${CREATORS}`
   return new StoreError('no_database', message)
 }
 
-function noTables(place: string): StoreError {
-  const message = `the database at ${place} has no tables of Tollgate: ${NAME_ANOTHER}, or create them with ${CREATORS}`
+function noTables(database: string): StoreError {
+  const message = `the database at ${database} has no tables of Tollgate: ${NAME_ANOTHER}, or create them with ${CREATORS}`
   return new StoreError('no_tables', message)
 }
 
@@ -152,10 +152,10 @@ const NAME_ANOTHER = 'name another with --config, TOLLGATE_DATABASE or `database
 const CREATORS = '`tollgate serve` or `tollgate keys create`'
 
 function olderSchema(
-  place: string,
+  database: string,
   { version, newest }: { readonly version: string; readonly newest: string },
 ): StoreError {
-  const message = `the database at ${place} has schema ${version}, but this Tollgate needs ${newest}: start this version to migrate it, or use the version that serves it now`
+  const message = `the database at ${database} has schema ${version}, but this Tollgate needs ${newest}: start this version to migrate it, or use the version that serves it now`
   return new StoreError('older_schema', message)
 }
 

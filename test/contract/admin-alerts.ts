@@ -187,8 +187,8 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       )
     })
 
-    test('a patrol checks a part of the accounts at a time, and all of them in each round', async () => {
-      // On its own database, so that no other patrol looks as well.
+    test('a scan checks a part of the accounts at a time, and all of them in each round', async () => {
+      // On its own database, so that no other scan runs as well.
       await using alone = await openAdminDesk(fresh)
       const account = (id: string, spent: bigint) => ({
         ...{ id, limit_nanodollars: 1_000n, spent_nanodollars: spent, period_ends_at: null },
@@ -202,21 +202,17 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await db.insertInto('accounts').values(rows).execute()
       await db.insertInto('alert_rules').values({ account_id: 'd', thresholds: '[1]' }).execute()
       const count = rows.length + 1 // the frame
-      for (const accountsPerLook of [1, 2, 3, count, 100]) {
-        const patrol = new ThresholdScan(alone.store, accountsPerLook)
+      for (const accountsAtOnce of [1, 2, 3, count, 100]) {
+        const scan = new ThresholdScan(alone.store, accountsAtOnce)
         for (const round of ['first', 'second']) {
           const found: string[] = []
-          for (
-            let looked = 0;
-            looked <= count - (count % accountsPerLook);
-            looked += accountsPerLook
-          )
-            found.push(...(await patrol.look()))
-          assert.deepEqual(found, ['a', 'd', 'g'], `${accountsPerLook} at a time, ${round} round`)
+          for (let looked = 0; looked <= count - (count % accountsAtOnce); looked += accountsAtOnce)
+            found.push(...(await scan.next()))
+          assert.deepEqual(found, ['a', 'd', 'g'], `${accountsAtOnce} at a time, ${round} round`)
         }
       }
       await giveAlerts(alone.store, ['a', 'd'])
-      assert.deepEqual(await new ThresholdScan(alone.store).look(), ['g'])
+      assert.deepEqual(await new ThresholdScan(alone.store).next(), ['g'])
     })
 
     test('a watch that stops first gives the alerts it noticed', async () => {

@@ -190,7 +190,7 @@ export function ledgerNodesContract(
       assert.deepEqual(await periodsAhead(desk.store), [
         { account: key, startsAt, endsAt: startsAt + DAY_MS },
       ])
-      // Two more rounds of the patrol say nothing new.
+      // Two more rounds of the auditor say nothing new.
       const refused = async (): Promise<number> => {
         const sums = desk.store.db.selectFrom('rollups').select('refused')
         const rows = await sums.where('key_id', '=', key).where('span', '=', 'day').execute()

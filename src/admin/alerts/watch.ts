@@ -45,7 +45,7 @@ type WatchParts = {
 export class AlertWatch {
   readonly #parts: WatchParts
   readonly #timer: NodeJS.Timeout
-  readonly #patrol: ThresholdScan
+  readonly #thresholdScan: ThresholdScan
   /** Accounts that have reached a threshold since the last look. */
   readonly #noticed = new Set<string>()
   /** The highest threshold that each account has reached, and the end of the period it was in. */
@@ -65,7 +65,7 @@ export class AlertWatch {
 
   constructor(parts: WatchParts) {
     this.#parts = parts
-    this.#patrol = new ThresholdScan(parts.store)
+    this.#thresholdScan = new ThresholdScan(parts.store)
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS)
     this.#timer.unref()
   }
@@ -128,7 +128,7 @@ export class AlertWatch {
     const { store } = this.#parts
     this.#forgetRefusing(store.clock.monotonicMs())
     this.#rules = await readAlertRules(store)
-    for (const id of await this.#patrol.look()) this.#noticed.add(id)
+    for (const id of await this.#thresholdScan.next()) this.#noticed.add(id)
     await this.#give()
     await giveReminders(store)
     const due = await dueDeliveries(store)

@@ -97,7 +97,7 @@ export function storedResult(result: string | Sentence): string {
   return JSON.stringify({ name, values })
 }
 
-/** Changes take turns, so that the record has the true previous values, and each removal once. */
+/** One change at a time, so that the record has the true previous values, and each removal once. */
 async function changeOne(
   store: Store,
   id: string,

@@ -188,8 +188,8 @@ async function giveReminder(store: Store, row: DueRow): Promise<void> {
   })
 }
 
-/** Takes the database a few milliseconds; at one look every two seconds, a hundred thousand accounts take 100 s. */
-const ACCOUNTS_PER_LOOK = 2_000
+/** Takes the database a few milliseconds; at one step every two seconds, a hundred thousand accounts take 100 s. */
+const ACCOUNTS_AT_ONCE = 2_000
 const LOWEST_PERCENT = Math.min(...USUAL_THRESHOLDS)
 
 /**
@@ -199,17 +199,17 @@ const LOWEST_PERCENT = Math.min(...USUAL_THRESHOLDS)
  */
 export class ThresholdScan {
   readonly #store: Store
-  readonly #accountsPerLook: number
+  readonly #accountsAtOnce: number
   /** The last account that was checked; '' before the first. */
   #last = ''
 
-  constructor(store: Store, accountsPerLook = ACCOUNTS_PER_LOOK) {
+  constructor(store: Store, accountsAtOnce = ACCOUNTS_AT_ONCE) {
     this.#store = store
-    this.#accountsPerLook = accountsPerLook
+    this.#accountsAtOnce = accountsAtOnce
   }
 
   /** Those of the next accounts that have reached a threshold without an alert. */
-  async look(): Promise<readonly string[]> {
+  async next(): Promise<readonly string[]> {
     const after = this.#last
     const last = await this.#lastOfPart(after)
     const found = await this.#ungiven(after, last)
@@ -224,7 +224,7 @@ export class ThresholdScan {
       .select('id')
       .where('id', '>', after)
       .orderBy('id')
-      .offset(this.#accountsPerLook - 1)
+      .offset(this.#accountsAtOnce - 1)
       .limit(1)
       .executeTakeFirst()
     return row?.id

@@ -28,7 +28,7 @@ export async function setFrameThresholds(
   thresholds: readonly number[],
 ): Promise<void> {
   const cleaned = checkThresholds(thresholds)
-  // Changes take turns, so that the record has the true previous value.
+  // One change at a time, so that the record has the true previous value.
   await withChangeLock(store, async (tx) => {
     const before = await readAlertRules({ ...store, db: tx }, FRAME_ID)
     await writeAlertRule(tx, FRAME_ID, cleaned)

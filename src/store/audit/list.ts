@@ -1,5 +1,5 @@
-// Reads the audit record as one list: what people changed and were refused (record.ts), and what they did to the books,
-// which the ledger writes into ledger_entries.
+// Reads the audit record as one list: what people changed and were refused (record.ts), and what they did to
+// balances, which the ledger writes into ledger_entries.
 import { sql, type RawBuilder } from 'kysely'
 import { firstIdAt } from '../../core/ids.ts'
 import { wordsOf, type NamedSentence } from '../../core/sentences.ts'
@@ -41,7 +41,7 @@ export type AuditFilter = {
 /** Newest first. */
 export async function listAudit(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
   const changes = await changesOf(store, filter)
-  const entries = await bookEntriesOf(store, filter)
+  const entries = await ledgerEntriesOf(store, filter)
   return [...changes, ...entries]
     .toSorted((one, other) => (one.id < other.id ? 1 : -1))
     .slice(0, filter.limit)
@@ -83,12 +83,12 @@ async function changesOf(store: Store, filter: AuditFilter): Promise<readonly Au
   return (await query.orderBy('audit.id', 'desc').limit(filter.limit).execute()).map(entryOf)
 }
 
-const BOOK_ACTIONS = { top_up: 'top_up', reset: 'reset_spend', adjust: 'adjust' } as const
-const BOOK_FIELDS = { top_up: 'top_up', reset: 'spent', adjust: 'cost' } as const
+const LEDGER_ACTIONS = { top_up: 'top_up', reset: 'reset_spend', adjust: 'adjust' } as const
+const LEDGER_FIELDS = { top_up: 'top_up', reset: 'spent', adjust: 'cost' } as const
 
-async function bookEntriesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
+async function ledgerEntriesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
   const { subjectId, actor, source, outcome } = filter
-  const { subjects, kinds } = inTheBooks(filter)
+  const { subjects, kinds } = ledgerFilterOf(filter)
   if (outcome === 'refused' || subjects.length === 0 || kinds.length === 0) return []
   const { first, last } = idRange(filter)
   let query = store.db
@@ -105,17 +105,17 @@ async function bookEntriesOf(store: Store, filter: AuditFilter): Promise<readonl
   if (actor !== undefined) query = query.where('actor', '=', actor)
   if (source !== undefined) query = query.where(sourceIn(store), '=', source)
   const rows = await query.orderBy('ledger_entries.id', 'desc').limit(filter.limit).execute()
-  return rows.map(bookEntryOf)
+  return rows.map(ledgerEntryOf)
 }
 
-/** The part of a filter that applies to the books, in the ledger's terms. */
-function inTheBooks({ subject, action }: AuditFilter) {
+/** The part of a filter that applies to what people did to balances, in the ledger's words. */
+function ledgerFilterOf({ subject, action }: AuditFilter) {
   const kinds = ['top_up', 'reset', 'adjust'] as const
   return {
     subjects: (['key', 'frame'] as const).filter(
       (one) => (subject ?? one) === one && (action ?? `${one}.`).startsWith(`${one}.`),
     ),
-    kinds: kinds.filter((kind) => action?.endsWith(`.${BOOK_ACTIONS[kind]}`) ?? true),
+    kinds: kinds.filter((kind) => action?.endsWith(`.${LEDGER_ACTIONS[kind]}`) ?? true),
   }
 }
 
@@ -155,9 +155,9 @@ function entryOf(row: Row<'audit'>): AuditEntry {
   }
 }
 
-type BookEntry = Row<'ledger_entries'> & { readonly name: string | null }
+type LedgerEntryRow = Row<'ledger_entries'> & { readonly name: string | null }
 
-function bookEntryOf(row: BookEntry): AuditEntry {
+function ledgerEntryOf(row: LedgerEntryRow): AuditEntry {
   const subject = row.account_id === FRAME_ID ? 'frame' : 'key'
   const origin = JSON.parse(row.origin ?? '{}') as Partial<Omit<Author, 'actor'>>
   return {
@@ -167,7 +167,7 @@ function bookEntryOf(row: BookEntry): AuditEntry {
     source: origin.source ?? 'cli',
     address: origin.address ?? null,
     requestId: origin.requestId ?? null,
-    action: `${subject}.${BOOK_ACTIONS[row.kind]}`,
+    action: `${subject}.${LEDGER_ACTIONS[row.kind]}`,
     subject,
     subjectId: row.account_id,
     subjectName: row.name,
@@ -177,7 +177,7 @@ function bookEntryOf(row: BookEntry): AuditEntry {
     count: 1,
     fields: [
       {
-        field: BOOK_FIELDS[row.kind],
+        field: LEDGER_FIELDS[row.kind],
         before: usd(row.before_nanodollars),
         after: usd(row.after_nanodollars),
       },

@@ -121,7 +121,7 @@ async function insert(store: Store, refused: Refused, key: string): Promise<void
     .execute()
 }
 
-/** The same for attempts that share a row. */
+/** The same for refusals that share a row. */
 function gatherKey(store: Store, parts: readonly string[]): string {
   const minute = Math.floor(store.clock.now() / MINUTE_MS)
   return hash('sha256', JSON.stringify([minute, callerOf(store), ...parts]), 'hex')

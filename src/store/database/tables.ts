@@ -208,7 +208,7 @@ export const TABLES = {
     cost_nanodollars: 'INTEGER NOT NULL',
     overrun_nanodollars: 'INTEGER NOT NULL',
   },
-  /** Append only: what people did to the books, and why. */
+  /** Append only: what people did to balances, and why. */
   ledger_entries: {
     id: 'TEXT PRIMARY KEY',
     at: 'INTEGER NOT NULL',

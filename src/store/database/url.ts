@@ -25,28 +25,28 @@ type PostgresAddress = {
 }
 
 export function postgresAddress(url: string): PostgresAddress {
-  const place = readPostgres(url)
-  if (place !== undefined) return place
+  const address = readPostgres(url)
+  if (address !== undefined) return address
   const message = 'the database must look like postgres://USER@HOST:PORT/NAME'
   throw new StoreError('invalid_url', message)
 }
 
 function readPostgres(url: string): PostgresAddress | undefined {
-  const address = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
-  if (address === null) return undefined
-  const { pathname, search, hash, searchParams: given } = address
+  const parsed = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
+  if (parsed === null) return undefined
+  const { pathname, search, hash, searchParams: given } = parsed
   // A plain /, ? or # in a password ends the host too early: then an @ follows it.
   if (`${pathname}${search}${hash}`.includes('@')) return undefined
   // Parameters after the ? win, as they do in the driver.
-  const port = given.get('port') || address.port
-  const host = given.get('host') || plain(address.hostname || 'localhost')
-  const place = {
+  const port = given.get('port') || parsed.port
+  const host = given.get('host') || plain(parsed.hostname || 'localhost')
+  const address = {
     host: port === '' ? host : `${host}:${port}`,
     database: plain(pathname.slice(1)),
-    user: given.get('user') || plain(address.username),
+    user: given.get('user') || plain(parsed.username),
   }
   // An = in one of these shows a misplaced setting, which may be a password.
-  return Object.values(place).some((told) => told.includes('=')) ? undefined : place
+  return Object.values(address).some((part) => part.includes('=')) ? undefined : address
 }
 
 /** Like the driver, keeps a % that begins no escape. */

@@ -1,6 +1,6 @@
 // Stored people and their roles: reading them, and the single steps that changes consist of. admin/people/ decides what
-// may be changed, and by whom. Changes of people and roles take turns (changes.ts): two managers who remove each other at the same
-// moment must not both succeed.
+// may be changed, and by whom. Changes of people and roles are made one at a time (withChangeLock): two managers who
+// remove each other at the same moment must not both succeed.
 import { newId } from '../../core/ids.ts'
 import type { Store } from '../database/store.ts'
 import type { Queries, Row } from '../database/tables.ts'
@@ -56,12 +56,7 @@ export async function countActive(db: Queries, roleIds: readonly string[]): Prom
   return count
 }
 
-type NewPerson = {
-  readonly id: string
-  readonly email: string
-  readonly name: string
-  readonly roleId: string
-}
+type NewPerson = Pick<Person, 'id' | 'email' | 'name' | 'roleId'>
 
 export async function insertPerson(db: Queries, person: NewPerson, now: number): Promise<void> {
   const at = new Date(now).toISOString()

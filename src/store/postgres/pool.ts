@@ -11,7 +11,7 @@ import { postgresAddress } from '../database/url.ts'
 const CHANGE_PAUSE_MAX = '2s'
 
 const SETTINGS = [
-  // A server may be configured to answer before a commit is on disk, which the books do not allow.
+  // A server may be configured to answer before a commit is on disk, which the ledger does not allow.
   'synchronous_commit=on',
   // A statement that has waited for a lock must see what its last holder wrote.
   'default_transaction_isolation=read\\ committed',
