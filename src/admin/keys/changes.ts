@@ -1,4 +1,5 @@
-// Converts what a caller sends about a key into the store's terms.
+// What a caller sends to change a key or the frame, in the store's terms: settings, amounts, and the version that the
+// change is based on. A change that came too late is refused with who was faster and what they changed.
 import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/units.ts'
@@ -21,105 +22,75 @@ export function settingsOf(
   body: Settings,
 ): Some<KeySettings> & Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> {
   const { name, models, budget } = body
-  return {
-    ...someSettingsOf(body),
-    name,
-    models,
-    limitNanodollars: budget === null ? null : readAmount('budget', budget),
-  }
+  const limitNanodollars = budget === null ? null : readAmount('budget', budget)
+  return { ...someSettingsOf(body), name, models, limitNanodollars }
 }
 
 export function changeOf(body: KeyChangeBody): KeyChange {
-  return {
-    ...someSettingsOf(body),
-    addModels: body.add_models,
-    removeModels: body.remove_models,
-  }
+  const { add_models: addModels, remove_models: removeModels, ...settings } = body
+  return { ...someSettingsOf(settings), addModels, removeModels }
 }
 
 function someSettingsOf(body: Some<Settings>): Some<KeySettings> {
-  const { budget, expires_at } = body
+  const { budget, expires_at, week_start, when_tight, ...rest } = body
+  const { alert_thresholds, expiry_reminders, ...same } = rest
   return {
-    name: body.name,
-    environment: body.environment,
-    owner: body.owner,
-    description: body.description,
-    tags: body.tags,
-    models: body.models,
-    permissions: body.permissions,
+    ...same,
     limitNanodollars: typeof budget === 'string' ? readAmount('budget', budget) : budget,
-    period: body.period,
-    timezone: body.timezone,
-    weekStart: body.week_start,
-    rpm: body.rpm,
-    tpm: body.tpm,
-    concurrency: body.concurrency,
-    whenTight: body.when_tight,
-    alertThresholds: body.alert_thresholds,
-    expiryReminders: body.expiry_reminders,
     expiresAt: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at,
+    weekStart: week_start,
+    whenTight: when_tight,
+    alertThresholds: alert_thresholds,
+    expiryReminders: expiry_reminders,
   }
 }
-
-// A change that came too late: the refusal says who was faster and what they changed.
-
-/** Runs a change that is based on a version, and explains the refusal if that is no longer the newest. */
-export async function refusingStale<Result>(
-  store: Store,
-  read: { readonly subjectId: string; readonly version: number },
-  change: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await change()
-  } catch (thrown) {
-    if (!(thrown instanceof StoreError) || thrown.code !== 'version_conflict') throw thrown
-    const newest = await versionOf(store, read.subjectId)
-    const changes = await changesSince(store, read)
-    const why =
-      read.version > Number(newest)
-        ? sentence('version_unknown', { version: read.version, newest })
-        : (thrown.sentence ?? sentence('frame_changed'))
-    throw new AdminError('version_conflict', why, {
-      conflict: {
-        version: newest,
-        changes: changes.map(({ at, actor, action, fields }) => ({
-          at: iso(at),
-          actor,
-          action,
-          fields: [...fields],
-        })),
-      },
-    })
-  }
-}
-
-async function versionOf(store: Store, subjectId: string): Promise<string> {
-  const { version } =
-    subjectId === FRAME_ID ? await readFrame(store) : await findKey(store, subjectId)
-  return String(version)
-}
-
-// Converts between the values of the contract and those of the store: money, moments, versions.
 
 /** Parses an amount; the error names the field. */
 export function readAmount(field: string, text: string): Nanodollars {
   try {
     return parseBudget(text)
   } catch (error) {
-    if (error instanceof RangeError)
-      throw invalidValue(field, sentence('budget_range', { most: formatUsd(BUDGET_MAX) }))
-    throw error
+    if (!(error instanceof RangeError)) throw error
+    throw invalidValue(field, sentence('budget_range', { most: formatUsd(BUDGET_MAX) }))
   }
 }
 
-/** A change without any field is a mistake. */
-export function refuseEmpty(body: object): void {
-  if (Object.keys(body).length > 0) return
-  throw new AdminError('invalid_value', sentence('nothing_to_change'))
+type VersionedCall = {
+  readonly subjectId: string
+  readonly headers: RequestHeaders
+  readonly body: object
+}
+
+/** Runs a change that is based on a version, and explains the refusal if that is no longer the newest. */
+export async function changeVersion<Result>(
+  store: Store,
+  { subjectId, headers, body }: VersionedCall,
+  change: (ifVersion: number) => Promise<Result>,
+): Promise<Result> {
+  const version = ifMatch(headers)
+  // A change without any field is a mistake.
+  if (Object.keys(body).length === 0)
+    throw new AdminError('invalid_value', sentence('nothing_to_change'))
+  try {
+    return await change(version)
+  } catch (thrown) {
+    if (!(thrown instanceof StoreError) || thrown.code !== 'version_conflict') throw thrown
+    const found = subjectId === FRAME_ID ? await readFrame(store) : await findKey(store, subjectId)
+    const newest = String(found.version)
+    const since = await changesSince(store, { subjectId, version })
+    const changes = since.map(({ at, actor, action, fields }) => {
+      return { at: iso(at), actor, action, fields: [...fields] }
+    })
+    const why =
+      version > found.version
+        ? sentence('version_unknown', { version, newest })
+        : (thrown.sentence ?? sentence('frame_changed'))
+    throw new AdminError('version_conflict', why, { conflict: { version: newest, changes } })
+  }
 }
 
 /** The version that a change is based on: `"7"`, the ETag of the answer that showed it. */
-export function ifMatch(headers: RequestHeaders): number {
+function ifMatch(headers: RequestHeaders): number {
   const match = /^(?:W\/)?"?(\d{1,15})"?$/.exec(String(headers['if-match'] ?? ''))
   if (match !== null) return Number(match[1])
   throw new AdminError('version_required', sentence('version_needed'))

@@ -1,4 +1,4 @@
-// The handlers of /keys. The rules are in the store and the ledger; this file only maps routes to them.
+// The handlers of /keys and /frame. The rules are in the store and the ledger; this file only maps routes to them.
 import { resetSpent, topUp } from '../../ledger/nodes/adjustments.ts'
 import { pastPeriods } from '../../store/accounts/accounts.ts'
 import type { Store } from '../../store/database/store.ts'
@@ -19,20 +19,11 @@ import { shownSecrets } from '../../store/keys/secrets.ts'
 import type { AdminError } from '../contract/errors.ts'
 import type { frameRoutes } from '../contract/frame.ts'
 import type { KeyDetail, keyRoutes } from '../contract/keys.ts'
-import type { HandlersOf } from '../http/call.ts'
-import { storeOf, type AdminParts } from '../http/call.ts'
+import { storeOf, type AdminParts, type HandlersOf } from '../http/call.ts'
 import { errorJson, toAdminError } from '../http/errors.ts'
 import { testCall, verdictOf } from '../trial/calls.ts'
 import { frameAnswerOf, keyDetailOf } from './answers.ts'
-import {
-  changeOf,
-  etag,
-  ifMatch,
-  readAmount,
-  refuseEmpty,
-  refusingStale,
-  settingsOf,
-} from './changes.ts'
+import { changeOf, changeVersion, etag, readAmount, settingsOf } from './changes.ts'
 import { KeyList } from './list.ts'
 
 const HISTORY_PERIODS = 6
@@ -63,9 +54,7 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
     readKey: async (call) => detail(parts, await findKey(store, call.params.id), call),
     changeKey: async (call) => {
       const { id } = call.params
-      const ifVersion = ifMatch(call.headers)
-      refuseEmpty(call.body)
-      const key = await refusingStale(store, { subjectId: id, version: ifVersion }, () =>
+      const key = await changeVersion(store, { ...call, subjectId: id }, (ifVersion) =>
         updateKey(storeOf(parts, call), id, { ...changeOf(call.body), ifVersion }),
       )
       return detail(parts, key, call)
@@ -86,14 +75,13 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
     endOverlap: changing(endOverlap),
     resetKey: async (call) => {
       const { id: accountId } = await findKey(store, call.params.id)
-      await resetSpent(storeOf(parts, call), { accountId, reason: call.body.reason })
+      await resetSpent(storeOf(parts, call), { ...call.body, accountId })
       return detail(parts, await findKey(store, accountId), call)
     },
     topUpKey: async (call) => {
       const { id: accountId } = await findKey(store, call.params.id)
       const amountNanodollars = readAmount('amount', call.body.amount)
-      const { reason } = call.body
-      await topUp(storeOf(parts, call), { accountId, amountNanodollars, reason })
+      await topUp(storeOf(parts, call), { ...call.body, accountId, amountNanodollars })
       return detail(parts, await findKey(store, accountId), call)
     },
     testKey: (call) => testCall(parts, call.params.id, call.body.model),
@@ -119,55 +107,46 @@ async function detail(
   return keyDetailOf(key, around, history)
 }
 
-// One change for many keys. Each key succeeds or fails alone, and the answer says which.
+type BulkCall = Parameters<HandlersOf<typeof keyRoutes>['changeKeys']>[0]
 
-type BulkHandler = HandlersOf<typeof keyRoutes>['changeKeys']
-type Change = Parameters<BulkHandler>[0]['body']['change']
-
-async function changeMany(
-  store: Store,
-  { body, requestId }: Pick<Parameters<BulkHandler>[0], 'body' | 'requestId'>,
-): Promise<Awaited<ReturnType<BulkHandler>>> {
+/** One change for many keys. Each key succeeds or fails alone, and the answer says which. */
+async function changeMany(store: Store, { body, requestId }: BulkCall) {
   const ids = [...new Set(body.ids)]
   const names = await keyNames(store, ids)
   const results = []
   for (const id of ids) {
-    const error = await changeOne(store, id, body.change)
-    const told = error === null ? null : errorJson(error, requestId).error
+    const error = await changeOne(store, id, body.change).then(() => null, refusalOf)
+    const told = error && errorJson(error, requestId).error
     results.push({ id, name: names.get(id) ?? null, error: told })
   }
   return { results }
 }
 
-/** Null on success. */
-async function changeOne(store: Store, id: string, change: Change): Promise<AdminError | null> {
-  try {
-    switch (change.action) {
-      case 'pause':
-        await pauseKey(store, id)
-        break
-      case 'resume':
-        await resumeKey(store, id)
-        break
-      case 'revoke':
-        await revokeKey(store, id, change.reason)
-        break
-      case 'update': {
-        const { add_tags: addTags, remove_tags: removeTags, ...settings } = change.settings
-        await updateKey(store, id, { ...changeOf(settings), addTags, removeTags })
-        break
-      }
+async function changeOne(
+  store: Store,
+  id: string,
+  change: BulkCall['body']['change'],
+): Promise<Key> {
+  switch (change.action) {
+    case 'pause':
+      return pauseKey(store, id)
+    case 'resume':
+      return resumeKey(store, id)
+    case 'revoke':
+      return revokeKey(store, id, change.reason)
+    case 'update': {
+      const { add_tags: addTags, remove_tags: removeTags, ...settings } = change.settings
+      return updateKey(store, id, { ...changeOf(settings), addTags, removeTags })
     }
-    return null
-  } catch (thrown) {
-    const error = toAdminError(thrown)
-    // An outage concerns all keys: it ends the request, instead of being reported a thousand times.
-    if (error.status >= 500) throw error
-    return error
   }
 }
 
-// The handlers of /frame.
+/** An outage concerns all keys: it ends the request, instead of being reported a thousand times. */
+function refusalOf(thrown: unknown): AdminError {
+  const error = toAdminError(thrown)
+  if (error.status >= 500) throw error
+  return error
+}
 
 export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes> {
   const { store, clock } = parts
@@ -181,30 +160,20 @@ export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes>
   return {
     readFrame: (call) => answer(call),
     changeFrame: async (call) => {
-      const { budget, period, timezone, week_start } = call.body
-      const ifVersion = ifMatch(call.headers)
-      refuseEmpty(call.body)
-      const change = {
-        limitNanodollars: budget === undefined ? undefined : readAmount('budget', budget),
-        period,
-        timezone,
-        weekStart: week_start,
-        ifVersion,
-      }
-      await refusingStale(store, { subjectId: FRAME_ID, version: ifVersion }, () =>
-        setFrame(storeOf(parts, call), change),
-      )
+      await changeVersion(store, { ...call, subjectId: FRAME_ID }, (ifVersion) => {
+        const { budget, week_start: weekStart, ...same } = call.body
+        const limitNanodollars = budget === undefined ? undefined : readAmount('budget', budget)
+        return setFrame(storeOf(parts, call), { ...same, limitNanodollars, weekStart, ifVersion })
+      })
       return answer(call)
     },
     topUpFrame: async (call) => {
       const amountNanodollars = readAmount('amount', call.body.amount)
-      const { reason } = call.body
-      await topUp(storeOf(parts, call), { accountId: FRAME_ID, amountNanodollars, reason })
+      await topUp(storeOf(parts, call), { ...call.body, accountId: FRAME_ID, amountNanodollars })
       return answer(call)
     },
     resetFrame: async (call) => {
-      const { reason } = call.body
-      await resetSpent(storeOf(parts, call), { accountId: FRAME_ID, reason })
+      await resetSpent(storeOf(parts, call), { ...call.body, accountId: FRAME_ID })
       return answer(call)
     },
   }
