@@ -37,25 +37,15 @@ function filterOf({ subject_id, since, until, ...rest }: AuditQuery): AuditFilte
 }
 
 function entryOf(entry: AuditEntry): AuditEntryAnswer {
+  const { at, subjectId, subjectName, sentence, fields, requestId, ...same } = entry
   return {
-    id: entry.id,
-    at: iso(entry.at),
-    actor: entry.actor,
-    source: entry.source,
-    address: entry.address,
-    action: entry.action,
-    subject: entry.subject,
-    subject_id: entry.subjectId,
-    subject_name: entry.subjectName,
-    outcome: entry.outcome,
-    reason: entry.reason,
-    refusal:
-      entry.sentence === null
-        ? null
-        : { reason: entry.sentence.name, values: entry.sentence.values },
-    count: entry.count,
-    fields: [...entry.fields],
-    request_id: entry.requestId,
+    ...same,
+    at: iso(at),
+    subject_id: subjectId,
+    subject_name: subjectName,
+    refusal: sentence && { reason: sentence.name, values: sentence.values },
+    fields: [...fields],
+    request_id: requestId,
   }
 }
 

@@ -1,4 +1,5 @@
-// The handlers of /usage: sums by key, model, provider, endpoint, day or hour, as JSON and for spreadsheets.
+// The handlers of /usage, sums by key, model, provider, endpoint, day or hour, as JSON and for spreadsheets, and of
+// /requests: single requests, and why each cost what it cost.
 import { sentence } from '../../core/sentences.ts'
 import { csvText } from '../../core/text.ts'
 import { DAY_MS, HOUR_MS, iso, usd } from '../../core/units.ts'
@@ -37,10 +38,8 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
     readUsage: ({ query }) => report(parts, query),
     exportUsage: async ({ query }) => {
       const { rows } = await report(parts, { ...query, limit: undefined })
-      return csvText(
-        NAMES,
-        rows.map((row) => NAMES.map((name) => row[name])),
-      )
+      const cells = rows.map((row) => NAMES.map((name) => row[name]))
+      return csvText(NAMES, cells)
     },
     readKeyUsage: async ({ params, query }) => {
       const { id: key } = await findKey(parts.store, params.id)
@@ -85,12 +84,8 @@ async function previous(
   const end = Math.floor(since / HOUR_MS) * HOUR_MS
   const start = Math.max(0, end - (until - since))
   const groups = by.filter((group) => group !== 'day' && group !== 'hour')
-  const { rows, total } = await reportUsage(parts.store, {
-    ...rest,
-    since: start,
-    until: end,
-    by: groups,
-  })
+  const earlier = { ...rest, since: start, until: end, by: groups }
+  const { rows, total } = await reportUsage(parts.store, earlier)
   return {
     since: iso(start),
     until: iso(end),
@@ -100,10 +95,8 @@ async function previous(
 }
 
 async function rowsJson({ store }: AdminParts, rows: readonly ScanSums[]): Promise<UsageRow[]> {
-  const names = await keyNames(
-    store,
-    rows.flatMap(({ keyId }) => keyId ?? []),
-  )
+  const ids = rows.flatMap(({ keyId }) => keyId ?? [])
+  const names = await keyNames(store, ids)
   return rows.map((row) => ({
     key: row.keyId,
     key_name: row.keyId === null ? null : (names.get(row.keyId) ?? null),
@@ -115,8 +108,6 @@ async function rowsJson({ store }: AdminParts, rows: readonly ScanSums[]): Promi
     ...sumsJson(row),
   }))
 }
-
-// The handlers of /requests: single requests, and why each cost what it cost.
 
 export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRoutes> {
   const { store } = parts
@@ -137,15 +128,12 @@ export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRou
 }
 
 async function listPage({ store }: AdminParts, query: RequestQuery) {
-  const { key: keyId, model, outcome, before, limit } = query
+  const { key: keyId, ...rest } = query
   const since = query.since === undefined ? undefined : Date.parse(query.since)
   const until = query.until === undefined ? undefined : Date.parse(query.until)
-  const page = { keyId, model, outcome, since, until, before, limit }
-  const { rows, next } = await searchUsage(store, page)
-  const names = await keyNames(
-    store,
-    rows.map((row) => row.keyId),
-  )
+  const { rows, next } = await searchUsage(store, { ...rest, keyId, since, until })
+  const ids = rows.map((row) => row.keyId)
+  const names = await keyNames(store, ids)
   return { requests: rows.map((row) => rowOf(row, names)), next }
 }
 

@@ -1,4 +1,5 @@
-// Calls that people make to try a key or a model, with their outcome and cost.
+// Calls that people make to try a key or a model, with their outcome and cost; and whether a call would pass now, with
+// every limit that could stop it, decided by the code that decides about real calls, in a dry run.
 import { noModelAllowed } from '../../access/permit.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -36,9 +37,7 @@ export async function testCall(
 ): Promise<CallResult> {
   const key = await findKey(parts.store, keyId)
   const model = asked ?? firstModel(parts, key)
-  if (model === undefined) {
-    throw invalidValue('model', sentence('key_without_model'))
-  }
+  if (model === undefined) throw invalidValue('model', sentence('key_without_model'))
   const messages = [{ role: 'user', content: 'Answer with the word "ready".' }] as const
   return call(parts, { key, model, messages, outputTokensMax: TEST_OUTPUT_TOKENS })
 }
@@ -80,9 +79,6 @@ function refusal(thrown: unknown): GatewayError {
   throw thrown
 }
 
-// Whether a call with a key would pass now, and every limit that could stop it. Decided by the code that decides about
-// real calls, in a dry run.
-
 /** A short answer: what stops this call stops nearly every call. */
 const OUTPUT_TOKENS = 256
 
@@ -95,17 +91,14 @@ export async function verdictOf(
   const balances = await parts.flow.ledger.balances(keyId)
   if (balances === undefined) throw new AdminError('not_found', sentence('no_such_key'))
   const frame = await readFrame(parts.store)
+  const { timezone } = frame
   const model = asked ?? firstModel(parts, key) ?? ''
   return {
     model: model === '' ? null : model,
     endpoint: formatOf(parts, { key, model }),
-    ...(model === '' ? noModel() : await forecast(parts, key, model)),
+    ...(await forecast(parts, key, model)),
     key: balanceJson(balances.key),
-    frame: {
-      ...balanceJson(balances.frame),
-      own: usd(partOfFrame(key, frame)),
-      timezone: frame.timezone,
-    },
+    frame: { ...balanceJson(balances.frame), own: usd(partOfFrame(key, frame)), timezone },
     rates: ratesJson(balances),
   }
 }
@@ -113,28 +106,22 @@ export async function verdictOf(
 type Told = Pick<Verdict, 'passes' | 'blocked_by' | 'worst_case' | 'target'>
 type BlockedBy = NonNullable<Verdict['blocked_by']>
 
-/** Without a model there is no call to try. */
-function noModel(): Told {
-  const blocked_by = blockedBy(noModelAllowed())
-  return { passes: false, blocked_by, worst_case: null, target: null }
-}
-
 async function forecast(parts: AdminParts, key: Key, model: string): Promise<Told> {
   const messages = [{ role: 'user', content: 'Hello' }] as const
   const trial = { key, model, messages, outputTokensMax: OUTPUT_TOKENS, isDryRun: true }
-  const outcome = await runTrial(parts, newId('req', parts.clock), trial).catch(refusal)
+  const run = () => runTrial(parts, newId('req', parts.clock), trial).catch(refusal)
+  // Without a model there is no call to try.
+  const outcome = model === '' ? noModelAllowed() : await run()
   if (outcome instanceof GatewayError) {
-    return { passes: false, blocked_by: blockedBy(outcome), worst_case: null, target: null }
+    const { publicCode: code, status, message, details } = outcome
+    const blocked_by = { code, status, message, ...factsOf(details.facts ?? {}) }
+    return { passes: false, blocked_by, worst_case: null, target: null }
   }
   const told = outcome.body as DryRun
   const { passes, worst_case, target } = told
   if (passes) return { passes, blocked_by: null, worst_case, target }
   const { code, status, message } = told
   return { passes, blocked_by: { code, status, message, ...factsOf(told) }, worst_case, target }
-}
-
-function blockedBy({ publicCode: code, status, message, details }: GatewayError): BlockedBy {
-  return { code, status, message, ...factsOf(details.facts ?? {}) }
 }
 
 /** The answer of exchange/dry-run.ts. */
@@ -178,10 +165,8 @@ function ratesJson({ requests, tokens, concurrency }: Balances): Verdict['rates'
   }
 }
 
-// How much budget a refused call lacked, from the facts of the refusal, for pages that say it in the reader's language.
-
-/** Null if the refusal was not about a budget. */
-function shortageOf(facts: Readonly<Record<string, unknown>> = {}): Shortage | null {
+/** How much budget a refused call lacked, from the facts of the refusal; null if that was not about a budget. */
+function shortageOf(facts: Facts = {}): Shortage | null {
   const { limit, spent, required, affordable_output_tokens: tokens } = facts
   if (typeof limit !== 'string' || typeof spent !== 'string' || typeof required !== 'string')
     return null

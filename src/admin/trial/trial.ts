@@ -97,35 +97,26 @@ function textsOf(parts: Texts): string {
 }
 
 function bodyOf(format: Format, { model, messages, outputTokensMax, temperature }: Trial): object {
-  const common = { model, ...(temperature === undefined ? {} : { temperature }) }
   const spoken = messages.filter(({ role }) => role !== 'system')
-  const system = messages.filter(({ role }) => role === 'system')
-  const instructions = system.map(({ content }) => content).join('\n\n')
+  const told = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
+  // JSON leaves out what is undefined.
+  const system = told.length === 0 ? undefined : told.join('\n\n')
+  const common = { model, temperature }
   switch (format) {
     case 'embeddings':
       return { model, input: messages.map(({ content }) => content) }
     case 'chat':
       return { ...common, messages, max_completion_tokens: outputTokensMax }
     case 'messages':
-      return {
-        ...common,
-        messages: spoken,
-        max_tokens: outputTokensMax,
-        ...(system.length === 0 ? {} : { system: instructions }),
-      }
-    case 'responses':
-      return {
-        ...common,
-        input: spoken,
-        max_output_tokens: outputTokensMax,
-        store: false,
-        ...(system.length === 0 ? {} : { instructions }),
-      }
+      return { ...common, messages: spoken, max_tokens: outputTokensMax, system }
+    case 'responses': {
+      const limits = { max_output_tokens: outputTokensMax, store: false }
+      return { ...common, ...limits, input: spoken, instructions: system }
+    }
   }
 }
 
-// A reply without a socket: keeps in memory what the flow would have sent.
-
+/** A reply without a socket: keeps in memory what the flow would have sent. */
 class MemoryReply implements Reply {
   readonly #gone = new AbortController()
   readonly gone = undefined
