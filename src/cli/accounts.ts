@@ -5,10 +5,8 @@ import type { Store } from '../store/database/store.ts'
 import { frameJson, type Frame } from '../store/frame.ts'
 import type { KeyWithSecret } from '../store/keys/changes.ts'
 import { readAllocated } from '../store/keys/counts.ts'
-import { keyJson } from '../store/keys/keys.ts'
-import type { Key } from '../store/keys/keys.ts'
-import { findOldSecret } from '../store/keys/secrets.ts'
-import type { OldSecret } from '../store/keys/secrets.ts'
+import { keyJson, type Key } from '../store/keys/keys.ts'
+import { findOldSecret, type OldSecret } from '../store/keys/secrets.ts'
 import type { CommonOptions } from './context.ts'
 import { block, bold, moment, printJson, printText, relativeTime, table, usd } from './output.ts'
 
@@ -38,18 +36,18 @@ export function keyTable(keys: readonly Key[], frame: Frame, now: number): strin
   }
   const rows = table<Key>(
     [
-      { title: 'NAME', of: (key) => key.name },
-      { title: 'ID', of: (key) => key.id },
-      { title: 'MODE', of: (key) => key.mode },
-      { title: 'STATUS', of: (key) => key.status },
-      { title: 'MODELS', of: (key) => String(key.models.length), align: 'right' },
-      { title: 'BUDGET', of: (key) => budgetText(key) },
-      { title: 'SPENT', of: (key) => formatUsd(key.spentNanodollars), align: 'right' },
-      { title: 'HELD', of: (key) => formatUsd(key.heldNanodollars), align: 'right' },
-      {
-        title: 'LAST USED',
-        of: (key) => (key.lastUsedAt === null ? 'never' : relativeTime(key.lastUsedAt, now)),
-      },
+      ['NAME', (key) => key.name],
+      ['ID', (key) => key.id],
+      ['MODE', (key) => key.mode],
+      ['STATUS', (key) => key.status],
+      ['MODELS', (key) => String(key.models.length), 'right'],
+      ['BUDGET', (key) => budgetText(key)],
+      ['SPENT', (key) => formatUsd(key.spentNanodollars), 'right'],
+      ['HELD', (key) => formatUsd(key.heldNanodollars), 'right'],
+      [
+        'LAST USED',
+        (key) => (key.lastUsedAt === null ? 'never' : relativeTime(key.lastUsedAt, now)),
+      ],
     ],
     keys,
   )

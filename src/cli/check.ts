@@ -159,22 +159,11 @@ function conclusion(models: readonly Model[]): string {
 
 function providersOf(config: Config | null) {
   if (config === null) return []
-  const sandbox = config.sandbox
-    ? [{ name: SANDBOX, kind: SANDBOX, available: true, reason: null }]
-    : []
+  const served = config.providers.map(({ name, kind }) => ({ name, kind }))
+  const sandbox = config.sandbox ? [{ name: SANDBOX, kind: SANDBOX }] : []
+  const leftOut = [...config.leftOut]
   return [
-    ...sandbox,
-    ...config.providers.map(({ name, kind }) => ({
-      name,
-      kind,
-      available: true,
-      reason: null,
-    })),
-    ...[...config.leftOut].map(([name, reason]) => ({
-      name,
-      kind: null,
-      available: false,
-      reason,
-    })),
+    ...[...sandbox, ...served].map((each) => ({ ...each, available: true, reason: null })),
+    ...leftOut.map(([name, reason]) => ({ name, kind: null, available: false, reason })),
   ]
 }

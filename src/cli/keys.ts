@@ -12,8 +12,8 @@ import {
   resumeKey,
   revokeKey,
   rotateKey,
-  type KeyWithSecret,
   updateKey,
+  type KeyWithSecret,
 } from '../store/keys/changes.ts'
 import { findKey, keyJson, listKeys, type Key } from '../store/keys/keys.ts'
 import { findOldSecret, type OldSecret } from '../store/keys/secrets.ts'
@@ -23,9 +23,9 @@ import {
   lookAtStore,
   readConfig,
   readPlace,
-  type CommonOptions,
   withStore,
   withStoreOrNew,
+  type CommonOptions,
 } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import {
@@ -38,8 +38,8 @@ import {
   readList,
   settingsOf,
   settingsOptions,
-  type SettingsOptions,
   weekStartOption,
+  type SettingsOptions,
 } from './options.ts'
 import { moment, printJson, printNote, printText } from './output.ts'
 
@@ -112,13 +112,13 @@ async function create(options: CreateOptions): Promise<void> {
 function addList(keys: Command): void {
   common(keys.command('list'))
     .description('List all keys with status, budget and number of models, and the frame above.')
-    .action(async (options: CommonOptions) => {
-      await lookAtStore(readPlace(options), async (store) => {
+    .action((options: CommonOptions) =>
+      lookAtStore(readPlace(options), async (store) => {
         const all = await listKeys(store)
         if (options.json) printJson({ keys: all.map(keyJson) })
         else printText(keyTable(all, await readFrame(store), store.clock.now()))
-      })
-    })
+      }),
+    )
 }
 
 /** The commands that need only a key. */
@@ -132,11 +132,11 @@ function addSimple(keys: Command): void {
     common(keys.command(command))
       .description(description)
       .argument(...KEY)
-      .action(async (name: string, options: CommonOptions) => {
-        await openStore(readPlace(options), async (store) => {
+      .action((name: string, options: CommonOptions) =>
+        openStore(readPlace(options), async (store) => {
           await printKey(store, await work(store, name), options)
-        })
-      })
+        }),
+      )
   }
 }
 
@@ -202,11 +202,11 @@ function addRevoke(keys: Command): void {
     )
     .argument(...KEY)
     .addHelpText('after', '\nExample:\n  $ tollgate keys revoke shop-test --reason "not needed"')
-    .action(async (name: string, options: CommonOptions & { readonly reason: string }) => {
-      await withStore(readPlace(options), async (store) => {
+    .action((name: string, options: CommonOptions & { readonly reason: string }) =>
+      withStore(readPlace(options), async (store) => {
         await printKey(store, await revokeKey(store, name, options.reason), options)
-      })
-    })
+      }),
+    )
 }
 
 function addRotate(keys: Command): void {
@@ -302,11 +302,11 @@ export function addFrame(program: Command): void {
     .usage('COMMAND [options]')
   common(frame.command('show'))
     .description('Show what the frame allows and what is left of it.')
-    .action(async (options: CommonOptions) => {
-      await lookAtStore(readPlace(options), async (store) => {
+    .action((options: CommonOptions) =>
+      lookAtStore(readPlace(options), async (store) => {
         await printFrame(store, await readFrame(store), options)
-      })
-    })
+      }),
+    )
   common(frame.command('set'))
     .description(
       'Change the frame. Options you leave out stay as they are, and what is spent stays spent until the period ends.',

@@ -13,10 +13,10 @@ import {
   DAMAGE,
   examineLedger,
   OPEN_HOLD,
+  VIOLATIONS_MAX,
   type Examination,
   type PeriodAhead,
   type Violation,
-  VIOLATIONS_MAX,
 } from '../ledger/reports/verify.ts'
 import { LEDGER_WORKER_MODULE } from '../ledger/sqlite/runner.ts'
 import type { Store } from '../store/database/store.ts'
@@ -24,7 +24,7 @@ import { FRAME_ID } from '../store/database/tables.ts'
 import { readFrame } from '../store/frame.ts'
 import { findKey } from '../store/keys/keys.ts'
 import { printFrame, printKey } from './accounts.ts'
-import { common, lookAtStore, readPlace, type CommonOptions, withStore } from './context.ts'
+import { common, lookAtStore, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument } from './failure.ts'
 import { demand } from './options.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'
@@ -225,11 +225,11 @@ function openText(open: number): string {
 function violationTable(violations: readonly Violation[]): string {
   return table<Violation>(
     [
-      { title: 'CHECK', of: ({ check }) => check },
-      { title: 'ACCOUNT', of: ({ account }) => account },
-      { title: 'PERIOD', of: ({ period }) => String(period ?? '-'), align: 'right' },
-      { title: 'EXPECTED', of: ({ expected }) => expected, align: 'right' },
-      { title: 'FOUND', of: ({ found }) => found, align: 'right' },
+      ['CHECK', ({ check }) => check],
+      ['ACCOUNT', ({ account }) => account],
+      ['PERIOD', ({ period }) => String(period ?? '-'), 'right'],
+      ['EXPECTED', ({ expected }) => expected, 'right'],
+      ['FOUND', ({ found }) => found, 'right'],
     ],
     violations,
   )
@@ -239,12 +239,12 @@ function orphansText(orphans: readonly Orphan[]): string {
   if (orphans.length === 0) return 'There are no orphans.'
   return table<Orphan>(
     [
-      { title: 'HOLD', of: ({ holdId }) => String(holdId) },
-      { title: 'REQUEST', of: ({ requestId }) => requestId },
-      { title: 'KEY', of: ({ keyId }) => keyId },
-      { title: 'MODEL', of: ({ model }) => model },
-      { title: 'RESERVED', of: ({ reservedAt }) => exactTime(reservedAt) },
-      { title: 'CHARGED', of: ({ chargedNanodollars }) => usd(chargedNanodollars), align: 'right' },
+      ['HOLD', ({ holdId }) => String(holdId)],
+      ['REQUEST', ({ requestId }) => requestId],
+      ['KEY', ({ keyId }) => keyId],
+      ['MODEL', ({ model }) => model],
+      ['RESERVED', ({ reservedAt }) => exactTime(reservedAt)],
+      ['CHARGED', ({ chargedNanodollars }) => usd(chargedNanodollars), 'right'],
     ],
     orphans,
   )

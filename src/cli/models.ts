@@ -3,8 +3,7 @@
 import type { Command } from 'commander'
 import { factsOf } from '../catalog/model-facts.ts'
 import { modelJson, perMillion } from '../catalog/model-json.ts'
-import { targetName } from '../catalog/models.ts'
-import type { Catalog, Model } from '../catalog/models.ts'
+import { targetName, type Catalog, type Model } from '../catalog/models.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
 import type { Rates } from '../catalog/prices.ts'
 import { catalogOf } from '../config/catalog-of.ts'
@@ -13,13 +12,12 @@ import { systemClock } from '../core/clock.ts'
 import { ABILITIES } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { closest } from '../core/text.ts'
-import { makeProvider, priceListOf } from '../providers/adapters.ts'
-import type { ProviderSettings } from '../providers/adapters.ts'
+import { makeProvider, priceListOf, type ProviderSettings } from '../providers/adapters.ts'
 import { SANDBOX_MODELS } from '../providers/sandbox/models.ts'
 import type { Named } from '../providers/upstream/adapter.ts'
 import { common, readConfig, type CommonOptions } from './context.ts'
 import { FailureError, UsageError } from './failure.ts'
-import { printJson, printNote, printText, table } from './output.ts'
+import { printJson, printNote, printText, section, table } from './output.ts'
 
 export function addModels(program: Command): void {
   const models = common(program.command('models'))
@@ -35,10 +33,9 @@ export function addModels(program: Command): void {
   common(models.command('discover'))
     .description('List what a configured provider offers, by asking it.')
     .argument('<PROVIDER>', 'its name in the configuration')
-    .action(async (name: string, _options: CommonOptions, command: Command) => {
-      // `models` has the same options, so they may come before or after `discover`.
-      await discover(name, command.optsWithGlobals<CommonOptions>())
-    })
+    .action((name: string, _options: CommonOptions, command: Command) =>
+      discover(name, command.optsWithGlobals<CommonOptions>()),
+    )
 }
 
 export function catalogFor(config: Config): Catalog {
@@ -59,10 +56,8 @@ function noModel(name: string, catalog: Catalog): string {
   if (name.includes('*')) {
     return `an allowlist has no wildcards, so "${name}" allows nothing: name each model`
   }
-  const meant = closest(
-    name,
-    catalog.list().map(({ id }) => id),
-  )
+  const known = catalog.list().map(({ id }) => id)
+  const meant = closest(name, known)
   const question = meant === undefined ? '' : `did you mean "${meant}"? `
   return `there is no model "${name}" right now, so the key cannot call it yet: ${question}\`tollgate models\` lists all`
 }
@@ -70,58 +65,45 @@ function noModel(name: string, catalog: Catalog): string {
 export function modelsText(models: readonly Model[]): string {
   const rows = table<Model>(
     [
-      { title: 'MODEL', of: (model) => model.id },
-      { title: 'KIND', of: (model) => model.kind },
-      { title: 'SERVED BY', of: servedBy },
-      { title: 'INPUT', of: (model) => rate(model, 'input'), align: 'right' },
-      { title: 'CACHED', of: (model) => rate(model, 'cached'), align: 'right' },
-      {
-        title: 'OUTPUT',
-        of: (model) => (model.kind === 'chat' ? rate(model, 'output') : '-'),
-        align: 'right',
-      },
-      { title: 'CONTEXT', of: (model) => tokens(model.context), align: 'right' },
-      {
-        title: 'MAX OUTPUT',
-        of: (model) => (model.kind === 'chat' ? tokens(model.maxOutput) : '-'),
-        align: 'right',
-      },
-      {
-        title: 'CANNOT',
-        of: (model) =>
-          ABILITIES.filter(
-            (ability) => model.kind === 'chat' && model.abilities[ability] === false,
-          ).join(', ') || '-',
-      },
+      ['MODEL', (model) => model.id],
+      ['KIND', (model) => model.kind],
+      ['SERVED BY', servedBy],
+      ['INPUT', (model) => rate(model, 'input'), 'right'],
+      ['CACHED', (model) => rate(model, 'cached'), 'right'],
+      ['OUTPUT', (model) => (model.kind === 'chat' ? rate(model, 'output') : '-'), 'right'],
+      ['CONTEXT', (model) => tokens(model.context), 'right'],
+      ['MAX OUTPUT', (model) => (model.kind === 'chat' ? tokens(model.maxOutput) : '-'), 'right'],
+      ['CANNOT', cannot],
     ],
     models.filter(({ available }) => available),
   )
   const problems = models.flatMap(({ id, available, reason }) =>
     reason === null ? [] : [`  ${id}${available ? '' : ' is unavailable'}: ${reason}`],
   )
-  const prices = 'Prices in USD per million tokens.'
-  const dearer = models.flatMap(dearerWhenLong)
-  const others = models.flatMap(pricedOtherwise)
-  const discounted = [...new Set(models.flatMap(discounts))]
   return [
     rows,
     '',
-    prices,
-    ...(others.length === 0 ? [] : ['', 'Other targets have their own prices:', ...others]),
-    ...(discounted.length === 0 ? [] : ['', 'Less than the list price:', ...discounted]),
-    ...(dearer.length === 0 ? [] : ['', 'All tokens of a long request cost more:', ...dearer]),
-    ...(problems.length === 0 ? [] : ['', 'Not as configured:', ...problems]),
+    'Prices in USD per million tokens.',
+    ...section('Other targets have their own prices:', models.flatMap(pricedOtherwise)),
+    ...section('Less than the list price:', [...new Set(models.flatMap(discounts))]),
+    ...section('All tokens of a long request cost more:', models.flatMap(dearerWhenLong)),
+    ...section('Not as configured:', problems),
   ].join('\n')
+}
+
+function cannot({ kind, abilities }: Model): string {
+  const missing = ABILITIES.filter((ability) => kind === 'chat' && abilities[ability] === false)
+  return missing.join(', ') || '-'
 }
 
 /** The table shows the price of the first target. */
 function pricedOtherwise({ id, price: first, targets, fallbacks }: Model): readonly string[] {
   return [...targets, ...fallbacks]
     .filter(({ price }) => price.version !== first?.version)
-    .map(({ provider, model, price: { rates } }) => {
-      const [input, cached, output] = [rates.input, rates.cached, rates.output].map(perMillion)
-      return `  ${id} at ${targetName(provider, model)}: ${input} (cached ${cached}), output ${output}`
-    })
+    .map(
+      ({ provider, model, price: { rates } }) =>
+        `  ${id} at ${targetName(provider, model)}: ${ratesText(rates)}`,
+    )
 }
 
 function discounts({ targets, fallbacks }: Model): readonly string[] {
@@ -135,10 +117,14 @@ function discounts({ targets, fallbacks }: Model): readonly string[] {
 
 function dearerWhenLong({ id, price }: Model): readonly string[] {
   const tiers = price?.tiers ?? []
-  return tiers.map(({ aboveInputTokens, rates }) => {
-    const [input, cached, output] = [rates.input, rates.cached, rates.output].map(perMillion)
-    return `  ${id} above ${tokens(aboveInputTokens)} input tokens: ${input} (cached ${cached}), output ${output}`
-  })
+  return tiers.map(
+    ({ aboveInputTokens, rates }) =>
+      `  ${id} above ${tokens(aboveInputTokens)} input tokens: ${ratesText(rates)}`,
+  )
+}
+
+function ratesText({ input, cached, output }: Rates): string {
+  return `${perMillion(input)} (cached ${perMillion(cached)}), output ${perMillion(output)}`
 }
 
 /** The targets, and the fallbacks if they fail. */
@@ -252,9 +238,9 @@ function toConfigure({ models, missing }: Offer): string {
 function offersText(offers: readonly Offer[]): string {
   return table<Offer>(
     [
-      { title: 'OFFERS', of: ({ id }) => id },
-      { title: 'AS', of: ({ models }) => models.join(', ') || '-' },
-      { title: 'TO CONFIGURE', of: toConfigure },
+      ['OFFERS', ({ id }) => id],
+      ['AS', ({ models }) => models.join(', ') || '-'],
+      ['TO CONFIGURE', toConfigure],
     ],
     offers,
   )

@@ -15,8 +15,8 @@ describe('text for people', () => {
     assert.deepEqual(
       table(
         [
-          { title: 'NAME', of: (row) => row.name },
-          { title: 'COUNT', of: (row) => row.count, align: 'right' },
+          ['NAME', (row) => row.name],
+          ['COUNT', (row) => row.count, 'right'],
         ],
         rows,
       ).split('\n'),
@@ -37,8 +37,8 @@ describe('text for people', () => {
   test('wide characters do not shift what follows', () => {
     const rows = table(
       [
-        { title: 'NAME', of: (name: string) => name },
-        { title: 'X', of: () => 'x' },
+        ['NAME', (name: string) => name],
+        ['X', () => 'x'],
       ],
       ['商店', 'shop', '🙂', 'cafe\u0301'],
     )

@@ -1,8 +1,7 @@
 // Output of the command line: JSON or text on stdout, everything else on stderr. Formats tables, blocks, money and
 // times for people.
 import { styleText } from 'node:util'
-import { formatUsd } from '../core/money.ts'
-import type { Nanodollars } from '../core/money.ts'
+import { formatUsd, type Nanodollars } from '../core/money.ts'
 import { timeDistance } from '../core/units.ts'
 
 export function printText(text: string): void {
@@ -15,12 +14,12 @@ export function printJson(value: unknown): void {
 
 /** Something the caller should know although the command succeeded. */
 export function printNote(text: string): void {
-  tell(`note: ${text}`)
+  printError(`note: ${text}`)
 }
 
 /** A problem that does not stop the command. */
 export function printWarning(text: string): void {
-  tell(`warning: ${text}`)
+  printError(`warning: ${text}`)
 }
 
 /** Help for the person at the terminal; programs read stdout. */
@@ -28,41 +27,39 @@ export function printHint(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-export function printError(text: string): void {
-  tell(text)
-}
-
 /** Messages quote arguments, configured names and the answers of other servers, which may be of any length. */
-function tell(text: string): void {
+export function printError(text: string): void {
   const lines = text.split('\n').map((line) => harmless(line).replaceAll(ENDLESS_WORD, '$1…'))
   process.stderr.write(`tollgate: ${lines.join('\n')}\n`)
 }
 
 const ENDLESS_WORD = /(\S{300})\S+/gu
 
-export type Column<Row> = {
-  readonly title: string
-  readonly of: (row: Row) => string
-  readonly align?: 'right'
-}
+/** Its title, the text of a row, and where it is aligned if not on the left. */
+export type Column<Row> = readonly [title: string, of: (row: Row) => string, align?: 'right']
 
 /** Rows under their titles, each column as wide as it needs to be. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = [
-    columns.map(({ title }) => title),
-    ...rows.map((row) => columns.map((column) => harmless(column.of(row)))),
+    columns.map(([title]) => title),
+    ...rows.map((row) => columns.map(([, of]) => harmless(of(row)))),
   ]
   const widths = columns.map((_, index) =>
     cells.reduce((most, line) => Math.max(most, widthOf(line[index] ?? '')), 0),
   )
   const lines = cells.map((line) =>
     line
-      .map((cell, index) => pad(cell, widths[index] ?? 0, columns[index]?.align))
+      .map((cell, index) => pad(cell, widths[index] ?? 0, columns[index]?.[2]))
       .join('  ')
       .trimEnd(),
   )
   const [titles = '', ...body] = lines
   return [bold(titles), ...body].join('\n')
+}
+
+/** Lines under a title; nothing without lines. */
+export function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines]
 }
 
 /** Names and values, one pair per line. */

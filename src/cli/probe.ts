@@ -7,8 +7,14 @@ import { HttpClient } from '../providers/upstream/http.ts'
 import { FailureError, UsageError } from './failure.ts'
 import { demand } from './options.ts'
 import { block, printJson, printText } from './output.ts'
-import { checksFor, LISTING, modelsIn, type Check, type Seen } from './probe-checks.ts'
-import type { ProbeRequest } from './probe-checks.ts'
+import {
+  checksFor,
+  LISTING,
+  modelsIn,
+  type Check,
+  type ProbeRequest,
+  type Seen,
+} from './probe-checks.ts'
 
 type ProbeOptions = { readonly url: string; readonly json?: true }
 

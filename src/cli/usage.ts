@@ -1,4 +1,5 @@
-// `tollgate usage`: usage and its cost, by key, model, provider, endpoint and day.
+// `tollgate usage`: usage and its cost, by key, model, provider, endpoint and day; `tollgate explain`: why one request
+// cost what it cost, recomputed from the books.
 import { Option, type Command } from 'commander'
 import { costOfLines, type CostLine } from '../catalog/prices.ts'
 import { formatUsd } from '../core/money.ts'
@@ -31,9 +32,10 @@ import {
   moment,
   printJson,
   printText,
+  section,
   table,
-  type Column,
   usd,
+  type Column,
 } from './output.ts'
 
 const DEFAULT_DAYS = 30
@@ -78,10 +80,8 @@ async function usage(options: UsageOptions): Promise<void> {
   await lookAtStore(readPlace(options), async (store) => {
     const question = await questionOf(store, options)
     const { rows, total } = await reportUsage(store, question)
-    const names = await keyNames(
-      store,
-      rows.flatMap(({ keyId }) => keyId ?? []),
-    )
+    const ids = rows.flatMap(({ keyId }) => keyId ?? [])
+    const names = await keyNames(store, ids)
     const rowsJson = rows.map((row) => rowJson(row, names))
     if (options.json) printJson({ rows: rowsJson, total: sumsJson(total) })
     else if (options.csv) {
@@ -131,20 +131,17 @@ function usageText({ rows, total, question, names }: UsageText): string {
   if (rows.length === 0) return `${title}\nNothing was used.`
   const has = (what: (typeof GROUPS)[number]) => question.by.includes(what)
   const groups: readonly (Column<ScanSums> | false)[] = [
-    has('day') && { title: 'DAY', of: ({ day }) => (day === null ? '' : dayOf(day)) },
-    has('key') && {
-      title: 'KEY',
-      of: ({ keyId }) => (keyId === null ? '' : (names.get(keyId) ?? keyId)),
-    },
-    has('model') && { title: 'MODEL', of: ({ model }) => model || '(none)' },
-    has('provider') && { title: 'PROVIDER', of: ({ provider }) => provider || '(none)' },
-    has('endpoint') && { title: 'ENDPOINT', of: ({ endpoint }) => endpoint ?? '' },
+    has('day') && ['DAY', ({ day }) => (day === null ? '' : dayOf(day))],
+    has('key') && ['KEY', ({ keyId }) => (keyId === null ? '' : (names.get(keyId) ?? keyId))],
+    has('model') && ['MODEL', ({ model }) => model || '(none)'],
+    has('provider') && ['PROVIDER', ({ provider }) => provider || '(none)'],
+    has('endpoint') && ['ENDPOINT', ({ endpoint }) => endpoint ?? ''],
   ]
-  const count = (title: string, of: (sums: ScanSums) => number): Column<ScanSums> => ({
+  const count = (title: string, of: (sums: ScanSums) => number): Column<ScanSums> => [
     title,
-    of: (sums) => of(sums).toLocaleString('en'),
-    align: 'right',
-  })
+    (sums) => of(sums).toLocaleString('en'),
+    'right',
+  ]
   const body = table<ScanSums>(
     [
       ...groups.filter((column) => column !== false),
@@ -153,7 +150,7 @@ function usageText({ rows, total, question, names }: UsageText): string {
       count('INPUT', (sums) => sums.inputTokens),
       count('CACHED', (sums) => sums.cachedTokens),
       count('OUTPUT', (sums) => sums.outputTokens),
-      { title: 'USD', of: (sums) => formatUsd(sums.costNanodollars), align: 'right' },
+      ['USD', (sums) => formatUsd(sums.costNanodollars), 'right'],
     ],
     rows,
   )
@@ -164,8 +161,6 @@ function usageText({ rows, total, question, names }: UsageText): string {
   return `${title}\n${body}\n\nTotal: ${sum}${estimated}`
 }
 
-// `tollgate explain`: why one request cost what it cost, recomputed from the books.
-
 export function addExplain(program: Command): void {
   common(program.command('explain'))
     .description(
@@ -173,19 +168,16 @@ export function addExplain(program: Command): void {
         'which targets were tried and why. The cost is recomputed, to the nano-dollar.',
     )
     .argument('<REQUEST_ID>', 'the x-request-id of the answer, also in the log')
-    .action(async (requestId: string, options: CommonOptions) => {
-      await lookAtStore(readPlace(options), async (store) => {
+    .action((requestId: string, options: CommonOptions) =>
+      lookAtStore(readPlace(options), async (store) => {
         const explanation = await explain(store, requestId)
-        if (options.json) {
-          printJson(explanationJson(explanation))
-          return
-        }
+        if (options.json) return printJson(explanationJson(explanation))
         const { keyId } = explanation.row
         const name = (await keyNames(store, [keyId])).get(keyId)
         const key = name === undefined ? keyId : `${name}, ${keyId}`
         printText(explanationText(explanation, { key, now: store.clock.now() }))
-      })
-    })
+      }),
+    )
 }
 
 function explanationText(
@@ -213,11 +205,11 @@ function explanationText(
       ['why', explanation.why],
     ]),
     ...section(
-      `Tokens at price ${row.priceVersion}, in USD per million`,
+      bold(`Tokens at price ${row.priceVersion}, in USD per million`),
       lines.length === 0 ? [] : [lineTable(lines)],
     ),
     ...section(
-      'Attempts',
+      bold('Attempts'),
       attempts.map(({ target, outcome, durationMs, why }) =>
         isSkipped(outcome)
           ? `  ${target}: ${outcome}`
@@ -225,7 +217,7 @@ function explanationText(
       ),
     ),
     ...section(
-      'Changed by hand',
+      bold('Changed by hand'),
       entries.map(
         ({ at, actor, reason, before, after }) =>
           `  ${moment(at, now)} by ${actor}: ${usd(before)} to ${usd(after)}: ${reason}`,
@@ -240,40 +232,24 @@ function servedBy(row: Explanation['row']): string {
   return row.modelAsked === '' ? 'none' : `${row.modelAsked}, served by no provider`
 }
 
-function section(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ['', bold(title), ...lines]
-}
-
 function lineTable(lines: readonly CostLine[]): string {
   return table<CostLine>(
     [
-      { title: 'WHAT', of: ({ what }) => WORDS[what] },
-      { title: 'COUNT', of: ({ count }) => count.toLocaleString('en'), align: 'right' },
+      ['WHAT', ({ what }) => WORDS[what]],
+      ['COUNT', ({ count }) => count.toLocaleString('en'), 'right'],
       ...(lines.some(({ list }) => list !== undefined) ? LIST_COLUMNS : []),
-      { title: 'PRICE', of: priceOf, align: 'right' },
-      {
-        title: 'USD',
-        of: (line) => formatUsd(costOfLines([line]).nanodollars),
-        align: 'right',
-      },
+      ['PRICE', priceOf, 'right'],
+      ['USD', (line) => formatUsd(costOfLines([line]).nanodollars), 'right'],
     ],
     lines,
   )
 }
 
 /** Where a discount applies. */
-const LIST_COLUMNS = [
-  {
-    title: 'LIST PRICE',
-    of: ({ what, list }: CostLine) => (list === undefined ? '-' : priceOf({ what, ...list })),
-    align: 'right',
-  },
-  {
-    title: 'DISCOUNT',
-    of: ({ list }: CostLine) => (list === undefined ? '-' : `${list.millionths / 10_000} %`),
-    align: 'right',
-  },
-] as const
+const LIST_COLUMNS: readonly Column<CostLine>[] = [
+  ['LIST PRICE', ({ what, list }) => (list ? priceOf({ what, ...list }) : '-'), 'right'],
+  ['DISCOUNT', ({ list }) => (list ? `${list.millionths / 10_000} %` : '-'), 'right'],
+]
 
 const WORDS: Readonly<Record<CostLine['what'], string>> = {
   input: 'input',

@@ -29,9 +29,9 @@ import {
   lookAtStore,
   readConfig,
   readPlace,
-  type CommonOptions,
   withStore,
   withStoreOrNew,
+  type CommonOptions,
 } from './context.ts'
 import { argument } from './failure.ts'
 import { demand } from './options.ts'
@@ -69,13 +69,13 @@ export function addUsers(program: Command): void {
 function addList(users: Command): void {
   common(users.command('list'))
     .description('List everyone who may sign in, with role and status.')
-    .action(async (options: CommonOptions) => {
-      await lookAtStore(readPlace(options), async (store) => {
+    .action((options: CommonOptions) =>
+      lookAtStore(readPlace(options), async (store) => {
         const people = await answerPeople(store.db)
         if (options.json) printJson({ users: people })
         else printText(peopleTable(people, store.clock.now()))
-      })
-    })
+      }),
+    )
 }
 
 type NewOptions = CommonOptions & {
@@ -172,12 +172,12 @@ function addChanges(users: Command): void {
       .description(description)
       .argument(...PERSON)
       .argument(name, about)
-      .action(async (who: string, value: string, options: CommonOptions) => {
-        await withStore(readPlace(options), async (store) => {
+      .action((who: string, value: string, options: CommonOptions) =>
+        withStore(readPlace(options), async (store) => {
           const change = { [field]: value }
           printPerson(store, await changePerson(operatorOf(store), who, change), options)
-        })
-      })
+        }),
+      )
   }
 }
 
@@ -198,11 +198,11 @@ function addSimple(users: Command): void {
     common(users.command(command))
       .description(description)
       .argument(...PERSON)
-      .action(async (who: string, options: CommonOptions) => {
-        await withStore(readPlace(options), async (store) => {
+      .action((who: string, options: CommonOptions) =>
+        withStore(readPlace(options), async (store) => {
           printPerson(store, await work(operatorOf(store), who), options)
-        })
-      })
+        }),
+      )
   }
 }
 
@@ -210,14 +210,14 @@ function addRemove(users: Command): void {
   common(users.command('remove'))
     .description('Remove a person for good. What they did stays on record.')
     .argument(...PERSON)
-    .action(async (who: string, options: CommonOptions) => {
-      await withStore(readPlace(options), async (store) => {
+    .action((who: string, options: CommonOptions) =>
+      withStore(readPlace(options), async (store) => {
         const person = await answerPerson(store.db, who)
         await removePerson(operatorOf(store), person.id)
         if (options.json) printJson(person)
         else printText(`Removed ${person.email}.`)
-      })
-    })
+      }),
+    )
 }
 
 type Linked = Invitation & {
@@ -265,12 +265,12 @@ function peopleTable(people: readonly PersonAnswer[], now: number): string {
   }
   return table(
     [
-      { title: 'E-MAIL', of: ({ email }) => email },
-      { title: 'NAME', of: ({ name }) => name || '-' },
-      { title: 'ROLE', of: ({ role }) => role.name },
-      { title: 'STATUS', of: ({ status }) => status },
-      { title: 'CODES', of: ({ two_factor }) => (two_factor ? 'yes' : 'no') },
-      { title: 'LAST SEEN', of: ({ last_seen_at }) => seen(last_seen_at, now) },
+      ['E-MAIL', ({ email }) => email],
+      ['NAME', ({ name }) => name || '-'],
+      ['ROLE', ({ role }) => role.name],
+      ['STATUS', ({ status }) => status],
+      ['CODES', ({ two_factor }) => (two_factor ? 'yes' : 'no')],
+      ['LAST SEEN', ({ last_seen_at }) => seen(last_seen_at, now)],
     ],
     people,
   )

@@ -25,8 +25,7 @@ import type {
   DestinationAnswer,
 } from '../contract/alerts.ts'
 import { invalidValue } from '../contract/errors.ts'
-import type { HandlersOf } from '../http/call.ts'
-import { storeOf, type AdminParts } from '../http/call.ts'
+import { storeOf, type AdminParts, type HandlersOf } from '../http/call.ts'
 import type { Mailer } from '../people/email.ts'
 import { DeliveryFailure, type AlertSender } from './sender.ts'
 

@@ -8,13 +8,13 @@ import { readRevision } from '../../store/database/changes.ts'
 import { readFrame, type Frame } from '../../store/frame.ts'
 import { countKeys, type KeyCounts, type KeyTotals } from '../../store/keys/counts.ts'
 import { findKeys } from '../../store/keys/keys.ts'
-import type { KeyFilter } from '../../store/keys/search.ts'
 import {
   countMatching,
   FEW_MAX,
   fewMatching,
   matchingIds,
   searchKeys,
+  type KeyFilter,
   type Slice,
 } from '../../store/keys/search.ts'
 import { shownSecrets } from '../../store/keys/secrets.ts'

@@ -16,8 +16,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { API_PREFIX } from '../contract/route.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
 import { hashPassword, verifyPassword } from './credentials.ts'
-import type { OidcSettings } from './identity-provider.ts'
-import { addressProblem } from './identity-provider.ts'
+import { addressProblem, type OidcSettings } from './identity-provider.ts'
 import { subjectOf } from './people.ts'
 
 export type SignInOptions = {

@@ -4,9 +4,9 @@ import {
   authorizationCodeRequest,
   createAuthorizationURL,
   getOAuth2Tokens,
+  verifyProviderIdToken,
   type OAuth2Tokens,
   type OAuthProvider,
-  verifyProviderIdToken,
 } from 'better-auth/oauth2'
 import { createRemoteJWKSet, customFetch, decodeJwt } from 'jose'
 import { listOf, parseObject, stringOf, type JsonObject } from '../../core/json.ts'

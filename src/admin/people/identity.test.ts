@@ -10,8 +10,7 @@ import { HOUR_MS } from '../../core/units.ts'
 import { openStore } from '../../store/open.ts'
 import { insertPerson, markJoined } from '../../store/people/people.ts'
 import { insertAccessToken } from '../../store/people/tokens.ts'
-import { personFinder } from './identity.ts'
-import type { PeopleParts } from './identity.ts'
+import { personFinder, type PeopleParts } from './identity.ts'
 
 test('people are identified even if the database cannot be written', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-person-'))

@@ -12,17 +12,17 @@ import {
   insertPerson,
   markJoined,
   normalEmail,
-  type Person,
   updatePerson,
+  type Person,
 } from '../../store/people/people.ts'
 import { deleteSessions, setPassword } from '../../store/people/sign-in.ts'
 import {
   deleteAccessTokens,
   lookAtLink,
   makeLink,
+  useLink,
   type Link,
   type LinkMaker,
-  useLink,
 } from '../../store/people/tokens.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { PersonAnswer, SentLink } from '../contract/people.ts'

@@ -3,8 +3,7 @@
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/units.ts'
-import type { AuditAction } from '../../store/audit/record.ts'
-import { recordChange } from '../../store/audit/record.ts'
+import { recordChange, type AuditAction } from '../../store/audit/record.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
 import {
   deletePerson,
@@ -13,8 +12,8 @@ import {
   insertPerson,
   listPeople,
   markJoined,
-  type Person,
   updatePerson,
+  type Person,
 } from '../../store/people/people.ts'
 import {
   deleteIdentities,

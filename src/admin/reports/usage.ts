@@ -16,16 +16,16 @@ import {
 import type { UsageRow as LedgerRow } from '../../ledger/rules/rows.ts'
 import { findKey, keyNames } from '../../store/keys/keys.ts'
 import { invalidValue } from '../contract/errors.ts'
-import { usageRow } from '../contract/usage.ts'
-import type {
-  Group,
-  RequestQuery,
-  requestRoutes,
-  RequestRow,
-  UsageAnswer,
-  UsageQuery,
-  usageRoutes,
-  UsageRow,
+import {
+  usageRow,
+  type Group,
+  type RequestQuery,
+  type requestRoutes,
+  type RequestRow,
+  type UsageAnswer,
+  type UsageQuery,
+  type usageRoutes,
+  type UsageRow,
 } from '../contract/usage.ts'
 import type { AdminParts, HandlersOf } from '../http/call.ts'
 
