@@ -25,8 +25,6 @@ export async function printFrame(
   else printText(frameText(frame, allocated, store.clock.now()))
 }
 
-// Keys and the frame as text for a terminal.
-
 type Pairs = Parameters<typeof block>[0]
 
 export function keyTable(keys: readonly Key[], frame: Frame, now: number): string {
@@ -34,23 +32,17 @@ export function keyTable(keys: readonly Key[], frame: Frame, now: number): strin
   if (keys.length === 0) {
     return `There are no keys yet. Create one:\n  tollgate keys create --name demo --models sandbox-chat --budget 1\n\n${above}`
   }
-  const rows = table<Key>(
-    [
-      ['NAME', (key) => key.name],
-      ['ID', (key) => key.id],
-      ['MODE', (key) => key.mode],
-      ['STATUS', (key) => key.status],
-      ['MODELS', (key) => String(key.models.length), 'right'],
-      ['BUDGET', (key) => budgetText(key)],
-      ['SPENT', (key) => formatUsd(key.spentNanodollars), 'right'],
-      ['HELD', (key) => formatUsd(key.heldNanodollars), 'right'],
-      [
-        'LAST USED',
-        (key) => (key.lastUsedAt === null ? 'never' : relativeTime(key.lastUsedAt, now)),
-      ],
-    ],
-    keys,
-  )
+  const rows = table<Key>(keys, [
+    ['NAME', (key) => key.name],
+    ['ID', (key) => key.id],
+    ['MODE', (key) => key.mode],
+    ['STATUS', (key) => key.status],
+    ['MODELS', (key) => String(key.models.length), 'right'],
+    ['BUDGET', (key) => budgetText(key)],
+    ['SPENT', (key) => formatUsd(key.spentNanodollars), 'right'],
+    ['HELD', (key) => formatUsd(key.heldNanodollars), 'right'],
+    ['LAST USED', ({ lastUsedAt: at }) => (at === null ? 'never' : relativeTime(at, now))],
+  ])
   return `${rows}\n\n${above}`
 }
 

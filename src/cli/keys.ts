@@ -1,4 +1,5 @@
-// `tollgate keys …`: external API keys, directly in the database. A running server picks up every change within 1 s.
+// `tollgate keys …` and `tollgate frame …`: external API keys and the budget frame above them, directly in the database.
+// A running server picks up every change within 1 s.
 import { Option, type Command } from 'commander'
 import type { Config } from '../config/load.ts'
 import { KEY_MODES, OVERLAP_MS, type KeyMode } from '../core/limits.ts'
@@ -31,11 +32,14 @@ import { argument, UsageError } from './failure.ts'
 import {
   BUDGET_RANGE,
   demand,
+  examples,
   fromNone,
+  group,
   periodOption,
   readBudget,
   readDuration,
   readList,
+  reasonOption,
   settingsOf,
   settingsOptions,
   weekStartOption,
@@ -47,13 +51,12 @@ const KEY = ['<KEY>', 'id or name'] as const
 const BUDGET = `what it may spend in a period, ${BUDGET_RANGE}, or none`
 
 export function addKeys(program: Command): void {
-  const keys = program
-    .command('keys')
-    .description(
-      'Create, list, change, revoke and rotate external API keys.\n' +
-        'KEY is an id or the name of a key that is not revoked.',
-    )
-    .usage('COMMAND [options]')
+  const keys = group(
+    program,
+    'keys',
+    'Create, list, change, revoke and rotate external API keys.\n' +
+      'KEY is an id or the name of a key that is not revoked.',
+  )
   addCreate(keys)
   addList(keys)
   addSimple(keys)
@@ -63,27 +66,22 @@ export function addKeys(program: Command): void {
 }
 
 function addCreate(keys: Command): void {
+  const models = new Option('--models <a,b>', 'the models it may call, by their public names')
+  const mode = new Option('--mode <mode>', 'test keys are answered by the sandbox, at no cost')
   const command = demand(common(keys.command('create')), [
     new Option('--name <name>', 'which application and environment it is for'),
-    new Option('--models <a,b>', 'the models it may call, by their public names').argParser(
-      readList,
-    ),
+    models.argParser(readList),
     new Option('--budget <usd>', BUDGET).argParser(argument(readBudget)),
   ])
     .description('Create a key. Its secret is shown once, here, and cannot be shown again.')
-    .addOption(
-      new Option('--mode <mode>', 'test keys are answered by the sandbox, at no cost')
-        .choices(KEY_MODES)
-        .default('live'),
-    )
+    .addOption(mode.choices(KEY_MODES).default('live'))
     .addOption(secretOnly())
   settingsOptions(command, 'new')
     .addHelpText(
-      'after',
-      `
-Examples:
-  $ tollgate keys create --name shop-production --models gpt-5-mini,text-embedding-3-small --budget 50
-  $ tollgate keys create --name shop-test --models gpt-5-mini --budget none --mode test --rpm 60`,
+      ...examples(
+        'tollgate keys create --name shop-production --models gpt-5-mini,text-embedding-3-small --budget 50',
+        'tollgate keys create --name shop-test --models gpt-5-mini --budget none --mode test --rpm 60',
+      ),
     )
     .action(create)
 }
@@ -152,14 +150,13 @@ function addUpdate(keys: Command): void {
     .option('--add-models <a,b>', 'models to add to the allowlist', readList)
     .option('--remove-models <a,b>', 'models to remove from the allowlist', readList)
     .option('--budget <usd>', BUDGET, argument(readBudget))
-    .option('--reason <text>', 'why, for the record')
+    .addOption(reasonOption())
   settingsOptions(command, 'changed')
     .addHelpText(
-      'after',
-      `
-Examples:
-  $ tollgate keys update shop-production --budget 80 --add-models claude-sonnet
-  $ tollgate keys update shop-production --rpm none --expires 2027-01-31`,
+      ...examples(
+        'tollgate keys update shop-production --budget 80 --add-models claude-sonnet',
+        'tollgate keys update shop-production --rpm none --expires 2027-01-31',
+      ),
     )
     .action(update)
 }
@@ -195,13 +192,13 @@ async function update(name: string, options: UpdateOptions): Promise<void> {
 }
 
 function addRevoke(keys: Command): void {
-  demand(common(keys.command('revoke')), [new Option('--reason <text>', 'why, for the record')])
+  demand(common(keys.command('revoke')), [reasonOption()])
     .description(
       'End a key for good: it can never be used again.\n' +
         'Its running streams are cut within a second.',
     )
     .argument(...KEY)
-    .addHelpText('after', '\nExample:\n  $ tollgate keys revoke shop-test --reason "not needed"')
+    .addHelpText(...examples('tollgate keys revoke shop-test --reason "not needed"'))
     .action((name: string, options: CommonOptions & { readonly reason: string }) =>
       withStore(readPlace(options), async (store) => {
         await printKey(store, await revokeKey(store, name, options.reason), options)
@@ -221,7 +218,7 @@ function addRotate(keys: Command): void {
     .argument(...KEY)
     .addOption(overlap.argParser(argument(readDuration)).default(OVERLAP_MS, '24h'))
     .addOption(secretOnly())
-    .addHelpText('after', '\nExample:\n  $ tollgate keys rotate shop-production --overlap 2h')
+    .addHelpText(...examples('tollgate keys rotate shop-production --overlap 2h'))
     .action(rotate)
 }
 
@@ -241,7 +238,8 @@ async function rotate(
         ? 'The old secret no longer works'
         : `The old secret ${old.masked} works until ${moment(old.validUntil, now)}`
     const headline = `Rotated the key "${rotated.key.name}". ${works}.`
-    const more = { old_secret: old === undefined ? null : oldSecretJson(old) }
+    const valid_until = old && iso(old.validUntil)
+    const more = { old_secret: old === undefined ? null : { masked: old.masked, valid_until } }
     printSecret(store, rotated, { ...options, headline, more })
     if (older !== undefined) {
       const until = moment(older.validUntil, now)
@@ -270,10 +268,6 @@ async function noteUnknownModels(
   for (const note of unknownModels(config, names)) printNote(note)
 }
 
-function oldSecretJson({ masked, validUntil }: OldSecret) {
-  return { masked, valid_until: iso(validUntil) }
-}
-
 type SecretOptions = CommonOptions & { readonly secretOnly?: true }
 
 function secretOnly(): Option {
@@ -291,15 +285,12 @@ function printSecret(
   else printText(secretText(headline, { key, secret }, store.clock.now()))
 }
 
-// `tollgate frame …`: the budget frame above all keys.
-
 export function addFrame(program: Command): void {
-  const frame = program
-    .command('frame')
-    .description(
-      'Show or set the budget frame that limits all keys together, on top of their own budgets.',
-    )
-    .usage('COMMAND [options]')
+  const frame = group(
+    program,
+    'frame',
+    'Show or set the budget frame that limits all keys together, on top of their own budgets.',
+  )
   common(frame.command('show'))
     .description('Show what the frame allows and what is left of it.')
     .action((options: CommonOptions) =>
@@ -319,10 +310,9 @@ export function addFrame(program: Command): void {
     .addOption(periodOption('when it resets'))
     .option('--timezone <zone>', 'the time zone in which periods begin')
     .addOption(weekStartOption())
-    .option('--reason <text>', 'why, for the record')
+    .addOption(reasonOption())
     .addHelpText(
-      'after',
-      '\nExample:\n  $ tollgate frame set --budget 2500 --period month --timezone Europe/Berlin',
+      ...examples('tollgate frame set --budget 2500 --period month --timezone Europe/Berlin'),
     )
     .action(async (options: FrameOptions & CommonOptions) => {
       const { budget, period, timezone, weekStart, reason } = options

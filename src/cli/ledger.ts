@@ -26,14 +26,15 @@ import { findKey } from '../store/keys/keys.ts'
 import { printFrame, printKey } from './accounts.ts'
 import { common, lookAtStore, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument } from './failure.ts'
-import { demand } from './options.ts'
+import { demand, examples, group, reasonOption } from './options.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'
 
 export function addLedger(program: Command): void {
-  const ledger = program
-    .command('ledger')
-    .description('Check that the books balance, list orphans, and correct the books by hand.')
-    .usage('COMMAND [options]')
+  const ledger = group(
+    program,
+    'ledger',
+    'Check that the books balance, list orphans, and correct the books by hand.',
+  )
   addVerify(ledger)
   addOrphans(ledger)
   addAdjust(ledger)
@@ -77,8 +78,7 @@ function addAdjust(ledger: Command): void {
     .description('Set what a closed hold is charged. The reason stays in the books.')
     .argument('<HOLD>', 'its number, as `ledger orphans` and `explain` show it', readHold)
     .addHelpText(
-      'after',
-      '\nExample:\n  $ tollgate ledger adjust 8589934593 --cost 0.0042 --reason "invoice of May"',
+      ...examples('tollgate ledger adjust 8589934593 --cost 0.0042 --reason "invoice of May"'),
     )
     .action(async (holdId: number, options: ReasonedOptions & { readonly cost: bigint }) => {
       const change = { holdId, costNanodollars: options.cost, reason: options.reason }
@@ -100,8 +100,9 @@ function addTopUp(ledger: Command): void {
     .description('Let a key or the frame spend more until its period ends. The budget stays.')
     .argument(...ACCOUNT)
     .addHelpText(
-      'after',
-      '\nExample:\n  $ tollgate ledger top-up shop-production --amount 25 --reason "sale until Friday"',
+      ...examples(
+        'tollgate ledger top-up shop-production --amount 25 --reason "sale until Friday"',
+      ),
     )
     .action(async (account: string, options: ReasonedOptions & { readonly amount: bigint }) => {
       const { amount: amountNanodollars, reason } = options
@@ -119,8 +120,7 @@ function addReset(ledger: Command): void {
     )
     .argument(...ACCOUNT)
     .addHelpText(
-      'after',
-      '\nExample:\n  $ tollgate ledger reset shop-production --reason "a loop in our own test"',
+      ...examples('tollgate ledger reset shop-production --reason "a loop in our own test"'),
     )
     .action(async (account: string, options: ReasonedOptions) => {
       const { reason } = options
@@ -130,10 +130,6 @@ function addReset(ledger: Command): void {
 
 const ACCOUNT = ['<ACCOUNT>', 'id or name of a key, or `frame`'] as const
 type ReasonedOptions = CommonOptions & { readonly reason: string }
-
-function reasonOption(): Option {
-  return new Option('--reason <text>', 'why, for the record')
-}
 
 /** Makes the change, and prints the account. A key whose name is that of the frame must be given by its id. */
 async function byHand(
@@ -223,31 +219,25 @@ function openText(open: number): string {
 }
 
 function violationTable(violations: readonly Violation[]): string {
-  return table<Violation>(
-    [
-      ['CHECK', ({ check }) => check],
-      ['ACCOUNT', ({ account }) => account],
-      ['PERIOD', ({ period }) => String(period ?? '-'), 'right'],
-      ['EXPECTED', ({ expected }) => expected, 'right'],
-      ['FOUND', ({ found }) => found, 'right'],
-    ],
-    violations,
-  )
+  return table<Violation>(violations, [
+    ['CHECK', ({ check }) => check],
+    ['ACCOUNT', ({ account }) => account],
+    ['PERIOD', ({ period }) => String(period ?? '-'), 'right'],
+    ['EXPECTED', ({ expected }) => expected, 'right'],
+    ['FOUND', ({ found }) => found, 'right'],
+  ])
 }
 
 function orphansText(orphans: readonly Orphan[]): string {
   if (orphans.length === 0) return 'There are no orphans.'
-  return table<Orphan>(
-    [
-      ['HOLD', ({ holdId }) => String(holdId)],
-      ['REQUEST', ({ requestId }) => requestId],
-      ['KEY', ({ keyId }) => keyId],
-      ['MODEL', ({ model }) => model],
-      ['RESERVED', ({ reservedAt }) => exactTime(reservedAt)],
-      ['CHARGED', ({ chargedNanodollars }) => usd(chargedNanodollars), 'right'],
-    ],
-    orphans,
-  )
+  return table<Orphan>(orphans, [
+    ['HOLD', ({ holdId }) => String(holdId)],
+    ['REQUEST', ({ requestId }) => requestId],
+    ['KEY', ({ keyId }) => keyId],
+    ['MODEL', ({ model }) => model],
+    ['RESERVED', ({ reservedAt }) => exactTime(reservedAt)],
+    ['CHARGED', ({ chargedNanodollars }) => usd(chargedNanodollars), 'right'],
+  ])
 }
 
 function orphanJson(orphan: Orphan) {

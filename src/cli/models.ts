@@ -64,6 +64,7 @@ function noModel(name: string, catalog: Catalog): string {
 
 export function modelsText(models: readonly Model[]): string {
   const rows = table<Model>(
+    models.filter(({ available }) => available),
     [
       ['MODEL', (model) => model.id],
       ['KIND', (model) => model.kind],
@@ -75,7 +76,6 @@ export function modelsText(models: readonly Model[]): string {
       ['MAX OUTPUT', (model) => (model.kind === 'chat' ? tokens(model.maxOutput) : '-'), 'right'],
       ['CANNOT', cannot],
     ],
-    models.filter(({ available }) => available),
   )
   const problems = models.flatMap(({ id, available, reason }) =>
     reason === null ? [] : [`  ${id}${available ? '' : ' is unavailable'}: ${reason}`],
@@ -236,12 +236,9 @@ function toConfigure({ models, missing }: Offer): string {
 }
 
 function offersText(offers: readonly Offer[]): string {
-  return table<Offer>(
-    [
-      ['OFFERS', ({ id }) => id],
-      ['AS', ({ models }) => models.join(', ') || '-'],
-      ['TO CONFIGURE', toConfigure],
-    ],
-    offers,
-  )
+  return table<Offer>(offers, [
+    ['OFFERS', ({ id }) => id],
+    ['AS', ({ models }) => models.join(', ') || '-'],
+    ['TO CONFIGURE', toConfigure],
+  ])
 }

@@ -1,13 +1,45 @@
-// Readers of option values: each throws a sentence on what to write instead. `none` stays a word here, because the
-// option parser treats null as an option without a value.
+// Options: required ones, the settings of a key, and readers of values, which throw a sentence on what to write instead.
+// `none` stays a word here, because the option parser treats null as an option without a value.
 import { Option, type Command } from 'commander'
-import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
+import { ENDPOINTS } from '../core/endpoints.ts'
 import { WHEN_TIGHT } from '../core/limits.ts'
 import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../core/money.ts'
 import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
 import { momentOf, parseDuration } from '../core/units.ts'
 import type { KeySettings, Some } from '../store/accounts/settings.ts'
 import { argument, UsageError } from './failure.ts'
+
+/**
+ * Required options. Commander would name only the first missing one, and before a mistyped option that may be that very
+ * one; here all are named, once everything else about the options is right.
+ */
+export function demand(command: Command, options: readonly Option[]): Command {
+  for (const option of options) {
+    option.description += ' (required)'
+    command.addOption(option)
+  }
+  return command.hook('preAction', () => {
+    const isMissing = (option: Option): boolean =>
+      command.getOptionValue(option.attributeName()) === undefined
+    const missing = options.filter(isMissing).map(({ flags }) => flags)
+    if (missing.length > 0) throw new UsageError(`missing: ${missing.join(', ')}`)
+  })
+}
+
+/** A command that has commands. */
+export function group(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).usage('COMMAND [options]')
+}
+
+/** For `addHelpText`. */
+export function examples(...commands: readonly string[]): ['after', string] {
+  const title = commands.length === 1 ? 'Example' : 'Examples'
+  return ['after', `\n${title}:\n${commands.map((each) => `  $ ${each}`).join('\n')}`]
+}
+
+export function reasonOption(): Option {
+  return new Option('--reason <text>', 'why, for the record')
+}
 
 /** `a,b,c`, with or without spaces; a repeated option adds to the list. */
 export function readList(text: string, before: readonly string[] = []): readonly string[] {
@@ -85,31 +117,25 @@ function isDay(day: string): boolean {
   return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(day)
 }
 
-// The options of `keys create` and `keys update`, and the store's names for them.
-
-export type SettingsOptions = {
-  readonly name?: string
-  readonly models?: readonly string[]
+/** The options of `keys create` and `keys update`. */
+export type SettingsOptions = Partial<
+  Pick<KeySettings, 'name' | 'models' | 'period' | 'timezone' | 'weekStart' | 'permissions'> &
+    Pick<KeySettings, 'environment' | 'owner' | 'description' | 'whenTight'>
+> & {
   readonly budget?: OrNone<bigint>
-  readonly period?: KeySettings['period']
-  readonly timezone?: string
-  readonly weekStart?: KeySettings['weekStart']
   readonly rpm?: OrNone<number>
   readonly tpm?: OrNone<number>
   readonly concurrency?: OrNone<number>
-  readonly permissions?: readonly string[]
-  readonly environment?: string
-  readonly owner?: string
-  readonly description?: string
   readonly tag?: readonly string[]
   readonly expires?: OrNone<number>
-  readonly whenTight?: KeySettings['whenTight']
 }
 
 /** All but name, models and budget, which only `create` requires. A changed key has no defaults. */
 export function settingsOptions(command: Command, key: 'new' | 'changed'): Command {
   const unless = (value: string): string => (key === 'new' ? ` (default: ${value})` : '')
   const permissions = `the endpoints it may call${unless('all')}: ${ENDPOINTS.join(', ')}`
+  const expires = 'when it stops working, such as 2027-01-31, or none'
+  const tight = `near the end of the budget, cap the output or refuse the call${unless('cap')}`
   return command
     .addOption(periodOption(`when the budget resets${unless('month')}`))
     .option('--timezone <zone>', `the time zone in which periods begin${unless("the frame's")}`)
@@ -122,17 +148,8 @@ export function settingsOptions(command: Command, key: 'new' | 'changed'): Comma
     .option('--owner <text>', 'who is responsible for it')
     .option('--description <text>', 'what it is for')
     .option('--tag <tag>', 'a label; may be repeated', collect)
-    .option(
-      '--expires <date>',
-      'when it stops working, such as 2027-01-31, or none',
-      argument(readMoment),
-    )
-    .addOption(
-      new Option(
-        '--when-tight <policy>',
-        `near the end of the budget, cap the output or refuse the call${unless('cap')}`,
-      ).choices(WHEN_TIGHT),
-    )
+    .option('--expires <date>', expires, argument(readMoment))
+    .addOption(new Option('--when-tight <policy>', tight).choices(WHEN_TIGHT))
 }
 
 export function periodOption(description: string): Option {
@@ -143,41 +160,17 @@ export function weekStartOption(): Option {
   return new Option('--week-start <day>', 'the first day of a week').choices(WEEK_STARTS)
 }
 
-/** Only renames; the store checks the values. */
+/** In the store's words; it checks the values. */
 export function settingsOf(options: SettingsOptions): Some<KeySettings> {
+  const { name, models, period, timezone, weekStart, permissions } = options
+  const { environment, owner, description, tag: tags, whenTight } = options
   return {
-    name: options.name,
-    models: options.models,
+    ...{ name, models, period, timezone, weekStart, permissions },
+    ...{ environment, owner, description, tags, whenTight },
     limitNanodollars: fromNone(options.budget),
-    period: options.period,
-    timezone: options.timezone,
-    weekStart: options.weekStart,
     rpm: fromNone(options.rpm),
     tpm: fromNone(options.tpm),
     concurrency: fromNone(options.concurrency),
-    permissions: options.permissions as readonly Endpoint[] | undefined,
-    environment: options.environment,
-    owner: options.owner,
-    description: options.description,
-    tags: options.tag,
     expiresAt: fromNone(options.expires),
-    whenTight: options.whenTight,
   }
-}
-
-// Required options. Commander would name only the first missing one, and before a mistyped option that may be that very
-// one; here all are named, once everything else about the options is right.
-
-export function demand(command: Command, options: readonly Option[]): Command {
-  for (const option of options) {
-    option.description += ' (required)'
-    command.addOption(option)
-  }
-  return command.hook('preAction', () => {
-    const missing = options.filter(
-      (option) => command.getOptionValue(option.attributeName()) === undefined,
-    )
-    if (missing.length === 0) return
-    throw new UsageError(`missing: ${missing.map(({ flags }) => flags).join(', ')}`)
-  })
 }

@@ -13,13 +13,10 @@ describe('text for people', () => {
       { name: 'longer', count: '1,000' },
     ]
     assert.deepEqual(
-      table(
-        [
-          ['NAME', (row) => row.name],
-          ['COUNT', (row) => row.count, 'right'],
-        ],
-        rows,
-      ).split('\n'),
+      table(rows, [
+        ['NAME', (row) => row.name],
+        ['COUNT', (row) => row.count, 'right'],
+      ]).split('\n'),
       ['NAME    COUNT', 'a           1', 'longer  1,000'],
     )
   })
@@ -36,11 +33,11 @@ describe('text for people', () => {
 
   test('wide characters do not shift what follows', () => {
     const rows = table(
+      ['商店', 'shop', '🙂', 'cafe\u0301'],
       [
         ['NAME', (name: string) => name],
         ['X', () => 'x'],
       ],
-      ['商店', 'shop', '🙂', 'cafe\u0301'],
     )
     assert.deepEqual(rows.split('\n').slice(1), ['商店  x', 'shop  x', '🙂    x', 'cafe\u0301  x'])
   })

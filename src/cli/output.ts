@@ -39,7 +39,7 @@ const ENDLESS_WORD = /(\S{300})\S+/gu
 export type Column<Row> = readonly [title: string, of: (row: Row) => string, align?: 'right']
 
 /** Rows under their titles, each column as wide as it needs to be. */
-export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = [
     columns.map(([title]) => title),
     ...rows.map((row) => columns.map(([, of]) => harmless(of(row)))),

@@ -18,12 +18,12 @@ type Skipped = {
 
 type Models = { readonly chat: string | undefined; readonly embedding: string | undefined }
 
-const LIST: Endpoint = { path: '/v1/models', method: 'GET', header: 'authorization' }
+const LIST: Endpoint = { path: '/v1/models', header: 'authorization' }
 
 export const LISTING: Check = {
   name: 'GET /v1/models',
   expected: '200 and a list of models',
-  request: LIST,
+  request: requestTo(LIST),
   holds: ({ status, json }) =>
     status === 200 && isObject(json) && json['object'] === 'list' && entriesOf(json).length > 0,
 }
@@ -59,11 +59,7 @@ export function checksFor(models: Models): readonly (Check | Skipped)[] {
   ]
 }
 
-type Endpoint = {
-  readonly path: string
-  readonly method: 'GET' | 'POST'
-  readonly header: 'authorization' | 'x-api-key'
-}
+type Endpoint = { readonly path: string; readonly header: 'authorization' | 'x-api-key' }
 
 type Post = Endpoint & {
   readonly kind: keyof Models
@@ -74,13 +70,13 @@ type Post = Endpoint & {
 }
 
 const HELLO = [{ role: 'user', content: 'Say hello.' }]
+const ASKED = { input: 'Say hello.' }
 /** The smallest limit that every provider accepts. */
 const OUTPUT_TOKENS = 16
 
 const POSTS: readonly Post[] = [
   {
     path: '/v1/chat/completions',
-    method: 'POST',
     header: 'authorization',
     kind: 'chat',
     body: (model) => ({ model, messages: HELLO, max_completion_tokens: OUTPUT_TOKENS }),
@@ -89,15 +85,9 @@ const POSTS: readonly Post[] = [
   },
   {
     path: '/v1/responses',
-    method: 'POST',
     header: 'authorization',
     kind: 'chat',
-    body: (model) => ({
-      model,
-      input: 'Say hello.',
-      max_output_tokens: OUTPUT_TOKENS,
-      store: false,
-    }),
+    body: (model) => ({ ...ASKED, model, max_output_tokens: OUTPUT_TOKENS, store: false }),
     whole: {
       expected: 'id, object response, output',
       holds: ({ id, object, output }) =>
@@ -107,10 +97,9 @@ const POSTS: readonly Post[] = [
   },
   {
     path: '/v1/responses/input_tokens',
-    method: 'POST',
     header: 'authorization',
     kind: 'chat',
-    body: (model) => ({ model, input: 'Say hello.' }),
+    body: (model) => ({ ...ASKED, model }),
     whole: {
       expected: 'object response.input_tokens, input_tokens',
       holds: ({ object, input_tokens }) =>
@@ -119,7 +108,6 @@ const POSTS: readonly Post[] = [
   },
   {
     path: '/v1/embeddings',
-    method: 'POST',
     header: 'authorization',
     kind: 'embedding',
     body: (model) => ({ model, input: 'hello', encoding_format: 'float' }),
@@ -133,7 +121,6 @@ const POSTS: readonly Post[] = [
   },
   {
     path: '/v1/messages',
-    method: 'POST',
     header: 'x-api-key',
     kind: 'chat',
     body: (model) => ({ model, messages: HELLO, max_tokens: OUTPUT_TOKENS }),
@@ -150,7 +137,6 @@ const POSTS: readonly Post[] = [
   },
   {
     path: '/v1/messages/count_tokens',
-    method: 'POST',
     header: 'x-api-key',
     kind: 'chat',
     body: (model) => ({ model, messages: HELLO }),
@@ -204,12 +190,12 @@ function answers(post: Post, models: Models): readonly (Check | Skipped)[] {
 
 /** Only a known key is accepted, in the family's own header unless the operator allows either. */
 function wrongKeys(endpoint: Endpoint | Post, models: Models): readonly Check[] {
-  const { method, path, header } = endpoint
+  const { path, header } = endpoint
   const body = 'body' in endpoint ? endpoint.body(models[endpoint.kind] ?? 'any') : undefined
   const right = requestTo(endpoint, body)
   const other = header === 'authorization' ? 'x-api-key' : 'authorization'
   const refused = (how: string, request: ProbeRequest): Check => ({
-    name: `${method} ${path} with ${how}`,
+    name: `${right.method} ${path} with ${how}`,
     expected: '401 invalid_api_key',
     request,
     holds: isRefused(401, 'invalid_api_key', path),
@@ -228,6 +214,8 @@ function wrongKeys(endpoint: Endpoint | Post, models: Models): readonly Check[] 
   ]
 }
 
+const NOT_ALLOWED: [number, string] = [403, 'model_not_allowed']
+
 /** Each is refused, with the right status and error object. */
 function wrongRequests(post: Post, models: Models): readonly (Check | Skipped)[] {
   const { path, kind } = post
@@ -242,10 +230,7 @@ function wrongRequests(post: Post, models: Models): readonly (Check | Skipped)[]
   const wrongKind = `a model for ${kind === 'chat' ? 'embeddings' : 'chat'}`
   const streaming = { ...post.body(models[kind] ?? 'any'), stream: 'yes' }
   return [
-    refused('a model that is not allowed', post.body('probe-no-such-model'), [
-      403,
-      'model_not_allowed',
-    ]),
+    refused('a model that is not allowed', post.body('probe-no-such-model'), NOT_ALLOWED),
     refused('no model', { ...post.body(''), model: null }, [400, 'invalid_request']),
     ...(post.lastEvent === undefined
       ? []
@@ -263,14 +248,11 @@ function wrongPaths(): readonly Check[] {
     request,
     holds: isRefused(...expected, request.path),
   })
-  const path = '/v1/no-such-path'
+  const [path, chat] = ['/v1/no-such-path', '/v1/chat/completions']
   const get = { method: 'GET', header: 'authorization' } as const
   return [
     check(`GET ${path}`, [404, 'not_found'], { ...get, path }),
-    check('GET /v1/chat/completions', [405, 'method_not_allowed'], {
-      ...get,
-      path: '/v1/chat/completions',
-    }),
+    check(`GET ${chat}`, [405, 'method_not_allowed'], { ...get, path: chat }),
   ]
 }
 
@@ -284,8 +266,10 @@ function isRefused(status: number, code: string, path: string): (seen: Seen) => 
   }
 }
 
-function requestTo({ path, method, header }: Endpoint, body: JsonObject | undefined): ProbeRequest {
-  return body === undefined ? { path, method, header } : { path, method, header, body }
+function requestTo({ path, header }: Endpoint, body?: JsonObject): ProbeRequest {
+  return body === undefined
+    ? { path, header, method: 'GET' }
+    : { path, header, method: 'POST', body }
 }
 
 function noModel(name: string, expected: string, kind: keyof Models): Skipped {
@@ -307,14 +291,14 @@ export type ProbeRequest = {
 }
 
 export type Seen = {
-  /** Undefined if the connection broke. */
-  readonly status: number | undefined
-  readonly contentType: string | undefined
+  /** Absent if the connection broke. */
+  readonly status?: number
+  readonly contentType?: string | undefined
   readonly text: string
   /** Null if the body is not JSON. */
   readonly json: Json
   /** From the error object, if there is one. */
-  readonly code: string | undefined
-  readonly message: string | undefined
-  readonly requestId: string | undefined
+  readonly code?: string | undefined
+  readonly message?: string | undefined
+  readonly requestId?: string | undefined
 }

@@ -127,8 +127,6 @@ function readUrl(text: string): URL {
   throw new UsageError('--url must be an address such as http://127.0.0.1:4000')
 }
 
-// One call of a probe, and what was seen of the answer. Throws only if no gateway has answered so far.
-
 type Gateway = {
   ask(request: ProbeRequest): Promise<Seen>
   close(): Promise<void>
@@ -136,6 +134,7 @@ type Gateway = {
 
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 300_000 }
 
+/** Throws only if no gateway has answered so far. */
 function gatewayAt(base: URL, key: string): Gateway {
   const http = new HttpClient(process.env)
   let hasAnswered = false
@@ -150,20 +149,10 @@ function gatewayAt(base: URL, key: string): Gateway {
         if (!(error instanceof GatewayError)) throw error
         const reason = error.cause instanceof Error ? error.cause.message : error.message
         if (!hasAnswered) throw new FailureError(`no gateway answers at ${base.href}: ${reason}`)
-        return { ...NOTHING, message: `a connection that broke: ${reason}` }
+        return { text: '', json: null, message: `a connection that broke: ${reason}` }
       }
     },
   }
-}
-
-const NOTHING: Seen = {
-  status: undefined,
-  contentType: undefined,
-  text: '',
-  json: null,
-  code: undefined,
-  message: undefined,
-  requestId: undefined,
 }
 
 type Sent = ProbeRequest & { readonly headers: Readonly<Record<string, string>> }

@@ -17,6 +17,7 @@ import { jsonLog, terminalLog } from '../telemetry/log.ts'
 import { common, sourceOf, withStore, type CommonOptions } from './context.ts'
 import { exitCodeOf, FailureError, report } from './failure.ts'
 import { catalogFor } from './models.ts'
+import { examples } from './options.ts'
 import { printHint } from './output.ts'
 import {
   figuresOfWorkers,
@@ -44,11 +45,10 @@ export function addServe(program: Command): void {
     .option('--port <number>', 'the port, 0 for any free one (default: 4000)')
     .option('--workers <n>', 'serving processes; more than one needs PostgreSQL (default: 1)')
     .addHelpText(
-      'after',
-      `
-Examples:
-  $ tollgate serve
-  $ TOLLGATE_DATABASE=postgres://tollgate@db/tollgate tollgate serve --host 0.0.0.0 --workers 4`,
+      ...examples(
+        'tollgate serve',
+        'TOLLGATE_DATABASE=postgres://tollgate@db/tollgate tollgate serve --host 0.0.0.0 --workers 4',
+      ),
     )
     .action(serve)
 }
@@ -149,11 +149,12 @@ async function listenFailure(error: unknown): Promise<unknown> {
   }
 }
 
-// What a person at a terminal needs to know once the gateway serves: its address, how to become the first
-// administrator, and how to make the first call.
-
 type Started = { readonly config: Config; readonly source: ConfigSource }
 
+/**
+ * What a person at a terminal needs to know once the gateway serves: its address, how to become the first administrator,
+ * and how to make the first call.
+ */
 async function greet({ config, source }: Started, url: string): Promise<void> {
   printHint(`Tollgate is listening on ${url}`)
   const { setupUrl, hasManager, isKeyless } = await withStore(config, async (store) => ({
@@ -204,9 +205,10 @@ async function makeSetupUrl(store: Store, base: string): Promise<string | undefi
   return token && linkUrl({ kind: 'setup', token }, base)
 }
 
-// The words that run this very program again from the folder it was started in. `npx tollgate` is not always among them:
-// where there is none to run, npx fetches whatever is registered under that name.
-
+/**
+ * The words that run this very program again from the folder it was started in. `npx tollgate` is not always among them:
+ * where there is none to run, npx fetches whatever is registered under that name.
+ */
 export function ownCommand(place: {
   readonly program: string
   readonly folder: string

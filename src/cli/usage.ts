@@ -24,7 +24,7 @@ import type { Store } from '../store/database/store.ts'
 import { findKey, keyNames } from '../store/keys/keys.ts'
 import { common, lookAtStore, readPlace, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
-import { readPast } from './options.ts'
+import { examples, readPast } from './options.ts'
 import {
   block,
   bold,
@@ -67,11 +67,10 @@ export function addUsage(program: Command): void {
     )
     .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
     .addHelpText(
-      'after',
-      `
-Examples:
-  $ tollgate usage --by key --since 2026-11-01
-  $ tollgate usage --key shop-production --by day --since 7d --csv > usage.csv`,
+      ...examples(
+        'tollgate usage --by key --since 2026-11-01',
+        'tollgate usage --key shop-production --by day --since 7d --csv > usage.csv',
+      ),
     )
     .action(usage)
 }
@@ -142,18 +141,15 @@ function usageText({ rows, total, question, names }: UsageText): string {
     (sums) => of(sums).toLocaleString('en'),
     'right',
   ]
-  const body = table<ScanSums>(
-    [
-      ...groups.filter((column) => column !== false),
-      count('REQUESTS', (sums) => sums.requests),
-      count('ERRORS', (sums) => sums.errors),
-      count('INPUT', (sums) => sums.inputTokens),
-      count('CACHED', (sums) => sums.cachedTokens),
-      count('OUTPUT', (sums) => sums.outputTokens),
-      ['USD', (sums) => formatUsd(sums.costNanodollars), 'right'],
-    ],
-    rows,
-  )
+  const body = table<ScanSums>(rows, [
+    ...groups.filter((column) => column !== false),
+    count('REQUESTS', (sums) => sums.requests),
+    count('ERRORS', (sums) => sums.errors),
+    count('INPUT', (sums) => sums.inputTokens),
+    count('CACHED', (sums) => sums.cachedTokens),
+    count('OUTPUT', (sums) => sums.outputTokens),
+    ['USD', (sums) => formatUsd(sums.costNanodollars), 'right'],
+  ])
   const requests =
     total.requests === 1 ? '1 request' : `${total.requests.toLocaleString('en')} requests`
   const sum = `${requests}, ${formatUsd(total.costNanodollars)} USD`
@@ -233,16 +229,13 @@ function servedBy(row: Explanation['row']): string {
 }
 
 function lineTable(lines: readonly CostLine[]): string {
-  return table<CostLine>(
-    [
-      ['WHAT', ({ what }) => WORDS[what]],
-      ['COUNT', ({ count }) => count.toLocaleString('en'), 'right'],
-      ...(lines.some(({ list }) => list !== undefined) ? LIST_COLUMNS : []),
-      ['PRICE', priceOf, 'right'],
-      ['USD', (line) => formatUsd(costOfLines([line]).nanodollars), 'right'],
-    ],
-    lines,
-  )
+  return table<CostLine>(lines, [
+    ['WHAT', ({ what }) => WORDS[what]],
+    ['COUNT', ({ count }) => count.toLocaleString('en'), 'right'],
+    ...(lines.some(({ list }) => list !== undefined) ? LIST_COLUMNS : []),
+    ['PRICE', priceOf, 'right'],
+    ['USD', (line) => formatUsd(costOfLines([line]).nanodollars), 'right'],
+  ])
 }
 
 /** Where a discount applies. */

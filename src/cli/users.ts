@@ -34,7 +34,7 @@ import {
   type CommonOptions,
 } from './context.ts'
 import { argument } from './failure.ts'
-import { demand } from './options.ts'
+import { demand, examples, group } from './options.ts'
 import {
   block,
   bold,
@@ -50,13 +50,12 @@ import {
 const PERSON = ['<PERSON>', 'e-mail address or id'] as const
 
 export function addUsers(program: Command): void {
-  const users = program
-    .command('users')
-    .description(
-      'Invite, list, block and change the people who administer this gateway.\n' +
-        'PERSON is an e-mail address or an id, ROLE the name of a role (Administrator, Manager, Viewer or one of your own).',
-    )
-    .usage('COMMAND [options]')
+  const users = group(
+    program,
+    'users',
+    'Invite, list, block and change the people who administer this gateway.\n' +
+      'PERSON is an e-mail address or an id, ROLE the name of a role (Administrator, Manager, Viewer or one of your own).',
+  )
   addList(users)
   addCreate(users)
   addInvite(users)
@@ -86,14 +85,12 @@ type NewOptions = CommonOptions & {
 }
 
 function newPersonOptions(command: Command): Command {
-  return demand(common(command), [
+  const required = [
     new Option('--email <address>', 'what they sign in with'),
     new Option('--role <role>', 'what they may do'),
-  ]).option(
-    '--name <name>',
-    'their name; without it, they enter it themselves',
-    argument(readPersonName),
-  )
+  ]
+  const name = 'their name; without it, they enter it themselves'
+  return demand(common(command), required).option('--name <name>', name, argument(readPersonName))
 }
 
 function readPersonName(text: string): string {
@@ -107,11 +104,10 @@ function addCreate(users: Command): void {
     .description('Add a person and print a one-time link for choosing a password. No mail is sent.')
     .option('--password-stdin', 'read the password from standard input instead of printing a link')
     .addHelpText(
-      'after',
-      `
-Examples:
-  $ tollgate users create --email ann@example.com --role Administrator
-  $ tollgate users create --email bob@example.com --role Viewer --password-stdin < password.txt`,
+      ...examples(
+        'tollgate users create --email ann@example.com --role Administrator',
+        'tollgate users create --email bob@example.com --role Viewer --password-stdin < password.txt',
+      ),
     )
     .action(async (options: NewOptions) => {
       const config = readConfig(options)
@@ -129,8 +125,7 @@ function addInvite(users: Command): void {
   newPersonOptions(users.command('invite'))
     .description('Invite a person by mail (`admin.smtp`); if no mail can be sent, print the link.')
     .addHelpText(
-      'after',
-      '\nExample:\n  $ tollgate users invite --email bob@example.com --role Manager --name Bob',
+      ...examples('tollgate users invite --email bob@example.com --role Manager --name Bob'),
     )
     .action(async (options: NewOptions) => {
       const config = readConfig(options)
@@ -257,23 +252,18 @@ async function readPassword(email: string): Promise<string> {
   return hashPassword(password)
 }
 
-// People and their links as text for a terminal.
-
 function peopleTable(people: readonly PersonAnswer[], now: number): string {
   if (people.length === 0) {
     return 'There is nobody yet: `tollgate users create --email ADDRESS --role Administrator` adds the first one.'
   }
-  return table(
-    [
-      ['E-MAIL', ({ email }) => email],
-      ['NAME', ({ name }) => name || '-'],
-      ['ROLE', ({ role }) => role.name],
-      ['STATUS', ({ status }) => status],
-      ['CODES', ({ two_factor }) => (two_factor ? 'yes' : 'no')],
-      ['LAST SEEN', ({ last_seen_at }) => seen(last_seen_at, now)],
-    ],
-    people,
-  )
+  return table(people, [
+    ['E-MAIL', ({ email }) => email],
+    ['NAME', ({ name }) => name || '-'],
+    ['ROLE', ({ role }) => role.name],
+    ['STATUS', ({ status }) => status],
+    ['CODES', ({ two_factor }) => (two_factor ? 'yes' : 'no')],
+    ['LAST SEEN', ({ last_seen_at }) => seen(last_seen_at, now)],
+  ])
 }
 
 function personBlock(person: PersonAnswer, now: number): string {

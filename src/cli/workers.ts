@@ -166,12 +166,13 @@ function workers(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
 }
 
-// In the supervisor: the figures of its workers. Those of ended workers are kept, and a worker that does not answer
-// counts with its last figures: a sum that falls would look like a restart to a monitor.
-
 /** Workers that are busy for longer are not waited for. */
 const ANSWER_MS_MAX = 1_000
 
+/**
+ * In the supervisor: the figures of its workers. Those of ended workers are kept, and a worker that does not answer
+ * counts with its last figures: a sum that falls would look like a restart to a monitor.
+ */
 class WorkerFigures {
   readonly #latest = new Map<number, Figures>()
   #ofEnded: Promise<Figures> = Promise.resolve([])
@@ -221,10 +222,8 @@ async function withEnded(before: Figures, last: Figures): Promise<Figures> {
   return addUp([before, last.filter(({ type }) => type !== 'gauge')])
 }
 
-// The signals that ask a gateway to end.
-
 /**
- * Calls `end` for each of them. SIGHUP counts only at a terminal, where it means that the terminal was closed;
+ * Calls `end` for each signal that asks a gateway to end. SIGHUP counts only at a terminal, where it means that the terminal was closed;
  * elsewhere it asks for the configuration to be reloaded, which happens by itself.
  */
 export function onEndSignal(end: () => void): void {
