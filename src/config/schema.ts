@@ -11,6 +11,7 @@ import {
   isAboveZero,
   oneOf,
   prices,
+  renamed,
   size,
   someSize,
   someWait,
@@ -45,11 +46,7 @@ const server = z
     body_limit: someSize.prefault('32MB'),
     drain: wait.prefault('2m'),
   })
-  .transform(({ body_limit, drain, ...rest }) => ({
-    ...rest,
-    bodyBytesMax: body_limit,
-    drainMs: drain,
-  }))
+  .transform(renamed({ body_limit: 'bodyBytesMax', drain: 'drainMs' }))
 
 const oidc = z
   .strictObject({
@@ -60,12 +57,9 @@ const oidc = z
     role: text.optional(),
     trust_email: flag.default(false),
   })
-  .transform(({ client_id, client_secret, trust_email, ...rest }) => ({
-    ...rest,
-    clientId: client_id,
-    clientSecret: client_secret,
-    trustEmail: trust_email,
-  }))
+  .transform(
+    renamed({ client_id: 'clientId', client_secret: 'clientSecret', trust_email: 'trustEmail' }),
+  )
 
 const smtp = z.strictObject({
   url: text.refine(
@@ -85,7 +79,7 @@ const admin = z
     oidc: oidc.optional(),
     smtp: smtp.optional(),
   })
-  .transform(({ public_url, ...rest }) => ({ ...rest, publicUrl: public_url }))
+  .transform(renamed({ public_url: 'publicUrl' }))
 
 const frame = z
   .strictObject({
@@ -94,11 +88,7 @@ const frame = z
     timezone: timezone.default('UTC'),
     week_start: oneOf(WEEK_STARTS).default('mon'),
   })
-  .transform(({ budget, week_start, ...rest }) => ({
-    ...rest,
-    limitNanodollars: budget,
-    weekStart: week_start,
-  }))
+  .transform(renamed({ budget: 'limitNanodollars', week_start: 'weekStart' }))
 
 const keys = z.strictObject({
   prefix: text
@@ -116,11 +106,7 @@ const responses = z
     retention: duration.refine(isAboveZero, NOTHING_STORED).prefault('7d'),
     key_limit: size.refine(isAboveZero, NOTHING_STORED).prefault('1GB'),
   })
-  .transform(({ store, retention, key_limit }) => ({
-    store,
-    retentionMs: retention,
-    keyBytesMax: key_limit,
-  }))
+  .transform(renamed({ retention: 'retentionMs', key_limit: 'keyBytesMax' }))
 
 const ledger = z
   .strictObject({
@@ -132,11 +118,7 @@ const ledger = z
     path: ['dead_after'],
     message: 'must be at least three beats: a node that misses one is not dead yet',
   })
-  .transform(({ beat, dead_after, keep_usage }) => ({
-    beatMs: beat,
-    deadAfterMs: dead_after,
-    keepUsageMs: keep_usage,
-  }))
+  .transform(renamed({ beat: 'beatMs', dead_after: 'deadAfterMs', keep_usage: 'keepUsageMs' }))
 
 const reference = text
   .regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL, such as openai/gpt-5-mini')
@@ -186,12 +168,9 @@ const model = z
     default_output: tokens.optional(),
     abilities: abilities.default({}),
   })
-  .transform(({ price_like, max_output, default_output, ...rest }) => ({
-    ...rest,
-    priceLike: price_like,
-    maxOutput: max_output,
-    defaultOutput: default_output,
-  }))
+  .transform(
+    renamed({ price_like: 'priceLike', max_output: 'maxOutput', default_output: 'defaultOutput' }),
+  )
 
 /** A public name travels in JSON, in headers and in lists with commas. */
 const modelName = z.string().regex(/^[^\s,]{1,200}$/, 'must be a name without spaces or commas')

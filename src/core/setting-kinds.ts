@@ -136,3 +136,17 @@ function written(parse: (text: string) => number | undefined, hint: string) {
     return z.NEVER
   })
 }
+
+type Renamed<Settings, Names> = {
+  readonly [
+    Name in keyof Settings as Name extends keyof Names ? Extract<Names[Name], string> : Name
+  ]: Settings[Name]
+}
+
+/** Settings by the names that the code uses for them: in its own spelling, and with their units. */
+export function renamed<const Names extends Readonly<Record<string, string>>>(names: Names) {
+  return <Settings extends object>(settings: Settings): Renamed<Settings, Names> =>
+    Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [names[name] ?? name, value]),
+    ) as Renamed<Settings, Names>
+}

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../core/json.ts'
 import { isGiven, numberOf, objectOf } from '../core/json.ts'
-import { text } from '../core/setting-kinds.ts'
+import { renamed, text } from '../core/setting-kinds.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
 import { fetchJson, listModels } from './upstream/fetch-json.ts'
@@ -23,7 +23,7 @@ const settings = z
     betas: z.array(text).optional(),
     ...COMMON,
   })
-  .transform(({ api_key, base_url, ...rest }) => ({ ...rest, apiKeys: api_key, baseUrl: base_url }))
+  .transform(renamed({ api_key: 'apiKeys', base_url: 'baseUrl' }))
 
 export const anthropic = defineAdapter({
   kind: 'anthropic',

@@ -2,7 +2,7 @@
 // as an Entra ID application.
 import { z } from 'zod'
 import type { UpstreamFormat } from '../core/endpoints.ts'
-import { text } from '../core/setting-kinds.ts'
+import { renamed, text } from '../core/setting-kinds.ts'
 import { AccessTokens, fetchToken } from './upstream/access-tokens.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
@@ -21,12 +21,9 @@ const entra = z
     /** Clouds other than the public one have their own. */
     authority: providerBaseUrl.default(AUTHORITY),
   })
-  .transform(({ tenant_id, client_id, client_secret, authority }) => ({
-    tenantId: tenant_id,
-    clientId: client_id,
-    clientSecret: client_secret,
-    authority,
-  }))
+  .transform(
+    renamed({ tenant_id: 'tenantId', client_id: 'clientId', client_secret: 'clientSecret' }),
+  )
 
 const settings = z
   .strictObject({
@@ -38,12 +35,7 @@ const settings = z
     entra: entra.optional(),
     ...COMMON,
   })
-  .transform(({ api_key, base_url, api_version, ...rest }) => ({
-    ...rest,
-    apiKeys: api_key,
-    baseUrl: base_url,
-    apiVersion: api_version,
-  }))
+  .transform(renamed({ api_key: 'apiKeys', base_url: 'baseUrl', api_version: 'apiVersion' }))
 
 export const azure = defineAdapter({
   kind: 'azure',

@@ -6,7 +6,7 @@ import { factsOf } from '../catalog/model-facts.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { JsonObject } from '../core/json.ts'
 import { defined, numberOf } from '../core/json.ts'
-import { oneOf, text } from '../core/setting-kinds.ts'
+import { oneOf, renamed, text } from '../core/setting-kinds.ts'
 import type { Dialect } from '../wire/chat/dialects.ts'
 import { inDialect, leftOutIn } from '../wire/chat/dialects.ts'
 import { gptVersion } from '../wire/models/openai.ts'
@@ -108,7 +108,7 @@ const settings = z
     project: text.optional(),
     ...COMMON,
   })
-  .transform(({ api_key, base_url, ...rest }) => ({ ...rest, apiKeys: api_key, baseUrl: base_url }))
+  .transform(renamed({ api_key: 'apiKeys', base_url: 'baseUrl' }))
 
 export const openai = defineAdapter({
   kind: 'openai',

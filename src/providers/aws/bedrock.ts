@@ -7,7 +7,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { z } from 'zod'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
-import { text } from '../../core/setting-kinds.ts'
+import { renamed, text } from '../../core/setting-kinds.ts'
 import type { AdapterTools, Named } from '../upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from '../upstream/adapter.ts'
 import { fetchJson, namesIn } from '../upstream/fetch-json.ts'
@@ -36,14 +36,15 @@ const settings = z
     base_url: providerBaseUrl.optional(),
     ...COMMON,
   })
-  .transform(({ api_key, access_key_id, secret_access_key, session_token, base_url, ...rest }) => ({
-    ...rest,
-    apiKeys: api_key,
-    accessKeyId: access_key_id,
-    secretAccessKey: secret_access_key,
-    sessionToken: session_token,
-    baseUrl: base_url,
-  }))
+  .transform(
+    renamed({
+      api_key: 'apiKeys',
+      access_key_id: 'accessKeyId',
+      secret_access_key: 'secretAccessKey',
+      session_token: 'sessionToken',
+      base_url: 'baseUrl',
+    }),
+  )
 
 export const bedrock = defineAdapter({
   kind: 'bedrock',

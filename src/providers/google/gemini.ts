@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { UpstreamFormat } from '../../core/endpoints.ts'
 import type { Json } from '../../core/json.ts'
 import { numberOf } from '../../core/json.ts'
+import { renamed } from '../../core/setting-kinds.ts'
 import type { AdapterTools, Named } from '../upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from '../upstream/adapter.ts'
 import { fetchJson, namesIn } from '../upstream/fetch-json.ts'
@@ -19,7 +20,7 @@ const settings = z
     base_url: providerBaseUrl.optional(),
     ...COMMON,
   })
-  .transform(({ api_key, base_url, ...rest }) => ({ ...rest, apiKeys: api_key, baseUrl: base_url }))
+  .transform(renamed({ api_key: 'apiKeys', base_url: 'baseUrl' }))
 
 export const gemini = defineAdapter({
   kind: 'gemini',

@@ -4,7 +4,7 @@ import { createSign } from 'node:crypto'
 import { z } from 'zod'
 import type { UpstreamFormat } from '../../core/endpoints.ts'
 import { numberOf, parseObject } from '../../core/json.ts'
-import { text } from '../../core/setting-kinds.ts'
+import { renamed, text } from '../../core/setting-kinds.ts'
 import { claudeVersion } from '../../wire/models/claude.ts'
 import { generationOf } from '../../wire/models/gemini.ts'
 import { AccessTokens, fetchToken } from '../upstream/access-tokens.ts'
@@ -42,7 +42,7 @@ const settings = z
     base_url: providerBaseUrl.optional(),
     ...COMMON,
   })
-  .transform(({ base_url, ...rest }) => ({ ...rest, baseUrl: base_url }))
+  .transform(renamed({ base_url: 'baseUrl' }))
 
 export const vertex = defineAdapter({
   kind: 'vertex',

@@ -5,7 +5,15 @@ import type { Vendor } from '../../catalog/model-facts.ts'
 import type { PriceList } from '../../catalog/price-data.ts'
 import type { Clock } from '../../core/clock.ts'
 import { defined } from '../../core/json.ts'
-import { discount, httpUrl, prices, someWait, text, tokens } from '../../core/setting-kinds.ts'
+import {
+  discount,
+  httpUrl,
+  prices,
+  renamed,
+  someWait,
+  text,
+  tokens,
+} from '../../core/setting-kinds.ts'
 import { withoutEndSlash } from '../../core/text.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { isForbiddenHost } from './addresses.ts'
@@ -103,11 +111,7 @@ const figures = z
     context: tokens.optional(),
     max_output: tokens.optional(),
   })
-  .transform(({ price_like, max_output, ...rest }) => ({
-    ...rest,
-    priceLike: price_like,
-    maxOutput: max_output,
-  }))
+  .transform(renamed({ price_like: 'priceLike', max_output: 'maxOutput' }))
 
 /** Settings of every kind. */
 export const COMMON = {
