@@ -62,110 +62,12 @@ export type SandboxModel = {
 /** The name of the provider that ships with Tollgate; no configured provider may have it. */
 export const SANDBOX = 'sandbox'
 
-/** Everything that is known about targets, from all sources. */
-export type Knowledge = {
-  readonly parts: CatalogParts
-  readonly providers: ReadonlyMap<string, CatalogProvider>
-  readonly entries: ReadonlyMap<string, ModelEntry>
-  /** The entries among whose targets it is: their figures are its own, whoever else names it. */
-  readonly ownersOf: (target: Place) => readonly ModelEntry[]
-  /** Cached, because the price library is slow. */
-  readonly knownOf: (reference: Reference) => Known
-  /** The moments at which something in the price data changes, of what was looked up so far. */
-  readonly changes: () => readonly number[]
-}
-
 /** A provider's model. */
-type Place = Pick<TargetEntry, 'provider' | 'model'>
+type ProviderModel = Pick<TargetEntry, 'provider' | 'model'>
 
-type Reference = Place & {
+type Reference = ProviderModel & {
   /** `provider` names a price list, not a configured provider. */
   readonly isList?: true
-}
-
-export function knowledgeOf(parts: CatalogParts, entries: readonly ModelEntry[]): Knowledge {
-  const providers = new Map(parts.providers.map((provider) => [provider.name, provider]))
-  const known = new Map<string, Known>()
-  const owners = ownersByTarget(entries)
-  return {
-    parts,
-    providers,
-    entries: new Map(entries.map((entry) => [entry.id, entry])),
-    ownersOf: ({ provider, model }) => owners.get(targetName(provider, model)) ?? [],
-    knownOf: (reference) => {
-      const { provider, model, isList } = reference
-      const name = `${targetName(provider, model)}${isList ? ' by list' : ''}`
-      const found = known.get(name) ?? lookUp(parts, providers, reference)
-      known.set(name, found)
-      return found
-    },
-    changes: () => [...known.values()].flatMap(({ changesAt }) => changesAt ?? []),
-  }
-}
-
-function ownersByTarget(
-  entries: readonly ModelEntry[],
-): ReadonlyMap<string, readonly ModelEntry[]> {
-  const owners = new Map<string, ModelEntry[]>()
-  for (const entry of entries) {
-    for (const { provider, model } of entry.targets) {
-      const name = targetName(provider, model)
-      owners.set(name, [...(owners.get(name) ?? []), entry])
-    }
-  }
-  return owners
-}
-
-/**
- * What the operator says about a target: about the provider's model itself, else in an entry that has it among its
- * targets. Entries that contradict each other were refused with the configuration.
- */
-export function statedAbout({ providers, ownersOf }: Knowledge, target: Place): Figures {
-  const own = providers.get(target.provider)?.models.get(target.model)
-  const all = [...(own === undefined ? [] : [own]), ...ownersOf(target)]
-  const priced = all.find((each) => each.price !== undefined || each.priceLike !== undefined)
-  return {
-    price: priced?.price,
-    priceLike: priced?.priceLike,
-    context: all.find((each) => each.context !== undefined)?.context,
-    maxOutput: all.find((each) => each.maxOutput !== undefined)?.maxOutput,
-  }
-}
-
-/** What a target costs: its list price less the discount there. A price that the operator states is final. */
-export function priceAt(context: Knowledge, target: Place): Price | undefined {
-  const list = listPrice(context, target, new Set())
-  const provider = context.providers.get(target.provider)
-  if (list === undefined || provider === undefined) return list
-  const isFinal = statedAbout(context, target).price !== undefined
-  const { discount = provider.discount } = provider.models.get(target.model) ?? {}
-  return isFinal ? list : withDiscount(list, discount)
-}
-
-/** `seen` holds the names that price_like has led through, so that a circle ends. */
-function listPrice(context: Knowledge, target: Place, seen: Set<string>): Price | undefined {
-  const { price, priceLike } = statedAbout(context, target)
-  if (price !== undefined) return price
-  return priceLike === undefined
-    ? context.knownOf(target).price
-    : priceOfLike(context, priceLike, seen)
-}
-
-/** The price of another entry, or of provider/model. */
-function priceOfLike(context: Knowledge, name: string, seen: Set<string>): Price | undefined {
-  if (seen.has(name)) return undefined
-  seen.add(name)
-  const [first] = context.entries.get(name)?.targets ?? []
-  if (first !== undefined) return listPrice(context, first, seen)
-  const slash = name.indexOf('/')
-  if (slash < 0) return undefined
-  const reference = { provider: name.slice(0, slash), model: name.slice(slash + 1) }
-  // It may name a price list, such as openai/gpt-5: no provider has that name, or the one that does has no such price.
-  return (
-    listPrice(context, reference, seen) ??
-    context.knownOf(reference).price ??
-    context.knownOf({ ...reference, isList: true }).price
-  )
 }
 
 type Known = {
@@ -180,53 +82,140 @@ type Known = {
   readonly alsoKnownAs?: readonly string[]
 }
 
-/** What is known about a provider's model apart from the configuration. */
-function lookUp(
-  parts: CatalogParts,
-  providers: Knowledge['providers'],
-  reference: Reference,
-): Known {
-  if (reference.provider === SANDBOX) {
-    const model = parts.sandbox.find(({ id }) => id === reference.model)
-    return { abilities: UNKNOWN_ABILITIES, ...model, imageTokens: IMAGE_TOKENS_MAX }
-  }
-  const provider = providers.get(reference.provider)
-  const list = reference.isList
-    ? (parts.priceLists.get(reference.provider) ?? null)
-    : (provider?.priceList ?? null)
-  const priced =
-    list === null ? undefined : parts.prices({ list, model: reference.model, now: parts.now })
-  const isRegional = !reference.isList && provider?.isRegional(reference.model) === true
-  const facts = factsOf(reference.model)
-  return {
-    abilities: UNKNOWN_ABILITIES,
-    imageTokens: IMAGE_TOKENS_MAX,
-    context: priced?.context ?? undefined,
-    ...facts,
-    price: priced && (isRegional ? inRegion(priced.price) : priced.price),
-    changesAt: priced?.changesAt,
-  }
-}
+/** Everything that is known about targets, from all sources. */
+export class Knowledge {
+  readonly providers: ReadonlyMap<string, CatalogProvider>
+  /** The providers that cannot be used, with the reason. */
+  readonly leftOut: CatalogParts['leftOut']
+  readonly #parts: CatalogParts
+  readonly #entries: ReadonlyMap<string, ModelEntry>
+  /** By target: the entries that have it among their targets. Their figures are its own, whoever else names it. */
+  readonly #owners = new Map<string, ModelEntry[]>()
+  /** Kept, because the price library is slow. */
+  readonly #known = new Map<string, Known>()
 
-/** What is known about a target: by its name, or if the operator chose that name, by its other names. */
-export function knownAbout(context: Knowledge, target: Place): Known {
-  const known = context.knownOf(target)
-  const provider = context.providers.get(target.provider)
-  if (provider?.hasFreeNames !== true || factsOf(target.model) !== undefined) return known
-  const alsoKnownAs = otherNames(context, target)
-  if (alsoKnownAs.length === 0) return known
-  const facts = alsoKnownAs.map(factsOf).find((each) => each !== undefined)
-  return { ...known, ...facts, alsoKnownAs }
-}
+  constructor(parts: CatalogParts, entries: readonly ModelEntry[]) {
+    this.#parts = parts
+    this.leftOut = parts.leftOut
+    this.providers = new Map(parts.providers.map((provider) => [provider.name, provider]))
+    this.#entries = new Map(entries.map((entry) => [entry.id, entry]))
+    for (const entry of entries) {
+      for (const { provider, model } of entry.targets) {
+        const name = targetName(provider, model)
+        this.#owners.set(name, [...(this.#owners.get(name) ?? []), entry])
+      }
+    }
+  }
 
-/** The names of the models that it costs as much as, and its public names. */
-function otherNames(context: Knowledge, target: Place): readonly string[] {
-  const owners = context.ownersOf(target)
-  const own = context.providers.get(target.provider)?.models.get(target.model)
-  const likes = [own, ...owners].flatMap((figures) => figures?.priceLike ?? [])
-  const models = likes.map((like) => {
-    const [first] = context.entries.get(like)?.targets ?? []
-    return first?.model ?? like.slice(like.indexOf('/') + 1)
-  })
-  return [...new Set([...models, ...owners.map(({ id }) => id)])]
+  /** The moments at which something in the price data changes, of what was looked up so far. */
+  changes(): readonly number[] {
+    return [...this.#known.values()].flatMap(({ changesAt }) => changesAt ?? [])
+  }
+
+  /**
+   * What the operator says about a target: about the provider's model itself, else in an entry that has it among its
+   * targets. Entries that contradict each other were refused with the configuration.
+   */
+  statedAbout(target: ProviderModel): Figures {
+    const all = this.#statements(target)
+    const priced = all.find((each) => each.price !== undefined || each.priceLike !== undefined)
+    return {
+      price: priced?.price,
+      priceLike: priced?.priceLike,
+      context: all.find((each) => each.context !== undefined)?.context,
+      maxOutput: all.find((each) => each.maxOutput !== undefined)?.maxOutput,
+    }
+  }
+
+  /** What a target costs: its list price less the discount there. A price that the operator states is final. */
+  priceOf(target: ProviderModel): Price | undefined {
+    const list = this.#listPrice(target, new Set())
+    const provider = this.providers.get(target.provider)
+    if (list === undefined || provider === undefined) return list
+    const isFinal = this.statedAbout(target).price !== undefined
+    const { discount = provider.discount } = provider.models.get(target.model) ?? {}
+    return isFinal ? list : withDiscount(list, discount)
+  }
+
+  /** What is known about a target: by its name, or if the operator chose that name, by its other names. */
+  knownAbout(target: ProviderModel): Known {
+    const known = this.#lookUp(target)
+    const provider = this.providers.get(target.provider)
+    if (provider?.hasFreeNames !== true || factsOf(target.model) !== undefined) return known
+    const alsoKnownAs = this.#otherNames(target)
+    if (alsoKnownAs.length === 0) return known
+    const facts = alsoKnownAs.map(factsOf).find((each) => each !== undefined)
+    return { ...known, ...facts, alsoKnownAs }
+  }
+
+  #ownersOf({ provider, model }: ProviderModel): readonly ModelEntry[] {
+    return this.#owners.get(targetName(provider, model)) ?? []
+  }
+
+  #statements(target: ProviderModel): readonly Figures[] {
+    const own = this.providers.get(target.provider)?.models.get(target.model)
+    return [...(own === undefined ? [] : [own]), ...this.#ownersOf(target)]
+  }
+
+  /** `seen` holds the names that price_like has led through, so that a circle ends. */
+  #listPrice(target: ProviderModel, seen: Set<string>): Price | undefined {
+    const { price, priceLike } = this.statedAbout(target)
+    if (price !== undefined) return price
+    return priceLike === undefined ? this.#lookUp(target).price : this.#priceOfLike(priceLike, seen)
+  }
+
+  /** The price of another entry, or of provider/model. */
+  #priceOfLike(name: string, seen: Set<string>): Price | undefined {
+    if (seen.has(name)) return undefined
+    seen.add(name)
+    const [first] = this.#entries.get(name)?.targets ?? []
+    if (first !== undefined) return this.#listPrice(first, seen)
+    const slash = name.indexOf('/')
+    if (slash < 0) return undefined
+    const reference = { provider: name.slice(0, slash), model: name.slice(slash + 1) }
+    // It may name a price list, such as openai/gpt-5: no provider has that name, or the one that does has no such price.
+    return (
+      this.#listPrice(reference, seen) ??
+      this.#lookUp(reference).price ??
+      this.#lookUp({ ...reference, isList: true }).price
+    )
+  }
+
+  /** The names of the models that it costs as much as, and its public names. */
+  #otherNames(target: ProviderModel): readonly string[] {
+    const models = this.#statements(target)
+      .flatMap(({ priceLike }) => priceLike ?? [])
+      .map((like) => {
+        const [first] = this.#entries.get(like)?.targets ?? []
+        return first?.model ?? like.slice(like.indexOf('/') + 1)
+      })
+    return [...new Set([...models, ...this.#ownersOf(target).map(({ id }) => id)])]
+  }
+
+  /** What is known about a provider's model apart from the configuration. */
+  #lookUp(reference: Reference): Known {
+    const name = `${targetName(reference.provider, reference.model)}${reference.isList ? ' by list' : ''}`
+    const known = this.#known.get(name) ?? this.#lookUpNow(reference)
+    this.#known.set(name, known)
+    return known
+  }
+
+  #lookUpNow({ provider: name, model, isList }: Reference): Known {
+    const { sandbox, prices, priceLists, now } = this.#parts
+    if (name === SANDBOX) {
+      const own = sandbox.find(({ id }) => id === model)
+      return { abilities: UNKNOWN_ABILITIES, ...own, imageTokens: IMAGE_TOKENS_MAX }
+    }
+    const provider = isList ? undefined : this.providers.get(name)
+    const list = isList ? priceLists.get(name) : provider?.priceList
+    const priced = list ? prices({ list, model, now }) : undefined
+    return {
+      abilities: UNKNOWN_ABILITIES,
+      imageTokens: IMAGE_TOKENS_MAX,
+      context: priced?.context ?? undefined,
+      ...factsOf(model),
+      price: priced && (provider?.isRegional(model) ? inRegion(priced.price) : priced.price),
+      changesAt: priced?.changesAt,
+    }
+  }
 }
