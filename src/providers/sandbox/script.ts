@@ -78,20 +78,22 @@ export function lastUserText(request: CanonicalRequest): string {
     .join('\n')
 }
 
-const READERS: { readonly [Word in keyof Script]-?: (value: string) => Script[Word] | undefined } =
-  {
-    tokens: readCount,
-    first: readMilliseconds,
-    gap: readMilliseconds,
-    error: (value) => (/^[45]\d\d$/.test(value) ? Number(value) : undefined),
-    stall: readCount,
-    cut: readCount,
-    usage: (value) => (value === 'none' ? value : undefined),
-    tool: readNames,
-    args: parseObject,
-  }
+type Reader<Value> = { readonly read: (text: string) => Value | undefined; readonly use: string }
 
-export const SCRIPT_WORDS = Object.keys(READERS)
+/** Each word, how its value is read, and an example of its use. */
+const WORDS: { readonly [Word in keyof Script]-?: Reader<Script[Word]> } = {
+  tokens: { read: readCount, use: 'tokens=200' },
+  first: { read: readMilliseconds, use: 'first=500ms, at most ten minutes' },
+  gap: { read: readMilliseconds, use: 'gap=20ms, at most ten minutes' },
+  error: { read: readStatus, use: 'error=529, any status from 400 to 599' },
+  stall: { read: readCount, use: 'stall=10' },
+  cut: { read: readCount, use: 'cut=10' },
+  usage: { read: (text) => (text === 'none' ? text : undefined), use: 'usage=none' },
+  tool: { read: readNames, use: `tool=NAME, or tool=NAME,NAME and so on, at most ${CALLS_MAX}` },
+  args: { read: parseObject, use: 'args={"name": "value"}' },
+}
+
+export const SCRIPT_WORDS = Object.keys(WORDS)
 
 /** Enough for any arguments that a test needs. */
 const WORDS_CHARACTERS_MAX = 10_000
@@ -108,28 +110,17 @@ function parseWords(text: string): Script {
     }
     if (Object.hasOwn(script, word)) throw refusal(`the word "${word}" appears twice`)
     const value = valueAt(rest.slice(word.length + 1))
-    const read = rest[word.length] === '=' ? READERS[word](value) : undefined
-    if (read === undefined) throw refusal(`the word "${word}" cannot be "${value}": ${USES[word]}`)
+    const read = rest[word.length] === '=' ? WORDS[word].read(value) : undefined
+    if (read === undefined)
+      throw refusal(`the word "${word}" cannot be "${value}": ${WORDS[word].use}`)
     script[word] = read
     rest = rest.slice(word.length + 1 + value.length).trimStart()
   }
   return script
 }
 
-const USES: Record<keyof Script, string> = {
-  tokens: 'tokens=200',
-  first: 'first=500ms, at most ten minutes',
-  gap: 'gap=20ms, at most ten minutes',
-  error: 'error=529, any status from 400 to 599',
-  stall: 'stall=10',
-  cut: 'cut=10',
-  usage: 'usage=none',
-  tool: `tool=NAME, or tool=NAME,NAME and so on, at most ${CALLS_MAX}`,
-  args: 'args={"name": "value"}',
-}
-
 function isWord(word: string): word is keyof Script {
-  return Object.hasOwn(READERS, word)
+  return Object.hasOwn(WORDS, word)
 }
 
 /** A value ends at the next space, but an object at its own closing brace. */
@@ -151,6 +142,10 @@ function valueAt(text: string): string {
 
 function readCount(value: string): number | undefined {
   return /^\d{1,9}$/.test(value) ? Number(value) : undefined
+}
+
+function readStatus(value: string): number | undefined {
+  return /^[45]\d\d$/.test(value) ? Number(value) : undefined
 }
 
 const MILLISECONDS_MAX = 600_000
