@@ -152,13 +152,13 @@ export class Edge {
     const body = new Body(this.#bodyRoom, message, this.#keepAlive)
     const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
-    const isCall = path === '/v1' || path.startsWith('/v1/')
-    if (isCall) counts.requestBegan()
+    const isDataPlane = path === '/v1' || path.startsWith('/v1/')
+    if (isDataPlane) counts.requestBegan()
     reply.setHeader('x-request-id', requestId)
     if (family === 'messages') reply.setHeader('request-id', requestId)
     try {
       refuseOddHead(message)
-      if (isCall) {
+      if (isDataPlane) {
         await this.#serveData({ message, body }, reply, { path, startedMs, trace })
       } else {
         // Pages and the admin API write to the response directly, not through `reply`.
@@ -179,7 +179,7 @@ export class Edge {
       body.release()
       const durationMs = parts.clock.monotonicMs() - startedMs
       const outcome = { method: message.method, status: reply.status, durationMs, error }
-      if (isCall) counts.requestEnded(trace, outcome)
+      if (isDataPlane) counts.requestEnded(trace, outcome)
       // Monitors request these all day: only failures are worth a line.
       if (!WATCHED.includes(path) || reply.status >= 400) logRequest(log, trace, outcome)
       link.remove()

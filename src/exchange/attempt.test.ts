@@ -24,7 +24,7 @@ import type { Route } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { streamError } from '../wire/contract/errors.ts'
-import { attempt, readFailure, refuseWhileAllOpen } from './attempt.ts'
+import { readFailure, refuseWhileAllOpen, tryRoutes } from './attempt.ts'
 import type { Answer } from './attempt.ts'
 import { Billing } from './billing.ts'
 import type { OutboundRequest } from './prepare.ts'
@@ -86,7 +86,7 @@ test('a wait is advised as long as one target may return by itself', () => {
   )
 })
 
-type Attempting = Parameters<typeof attempt>[0]
+type Attempting = Parameters<typeof tryRoutes>[0]
 
 const call: Call = {
   model: 'm',
@@ -182,7 +182,7 @@ test('the next target takes over with its own output limit, and the log names th
     answering('two', failing({ forOperator: true })),
     answering('three', undefined, { outputTokensMax: 100 }),
   ])
-  const served = await attempt(attempting, modelOf)
+  const served = await tryRoutes(attempting, modelOf)
   assert.equal(served, 'three')
   assert.deepEqual(asked, ['one 500', 'two 500', 'three 100'])
   assert.deepEqual(logged, ['warn local/one', 'error local/two'])
@@ -197,7 +197,7 @@ test('a route whose breaker is open is skipped, and any status other than 200 is
     { ...answering('broken'), route: { ...SAMPLE_ROUTE, provider: { ...SAMPLE_PROVIDER, send } } },
     answering('two', undefined, { breaker }),
   ])
-  assert.equal(await attempt(attempting, modelOf), 'two')
+  assert.equal(await tryRoutes(attempting, modelOf), 'two')
   assert.deepEqual(asked, ['broken 500', 'two 500'])
   assert.equal(breaker.health().name, 'answering')
 })
@@ -213,7 +213,7 @@ test('a retry is advised unless every target turns this gateway away', async () 
   ] as const) {
     const { attempting } = attemptsAt(targets)
     await assert.rejects(
-      attempt(attempting, async () => {}),
+      tryRoutes(attempting, async () => {}),
       (thrown) => {
         assert.ok(thrown instanceof GatewayError)
         assert.equal(thrown.details.shouldRetry, shouldRetry)
@@ -228,15 +228,15 @@ test('no other target is tried once the retry budget is used up, until it is ear
   while (attempting.retries.take());
   const endings: unknown[] = []
   for (let request = 0; request < 5; request++) {
-    endings.push(await attempt(attempting, modelOf).catch(() => 'failed'))
+    endings.push(await tryRoutes(attempting, modelOf).catch(() => 'failed'))
   }
   assert.deepEqual(endings, ['failed', 'failed', 'failed', 'failed', 'two'])
 })
 
 test('a target gets no higher output limit than the hold pays for', async () => {
   const { attempting } = attemptsAt([answering('one', undefined, { outputTokensMax: 1_000 })])
-  await attempt(attempting, async () => {})
-  await attempt({ ...attempting, outputTokensMax: undefined }, async () => {})
+  await tryRoutes(attempting, async () => {})
+  await tryRoutes({ ...attempting, outputTokensMax: undefined }, async () => {})
   assert.deepEqual(asked, ['one 500', 'one undefined'])
 })
 
@@ -254,14 +254,14 @@ test('no target is tried after the client has left or has received part of an an
   ] as const) {
     const { attempting } = attemptsAt([answering('one', first), answering('two')], { reply })
     await assert.rejects(
-      attempt(attempting, async () => {}),
+      tryRoutes(attempting, async () => {}),
       { code: 'provider_failed' },
     )
   }
   assert.deepEqual(asked, ['one 500', 'one 500'])
   const { attempting } = attemptsAt([answering('three')], { reply: left })
   await assert.rejects(
-    attempt(attempting, async () => {}),
+    tryRoutes(attempting, async () => {}),
     { name: 'AbortError' },
   )
   assert.equal(asked.length, 2)
@@ -274,7 +274,7 @@ test('a request that a provider rejects as invalid is not sent to another', asyn
   const breaker = new Breaker(clock)
   const { attempting } = attemptsAt([answering('one', judge, { breaker }), answering('two')])
   await assert.rejects(
-    attempt(attempting, async () => {}),
+    tryRoutes(attempting, async () => {}),
     { code: 'invalid_request' },
   )
   assert.deepEqual(asked, ['one 500'])
@@ -307,7 +307,7 @@ test('a target that rejects reasoning is asked once more without it, if there is
     const outbound = [{ ...one, route: { ...one.route, provider } }]
     const { attempting } = attemptsAt(outbound, { request })
     await assert.rejects(
-      attempt(attempting, async () => {}),
+      tryRoutes(attempting, async () => {}),
       { code: 'invalid_request' },
     )
     assert.deepEqual(asked, sent)

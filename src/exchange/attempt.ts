@@ -39,7 +39,7 @@ type Attempting = {
 }
 
 /** Sends the request until `use` accepts an answer, and returns the result of `use`. */
-export async function attempt<Ending>(
+export async function tryRoutes<Ending>(
   attempting: Attempting,
   use: (answer: Answer) => Promise<Ending>,
 ): Promise<Ending> {

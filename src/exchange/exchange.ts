@@ -8,7 +8,7 @@ import type { Routed, Routing } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AdmissionParts } from './admission.ts'
 import { admit, dryRun } from './admission.ts'
-import { attempt, refuseWhileAllOpen } from './attempt.ts'
+import { refuseWhileAllOpen, tryRoutes } from './attempt.ts'
 import { Billing } from './billing.ts'
 import { affordable, prepare } from './prepare.ts'
 import { relay } from './relay.ts'
@@ -66,7 +66,7 @@ export async function exchange(parts: Parts, inbound: InboundRequest, reply: Rep
         setBalanceHeaders(reply, hold.balances, client)
         reply.beginStream(codec.encodeEvents(request))
       }
-      const ending = await attempt(
+      const ending = await tryRoutes(
         { log: parts.log, request, outbound, retries, outputTokensMax, billing, reply },
         (answer) => relay(answer, { request, billing, reply }),
       )

@@ -19,6 +19,7 @@ import { changeMembers, exactBody, readBodyInSteps, type JsonBody } from '../../
 import { exactly } from '../../wire/json/exact.ts'
 import { findMember } from '../../wire/json/text.ts'
 import { itemType } from '../../wire/responses/fields.ts'
+import { canBeStored } from './vault.ts'
 import type { ResponseVault } from './vault.ts'
 
 export type ResponsesState = {
@@ -101,7 +102,7 @@ export async function findResponse(
   state: ResponsesState,
   name: ResponseName,
 ): Promise<StoredResponse | undefined> {
-  const opened = isResponseId(name.id) ? await open(state, name) : undefined
+  const opened = isResponseId(name.id) ? await state.vault.get(name) : undefined
   if (opened === undefined) return undefined
   await nextStep(opened.length)
   const parsed = exactly(opened, JSON.parse(opened) as JsonObject)
@@ -116,16 +117,7 @@ export async function forgetResponse(state: ResponsesState, name: ResponseName):
 
 /** The vault also holds entries that point from an item to its response; those are not responses. */
 function isResponseId(id: string): boolean {
-  return id.startsWith('resp_') && isStoredId(id)
-}
-
-/** What the next request begins with: all of the input, then the answer. */
-type Conversation = { readonly items: readonly Json[]; readonly characters: number }
-
-const NOTHING: Conversation = { items: [], characters: 0 }
-
-function conversationOf({ input, response, characters }: StoredResponse): Conversation {
-  return { items: [...input, ...saidIn(response)], characters }
+  return id.startsWith('resp_')
 }
 
 /**
@@ -150,13 +142,15 @@ async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Pr
   const hasPrevious = isGiven(previousId)
   // Input that is neither text nor a list is refused where the rest of the request is read.
   if (items === undefined || (!hasPrevious && !items.some(isReference))) return sent
-  const before = hasPrevious ? await previous(state, keyId, previousId) : NOTHING
+  const previous = hasPrevious ? await previousResponse(state, keyId, previousId) : undefined
   const exact = await exactBody(sent)
   const now = await withReferred(state, keyId, itemsOf(exact['input']) ?? [])
-  await nextStep(sent.bytes.length + before.characters)
+  await nextStep(sent.bytes.length + (previous?.characters ?? 0))
+  // All of the input before, then the answer to it, then what is new.
+  const before = previous === undefined ? [] : [...previous.input, ...saidIn(previous.response)]
   const rebuilt = changeMembers(sent, {
     previous_response_id: undefined,
-    input: [...before.items, ...now],
+    input: [...before, ...now],
   })
   if (rebuilt.length <= state.settings().bodyBytesMax) return readBodyInSteps(rebuilt)
   throw tooLarge(hasPrevious ? 'previous_response_id' : 'input')
@@ -167,7 +161,11 @@ function tooLarge(param: 'previous_response_id' | 'input'): GatewayError {
   return new GatewayError('request_too_large', message, { param })
 }
 
-async function previous(state: ResponsesState, keyId: string, id: Json): Promise<Conversation> {
+async function previousResponse(
+  state: ResponsesState,
+  keyId: string,
+  id: Json,
+): Promise<StoredResponse> {
   const param = 'previous_response_id'
   if (!state.settings().store) {
     throw unsupportedParameter(
@@ -177,7 +175,7 @@ async function previous(state: ResponsesState, keyId: string, id: Json): Promise
   }
   if (typeof id !== 'string') throw invalidRequest(param, `${param} must be a string`)
   const stored = await findResponse(state, { keyId, id })
-  if (stored !== undefined) return conversationOf(stored)
+  if (stored !== undefined) return stored
   throw new GatewayError(
     'previous_response_not_found',
     `this key has no stored response "${id.slice(0, 100)}": it may have expired or made room for newer ones, or was made with store: false`,
@@ -229,7 +227,7 @@ async function referred(
   { keyId, itemId }: { readonly keyId: string; readonly itemId: string },
   outputs: Map<string, readonly Json[]>,
 ): Promise<Json | undefined> {
-  const id = await open(state, { keyId, id: storedIdOf(keyId, itemId) })
+  const id = await state.vault.get({ keyId, id: storedIdOf(keyId, itemId) })
   if (id === undefined) return undefined
   const output = outputs.get(id) ?? saidIn((await findResponse(state, { keyId, id }))?.response)
   outputs.set(id, output)
@@ -260,7 +258,7 @@ async function keep(
   const expiresAt = state.clock.now() + state.settings().retentionMs
   // An item can be referred to by its id alone, which does not tell which response it is in.
   const items = outputOf(response).slice(0, ITEMS_NAMED_MAX)
-  const itemIds = items.flatMap((item) => idOf(item) ?? []).filter(isStoredId)
+  const itemIds = items.flatMap((item) => idOf(item) ?? []).filter(canBeStored)
   const texts = new Map([
     [id, `{"input":${input},"response":${text}}`],
     ...itemIds.map((itemId) => [storedIdOf(keyId, itemId), id] as const),
@@ -284,15 +282,6 @@ function endOf(ending: string): string {
     if (response !== undefined) return data.slice(response.start, response.end)
   }
   return '{}'
-}
-
-async function open(state: ResponsesState, name: ResponseName): Promise<string | undefined> {
-  return isStoredId(name.id) ? state.vault.get(name) : undefined
-}
-
-/** Ids are printable ASCII; a database may refuse even to look for anything else, and would find nothing. */
-function isStoredId(id: string): boolean {
-  return /^[\x21-\x7e]{1,300}$/.test(id)
 }
 
 /** Item ids come from providers, and two keys may be given the same one. */

@@ -62,14 +62,15 @@ export class ResponseVault implements Disposable {
 
   /** Undefined if there is none, it has expired, or cannot be opened. */
   async get(name: ResponseName): Promise<string | undefined> {
+    if (!canBeStored(name.id)) return undefined
     const { store } = this.#options
     const sealed = await retryDuringOutage(store.clock, () => getResponse(store, name))
     return sealed && this.#seal.open(sealed, name)
   }
 
   /** Whether there was one to delete. */
-  delete(name: ResponseName): Promise<boolean> {
-    return deleteResponse(this.#options.store, name)
+  async delete(name: ResponseName): Promise<boolean> {
+    return canBeStored(name.id) && deleteResponse(this.#options.store, name)
   }
 
   [Symbol.dispose](): void {
@@ -97,6 +98,11 @@ export class ResponseVault implements Disposable {
   #report(thrown: unknown): void {
     this.#options.log.error('purge_failed', { cause: describeError(thrown) })
   }
+}
+
+/** Ids are printable ASCII; a database may refuse even to look for anything else, and would find nothing. */
+export function canBeStored(id: string): boolean {
+  return /^[\x21-\x7e]{1,300}$/.test(id)
 }
 
 type Seal = {
