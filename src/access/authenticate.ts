@@ -1,5 +1,5 @@
-// From a request's headers to the calling key, or a 401 that names what is wrong. Reads only the header that the
-// endpoint's family uses, unless the operator allows either; other credentials are ignored.
+// Who is calling: from a request's headers to a key of the store, kept in memory, or a 401 that names what is wrong. Reads
+// only the header that the endpoint's family uses, unless the operator allows either; other credentials are ignored.
 import type { Clock } from '../core/clock.ts'
 import type { AuthHeaders, Endpoint, Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'

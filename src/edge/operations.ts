@@ -79,8 +79,6 @@ function post(
   return { method: 'POST', path, ...given, isUse: true, codec: codecOf(format) }
 }
 
-const find = makeFinder(OPERATIONS)
-
 /** OpenAI has endpoints of its own, such as compact, where only the id of a response can stand here. */
 const NO_RESPONSE = /^\/v1\/responses\/(?!resp_|input_tokens$)/
 
@@ -89,10 +87,16 @@ export function findOperation(
   method: string,
   path: string,
 ): { readonly operation: Operation; readonly id: string } {
-  const found = find(method, path)
+  const found = findPath(path)
   if (found === undefined) throw nothingAt(path)
-  if ('operation' in found) return found
-  throw NO_RESPONSE.test(path) ? nothingAt(path) : otherMethods(path, method, found.methods)
+  const { operations, id } = found
+  // HEAD is answered where GET is: node leaves out the body.
+  const asked = method === 'HEAD' ? 'GET' : method
+  const operation = operations.find((one) => one.method === asked)
+  if (operation !== undefined) return { operation, id }
+  if (NO_RESPONSE.test(path)) throw nothingAt(path)
+  const methods = operations.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : one.method))
+  throw otherMethods(path, method, methods)
 }
 
 export function otherMethods(
@@ -113,55 +117,30 @@ export function nothingAt(path: string): GatewayError {
 
 /** Clients of one family want a base URL that ends in /v1, those of the other add it themselves: a common mix-up. */
 function hintFor(path: string): string {
-  const isPath = (other: string): boolean => find('POST', other) !== undefined
+  const isPath = (other: string): boolean => findPath(other) !== undefined
   if (isPath(`/v1${path}`)) return ': make the base URL of this client end in /v1'
   return path.startsWith('/v1/') && isPath(path.slice('/v1'.length))
     ? ': leave /v1 out of the base URL, because this client adds it itself'
     : ''
 }
 
-type Named = Pick<Operation, 'method' | 'path'>
+const BY_PATH = Map.groupBy(OPERATIONS, ({ path }) => path)
+/** Of several that match, the longest wins. */
+const PATTERNS = [...BY_PATH.keys()]
+  .filter((path) => path.includes('{'))
+  .toSorted((one, other) => other.length - one.length)
 
-type Found<Each> =
-  | { readonly operation: Each; readonly id: string }
-  /** The path takes other methods. */
-  | { readonly methods: readonly string[] }
-
-/**
- * Finds the operation of a method and a path. HEAD is answered where GET is: node leaves out the body. Paths are exact
- * but for one placeholder: `{id}`, or `{name}`, which may contain slashes because model names may. Of several patterns
- * that match, the longest wins.
- */
-export function makeFinder<Each extends Named>(
-  operations: readonly Each[],
-): (method: string, path: string) => Found<Each> | undefined {
-  const byPath = Map.groupBy(operations, ({ path }) => path)
-  const patterns = [...byPath.keys()]
-    .filter((path) => path.includes('{'))
-    .toSorted((one, other) => other.length - one.length)
-
-  return (method, path) => {
-    const exact = byPath.get(path)
-    if (exact !== undefined) return choose(exact, method, '')
-    for (const pattern of patterns) {
-      const id = idIn(path, pattern)
-      if (id !== undefined) return choose(byPath.get(pattern) ?? [], method, id)
-    }
-    return undefined
+/** Paths are exact but for one placeholder: `{id}`, or `{name}`, which may contain slashes because model names may. */
+function findPath(
+  path: string,
+): { readonly operations: readonly Operation[]; readonly id: string } | undefined {
+  const exact = BY_PATH.get(path)
+  if (exact !== undefined) return { operations: exact, id: '' }
+  for (const pattern of PATTERNS) {
+    const id = idIn(path, pattern)
+    if (id !== undefined) return { operations: BY_PATH.get(pattern) ?? [], id }
   }
-}
-
-function choose<Each extends Named>(
-  operations: readonly Each[],
-  method: string,
-  id: string,
-): Found<Each> {
-  const asked = method === 'HEAD' ? 'GET' : method
-  const operation = operations.find((one) => one.method === asked)
-  if (operation !== undefined) return { operation, id }
-  return {
-    methods: operations.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : one.method)),
-  }
+  return undefined
 }
 
 /** The value of the placeholder, if the path matches the pattern. A value that is not properly escaped never does. */
