@@ -60,7 +60,7 @@ type ErrorDetails = {
   /** Only the operator can fix it: credentials, quota, a model that the provider does not know. */
   readonly forOperator?: boolean
   /** The provider refuses the thoughts it was sent: another model's or account's, too old, or in the wrong form. */
-  readonly unknownThoughts?: boolean
+  readonly unknownReasoning?: boolean
   readonly cause?: unknown
 }
 

@@ -315,7 +315,7 @@ test('a target that rejects reasoning is asked once more without it, if there is
 })
 
 function strange(): GatewayError {
-  return new GatewayError('invalid_request', 'no such thought', { unknownThoughts: true })
+  return new GatewayError('invalid_request', 'no such thought', { unknownReasoning: true })
 }
 
 // How a provider's error response is read: as the client's mistake, or as a problem with the operator's account.

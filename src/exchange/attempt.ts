@@ -91,7 +91,7 @@ async function send(attempting: Attempting, outbound: OutboundRequest): Promise<
   try {
     return await sendOnce(attempting, outbound)
   } catch (thrown) {
-    if (!(thrown instanceof GatewayError) || thrown.details.unknownThoughts !== true) throw thrown
+    if (!(thrown instanceof GatewayError) || thrown.details.unknownReasoning !== true) throw thrown
     const shorter = await withoutReasoning(attempting.request, outbound)
     if (shorter === undefined) throw thrown
     attempting.billing.endAttempt(thrown.code)
@@ -207,7 +207,7 @@ export async function readFailure(
       provider: code === undefined ? { status } : { status, code },
       ...(complaint.param === undefined ? {} : { param: redact(complaint.param) }),
       unbilled: !billsRefusal(complaint),
-      unknownThoughts: refusesThoughts(complaint),
+      unknownReasoning: refusesThoughts(complaint),
       cause,
     })
   }
