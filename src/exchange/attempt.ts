@@ -17,7 +17,7 @@ import {
   clientCode,
   isForOperator,
   refusesContent,
-  refusesThoughts,
+  refusesReasoning,
 } from '../wire/contract/errors.ts'
 import type { Billing } from './billing.ts'
 import { nameOf, withoutReasoning } from './prepare.ts'
@@ -207,7 +207,7 @@ export async function readFailure(
       provider: code === undefined ? { status } : { status, code },
       ...(complaint.param === undefined ? {} : { param: redact(complaint.param) }),
       unbilled: !billsRefusal(complaint),
-      unknownReasoning: refusesThoughts(complaint),
+      unknownReasoning: refusesReasoning(complaint),
       cause,
     })
   }

@@ -5,7 +5,7 @@ import { processorMs } from '../../../test/samples/processor-time.ts'
 import { ERROR_CODES, GatewayError } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import { newSecret } from '../../core/secret.ts'
-import { encodeError, refusesThoughts, streamError } from './errors.ts'
+import { encodeError, refusesReasoning, streamError } from './errors.ts'
 
 for (const code of ERROR_CODES) {
   test(`both families render ${code} completely`, () => {
@@ -135,13 +135,13 @@ test('a refusal of thoughts is recognized by its wording', () => {
     ['Expected `thinking` or `redacted_thinking`, but found `tool_use`.', false],
     ['max_tokens must be greater than thinking.budget_tokens', false],
   ] as const) {
-    assert.equal(refusesThoughts({ message }), isAboutThoughts, message)
+    assert.equal(refusesReasoning({ message }), isAboutThoughts, message)
   }
 })
 
 test('searching a refusal that quotes a long request takes linear time', () => {
   const startedMs = processorMs()
-  refusesThoughts({ message: '`thinking` blocks '.repeat(50_000) })
+  refusesReasoning({ message: '`thinking` blocks '.repeat(50_000) })
   // Takes milliseconds; searching the rest of the text for each of them would take minutes.
   assert.ok(processorMs() - startedMs < 5_000)
 })

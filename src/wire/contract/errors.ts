@@ -180,7 +180,7 @@ const THOUGHTS_REFUSED = [
   /reasoning_(?:content|details)/,
 ]
 
-export function refusesThoughts({ message = '' }: ProviderComplaint): boolean {
+export function refusesReasoning({ message = '' }: ProviderComplaint): boolean {
   return THOUGHTS_REFUSED.some((pattern) => pattern.test(message))
 }
 
