@@ -10,17 +10,7 @@ import { withWorkMemory, type Store } from '../database/store.ts'
 import { FRAME_ID } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'
 
-export type KeySort =
-  | 'name'
-  | 'state'
-  | 'percent'
-  | 'spent'
-  | 'share'
-  | 'models'
-  | 'last_used_at'
-  | 'expires_at'
-  | 'owner'
-  | 'created_at'
+export type KeySort = keyof typeof SORTS
 
 export type Slice = { readonly limit: number; readonly offset: number }
 
@@ -36,7 +26,7 @@ type KeySearch = Slice & {
 export async function searchKeys(store: Store, search: KeySearch): Promise<readonly string[]> {
   const now = store.clock.now()
   const conditions = conditionsOf(search.filter, now)
-  const sort = sortOf(search.sort, now)
+  const sort: Sort = SORTS[search.sort](now)
   if (!sort.isOptional) {
     const fromEnd = readFromEnd(search)
     const ids = await pageOf(store, { ...search, ...fromEnd, conditions, sort })
@@ -143,32 +133,22 @@ async function pageOf(store: Store, page: Page): Promise<readonly string[]> {
   return rows.map((row) => row.id)
 }
 
-function sortOf(sort: KeySort, now: number): Sort {
-  switch (sort) {
-    case 'name':
-      return { by: sql`keys.name`, source: 'keys' }
-    case 'created_at':
-      return { source: 'keys' }
-    case 'models':
-      return { by: sql`keys.model_count`, source: 'keys' }
-    case 'owner':
-      return { by: sql`keys.owner`, source: 'keys', isOptional: true }
-    case 'last_used_at':
-      return { by: sql`keys.last_used_at`, source: 'keys', isOptional: true }
-    case 'expires_at':
-      return { by: sql`accounts.expires_at`, source: 'accounts', isOptional: true }
-    case 'spent':
-      return { by: spentAt(now), source: 'accounts' }
-    case 'share':
-      return { by: frameSpentAt(now), source: 'accounts' }
-    case 'percent': {
-      const percent = sql`CAST(${spentAndHeldAt(now)} AS DOUBLE PRECISION) / nullif(${limitAt(now)}, 0)`
-      return { by: percent, source: 'accounts', isOptional: true }
-    }
-    case 'state':
-      return { by: statePriority(now), source: 'accounts' }
-  }
-}
+const SORTS = {
+  name: () => ({ by: sql`keys.name`, source: 'keys' }),
+  created_at: () => ({ source: 'keys' }),
+  models: () => ({ by: sql`keys.model_count`, source: 'keys' }),
+  owner: () => ({ by: sql`keys.owner`, source: 'keys', isOptional: true }),
+  last_used_at: () => ({ by: sql`keys.last_used_at`, source: 'keys', isOptional: true }),
+  expires_at: () => ({ by: sql`accounts.expires_at`, source: 'accounts', isOptional: true }),
+  spent: (now) => ({ by: spentAt(now), source: 'accounts' }),
+  share: (now) => ({ by: frameSpentAt(now), source: 'accounts' }),
+  percent: (now) => ({
+    by: sql`CAST(${spentAndHeldAt(now)} AS DOUBLE PRECISION) / nullif(${limitAt(now)}, 0)`,
+    source: 'accounts',
+    isOptional: true,
+  }),
+  state: (now) => ({ by: statePriority(now), source: 'accounts' }),
+} satisfies Readonly<Record<string, (now: number) => Sort>>
 
 /** A test key spends nothing, so no budget stops it. */
 const isTest = sql`EXISTS (SELECT 1 FROM keys WHERE keys.id = accounts.id AND keys.mode = 'test')`
@@ -191,12 +171,7 @@ export const EXPIRES_SOON_MS = 7 * DAY_MS
 /** The part of a budget at which a key needs attention. */
 export const HIGH_PERCENT = 80
 
-export type KeyConcern =
-  | 'no_own_limit'
-  | 'never_expires'
-  | 'unused_90_days'
-  | 'expiring_7_days'
-  | 'over_80_percent'
+export type KeyConcern = keyof typeof CONCERNS
 
 export type KeyFilter = {
   readonly search?: string | undefined
@@ -381,10 +356,10 @@ export const isUnused = (now: number): Test =>
   sql`keys.last_used_at <= ${now - UNUSED_MS}
     OR (keys.last_used_at IS NULL AND keys.created_at <= ${now - UNUSED_MS})`
 
-const CONCERNS: Readonly<Record<KeyConcern, (now: number) => Condition>> = {
+const CONCERNS = {
   no_own_limit: () => ({ accounts: noOwnLimit }),
   never_expires: () => ({ accounts: sql`accounts.expires_at IS NULL` }),
   unused_90_days: (now) => ({ keys: isUnused(now) }),
   expiring_7_days: (now) => ({ accounts: expiresSoon(now) }),
   over_80_percent: (now) => ({ accounts: isHigh(now) }),
-}
+} satisfies Readonly<Record<string, (now: number) => Condition>>
