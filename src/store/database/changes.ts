@@ -66,8 +66,8 @@ export async function watchChanges(
   store: Store,
   { onChange, onError }: ChangeWatch,
 ): Promise<() => Promise<void>> {
-  const bell = new Bell()
-  const listener = store.kind === 'postgres' ? new Listener(store, bell) : undefined
+  const signal = new Signal()
+  const listener = store.kind === 'postgres' ? new Listener(store, signal) : undefined
   let seen = await readRevision(store)
   let isStopped = false
 
@@ -90,31 +90,31 @@ export async function watchChanges(
   async function watch(): Promise<void> {
     while (!isStopped) {
       await look()
-      await bell.wait(listener === undefined ? SQLITE_POLL_MS : POSTGRES_POLL_MS)
+      await signal.wait(listener === undefined ? SQLITE_POLL_MS : POSTGRES_POLL_MS)
     }
   }
 
   const watching = watch()
   return async () => {
     isStopped = true
-    bell.ring()
+    signal.set()
     await watching
     listener?.close()
   }
 }
 
-/** Lets a loop sleep until something happens; a ring between two waits is not lost. */
-class Bell {
-  #hasRung = false
+/** Lets a loop sleep until something happens; one that is set between two waits is not lost. */
+class Signal {
+  #isSet = false
   #wake = (): void => {}
 
-  ring(): void {
-    this.#hasRung = true
+  set(): void {
+    this.#isSet = true
     this.#wake()
   }
 
   async wait(timeoutMs: number): Promise<void> {
-    if (!this.#hasRung) {
+    if (!this.#isSet) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timeoutMs)
         this.#wake = () => {
@@ -123,19 +123,19 @@ class Bell {
         }
       })
     }
-    this.#hasRung = false
+    this.#isSet = false
   }
 }
 
 /** A connection on which PostgreSQL notifies of changes; after it breaks, the next look opens another. */
 class Listener {
   readonly #store: PostgresStore
-  readonly #bell: Bell
+  readonly #signal: Signal
   #client: PoolClient | undefined
 
-  constructor(store: PostgresStore, bell: Bell) {
+  constructor(store: PostgresStore, signal: Signal) {
     this.#store = store
-    this.#bell = bell
+    this.#signal = signal
   }
 
   /** On its own connection, so that a silent one is noticed. */
@@ -167,9 +167,9 @@ class Listener {
     }
     client.on('error', () => {
       if (this.#client === client) this.close()
-      this.#bell.ring()
+      this.#signal.set()
     })
-    client.on('notification', () => this.#bell.ring())
+    client.on('notification', () => this.#signal.set())
     return client
   }
 }
