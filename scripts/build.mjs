@@ -6,8 +6,8 @@ import { build } from 'vite'
 /** The command line, and the modules that threads load by URL (src/core/runtime.ts). */
 const entries = [
   'src/cli/main.ts',
-  'src/store/sqlite/worker.ts',
-  'src/ledger/sqlite/batch-worker.ts',
+  'src/store/sqlite/connection.ts',
+  'src/ledger/sqlite/batch-thread.ts',
   'src/access/tokenizer-thread.ts',
 ]
 

@@ -28,7 +28,7 @@ import { RunningExchanges } from './exchange/reply.ts'
 import { ResponseVault } from './exchange/responses/vault.ts'
 import { openLedger, type NodeLedger } from './ledger/nodes/open.ts'
 import { findUsage } from './ledger/reports/usage.ts'
-import { LEDGER_WORKER_MODULE } from './ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from './ledger/sqlite/runner.ts'
 import { ProviderRegistry } from './provider-registry.ts'
 import { HttpClient } from './providers/upstream/http.ts'
 import { readRevision, watchChanges } from './store/database/changes.ts'
@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const counts = new Counts()
   const store = await openStore(config.database, {
     clock,
-    workerModules: [LEDGER_WORKER_MODULE],
+    threadModules: [LEDGER_THREAD_MODULE],
     onLost: (why) => {
       log.error('database_lost', { cause: describeError(why) })
       options.onLost()
@@ -191,7 +191,7 @@ async function openAdminPlane(
   const { openAdmin } = await import('./admin/open.ts')
   const { clock, log } = parts
   const publicUrl = adminUrlOf(config, url)
-  const options = { clock, workerModules: [LEDGER_WORKER_MODULE], purpose: 'change' } as const
+  const options = { clock, threadModules: [LEDGER_THREAD_MODULE], purpose: 'change' } as const
   const store = await openStore(config.database, options)
   const server = await openAdmin({
     ...rest,

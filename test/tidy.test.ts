@@ -19,7 +19,11 @@ const floors = (
 const owners = [
   { thing: 'kysely', use: /from 'kysely/, owner: /^src\/(store|ledger)\// },
   { thing: 'pg', use: /from 'pg'/, owner: /^src\/(store|ledger)\// },
-  { thing: 'node:sqlite', use: /from 'node:sqlite'/, owner: /^src\/store\/sqlite\/worker\.ts$/ },
+  {
+    thing: 'node:sqlite',
+    use: /from 'node:sqlite'/,
+    owner: /^src\/store\/sqlite\/connection\.ts$/,
+  },
   { thing: 'undici', use: /from 'undici'/, owner: /^src\/providers\/upstream\/http\.ts$/ },
   { thing: 'prom-client', use: /from 'prom-client'/, owner: /^src\/telemetry\/exposition\.ts$/ },
   { thing: 'node:http', use: /from 'node:https?'/, owner: /^src\/edge\// },

@@ -4,14 +4,14 @@ import { NO_USAGE } from '../../src/core/events.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { Ask, Settlement } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_PACE } from '../../test/samples/ledger-pace.ts'
 import { runLoops, task } from './loops.ts'
 
 const store = await openStore(task.database, {
   clock: systemClock,
-  workerModules: [LEDGER_WORKER_MODULE],
+  threadModules: [LEDGER_THREAD_MODULE],
 })
 const ledger = await openLedger({ store, ...SAMPLE_PACE })
 await runLoops(async (keyId) => {

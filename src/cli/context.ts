@@ -62,9 +62,9 @@ export function lookAtStore<Result>(
 export function withStore<Result>(
   place: Place,
   work: (store: Store) => Promise<Result>,
-  workerModules: readonly URL[] = [],
+  threadModules: readonly URL[] = [],
 ): Promise<Result> {
-  return closing(openedFor('change', place, workerModules), work)
+  return closing(openedFor('change', place, threadModules), work)
 }
 
 /** The same for commands that people begin with: a database or its tables, if missing, are created. */
@@ -101,9 +101,9 @@ const CREATED: Partial<Record<StoreErrorCode, string>> = {
 function openedFor(
   purpose: Purpose,
   { database }: Place,
-  workerModules: readonly URL[] = [],
+  threadModules: readonly URL[] = [],
 ): Promise<Store> {
-  return openStore(database, { clock: systemClock, workerModules, author: author(), purpose })
+  return openStore(database, { clock: systemClock, threadModules, author: author(), purpose })
 }
 
 async function closing<Result>(

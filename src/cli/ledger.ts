@@ -18,7 +18,7 @@ import {
   type PeriodAhead,
   type Violation,
 } from '../ledger/reports/verify.ts'
-import { LEDGER_WORKER_MODULE } from '../ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../ledger/sqlite/runner.ts'
 import type { Store } from '../store/database/store.ts'
 import { FRAME_ID } from '../store/database/tables.ts'
 import { readFrame } from '../store/frame.ts'
@@ -84,7 +84,7 @@ function addAdjust(ledger: Command): void {
       const change = { holdId, costNanodollars: options.cost, reason: options.reason }
       const place = readPlace(options)
       const { before, after } = await withStore(place, (store) => adjustHold(store, change), [
-        LEDGER_WORKER_MODULE,
+        LEDGER_THREAD_MODULE,
       ])
       if (options.json)
         printJson({ hold: holdId, before: formatUsd(before), after: formatUsd(after) })
@@ -146,7 +146,7 @@ async function byHand(
     await change(store, id)
     await printKey(store, await findKey(store, id), options)
   }
-  await withStore(readPlace(options), work, [LEDGER_WORKER_MODULE])
+  await withStore(readPlace(options), work, [LEDGER_THREAD_MODULE])
 }
 
 function readHold(text: string): number {

@@ -19,8 +19,8 @@ export type StoreOptions = {
   /** In whose name changes are recorded. */
   readonly author?: Author
   readonly purpose?: Purpose
-  /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
-  readonly workerModules?: readonly URL[]
+  /** Modules whose `handlers` the SQLite thread loads (ThreadHandlers); PostgreSQL has no such thread. */
+  readonly threadModules?: readonly URL[]
   /**
    * Called when the SQLite thread has ended, or its file is no longer the database: this process will not reach its
    * database again. Connections to PostgreSQL are opened anew instead.
@@ -37,7 +37,7 @@ export type Purpose = 'create' | 'change' | 'look'
 const DEFAULTS: Required<Omit<StoreOptions, 'clock'>> = {
   author: { actor: 'tollgate', source: 'cli', address: null, requestId: null },
   purpose: 'create',
-  workerModules: [],
+  threadModules: [],
   onLost: () => {},
 }
 
@@ -55,7 +55,7 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
 
 async function openSqlite(
   path: string,
-  { clock, author, purpose, workerModules, onLost }: Required<StoreOptions>,
+  { clock, author, purpose, threadModules, onLost }: Required<StoreOptions>,
 ): Promise<SqliteStore> {
   if (path === '')
     throw new StoreError('invalid_url', 'sqlite: needs a path, as in sqlite:data/tollgate.db')
@@ -66,7 +66,7 @@ async function openSqlite(
     // SQLite would let everyone read a new file; its log gets the mode of the database. Only a new one: closing a file
     // gives up all locks that this process has on it, including those of a store that has it open.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
-    const modules = workerModules.map((url) => url.href)
+    const modules = threadModules.map((url) => url.href)
     const thread = await SqliteThread.open({ path: file, modules }, onLost)
     const db = new Kysely<Tables>({
       dialect: sqliteDialect(thread),

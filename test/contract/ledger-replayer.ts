@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { leftovers } from '../../src/ledger/writer/spool.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
@@ -14,7 +14,7 @@ const die = (): void => void process.kill(process.pid, 'SIGKILL')
 const onCommit = (): void => {
   if (++commits === Number(killedAfter)) die()
 }
-const store = await openStore(url, { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] })
+const store = await openStore(url, { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] })
 process.send?.('ready')
 await once(process, 'message')
 if (killedAfter === '0') for (const _ of leftovers(spoolFolder)) die()

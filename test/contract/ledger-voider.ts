@@ -3,13 +3,13 @@
 import { once } from 'node:events'
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import { ask, granted } from './ledger-fixture.ts'
 
 const [url = '', spoolFolder = '', keyId = ''] = process.argv.slice(2)
-const store = await openStore(url, { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] })
+const store = await openStore(url, { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] })
 const ledger = await openLedger({ store, spoolFolder, ...SAMPLE_PACE })
 const holds = [
   granted(await ledger.reserve(ask(keyId, 1000))),

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore, type StoreOptions } from '../../src/store/open.ts'
 import { freshDatabase } from '../support/postgres/postgres.ts'
 import type { Database } from './ledger-fixture.ts'
 import { ledgerNodesContract } from './ledger-nodes.ts'
 import { ledgerContract } from './ledger.ts'
 
-const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }
+const options = { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] }
 /** Gives up after twenty seconds instead of five: the disk that all tests share may stall for longer than that. */
 const patient = {
   ...options,

@@ -16,12 +16,12 @@ import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { messageOf } from '../../src/core/errors.ts'
 import { DAMAGE, examineLedger, verifyLedger } from '../../src/ledger/reports/verify.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, Desk, spend } from '../contract/ledger-fixture.ts'
 
-const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }
+const options = { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] }
 
 async function open(context: TestContext): Promise<{ readonly url: string; readonly desk: Desk }> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))

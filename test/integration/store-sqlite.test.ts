@@ -21,8 +21,8 @@ import { refusal } from '../support/store.ts'
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-sqlite-'))
 after(() => rmSync(folder, { recursive: true }))
 
-const workerModules = [new URL('../support/programs/store-handlers.ts', import.meta.url)]
-const options = { clock: systemClock, workerModules }
+const threadModules = [new URL('../support/programs/store-handlers.ts', import.meta.url)]
+const options = { clock: systemClock, threadModules }
 
 describe('opening a file', () => {
   test('creates the file and its folder', async () => {
@@ -86,7 +86,7 @@ describe('handlers in the thread', () => {
     await assert.rejects(store.inWorker('test.unsendable', 1), /cannot leave the SQLite thread/)
     await assert.rejects(
       store.inWorker('test.none', 1),
-      /no worker module has a handler "test.none"/,
+      /no thread module has a handler "test.none"/,
     )
     await store.close()
   })
@@ -201,7 +201,7 @@ describe('the thread', () => {
   test('a batch whose thread dies is an outage, and one that throws is not', async () => {
     const store = await open('outage.db')
     const batch = { nodeId: 1, items: [], prices: [], isRetry: false }
-    await assert.rejects(sqliteRunner(store).run(batch), /no worker module has a handler/)
+    await assert.rejects(sqliteRunner(store).run(batch), /no thread module has a handler/)
     const dying = store.inWorker('test.die', null)
     await assert.rejects(sqliteRunner(store).run(batch), Unavailable)
     await assert.rejects(dying)

@@ -13,7 +13,7 @@ import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { seedFrame } from '../../src/store/frame.ts'
@@ -40,7 +40,7 @@ test(`PostgreSQL: ${ROUNDS} rounds of kill -9 on three nodes lose nothing`, asyn
 
 async function killLoop(url: string, count: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
-  const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }
+  const options = { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] }
   const store = await openStore(url, options)
   await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: 40_000n })
   const keys = []

@@ -4,7 +4,7 @@ import { openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, settlement } from '../contract/ledger-fixture.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
@@ -15,7 +15,7 @@ const [url = '', truthFile = '', spoolFolder = '', ...keys] = process.argv.slice
 const truth = openSync(truthFile, 'a')
 const store = await openStore(url, {
   clock: systemClock,
-  workerModules: [LEDGER_WORKER_MODULE],
+  threadModules: [LEDGER_THREAD_MODULE],
 })
 const ledger = await openLedger({
   store,

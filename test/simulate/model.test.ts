@@ -10,7 +10,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import type { Ask, Reserved } from '../../src/ledger/ledger.ts'
 import { adjustHold, resetSpent, topUp } from '../../src/ledger/nodes/adjustments.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, Desk, settlement } from '../contract/ledger-fixture.ts'
 import { freshDatabase } from '../support/postgres/postgres.ts'
@@ -255,7 +255,7 @@ const commands = fc.commands(
 async function agree(url: string, numRuns: number): Promise<void> {
   const store = await openStore(url, {
     clock: systemClock,
-    workerModules: [LEDGER_WORKER_MODULE],
+    threadModules: [LEDGER_THREAD_MODULE],
   })
   const desk = new Desk(store)
   await desk.ready

@@ -21,7 +21,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { RunningExchanges } from '../../src/exchange/reply.ts'
 import { ResponseVault } from '../../src/exchange/responses/vault.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
-import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { ProviderRegistry } from '../../src/provider-registry.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import type { Store } from '../../src/store/database/store.ts'
@@ -73,7 +73,7 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
   const clock = systemClock
   const store = await openStore(database.url, {
     clock,
-    workerModules: [LEDGER_WORKER_MODULE],
+    threadModules: [LEDGER_THREAD_MODULE],
   })
   opened.defer(() => store.close())
   await seedFrame(store, SAMPLE_FRAME)

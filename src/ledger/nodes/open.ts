@@ -16,7 +16,7 @@ import { Maintenance } from './maintenance.ts'
 import { HOLDS_PER_NODE, joinNodes } from './membership.ts'
 
 export type LedgerOptions = {
-  /** On SQLite it must have been opened with LEDGER_WORKER_MODULE among its worker modules. */
+  /** On SQLite it must have been opened with LEDGER_THREAD_MODULE among its thread modules. */
   readonly store: Store
   /** Keeps settlements while the database does not answer; without it they fail. */
   readonly spoolFolder?: string
@@ -129,7 +129,7 @@ async function replayLeftovers(
   }
 }
 
-/** On SQLite the store must have been opened with LEDGER_WORKER_MODULE among its worker modules. */
+/** On SQLite the store must have been opened with LEDGER_THREAD_MODULE among its thread modules. */
 export function runnerFor(store: Store, onLost: () => void): BatchRunner {
   return store.kind === 'sqlite' ? sqliteRunner(store) : postgresRunner(store, onLost)
 }

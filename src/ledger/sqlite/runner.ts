@@ -6,8 +6,8 @@ import type { Batch, BatchResult } from '../rules/batch.ts'
 import { type BatchRunner, Unavailable } from '../writer/writer.ts'
 import { packBatch, type PackedResult, unpackResult } from './batch-codec.ts'
 
-/** To be loaded by the SQLite thread: `openStore(url, { workerModules: [LEDGER_WORKER_MODULE] })`. */
-export const LEDGER_WORKER_MODULE = moduleBeside(import.meta.url, 'batch-worker')
+/** To be loaded by the SQLite thread: `openStore(url, { threadModules: [LEDGER_THREAD_MODULE] })`. */
+export const LEDGER_THREAD_MODULE = moduleBeside(import.meta.url, 'batch-thread')
 
 export function sqliteRunner(store: SqliteStore): BatchRunner {
   return {

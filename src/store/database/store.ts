@@ -15,7 +15,7 @@ type Common = {
 
 export type SqliteStore = Common & {
   readonly kind: 'sqlite'
-  /** Runs a handler of one of the `workerModules` beside the database, as one transaction (sqlite/worker.ts). */
+  /** Runs a handler of one of the `threadModules` beside the database, as one transaction (sqlite/connection.ts). */
   inWorker(name: string, argument: unknown): Promise<unknown>
 }
 

@@ -464,7 +464,7 @@ type Listed<List> = List extends `'${infer First}', ${infer Rest}`
 
 /**
  * The rule for integers, on both databases: money is never a float, and nothing else is a bigint. Expects every integer
- * as a bigint, as SQLite's worker and PostgreSQL's type parsers deliver them.
+ * as a bigint, as SQLite's thread and PostgreSQL's type parsers deliver them.
  */
 export class IntegerPlugin implements KyselyPlugin {
   transformQuery(args: PluginTransformQueryArgs): RootOperationNode {

@@ -1,4 +1,4 @@
-// The serving thread's end of the SQLite worker: requests go out, replies come back in the same order. While one caller
+// The serving thread's end of the SQLite thread: requests go out, replies come back in the same order. While one caller
 // has a transaction open the requests of all others wait here, first come, first served. Below, Kysely's view of it.
 import { Worker } from 'node:worker_threads'
 import {
@@ -14,7 +14,13 @@ import {
 import { messageOf } from '../../core/errors.ts'
 import { moduleBeside } from '../../core/runtime.ts'
 import { ThreadLost } from '../database/outage.ts'
-import type { QueryReply, SqlValue, WorkerOptions, WorkerReply, WorkerRequest } from './worker.ts'
+import type {
+  QueryReply,
+  SqlValue,
+  ThreadOptions,
+  ThreadReply,
+  ThreadRequest,
+} from './connection.ts'
 
 /** An open transaction that is silent for this long waits for something that it blocks itself. */
 const SILENCE_MS_MAX = 10_000
@@ -23,7 +29,7 @@ const SILENCE_MS_MAX = 10_000
 type OpenTransaction = { isOver: boolean; silence?: NodeJS.Timeout }
 
 type PendingRequest = {
-  readonly request: WorkerRequest | null
+  readonly request: ThreadRequest | null
   readonly transaction: OpenTransaction | null
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
@@ -41,11 +47,11 @@ export class SqliteThread {
 
   /** `onLost` is called once when the thread ends without having been closed; from then on every request fails. */
   static async open(
-    options: WorkerOptions,
+    options: ThreadOptions,
     onLost: (why: ThreadLost) => void,
   ): Promise<SqliteThread> {
     const { promise: opened, resolve, reject } = Promise.withResolvers<unknown>()
-    // The worker's first message comes unasked, and says whether it could open the file.
+    // The thread's first message comes unasked, and says whether it could open the file.
     const opening = { request: null, transaction: null, resolve, reject }
     const thread = new SqliteThread(options, opening)
     try {
@@ -58,15 +64,15 @@ export class SqliteThread {
     return thread
   }
 
-  private constructor(options: WorkerOptions, opening: PendingRequest) {
-    this.#worker = new Worker(moduleBeside(import.meta.url, 'worker'), {
+  private constructor(options: ThreadOptions, opening: PendingRequest) {
+    this.#worker = new Worker(moduleBeside(import.meta.url, 'connection'), {
       name: 'sqlite',
       workerData: options,
       // Next to nothing outlives a batch, so frequent collections cost little; V8 would let this heap grow to 48 MB.
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
     })
     this.#sent.push(opening)
-    this.#worker.on('message', (reply: WorkerReply) => this.#receive(reply))
+    this.#worker.on('message', (reply: ThreadReply) => this.#receive(reply))
     this.#worker.on('error', (error) => this.#fail(error))
     this.#worker.on('exit', (code) => this.#fail(`exit code ${code}`))
   }
@@ -96,15 +102,15 @@ export class SqliteThread {
   }
 
   async end(transaction: OpenTransaction, how: 'commit' | 'rollback'): Promise<void> {
-    // A failed commit has been rolled back by the worker already.
+    // A failed commit has been rolled back by the thread already.
     if (how === 'rollback' && transaction.isOver) return
     const reply = this.#send({ type: how }, transaction)
-    // The worker has no transaction open after this message, so the next request may follow it at once.
+    // The thread has no transaction open after this message, so the next request may follow it at once.
     this.#endTransaction(transaction)
     await reply
   }
 
-  /** Runs a handler of one of the worker's modules as one transaction. */
+  /** Runs a handler of one of the thread's modules as one transaction. */
   inWorker(name: string, argument: unknown): Promise<unknown> {
     return this.#send({ type: 'call', name, argument }, null)
   }
@@ -124,7 +130,7 @@ export class SqliteThread {
     void this.#worker.terminate()
   }
 
-  #send(request: WorkerRequest, transaction: OpenTransaction | null): Promise<unknown> {
+  #send(request: ThreadRequest, transaction: OpenTransaction | null): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const pending: PendingRequest = { request, transaction, resolve, reject }
     if (this.#failure !== undefined) reject(this.#failure)
@@ -162,7 +168,7 @@ export class SqliteThread {
     }
   }
 
-  #receive(reply: WorkerReply): void {
+  #receive(reply: ThreadReply): void {
     const pending = this.#sent.shift()
     if (pending === undefined) return
     if (this.#sent.length === 0) this.#worker.unref()
@@ -191,7 +197,7 @@ export class SqliteThread {
 }
 
 /**
- * For Kysely. Its connections are only places to remember a transaction: there is one real connection, in the worker,
+ * For Kysely. Its connections are only places to remember a transaction: there is one real connection, in the thread,
  * and SqliteThread decides whose statement reaches it.
  */
 export function sqliteDialect(thread: SqliteThread): Dialect {

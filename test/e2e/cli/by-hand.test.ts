@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../../src/core/clock.ts'
 import { resetSpent, topUp } from '../../../src/ledger/nodes/adjustments.ts'
-import { LEDGER_WORKER_MODULE } from '../../../src/ledger/sqlite/runner.ts'
+import { LEDGER_THREAD_MODULE } from '../../../src/ledger/sqlite/runner.ts'
 import { listAudit } from '../../../src/store/audit/list.ts'
 import type { Store } from '../../../src/store/database/store.ts'
 import { setFrame } from '../../../src/store/frame.ts'
@@ -31,8 +31,8 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
     before(async () => {
       database = await fresh()
       gateway = await startGateway({ database: database.url })
-      const workerModules = [LEDGER_WORKER_MODULE]
-      store = await openStore(database.url, { clock: systemClock, workerModules })
+      const threadModules = [LEDGER_THREAD_MODULE]
+      store = await openStore(database.url, { clock: systemClock, threadModules })
     })
     after(async () => {
       await store.close()

@@ -1,8 +1,8 @@
 // Handlers for the SQLite thread, like those of the ledger.
 import type { DatabaseSync } from 'node:sqlite'
-import type { WorkerHandlers } from '../../../src/store/sqlite/worker.ts'
+import type { ThreadHandlers } from '../../../src/store/sqlite/connection.ts'
 
-export const handlers: WorkerHandlers = {
+export const handlers: ThreadHandlers = {
   'test.setRpm': (db: DatabaseSync, rpm: number) => {
     db.prepare("UPDATE accounts SET rpm = ? WHERE id = 'frame'").run(rpm)
     if (rpm > 100) throw new RangeError('rpm is too high')

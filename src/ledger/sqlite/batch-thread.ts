@@ -2,7 +2,7 @@
 // COMMIT. One message in, one out, one wait for the disk however many requests share it.
 import { systemClock } from '../../core/clock.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
-import type { WorkerHandler, WorkerHandlers } from '../../store/sqlite/worker.ts'
+import type { ThreadHandler, ThreadHandlers } from '../../store/sqlite/connection.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Batch, BatchResult, Snapshot, Writes } from '../rules/batch.ts'
 import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
@@ -75,8 +75,8 @@ class BatchCache {
   }
 }
 
-/** Loaded by the SQLite thread (store/sqlite/worker.ts). */
-export const handlers: WorkerHandlers = { 'ledger.batch': handle }
+/** Loaded by the SQLite thread (store/sqlite/connection.ts). */
+export const handlers: ThreadHandlers = { 'ledger.batch': handle }
 
 /** Called by that thread when something other than a batch may have changed the books, or a batch was rolled back. */
 export function onForeignWrite(): void {
@@ -85,8 +85,8 @@ export function onForeignWrite(): void {
 
 const cache = new BatchCache()
 
-/** The connection, as typed by its owner: only store/sqlite/worker.ts imports node:sqlite. */
-type Connection = Parameters<WorkerHandler>[0]
+/** The connection, as typed by its owner: only store/sqlite/connection.ts imports node:sqlite. */
+type Connection = Parameters<ThreadHandler>[0]
 
 function handle(db: Connection, packed: PackedBatch): PackedResult {
   return packResult(runBatch(prepared(db), unpackBatch(packed)))

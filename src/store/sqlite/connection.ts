@@ -5,9 +5,9 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../core/clock.ts'
 
-export type WorkerOptions = {
+export type ThreadOptions = {
   readonly path: string
-  /** Modules that export `handlers: WorkerHandlers`, and `onForeignWrite` when they remember what they wrote. */
+  /** Modules that export `handlers: ThreadHandlers`, and `onForeignWrite` when they remember what they wrote. */
   readonly modules: readonly string[]
 }
 
@@ -15,11 +15,11 @@ export type WorkerOptions = {
  * Runs between BEGIN IMMEDIATE and COMMIT: what it returns is posted back after the commit, and throwing rolls
  * back. Integers are read as bigint unless a statement says `setReadBigInts(false)`.
  */
-export type WorkerHandler = (db: DatabaseSync, argument: never) => unknown
-export type WorkerHandlers = Readonly<Record<string, WorkerHandler>>
+export type ThreadHandler = (db: DatabaseSync, argument: never) => unknown
+export type ThreadHandlers = Readonly<Record<string, ThreadHandler>>
 
 type WorkerModule = {
-  readonly handlers: WorkerHandlers
+  readonly handlers: ThreadHandlers
   /** Something other than its handlers may have written, or what a handler wrote was rolled back. */
   readonly onForeignWrite?: () => void
 }
@@ -33,7 +33,7 @@ type WorkerQuery = {
   readonly isInTransaction: boolean
 }
 
-export type WorkerRequest =
+export type ThreadRequest =
   | WorkerQuery
   | { readonly type: 'begin' }
   | { readonly type: 'commit' }
@@ -42,7 +42,7 @@ export type WorkerRequest =
   | { readonly type: 'close' }
 
 /** `errcode` is SQLite's extended result code, which cloning an Error would drop. */
-export type WorkerReply =
+export type ThreadReply =
   | { readonly value: unknown }
   | { readonly error: unknown; readonly errcode: number | undefined }
 
@@ -74,11 +74,11 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4))
 function main(): void {
   const port = parentPort
   if (port === null) return
-  const opened = open(workerData as WorkerOptions)
+  const opened = open(workerData as ThreadOptions)
   opened.then(
     ({ db, handlers }) => {
-      port.postMessage({ value: undefined } satisfies WorkerReply)
-      port.on('message', (request: WorkerRequest) => {
+      port.postMessage({ value: undefined } satisfies ThreadReply)
+      port.on('message', (request: ThreadRequest) => {
         post(port, reply(db, handlers, request))
         if (request.type === 'close') port.close()
       })
@@ -88,7 +88,7 @@ function main(): void {
 }
 
 /** A value that cannot be sent is a mistake of its handler, and no reason to lose the thread. */
-function post(port: MessagePort, message: WorkerReply): void {
+function post(port: MessagePort, message: ThreadReply): void {
   try {
     port.postMessage(message)
   } catch (error) {
@@ -97,11 +97,11 @@ function post(port: MessagePort, message: WorkerReply): void {
   }
 }
 
-async function open(options: WorkerOptions): Promise<{
+async function open(options: ThreadOptions): Promise<{
   db: DatabaseSync
-  handlers: Map<string, WorkerHandler>
+  handlers: Map<string, ThreadHandler>
 }> {
-  const handlers = new Map<string, WorkerHandler>()
+  const handlers = new Map<string, ThreadHandler>()
   for (const url of options.modules) {
     const module = (await import(url)) as WorkerModule
     if (module.onForeignWrite !== undefined) foreignWriteListeners.push(module.onForeignWrite)
@@ -114,9 +114,9 @@ async function open(options: WorkerOptions): Promise<{
 
 function reply(
   db: DatabaseSync,
-  handlers: Map<string, WorkerHandler>,
-  request: WorkerRequest,
-): WorkerReply {
+  handlers: Map<string, ThreadHandler>,
+  request: ThreadRequest,
+): ThreadReply {
   try {
     switch (request.type) {
       case 'query':
@@ -161,10 +161,10 @@ function prepare(db: DatabaseSync, sql: string): StatementSync {
 
 function call(
   db: DatabaseSync,
-  handler: WorkerHandler | undefined,
+  handler: ThreadHandler | undefined,
   request: { readonly name: string; readonly argument: unknown },
 ): unknown {
-  if (handler === undefined) throw new Error(`no worker module has a handler "${request.name}"`)
+  if (handler === undefined) throw new Error(`no thread module has a handler "${request.name}"`)
   begin(db)
   try {
     const value = handler(db, request.argument as never)
@@ -217,7 +217,7 @@ function whenFree<Result>(action: () => Result): Result {
   }
 }
 
-function failure(error: unknown): WorkerReply {
+function failure(error: unknown): ThreadReply {
   return { error, errcode: errcodeOf(error) }
 }
 
