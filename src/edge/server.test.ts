@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { SAMPLE_CALLER } from '../../test/samples/caller.ts'
+import { RaisedBounds } from '../access/admit.ts'
 import type { Authenticator, Caller } from '../access/authenticate.ts'
+import { Tokenizer } from '../access/tokenizer.ts'
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { newSecret } from '../core/secret.ts'
@@ -447,6 +449,38 @@ async function accepted(port: string): Promise<{ client: Socket; socket: Socket 
   return { client, socket }
 }
 
+const unreached = (): never => assert.fail('these requests end before the flow')
+
+/** What the flow is made of, none of which these tests come to. */
+const UNREACHED: Omit<DataPlaneParts, 'clock' | 'log' | 'authenticator'> = {
+  ledger: {
+    reserve: unreached,
+    dryRun: unreached,
+    trim: unreached,
+    extend: unreached,
+    settle: unreached,
+    void: unreached,
+    balances: unreached,
+    countRefused: unreached,
+    close: unreached,
+  },
+  tokenizer: new Tokenizer(),
+  raisedBounds: new RaisedBounds(),
+  responses: {
+    vault: { put: unreached, get: unreached, delete: unreached },
+    clock: systemClock,
+    settings: unreached,
+  },
+  registry: {
+    catalog: { get: unreached, list: unreached, changesAt: null },
+    route: unreached,
+  },
+  running: new RunningExchanges(),
+  lastUse: { note: () => {} },
+  describeKey: unreached,
+  findUsage: unreached,
+}
+
 /** Its key may call the endpoint that these tests call. */
 const caller: Caller = { ...SAMPLE_CALLER, permissions: new Set(['messages']) }
 
@@ -456,15 +490,8 @@ function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
     settings: { authHeaders: 'strict' },
     directory: { findBySecretHash: () => caller, forget: () => {} },
   }
-  /** No more of the data plane is reached here. */
-  const parts: Pick<DataPlaneParts, 'clock' | 'running' | 'authenticator' | 'lastUse'> = {
-    clock,
-    running: new RunningExchanges(),
-    authenticator,
-    lastUse: { note: () => {} },
-  }
   return new Edge({
-    parts: parts as DataPlaneParts,
+    parts: { ...UNREACHED, clock, log, authenticator },
     log,
     counts: new Counts(),
     bodyBytesMax: 1_000,
