@@ -94,7 +94,7 @@ type Given = {
 }
 
 /** A ledger that answers as told, and what becomes of it. */
-function desk(...answers: readonly (Reserved | Refused)[]) {
+function setUp(...answers: readonly (Reserved | Refused)[]) {
   const asks: Ask[] = []
   const happened: string[] = []
   const answer = (how: string) => async (ask: Ask) => {
@@ -146,7 +146,7 @@ function callOf(input: InputMeasure): Call {
 }
 
 test('a request that fits is reserved at once, bounded by its bytes and estimated at its likely tokens', async () => {
-  const { parts, asked, asks, happened } = desk(granted)
+  const { parts, asked, asks, happened } = setUp(granted)
   const admission = await admit(parts, asked())
   assert.deepEqual(happened, ['reserve'])
   assert.equal(asks[0]?.candidates[0]?.fixedPicodollars, BigInt(bytesBound) * 1_000n)
@@ -160,12 +160,12 @@ test('a request that fits is reserved at once, bounded by its bytes and estimate
 })
 
 test('no output limit is sent when there is no output to pay for', async () => {
-  const { parts, asked } = desk({ ...granted, outputTokens: 0 })
+  const { parts, asked } = setUp({ ...granted, outputTokens: 0 })
   assert.equal((await admit(parts, asked())).outputTokensMax, undefined)
 })
 
 test('a request that does not fit is counted and reserved again', async () => {
-  const { parts, asked, asks, happened } = desk(recount, granted)
+  const { parts, asked, asks, happened } = setUp(recount, granted)
   const { inputTokens, basis } = await admit(parts, asked())
   assert.deepEqual(happened, ['reserve', 'provider asked', 'texts counted', 'reserve'])
   assert.deepEqual([inputTokens, basis], [textsBound, 'count'])
@@ -175,7 +175,7 @@ test('a request that does not fit is counted and reserved again', async () => {
 })
 
 test('a provider’s own count is preferred to ours', async () => {
-  const { parts, asked } = desk(recount, granted)
+  const { parts, asked } = setUp(recount, granted)
   const { inputTokens } = await admit(parts, asked({ told: 40 }))
   assert.equal(inputTokens, countedBound(40))
 })
@@ -185,7 +185,7 @@ test('a count that cannot bound the input is skipped, and the bound stays', asyn
     [{ unbounded: true }, 'provider asked'],
     [{ fetched: true }, 'texts counted'],
   ] as const) {
-    const { parts, asked, asks, happened } = desk(recount, granted)
+    const { parts, asked, asks, happened } = setUp(recount, granted)
     await admit(parts, asked({ call: callOf({ ...INPUT, ...more }) }))
     assert.deepEqual(happened, ['reserve', counted, 'reserve'])
     if ('unbounded' in more) assert.equal(asks[1]?.estimatedTokens, target.context)
@@ -193,7 +193,7 @@ test('a count that cannot bound the input is skipped, and the bound stays', asyn
 })
 
 test('a count that bounds no better is ignored', async () => {
-  const { parts, asked } = desk(recount, granted)
+  const { parts, asked } = setUp(recount, granted)
   const { inputTokens, basis } = await admit(parts, asked({ told: 9_999 }))
   assert.deepEqual([inputTokens, basis], [bytesBound, 'bytes'])
 })
@@ -203,7 +203,7 @@ test('searches are dropped when the budget is tight, unless the key refuses inst
     ['cap', false, 0n],
     ['refuse', true, 3n],
   ] as const) {
-    const { parts, asked, asks } = desk(recount, granted)
+    const { parts, asked, asks } = setUp(recount, granted)
     const caller = { ...SAMPLE_CALLER, whenTight }
     const admission = await admit(
       parts,
@@ -216,7 +216,7 @@ test('searches are dropped when the budget is tight, unless the key refuses inst
 })
 
 test('a recount for the sake of a later target leaves the first its searches', async () => {
-  const { parts, asked, asks } = desk({ ...recount, isFirstFit: true } as Refused, granted)
+  const { parts, asked, asks } = setUp({ ...recount, isFirstFit: true } as Refused, granted)
   const prepared = [outboundTo(target, { searchesMax: 3 }), outboundTo(dear)]
   assert.equal((await admit(parts, asked({ prepared }))).maySearch, true)
   assert.equal(asks[1]?.candidates[0]?.fixedPicodollars, BigInt(target.context) * 4n * 1_000n)
@@ -225,7 +225,7 @@ test('a recount for the sake of a later target leaves the first its searches', a
 const dear = targetOf('dear', 9_000n)
 
 test('every target it may go to is asked for, in order, each at its own price', async () => {
-  const { parts, asked, asks } = desk({ ...granted, grants: ['budget', GRANT] })
+  const { parts, asked, asks } = setUp({ ...granted, grants: ['budget', GRANT] })
   const prepared = [outboundTo(dear), outboundTo(target, { outputTokensMax: 100 })]
   const { outputTokensMax } = await admit(parts, asked({ prepared }))
   assert.deepEqual(
@@ -245,7 +245,7 @@ test('every target it may go to is asked for, in order, each at its own price', 
 const GRANT = { outputTokens: 700, capped: false }
 
 test('nothing is counted when every target it may go to knows its exact input', async () => {
-  const { parts, asked, asks } = desk(granted, granted)
+  const { parts, asked, asks } = setUp(granted, granted)
   const exact = outboundTo(target, { inputTokens: 2_000 })
   await admit(parts, asked({ prepared: [exact] }))
   await admit(parts, asked({ prepared: [exact, outboundTo(dear)] }))
@@ -256,7 +256,7 @@ test('nothing is counted when every target it may go to knows its exact input', 
 })
 
 test('a test key pays nothing, but has the limits of a live key', async () => {
-  const { parts, asked, asks } = desk(granted)
+  const { parts, asked, asks } = setUp(granted)
   const prepared = [outboundTo(target, { inputTokens: 1 }), outboundTo(dear)]
   await admit(parts, asked({ caller: { ...SAMPLE_CALLER, mode: 'test' }, prepared }))
   const [only, ...others] = asks[0]?.candidates ?? []
@@ -269,29 +269,29 @@ test('a test key pays nothing, but has the limits of a live key', async () => {
 })
 
 test('a bound that fell short is raised, whether it came from bytes or from a count', async () => {
-  const { parts, asked } = desk(granted, recount, granted)
+  const { parts, asked } = setUp(granted, recount, granted)
   parts.raisedBounds.raise(target, { basis: 'count', from: 1, times: 1.001 })
   assert.equal((await admit(parts, asked())).inputTokens, bytesBound)
   assert.equal((await admit(parts, asked())).inputTokens, Math.ceil(textsBound * 1.001))
-  const again = desk(granted)
+  const again = setUp(granted)
   again.parts.raisedBounds.raise(target, { basis: 'bytes', from: 1, times: 2 })
   assert.equal((await admit(again.parts, again.asked())).inputTokens, bytesBound * 2)
 })
 
 test('a refusal reports the limits, is counted and is thrown', async () => {
-  const { parts, asked, happened } = desk(recount, paused)
+  const { parts, asked, happened } = setUp(recount, paused)
   await assert.rejects(admit(parts, asked()), { code: 'paused_api_key' })
   assert.deepEqual(happened.slice(-2), ['limits told', 'refused key_1 m'])
 })
 
 test('an unavailable ledger reports no limits', async () => {
-  const { parts, asked, happened } = desk({ reserved: false, reason: 'unavailable' })
+  const { parts, asked, happened } = setUp({ reserved: false, reason: 'unavailable' })
   await assert.rejects(admit(parts, asked()), { code: 'ledger_unavailable' })
   assert.deepEqual(happened, ['reserve', 'refused key_1 m'])
 })
 
 test('a client that has left is not counted as refused', async () => {
-  const { parts, asked, happened } = desk(paused)
+  const { parts, asked, happened } = setUp(paused)
   const closed = AbortSignal.abort()
   await assert.rejects(admit(parts, asked({ closed })), { name: 'AbortError' })
   assert.equal(
@@ -311,12 +311,12 @@ test('a dry run of a call that does not fit reports the amount the ledger requir
     affordableOutputTokens: null,
     resetsAt: null,
   }
-  const { parts, asked } = desk({ reserved: false, reason: 'budget', shortage, balances })
+  const { parts, asked } = setUp({ reserved: false, reason: 'budget', shortage, balances })
   assert.equal((await dryRun(parts, asked()))['worst_case'], '0.000000007')
 })
 
 test('a dry run takes the same steps as admission, and leaves no trace', async () => {
-  const { parts, asked, happened } = desk(recount, paused)
+  const { parts, asked, happened } = setUp(recount, paused)
   const { worst_case, code } = await dryRun(parts, asked())
   assert.equal(worst_case, formatUsd(BigInt(textsBound + 2 * 500)))
   assert.equal(code, 'paused_api_key')

@@ -11,7 +11,7 @@ import {
 } from '../../src/admin/contract/permissions.ts'
 import type { Route } from '../../src/admin/contract/route.ts'
 import { adminHandlers } from '../../src/admin/open.ts'
-import { openAdminDesk, type AdminDesk } from '../support/admin.ts'
+import { openTestAdmin, type TestAdmin } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
 /** The routes that the built-in roles below Administrator may call, restated beside the table that decides it. */
@@ -29,31 +29,31 @@ const WRITES = [
 const MANAGER = [...VIEWER, ...WRITES, 'listAudit', 'exportAudit', 'listKeyActivity']
 
 export function adminAccessContract(fresh: FreshDatabase): void {
-  let desk: AdminDesk
+  let admin: TestAdmin
   let id = ''
   const routes = Object.entries(contract).filter(([name]) => name in adminHandlers(NO_PARTS))
 
   before(async () => {
-    desk = await openAdminDesk(fresh)
+    admin = await openTestAdmin(fresh)
     const body = { name: 'guarded', models: ['sandbox-chat'], budget: '5' }
-    id = (await desk.call('POST', '/keys', { body })).body['id'] ?? ''
+    id = (await admin.call('POST', '/keys', { body })).body['id'] ?? ''
   })
-  after(() => desk[Symbol.asyncDispose]())
+  after(() => admin[Symbol.asyncDispose]())
 
   const attempt = (route: Route, permissions: readonly Permission[] | null) => {
     const path = route.path.replace(':id', id)
     const hasBody = route.body !== undefined
     // The body is invalid on purpose: a caller who passes the guard gets a 400, and nothing is done.
-    return desk.call(route.method, path, {
+    return admin.call(route.method, path, {
       permissions,
       ...(hasBody ? { body: { wrong: 1 } } : {}),
     })
   }
   const state = async (): Promise<unknown> => [
     // A test call counts as a use, and uses are written a few seconds later.
-    { ...(await desk.call('GET', `/keys/${id}`)).body, last_used_at: undefined },
-    (await desk.call('GET', '/frame')).body,
-    (await desk.call('GET', '/keys?per_page=1')).body['total'],
+    { ...(await admin.call('GET', `/keys/${id}`)).body, last_used_at: undefined },
+    (await admin.call('GET', '/frame')).body,
+    (await admin.call('GET', '/keys?per_page=1')).body['total'],
   ]
 
   describe('roles', () => {
@@ -98,7 +98,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
   describe('/metrics, which is not a route of the contract', () => {
     const read = async (permissions: readonly Permission[] | null): Promise<number> => {
       const headers = permissions && { 'x-test-permissions': permissions.join(',') }
-      const response = await fetch(`${desk.url}/metrics`, headers === null ? {} : { headers })
+      const response = await fetch(`${admin.url}/metrics`, headers === null ? {} : { headers })
       await response.arrayBuffer()
       return response.status
     }
@@ -124,7 +124,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
         const beforehand = await state()
         const body = { [field]: values[field] }
         assert.notEqual(values[field], undefined)
-        const { status } = await desk.call('PATCH', `/keys/${id}`, { body, headers, permissions })
+        const { status } = await admin.call('PATCH', `/keys/${id}`, { body, headers, permissions })
         assert.equal(status, 403)
         assert.deepEqual(await state(), beforehand)
       })
@@ -132,13 +132,13 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       test(`creating with ${field}`, async () => {
         const beforehand = await state()
         const body = { name: 'new', models: [], budget: '1', [field]: values[field] }
-        assert.equal((await desk.call('POST', '/keys', { body, permissions })).status, 403)
+        assert.equal((await admin.call('POST', '/keys', { body, permissions })).status, 403)
         assert.deepEqual(await state(), beforehand)
       })
     for (const field of Object.keys(keyChange.shape))
       test(`a wrong ${field} is refused by name`, async () => {
         const body = { [field]: { not: 'this' } }
-        const answer = await desk.call('PATCH', `/keys/${id}`, { body, headers })
+        const answer = await admin.call('PATCH', `/keys/${id}`, { body, headers })
         assert.deepEqual([answer.status, answer.body['error']?.['field']], [400, field])
       })
   })
@@ -148,7 +148,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
         if (routes.some(([, route]) => route.path === path && route.method === method)) continue
         test(`${method} ${path} is not found`, async () => {
-          const { status } = await desk.call(method, path.replace(':id', id))
+          const { status } = await admin.call(method, path.replace(':id', id))
           // A path that takes an id may answer 400 here, because the segment is not an id.
           assert.ok(status === 404 || (path === '/keys/bulk' && status === 400), String(status))
         })
@@ -168,18 +168,18 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       [{}, 'session', 200],
     ] as const)
       test(`${JSON.stringify(from)} with a ${via}: ${status}`, async () => {
-        const answer = await desk.call('POST', `/keys/${id}/resume`, { headers: from, via })
+        const answer = await admin.call('POST', `/keys/${id}/resume`, { headers: from, via })
         assert.equal(answer.status, status)
         if (status === 403) assert.equal(answer.body['error']?.['code'], 'wrong_origin')
       })
 
     test('the address the gateway was reached at is its own origin', async () => {
-      const headers = { origin: desk.url }
-      assert.equal((await desk.call('POST', `/keys/${id}/resume`, { headers })).status, 200)
+      const headers = { origin: admin.url }
+      assert.equal((await admin.call('POST', `/keys/${id}/resume`, { headers })).status, 200)
     })
 
     test('a read is answered whatever its origin, but no page of another site can see the answer', async () => {
-      const answer = await desk.call('GET', '/keys', {
+      const answer = await admin.call('GET', '/keys', {
         headers: { origin: 'https://evil.example.com' },
       })
       assert.equal(answer.status, 200)
@@ -203,7 +203,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       ],
     ] as const)
       test(`${what}: ${status}, in the usual envelope`, async () => {
-        const response = await fetch(`${desk.url}/admin/api/v1/keys`, {
+        const response = await fetch(`${admin.url}/admin/api/v1/keys`, {
           method: 'POST',
           body: init.body,
           headers: { ...init.headers, 'x-test-permissions': PERMISSIONS.join(',') },
@@ -215,7 +215,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       })
 
     test('an unknown path gets the same envelope and headers', async () => {
-      const { status, body, headers } = await desk.call('GET', '/nowhere', { permissions: null })
+      const { status, body, headers } = await admin.call('GET', '/nowhere', { permissions: null })
       assert.deepEqual([status, body['error']?.['code']], [404, 'not_found'])
       assert.equal(headers.get('cache-control'), 'no-store')
       assert.equal(headers.get('x-content-type-options'), 'nosniff')
@@ -224,7 +224,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
 
   describe('the OpenAPI document', () => {
     test('it has every route, and no dangling references', async () => {
-      const { body, text } = await desk.call('GET', '/openapi.json', { permissions: null })
+      const { body, text } = await admin.call('GET', '/openapi.json', { permissions: null })
       const document = body as unknown as {
         openapi: string
         paths: Record<string, Record<string, { operationId: string }>>

@@ -10,7 +10,7 @@ import { objectOf } from '../../src/core/json.ts'
 import { listDeliveries } from '../../src/store/alerts/alerts.ts'
 import { ThresholdScan, giveAlerts } from '../../src/store/alerts/give.ts'
 import { findKey } from '../../src/store/keys/keys.ts'
-import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
+import { openTestAdmin, type TestAdmin, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
@@ -28,7 +28,7 @@ function nextMonth(): string {
 type Received = { readonly headers: IncomingHttpHeaders; readonly body: string }
 
 export function adminAlertsContract(fresh: FreshDatabase): void {
-  let desk: AdminDesk
+  let admin: TestAdmin
   let watches: readonly AlertWatch[] = []
   let url = ''
   /** The status of the webhook receiver's next answer. */
@@ -44,8 +44,8 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
   })
 
   before(async () => {
-    desk = await openAdminDesk(fresh)
-    const { store, log, alerts: sender } = desk.parts
+    admin = await openTestAdmin(fresh)
+    const { store, log, alerts: sender } = admin.parts
     // Two nodes over one database.
     watches = [new AlertWatch({ store, log, sender }), new AlertWatch({ store, log, sender })]
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
@@ -54,11 +54,11 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
   after(async () => {
     for (const watch of watches) await watch.stop()
     receiver.close()
-    await desk[Symbol.asyncDispose]()
+    await admin[Symbol.asyncDispose]()
   })
 
   const spend = async (keyId: string): Promise<void> => {
-    const { body } = await desk.call('POST', `/keys/${keyId}/test`, { body: {} })
+    const { body } = await admin.call('POST', `/keys/${keyId}/test`, { body: {} })
     assert.equal(body['passes'], true)
   }
   const lookAll = async (): Promise<void> => {
@@ -67,7 +67,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
   /** Spends, and lets both nodes notice it. */
   const spendAndLook = async (keyId: string): Promise<void> => {
     await spend(keyId)
-    const balances = await desk.parts.flow.ledger.balances(keyId)
+    const balances = await admin.parts.flow.ledger.balances(keyId)
     assert.ok(balances)
     for (const watch of watches) watch.notice(keyId, balances)
     await lookAll()
@@ -76,18 +76,18 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
   const spentText = (name: string): string =>
     `The key "${name}" has spent 0.000012 of 0.0011 USD. The budget resets on ${nextMonth()}.`
   const deliveries = async (): Promise<Json[]> =>
-    (await desk.call('GET', '/alerts/deliveries')).body['deliveries'] as unknown as Json[]
+    (await admin.call('GET', '/alerts/deliveries')).body['deliveries'] as unknown as Json[]
   const alertsOf = async (keyId: string): Promise<Json[]> =>
-    (await desk.call('GET', `/keys/${keyId}/alerts`)).body['alerts'] as unknown as Json[]
+    (await admin.call('GET', `/keys/${keyId}/alerts`)).body['alerts'] as unknown as Json[]
   const newKey = async (name: string): Promise<string> => {
     // A test call costs 0.000012 USD, and its worst case must fit in the budget.
     const body = { name, models: ['sandbox-chat'], budget: '0.0011' }
-    return (await desk.call('POST', '/keys', { body })).body['id'] ?? ''
+    return (await admin.call('POST', '/keys', { body })).body['id'] ?? ''
   }
   const setBudget = async (keyId: string, budget: string): Promise<void> => {
-    const { headers } = await desk.call('GET', `/keys/${keyId}`)
+    const { headers } = await admin.call('GET', `/keys/${keyId}`)
     const version = { 'if-match': headers.get('etag') ?? '' }
-    const { status: done } = await desk.call('PATCH', `/keys/${keyId}`, {
+    const { status: done } = await admin.call('PATCH', `/keys/${keyId}`, {
       ...{ body: { budget }, headers: version },
     })
     assert.equal(done, 200)
@@ -98,21 +98,21 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     let destination = ''
 
     test('a new destination shows its signing secret once', async () => {
-      const { status: made, body } = await desk.call('POST', '/alerts/destinations', {
+      const { status: made, body } = await admin.call('POST', '/alerts/destinations', {
         body: { kind: 'webhook', url },
       })
       assert.equal(made, 201)
       secret = body['secret'] ?? ''
       destination = body['id'] ?? ''
       assert.match(secret, /^whsec_/)
-      const { text } = await desk.call('GET', '/alerts/destinations')
+      const { text } = await admin.call('GET', '/alerts/destinations')
       assert.equal(text.includes(secret), false)
     })
 
     test('only the host and the end of a destination’s address are shown', async () => {
       const { origin } = new URL(url)
       for (const path of ['/alerts/destinations', `/audit?subject_id=${destination}`]) {
-        const answer = await desk.call('GET', path)
+        const answer = await admin.call('GET', path)
         assert.ok(answer.text.includes(`${origin}/…-few`), answer.text)
         assert.doesNotMatch(answer.text, /T0123456|known-to/)
       }
@@ -127,12 +127,12 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       { kind: 'pigeon' },
     ])
       test(`${JSON.stringify(body)} is refused as a destination`, async () => {
-        assert.equal((await desk.call('POST', '/alerts/destinations', { body })).status, 400)
+        assert.equal((await admin.call('POST', '/alerts/destinations', { body })).status, 400)
       })
 
     test('a passed threshold is reported once, whichever node saw it, with a signature the hook can check', async () => {
       const id = await newKey('alerting')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1, 90] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1, 90] } })
       for (const watch of watches) await watch.look()
       await spendAndLook(id)
       await spendAndLook(id)
@@ -160,7 +160,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       const id = await newKey('jumping')
       const count = received.length
       for (let calls = 0; calls < 3; calls++) await spend(id)
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1, 2, 3, 1] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1, 2, 3, 1] } })
       await lookAll()
       assert.equal(received.length, count + 1)
       assert.equal((JSON.parse(received.at(-1)?.body ?? '') as Json)['threshold'], 3)
@@ -172,9 +172,9 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     test('a threshold that no settlement crossed is still found, and reported once', async () => {
       const id = await newKey('unseen')
       await spend(id)
-      const { headers } = await desk.call('GET', `/keys/${id}`)
+      const { headers } = await admin.call('GET', `/keys/${id}`)
       const count = received.length
-      await desk.call('PATCH', `/keys/${id}`, {
+      await admin.call('PATCH', `/keys/${id}`, {
         body: { budget: '0.000015' },
         headers: { 'if-match': String(headers.get('etag')) },
       })
@@ -189,7 +189,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('a scan checks a part of the accounts at a time, and all of them in each round', async () => {
       // On its own database, so that no other scan runs as well.
-      await using alone = await openAdminDesk(fresh)
+      await using alone = await openTestAdmin(fresh)
       const account = (id: string, spent: bigint) => ({
         ...{ id, limit_nanodollars: 1_000n, spent_nanodollars: spent, period_ends_at: null },
         ...{ period: 'never' as const, timezone: 'UTC', week_start: 'mon' as const },
@@ -216,13 +216,13 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     })
 
     test('a watch that stops first gives the alerts it noticed', async () => {
-      const { store, log, alerts: sender } = desk.parts
+      const { store, log, alerts: sender } = admin.parts
       const watch = new AlertWatch({ store, log, sender })
       const id = await newKey('noticed last')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       await watch.look()
       await spend(id)
-      const balances = await desk.parts.flow.ledger.balances(id)
+      const balances = await admin.parts.flow.ledger.balances(id)
       assert.ok(balances)
       watch.notice(id, balances)
       await watch.stop()
@@ -231,11 +231,11 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('a new period gives alerts again', async () => {
       const id = await newKey('renewed')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       for (const watch of watches) await watch.look()
       await spendAndLook(id)
-      await desk.call('POST', `/keys/${id}/reset-spend`, { body: { reason: 'a test' } })
-      const empty = await desk.parts.flow.ledger.balances(id)
+      await admin.call('POST', `/keys/${id}/reset-spend`, { body: { reason: 'a test' } })
+      const empty = await admin.parts.flow.ledger.balances(id)
       assert.ok(empty)
       for (const watch of watches) watch.notice(id, empty)
       await spendAndLook(id)
@@ -244,7 +244,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('a threshold no longer reached after a higher limit or a top-up is reported when reached again', async () => {
       const id = await newKey('raised')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       await spendAndLook(id)
       const limits = async () => (await alertsOf(id)).map((alert) => alert['limit'])
       assert.deepEqual(await limits(), ['0.0011'])
@@ -258,7 +258,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await spendAndLook(id)
       assert.deepEqual(await limits(), ['0.005', '0.0011'])
       const body = { amount: '0.009', reason: 'a test' }
-      await desk.call('POST', `/keys/${id}/top-up`, { body })
+      await admin.call('POST', `/keys/${id}/top-up`, { body })
       await spendAndLook(id)
       assert.deepEqual(await limits(), ['0.005', '0.0011'])
       await spendAndLook(id)
@@ -267,7 +267,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('a key’s name can neither mention anybody in a chat nor be a link', async () => {
       const id = await newKey('<!channel> <https://example.com|sign in> & co')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       for (const watch of watches) await watch.look()
       await spendAndLook(id)
       const told = JSON.parse(received.at(-1)?.body ?? '') as Json
@@ -279,7 +279,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     test('a failed hook is retried later, and its answer is kept', async () => {
       status = 500
       const id = await newKey('failing')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       for (const watch of watches) await watch.look()
       await spendAndLook(id)
       status = 200
@@ -295,10 +295,10 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     describe('calls refused for the budget', () => {
       /** Makes both nodes refuse the key: the remaining budget is below the worst case. */
       const refuse = async (keyId: string, times = 2): Promise<void> => {
-        const { allowVersion } = await findKey(desk.parts.store, keyId)
+        const { allowVersion } = await findKey(admin.parts.store, keyId)
         for (const watch of watches)
           for (let time = 0; time < times; time++) {
-            const answer = await desk.parts.flow.ledger.reserve({
+            const answer = await admin.parts.flow.ledger.reserve({
               requestId: `req_refused_${time}`,
               keyId,
               allowVersion,
@@ -340,7 +340,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       test('leave the thresholds to be reported later', async () => {
         const id = await newKey('refusing early')
         await refuse(id)
-        await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+        await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
         for (const watch of watches) await watch.look()
         await spendAndLook(id)
         assert.deepEqual(
@@ -354,7 +354,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         await refuse(id)
         await setBudget(id, '0.0012')
         for (const watch of watches) await watch.stop()
-        const { store, log, alerts: sender } = desk.parts
+        const { store, log, alerts: sender } = admin.parts
         watches = watches.map(() => new AlertWatch({ store, log, sender }))
         await refuse(id)
         assert.deepEqual(
@@ -366,7 +366,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       test('are not reported if alerts are off or the limit is already reported as spent', async () => {
         const count = received.length
         const silent = await newKey('unspoken')
-        await desk.call('PUT', `/keys/${silent}/alerts`, { body: { thresholds: [] } })
+        await admin.call('PUT', `/keys/${silent}/alerts`, { body: { thresholds: [] } })
         await refuse(silent)
         assert.equal(received.length, count)
         const spent = await newKey('spent')
@@ -383,31 +383,31 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('mail goes to its recipient, with a subject of one line', async () => {
       const body = { kind: 'email', to: 'ops@example.com' }
-      await desk.call('POST', '/alerts/destinations', { body })
+      await admin.call('POST', '/alerts/destinations', { body })
       const id = await newKey('mailed\nSubject: fake')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       for (const watch of watches) await watch.look()
       await spendAndLook(id)
-      assert.equal(desk.mails.length, 1)
-      assert.equal(desk.mails[0]?.to, 'ops@example.com')
-      assert.doesNotMatch(desk.mails[0]?.subject ?? '', /\n/)
+      assert.equal(admin.mails.length, 1)
+      assert.equal(admin.mails[0]?.to, 'ops@example.com')
+      assert.doesNotMatch(admin.mails[0]?.subject ?? '', /\n/)
     })
 
     test('alert thresholds are settings of the key: checked, shown and on record', async () => {
       const settings = { alert_thresholds: [90, 60, 90], expiry_reminders: [2, 14] }
-      const created = await desk.call('POST', '/keys', {
+      const created = await admin.call('POST', '/keys', {
         body: { name: 'alert settings', models: [], budget: '1', ...settings },
       })
       const { id } = created.body
       const own = { alert_thresholds: [60, 90], expiry_reminders: [14, 2] }
       assert.partialDeepStrictEqual(created.body, own)
-      assert.deepEqual((await desk.call('GET', `/keys/${id}/alerts`)).body['thresholds'], [60, 90])
+      assert.deepEqual((await admin.call('GET', `/keys/${id}/alerts`)).body['thresholds'], [60, 90])
       const change = { alert_thresholds: [50, 80, 100], expiry_reminders: [] }
       const ifMatch = { 'if-match': String(created.headers.get('etag')) }
-      const changed = await desk.call('PATCH', `/keys/${id}`, { body: change, headers: ifMatch })
+      const changed = await admin.call('PATCH', `/keys/${id}`, { body: change, headers: ifMatch })
       assert.partialDeepStrictEqual(changed.body, change)
-      assert.equal((await desk.call('GET', `/keys/${id}/alerts`)).body['own'], false)
-      const { body } = await desk.call('GET', `/audit?subject_id=${id}`)
+      assert.equal((await admin.call('GET', `/keys/${id}/alerts`)).body['own'], false)
+      const { body } = await admin.call('GET', `/audit?subject_id=${id}`)
       assert.deepEqual((body['entries'] as unknown as Json[])[0]?.['fields'], [
         { field: 'alert_thresholds', before: [60, 90], after: [50, 80, 100] },
         { field: 'expiry_reminders', before: [14, 2], after: [] },
@@ -418,7 +418,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         ['expiry_reminders', [366]],
       ] as const) {
         const headers = { 'if-match': String(changed.headers.get('etag')) }
-        const refused = await desk.call('PATCH', `/keys/${id}`, {
+        const refused = await admin.call('PATCH', `/keys/${id}`, {
           body: { [field]: wrong },
           headers,
         })
@@ -433,7 +433,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
       /** Lets both nodes look, this many days from now. */
       const lookAfter = async (days: number): Promise<void> => {
-        const { store, log, alerts: sender } = desk.parts
+        const { store, log, alerts: sender } = admin.parts
         const later = { ...store, clock: { ...store.clock, now: () => Date.now() + days * DAY_MS } }
         const nodes = [1, 2].map(() => new AlertWatch({ store: later, log, sender }))
         await Promise.all(nodes.map((node) => node.look()))
@@ -442,7 +442,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       const newExpiring = async (name: string, more: object = {}): Promise<string> => {
         const expires_at = new Date(expires).toISOString()
         const body = { name, models: [], budget: '1', expires_at, ...more }
-        return (await desk.call('POST', '/keys', { body })).body['id'] ?? ''
+        return (await admin.call('POST', '/keys', { body })).body['id'] ?? ''
       }
       const told = async (id: string): Promise<readonly unknown[]> =>
         (await alertsOf(id)).map((one) => one['days_before'])
@@ -465,7 +465,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
             expires_at: new Date(expires).toISOString(),
           },
         )
-        const subjects = desk.mails.map(({ subject }) => subject)
+        const subjects = admin.mails.map(({ subject }) => subject)
         assert.ok(subjects.includes('Tollgate: The key "expiring" expires within 14 days'))
         await lookAfter(18.5)
         assert.deepEqual(await told(id), [2, 14])
@@ -481,13 +481,13 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         const moved = await newExpiring('moved', { expiry_reminders: [10] })
         const revoked = await newExpiring('revoked early', { expiry_reminders: [10] })
         const expired = await newExpiring('expired unseen', { expiry_reminders: [10] })
-        await desk.call('POST', `/keys/${revoked}/revoke`, { body: { reason: 'a test' } })
+        await admin.call('POST', `/keys/${revoked}/revoke`, { body: { reason: 'a test' } })
         await lookAfter(21)
         assert.deepEqual(await told(revoked), [])
         assert.deepEqual(await told(expired), [])
         const expires_at = new Date(expires + 100 * DAY_MS).toISOString()
-        const { headers } = await desk.call('GET', `/keys/${moved}`)
-        await desk.call('PATCH', `/keys/${moved}`, {
+        const { headers } = await admin.call('GET', `/keys/${moved}`)
+        await admin.call('PATCH', `/keys/${moved}`, {
           body: { expires_at },
           headers: { 'if-match': String(headers.get('etag')) },
         })
@@ -498,7 +498,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       test('the default days apply if none were chosen', async () => {
         const id = await newExpiring('usual days')
         assert.deepEqual(
-          (await desk.call('GET', `/keys/${id}`)).body['expiry_reminders'],
+          (await admin.call('GET', `/keys/${id}`)).body['expiry_reminders'],
           [30, 10, 1],
         )
         await lookAfter(10.5)
@@ -508,34 +508,36 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('an empty list of thresholds gives no alerts, and null restores the defaults', async () => {
       const id = await newKey('silent')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [] } })
       for (const watch of watches) await watch.look()
       await spendAndLook(id)
       assert.deepEqual(await alertsOf(id), [])
-      const { body } = await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: null } })
+      const { body } = await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: null } })
       assert.deepEqual([body['thresholds'], body['own']], [[50, 80, 100], false])
     })
 
     test('concurrent changes to the thresholds of the frame all succeed', async () => {
       const thresholds = [10, 20, 30, 40, 50, 60, 70, 90]
       const answers = await Promise.all(
-        thresholds.map((one) => desk.call('PUT', '/frame/alerts', { body: { thresholds: [one] } })),
+        thresholds.map((one) =>
+          admin.call('PUT', '/frame/alerts', { body: { thresholds: [one] } }),
+        ),
       )
       assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([200]))
-      await desk.call('PUT', '/frame/alerts', { body: { thresholds: null } })
+      await admin.call('PUT', '/frame/alerts', { body: { thresholds: null } })
     })
 
     test('one of several concurrent removals of a destination succeeds', async () => {
       const hook = { kind: 'webhook', url }
-      const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
+      const { body } = await admin.call('POST', '/alerts/destinations', { body: hook })
       const path = `/alerts/destinations/${body['id']}`
-      const answers = await Promise.all(Array.from({ length: 6 }, () => desk.call('DELETE', path)))
+      const answers = await Promise.all(Array.from({ length: 6 }, () => admin.call('DELETE', path)))
       const statuses = answers.map((answer) => answer.status)
       assert.deepEqual(
         statuses.toSorted((one, other) => one - other),
         [200, 404, 404, 404, 404, 404],
       )
-      const audit = await desk.call('GET', `/audit?action=alert.delete&subject_id=${body['id']}`)
+      const audit = await admin.call('GET', `/audit?action=alert.delete&subject_id=${body['id']}`)
       assert.equal((audit.body['entries'] as unknown as Json[]).length, 1)
     })
 
@@ -547,7 +549,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       })
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
       const { port } = silent.address() as AddressInfo
-      const { body } = await desk.call('POST', '/alerts/destinations', {
+      const { body } = await admin.call('POST', '/alerts/destinations', {
         body: { kind: 'webhook', url: `http://127.0.0.1:${port}/` },
       })
       const [known] = await deliveries()
@@ -557,7 +559,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         next_attempt_at: index,
       })
       const rows = Array.from({ length: 60 }, (_, index) => due(index, body['id'] ?? ''))
-      await desk.store.db
+      await admin.store.db
         .insertInto('alert_deliveries')
         .values([...rows, due(60, destination)])
         .execute()
@@ -569,15 +571,15 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       silent.closeAllConnections()
       silent.close()
       await looking
-      await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
+      await admin.call('DELETE', `/alerts/destinations/${body['id']}`)
     })
 
     test('deliveries waiting for a disabled destination are not sent', async () => {
       const hook = { kind: 'webhook', url }
-      const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
+      const { body } = await admin.call('POST', '/alerts/destinations', { body: hook })
       const path = `/alerts/destinations/${body['id']}`
       const id = await newKey('switched off')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       for (const watch of watches) await watch.look()
       status = 500
       await spendAndLook(id)
@@ -587,21 +589,21 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
           (one) => one['destination'] === body['id'] && (one['alert'] as Json)['key'] === id,
         )
       assert.equal((await toHook())?.['state'], 'waiting')
-      await desk.call('PATCH', path, { body: { enabled: false } })
-      await desk.store.db.updateTable('alert_deliveries').set({ next_attempt_at: 1 }).execute()
+      await admin.call('PATCH', path, { body: { enabled: false } })
+      await admin.store.db.updateTable('alert_deliveries').set({ next_attempt_at: 1 }).execute()
       for (const watch of watches) await watch.look()
       assert.partialDeepStrictEqual(await toHook(), {
         state: 'failed',
         result: 'the destination was switched off',
         reason: 'destination_off',
       })
-      await desk.call('DELETE', path)
+      await admin.call('DELETE', path)
     })
 
     test('the last attempt of a delivery is made by one node alone', async () => {
       const nextIn: number[] = []
       const slow = createServer((_, response) => {
-        const next = desk.store.db
+        const next = admin.store.db
           .selectFrom('alert_deliveries')
           .select('next_attempt_at')
           .where('id', '=', 'dlv_last')
@@ -614,33 +616,33 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
       const { port } = slow.address() as AddressInfo
       const hook = { kind: 'webhook', url: `http://127.0.0.1:${port}/` }
-      const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
+      const { body } = await admin.call('POST', '/alerts/destinations', { body: hook })
       const [known] = await deliveries()
       const last = {
         ...{ id: 'dlv_last', alert_id: objectOf(known?.['alert'])['id'] as string },
         ...{ destination_id: body['id'] ?? '', address: 'x', state: 'waiting' as const },
         ...{ attempts: 7, next_attempt_at: 1 },
       }
-      await desk.store.db.insertInto('alert_deliveries').values(last).execute()
+      await admin.store.db.insertInto('alert_deliveries').values(last).execute()
       await lookAll()
       slow.close()
       assert.equal(nextIn.length, 1)
       assert.ok((nextIn[0] ?? 0) > ATTEMPT_MS_MAX, `${nextIn[0]} ms`)
-      await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
+      await admin.call('DELETE', `/alerts/destinations/${body['id']}`)
     })
 
     test('deliveries to a removed destination are given up, even while being sent', async () => {
       let path = ''
       const leaving = createServer((_, response) => {
-        void desk.call('DELETE', path).then(() => response.writeHead(500).end())
+        void admin.call('DELETE', path).then(() => response.writeHead(500).end())
       })
       await new Promise<void>((resolve) => leaving.listen(0, '127.0.0.1', resolve))
       const { port } = leaving.address() as AddressInfo
       const hook = { kind: 'webhook', url: `http://127.0.0.1:${port}/` }
-      const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
+      const { body } = await admin.call('POST', '/alerts/destinations', { body: hook })
       path = `/alerts/destinations/${body['id']}`
       const id = await newKey('given up')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       for (const watch of watches) await watch.look()
       await spendAndLook(id)
       leaving.close()
@@ -649,13 +651,13 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     })
 
     test('a destination can be tested, and its changes are on record', async () => {
-      const { body: tried } = await desk.call('POST', `/alerts/destinations/${destination}/test`)
+      const { body: tried } = await admin.call('POST', `/alerts/destinations/${destination}/test`)
       assert.deepEqual(tried, { delivered: true, result: 'answered 200' })
-      await desk.call('PATCH', `/alerts/destinations/${destination}`, { body: { enabled: false } })
-      await desk.call('DELETE', `/alerts/destinations/${destination}`)
-      const gone = await desk.call('DELETE', `/alerts/destinations/${destination}`)
+      await admin.call('PATCH', `/alerts/destinations/${destination}`, { body: { enabled: false } })
+      await admin.call('DELETE', `/alerts/destinations/${destination}`)
+      const gone = await admin.call('DELETE', `/alerts/destinations/${destination}`)
       assert.equal(gone.status, 404)
-      const { body } = await desk.call('GET', `/audit?subject_id=${destination}`)
+      const { body } = await admin.call('GET', `/audit?subject_id=${destination}`)
       const actions = (body['entries'] as unknown as { action: string }[]).map((one) => one.action)
       assert.deepEqual(actions, ['alert.delete', 'alert.change', 'alert.create'])
       assert.doesNotMatch(JSON.stringify(body), /known-to/)
@@ -668,15 +670,15 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         'http://0xa9fea9fe',
       ]) {
         const body = { kind: 'webhook', url: address }
-        const refused = await desk.call('POST', '/alerts/destinations', { body })
+        const refused = await admin.call('POST', '/alerts/destinations', { body })
         assert.equal(refused.status, 400)
         assert.partialDeepStrictEqual(refused.body['error'], {
           field: 'url',
           reason: 'webhook_metadata',
         })
       }
-      const { alerts: sender } = desk.parts
-      const [delivery] = await listDeliveries(desk.store, { limit: 1 })
+      const { alerts: sender } = admin.parts
+      const [delivery] = await listDeliveries(admin.store, { limit: 1 })
       assert.ok(delivery)
       const inside = { kind: 'webhook', address: 'http://169.254.169.254/latest' } as const
       const destination = { ...inside, id: 'dest_inside', enabled: true, createdAt: 0 }
@@ -685,27 +687,27 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('a redirect is not followed', async () => {
       const body = { kind: 'webhook', url }
-      const { id } = (await desk.call('POST', '/alerts/destinations', { body })).body
+      const { id } = (await admin.call('POST', '/alerts/destinations', { body })).body
       const count = received.length
       status = 307
-      const { body: tried } = await desk.call('POST', `/alerts/destinations/${id}/test`)
+      const { body: tried } = await admin.call('POST', `/alerts/destinations/${id}/test`)
       status = 200
       assert.deepEqual(tried, { delivered: false, result: 'answered 307' })
       assert.equal(received.length, count + 1)
-      await desk.call('DELETE', `/alerts/destinations/${id}`)
+      await admin.call('DELETE', `/alerts/destinations/${id}`)
     })
 
     test('the test of an unreachable hook says what went wrong', async () => {
-      const { body } = await desk.call('POST', '/alerts/destinations', {
+      const { body } = await admin.call('POST', '/alerts/destinations', {
         // Nothing listens on port 1.
         body: { kind: 'webhook', url: 'http://127.0.0.1:1/hook' },
       })
-      const { body: tried } = await desk.call('POST', `/alerts/destinations/${body['id']}/test`)
+      const { body: tried } = await admin.call('POST', `/alerts/destinations/${body['id']}/test`)
       assert.equal(tried['delivered'], false)
       assert.match(String(tried['result']), /^the connection was refused: .*\(127\.0\.0\.1\)$/)
       assert.equal(tried['reason'], 'webhook_refused')
       assert.deepEqual(tried['values'], { host: '127.0.0.1' })
-      await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
+      await admin.call('DELETE', `/alerts/destinations/${body['id']}`)
     })
   })
 }

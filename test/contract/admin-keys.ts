@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 
 import { parseUsd } from '../../src/core/money.ts'
 import { isWellFormedSecret } from '../../src/core/secret.ts'
-import { openAdminDesk, type AdminDesk, type Answer } from '../support/admin.ts'
+import { openTestAdmin, type TestAdmin, type Answer } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
 /** Each of these has broken some interface. */
@@ -23,21 +23,21 @@ const NASTY = [
 ]
 
 export function adminKeysContract(fresh: FreshDatabase): void {
-  let desk: AdminDesk
+  let admin: TestAdmin
   before(async () => {
-    desk = await openAdminDesk(fresh)
+    admin = await openTestAdmin(fresh)
   })
-  after(() => desk[Symbol.asyncDispose]())
+  after(() => admin[Symbol.asyncDispose]())
 
   const create = async (name: string, more: object = {}): Promise<Answer> =>
-    desk.call('POST', '/keys', { body: { name, models: ['sandbox-chat'], budget: '5', ...more } })
+    admin.call('POST', '/keys', { body: { name, models: ['sandbox-chat'], budget: '5', ...more } })
   const idOf = async (name: string, more: object = {}): Promise<string> => {
     const { status, body, text } = await create(name, more)
     assert.equal(status, 201, text)
     return body['id'] ?? ''
   }
   const change = (id: string, body: object, version: number): Promise<Answer> =>
-    desk.call('PATCH', `/keys/${id}`, { body, headers: { 'if-match': `"${version}"` } })
+    admin.call('PATCH', `/keys/${id}`, { body, headers: { 'if-match': `"${version}"` } })
 
   describe('creating', () => {
     test('the secret is in the first answer and in no other', async () => {
@@ -46,7 +46,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.ok(isWellFormedSecret(body['secret'] ?? ''))
       assert.equal(headers.get('cache-control'), 'no-store')
       assert.equal(headers.get('etag'), '"1"')
-      const again = await desk.call('GET', `/keys/${body['id']}`)
+      const again = await admin.call('GET', `/keys/${body['id']}`)
       assert.equal(again.text.includes(String(body['secret'])), false)
       assert.equal(again.body['masked'], `tg_live_…${String(body['secret']).slice(-4)}`)
     })
@@ -54,12 +54,12 @@ export function adminKeysContract(fresh: FreshDatabase): void {
     test('a creation sent twice under one Idempotency-Key happens once, and its secret is shown once', async () => {
       const headers = { 'idempotency-key': 'create-once' }
       const body = { name: 'once', models: [], budget: null }
-      const first = await desk.call('POST', '/keys', { body, headers })
-      const second = await desk.call('POST', '/keys', { body, headers })
+      const first = await admin.call('POST', '/keys', { body, headers })
+      const second = await admin.call('POST', '/keys', { body, headers })
       assert.deepEqual([first.status, second.status], [201, 201])
       assert.equal(second.headers.get('idempotency-replayed'), 'true')
       assert.deepEqual(second.body, { ...first.body, secret: null })
-      const other = await desk.call('POST', '/keys', { body: { ...body, name: 'other' }, headers })
+      const other = await admin.call('POST', '/keys', { body: { ...body, name: 'other' }, headers })
       assert.equal(other.status, 409)
       assert.equal(other.body['error']?.['code'], 'idempotency_conflict')
     })
@@ -69,21 +69,23 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       const id = await idOf('topped-up')
       const body = { amount: '1', reason: 'a test' }
       const answers = await Promise.all(
-        Array.from({ length: 8 }, () => desk.call('POST', `/keys/${id}/top-up`, { body, headers })),
+        Array.from({ length: 8 }, () =>
+          admin.call('POST', `/keys/${id}/top-up`, { body, headers }),
+        ),
       )
       assert.ok(answers.every(({ status }) => status === 200 || status === 409))
-      const { body: key } = await desk.call('GET', `/keys/${id}`)
+      const { body: key } = await admin.call('GET', `/keys/${id}`)
       assert.equal(key['top_up'], '1')
     })
 
     test('a refused request leaves its Idempotency-Key free', async () => {
       const headers = { 'idempotency-key': 'refused-first' }
-      const refused = await desk.call('POST', '/keys', {
+      const refused = await admin.call('POST', '/keys', {
         body: { name: 'once', models: [], budget: '1' },
         headers,
       })
       assert.equal(refused.body['error']?.['code'], 'duplicate_name')
-      const done = await desk.call('POST', '/keys', {
+      const done = await admin.call('POST', '/keys', {
         body: { name: 'renamed', models: [], budget: '1' },
         headers,
       })
@@ -91,7 +93,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
     })
 
     test('all problems are reported at once, each with its field', async () => {
-      const { status, body } = await desk.call('POST', '/keys', {
+      const { status, body } = await admin.call('POST', '/keys', {
         body: { name: 5, budget: '1,50', rpm: 0, period: 'hour', colour: 'red' },
       })
       assert.equal(status, 400)
@@ -121,12 +123,12 @@ export function adminKeysContract(fresh: FreshDatabase): void {
         // Invisible characters are dropped, except where they join an emoji.
         const shown = text.normalize('NFC').replaceAll('\u200b', '')
         assert.equal(body['name'], shown)
-        const found = await desk.call('GET', `/keys?search=${encodeURIComponent(shown)}`)
+        const found = await admin.call('GET', `/keys?search=${encodeURIComponent(shown)}`)
         const names = (found.body['keys'] as unknown as { name: string }[]).map(({ name }) => name)
         assert.ok(names.includes(shown))
-        const tagged = await desk.call('GET', `/keys?tag=${encodeURIComponent(shown)}`)
+        const tagged = await admin.call('GET', `/keys?tag=${encodeURIComponent(shown)}`)
         assert.equal(tagged.body['total'], 1)
-        const csv = await desk.call('GET', '/keys.csv')
+        const csv = await admin.call('GET', '/keys.csv')
         assert.match(csv.headers.get('content-type') ?? '', /^text\/csv/)
         assert.doesNotMatch(csv.text, /^=|,=/m)
       })
@@ -135,7 +137,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
   describe('changing', () => {
     test('a change needs the version it is based on', async () => {
       const id = await idOf('versioned')
-      const without = await desk.call('PATCH', `/keys/${id}`, { body: { budget: '6' } })
+      const without = await admin.call('PATCH', `/keys/${id}`, { body: { budget: '6' } })
       assert.equal(without.status, 428)
       const changed = await change(id, { budget: '6' }, 1)
       assert.equal(changed.status, 200)
@@ -149,7 +151,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
         actor: 'ann@example.com',
         fields: [{ field: 'budget', before: '5', after: '6' }],
       })
-      const { body } = await desk.call('GET', `/keys/${id}`)
+      const { body } = await admin.call('GET', `/keys/${id}`)
       assert.equal(body['budget'], '6')
     })
 
@@ -188,7 +190,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
     test('a key is paused, resumed, rotated and revoked', async () => {
       const id = await idOf('lively')
       const act = async (action: string, body?: object) =>
-        (await desk.call('POST', `/keys/${id}/${action}`, { body })).body
+        (await admin.call('POST', `/keys/${id}/${action}`, { body })).body
       assert.equal((await act('pause'))['state'], 'paused')
       assert.equal((await act('resume'))['state'], 'active')
       const rotated = await act('rotate', { overlap_seconds: 3_600 })
@@ -197,16 +199,16 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal((await act('end-overlap'))['old_secret'], null)
       const revoked = await act('revoke', { reason: 'leaked' })
       assert.deepEqual([revoked['state'], revoked['revoked_reason']], ['revoked', 'leaked'])
-      const late = await desk.call('POST', `/keys/${id}/resume`)
+      const late = await admin.call('POST', `/keys/${id}/resume`)
       assert.deepEqual([late.status, late.body['error']?.['code']], [409, 'wrong_state'])
     })
 
     test('each key of a bulk change succeeds or fails alone', async () => {
       const ids = [await idOf('bulk-1', { tags: ['x'] }), await idOf('bulk-2')]
-      await desk.call('POST', `/keys/${ids[1]}/revoke`, { body: { reason: 'gone' } })
+      await admin.call('POST', `/keys/${ids[1]}/revoke`, { body: { reason: 'gone' } })
       const missing = 'key_00000000000000000000000000'
       const settings = { budget: '1', add_tags: ['y'], remove_tags: ['x'] }
-      const { body } = await desk.call('POST', '/keys/bulk', {
+      const { body } = await admin.call('POST', '/keys/bulk', {
         body: { ids: [...ids, missing], change: { action: 'update', settings } },
       })
       const results = body['results'] as unknown as { error: { code: string } | null }[]
@@ -214,20 +216,20 @@ export function adminKeysContract(fresh: FreshDatabase): void {
         results.map(({ error }) => error?.code ?? null),
         [null, 'wrong_state', 'not_found'],
       )
-      const { body: key } = await desk.call('GET', `/keys/${ids[0]}`)
+      const { body: key } = await admin.call('GET', `/keys/${ids[0]}`)
       assert.deepEqual([key['budget'], key['tags']], ['1', ['y']])
     })
 
     test('an empty change is refused, and keeps the version', async () => {
       const id = await idOf('unchanged')
       assert.equal((await change(id, {}, 1)).status, 400)
-      assert.equal((await desk.call('GET', `/keys/${id}`)).body['version'], '1')
+      assert.equal((await admin.call('GET', `/keys/${id}`)).body['version'], '1')
     })
 
     test('an unknown key is not found, and a name is not accepted as an id', async () => {
-      const missing = await desk.call('GET', '/keys/key_00000000000000000000000000')
+      const missing = await admin.call('GET', '/keys/key_00000000000000000000000000')
       assert.deepEqual([missing.status, missing.body['error']?.['code']], [404, 'not_found'])
-      const named = await desk.call('GET', '/keys/lively')
+      const named = await admin.call('GET', '/keys/lively')
       assert.deepEqual([named.status, named.body['error']?.['field']], [400, 'id'])
     })
   })
@@ -235,20 +237,20 @@ export function adminKeysContract(fresh: FreshDatabase): void {
   describe('limits and calls', () => {
     test('a test call spends from its key, and can be explained', async () => {
       const id = await idOf('tried')
-      const { body: call } = await desk.call('POST', `/keys/${id}/test`, { body: {} })
+      const { body: call } = await admin.call('POST', `/keys/${id}/test`, { body: {} })
       assert.deepEqual([call['passes'], call['text']], [true, 'ready'])
-      const { body: key } = await desk.call('GET', `/keys/${id}`)
+      const { body: key } = await admin.call('GET', `/keys/${id}`)
       assert.equal(key['spent'], call['cost'])
-      const { body: row } = await desk.call('GET', `/requests/${call['request_id']}`)
+      const { body: row } = await admin.call('GET', `/requests/${call['request_id']}`)
       // Also as names, so that interfaces can translate them.
       assert.partialDeepStrictEqual(row, {
         reasons: ['cost_provider_count'],
         attempts: [{ reasons: ['target_only'] }],
       })
       assert.deepEqual([row['cost'], row['agrees'], row['key_name']], [call['cost'], true, 'tried'])
-      const { body: usage } = await desk.call('GET', `/keys/${id}/usage`)
+      const { body: usage } = await admin.call('GET', `/keys/${id}/usage`)
       assert.equal(usage['total']?.['cost'], call['cost'])
-      const { body: limits } = await desk.call('GET', `/keys/${id}/limits`)
+      const { body: limits } = await admin.call('GET', `/keys/${id}/limits`)
       assert.equal(limits['frame']?.['own'], call['cost'])
     })
 
@@ -260,7 +262,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
           { role: 'user', content: 'Answer with the word "ready".' },
         ]
         const body = { key, model: 'sandbox-chat', messages, max_tokens: 100 }
-        const { body: played } = await desk.call('POST', '/playground', { body })
+        const { body: played } = await admin.call('POST', '/playground', { body })
         assert.deepEqual([played['passes'], played['text']], [true, 'ready'], permission)
       }
     })
@@ -272,7 +274,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
     ] as const)
       test(`the verdict names what blocks: ${code}`, async () => {
         const id = await idOf(name, settings)
-        const { body } = await desk.call('GET', `/keys/${id}/limits`)
+        const { body } = await admin.call('GET', `/keys/${id}/limits`)
         assert.equal(body['passes'], false)
         assert.equal(body['blocked_by']?.['code'], code)
         assert.equal(body['blocked_by']?.['scope'], scope)
@@ -280,27 +282,27 @@ export function adminKeysContract(fresh: FreshDatabase): void {
 
     test('checking the limits of a key does not count as a use, and testing it does', async () => {
       const id = await idOf('looked-at')
-      await desk.call('GET', `/keys/${id}/limits`)
-      assert.equal(desk.used.has(id), false)
-      await desk.call('POST', `/keys/${id}/test`, { body: {} })
-      assert.equal(desk.used.has(id), true)
+      await admin.call('GET', `/keys/${id}/limits`)
+      assert.equal(admin.used.has(id), false)
+      await admin.call('POST', `/keys/${id}/test`, { body: {} })
+      assert.equal(admin.used.has(id), true)
     })
 
     test('the verdict follows the key and the frame', async () => {
       const id = await idOf('judged')
       const blocked = async () =>
-        (await desk.call('GET', `/keys/${id}/limits`)).body['blocked_by']?.['code'] ?? null
+        (await admin.call('GET', `/keys/${id}/limits`)).body['blocked_by']?.['code'] ?? null
       assert.equal(await blocked(), null)
-      await desk.call('POST', `/keys/${id}/pause`)
+      await admin.call('POST', `/keys/${id}/pause`)
       assert.equal(await blocked(), 'paused_api_key')
-      await desk.call('POST', `/keys/${id}/resume`)
-      const { body: frame } = await desk.call('GET', '/frame')
+      await admin.call('POST', `/keys/${id}/resume`)
+      const { body: frame } = await admin.call('GET', '/frame')
       const headers = (version: string) => ({ 'if-match': `"${version}"` })
       const set = (budget: string, version: string) =>
-        desk.call('PUT', '/frame', { body: { budget }, headers: headers(version) })
+        admin.call('PUT', '/frame', { body: { budget }, headers: headers(version) })
       const { body: empty } = await set('0', frame['version'] ?? '')
       assert.equal(await blocked(), 'frame_budget_exceeded')
-      const { body: key } = await desk.call('GET', `/keys/${id}`)
+      const { body: key } = await admin.call('GET', `/keys/${id}`)
       assert.deepEqual([key['state'], key['frame_binds']], ['frame_exhausted', true])
       assert.equal((await set('50', frame['version'] ?? '')).status, 412)
       const never = await set('50', '999')
@@ -312,7 +314,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
 
     test('a top-up needs a limit and a key that is not revoked', async () => {
       const topUp = async (id: string, amount: string) => {
-        const { body } = await desk.call('POST', `/keys/${id}/top-up`, {
+        const { body } = await admin.call('POST', `/keys/${id}/top-up`, {
           body: { amount, reason: 'a test' },
         })
         return body['error']?.['code']
@@ -321,22 +323,22 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal(await topUp(limitless, '1'), 'wrong_state')
       const revoked = await idOf('gone')
       assert.equal(await topUp(revoked, '0'), 'invalid_value')
-      await desk.call('POST', `/keys/${revoked}/revoke`, { body: { reason: 'over' } })
+      await admin.call('POST', `/keys/${revoked}/revoke`, { body: { reason: 'over' } })
       assert.equal(await topUp(revoked, '1'), 'wrong_state')
     })
 
     test('a top-up needs a reason, and a reset starts spending at zero', async () => {
       const id = await idOf('refilled', { budget: '0.000001' })
-      const nothing = await desk.call('POST', `/keys/${id}/top-up`, {
+      const nothing = await admin.call('POST', `/keys/${id}/top-up`, {
         body: { amount: '1', reason: '' },
       })
       assert.equal(nothing.body['error']?.['field'], 'reason')
-      const { body: topped } = await desk.call('POST', `/keys/${id}/top-up`, {
+      const { body: topped } = await admin.call('POST', `/keys/${id}/top-up`, {
         body: { amount: '1', reason: 'launch day' },
       })
       assert.deepEqual([topped['top_up'], topped['limit']], ['1', '1.000001'])
-      await desk.call('POST', `/keys/${id}/test`, { body: {} })
-      const { body: reset } = await desk.call('POST', `/keys/${id}/reset-spend`, {
+      await admin.call('POST', `/keys/${id}/test`, { body: {} })
+      const { body: reset } = await admin.call('POST', `/keys/${id}/reset-spend`, {
         body: { reason: 'provider refunded' },
       })
       assert.equal(reset['spent'], '0')
@@ -344,7 +346,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
     })
 
     test('a key’s part of the frame is what it spent in the frame’s period, not in its own', async () => {
-      await using own = await openAdminDesk(fresh)
+      await using own = await openTestAdmin(fresh)
       const made = async (name: string): Promise<string> => {
         const body = { name, models: ['sandbox-chat'], budget: '1', period: 'day' }
         return String((await own.call('POST', '/keys', { body })).body['id'])

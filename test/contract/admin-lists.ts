@@ -8,7 +8,7 @@ import { sentence } from '../../src/core/sentences.ts'
 import { ROWS_A_MINUTE_MAX } from '../../src/store/audit/record.ts'
 import { pauseKey } from '../../src/store/keys/changes.ts'
 import { recordUse } from '../../src/store/keys/secrets.ts'
-import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
+import { openTestAdmin, type TestAdmin, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
 const DAY_MS = 86_400_000
@@ -16,18 +16,18 @@ const DAY_MS = 86_400_000
 const ODD_LETTERS = { owner: 'Özgür İnan, Νίκος ({[?*.\\^$|+-]})', tags: ['Äpfel & "Birnen"'] }
 
 export function adminListsContract(fresh: FreshDatabase): void {
-  let desk: AdminDesk
+  let admin: TestAdmin
   const ids: Record<string, string> = {}
 
   const listed = async (query: string): Promise<{ names: string[]; page: Json }> => {
-    const { status, body, text } = await desk.call('GET', `/keys?${query}`)
+    const { status, body, text } = await admin.call('GET', `/keys?${query}`)
     assert.equal(status, 200, text)
     const keys = body['keys'] as unknown as { name: string }[]
     return { names: keys.map(({ name }) => name), page: body }
   }
 
   before(async () => {
-    desk = await openAdminDesk(fresh)
+    admin = await openTestAdmin(fresh)
     const soon = new Date(Date.now() + 3 * DAY_MS).toISOString()
     const keys = [
       { name: 'alpha', budget: '10', owner: 'ann', environment: 'production', tags: ['web'] },
@@ -36,22 +36,22 @@ export function adminListsContract(fresh: FreshDatabase): void {
       { name: 'delta', budget: '7' },
     ]
     for (const key of keys) {
-      const { body } = await desk.call('POST', '/keys', {
+      const { body } = await admin.call('POST', '/keys', {
         body: { models: ['sandbox-chat'], ...key },
       })
       ids[key.name] = body['id'] ?? ''
     }
-    await desk.call('POST', `/keys/${ids['alpha']}/test`, { body: {} })
-    await desk.call('POST', `/keys/${ids['delta']}/revoke`, { body: { reason: 'over' } })
+    await admin.call('POST', `/keys/${ids['alpha']}/test`, { body: {} })
+    await admin.call('POST', `/keys/${ids['delta']}/revoke`, { body: { reason: 'over' } })
     const now = Date.now()
     const usedAt = new Map([
       [ids['beta'] ?? '', now - 1_000],
       [ids['alpha'] ?? '', now],
       [ids['gamma'] ?? '', now - 31 * 86_400_000],
     ])
-    await recordUse(desk.store, { keys: usedAt, secrets: new Map() })
+    await recordUse(admin.store, { keys: usedAt, secrets: new Map() })
   })
-  after(() => desk[Symbol.asyncDispose]())
+  after(() => admin[Symbol.asyncDispose]())
 
   for (const address of [
     '/keys?search=%00',
@@ -61,7 +61,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
     '/alerts/deliveries?before=%00',
   ])
     test(`a NUL character is refused: ${address}`, async () => {
-      const { status, body } = await desk.call('GET', address)
+      const { status, body } = await admin.call('GET', address)
       assert.equal(status, 400)
       assert.partialDeepStrictEqual(body['error'], { code: 'invalid_value', reason: 'text_nul' })
     })
@@ -146,7 +146,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       })
 
     test('the end of a secret finds its key, and so does the id', async () => {
-      const { body } = await desk.call('GET', `/keys/${ids['beta']}`)
+      const { body } = await admin.call('GET', `/keys/${ids['beta']}`)
       const ending = String(body['masked']).slice(-4)
       assert.deepEqual((await listed(`search=${ending}&owner=bob`)).names, ['beta'])
       assert.deepEqual((await listed(`search=${ids['beta']}`)).names, ['beta'])
@@ -162,10 +162,10 @@ export function adminListsContract(fresh: FreshDatabase): void {
 
     test('a change is counted at once, even one made outside the API', async () => {
       await listed('')
-      await pauseKey(desk.store, 'beta')
+      await pauseKey(admin.store, 'beta')
       const { page } = await listed('status=paused')
       assert.equal((page['counts'] as Record<string, number>)['paused'], 1)
-      await desk.call('POST', `/keys/${ids['beta']}/resume`)
+      await admin.call('POST', `/keys/${ids['beta']}/resume`)
     })
 
     test('a key shows seven days of cost, and a day without requests is empty, not zero', async () => {
@@ -182,7 +182,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       const now = Date.now()
       const asked = async (since: number, until: number) => {
         const range = `since=${new Date(since).toISOString()}&until=${new Date(until).toISOString()}`
-        return (await desk.call('GET', `/usage?${range}&by=day,key&compare=previous`)).body
+        return (await admin.call('GET', `/usage?${range}&by=day,key&compare=previous`)).body
       }
       const today = await asked(now - DAY_MS, now)
       assert.partialDeepStrictEqual(today['previous'], { rows: [], total: { requests: 0 } })
@@ -190,17 +190,17 @@ export function adminListsContract(fresh: FreshDatabase): void {
       const { rows, total } = Object(await asked(now + 3_600_000, now + DAY_MS)).previous
       assert.deepEqual(total, today['total'])
       assert.ok(rows.every(({ key, day }: Json) => typeof key === 'string' && day === null))
-      assert.equal((await desk.call('GET', '/usage')).body['previous'], null)
+      assert.equal((await admin.call('GET', '/usage')).body['previous'], null)
     })
 
     test('usage adds up to the same total however it is grouped', async () => {
       const totals = new Set<string>()
       for (const by of ['key', 'model', 'day', 'hour', 'day,model', 'provider', 'endpoint,day']) {
-        const { body } = await desk.call('GET', `/usage?by=${by}`)
+        const { body } = await admin.call('GET', `/usage?by=${by}`)
         totals.add(body['total']?.['cost'] ?? '')
       }
       assert.equal(totals.size, 1)
-      const csv = await desk.call('GET', '/usage.csv?by=key')
+      const csv = await admin.call('GET', '/usage.csv?by=key')
       assert.match(csv.text, /^key,key_name,model,provider,endpoint,day,hour,requests/)
       assert.match(csv.text, /,alpha,/)
     })
@@ -212,7 +212,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       'until=1970-01-01T00:00:00Z',
     ])
       test(`an invalid query is refused: ${query}`, async () => {
-        assert.equal((await desk.call('GET', `/usage?${query}`)).status, 400)
+        assert.equal((await admin.call('GET', `/usage?${query}`)).status, 400)
       })
 
     for (const moment of ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-00:01'])
@@ -220,28 +220,28 @@ export function adminListsContract(fresh: FreshDatabase): void {
         const lists = ['/usage', '/usage.csv', '/requests', '/audit', '/audit.csv']
         for (const list of [...lists, `/keys/${ids['alpha']}/usage`]) {
           for (const name of ['since', 'until']) {
-            const { status, body } = await desk.call('GET', `${list}?${name}=${moment}`)
+            const { status, body } = await admin.call('GET', `${list}?${name}=${moment}`)
             assert.equal(status, 400, `${list} ${name}`)
             assert.match(JSON.stringify(body), /from 1970 to 9999/)
           }
         }
         const name = `expires ${moment}`
         const key = { name, models: [], budget: '1', expires_at: moment }
-        assert.equal((await desk.call('POST', '/keys', { body: key })).status, 400)
+        assert.equal((await admin.call('POST', '/keys', { body: key })).status, 400)
       })
 
     test('a report from 1970 to 9999, compared with the time before, is answered', async () => {
       const all = 'since=1970-01-01T00:00:00Z&until=9999-12-31T23:59:59.999Z&compare=previous'
-      const { status, body } = await desk.call('GET', `/usage?${all}`)
+      const { status, body } = await admin.call('GET', `/usage?${all}`)
       assert.equal(status, 200)
       assert.partialDeepStrictEqual(body['previous'], { total: { requests: 0 } })
     })
 
     test('requests are found by key, model and outcome, a page at a time', async () => {
-      await desk.call('POST', `/keys/${ids['alpha']}/test`, { body: {} })
-      const { body: first } = await desk.call('GET', '/requests?limit=1')
+      await admin.call('POST', `/keys/${ids['alpha']}/test`, { body: {} })
+      const { body: first } = await admin.call('GET', '/requests?limit=1')
       assert.equal((first['requests'] as unknown as object[]).length, 1)
-      const { body: second } = await desk.call('GET', `/requests?limit=5&before=${first['next']}`)
+      const { body: second } = await admin.call('GET', `/requests?limit=5&before=${first['next']}`)
       assert.equal((second['requests'] as unknown as object[]).length, 1)
       for (const [query, count] of [
         ['outcome=ok', 2],
@@ -250,14 +250,14 @@ export function adminListsContract(fresh: FreshDatabase): void {
         ['model=other', 0],
         [`key=${ids['beta']}`, 0],
       ] as const) {
-        const { body } = await desk.call('GET', `/requests?${query}`)
+        const { body } = await admin.call('GET', `/requests?${query}`)
         assert.equal((body['requests'] as unknown as object[]).length, count, query)
         assert.equal(body['next'], null)
       }
     })
 
     test('models show their price, their health and how many keys may call them', async () => {
-      const { body } = await desk.call('GET', '/models')
+      const { body } = await admin.call('GET', '/models')
       const models = body['models'] as unknown as { id: string }[]
       assert.partialDeepStrictEqual(
         models.find(({ id }) => id === 'sandbox-chat'),
@@ -281,18 +281,18 @@ export function adminListsContract(fresh: FreshDatabase): void {
       fields: object[]
     }
     const entries = async (query: string): Promise<Entry[]> =>
-      (await desk.call('GET', `/audit?${query}`)).body['entries'] as unknown as Entry[]
+      (await admin.call('GET', `/audit?${query}`)).body['entries'] as unknown as Entry[]
 
     test('every change is recorded with the values before and after', async () => {
       const id = ids['alpha'] ?? ''
-      const { body } = await desk.call('GET', `/keys/${id}`)
+      const { body } = await admin.call('GET', `/keys/${id}`)
       const headers = { 'if-match': `"${body['version']}"` }
-      await desk.call('PATCH', `/keys/${id}`, {
+      await admin.call('PATCH', `/keys/${id}`, {
         body: { budget: '11', rpm: 5 },
         headers,
         via: 'token',
       })
-      await desk.call('POST', `/keys/${id}/top-up`, { body: { amount: '2', reason: 'launch' } })
+      await admin.call('POST', `/keys/${id}/top-up`, { body: { amount: '2', reason: 'launch' } })
       const [topUp, change] = await entries(`subject_id=${id}&limit=2`)
       assert.partialDeepStrictEqual(change, {
         action: 'key.change',
@@ -317,7 +317,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       const id = ids['alpha'] ?? ''
       const permissions = ['configuration:read'] as const
       const body = { reason: 'because' }
-      const { status } = await desk.call('POST', `/keys/${id}/revoke`, { body, permissions })
+      const { status } = await admin.call('POST', `/keys/${id}/revoke`, { body, permissions })
       assert.equal(status, 403)
       const [refused] = await entries(`subject_id=${id}&outcome=refused`)
       assert.partialDeepStrictEqual(refused, {
@@ -332,7 +332,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
         },
         count: 1,
       })
-      assert.equal((await desk.call('GET', `/keys/${id}`)).body['status'], 'active')
+      assert.equal((await admin.call('GET', `/keys/${id}`)).body['status'], 'active')
     })
 
     test('repeated refusals are counted, and take up limited room', async () => {
@@ -340,7 +340,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       const size = async () => (await entries('limit=200&outcome=refused')).length
       const before = await size()
       for (let count = 0; count < 30; count++)
-        await desk.call('POST', '/frame/reset-spend', { body: { reason: 'x' }, permissions })
+        await admin.call('POST', '/frame/reset-spend', { body: { reason: 'x' }, permissions })
       const again = await entries('action=frame.reset_spend&outcome=refused')
       assert.equal(
         again.reduce((sum, { count }) => sum + count, 0),
@@ -349,7 +349,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       // A minute may end meanwhile.
       assert.ok((await size()) <= before + 2)
       const keys = Array.from({ length: 200 }, () => newId('key', systemClock))
-      for (const id of keys) await desk.call('POST', `/keys/${id}/pause`, { permissions })
+      for (const id of keys) await admin.call('POST', `/keys/${id}/pause`, { permissions })
       assert.ok((await size()) <= before + 2 * (ROWS_A_MINUTE_MAX + 1))
       const counted = await entries('action=key.pause&outcome=refused')
       assert.equal(
@@ -359,10 +359,10 @@ export function adminListsContract(fresh: FreshDatabase): void {
     })
 
     test('no secret is recorded', async () => {
-      const { body: created } = await desk.call('POST', '/keys', {
+      const { body: created } = await admin.call('POST', '/keys', {
         body: { name: 'discreet', models: [], budget: '1' },
       })
-      const { text } = await desk.call('GET', '/audit?limit=200')
+      const { text } = await admin.call('GET', '/audit?limit=200')
       assert.equal(text.includes(String(created['secret'])), false)
     })
 
@@ -370,9 +370,9 @@ export function adminListsContract(fresh: FreshDatabase): void {
       const path = `/keys/${ids['alpha']}`
       const body = { amount: '1', reason: 'found' }
       const spend = { reason: 'found' }
-      await desk.call('POST', `${path}/reset-spend`, { body: spend, via: 'token' })
-      await desk.call('POST', '/frame/top-up', { body })
-      for (let count = 0; count < 3; count++) await desk.call('POST', `${path}/top-up`, { body })
+      await admin.call('POST', `${path}/reset-spend`, { body: spend, via: 'token' })
+      await admin.call('POST', '/frame/top-up', { body })
+      for (let count = 0; count < 3; count++) await admin.call('POST', `${path}/top-up`, { body })
       for (const [query, action] of [
         ['subject=frame', 'frame.top_up'],
         ['action=frame.top_up', 'frame.top_up'],
@@ -384,18 +384,18 @@ export function adminListsContract(fresh: FreshDatabase): void {
         assert.partialDeepStrictEqual(entry, { action, reason: 'found' }, query)
       }
       assert.deepEqual(await entries('subject=person&action=key.top_up'), [])
-      const { text } = await desk.call('GET', '/audit.csv?source=api&action=key.reset_spend')
+      const { text } = await admin.call('GET', '/audit.csv?source=api&action=key.reset_spend')
       assert.equal(text.split('\n').length, 2)
     })
 
     test('it can be read page by page and as CSV', async () => {
-      const first = (await desk.call('GET', '/audit?limit=3')).body
+      const first = (await admin.call('GET', '/audit?limit=3')).body
       const second = await entries(`limit=200&before=${first['next']}`)
       const all = await entries('limit=200')
       assert.equal(second.length + 3, all.length)
-      const { text } = await desk.call('GET', '/audit.csv?action=key.create')
+      const { text } = await admin.call('GET', '/audit.csv?action=key.create')
       assert.equal(text.split('\n').length, 6)
-      const { body: activity } = await desk.call('GET', `/keys/${ids['beta']}/activity`)
+      const { body: activity } = await admin.call('GET', `/keys/${ids['beta']}/activity`)
       const actions = (activity['entries'] as unknown as Entry[]).map(({ action }) => action)
       assert.deepEqual(actions, ['key.resume', 'key.pause', 'key.create'])
     })

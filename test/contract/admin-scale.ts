@@ -28,7 +28,7 @@ import {
   searchKeys,
   type KeySort,
 } from '../../src/store/keys/search.ts'
-import { openAdminDesk, type AdminDesk } from '../support/admin.ts'
+import { openTestAdmin, type TestAdmin } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
 const HOUR_MS = 3_600_000
@@ -45,22 +45,22 @@ const REPORTS: readonly (readonly UsageGroup[])[] = [
 ]
 
 export function adminScaleContract(fresh: FreshDatabase): void {
-  let desk: AdminDesk
+  let admin: TestAdmin
 
   before(async () => {
-    desk = await openAdminDesk(fresh)
+    admin = await openTestAdmin(fresh)
     for (const name of ['one', 'two']) {
       const key = { name, models: ['sandbox-chat'], budget: '1', owner: 'ann' }
-      const { body } = await desk.call('POST', '/keys', { body: key })
-      await desk.call('POST', `/keys/${body['id']}/test`, { body: {} })
+      const { body } = await admin.call('POST', '/keys', { body: key })
+      await admin.call('POST', `/keys/${body['id']}/test`, { body: {} })
     }
-    await insertMany(desk.store)
+    await insertMany(admin.store)
   })
-  after(() => desk[Symbol.asyncDispose]())
+  after(() => admin[Symbol.asyncDispose]())
 
   const list = async (store: Store, query: Partial<KeyQuery>): Promise<KeyPage> => {
     const usual = { sort: 'last_used_at', order: 'desc', page: 1, per_page: 50 } as const
-    return new KeyList({ ...desk.parts, store }).page({ ...usual, ...query })
+    return new KeyList({ ...admin.parts, store }).page({ ...usual, ...query })
   }
 
   describe('with more keys than are sorted at once', () => {
@@ -69,7 +69,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
         for (const order of ['asc', 'desc'] as const) {
           const rows: KeyRow[] = []
           for (let page = 1; page <= PAGES; page++) {
-            const { keys } = await list(desk.store, { sort, order, page, per_page: 200 })
+            const { keys } = await list(admin.store, { sort, order, page, per_page: 200 })
             rows.push(...keys)
           }
           assert.equal(new Set(rows.map(({ id }) => id)).size, MANY + 2)
@@ -82,12 +82,12 @@ export function adminScaleContract(fresh: FreshDatabase): void {
       const high: string[] = []
       const found: string[] = []
       for (let page = 1; page <= PAGES; page++) {
-        const all = await list(desk.store, { status: 'current', page, per_page: 200 })
+        const all = await list(admin.store, { status: 'current', page, per_page: 200 })
         const above = all.keys.filter(({ limit, ...row }) => {
           return limit !== null && usedOf(row) * 100n >= parseUsd(limit) * 80n
         })
         high.push(...above.map(({ id }) => id))
-        const some = await list(desk.store, { concern: 'over_80_percent', page, per_page: 200 })
+        const some = await list(admin.store, { concern: 'over_80_percent', page, per_page: 200 })
         found.push(...some.keys.map(({ id }) => id))
         assert.equal(all.counts.over_80_percent, some.total)
       }
@@ -97,7 +97,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
 
     test('the most expensive keys come first, within a filter too', async () => {
       for (const query of [{}, { mode: 'live' }, { status: 'current' }] as const) {
-        const { keys, total } = await list(desk.store, { ...query, sort: 'cost_7d' })
+        const { keys, total } = await list(admin.store, { ...query, sort: 'cost_7d' })
         assert.ok(total > FEW_MAX)
         assert.deepEqual(new Set(keys.slice(0, 2).map(({ name }) => name)), new Set(['one', 'two']))
       }
@@ -111,7 +111,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
       { model: 'sandbox-chat', status: 'paused', search: 'many', concern: 'never_expires' },
     ] as const)
       test(`${JSON.stringify(filter)} finds the same keys by every query`, async () => {
-        const { store } = desk
+        const { store } = admin
         const expected = (await matchingIds(store, filter)).toSorted()
         assert.equal(await countMatching(store, filter), expected.length)
         const few = await fewMatching(store, filter)
@@ -133,7 +133,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     ]
     for (const query of queries)
       test(JSON.stringify(query), async () => {
-        for (const plan of await plansOf(desk.store, (store) => list(store, query))) {
+        for (const plan of await plansOf(admin.store, (store) => list(store, query))) {
           assertReadsRollupsByTime(plan)
         }
       })
@@ -143,14 +143,14 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     for (const order of ['asc', 'desc'] as const)
       test(`a page by ${sort}, ${order}, comes from an index without sorting`, async () => {
         const search = { filter: {}, sort, order, limit: 2 * MANY, offset: 0 }
-        const plans = await plansOf(desk.store, (store) => searchKeys(store, search))
+        const plans = await plansOf(admin.store, (store) => searchKeys(store, search))
         assert.ok(plans.length > 0)
         for (const plan of plans) assert.doesNotMatch(plan, /TEMP B-TREE|Sort|Seq Scan/)
       })
 
   test('a scrape reads no usage rows, counts keys from an index, and reads rollups by time', async () => {
-    const scrape = (store: Store) => makeMetrics({ store, figures: desk.parts.figures })()
-    const plans = await plansOf(desk.store, scrape)
+    const scrape = (store: Store) => makeMetrics({ store, figures: admin.parts.figures })()
+    const plans = await plansOf(admin.store, scrape)
     assert.ok(plans.some((plan) => plan.includes('rollups')))
     for (const plan of plans) assertReadsRollupsByTime(plan)
     const steps = plans.flatMap((plan) => plan.split('\n'))
@@ -163,7 +163,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     test(`a report by ${by.join(' and ')} reads only the rollups of its time`, async () => {
       const until = Date.now()
       const question = { since: until - 30 * DAY_MS, until, by, limit: 10 }
-      const plans = await plansOf(desk.store, (store) => reportFromRollups(store, question))
+      const plans = await plansOf(admin.store, (store) => reportFromRollups(store, question))
       assert.ok(plans.some((plan) => plan.includes('rollups')))
       for (const plan of plans) assertReadsRollupsByTime(plan)
     })
@@ -171,14 +171,14 @@ export function adminScaleContract(fresh: FreshDatabase): void {
   test('a report not by key reads one row per day and model, however many keys there are', async () => {
     const until = Date.now()
     const question = { since: until - DAY_MS, until, by: ['model'] as const }
-    const { total } = await reportFromRollups(desk.store, question)
-    const byKey = await reportFromRollups(desk.store, { ...question, by: ['key'] })
+    const { total } = await reportFromRollups(admin.store, question)
+    const byKey = await reportFromRollups(admin.store, { ...question, by: ['key'] })
     assert.equal(byKey.rows.length, 2, 'only two were used')
     assert.equal(
       total.costNanodollars,
       byKey.rows.reduce((sum, row) => sum + row.costNanodollars, 0n),
     )
-    const { count } = await desk.store.db
+    const { count } = await admin.store.db
       .selectFrom('rollups')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('key_id', '=', 'frame')
@@ -190,8 +190,8 @@ export function adminScaleContract(fresh: FreshDatabase): void {
   test('a report cut to a limit keeps the most expensive rows, and its total covers all', async () => {
     const until = Date.now()
     const question = { since: until - DAY_MS, until, by: ['key'] as const }
-    const all = await reportFromRollups(desk.store, question)
-    const one = await reportFromRollups(desk.store, { ...question, limit: 1 })
+    const all = await reportFromRollups(admin.store, question)
+    const one = await reportFromRollups(admin.store, { ...question, limit: 1 })
     assert.equal(one.rows.length, 1)
     assert.equal(one.leftOut, 1)
     assert.deepEqual(one.total, all.total)
@@ -199,16 +199,16 @@ export function adminScaleContract(fresh: FreshDatabase): void {
   })
 
   test('the budgets of all keys may add up to more than a database integer holds', async () => {
-    const { db } = desk.store
-    const before = await readAllocated(desk.store)
+    const { db } = admin.store
+    const before = await readAllocated(admin.store)
     const accounts = Array.from({ length: 1_100 }, (_, index) => ({
       ...{ id: `large ${index}`, limit_nanodollars: BUDGET_MAX - 1n, period: 'never' as const },
       ...{ timezone: 'UTC', week_start: 'mon' as const },
     }))
     await db.insertInto('accounts').values(accounts).execute()
-    const after = await readAllocated(desk.store)
+    const after = await readAllocated(admin.store)
     assert.equal(after - before, 1_100n * (BUDGET_MAX - 1n))
-    const { status } = await desk.call('GET', '/keys')
+    const { status } = await admin.call('GET', '/keys')
     assert.equal(status, 200)
     await db.deleteFrom('accounts').where('id', 'like', 'large %').execute()
   })

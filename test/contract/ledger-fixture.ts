@@ -17,10 +17,10 @@ export const USD = 1_000_000_000n
 
 export type Database = { readonly store: Store; drop(): Promise<void> }
 
-export type It = (what: string, run: (desk: Desk) => Promise<void>) => void
+export type It = (what: string, run: (fixture: LedgerFixture) => Promise<void>) => void
 
 /** Three nodes over one set of books, with helpers for the cases. */
-export class Desk {
+export class LedgerFixture {
   readonly store: Store
   readonly ready: Promise<void>
   readonly nodes: Ledger[] = []

@@ -21,30 +21,30 @@ const someone = { reason: 'a test' }
 const DAY_MS = 86_400_000
 
 export function byHand(it: It): void {
-  it('a top-up counts until the period ends', async (desk) => {
-    const key = await desk.key(1000n, { period: 'day' })
-    await spend(desk.ledger, ask(key, 1000))
-    await topUp(desk.store, { ...someone, accountId: key, amountNanodollars: 500n })
-    const { balances } = await spend(desk.ledger, ask(key, 500))
+  it('a top-up counts until the period ends', async (fixture) => {
+    const key = await fixture.key(1000n, { period: 'day' })
+    await spend(fixture.ledger, ask(key, 1000))
+    await topUp(fixture.store, { ...someone, accountId: key, amountNanodollars: 500n })
+    const { balances } = await spend(fixture.ledger, ask(key, 500))
     assert.equal(balances.key.limitNanodollars, 1500n)
-    await desk.endPeriod(key)
-    await spend(desk.ledger, ask(key, 1000))
-    assert.equal(refusal(await desk.ledger.reserve(ask(key, 1))).reason, 'budget')
+    await fixture.endPeriod(key)
+    await spend(fixture.ledger, ask(key, 1000))
+    assert.equal(refusal(await fixture.ledger.reserve(ask(key, 1))).reason, 'budget')
   })
 
-  it('a reset starts from zero at once, and keeps the old figures and the end of the period', async (desk) => {
-    const key = await desk.key(1000n)
+  it('a reset starts from zero at once, and keeps the old figures and the end of the period', async (fixture) => {
+    const key = await fixture.key(1000n)
     const asked = ask(key, 400)
-    await spend(desk.ledger, ask(key, 600))
-    const open = granted(await desk.ledger.reserve(asked))
-    const before = await desk.account(key)
-    await resetSpent(desk.store, { ...someone, accountId: key })
-    await desk.ledger.settle(settlement(asked, open))
-    await spend(desk.ledger, ask(key, 1000))
-    const account = await desk.account(key)
+    await spend(fixture.ledger, ask(key, 600))
+    const open = granted(await fixture.ledger.reserve(asked))
+    const before = await fixture.account(key)
+    await resetSpent(fixture.store, { ...someone, accountId: key })
+    await fixture.ledger.settle(settlement(asked, open))
+    await spend(fixture.ledger, ask(key, 1000))
+    const account = await fixture.account(key)
     assert.equal(account.spent_nanodollars, 1000n)
     assert.equal(account.period_ends_at, before.period_ends_at)
-    const { spent_nanodollars } = await desk.store.db
+    const { spent_nanodollars } = await fixture.store.db
       .selectFrom('account_periods')
       .select('spent_nanodollars')
       .where('account_id', '=', key)
@@ -52,31 +52,31 @@ export function byHand(it: It): void {
     assert.equal(spent_nanodollars, 1000n)
   })
 
-  it('a reset ends a period that a clock far ahead has opened', async (desk) => {
-    const key = await desk.key(1000n)
-    await spend(desk.ledger, ask(key, 600))
-    const { period_starts_at: startsAt, period_ends_at: endsAt } = await desk.account(key)
-    await desk.store.db
+  it('a reset ends a period that a clock far ahead has opened', async (fixture) => {
+    const key = await fixture.key(1000n)
+    await spend(fixture.ledger, ask(key, 600))
+    const { period_starts_at: startsAt, period_ends_at: endsAt } = await fixture.account(key)
+    await fixture.store.db
       .updateTable('accounts')
       .set({ period_starts_at: startsAt + 1000 * DAY_MS, period_ends_at: startsAt + 1031 * DAY_MS })
       .where('id', '=', key)
       .execute()
-    await spend(desk.ledger, ask(key, 100))
-    await resetSpent(desk.store, { ...someone, accountId: key })
-    assert.equal((await desk.account(key)).period_ends_at, endsAt)
+    await spend(fixture.ledger, ask(key, 100))
+    await resetSpent(fixture.store, { ...someone, accountId: key })
+    assert.equal((await fixture.account(key)).period_ends_at, endsAt)
   })
 
-  it('a charge can be adjusted down and up, and records who did it', async (desk) => {
-    const key = await desk.key(1000n)
+  it('a charge can be adjusted down and up, and records who did it', async (fixture) => {
+    const key = await fixture.key(1000n)
     const asked = ask(key, 500)
-    const { holdId } = await spend(desk.ledger, asked)
-    await adjustHold(desk.store, { ...someone, holdId, costNanodollars: 100n })
-    assert.equal((await desk.account(key)).spent_nanodollars, 100n)
-    await spend(desk.ledger, ask(key, 900))
-    await adjustHold(desk.store, { ...someone, holdId, costNanodollars: 450n })
-    const account = await desk.account(key)
+    const { holdId } = await spend(fixture.ledger, asked)
+    await adjustHold(fixture.store, { ...someone, holdId, costNanodollars: 100n })
+    assert.equal((await fixture.account(key)).spent_nanodollars, 100n)
+    await spend(fixture.ledger, ask(key, 900))
+    await adjustHold(fixture.store, { ...someone, holdId, costNanodollars: 450n })
+    const account = await fixture.account(key)
     assert.deepEqual([account.spent_nanodollars, account.overrun_nanodollars], [1350n, 350n])
-    const { entries, row } = await explain(desk.store, asked.requestId)
+    const { entries, row } = await explain(fixture.store, asked.requestId)
     assert.equal(row.state, 'adjusted')
     assert.deepEqual(
       entries.map((entry) => [entry.actor, entry.reason, entry.before, entry.after]),
@@ -87,44 +87,47 @@ export function byHand(it: It): void {
     )
   })
 
-  it('a change needs a reason and something to change', async (desk) => {
-    const key = await desk.key(1000n)
+  it('a change needs a reason and something to change', async (fixture) => {
+    const key = await fixture.key(1000n)
     const amountNanodollars = 1n
-    await assert.rejects(topUp(desk.store, { reason: ' ', accountId: key, amountNanodollars }), {
+    await assert.rejects(topUp(fixture.store, { reason: ' ', accountId: key, amountNanodollars }), {
       code: 'invalid_value',
     })
     await assert.rejects(
-      topUp(desk.store, { ...someone, accountId: 'key_none', amountNanodollars }),
+      topUp(fixture.store, { ...someone, accountId: 'key_none', amountNanodollars }),
       {
         code: 'unknown_key',
       },
     )
-    await assert.rejects(adjustHold(desk.store, { ...someone, holdId: 1, costNanodollars: 1n }), {
-      code: 'unknown_hold',
-    })
-    const { holdId } = await spend(desk.ledger, ask(key, 100))
+    await assert.rejects(
+      adjustHold(fixture.store, { ...someone, holdId: 1, costNanodollars: 1n }),
+      {
+        code: 'unknown_hold',
+      },
+    )
+    const { holdId } = await spend(fixture.ledger, ask(key, 100))
     for (const costNanodollars of [-1n, 9_000_000n * USD + 1n, 10n ** 25n]) {
       const change = { ...someone, holdId, costNanodollars }
-      await assert.rejects(adjustHold(desk.store, change), { code: 'invalid_value' })
+      await assert.rejects(adjustHold(fixture.store, change), { code: 'invalid_value' })
     }
-    assert.equal((await desk.account(key)).spent_nanodollars, 100n)
-    assert.deepEqual(await listOrphans(desk.store), [])
+    assert.equal((await fixture.account(key)).spent_nanodollars, 100n)
+    assert.deepEqual(await listOrphans(fixture.store), [])
   })
 }
 
 export function reports(it: It): void {
-  it('a key counts as used from its first request on, before that is recorded', async (desk) => {
-    const id = await desk.key(1000n)
-    assert.equal((await findKey(desk.store, id)).lastUsedAt, null)
-    await spend(desk.ledger, ask(id, 100))
-    await spend(desk.ledger, ask(id, 100))
-    const reserved = (await desk.usage(id)).map((row) => row.reserved_at)
-    const listed = (await listKeys(desk.store)).find((key) => key.id === id)
-    for (const key of [await findKey(desk.store, id), listed]) {
+  it('a key counts as used from its first request on, before that is recorded', async (fixture) => {
+    const id = await fixture.key(1000n)
+    assert.equal((await findKey(fixture.store, id)).lastUsedAt, null)
+    await spend(fixture.ledger, ask(id, 100))
+    await spend(fixture.ledger, ask(id, 100))
+    const reserved = (await fixture.usage(id)).map((row) => row.reserved_at)
+    const listed = (await listKeys(fixture.store)).find((key) => key.id === id)
+    for (const key of [await findKey(fixture.store, id), listed]) {
       assert.equal(key?.lastUsedAt, Math.max(...reserved))
     }
-    await recordUse(desk.store, { keys: new Map([[id, 5]]), secrets: new Map() })
-    assert.equal((await findKey(desk.store, id)).lastUsedAt, 5)
+    await recordUse(fixture.store, { keys: new Map([[id, 5]]), secrets: new Map() })
+    assert.equal((await findKey(fixture.store, id)).lastUsedAt, 5)
   })
 
   const price: Price = {
@@ -147,43 +150,46 @@ export function reports(it: It): void {
     reasoningTokens: 5,
   }
 
-  it('a cost can be computed again from its row, to the nano-dollar', async (desk) => {
-    const key = await desk.key(null)
+  it('a cost can be computed again from its row, to the nano-dollar', async (fixture) => {
+    const key = await fixture.key(null)
     const asked = ask(key, 100_000)
     const costNanodollars = costOf(tokens, price).nanodollars
-    await spend(desk.ledger, asked, { price, tokens, costNanodollars })
-    const explanation = await explain(desk.store, asked.requestId)
+    await spend(fixture.ledger, asked, { price, tokens, costNanodollars })
+    const explanation = await explain(fixture.store, asked.requestId)
     assert.equal(explanation.recomputedNanodollars, costNanodollars)
     assert.equal(explanation.agrees, true)
     assert.deepEqual(explanation.lines, costOf(tokens, price).lines)
-    assert.equal((await findUsage(desk.store, asked.requestId))?.costNanodollars, costNanodollars)
-    await assert.rejects(explain(desk.store, 'req_none'), { code: 'unknown_request' })
+    assert.equal(
+      (await findUsage(fixture.store, asked.requestId))?.costNanodollars,
+      costNanodollars,
+    )
+    await assert.rejects(explain(fixture.store, 'req_none'), { code: 'unknown_request' })
   })
 
-  it('a request without cost or price is explained as zero', async (desk) => {
-    const asked = ask(await desk.key(null), 1000)
-    await spend(desk.ledger, asked, { price: null, status: 502, costNanodollars: 0n })
-    const { recomputedNanodollars, agrees, lines } = await explain(desk.store, asked.requestId)
+  it('a request without cost or price is explained as zero', async (fixture) => {
+    const asked = ask(await fixture.key(null), 1000)
+    await spend(fixture.ledger, asked, { price: null, status: 502, costNanodollars: 0n })
+    const { recomputedNanodollars, agrees, lines } = await explain(fixture.store, asked.requestId)
     assert.deepEqual(
       { recomputedNanodollars, agrees, lines },
       { recomputedNanodollars: 0n, agrees: true, lines: [] },
     )
   })
 
-  it('a request that was voided and retried is shown by its last attempt', async (desk) => {
-    const key = await desk.key(1000n)
+  it('a request that was voided and retried is shown by its last attempt', async (fixture) => {
+    const key = await fixture.key(1000n)
     const asked = ask(key, 100)
-    const lost = granted(await desk.ledger.reserve(asked))
-    await desk.ledger.void(lost.holdId, 'abandoned')
-    await spend(desk.ledger, asked)
-    assert.equal((await findUsage(desk.store, asked.requestId))?.costNanodollars, 100n)
+    const lost = granted(await fixture.ledger.reserve(asked))
+    await fixture.ledger.void(lost.holdId, 'abandoned')
+    await spend(fixture.ledger, asked)
+    assert.equal((await findUsage(fixture.store, asked.requestId))?.costNanodollars, 100n)
   })
 
-  it('a report adds up by key, by model and by day', async (desk) => {
-    const keys = [await desk.key(null), await desk.key(null)]
+  it('a report adds up by key, by model and by day', async (fixture) => {
+    const keys = [await fixture.key(null), await fixture.key(null)]
     for (const key of keys) {
-      await spend(desk.ledger, ask(key, 1000), { tokens, costNanodollars: 10n })
-      await spend(desk.ledger, ask(key, 1000, { modelAsked: 'n' }), {
+      await spend(fixture.ledger, ask(key, 1000), { tokens, costNanodollars: 10n })
+      await spend(fixture.ledger, ask(key, 1000, { modelAsked: 'n' }), {
         modelAsked: 'n',
         status: 502,
         estimated: true,
@@ -194,7 +200,7 @@ export function reports(it: It): void {
     const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS
     const by = ['key', 'model', 'day'] as const
     const question = { keyId, since: today - DAY_MS, until: today + 2 * DAY_MS, by }
-    const { rows, total } = await reportFromRollups(desk.store, question)
+    const { rows, total } = await reportFromRollups(fixture.store, question)
     assert.deepEqual(
       rows.map((row) => [row.model, row.requests, row.errors, row.estimated, row.costNanodollars]),
       [
@@ -203,7 +209,7 @@ export function reports(it: It): void {
       ],
     )
     assert.deepEqual([total.requests, total.inputTokens, total.costNanodollars], [2, 1005, 15n])
-    const hours = await reportFromRollups(desk.store, {
+    const hours = await reportFromRollups(fixture.store, {
       ...question,
       since: today + 1,
       until: today + DAY_MS - 1,
@@ -213,7 +219,7 @@ export function reports(it: It): void {
       hours.rows.map((row) => [row.keyId, row.costNanodollars]),
       [[keyId, 15n]],
     )
-    const all = await reportFromRollups(desk.store, {
+    const all = await reportFromRollups(fixture.store, {
       since: today,
       until: today + DAY_MS,
       by: ['model'],
@@ -221,15 +227,15 @@ export function reports(it: It): void {
     assert.ok(all.rows.find((row) => row.model === 'n')?.requests === 2)
   })
 
-  it('a report by provider and endpoint adds up to the same', async (desk) => {
-    const key = await desk.key(null)
-    await spend(desk.ledger, ask(key, 1000), { tokens, costNanodollars: 10n, provider: 'one' })
-    await spend(desk.ledger, ask(key, 1000), { costNanodollars: 7n, provider: 'two' })
+  it('a report by provider and endpoint adds up to the same', async (fixture) => {
+    const key = await fixture.key(null)
+    await spend(fixture.ledger, ask(key, 1000), { tokens, costNanodollars: 10n, provider: 'one' })
+    await spend(fixture.ledger, ask(key, 1000), { costNanodollars: 7n, provider: 'two' })
     const silent = { costNanodollars: 5n, provider: null, status: 502 } as const
-    await spend(desk.ledger, ask(key, 1000, { endpoint: 'messages' }), silent)
+    await spend(fixture.ledger, ask(key, 1000, { endpoint: 'messages' }), silent)
     const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS
     const question = { keyId: key, since: today - DAY_MS, until: today + 2 * DAY_MS }
-    const report = await reportUsage(desk.store, { ...question, by: ['provider', 'endpoint'] })
+    const report = await reportUsage(fixture.store, { ...question, by: ['provider', 'endpoint'] })
     assert.deepEqual(
       report.rows
         .toSorted((one, other) => ((one.provider ?? '') < (other.provider ?? '') ? -1 : 1))
@@ -240,63 +246,66 @@ export function reports(it: It): void {
         ['two', 'chat', 1, 0, 7n],
       ],
     )
-    const known = await reportUsage(desk.store, { ...question, by: ['key', 'day'] })
+    const known = await reportUsage(fixture.store, { ...question, by: ['key', 'day'] })
     assert.deepEqual(report.total, known.total)
-    const days = await reportUsage(desk.store, { ...question, by: ['day', 'endpoint'] })
+    const days = await reportUsage(fixture.store, { ...question, by: ['day', 'endpoint'] })
     assert.ok(days.rows.every(({ day }) => day !== null && day % DAY_MS === 0))
   })
 
-  it('rows are listed page by page, newest first', async (desk) => {
-    const key = await desk.key(null)
+  it('rows are listed page by page, newest first', async (fixture) => {
+    const key = await fixture.key(null)
     const requests = []
     for (let count = 0; count < 5; count++) {
       const asked = ask(key, 1, { requestId: firstIdAt('req', systemClock.now()) + count })
       requests.unshift(asked.requestId)
-      await spend(desk.ledger, asked)
+      await spend(fixture.ledger, asked)
     }
-    const first = await searchUsage(desk.store, { keyId: key, limit: 3 })
+    const first = await searchUsage(fixture.store, { keyId: key, limit: 3 })
     const before = first.next ?? ''
-    const second = await searchUsage(desk.store, { keyId: key, before, limit: 3 })
+    const second = await searchUsage(fixture.store, { keyId: key, before, limit: 3 })
     assert.deepEqual(
       [...first.rows, ...second.rows].map((row) => row.requestId),
       requests,
     )
   })
 
-  it('spending still counts after retention has deleted its rows', async (desk) => {
-    const key = await desk.key(1000n)
+  it('spending still counts after retention has deleted its rows', async (fixture) => {
+    const key = await fixture.key(1000n)
     const old = firstIdAt('req', systemClock.now() - 400 * DAY_MS)
-    await spend(desk.ledger, ask(key, 10, { requestId: old }), { costNanodollars: 30n })
-    await spend(desk.ledger, ask(key, 10))
-    assert.equal(await purgeUsage(desk.store, systemClock.now() - 90 * DAY_MS), false)
-    assert.equal((await desk.usage(key)).length, 1)
-    assert.equal((await desk.account(key)).spent_nanodollars, 40n)
+    await spend(fixture.ledger, ask(key, 10, { requestId: old }), { costNanodollars: 30n })
+    await spend(fixture.ledger, ask(key, 10))
+    assert.equal(await purgeUsage(fixture.store, systemClock.now() - 90 * DAY_MS), false)
+    assert.equal((await fixture.usage(key)).length, 1)
+    assert.equal((await fixture.account(key)).spent_nanodollars, 40n)
   })
 
-  it('a row purged while it is adjusted is counted once', async (desk) => {
-    const key = await desk.key(null)
+  it('a row purged while it is adjusted is counted once', async (fixture) => {
+    const key = await fixture.key(null)
     const requestId = firstIdAt('req', systemClock.now() - 400 * DAY_MS)
     for (let round = 0; round < 20; round++) {
-      const { holdId } = await spend(desk.ledger, ask(key, 100, { requestId }))
+      const { holdId } = await spend(fixture.ledger, ask(key, 100, { requestId }))
       // In either order: the second finds the row changed or gone.
-      const adjusting = adjustHold(desk.store, { ...someone, holdId, costNanodollars: 30n })
-      await Promise.allSettled([adjusting, purgeUsage(desk.store, systemClock.now() - 90 * DAY_MS)])
-      assert.deepEqual(await verifyLedger(desk.store), [])
+      const adjusting = adjustHold(fixture.store, { ...someone, holdId, costNanodollars: 30n })
+      await Promise.allSettled([
+        adjusting,
+        purgeUsage(fixture.store, systemClock.now() - 90 * DAY_MS),
+      ])
+      assert.deepEqual(await verifyLedger(fixture.store), [])
     }
   })
 
-  it('verification finds books that were tampered with', async (desk) => {
-    const key = await desk.key(1000n)
-    await spend(desk.ledger, ask(key, 100))
+  it('verification finds books that were tampered with', async (fixture) => {
+    const key = await fixture.key(1000n)
+    await spend(fixture.ledger, ask(key, 100))
     const tamper = async (spent_nanodollars: bigint) => {
-      await desk.store.db
+      await fixture.store.db
         .updateTable('accounts')
         .set({ spent_nanodollars })
         .where('id', '=', key)
         .execute()
     }
     await tamper(99n)
-    assert.deepEqual(await verifyLedger(desk.store), [
+    assert.deepEqual(await verifyLedger(fixture.store), [
       {
         check: 'spent',
         account: key,
@@ -306,8 +315,8 @@ export function reports(it: It): void {
       },
     ])
     await tamper(100n)
-    const { holdId } = granted(await desk.ledger.reserve(ask(key, 1)))
-    const found = await verifyLedger(desk.store, { quiescent: true })
+    const { holdId } = granted(await fixture.ledger.reserve(ask(key, 1)))
+    const found = await verifyLedger(fixture.store, { quiescent: true })
     assert.ok(
       found.some(({ check, found: id }) => check === 'quiescent_holds' && id === `${holdId}`),
     )
@@ -330,22 +339,22 @@ export function reports(it: It): void {
     ['belongs to another time', alter('starts_at = 0'), BUCKETS],
     ['belongs to another model', alter(`model = 'other'`), BUCKETS],
   ] as readonly Plant[]) {
-    it(`verification finds a rollup that ${what}, whatever retention has deleted`, async (desk) => {
-      const key = await desk.key(null)
+    it(`verification finds a rollup that ${what}, whatever retention has deleted`, async (fixture) => {
+      const key = await fixture.key(null)
       const old = firstIdAt('req', systemClock.now() - 400 * DAY_MS)
-      await spend(desk.ledger, ask(key, 10, { modelAsked: 'm', requestId: old }))
-      await spend(desk.ledger, ask(key, 10, { modelAsked: key }))
-      await purgeUsage(desk.store, systemClock.now() - 90 * DAY_MS)
-      assert.deepEqual(await verifyLedger(desk.store), [])
-      const rows = await desk.store.db.selectFrom('rollups').selectAll().execute()
+      await spend(fixture.ledger, ask(key, 10, { modelAsked: 'm', requestId: old }))
+      await spend(fixture.ledger, ask(key, 10, { modelAsked: key }))
+      await purgeUsage(fixture.store, systemClock.now() - 90 * DAY_MS)
+      assert.deepEqual(await verifyLedger(fixture.store), [])
+      const rows = await fixture.store.db.selectFrom('rollups').selectAll().execute()
       for (const account of [key, FRAME_ID]) {
         for (const span of ['hour', 'day']) {
           await plant(sql`span = ${span} AND key_id = ${account} AND model = ${key}`).execute(
-            desk.store.db,
+            fixture.store.db,
           )
-          const found = await verifyLedger(desk.store)
-          await desk.store.db.deleteFrom('rollups').execute()
-          await desk.store.db.insertInto('rollups').values(rows).execute()
+          const found = await verifyLedger(fixture.store)
+          await fixture.store.db.deleteFrom('rollups').execute()
+          await fixture.store.db.insertInto('rollups').values(rows).execute()
           assert.deepEqual(
             found.map(({ check, account: of }) => [check, of]),
             checks.map((check) => [check, account]),

@@ -14,7 +14,7 @@ import { pauseKey, revokeKey, updateKey } from '../../src/store/keys/changes.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import {
   ask,
-  Desk,
+  LedgerFixture,
   granted,
   refusal,
   settlement,
@@ -28,16 +28,16 @@ import { byHand, reports } from './ledger-reports.ts'
 export function ledgerContract(name: string, open: () => Promise<Database>): void {
   describe(`ledger on ${name}`, () => {
     const opened = open()
-    const desk = opened.then((database) => new Desk(database.store))
+    const fixture = opened.then((database) => new LedgerFixture(database.store))
     after(async () => {
-      await (await desk).close()
+      await (await fixture).close()
       await (await opened).drop()
     })
 
     /** Verifies the books after each case. */
     const it: It = (what, run) => {
       test(what, async () => {
-        const here = await desk
+        const here = await fixture
         await here.ready
         await run(here)
         assert.deepEqual(await verifyLedger(here.store), [])
@@ -55,30 +55,32 @@ export function ledgerContract(name: string, open: () => Promise<Database>): voi
 }
 
 function basics(it: It): void {
-  it('a hold is taken from key and frame, and settled at its cost', async (desk) => {
-    const key = await desk.key(1000n)
-    const frameBefore = await desk.account('frame')
+  it('a hold is taken from key and frame, and settled at its cost', async (fixture) => {
+    const key = await fixture.key(1000n)
+    const frameBefore = await fixture.account('frame')
     const asked = ask(key, 600)
-    const reserved = granted(await desk.ledger.reserve(asked))
+    const reserved = granted(await fixture.ledger.reserve(asked))
     assert.equal(reserved.amountNanodollars, 600n)
     assert.equal(reserved.balances.key.remainingNanodollars, 400n)
-    assert.equal((await desk.account(key)).held_nanodollars, 600n)
+    assert.equal((await fixture.account(key)).held_nanodollars, 600n)
     assert.equal(
-      (await desk.account('frame')).held_nanodollars - frameBefore.held_nanodollars,
+      (await fixture.account('frame')).held_nanodollars - frameBefore.held_nanodollars,
       600n,
     )
 
-    const settled = await desk.ledger.settle(settlement(asked, reserved, { costNanodollars: 250n }))
+    const settled = await fixture.ledger.settle(
+      settlement(asked, reserved, { costNanodollars: 250n }),
+    )
     assert.equal(settled.durableIn, 'database')
     assert.equal(settled.costNanodollars, 250n)
     assert.equal(settled.balances?.key.remainingNanodollars, 750n)
-    const account = await desk.account(key)
+    const account = await fixture.account(key)
     assert.deepEqual([account.spent_nanodollars, account.held_nanodollars], [250n, 0n])
-    assert.deepEqual(settled.balances, await desk.ledger.balances(key))
+    assert.deepEqual(settled.balances, await fixture.ledger.balances(key))
   })
 
-  it('a settlement is stored as a complete row', async (desk) => {
-    const key = await desk.key(1000n)
+  it('a settlement is stored as a complete row', async (fixture) => {
+    const key = await fixture.key(1000n)
     const asked = ask(key, 600)
     const price: Price = {
       version: 'test-1',
@@ -86,20 +88,20 @@ function basics(it: It): void {
       tiers: [],
       fees: { request: 0n, webSearch: null },
     }
-    await spend(desk.ledger, asked, {
+    await spend(fixture.ledger, asked, {
       price,
       endUser: 'ann',
       tags: { team: 'a' },
       attempts: [{ target: 'sandbox/m', why: 'only target', outcome: 'ok', durationMs: 12 }],
     })
-    const [row] = await desk.usage(key)
+    const [row] = await fixture.usage(key)
     assert.ok(row)
     assert.deepEqual(
       [row.request_id, row.state, row.status, row.input_tokens, row.output_tokens, row.latency_ms],
       [asked.requestId, 'settled', 200, 4, 6, 13],
     )
     assert.deepEqual([row.price_version, row.end_user, row.tags], ['test-1', 'ann', '{"team":"a"}'])
-    const { figures } = await desk.store.db
+    const { figures } = await fixture.store.db
       .selectFrom('prices')
       .select('figures')
       .where('version', '=', 'test-1')
@@ -107,78 +109,80 @@ function basics(it: It): void {
     assert.match(figures, /"output":"1000"/)
   })
 
-  it('settling again changes nothing, on this node and on another', async (desk) => {
-    const key = await desk.key(1000n)
+  it('settling again changes nothing, on this node and on another', async (fixture) => {
+    const key = await fixture.key(1000n)
     const asked = ask(key, 100)
-    const reserved = granted(await desk.ledger.reserve(asked))
+    const reserved = granted(await fixture.ledger.reserve(asked))
     const first = settlement(asked, reserved, { costNanodollars: 40n })
     const again = settlement(asked, reserved, { costNanodollars: 90n })
     const answers = await Promise.all([
-      desk.ledger.settle(first),
-      desk.ledger.settle(again),
-      ...desk.nodes.slice(1).map(async (node) => {
-        await desk.ledger.settle(first)
+      fixture.ledger.settle(first),
+      fixture.ledger.settle(again),
+      ...fixture.nodes.slice(1).map(async (node) => {
+        await fixture.ledger.settle(first)
         return node.settle(again)
       }),
     ])
     for (const answer of answers) assert.equal(answer.costNanodollars, 40n)
-    assert.equal((await desk.account(key)).spent_nanodollars, 40n)
+    assert.equal((await fixture.account(key)).spent_nanodollars, 40n)
   })
 
-  it('a void frees the hold and leaves a row that cost nothing', async (desk) => {
-    const key = await desk.key(1000n)
-    const reserved = granted(await desk.ledger.reserve(ask(key, 600)))
-    await desk.ledger.void(reserved.holdId, 'client_gone')
-    await desk.ledger.void(reserved.holdId, 'client_gone')
-    const account = await desk.account(key)
+  it('a void frees the hold and leaves a row that cost nothing', async (fixture) => {
+    const key = await fixture.key(1000n)
+    const reserved = granted(await fixture.ledger.reserve(ask(key, 600)))
+    await fixture.ledger.void(reserved.holdId, 'client_gone')
+    await fixture.ledger.void(reserved.holdId, 'client_gone')
+    const account = await fixture.account(key)
     assert.deepEqual([account.spent_nanodollars, account.held_nanodollars], [0n, 0n])
-    const [row] = await desk.usage(key)
+    const [row] = await fixture.usage(key)
     assert.deepEqual(
       [row?.state, row?.cost_nanodollars, row?.error_code],
       ['voided', 0n, 'client_gone'],
     )
   })
 
-  it('a voided call that cost something after all is charged as an overrun', async (desk) => {
-    const key = await desk.key(1000n)
+  it('a voided call that cost something after all is charged as an overrun', async (fixture) => {
+    const key = await fixture.key(1000n)
     const asked = ask(key, 600)
-    const reserved = granted(await desk.ledger.reserve(asked))
-    await desk.ledger.void(reserved.holdId, 'client_gone')
-    const settled = await desk.ledger.settle(settlement(asked, reserved, { costNanodollars: 50n }))
+    const reserved = granted(await fixture.ledger.reserve(asked))
+    await fixture.ledger.void(reserved.holdId, 'client_gone')
+    const settled = await fixture.ledger.settle(
+      settlement(asked, reserved, { costNanodollars: 50n }),
+    )
     assert.deepEqual([settled.costNanodollars, settled.overrunNanodollars], [50n, 50n])
-    assert.equal((await desk.account(key)).spent_nanodollars, 50n)
+    assert.equal((await fixture.account(key)).spent_nanodollars, 50n)
   })
 
-  it('a bill above its hold is charged in full and counted as an overrun', async (desk) => {
-    const key = await desk.key(1000n)
+  it('a bill above its hold is charged in full and counted as an overrun', async (fixture) => {
+    const key = await fixture.key(1000n)
     const asked = ask(key, 600)
-    const reserved = granted(await desk.ledger.reserve(asked))
-    const settled = await desk.ledger.settle(
+    const reserved = granted(await fixture.ledger.reserve(asked))
+    const settled = await fixture.ledger.settle(
       settlement(asked, reserved, { costNanodollars: 1500n }),
     )
     assert.equal(settled.overrunNanodollars, 900n)
-    const account = await desk.account(key)
+    const account = await fixture.account(key)
     assert.deepEqual([account.spent_nanodollars, account.overrun_nanodollars], [1500n, 900n])
-    assert.equal(refusal(await desk.ledger.reserve(ask(key, 1))).reason, 'budget')
+    assert.equal(refusal(await fixture.ledger.reserve(ask(key, 1))).reason, 'budget')
   })
 
-  it('a hold can be trimmed, and extended if there is room', async (desk) => {
-    const key = await desk.key(1000n)
-    const { holdId } = granted(await desk.ledger.reserve(ask(key, 600)))
-    await desk.ledger.trim(holdId, 200n)
-    await desk.ledger.trim(holdId, 500n)
-    assert.equal((await desk.account(key)).held_nanodollars, 200n)
-    assert.equal(await desk.ledger.extend(holdId, 801n), false)
-    assert.equal(await desk.ledger.extend(holdId, 800n), true)
-    assert.equal((await desk.account(key)).held_nanodollars, 1000n)
-    await desk.ledger.void(holdId, 'test')
+  it('a hold can be trimmed, and extended if there is room', async (fixture) => {
+    const key = await fixture.key(1000n)
+    const { holdId } = granted(await fixture.ledger.reserve(ask(key, 600)))
+    await fixture.ledger.trim(holdId, 200n)
+    await fixture.ledger.trim(holdId, 500n)
+    assert.equal((await fixture.account(key)).held_nanodollars, 200n)
+    assert.equal(await fixture.ledger.extend(holdId, 801n), false)
+    assert.equal(await fixture.ledger.extend(holdId, 800n), true)
+    assert.equal((await fixture.account(key)).held_nanodollars, 1000n)
+    await fixture.ledger.void(holdId, 'test')
   })
 
-  it('tells of each charge and of each refusal for spending', async (desk) => {
-    const key = await desk.key(1000n)
+  it('tells of each charge and of each refusal for spending', async (fixture) => {
+    const key = await fixture.key(1000n)
     const told: unknown[] = []
     const node = await openLedger({
-      store: desk.store,
+      store: fixture.store,
       ...SAMPLE_PACE,
       onSettled: (keyId, { key: { spentNanodollars } }) => told.push([keyId, spentNanodollars]),
       onRefused: (keyId, { requiredNanodollars }) => told.push([keyId, requiredNanodollars]),
@@ -194,27 +198,27 @@ function basics(it: It): void {
     ])
   })
 
-  it('a dry run answers like reserve and writes nothing', async (desk) => {
-    const key = await desk.key(1000n)
-    assert.equal(granted(await desk.ledger.dryRun(ask(key, 1000))).amountNanodollars, 1000n)
-    assert.equal(refusal(await desk.ledger.dryRun(ask(key, 1001))).reason, 'budget')
-    assert.equal((await desk.account(key)).held_nanodollars, 0n)
-    assert.deepEqual(await desk.usage(key), [])
+  it('a dry run answers like reserve and writes nothing', async (fixture) => {
+    const key = await fixture.key(1000n)
+    assert.equal(granted(await fixture.ledger.dryRun(ask(key, 1000))).amountNanodollars, 1000n)
+    assert.equal(refusal(await fixture.ledger.dryRun(ask(key, 1001))).reason, 'budget')
+    assert.equal((await fixture.account(key)).held_nanodollars, 0n)
+    assert.deepEqual(await fixture.usage(key), [])
   })
 
-  it('free calls pass with nothing left', async (desk) => {
-    const key = await desk.key(0n)
+  it('free calls pass with nothing left', async (fixture) => {
+    const key = await fixture.key(0n)
     const asked = ask(key, 0, { candidates: [NO_COST], endpoint: 'count_tokens' })
-    await spend(desk.ledger, asked)
-    assert.equal(refusal(await desk.ledger.reserve(ask(key, 1))).reason, 'budget')
+    await spend(fixture.ledger, asked)
+    assert.equal(refusal(await fixture.ledger.reserve(ask(key, 1))).reason, 'budget')
   })
 
-  it('refusals are counted', async (desk) => {
-    const key = await desk.key(0n)
-    const node = await openLedger({ store: desk.store, ...SAMPLE_PACE })
+  it('refusals are counted', async (fixture) => {
+    const key = await fixture.key(0n)
+    const node = await openLedger({ store: fixture.store, ...SAMPLE_PACE })
     for (const _ of [1, 2, 3]) node.countRefused(key, 'm')
     await node.close()
-    const rows = await desk.store.db
+    const rows = await fixture.store.db
       .selectFrom('rollups')
       .select(['span', 'refused', 'requests'])
       .where('key_id', '=', key)
@@ -228,33 +232,33 @@ function basics(it: It): void {
 }
 
 function limits(it: It): void {
-  it('a key that is paused, revoked, expired or changed grants nothing', async (desk) => {
+  it('a key that is paused, revoked, expired or changed grants nothing', async (fixture) => {
     const [paused, revoked, expired, changed] = await Promise.all([
-      desk.key(1000n),
-      desk.key(1000n),
-      desk.key(1000n, { expiresAt: systemClock.now() + 60_000 }),
-      desk.key(1000n),
+      fixture.key(1000n),
+      fixture.key(1000n),
+      fixture.key(1000n, { expiresAt: systemClock.now() + 60_000 }),
+      fixture.key(1000n),
     ])
-    await pauseKey(desk.store, paused)
-    await revokeKey(desk.store, revoked, 'test')
-    await desk.store.db
+    await pauseKey(fixture.store, paused)
+    await revokeKey(fixture.store, revoked, 'test')
+    await fixture.store.db
       .updateTable('accounts')
       .set({ expires_at: 1 })
       .where('id', '=', expired)
       .execute()
-    await updateKey(desk.store, changed, { addModels: ['n'] })
+    await updateKey(fixture.store, changed, { addModels: ['n'] })
     const statuses = []
     for (const key of [paused, revoked, expired, changed, 'key_unheard_of']) {
-      const answer = refusal(await desk.ledger.reserve(ask(key, 1)))
+      const answer = refusal(await fixture.ledger.reserve(ask(key, 1)))
       statuses.push(answer.reason === 'key_status' && answer.status)
     }
     // Pausing also makes the request stale; the plainer reason is reported.
     assert.deepEqual(statuses, ['paused', 'revoked', 'expired', 'stale', 'unknown'])
   })
 
-  it('requests per minute are exact across nodes', async (desk) => {
-    const key = await desk.key(null, { rpm: 20 })
-    const rounds = Array.from({ length: 20 }, () => desk.nodes)
+  it('requests per minute are exact across nodes', async (fixture) => {
+    const key = await fixture.key(null, { rpm: 20 })
+    const rounds = Array.from({ length: 20 }, () => fixture.nodes)
     const answers = await Promise.all(rounds.flat().map((node) => node.reserve(ask(key, 1))))
     assert.equal(answers.filter((answer) => answer.reserved).length, 20)
     const refused = answers.find((answer) => !answer.reserved)
@@ -264,56 +268,56 @@ function limits(it: It): void {
     assert.equal(refused.balances.requests?.remaining, 0)
   })
 
-  it('tokens per minute count the estimate, then the truth', async (desk) => {
-    const key = await desk.key(null, { tpm: 1000 })
+  it('tokens per minute count the estimate, then the truth', async (fixture) => {
+    const key = await fixture.key(null, { tpm: 1000 })
     const asked = ask(key, 1, { estimatedTokens: 900 })
-    const reserved = granted(await desk.ledger.reserve(asked))
+    const reserved = granted(await fixture.ledger.reserve(asked))
     const second = ask(key, 1, { estimatedTokens: 200 })
-    assert.equal(refusal(await desk.ledger.reserve(second)).reason, 'rate')
-    await desk.ledger.settle(settlement(asked, reserved))
-    assert.equal(granted(await desk.ledger.reserve(second)).balances.tokens?.remaining, 790)
+    assert.equal(refusal(await fixture.ledger.reserve(second)).reason, 'rate')
+    await fixture.ledger.settle(settlement(asked, reserved))
+    assert.equal(granted(await fixture.ledger.reserve(second)).balances.tokens?.remaining, 790)
   })
 
-  it('concurrency counts holds on all nodes', async (desk) => {
-    const key = await desk.key(null, { concurrency: 2 })
+  it('concurrency counts holds on all nodes', async (fixture) => {
+    const key = await fixture.key(null, { concurrency: 2 })
     const [one, two] = await Promise.all(
-      desk.nodes.slice(0, 2).map((node) => node.reserve(ask(key, 1))),
+      fixture.nodes.slice(0, 2).map((node) => node.reserve(ask(key, 1))),
     )
     assert.ok(one && two)
-    const answer = refusal(await desk.ledger.reserve(ask(key, 1)))
+    const answer = refusal(await fixture.ledger.reserve(ask(key, 1)))
     assert.equal(answer.reason === 'rate' && answer.limit, 'concurrency')
-    await desk.ledger.void(granted(one).holdId, 'test')
-    granted(await desk.ledger.reserve(ask(key, 1)))
+    await fixture.ledger.void(granted(one).holdId, 'test')
+    granted(await fixture.ledger.reserve(ask(key, 1)))
   })
 
-  it('a lowered limit stops new requests and touches nothing else', async (desk) => {
-    const key = await desk.key(1000n)
-    await spend(desk.ledger, ask(key, 300))
+  it('a lowered limit stops new requests and touches nothing else', async (fixture) => {
+    const key = await fixture.key(1000n)
+    await spend(fixture.ledger, ask(key, 300))
     const asked = ask(key, 600)
-    const reserved = granted(await desk.ledger.reserve(asked))
-    const { allowVersion } = await updateKey(desk.store, key, { limitNanodollars: 100n })
-    const refused = refusal(await desk.ledger.reserve(ask(key, 1, { allowVersion })))
+    const reserved = granted(await fixture.ledger.reserve(asked))
+    const { allowVersion } = await updateKey(fixture.store, key, { limitNanodollars: 100n })
+    const refused = refusal(await fixture.ledger.reserve(ask(key, 1, { allowVersion })))
     assert.equal(refused.reason, 'budget')
-    await desk.ledger.settle(settlement(asked, reserved))
-    assert.equal((await desk.account(key)).spent_nanodollars, 900n)
+    await fixture.ledger.settle(settlement(asked, reserved))
+    assert.equal((await fixture.account(key)).spent_nanodollars, 900n)
   })
 }
 
 function periods(it: It): void {
-  it('a hold belongs to the period it was reserved in', async (desk) => {
-    const key = await desk.key(1000n, { period: 'day' })
+  it('a hold belongs to the period it was reserved in', async (fixture) => {
+    const key = await fixture.key(1000n, { period: 'day' })
     const asked = ask(key, 900)
-    const reserved = granted(await desk.ledger.reserve(asked))
-    const before = await desk.account(key)
-    await desk.endPeriod(key)
+    const reserved = granted(await fixture.ledger.reserve(asked))
+    const before = await fixture.account(key)
+    await fixture.endPeriod(key)
 
-    await spend(desk.ledger, ask(key, 500))
-    const running = await desk.account(key)
+    await spend(fixture.ledger, ask(key, 500))
+    const running = await fixture.account(key)
     assert.equal(running.period_seq, before.period_seq + 1)
     assert.deepEqual([running.spent_nanodollars, running.held_nanodollars], [500n, 0n])
 
-    await desk.ledger.settle(settlement(asked, reserved, { costNanodollars: 700n }))
-    const closed = await desk.store.db
+    await fixture.ledger.settle(settlement(asked, reserved, { costNanodollars: 700n }))
+    const closed = await fixture.store.db
       .selectFrom('account_periods')
       .selectAll()
       .where('account_id', '=', key)
@@ -322,20 +326,20 @@ function periods(it: It): void {
       closed.map((period) => [period.seq, period.spent_nanodollars, period.held_nanodollars]),
       [[before.period_seq, 700n, 0n]],
     )
-    assert.equal((await desk.account(key)).spent_nanodollars, 500n)
+    assert.equal((await fixture.account(key)).spent_nanodollars, 500n)
   })
 
-  it('a period ends at the calendar’s next boundary', async (desk) => {
-    const key = await desk.key(1000n, { period: 'day', timezone: 'Asia/Kolkata' })
-    const { balances } = await spend(desk.ledger, ask(key, 1))
+  it('a period ends at the calendar’s next boundary', async (fixture) => {
+    const key = await fixture.key(1000n, { period: 'day', timezone: 'Asia/Kolkata' })
+    const { balances } = await spend(fixture.ledger, ask(key, 1))
     const endsAt = balances.key.resetsAt ?? 0
     assert.equal(endsAt % 86_400_000, 18.5 * 3_600_000)
     assert.ok(endsAt > systemClock.now() && endsAt - systemClock.now() <= 86_400_000)
   })
 
-  it('a period that never ends has no reset', async (desk) => {
-    const key = await desk.key(1000n, { period: 'never' })
-    const { balances } = await spend(desk.ledger, ask(key, 1))
+  it('a period that never ends has no reset', async (fixture) => {
+    const key = await fixture.key(1000n, { period: 'never' })
+    const { balances } = await spend(fixture.ledger, ask(key, 1))
     assert.equal(balances.key.resetsAt, null)
   })
 }
@@ -349,10 +353,10 @@ async function persist(ledger: Ledger, asked: Ask): Promise<Reserved | Refused> 
 }
 
 function several(it: It): void {
-  it('a budget for ten calls answers ten of two hundred made at once on three nodes', async (desk) => {
-    const key = await desk.key(10_000n)
+  it('a budget for ten calls answers ten of two hundred made at once on three nodes', async (fixture) => {
+    const key = await fixture.key(10_000n)
     const calls = Array.from({ length: 200 }, async (_, index) => {
-      const node = desk.nodes[index % 3]
+      const node = fixture.nodes[index % 3]
       assert.ok(node)
       const asked = ask(key, 1000)
       const answer = await persist(node, asked)
@@ -362,18 +366,18 @@ function several(it: It): void {
     const results = await Promise.all(calls)
     assert.equal(results.filter((result) => result === 'answered').length, 10)
     assert.equal(results.filter((result) => result === 'budget').length, 190)
-    assert.equal((await desk.account(key)).spent_nanodollars, 10_000n)
+    assert.equal((await fixture.account(key)).spent_nanodollars, 10_000n)
   })
 
-  it('the frame limits twenty keys together', async (desk) => {
-    const keys = await Promise.all(Array.from({ length: 20 }, () => desk.key(null)))
-    const frame = await desk.account('frame')
-    await setFrame(desk.store, {
+  it('the frame limits twenty keys together', async (fixture) => {
+    const keys = await Promise.all(Array.from({ length: 20 }, () => fixture.key(null)))
+    const frame = await fixture.account('frame')
+    await setFrame(fixture.store, {
       limitNanodollars: frame.spent_nanodollars + frame.held_nanodollars + 10_000n,
     })
     const calls = keys.flatMap((key) =>
       Array.from({ length: 5 }, async (_, index) => {
-        const node = desk.nodes[index % 3]
+        const node = fixture.nodes[index % 3]
         assert.ok(node)
         const asked = ask(key, 1000)
         const answer = await persist(node, asked)
@@ -382,16 +386,16 @@ function several(it: It): void {
       }),
     )
     const answered = (await Promise.all(calls)).filter(Boolean).length
-    const now = await desk.account('frame')
-    await setFrame(desk.store, { limitNanodollars: 1_000_000n * USD })
+    const now = await fixture.account('frame')
+    await setFrame(fixture.store, { limitNanodollars: 1_000_000n * USD })
     assert.equal(answered, 10)
     assert.equal(now.spent_nanodollars - frame.spent_nanodollars, 10_000n)
   })
 
-  it('calls cheaper than their worst case use up the budget', async (desk) => {
-    const key = await desk.key(10_000n)
+  it('calls cheaper than their worst case use up the budget', async (fixture) => {
+    const key = await fixture.key(10_000n)
     const calls = Array.from({ length: 60 }, async (_, index) => {
-      const node = desk.nodes[index % 3]
+      const node = fixture.nodes[index % 3]
       assert.ok(node)
       const asked = ask(key, 1000)
       const answer = await persist(node, asked)
@@ -400,123 +404,123 @@ function several(it: It): void {
     })
     const answered = (await Promise.all(calls)).filter(Boolean).length
     assert.ok(answered >= (10_000 - 1000) / 300 + 1, `${answered} calls were answered`)
-    assert.ok((await desk.account(key)).spent_nanodollars <= 10_000n)
+    assert.ok((await fixture.account(key)).spent_nanodollars <= 10_000n)
   })
 
-  it('asks waiting for a hold get what it frees, first come first served', async (desk) => {
-    const key = await desk.key(1000n)
-    const first = granted(await desk.ledger.reserve(ask(key, 1000)))
+  it('asks waiting for a hold get what it frees, first come first served', async (fixture) => {
+    const key = await fixture.key(1000n)
+    const first = granted(await fixture.ledger.reserve(ask(key, 1000)))
     const order: string[] = []
     const waiters = ['second', 'third'].map(async (name) => {
-      const answer = granted(await desk.ledger.reserve(ask(key, 1000)))
+      const answer = granted(await fixture.ledger.reserve(ask(key, 1000)))
       order.push(name)
       assert.ok(answer.waitedMs > 0)
-      await desk.ledger.void(answer.holdId, 'test')
+      await fixture.ledger.void(answer.holdId, 'test')
     })
     // Both are waiting once a later item of each has passed through the same writer.
-    await desk.ledger.dryRun(ask(key, 1))
-    await desk.ledger.dryRun(ask(key, 1))
-    await desk.ledger.void(first.holdId, 'test')
+    await fixture.ledger.dryRun(ask(key, 1))
+    await fixture.ledger.dryRun(ask(key, 1))
+    await fixture.ledger.void(first.holdId, 'test')
     await Promise.all(waiters)
     assert.deepEqual(order, ['second', 'third'])
   })
 
-  it('freed budget goes to a waiting ask, not to one that arrives at that moment', async (desk) => {
-    const key = await desk.key(1000n)
-    let open = granted(await desk.ledger.reserve(ask(key, 1000)))
+  it('freed budget goes to a waiting ask, not to one that arrives at that moment', async (fixture) => {
+    const key = await fixture.key(1000n)
+    let open = granted(await fixture.ledger.reserve(ask(key, 1000)))
     for (let round = 0; round < 5; round++) {
-      const waiting = desk.ledger.reserve(ask(key, 1000))
+      const waiting = fixture.ledger.reserve(ask(key, 1000))
       // It is waiting once a later item has passed through the same writer.
-      await desk.ledger.dryRun(ask(key, 1))
+      await fixture.ledger.dryRun(ask(key, 1))
       const newcomer = new AbortController()
       const [, waited, came] = await Promise.all([
-        desk.ledger.void(open.holdId, 'test'),
+        fixture.ledger.void(open.holdId, 'test'),
         waiting.finally(() => newcomer.abort()),
-        desk.ledger.reserve(ask(key, 1000, { signal: newcomer.signal })),
+        fixture.ledger.reserve(ask(key, 1000, { signal: newcomer.signal })),
       ])
       assert.equal(came.reserved, false)
       open = granted(waited)
     }
-    await desk.ledger.void(open.holdId, 'test')
+    await fixture.ledger.void(open.holdId, 'test')
   })
 }
 
 function trouble(it: It): void {
-  it('text that no database stores does not fail a settlement', async (desk) => {
-    const key = await desk.key(1000n)
+  it('text that no database stores does not fail a settlement', async (fixture) => {
+    const key = await fixture.key(1000n)
     const odd = 'nul\0 half\ud800 quote\' back\\slash "\u2028'
-    await spend(desk.ledger, ask(key, 10, { modelAsked: 'm' }), {
+    await spend(fixture.ledger, ask(key, 10, { modelAsked: 'm' }), {
       endUser: odd,
       modelServed: odd,
       tags: { [odd]: odd },
       attempts: [{ target: odd, why: odd, outcome: odd, durationMs: 1 }],
       errorCode: odd.repeat(1000),
     })
-    const [row] = await desk.usage(key)
+    const [row] = await fixture.usage(key)
     assert.equal(row?.end_user, 'nul half\ufffd quote\' back\\slash "\u2028')
     assert.equal(JSON.parse(row?.attempts ?? '')[0].why, odd)
   })
 
-  it('an invalid figure is refused, and the hold stays', async (desk) => {
-    const key = await desk.key(null)
-    await spend(desk.ledger, ask(key, 1000))
+  it('an invalid figure is refused, and the hold stays', async (fixture) => {
+    const key = await fixture.key(null)
+    await spend(fixture.ledger, ask(key, 1000))
     const asked = ask(key, 10)
-    const reserved = granted(await desk.ledger.reserve(asked))
+    const reserved = granted(await fixture.ledger.reserve(asked))
     const refuse = (action: Promise<unknown>) => assert.rejects(action, { name: 'AssertionError' })
     for (const costNanodollars of [-1n, 2n ** 53n, 5 as unknown as bigint]) {
-      await refuse(desk.ledger.settle(settlement(asked, reserved, { costNanodollars })))
-      await refuse(desk.ledger.trim(reserved.holdId, costNanodollars))
-      await refuse(desk.ledger.extend(reserved.holdId, costNanodollars))
+      await refuse(fixture.ledger.settle(settlement(asked, reserved, { costNanodollars })))
+      await refuse(fixture.ledger.trim(reserved.holdId, costNanodollars))
+      await refuse(fixture.ledger.extend(reserved.holdId, costNanodollars))
     }
     for (const name of Object.keys(NO_USAGE)) {
       for (const wrong of [-1, 0.5, NaN, 2 ** 53]) {
         const tokens = { ...NO_USAGE, [name]: wrong }
-        await refuse(desk.ledger.settle(settlement(asked, reserved, { tokens })))
+        await refuse(fixture.ledger.settle(settlement(asked, reserved, { tokens })))
       }
     }
-    const account = await desk.account(key)
+    const account = await fixture.account(key)
     assert.deepEqual([account.spent_nanodollars, account.held_nanodollars], [1000n, 10n])
-    await desk.ledger.settle(settlement(asked, reserved))
+    await fixture.ledger.settle(settlement(asked, reserved))
   })
 
-  it('an item that the database refuses fails alone', async (desk) => {
-    const key = await desk.key(null)
+  it('an item that the database refuses fails alone', async (fixture) => {
+    const key = await fixture.key(null)
     const asks = Array.from({ length: 8 }, () => ask(key, 10))
     const holds = await Promise.all(
-      asks.map(async (each) => granted(await desk.ledger.reserve(each))),
+      asks.map(async (each) => granted(await fixture.ledger.reserve(each))),
     )
     const settled = await Promise.allSettled(
       holds.map((hold, index) => {
         const asked = asks[index]
         assert.ok(asked)
         const status = index === 3 ? 200.5 : 200
-        return desk.ledger.settle(settlement(asked, hold, { costNanodollars: 5n, status }))
+        return fixture.ledger.settle(settlement(asked, hold, { costNanodollars: 5n, status }))
       }),
     )
     assert.deepEqual(
       settled.map((answer) => answer.status),
       holds.map((_, index) => (index === 3 ? 'rejected' : 'fulfilled')),
     )
-    const account = await desk.account(key)
+    const account = await fixture.account(key)
     assert.deepEqual([account.spent_nanodollars, account.held_nanodollars], [35n, 10n])
   })
 
-  it('a hold granted to a client that has left is voided', async (desk) => {
-    const key = await desk.key(1000n)
+  it('a hold granted to a client that has left is voided', async (fixture) => {
+    const key = await fixture.key(1000n)
     const controller = new AbortController()
-    const answer = desk.ledger.reserve(ask(key, 1000, { signal: controller.signal }))
+    const answer = fixture.ledger.reserve(ask(key, 1000, { signal: controller.signal }))
     controller.abort()
     assert.equal(refusal(await answer).reason, 'abandoned')
     // The void is queued behind the hold, and this ask behind the void.
-    granted(await desk.ledger.reserve(ask(key, 1000)))
+    granted(await fixture.ledger.reserve(ask(key, 1000)))
   })
 
-  it('settling a hold that never existed is an error', async (desk) => {
-    const key = await desk.key(1000n)
+  it('settling a hold that never existed is an error', async (fixture) => {
+    const key = await fixture.key(1000n)
     const asked = ask(key, 1)
-    const reserved = granted(await desk.ledger.reserve(asked))
+    const reserved = granted(await fixture.ledger.reserve(asked))
     const unknown = { ...settlement(asked, reserved), holdId: 12 }
-    await assert.rejects(desk.ledger.settle(unknown), /not in the books/)
-    await desk.ledger.void(reserved.holdId, 'test')
+    await assert.rejects(fixture.ledger.settle(unknown), /not in the books/)
+    await fixture.ledger.void(reserved.holdId, 'test')
   })
 }

@@ -217,17 +217,17 @@ export function peopleContract(fresh: FreshDatabase): void {
     test('cannot change anyone once blocked or given another role, even with an earlier request', async () => {
       const late = 'late@example.com'
       await add(late, 'Host')
-      const lateDesk = await actorOf(late, ['people:manage', 'usage:read'])
+      const lateActor = await actorOf(late, ['people:manage', 'usage:read'])
       const results = await Promise.allSettled([
         blockPerson(actor, late),
-        blockPerson(lateDesk, 'host@example.com'),
+        blockPerson(lateActor, 'host@example.com'),
       ])
       assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
       for (const email of ['host@example.com', late]) await unblockPerson(operator, email)
       await changePerson(operator, late, { role: 'Viewer' })
-      await refuses('not_permitted', blockPerson(lateDesk, 'guest@example.com'))
+      await refuses('not_permitted', blockPerson(lateActor, 'guest@example.com'))
       await removePerson(operator, late)
-      await refuses('not_signed_in', blockPerson(lateDesk, 'guest@example.com'))
+      await refuses('not_signed_in', blockPerson(lateActor, 'guest@example.com'))
     })
 
     test('cannot block or remove themselves, nor change their own address without the password', async () => {

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { examineLedger } from '../../src/ledger/reports/verify.ts'
 import { openStore } from '../../src/store/open.ts'
-import { ask, Desk, granted, spend } from '../contract/ledger-fixture.ts'
+import { ask, LedgerFixture, granted, spend } from '../contract/ledger-fixture.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import { freshDatabase } from '../support/postgres/postgres.ts'
 import { openRoad } from '../support/road.ts'
@@ -19,32 +19,32 @@ test('commits that the database has lost are reported once the node is connected
   const alarm = (message: string) => void alarms.push(message)
   let aheadMs = 0
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }
-  const desk = new Desk(await openStore(database.url, { clock }), { alarm })
-  await desk.ready
+  const fixture = new LedgerFixture(await openStore(database.url, { clock }), { alarm })
+  await fixture.ready
   context.after(async () => {
-    await desk.close()
+    await fixture.close()
     await database.drop()
   })
   const reconnect = () =>
     sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'tollgate ledger'`.execute(
-      desk.store.db,
+      fixture.store.db,
     )
-  const key = await desk.key(10_000n)
-  const { holdId } = granted(await desk.ledger.reserve(ask(key, 100)))
+  const key = await fixture.key(10_000n)
+  const { holdId } = granted(await fixture.ledger.reserve(ask(key, 100)))
   await reconnect()
-  await desk.ledger.dryRun(ask(key, 100))
+  await fixture.ledger.dryRun(ask(key, 100))
   assert.deepEqual(alarms, [], 'nothing is lost yet')
-  await sql`DELETE FROM holds WHERE id = ${holdId}`.execute(desk.store.db)
-  await sql`UPDATE accounts SET held_nanodollars = 0, in_flight = 0`.execute(desk.store.db)
+  await sql`DELETE FROM holds WHERE id = ${holdId}`.execute(fixture.store.db)
+  await sql`UPDATE accounts SET held_nanodollars = 0, in_flight = 0`.execute(fixture.store.db)
   aheadMs = 660_000
   await reconnect()
-  await desk.ledger.dryRun(ask(key, 100))
+  await fixture.ledger.dryRun(ask(key, 100))
   assert.deepEqual(alarms, [], 'retention may have deleted the row of a hold that old')
   aheadMs = 0
   for (let round = 0; round < 2; round++) {
     await reconnect()
-    await desk.ledger.dryRun(ask(key, 100))
+    await fixture.ledger.dryRun(ask(key, 100))
   }
   assert.equal(alarms.length, 1)
   assert.match(alarms.join(), /^the database has lost its latest commits/)
@@ -77,20 +77,20 @@ const QUERY_MS_MAX = 30_000
 
 test('a damaged index is found where amcheck is installed, and elsewhere it is said that nobody looked', async (context) => {
   const database = await freshDatabase()
-  const desk = new Desk(await openStore(database.url, { clock: systemClock }))
-  await desk.ready
+  const fixture = new LedgerFixture(await openStore(database.url, { clock: systemClock }))
+  await fixture.ready
   context.after(async () => {
-    await desk.close()
+    await fixture.close()
     await database.drop()
   })
-  await spend(desk.ledger, ask(await desk.key(10_000n), 100))
-  const { db } = desk.store
-  const unaided = await examineLedger(desk.store, {})
+  await spend(fixture.ledger, ask(await fixture.key(10_000n), 100))
+  const { db } = fixture.store
+  const unaided = await examineLedger(fixture.store, {})
   assert.deepEqual(unaided.violations, [])
   assert.match(unaided.notChecked.join('\n'), /^whether PostgreSQL's files are damaged: .*amcheck/)
 
   await sql`CREATE EXTENSION amcheck`.execute(db)
-  const aided = await examineLedger(desk.store, {})
+  const aided = await examineLedger(fixture.store, {})
   assert.deepEqual(aided.violations, [])
   assert.doesNotMatch(aided.notChecked.join('\n'), /amcheck/)
 
@@ -100,7 +100,7 @@ test('a damaged index is found where amcheck is installed, and elsewhere it is s
   await order(0).execute(db)
   await sql`CREATE INDEX usage_placed ON usage (placed(id))`.execute(db)
   await order(1).execute(db)
-  const { violations, notChecked } = await examineLedger(desk.store, {})
+  const { violations, notChecked } = await examineLedger(fixture.store, {})
   assert.deepEqual(
     violations.map(({ check }) => check),
     ['damage'],

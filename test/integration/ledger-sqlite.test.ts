@@ -19,41 +19,43 @@ import { DAMAGE, examineLedger, verifyLedger } from '../../src/ledger/reports/ve
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { openStore } from '../../src/store/open.ts'
-import { ask, Desk, spend } from '../contract/ledger-fixture.ts'
+import { ask, LedgerFixture, spend } from '../contract/ledger-fixture.ts'
 
 const options = { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] }
 
-async function open(context: TestContext): Promise<{ readonly url: string; readonly desk: Desk }> {
+async function open(
+  context: TestContext,
+): Promise<{ readonly url: string; readonly fixture: LedgerFixture }> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))
   const url = `sqlite:${join(folder, 'test.db')}`
-  const desk = new Desk(await openStore(url, options))
-  await desk.ready
+  const fixture = new LedgerFixture(await openStore(url, options))
+  await fixture.ready
   context.after(async () => {
-    await desk.close()
+    await fixture.close()
     rmSync(folder, { recursive: true })
   })
-  return { url, desk }
+  return { url, fixture }
 }
 
 test('a limit lowered by another process applies to the next request', async (context) => {
-  const { url, desk } = await open(context)
-  const keyId = await desk.key(1000n)
-  assert.ok((await desk.ledger.reserve(ask(keyId, 100))).reserved)
+  const { url, fixture } = await open(context)
+  const keyId = await fixture.key(1000n)
+  assert.ok((await fixture.ledger.reserve(ask(keyId, 100))).reserved)
   const other = await openStore(url, options)
   await sql`UPDATE accounts SET limit_nanodollars = 150 WHERE id = ${keyId}`.execute(other.db)
   await other.close()
-  const refused = await desk.ledger.dryRun(ask(keyId, 100))
+  const refused = await fixture.ledger.dryRun(ask(keyId, 100))
   assert.equal(refused.reserved ? 'granted' : refused.reason, 'held')
-  assert.ok((await desk.ledger.reserve(ask(keyId, 50))).reserved)
+  assert.ok((await fixture.ledger.reserve(ask(keyId, 50))).reserved)
 })
 
 test('a file with any one of its pages zeroed is found damaged', async (context) => {
-  const { url, desk } = await open(context)
-  const keys = await Promise.all([1, 2, 3, 4, 5].map(() => desk.key(1_000_000n)))
-  for (const key of keys) await spend(desk.ledger, ask(key, 100))
+  const { url, fixture } = await open(context)
+  const keys = await Promise.all([1, 2, 3, 4, 5].map(() => fixture.key(1_000_000n)))
+  for (const key of keys) await spend(fixture.ledger, ask(key, 100))
   const sound = `${url.slice('sqlite:'.length)}-copy`
   // No page of it is free.
-  await sql`VACUUM INTO ${sql.lit(sound)}`.execute(desk.store.db)
+  await sql`VACUUM INTO ${sql.lit(sound)}`.execute(fixture.store.db)
   assert.deepEqual(await damageOf(sound), [])
 
   const pages = statSync(sound).size / PAGE_BYTES
@@ -90,15 +92,18 @@ async function damageOf(path: string): Promise<readonly string[]> {
 }
 
 test('a batch that was rolled back is not remembered', async (context) => {
-  const { desk } = await open(context)
-  const keyId = await desk.key(1000n)
+  const { fixture } = await open(context)
+  const keyId = await fixture.key(1000n)
   await sql`CREATE TRIGGER refuse BEFORE INSERT ON holds WHEN NEW.model_asked = 'bad'
-    BEGIN SELECT RAISE(ABORT, 'refused'); END`.execute(desk.store.db)
-  assert.ok((await desk.ledger.reserve(ask(keyId, 100))).reserved)
+    BEGIN SELECT RAISE(ABORT, 'refused'); END`.execute(fixture.store.db)
+  assert.ok((await fixture.ledger.reserve(ask(keyId, 100))).reserved)
   for (let round = 0; round < 3; round++) {
-    await assert.rejects(desk.ledger.reserve({ ...ask(keyId, 900), modelAsked: 'bad' }), /refused/)
+    await assert.rejects(
+      fixture.ledger.reserve({ ...ask(keyId, 900), modelAsked: 'bad' }),
+      /refused/,
+    )
   }
-  assert.ok((await desk.ledger.reserve(ask(keyId, 900))).reserved)
-  assert.equal((await desk.account(keyId)).held_nanodollars, 1000n)
-  assert.deepEqual(await verifyLedger(desk.store), [])
+  assert.ok((await fixture.ledger.reserve(ask(keyId, 900))).reserved)
+  assert.equal((await fixture.account(keyId)).held_nanodollars, 1000n)
+  assert.deepEqual(await verifyLedger(fixture.store), [])
 })

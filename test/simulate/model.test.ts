@@ -12,7 +12,7 @@ import { adjustHold, resetSpent, topUp } from '../../src/ledger/nodes/adjustment
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
-import { ask, Desk, settlement } from '../contract/ledger-fixture.ts'
+import { ask, LedgerFixture, settlement } from '../contract/ledger-fixture.ts'
 import { freshDatabase } from '../support/postgres/postgres.ts'
 
 const LIMIT = 1000
@@ -34,7 +34,7 @@ type Model = {
 }
 
 type Real = {
-  readonly desk: Desk
+  readonly fixture: LedgerFixture
   readonly keyId: string
   readonly holds: { readonly asked: Ask; readonly reserved: Reserved }[]
 }
@@ -60,7 +60,7 @@ function reserve(tokens: number): Command {
     async run(model, real) {
       const asked = ask(real.keyId, tokens)
       // A dry run first, because it does not wait for holds that this test will not free meanwhile.
-      const verdict = await real.desk.ledger.dryRun(asked)
+      const verdict = await real.fixture.ledger.dryRun(asked)
       const room = model.limit + model.topUp - model.spent
       const expected =
         tokens === 0 || held(model) + tokens <= room
@@ -70,7 +70,7 @@ function reserve(tokens: number): Command {
             : 'budget'
       assert.equal(verdict.reserved ? 'granted' : verdict.reason, expected)
       if (!verdict.reserved) return
-      const reserved = await real.desk.ledger.reserve(asked)
+      const reserved = await real.fixture.ledger.reserve(asked)
       assert.ok(reserved.reserved)
       real.holds.push({ asked, reserved })
       model.holds.push({
@@ -98,7 +98,7 @@ function choose(tokens: number, prices: readonly number[], isLastTry: boolean): 
         ...worst,
         outputTokenPicodollars: worst.outputTokenPicodollars * BigInt(price),
       }))
-      const verdict = await real.desk.ledger.dryRun({ ...asked, candidates, isLastTry })
+      const verdict = await real.fixture.ledger.dryRun({ ...asked, candidates, isLastTry })
       const room = model.limit + model.topUp - model.spent
       const grants = prices.map((price) => {
         const cost = tokens * price
@@ -116,7 +116,7 @@ function choose(tokens: number, prices: readonly number[], isLastTry: boolean): 
         if (!isHeldUp) assert.equal(verdict.shortage.requiredNanodollars, BigInt(cheapest))
         return
       }
-      const reserved = await real.desk.ledger.reserve({ ...asked, candidates, isLastTry })
+      const reserved = await real.fixture.ledger.reserve({ ...asked, candidates, isLastTry })
       assert.ok(reserved.reserved)
       const kept = prices.filter((_, index) => typeof grants[index] !== 'string')
       const amount = Math.max(...kept) * tokens
@@ -138,7 +138,9 @@ function settle(pick: number, percent: number): Command {
   return onHold(`settle ${percent} %`, pick, async (model, real, { hold, asked, reserved }) => {
     const cost = Math.floor((hold.amount * percent) / 100)
     const costNanodollars = BigInt(cost)
-    const answer = await real.desk.ledger.settle(settlement(asked, reserved, { costNanodollars }))
+    const answer = await real.fixture.ledger.settle(
+      settlement(asked, reserved, { costNanodollars }),
+    )
     // A voided hold that cost something after all is charged; a second settlement returns the result of the first.
     const isFirst = !hold.isSettled
     hold.isSettled = true
@@ -150,7 +152,7 @@ function settle(pick: number, percent: number): Command {
 
 function release(pick: number): Command {
   return onHold('void', pick, async (model, real, { hold, reserved }) => {
-    await real.desk.ledger.void(reserved.holdId, 'model')
+    await real.fixture.ledger.void(reserved.holdId, 'model')
     if (!isOpen(hold)) return
     charge(model, hold, 0)
     hold.isVoided = true
@@ -160,7 +162,7 @@ function release(pick: number): Command {
 function trim(pick: number, percent: number): Command {
   return onHold(`trim to ${percent} %`, pick, async (_, real, { hold, reserved }) => {
     const amount = Math.floor((hold.amount * percent) / 100)
-    await real.desk.ledger.trim(reserved.holdId, BigInt(amount))
+    await real.fixture.ledger.trim(reserved.holdId, BigInt(amount))
     if (isOpen(hold)) hold.amount = amount
   })
 }
@@ -169,7 +171,7 @@ function extend(pick: number, extra: number): Command {
   return onHold(`extend by ${extra}`, pick, async (model, real, { hold, reserved }) => {
     const fits = model.spent + held(model) + extra <= model.limit + model.topUp
     const expected = isOpen(hold) && hold.period === model.period && fits
-    assert.equal(await real.desk.ledger.extend(reserved.holdId, BigInt(extra)), expected)
+    assert.equal(await real.fixture.ledger.extend(reserved.holdId, BigInt(extra)), expected)
     if (expected) hold.amount += extra
   })
 }
@@ -177,8 +179,8 @@ function extend(pick: number, extra: number): Command {
 function adjust(pick: number, cost: number): Command {
   return onHold(`adjust to ${cost}`, pick, async (model, real, { hold, reserved }) => {
     const change = { ...someone, holdId: reserved.holdId, costNanodollars: BigInt(cost) }
-    if (hold.cost === undefined) return assert.rejects(adjustHold(real.desk.store, change))
-    await adjustHold(real.desk.store, change)
+    if (hold.cost === undefined) return assert.rejects(adjustHold(real.fixture.store, change))
+    await adjustHold(real.fixture.store, change)
     charge(model, hold, cost)
   })
 }
@@ -187,16 +189,16 @@ function administer(what: 'top up' | 'reset' | 'end of period'): Command {
   return {
     check: () => true,
     toString: () => what,
-    async run(model, { desk, keyId: accountId }) {
+    async run(model, { fixture, keyId: accountId }) {
       if (what === 'top up') {
-        await topUp(desk.store, { ...someone, accountId, amountNanodollars: 300n })
+        await topUp(fixture.store, { ...someone, accountId, amountNanodollars: 300n })
         model.topUp += 300
         return
       }
       // Without a first use there is no period to end.
       if (model.holds.length === 0) return
-      if (what === 'reset') await resetSpent(desk.store, { ...someone, accountId })
-      else await desk.endPeriod(accountId)
+      if (what === 'reset') await resetSpent(fixture.store, { ...someone, accountId })
+      else await fixture.endPeriod(accountId)
       Object.assign(model, { period: model.period + 1, spent: 0, topUp: 0 })
     },
   }
@@ -217,7 +219,7 @@ function onHold(
       const known = hold && real.holds[hold.id]
       assert.ok(hold && known)
       await act(model, real, { ...known, hold })
-      const account = await real.desk.ledger.balances(real.keyId)
+      const account = await real.fixture.ledger.balances(real.keyId)
       assert.equal(account?.key.spentNanodollars, BigInt(model.spent))
       assert.equal(account.key.heldNanodollars, BigInt(held(model)))
     },
@@ -257,26 +259,26 @@ async function agree(url: string, numRuns: number): Promise<void> {
     clock: systemClock,
     threadModules: [LEDGER_THREAD_MODULE],
   })
-  const desk = new Desk(store)
-  await desk.ready
+  const fixture = new LedgerFixture(store)
+  await fixture.ready
   try {
-    await compare(desk, numRuns)
+    await compare(fixture, numRuns)
   } finally {
-    await desk.close()
+    await fixture.close()
   }
 }
 
-async function compare(desk: Desk, numRuns: number): Promise<void> {
+async function compare(fixture: LedgerFixture, numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(commands, async (todo) => {
-      const keyId = await desk.key(BigInt(LIMIT))
+      const keyId = await fixture.key(BigInt(LIMIT))
       const model: Model = { limit: LIMIT, topUp: 0, period: 1, spent: 0, holds: [] }
-      const real: Real = { desk, keyId, holds: [] }
+      const real: Real = { fixture, keyId, holds: [] }
       await fc.asyncModelRun(() => ({ model, real }), todo)
     }),
     { numRuns },
   )
-  assert.deepEqual(await verifyLedger(desk.store), [])
+  assert.deepEqual(await verifyLedger(fixture.store), [])
 }
 
 test('SQLite agrees with the model', async () => {

@@ -50,7 +50,7 @@ export type Asked = {
   readonly via?: 'session' | 'token'
 }
 
-export type AdminDesk = AsyncDisposable & {
+export type TestAdmin = AsyncDisposable & {
   readonly store: Store
   readonly parts: AlertParts
   /** http://127.0.0.1:PORT */
@@ -64,7 +64,7 @@ export type AdminDesk = AsyncDisposable & {
 const SECRET = 'a secret for tests, long enough to be taken'
 const quiet: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
 
-export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
+export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
   await using opened = new AsyncDisposableStack()
   const database = await fresh()
   opened.defer(() => database.drop())

@@ -44,7 +44,7 @@ test('keys take turns, and a single key or no key is used every time', async () 
     [['a'], ['a', 'a', 'a', 'a']],
     [undefined, [undefined, undefined, undefined, undefined]],
   ] as const) {
-    const { ask } = desk(apiKeys)
+    const { ask } = setUp(apiKeys)
     const used: unknown[] = []
     for (const _ of turns) used.push(...(await ask()).used)
     assert.deepEqual(used, turns)
@@ -57,7 +57,7 @@ test('a key that is turned away rests for as long as the provider asks, up to a 
     ['7', 7_000],
     ['100000', 600_000],
   ] as const) {
-    const { ask, clock } = desk(['a', 'b'])
+    const { ask, clock } = setUp(['a', 'b'])
     const turnedAway = { a: { status: 429, retryAfter } }
     assert.deepEqual(await ask(turnedAway), { status: 200, used: ['a', 'b'] })
     clock.at += ms - 1
@@ -71,7 +71,7 @@ test('a key that is turned away rests for as long as the provider asks, up to a 
 })
 
 test('when the provider turns all keys away, all rest, and requests try only the key whose turn it is', async () => {
-  const { ask } = desk(['a', 'b', 'c'])
+  const { ask } = setUp(['a', 'b', 'c'])
   const allAway = { a: { status: 429 }, b: { status: 403 }, c: { status: 401 } }
   assert.deepEqual(await ask(allAway), { status: 401, used: ['a', 'b', 'c'] })
   assert.deepEqual(await ask(allAway), { status: 403, used: ['b'] })
@@ -101,13 +101,13 @@ test('a request that is refused for its content is sent with no other key, and r
 const VIOLATION = 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO'
 
 test('an answer that is retried with another key is closed', async () => {
-  const { ask, open } = desk(['a', 'b'])
+  const { ask, open } = setUp(['a', 'b'])
   await ask({ a: { status: 401 } })
   assert.deepEqual(open, ['b'], 'whoever asked reads that one')
 })
 
 /** Keys, a clock, and a provider that answers each key with the given status, else with 200. */
-function desk(apiKeys: readonly string[] | undefined) {
+function setUp(apiKeys: readonly string[] | undefined) {
   const clock = { at: 0, now: () => 0, monotonicMs: () => clock.at }
   const keys = new Keys({ name: 'local', apiKeys }, { clock, log: { error: () => {} } })
   const open: unknown[] = []

@@ -11,13 +11,13 @@ import {
   administrator,
   callModel,
   misfits,
-  openWebDesk,
+  openSignedInWeb,
   picture,
   seriousFindings,
   speakGerman,
   viewsOf,
 } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 const nasty = '<img src=x onerror="document.title=\'taken\'">'
 
@@ -44,19 +44,19 @@ const pages = [
 ] as const
 
 describe('the pages besides those of keys', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
-  let open: WebDesk['open']
+  let open: SignedInWeb['open']
   let invitation = ''
   let requestId = ''
 
   before(async () => {
-    desk = await openWebDesk()
-    ;({ page, open } = desk)
-    const { ask } = desk
+    web = await openSignedInWeb()
+    ;({ page, open } = web)
+    const { ask } = web
     const models = ['sandbox-chat', 'sandbox-embedding']
     const key = await ask('POST', '/keys', { name: nasty, models, budget: '5' })
-    const answer = await callModel(desk.url, String(key['secret']), 'Say hello.')
+    const answer = await callModel(web.url, String(key['secret']), 'Say hello.')
     assert.equal(answer.status, 200, await answer.text())
     requestId = answer.headers.get('x-request-id') ?? ''
     const bob = { email: 'bob@example.com', name: 'Bob', role: 'viewer' }
@@ -65,16 +65,16 @@ describe('the pages besides those of keys', () => {
     const url = 'https://hooks.example.com/tollgate'
     await ask('POST', '/alerts/destinations', { kind: 'webhook', url })
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   const setFrame = async (budget: string): Promise<void> => {
     const words = ['bin/tollgate.mjs', 'frame', 'set', '--budget', budget]
-    assert.equal((await run('node', words, { env: desk.env })).code, 0)
+    assert.equal((await run('node', words, { env: web.env })).code, 0)
   }
 
   for (const { path, title, knows } of pages)
     test(`${path} shows its data on every screen`, async () => {
-      for await (const { colorScheme, width } of viewsOf(desk, path)) {
+      for await (const { colorScheme, width } of viewsOf(web, path)) {
         await page.getByText(knows).first().waitFor()
         assert.equal(await page.locator('h1').innerText(), title)
         assert.equal(await page.title(), `${title} · Tollgate`)
@@ -104,11 +104,11 @@ describe('the pages besides those of keys', () => {
 
   test('the spenders of the frame include a revoked key, unless it spent nothing', async () => {
     for (const name of ['runaway', 'unused']) {
-      const { id, secret } = await desk.ask('POST', '/keys', {
+      const { id, secret } = await web.ask('POST', '/keys', {
         ...{ name, models: ['sandbox-chat'], budget: '5' },
       })
-      if (name === 'runaway') await callModel(desk.url, String(secret), 'Again.')
-      await desk.ask('POST', `/keys/${id}/revoke`, { reason: 'a test' })
+      if (name === 'runaway') await callModel(web.url, String(secret), 'Again.')
+      await web.ask('POST', `/keys/${id}/revoke`, { reason: 'a test' })
     }
     await open('/settings/api-access/frame')
     const table = page.getByRole('table', { name: 'Who spends it' })
@@ -117,7 +117,7 @@ describe('the pages besides those of keys', () => {
   })
 
   test('decimal points in a column of amounts align', async () => {
-    await desk.ask('POST', '/keys', { name: 'cents', models: ['sandbox-chat'], budget: '0.0125' })
+    await web.ask('POST', '/keys', { name: 'cents', models: ['sandbox-chat'], budget: '0.0125' })
     await open('/settings/api-access/frame')
     const pointOf = (amount: string): Promise<number> =>
       page
@@ -132,10 +132,10 @@ describe('the pages besides those of keys', () => {
   })
 
   test('a key whose calls the frame refuses links to the frame', async () => {
-    const { id, secret } = await desk.ask('POST', '/keys', {
+    const { id, secret } = await web.ask('POST', '/keys', {
       ...{ name: 'refused', models: ['sandbox-chat'], budget: '5' },
     })
-    await callModel(desk.url, String(secret), 'Once.')
+    await callModel(web.url, String(secret), 'Once.')
     await setFrame('0.000001')
     await open(`/settings/api-access/${id}`)
     await page.getByText('Calls are being refused').waitFor()
@@ -145,11 +145,11 @@ describe('the pages besides those of keys', () => {
   })
 
   test('an expired key links to its expiry date', async () => {
-    const { id } = await desk.ask('POST', '/keys', {
+    const { id } = await web.ask('POST', '/keys', {
       ...{ name: 'short-lived', models: ['sandbox-chat'], budget: '5' },
       expires_at: new Date(Date.now() + 1_000).toISOString(),
     })
-    await until(async () => (await desk.ask('GET', `/keys/${id}`))['status'] === 'expired')
+    await until(async () => (await web.ask('GET', `/keys/${id}`))['status'] === 'expired')
     await open(`/settings/api-access/${id}`)
     await page.getByRole('link', { name: 'Set a later date' }).click()
     await page.getByRole('heading', { name: 'Edit short-lived', level: 1 }).waitFor()
@@ -160,7 +160,7 @@ describe('the pages besides those of keys', () => {
     await page.getByRole('button', { name: 'Edit frame' }).click()
     const mine = page.getByRole('dialog')
     await mine.getByLabel('Budget in USD').fill('300')
-    const other = await desk.context.newPage()
+    const other = await web.context.newPage()
     await open('/settings/api-access/frame', other)
     await other.getByRole('button', { name: 'Edit frame' }).click()
     await other.getByLabel('Per').selectOption('week')
@@ -221,7 +221,7 @@ describe('the pages besides those of keys', () => {
   })
 
   test('a page that cannot be fetched says so, and loads once it can', async () => {
-    const other = await desk.context.newPage()
+    const other = await web.context.newPage()
     await open('/settings/people', other)
     await other.route('**/assets/usage*', (route) => route.abort())
     await other.getByRole('link', { name: 'Usage' }).click()
@@ -297,7 +297,7 @@ describe('the pages besides those of keys', () => {
   })
 
   test('a viewer can see pages but change nothing', async () => {
-    const own = await desk.browser.newContext({ locale: 'en-US' })
+    const own = await web.browser.newContext({ locale: 'en-US' })
     const viewer = await own.newPage()
     await viewer.goto(invitation)
     await viewer.getByLabel('New password').fill('short')
@@ -322,7 +322,7 @@ describe('the pages besides those of keys', () => {
 
   test('a shadow hints at roles beyond the edge, and the permissions stay visible', async () => {
     for (const name of ['Audit', 'Billing', 'Support', 'Operations'])
-      await desk.ask('POST', '/roles', { name, permissions: ['usage:read'] })
+      await web.ask('POST', '/roles', { name, permissions: ['usage:read'] })
     await page.setViewportSize({ width: 1024, height: 900 })
     await open('/settings/roles')
     await page.locator('[data-hidden="end"]').waitFor()
@@ -337,7 +337,7 @@ describe('the pages besides those of keys', () => {
     for (const width of [768, 1024, 1440]) {
       await page.setViewportSize({ width, height: 900 })
       for (const path of ['/settings/usage', '/settings/api-access/frame']) {
-        await desk.open(path)
+        await web.open(path)
         const tops = await page
           .locator('main dl')
           .first()
@@ -366,7 +366,7 @@ describe('the pages besides those of keys', () => {
     await speakGerman(page)
     await page.setViewportSize({ width: 320, height: 900 })
     for (const { path, knows } of pages) {
-      await desk.follow(path)
+      await web.follow(path)
       // The page is in German now; data from the gateway is unchanged.
       if (!/^[A-Z][a-z ]/.test(knows)) await page.getByText(knows).first().waitFor()
       assert.deepEqual(await misfits(page), [], path)
@@ -378,7 +378,7 @@ describe('the pages besides those of keys', () => {
     assert.notEqual(await page.title(), 'taken')
     // The conflicting change is answered with 412, which browsers always log.
     assert.deepEqual(
-      desk.complaints.filter((text) => !text.includes('status of 412')),
+      web.complaints.filter((text) => !text.includes('status of 412')),
       [],
     )
   })

@@ -5,29 +5,29 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { choose, openWebDesk } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import { choose, openSignedInWeb } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 /** What a proxy answers on its own. */
 const proxyPage = (route: Route) =>
   route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
 
 describe('pages while the gateway fails', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
   let key: string
 
   before(async () => {
-    desk = await openWebDesk()
-    ;({ page } = desk)
+    web = await openSignedInWeb()
+    ;({ page } = web)
     const named = { name: 'night job', models: ['sandbox-chat'], budget: '1' }
-    key = String((await desk.ask('POST', '/keys', named))['id'])
+    key = String((await web.ask('POST', '/keys', named))['id'])
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   test('a page that failed before it knew who is signed in loads on the next try', async () => {
     await page.route('**/session', proxyPage)
-    await page.goto(`${desk.url}/settings/models`)
+    await page.goto(`${web.url}/settings/models`)
     const again = page.getByRole('button', { name: 'Try again' })
     await again.waitFor()
     await page.unroute('**/session')
@@ -37,7 +37,7 @@ describe('pages while the gateway fails', () => {
 
   test('an answer that is not the gateway’s is explained', async () => {
     await page.route('**/v1/models', proxyPage)
-    await page.goto(`${desk.url}/settings/models`)
+    await page.goto(`${web.url}/settings/models`)
     await page
       .getByRole('alert')
       .getByText(/not the gateway’s own \(HTTP 502\)/)
@@ -47,7 +47,7 @@ describe('pages while the gateway fails', () => {
 
   test('a list of keys that cannot be loaded does not look empty', async () => {
     await page.route('**/keys?*', proxyPage)
-    await page.goto(`${desk.url}/settings/playground`)
+    await page.goto(`${web.url}/settings/playground`)
     await page.getByText('The keys could not be loaded.').waitFor()
     await page.unroute('**/keys?*')
     await page.getByRole('combobox', { name: 'Key' }).click()
@@ -57,7 +57,7 @@ describe('pages while the gateway fails', () => {
 
   test('the playground says that the models could not be loaded, and retries', async () => {
     await page.route('**/v1/models', proxyPage)
-    await page.goto(`${desk.url}/settings/playground?key=${key}`)
+    await page.goto(`${web.url}/settings/playground?key=${key}`)
     const failed = page.getByRole('alert').getByText('The models could not be loaded.')
     await failed.waitFor()
     await page.unroute('**/v1/models')
@@ -68,7 +68,7 @@ describe('pages while the gateway fails', () => {
 
   test('a role cannot be chosen when the roles could not be loaded', async () => {
     await page.route('**/v1/roles', proxyPage)
-    await page.goto(`${desk.url}/settings/people`)
+    await page.goto(`${web.url}/settings/people`)
     await page.getByRole('button', { name: 'Invite' }).click()
     await page.getByRole('dialog').getByText('The roles could not be loaded.').waitFor()
     await page.unroute('**/v1/roles')
@@ -76,12 +76,12 @@ describe('pages while the gateway fails', () => {
 
   test('the models of a key have no prices when the models could not be loaded', async () => {
     await page.route('**/v1/models', proxyPage)
-    await page.goto(`${desk.url}/settings/api-access/${key}?tab=models`)
+    await page.goto(`${web.url}/settings/api-access/${key}?tab=models`)
     await page.getByRole('alert').getByText('The models could not be loaded.').waitFor()
   })
 
   test('models cannot be chosen when they could not be loaded', async () => {
-    await page.goto(`${desk.url}/settings/api-access`)
+    await page.goto(`${web.url}/settings/api-access`)
     await page.getByRole('checkbox', { name: 'Select key night job' }).check()
     await page.getByRole('button', { name: 'Add models' }).click()
     await page.getByRole('dialog').getByText('The models could not be loaded.').waitFor()
@@ -92,7 +92,7 @@ describe('pages while the gateway fails', () => {
   })
 
   test('the models of another key cannot be copied when it could not be loaded', async () => {
-    await page.goto(`${desk.url}/settings/api-access/new`)
+    await page.goto(`${web.url}/settings/api-access/new`)
     await page.getByText('Copy from a key…').click()
     await page.getByRole('combobox', { name: 'Key whose models are added' }).click()
     await page.route(`**/keys/${key}`, proxyPage)
@@ -100,14 +100,14 @@ describe('pages while the gateway fails', () => {
     await page.getByText('This key could not be loaded.').waitFor()
     await page.unroute(`**/keys/${key}`)
     await page.route('**/keys?*', proxyPage)
-    await page.goto(`${desk.url}/settings/api-access/new`)
+    await page.goto(`${web.url}/settings/api-access/new`)
     await page.getByText('Copy from a key…').click()
     await page.getByText('The keys could not be loaded.').waitFor()
     await page.unroute('**/keys?*')
   })
 
   test('a sign-out that failed is not taken for one', async () => {
-    await desk.open('/settings/models')
+    await web.open('/settings/models')
     await page.route('**/session', proxyPage)
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
@@ -130,7 +130,7 @@ describe('pages while the gateway fails', () => {
     await page.route('**/v1/models', (route) =>
       route.continue({ url: `http://127.0.0.1:${port}/` }),
     )
-    await page.goto(`${desk.url}/settings/models`)
+    await page.goto(`${web.url}/settings/models`)
     await page.getByRole('alert').getByText('The gateway does not answer.').waitFor()
     await page.unroute('**/v1/models')
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -139,11 +139,11 @@ describe('pages while the gateway fails', () => {
 
   describe('while the gateway is away', () => {
     const away = 'The gateway does not answer. Nothing was lost'
-    after(() => desk.context.setOffline(false))
+    after(() => web.context.setOffline(false))
 
     test('a page that was not loaded yet says so, beside the menu, and loads when it is back', async () => {
-      await desk.open('/settings/people')
-      await desk.context.setOffline(true)
+      await web.open('/settings/people')
+      await web.context.setOffline(true)
       await page.getByRole('link', { name: 'Usage' }).click()
       const alert = page.getByRole('alert')
       await alert.getByText('This page could not be loaded.').waitFor()
@@ -151,33 +151,33 @@ describe('pages while the gateway fails', () => {
       await alert.getByRole('button', { name: 'Try again' }).click()
       await alert.getByText(away).waitFor()
       await page.getByRole('link', { name: 'People' }).waitFor()
-      await desk.context.setOffline(false)
+      await web.context.setOffline(false)
       await alert.getByRole('button', { name: 'Try again' }).click()
       await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
     })
 
     test('a dialog that was not loaded yet says so, above the page, and opens when it is back', async () => {
-      await desk.open('/settings/api-access')
-      await desk.context.setOffline(true)
+      await web.open('/settings/api-access')
+      await web.context.setOffline(true)
       await choose(page, 'night job', 'Top up')
       const dialog = page.getByRole('dialog', { name: 'This could not be loaded.' })
       await dialog.getByText(away).waitFor()
       await dialog.getByRole('button', { name: 'Close' }).click()
       await dialog.waitFor({ state: 'hidden' })
       await page.getByRole('rowheader', { name: 'night job' }).waitFor()
-      await desk.context.setOffline(false)
+      await web.context.setOffline(false)
       await choose(page, 'night job', 'Top up')
       await page.getByRole('dialog').getByLabel('Add, in USD').waitFor()
       await page.keyboard.press('Escape')
     })
 
     test('a tab that was not loaded yet leaves the rest of its page', async () => {
-      await desk.open(`/settings/api-access/${key}?tab=models`)
-      await desk.context.setOffline(true)
+      await web.open(`/settings/api-access/${key}?tab=models`)
+      await web.context.setOffline(true)
       await page.getByRole('tab', { name: 'Usage' }).click()
       await page.getByRole('alert').getByText(away).waitFor()
       await page.getByRole('heading', { name: 'night job', level: 1 }).waitFor()
-      await desk.context.setOffline(false)
+      await web.context.setOffline(false)
     })
   })
 
@@ -190,7 +190,7 @@ describe('pages while the gateway fails', () => {
     ] as const)
       test(`a page that waits for ${what} offers another try`, async () => {
         const { asked, release } = await hang(path)
-        await page.goto(`${desk.url}/settings/models`)
+        await page.goto(`${web.url}/settings/models`)
         await asked
         await page.clock.runFor(2_000)
         await page.locator('[aria-busy="true"]').first().waitFor()
@@ -202,7 +202,7 @@ describe('pages while the gateway fails', () => {
       })
 
     test('a change can be sent again', async () => {
-      await page.goto(`${desk.url}/settings/api-access`)
+      await page.goto(`${web.url}/settings/api-access`)
       await choose(page, 'night job', 'Top up')
       const dialog = page.getByRole('dialog')
       await dialog.getByLabel('Add, in USD').fill('2')
@@ -219,7 +219,7 @@ describe('pages while the gateway fails', () => {
     })
 
     test('a model may think for longer', async () => {
-      await page.goto(`${desk.url}/settings/playground?key=${key}`)
+      await page.goto(`${web.url}/settings/playground?key=${key}`)
       await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
       const { promise: call, resolve } = Promise.withResolvers<Route>()
       await page.route('**/v1/playground', resolve)

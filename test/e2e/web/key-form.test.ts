@@ -2,24 +2,24 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openWebDesk, picture, seriousFindings } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import { openSignedInWeb, picture, seriousFindings } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('the form of a key', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
 
   before(async () => {
-    desk = await openWebDesk()
-    page = desk.page
+    web = await openSignedInWeb()
+    page = web.page
   })
-  after(() => desk.close())
+  after(() => web.close())
 
-  const readKey = () => desk.ask('GET', `/keys/${/key_\w+/.exec(page.url())?.[0]}`)
+  const readKey = () => web.ask('GET', `/keys/${/key_\w+/.exec(page.url())?.[0]}`)
   const summary = () => page.getByRole('complementary')
 
   test('the default alerts are offered, and the summary shows the chosen ones', async () => {
-    await desk.open('/settings/api-access/new')
+    await web.open('/settings/api-access/new')
     await page.getByRole('textbox', { name: 'Name' }).fill('told in time')
     await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).check()
     await page.getByRole('textbox', { name: 'Budget in USD' }).fill('5')

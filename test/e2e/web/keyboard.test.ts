@@ -3,28 +3,28 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { choose, openWebDesk } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import { choose, openSignedInWeb } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('by keyboard alone', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
 
   before(async () => {
-    desk = await openWebDesk()
-    page = desk.page
+    web = await openSignedInWeb()
+    page = web.page
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   test('a focused password field has its ring around all of it', async () => {
-    await desk.open('/settings/profile')
+    await web.open('/settings/profile')
     await page.getByLabel('Current password').focus()
     const outline = 'getComputedStyle(document.activeElement.parentElement).outlineStyle'
     assert.equal(await page.evaluate(outline), 'solid')
   })
 
   test('the first tab stop skips the navigation', async () => {
-    await desk.open('/settings/api-access')
+    await web.open('/settings/api-access')
     await page.keyboard.press('Tab')
     assert.equal(await focused(), 'Skip to content')
     await page.keyboard.press('Enter')

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { callModel, choose, misfits, openWebDesk, picture } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import { callModel, choose, misfits, openSignedInWeb, picture } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 const markup = '<img src=x onerror="document.title=1">'
 const long = `${markup}${'W'.repeat(80 - markup.length)}`
 
 describe('long names', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
   const paths: Record<string, string> = {
     overview: '/settings/api-access',
@@ -24,9 +24,9 @@ describe('long names', () => {
   }
 
   before(async () => {
-    desk = await openWebDesk()
-    page = desk.page
-    const { id, secret } = await desk.ask('POST', '/keys', {
+    web = await openSignedInWeb()
+    page = web.page
+    const { id, secret } = await web.ask('POST', '/keys', {
       name: long,
       owner: long,
       environment: 'W'.repeat(40),
@@ -35,26 +35,26 @@ describe('long names', () => {
       models: ['sandbox-chat'],
       budget: '1',
     })
-    await callModel(desk.url, String(secret), 'Hello')
-    await desk.ask('POST', `/keys/${id}/pause`)
-    await desk.ask('POST', '/roles', { name: 'R'.repeat(60), permissions: ['usage:read'] })
+    await callModel(web.url, String(secret), 'Hello')
+    await web.ask('POST', `/keys/${id}/pause`)
+    await web.ask('POST', '/roles', { name: 'R'.repeat(60), permissions: ['usage:read'] })
     const email = `${'a'.repeat(64)}@${'b'.repeat(60)}.example`
-    await desk.ask('POST', '/people', { email, name: 'N'.repeat(100), role: 'viewer' })
+    await web.ask('POST', '/people', { email, name: 'N'.repeat(100), role: 'viewer' })
     const url = `http://192.0.2.1/${'x'.repeat(300)}`
-    await desk.ask('POST', '/alerts/destinations', { kind: 'webhook', url })
+    await web.ask('POST', '/alerts/destinations', { kind: 'webhook', url })
     for (const tab of ['usage', 'requests', 'models', 'settings', 'activity'])
       paths[`key-${tab}`] = `/settings/api-access/${id}?tab=${tab}`
     paths['key-edit'] = `/settings/api-access/${id}/edit`
     paths['playground'] = `/settings/playground?key=${id}`
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   for (const width of [320, 1024])
     test(`fit on every page of ${width} pixels`, async () => {
       await page.setViewportSize({ width, height: 900 })
       const found: Record<string, readonly string[]> = {}
       for (const [name, path] of Object.entries(paths)) {
-        await desk.open(path)
+        await web.open(path)
         const wrong = await misfits(page)
         if (wrong.length > 0) found[name] = wrong
         await picture(page, `long-${name}-${width}`)
@@ -64,7 +64,7 @@ describe('long names', () => {
 
   test('fit in the dialogs', async () => {
     await page.setViewportSize({ width: 320, height: 900 })
-    await desk.open('/settings/api-access')
+    await web.open('/settings/api-access')
     for (const action of ['Top up', 'Rotate secret', 'Revoke']) {
       await choose(page, long, action)
       const dialog = page.getByRole('dialog')
@@ -79,5 +79,5 @@ describe('long names', () => {
     }
   })
 
-  test('are never markup', () => assert.deepEqual(desk.complaints, []))
+  test('are never markup', () => assert.deepEqual(web.complaints, []))
 })

@@ -2,30 +2,30 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page, Request, Route } from 'playwright-core'
-import { administrator, choose, openWebDesk } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import { administrator, choose, openSignedInWeb } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('nothing is lost', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
 
   before(async () => {
-    desk = await openWebDesk()
-    page = desk.page
+    web = await openSignedInWeb()
+    page = web.page
     await page.clock.install()
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   test('a form keeps typed values when somebody else changes the key', async () => {
-    const { id, version } = await desk.ask('POST', '/keys', {
+    const { id, version } = await web.ask('POST', '/keys', {
       name: 'before',
       models: ['sandbox-chat'],
       budget: '1',
     })
-    await desk.open(`/settings/api-access/${id}/edit`)
+    await web.open(`/settings/api-access/${id}/edit`)
     const budget = page.getByRole('textbox', { name: 'Budget in USD' })
     await budget.fill('7')
-    const { url, context } = desk
+    const { url, context } = web
     const renamed = await context.request.patch(`${url}/admin/api/v1/keys/${id}`, {
       headers: { origin: url, 'if-match': String(version) },
       data: { name: 'renamed' },
@@ -45,19 +45,19 @@ describe('nothing is lost', () => {
   })
 
   test('thresholds keep typed values when somebody else saves others', async () => {
-    await desk.ask('PUT', '/frame/alerts', { thresholds: [60] })
-    await desk.open('/settings/alerts')
+    await web.ask('PUT', '/frame/alerts', { thresholds: [60] })
+    await web.open('/settings/alerts')
     const thresholds = page.getByRole('combobox', { name: 'Percent of the limit' })
     await thresholds.fill('75')
     await thresholds.press('Enter')
-    await desk.ask('PUT', '/frame/alerts', { thresholds: [90] })
+    await web.ask('PUT', '/frame/alerts', { thresholds: [90] })
     const answer = page.waitForResponse('**/frame/alerts')
     await comeBack()
     await (await answer).finished()
     await page.clock.runFor(1_000)
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('The thresholds were saved.').waitFor()
-    assert.deepEqual((await desk.ask('GET', '/frame/alerts'))['thresholds'], [60, 75])
+    assert.deepEqual((await web.ask('GET', '/frame/alerts'))['thresholds'], [60, 75])
   })
 
   test('thresholds that are switched off need not be valid', async () => {
@@ -69,37 +69,37 @@ describe('nothing is lost', () => {
     const saved = page.waitForResponse((answer) => answer.request().method() === 'PUT')
     await page.getByRole('button', { name: 'Save changes' }).click()
     assert.equal((await saved).status(), 200)
-    assert.equal((await desk.ask('GET', '/frame/alerts'))['own'], false)
+    assert.equal((await web.ask('GET', '/frame/alerts'))['own'], false)
   })
 
   test('renaming a role keeps the permissions that somebody else gave it', async () => {
-    const { id } = await desk.ask('POST', '/roles', { name: 'reader', permissions: ['usage:read'] })
-    await desk.open('/settings/roles')
+    const { id } = await web.ask('POST', '/roles', { name: 'reader', permissions: ['usage:read'] })
+    await web.open('/settings/roles')
     await choose(page, 'reader', 'Edit')
     const dialog = page.getByRole('dialog', { name: 'Change the role reader' })
     await dialog.getByRole('textbox', { name: 'Name' }).fill('auditor')
     const permissions = ['usage:read', 'audit:read']
-    await desk.ask('PATCH', `/roles/${id}`, { permissions })
+    await web.ask('PATCH', `/roles/${id}`, { permissions })
     await dialog.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('columnheader', { name: /^auditor/ }).waitFor()
-    const { roles } = await desk.ask('GET', '/roles')
+    const { roles } = await web.ask('GET', '/roles')
     const renamed = Object(roles).find((role: { id: string }) => role.id === id)
     assert.deepEqual(renamed.permissions, permissions)
   })
 
   test('a new secret stays visible when its key leaves the list', async () => {
     const models = ['sandbox-chat']
-    const { id } = await desk.ask('POST', '/keys', { name: 'rotated', models, budget: '1' })
-    await desk.open('/settings/api-access?status=active&search=rotated')
+    const { id } = await web.ask('POST', '/keys', { name: 'rotated', models, budget: '1' })
+    await web.open('/settings/api-access?status=active&search=rotated')
     await rotate('rotated')
-    await desk.ask('POST', `/keys/${id}/pause`)
+    await web.ask('POST', `/keys/${id}/pause`)
     await comeBack()
     await page.getByText('No key matches').waitFor()
     await secret().waitFor()
   })
 
   test('a double click rotates once, and shows the new secret', async () => {
-    await desk.open('/settings/api-access?search=rotated')
+    await web.open('/settings/api-access?search=rotated')
     await choose(page, 'rotated', 'Rotate secret')
     const sent: string[] = []
     const note = (request: Request) => request.method() === 'POST' && sent.push(request.url())
@@ -111,7 +111,7 @@ describe('nothing is lost', () => {
   })
 
   test('a double click on what opens a dialog leaves it open', async () => {
-    await desk.open('/settings/api-access/frame')
+    await web.open('/settings/api-access/frame')
     await page.getByRole('button', { name: 'Top up' }).dblclick()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Reason').fill('a busy week')
@@ -120,7 +120,7 @@ describe('nothing is lost', () => {
   })
 
   test('going back in the browser asks first', async () => {
-    await desk.open('/settings/models')
+    await web.open('/settings/models')
     await page.getByRole('navigation').getByRole('link', { name: 'API access' }).click()
     await rotate('rotated')
     await page.goBack()
@@ -131,7 +131,7 @@ describe('nothing is lost', () => {
   })
 
   test('a form for a copy of an unknown key keeps typed values, and shows the new secret', async () => {
-    await page.goto(`${desk.url}/settings/api-access/new?from=key_unknown`)
+    await page.goto(`${web.url}/settings/api-access/new?from=key_unknown`)
     const name = page.getByRole('textbox', { name: 'Name' })
     await name.fill('without a model')
     const asked = page.waitForResponse('**/keys/key_unknown')
@@ -146,7 +146,7 @@ describe('nothing is lost', () => {
   })
 
   test('a bulk budget change can be sent again with another value after a lost answer', async () => {
-    await desk.open('/settings/api-access?search=without+a+model')
+    await web.open('/settings/api-access?search=without+a+model')
     await page.getByRole('checkbox', { name: /^Select key/ }).check()
     await page.getByRole('button', { name: 'Set budget' }).click()
     await page.route('**/keys/bulk', lose, { times: 1 })
@@ -175,7 +175,7 @@ describe('nothing is lost', () => {
   })
 
   test('a new secret is shown before the lists are refetched', async () => {
-    await desk.open('/settings/profile')
+    await web.open('/settings/profile')
     await page.getByRole('button', { name: 'New access token' }).click()
     await page.route('**/profile/tokens', (route) =>
       route.request().method() === 'GET' ? undefined : route.fallback(),

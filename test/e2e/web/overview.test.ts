@@ -2,29 +2,35 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { callModel, choose, openWebDesk, picture, seriousFindings } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import {
+  callModel,
+  choose,
+  openSignedInWeb,
+  picture,
+  seriousFindings,
+} from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('the overview of keys', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
 
   before(async () => {
-    desk = await openWebDesk()
-    page = desk.page
+    web = await openSignedInWeb()
+    page = web.page
     for (const name of ['in use', 'forgotten']) {
-      const { secret } = await desk.ask('POST', '/keys', {
+      const { secret } = await web.ask('POST', '/keys', {
         name,
         models: ['sandbox-chat'],
         budget: '1',
       })
-      if (name === 'in use') await callModel(desk.url, String(secret), 'Hello')
+      if (name === 'in use') await callModel(web.url, String(secret), 'Hello')
     }
     // The gateway writes last uses every few seconds, and the page refetches by itself.
-    await desk.open('/settings/api-access?used=last_30_days')
+    await web.open('/settings/api-access?used=last_30_days')
     await page.getByRole('link', { name: 'in use' }).waitFor()
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   const rows = () => page.locator('tbody th a').allTextContents()
 
@@ -70,13 +76,13 @@ describe('the overview of keys', () => {
   })
 
   test('all columns are visible at 1280 pixels, in German too', async () => {
-    const context = await desk.browser.newContext({
-      storageState: await desk.context.storageState(),
+    const context = await web.browser.newContext({
+      storageState: await web.context.storageState(),
       viewport: { width: 1280, height: 900 },
       locale: 'de-DE',
     })
     const german = await context.newPage()
-    await desk.open('/settings/api-access', german)
+    await web.open('/settings/api-access', german)
     await german.getByRole('columnheader', { name: 'Kosten, 7 Tage' }).waitFor()
     const wide = await german
       .getByRole('table')
@@ -88,7 +94,7 @@ describe('the overview of keys', () => {
 
   test('a table wider than the screen shows on which side there is more', async () => {
     await page.setViewportSize({ width: 1024, height: 900 })
-    await desk.open('/settings/api-access')
+    await web.open('/settings/api-access')
     const hiding = (side: string) => page.locator(`[data-hidden="${side}"]`).waitFor()
     await hiding('end')
     await page
@@ -100,12 +106,12 @@ describe('the overview of keys', () => {
   })
 
   test('the forecast is for the day of the reset, wherever the reader is', async () => {
-    const storageState = await desk.context.storageState()
-    const context = await desk.browser.newContext({
+    const storageState = await web.context.storageState()
+    const context = await web.browser.newContext({
       ...{ locale: 'en-US', timezoneId: 'Pacific/Pago_Pago', storageState },
     })
     const away = await context.newPage()
-    await desk.open('/settings/api-access', away)
+    await web.open('/settings/api-access', away)
     const resets = await away.getByText(/^Resets /).textContent()
     const forecast = await away.getByText(/^At the current pace/).textContent()
     await context.close()
@@ -116,7 +122,7 @@ describe('the overview of keys', () => {
   })
 
   test('the frame can be edited from its card', async () => {
-    await desk.open('/settings/api-access')
+    await web.open('/settings/api-access')
     await page.getByRole('button', { name: 'Edit frame' }).click()
     const dialog = page.getByRole('dialog', { name: 'Edit frame' })
     await dialog.getByLabel('Budget in USD').fill('400')
@@ -125,5 +131,5 @@ describe('the overview of keys', () => {
     await page.getByText(/of \$400\.00 \(/).waitFor()
   })
 
-  test('there are no browser errors', () => assert.deepEqual(desk.complaints, []))
+  test('there are no browser errors', () => assert.deepEqual(web.complaints, []))
 })

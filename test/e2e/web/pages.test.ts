@@ -5,13 +5,13 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
   misfits,
-  openWebDesk,
+  openSignedInWeb,
   picture,
   seriousFindings,
   speakGerman,
   viewsOf,
 } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 const nasty = [
   '<img src=x onerror="document.title=\'taken\'">',
@@ -38,24 +38,24 @@ const paths: Readonly<Record<string, (id: string) => string>> = {
 }
 
 describe('the pages of API access', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
-  let open: WebDesk['open']
+  let open: SignedInWeb['open']
   let id = ''
 
   before(async () => {
-    desk = await openWebDesk()
-    ;({ page, open } = desk)
+    web = await openSignedInWeb()
+    ;({ page, open } = web)
     for (const name of nasty) {
       const settings = { name, models: ['sandbox-chat'], budget: '1' }
-      id = String((await desk.ask('POST', '/keys', settings))['id'])
+      id = String((await web.ask('POST', '/keys', settings))['id'])
     }
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   for (const [name, path] of Object.entries(paths))
     test(`${name}: has no serious axe finding, and nothing wider than the screen`, async () => {
-      for await (const { colorScheme, width } of viewsOf(desk, path(id))) {
+      for await (const { colorScheme, width } of viewsOf(web, path(id))) {
         assert.deepEqual(await seriousFindings(page), [], `${colorScheme}, ${width} pixels`)
         const isWide = await page.evaluate<number>('document.documentElement.scrollWidth')
         assert.ok(isWide <= width, `it is ${isWide} pixels wide`)
@@ -127,7 +127,7 @@ describe('the pages of API access', () => {
     await open(`/settings/api-access/${id}/edit`)
     await page.getByRole('textbox', { name: 'Owner' }).fill('ann@example.com')
     const other = await page.context().newPage()
-    await other.goto(`${desk.url}/settings/api-access/${id}/edit`)
+    await other.goto(`${web.url}/settings/api-access/${id}/edit`)
     await other.getByRole('textbox', { name: 'Description' }).fill('changed meanwhile')
     await other.getByRole('button', { name: 'Review changes' }).click()
     await other.getByRole('button', { name: 'Save changes' }).click()
@@ -151,7 +151,7 @@ describe('the pages of API access', () => {
     await speakGerman(page)
     await page.emulateMedia({ colorScheme: 'light' })
     for (const [name, path] of Object.entries(paths)) {
-      await desk.follow(path(id))
+      await web.follow(path(id))
       assert.deepEqual(await seriousFindings(page), [], name)
       await picture(page, `${name}-german`)
       await page.setViewportSize({ width: 320, height: 900 })
@@ -164,7 +164,7 @@ describe('the pages of API access', () => {
   test('there are no browser errors', () => {
     // The conflicting change is answered with 412, which browsers always log.
     assert.deepEqual(
-      desk.complaints.filter((text) => !text.includes('status of 412')),
+      web.complaints.filter((text) => !text.includes('status of 412')),
       [],
     )
   })

@@ -10,33 +10,33 @@ import { providerIdOf } from '../../../src/store/people/sign-in.ts'
 import {
   administrator,
   choose,
-  openWebDesk,
+  openSignedInWeb,
   picture,
   seriousFindings,
 } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('people and accounts', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
   /** Bob, in his own browser. */
   let bob: Page
 
   before(async () => {
-    desk = await openWebDesk()
-    page = desk.page
+    web = await openSignedInWeb()
+    page = web.page
     const invited = { email: 'bob@example.com', name: 'Bob', role: 'viewer' }
-    const { link } = await desk.ask('POST', '/people', invited)
-    bob = await (await desk.browser.newContext({ locale: 'en-US' })).newPage()
+    const { link } = await web.ask('POST', '/people', invited)
+    bob = await (await web.browser.newContext({ locale: 'en-US' })).newPage()
     await bob.goto(String((link as { url: string }).url))
     await bob.getByLabel('New password').fill(administrator.password)
     await bob.getByRole('button', { name: 'Accept invitation' }).click()
     await bob.getByRole('heading', { name: 'API access' }).waitFor()
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   test('changing one’s own address requires the password', async () => {
-    await desk.open('/settings/profile')
+    await web.open('/settings/profile')
     await page.getByRole('button', { name: 'Change e-mail address' }).click()
     const dialog = page.getByRole('dialog', { name: 'Change e-mail address' })
     await dialog.getByLabel('New e-mail address').fill('bob@example.com')
@@ -54,7 +54,7 @@ describe('people and accounts', () => {
   })
 
   test('changing somebody else’s address ends their sessions', async () => {
-    await desk.open('/settings/people')
+    await web.open('/settings/people')
     await choose(page, 'Bob', 'Change name, address or role')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('E-mail address').fill('robert@example.com')
@@ -82,14 +82,14 @@ describe('people and accounts', () => {
 
   test('unlinking a person from single sign-on ends their sessions', async () => {
     await linkToProvider('robert@example.com')
-    await desk.open('/settings/people')
+    await web.open('/settings/people')
     await choose(page, 'Bob', 'Unlink from single sign-on')
     const dialog = page.getByRole('dialog', { name: 'Unlink Bob from single sign-on?' })
     assert.deepEqual(await seriousFindings(page), [])
     await picture(page, 'people-unlink')
     await dialog.getByRole('button', { name: 'Unlink' }).click()
     await page.getByText('Bob is unlinked.').waitFor()
-    await bob.goto(`${desk.url}/sign-in?error=already_linked`)
+    await bob.goto(`${web.url}/sign-in?error=already_linked`)
     await bob.getByText('is linked to another identity at the provider').waitFor()
     await signIn('robert@example.com')
   })
@@ -97,20 +97,20 @@ describe('people and accounts', () => {
   test('signing in leads to the requested page', async () => {
     await bob.context().clearCookies()
     const wanted = '/settings/models?search=reasoner&sort=id'
-    await bob.goto(desk.url + wanted)
+    await bob.goto(web.url + wanted)
     await bob.getByRole('heading', { name: 'Sign in' }).waitFor()
     await bob.getByText('You are not signed in, or your session has ended.').waitFor()
     await signIn('robert@example.com', 'Models')
-    assert.equal(bob.url(), desk.url + wanted)
+    assert.equal(bob.url(), web.url + wanted)
     assert.equal(await bob.getByRole('combobox', { name: 'Search' }).inputValue(), 'reasoner')
   })
 
   test('signing in never leads to another site', async () => {
     for (const next of ['https://evil.example', '//evil.example', '/\\evil.example']) {
       await bob.context().clearCookies()
-      await bob.goto(`${desk.url}/sign-in?next=${encodeURIComponent(next)}`)
+      await bob.goto(`${web.url}/sign-in?next=${encodeURIComponent(next)}`)
       await signIn('robert@example.com')
-      assert.equal(bob.url(), `${desk.url}/settings/api-access`, next)
+      assert.equal(bob.url(), `${web.url}/settings/api-access`, next)
     }
   })
 
@@ -120,13 +120,13 @@ describe('people and accounts', () => {
     await page.getByRole('row', { name: /Bob/ }).waitFor({ state: 'detached' })
     await bob.reload()
     await bob.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await desk.open('/settings/audit')
+    await web.open('/settings/audit')
     await page.getByText('removed robert@example.com').waitFor()
     await page.getByText('after: robert@example.com').waitFor()
   })
 
   test('a personal access token works until it is revoked', async () => {
-    await desk.open('/settings/profile')
+    await web.open('/settings/profile')
     await page.getByRole('button', { name: 'New access token' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('What it is for').fill('nightly report')
@@ -140,7 +140,7 @@ describe('people and accounts', () => {
     const token = await dialog.getByLabel('access token', { exact: true }).innerText()
     const status = async () =>
       (
-        await fetch(`${desk.url}/admin/api/v1/keys`, {
+        await fetch(`${web.url}/admin/api/v1/keys`, {
           headers: { authorization: `Bearer ${token.trim()}` },
         })
       ).status
@@ -160,7 +160,7 @@ describe('people and accounts', () => {
 
   /** As if they had come by single sign-on. */
   async function linkToProvider(email: string): Promise<void> {
-    const store = await openStore(desk.env['TOLLGATE_DATABASE'] ?? '', { clock: systemClock })
+    const store = await openStore(web.env['TOLLGATE_DATABASE'] ?? '', { clock: systemClock })
     const person = await findPerson(store.db, { email })
     const at = new Date().toISOString()
     await store.db

@@ -7,8 +7,8 @@ import { BUILT_IN_ROLES, PERMISSIONS } from '../../../src/admin/contract/permiss
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import en from '../../../web/src/i18n/en.json' with { type: 'json' }
 import { tokenOf } from '../../support/browser.ts'
-import { openWebDesk } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import { openSignedInWeb } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 /** Each page with the permissions it requires. */
 const pages: Readonly<Record<string, readonly Permission[]>> = {
@@ -33,23 +33,23 @@ const roles: readonly { readonly name: string; readonly permissions: readonly Pe
 ]
 
 describe('every role against every page', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   before(async () => {
-    desk = await openWebDesk()
+    web = await openSignedInWeb()
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   for (const [index, { name, permissions }] of roles.entries())
     test(name, async () => {
       if (!BUILT_IN_ROLES.some((role) => role.name === name))
-        await desk.ask('POST', '/roles', { name, permissions })
+        await web.ask('POST', '/roles', { name, permissions })
       const page = await comeAs({ email: `p${index}@example.com`, role: name })
-      let goTo = desk.open
+      let goTo = web.open
       for (const [path, needed] of Object.entries(pages)) {
         const missing = needed.find((permission) => !permissions.includes(permission))
         await goTo(path, page)
         // The page is loaded once per role.
-        goTo = desk.follow
+        goTo = web.follow
         const heading = await page.locator('h1').innerText()
         assert.equal(heading === en.forbidden.title, missing !== undefined, `${path}: ${heading}`)
         if (missing !== undefined)
@@ -69,14 +69,14 @@ describe('every role against every page', () => {
 
   test('a permission that is lost leaves the menu with the next answer, one that is won joins it', async () => {
     const some: readonly Permission[] = ['configuration:read', 'audit:read']
-    const { id } = await desk.ask('POST', '/roles', { name: 'changing', permissions: some })
+    const { id } = await web.ask('POST', '/roles', { name: 'changing', permissions: some })
     const page = await comeAs({ email: 'changing@example.com', role: 'changing' })
-    await desk.open('/settings/models', page)
+    await web.open('/settings/models', page)
     const entry = (name: string) => page.getByRole('navigation').getByRole('link', { name })
     await entry('Audit log').waitFor()
     const now: readonly Permission[] = ['configuration:read', 'usage:read']
-    await desk.ask('PATCH', `/roles/${String(id)}`, { permissions: now })
-    await desk.follow('/settings/alerts', page)
+    await web.ask('PATCH', `/roles/${String(id)}`, { permissions: now })
+    await web.follow('/settings/alerts', page)
     await entry('Audit log').waitFor({ state: 'detached' })
     await entry('Usage').waitFor()
     await page.context().close()
@@ -84,10 +84,10 @@ describe('every role against every page', () => {
 
   test('a page whose permission is lost says so with the next answer', async () => {
     const one: readonly Permission[] = ['audit:read', 'configuration:read']
-    const { id } = await desk.ask('POST', '/roles', { name: 'leaving', permissions: one })
+    const { id } = await web.ask('POST', '/roles', { name: 'leaving', permissions: one })
     const page = await comeAs({ email: 'leaving@example.com', role: 'leaving' })
-    await desk.open('/settings/models', page)
-    await desk.ask('PATCH', `/roles/${String(id)}`, { permissions: ['configuration:read'] })
+    await web.open('/settings/models', page)
+    await web.ask('PATCH', `/roles/${String(id)}`, { permissions: ['configuration:read'] })
     await page.getByRole('navigation').getByRole('link', { name: 'Audit log' }).click()
     await page.getByText(`You need the permission “${en.permission['audit:read']}”.`).waitFor()
     await page.context().close()
@@ -95,10 +95,10 @@ describe('every role against every page', () => {
 
   /** Invites someone, uses the link, and signs in. */
   async function comeAs({ email, role }: { email: string; role: string }): Promise<Page> {
-    const { link } = await desk.ask('POST', '/people', { email, name: 'Somebody', role })
-    const context = await desk.browser.newContext({ locale: 'en-US' })
-    const response = await context.request.post(`${desk.url}/admin/api/v1/links/use`, {
-      headers: { origin: desk.url },
+    const { link } = await web.ask('POST', '/people', { email, name: 'Somebody', role })
+    const context = await web.browser.newContext({ locale: 'en-US' })
+    const response = await context.request.post(`${web.url}/admin/api/v1/links/use`, {
+      headers: { origin: web.url },
       data: {
         token: tokenOf(Object(link).url),
         name: 'Somebody',

@@ -5,35 +5,35 @@ import type { Page } from 'playwright-core'
 import {
   administrator,
   choose,
-  openWebDesk,
+  openSignedInWeb,
   picture,
   seriousFindings,
 } from '../../support/web/web.ts'
-import type { WebDesk } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
 
 const bob = { email: 'bob@example.com', name: 'Bob', role: 'administrator' }
 
 describe('a session that ends while a page is open', () => {
-  let desk: WebDesk
+  let web: SignedInWeb
   let page: Page
 
   before(async () => {
-    desk = await openWebDesk()
-    page = desk.page
+    web = await openSignedInWeb()
+    page = web.page
     await page.clock.install()
-    await desk.ask('POST', '/keys', { name: 'night job', models: ['sandbox-chat'], budget: '1' })
-    const { link } = await desk.ask('POST', '/people', bob)
-    const own = await (await desk.browser.newContext({ locale: 'en-US' })).newPage()
+    await web.ask('POST', '/keys', { name: 'night job', models: ['sandbox-chat'], budget: '1' })
+    const { link } = await web.ask('POST', '/people', bob)
+    const own = await (await web.browser.newContext({ locale: 'en-US' })).newPage()
     await own.goto(String((link as { url: string }).url))
     await own.getByLabel('New password').fill(administrator.password)
     await own.getByRole('button', { name: 'Accept invitation' }).click()
     await own.getByRole('heading', { name: 'API access' }).waitFor()
     await own.context().close()
   })
-  after(() => desk.close())
+  after(() => web.close())
 
   test('a form that was sent too late is still filled after the sign-in', async () => {
-    await desk.open('/settings/api-access/new')
+    await web.open('/settings/api-access/new')
     const name = page.getByRole('textbox', { name: 'Name' })
     await name.fill('typed before')
     await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).check()
@@ -58,7 +58,7 @@ describe('a session that ends while a page is open', () => {
   })
 
   test('a dialog beneath stays open, even if Escape is pressed', async () => {
-    await desk.open('/settings/api-access')
+    await web.open('/settings/api-access')
     await choose(page, 'night job', 'Top up')
     const dialog = page.getByRole('dialog', { name: 'Top up night job' })
     await dialog.getByLabel('Add, in USD').fill('2')
@@ -74,14 +74,14 @@ describe('a session that ends while a page is open', () => {
   })
 
   test('a sign-in in another tab counts here, too', async () => {
-    await desk.open('/settings/playground')
+    await web.open('/settings/playground')
     const message = page.getByRole('textbox', { name: 'Message', exact: true })
     await message.fill('a long question')
     await endSession()
     await comeBack()
     await page.getByText('Your session has ended.').waitFor()
     const { email, password } = administrator
-    await desk.ask('POST', '/session', { email, password })
+    await web.ask('POST', '/session', { email, password })
     await comeBack()
     await page.getByText('Your session has ended.').waitFor({ state: 'hidden' })
     assert.equal(await message.inputValue(), 'a long question')
@@ -97,7 +97,7 @@ describe('a session that ends while a page is open', () => {
     assert.equal(await page.getByRole('textbox', { name: 'Message', exact: true }).inputValue(), '')
   })
 
-  const endSession = () => desk.context.clearCookies()
+  const endSession = () => web.context.clearCookies()
 
   /** Returns from another window, long after the page's data became stale. */
   async function comeBack(): Promise<void> {

@@ -45,7 +45,7 @@ export async function openWebStage(name?: string): Promise<WebStage> {
 }
 
 /** A stage with the first administrator signed in on a page of it. */
-export type WebDesk = WebStage & {
+export type SignedInWeb = WebStage & {
   readonly context: BrowserContext
   readonly page: Page
   /** What the browser has reported so far (watchComplaints). */
@@ -58,7 +58,7 @@ export type WebDesk = WebStage & {
   ask(method: string, path: string, data?: unknown): Promise<Record<string, unknown>>
 }
 
-export async function openWebDesk(): Promise<WebDesk> {
+export async function openSignedInWeb(): Promise<SignedInWeb> {
   const stage = await openWebStage()
   // Without motion: text that is half faded in does not have its final contrast.
   const context = await stage.browser.newContext({ locale: 'en-US', reducedMotion: 'reduce' })
@@ -175,7 +175,7 @@ const views: readonly View[] = [
 ]
 
 /** A path on each of these screens: resized, but reopened for each theme, because a switch shows both for a while. */
-export async function* viewsOf({ page, open }: WebDesk, path: string): AsyncGenerator<View> {
+export async function* viewsOf({ page, open }: SignedInWeb, path: string): AsyncGenerator<View> {
   let shown: View | undefined
   for (const view of views) {
     await page.emulateMedia({ colorScheme: view.colorScheme })
