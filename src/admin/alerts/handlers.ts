@@ -148,17 +148,14 @@ function alertAnswer(alert: Alert): AlertAnswer {
 }
 
 function deliveryAnswer(delivery: Delivery): DeliveryAnswer {
+  const { alert, destinationId, lastAttemptAt, nextAttemptAt, failure, ...same } = delivery
   return {
-    id: delivery.id,
-    alert: alertAnswer(delivery.alert),
-    destination: delivery.destinationId,
-    address: delivery.address,
-    state: delivery.state,
-    attempts: delivery.attempts,
-    last_attempt_at: iso(delivery.lastAttemptAt),
-    next_attempt_at: iso(delivery.nextAttemptAt),
-    result: delivery.result,
-    ...reasonOf(delivery.failure),
+    ...same,
+    alert: alertAnswer(alert),
+    destination: destinationId,
+    last_attempt_at: iso(lastAttemptAt),
+    next_attempt_at: iso(nextAttemptAt),
+    ...reasonOf(failure),
   }
 }
 

@@ -1,9 +1,10 @@
-// One attempt to deliver an alert: a signed webhook or a mail. Retries are decided elsewhere.
+// One attempt to deliver an alert, as a signed webhook or a mail: its words, in full sentences for readers who see
+// nothing else, and why it did not arrive. Retries are decided elsewhere.
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { formatUsd } from '../../core/money.ts'
-import { sentence, type Sentence } from '../../core/sentences.ts'
+import { sentence, type Sentence, type SentenceName } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import { METADATA_CODE } from '../../providers/upstream/addresses.ts'
 import type { HttpCall, HttpClient } from '../../providers/upstream/http.ts'
@@ -67,13 +68,8 @@ async function sendWebhook(
     'user-agent': 'tollgate',
     'tollgate-signature': `t=${seconds},v1=${signature}`,
   }
-  const call = {
-    method: 'POST',
-    url,
-    headers,
-    body: Buffer.from(body),
-    timeouts: TIMEOUTS,
-  } as const
+  const sent = { url, headers, body: Buffer.from(body), timeouts: TIMEOUTS }
+  const call = { method: 'POST', ...sent } as const
   const status = await statusOf(http, call).catch((thrown: unknown) => {
     throw new DeliveryFailure(webhookFailure(thrown, url), { cause: thrown })
   })
@@ -95,7 +91,7 @@ async function sendMail(
   alert: Alert,
 ): Promise<string> {
   if (mailer === undefined) throw new DeliveryFailure(sentence('no_smtp'))
-  const { subject, text } = letterOf(alert)
+  const { subject, text } = textOf(alert)
   await mailer.send({ to: address, subject: `Tollgate: ${subject}`, text: `${text}\n` })
   return 'taken by the mail server'
 }
@@ -105,17 +101,13 @@ function alertJson(alert: Alert) {
   const given = {
     id: alert.id,
     created_at: iso(alert.at),
-    text: inChat(letterOf(alert).text),
+    text: inChat(textOf(alert).text),
     scope: isFrame ? 'frame' : 'key',
     key: isFrame ? null : { id: alert.accountId, name: alert.accountName },
   }
   if (alert.kind === 'expiry') {
-    return {
-      ...given,
-      type: 'key.expires_soon',
-      days_before: alert.daysBefore,
-      expires_at: iso(alert.expiresAt),
-    }
+    const { daysBefore: days_before, expiresAt } = alert
+    return { ...given, type: 'key.expires_soon', days_before, expires_at: iso(expiresAt) }
   }
   const spending = {
     spent: usd(alert.spentNanodollars),
@@ -135,11 +127,9 @@ function inChat(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-// An alert in words, in full sentences for readers who see nothing else: in a mail, and as the `text` of a webhook.
+type AlertText = { readonly subject: string; readonly text: string }
 
-type Letter = { readonly subject: string; readonly text: string }
-
-function letterOf(alert: Alert): Letter {
+function textOf(alert: Alert): AlertText {
   switch (alert.kind) {
     case 'budget':
       return {
@@ -152,7 +142,7 @@ function letterOf(alert: Alert): Letter {
         text: `${refusedText(alert)} ${spendingText(alert)}`,
       }
     case 'expiry':
-      return expiryLetter(alert)
+      return expiryText(alert)
   }
 }
 
@@ -177,7 +167,7 @@ function payerOf(alert: Alert): string {
   return alert.accountId === FRAME_ID ? 'The frame above all keys' : nameOf(alert)
 }
 
-function expiryLetter(alert: ExpiryAlert): Letter {
+function expiryText(alert: ExpiryAlert): AlertText {
   const { daysBefore, expiresAt } = alert
   const what = nameOf(alert)
   const within = daysBefore === 1 ? 'within a day' : `within ${daysBefore} days`
@@ -192,9 +182,7 @@ function nameOf({ accountName, accountId }: Alert): string {
   return `The key "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
 }
 
-// Why a webhook did not arrive, in words for the person who set its address. The HTTP client's errors speak of
-// providers, which are not involved here.
-
+/** For the person who set the address: the HTTP client's errors speak of providers, which are not involved here. */
 export function webhookFailure(thrown: unknown, { hostname: host }: URL): Sentence {
   const causes = causesOf(thrown)
   const code = causes.map(codeOf).find((each) => each !== undefined)
@@ -203,8 +191,9 @@ export function webhookFailure(thrown: unknown, { hostname: host }: URL): Senten
   if (code !== undefined && /CERT|TLS|SSL|SELF_SIGNED/.test(code)) {
     return sentence('webhook_certificate', { host, code })
   }
-  const isLate = causes.some((each) => each instanceof GatewayError && isTimeout(each))
-  if (isLate) return sentence('webhook_late', { host })
+  const isLate = (each: Error): boolean =>
+    each instanceof GatewayError && each.code === 'provider_timeout'
+  if (causes.some(isLate)) return sentence('webhook_late', { host })
   const why = code ?? causes.findLast((each) => !(each instanceof GatewayError))?.message
   return why === undefined
     ? sentence('webhook_failed', { host })
@@ -225,19 +214,10 @@ const REASONS: Readonly<Record<string, HostSentence>> = {
   [METADATA_CODE]: 'webhook_metadata',
 }
 
-type HostSentence =
-  | 'webhook_no_host'
-  | 'webhook_no_lookup'
-  | 'webhook_refused'
-  | 'webhook_broken_off'
-  | 'webhook_no_way'
-  | 'webhook_no_connection'
-  | 'webhook_no_answer'
-  | 'webhook_metadata'
-
-function isTimeout({ code }: GatewayError): boolean {
-  return code === 'provider_timeout'
-}
+type HostSentence = Exclude<
+  Extract<SentenceName, `webhook_${string}`>,
+  'webhook_certificate' | 'webhook_failed_because'
+>
 
 /** The error and its chain of causes. */
 function causesOf(thrown: unknown): readonly Error[] {

@@ -8,7 +8,7 @@ import {
 } from '../../core/limits.ts'
 import { byName } from './errors.ts'
 import { route } from './route.ts'
-import { amount, count, done, idParams, keyParams, moment, withoutNul } from './values.ts'
+import { amount, count, done, moment, withoutNul } from './values.ts'
 
 /** Percent of the limit. */
 export const thresholds = z.array(z.int().min(1).max(THRESHOLD_MAX)).max(THRESHOLDS_MAX)
@@ -131,18 +131,15 @@ export const alertRoutes = {
   }),
   changeDestination: route('PATCH /alerts/destinations/:id', 'configuration:manage', {
     summary: 'Switch a destination on or off',
-    params: idParams,
     body: z.strictObject({ enabled: z.boolean() }),
     answer: destination,
   }),
   deleteDestination: route('DELETE /alerts/destinations/:id', 'configuration:manage', {
     summary: 'Remove a destination',
-    params: idParams,
     answer: done,
   }),
   testDestination: route('POST /alerts/destinations/:id/test', 'configuration:manage', {
     summary: 'Send a sample there now',
-    params: idParams,
     answer: z.object({ delivered: z.boolean(), result: z.string(), ...byName }),
   }),
   listDeliveries: route('GET /alerts/deliveries', 'configuration:read', {
@@ -152,12 +149,10 @@ export const alertRoutes = {
   }),
   readKeyAlerts: route('GET /keys/:id/alerts', 'configuration:read', {
     summary: 'When a key sends alerts',
-    params: keyParams,
     answer: alertRule,
   }),
   changeKeyAlerts: route('PUT /keys/:id/alerts', 'configuration:manage', {
     summary: 'Set when a key sends alerts',
-    params: keyParams,
     body: ruleBody,
     answer: alertRule,
   }),

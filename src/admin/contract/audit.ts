@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { fieldChange } from './errors.ts'
 import { route } from './route.ts'
-import { anyMoment, count, keyParams, moment } from './values.ts'
+import { anyMoment, count, moment } from './values.ts'
 
 export const AUDIT_SUBJECTS = ['key', 'frame', 'person', 'role', 'token', 'alert'] as const
 export const AUDIT_SOURCES = ['ui', 'api', 'cli'] as const
@@ -74,7 +74,6 @@ export const auditRoutes = {
   }),
   listKeyActivity: route('GET /keys/:id/activity', 'audit:read', {
     summary: 'Changes to one key, newest first',
-    params: keyParams,
     query: z.object(page),
     answer: auditPage,
   }),

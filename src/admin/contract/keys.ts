@@ -24,7 +24,6 @@ import {
   count,
   FILTER_LENGTH_MAX,
   keyId,
-  keyParams,
   moment,
   period,
   reason,
@@ -296,35 +295,29 @@ export const keyRoutes = {
   }),
   readKey: route('GET /keys/:id', 'configuration:read', {
     summary: 'One key',
-    params: keyParams,
     answer: keyDetail,
   }),
   changeKey: route('PATCH /keys/:id', 'configuration:manage', {
     summary: 'Change a key; needs If-Match',
-    params: keyParams,
     body: keyChange,
     answer: keyDetail,
     versioned: true,
   }),
   pauseKey: route('POST /keys/:id/pause', 'configuration:manage', {
     summary: 'Refuse the requests of a key until it is resumed',
-    params: keyParams,
     answer: keyDetail,
   }),
   resumeKey: route('POST /keys/:id/resume', 'configuration:manage', {
     summary: 'Let a paused key work again',
-    params: keyParams,
     answer: keyDetail,
   }),
   revokeKey: route('POST /keys/:id/revoke', 'configuration:manage', {
     summary: 'End a key for good',
-    params: keyParams,
     body: z.strictObject({ reason }),
     answer: keyDetail,
   }),
   rotateKey: route('POST /keys/:id/rotate', 'configuration:manage', {
     summary: 'Give a key a new secret, shown only in this answer',
-    params: keyParams,
     body: z.strictObject({
       /** How long the old secret still works. */
       overlap_seconds: z
@@ -338,32 +331,27 @@ export const keyRoutes = {
   }),
   endOverlap: route('POST /keys/:id/end-overlap', 'configuration:manage', {
     summary: 'Stop the old secret of a rotated key now',
-    params: keyParams,
     answer: keyDetail,
   }),
   resetKey: route('POST /keys/:id/reset-spend', 'configuration:manage', {
     summary: 'Start the period of a key over, now',
-    params: keyParams,
     body: z.strictObject({ reason }),
     answer: keyDetail,
     idempotent: true,
   }),
   topUpKey: route('POST /keys/:id/top-up', 'configuration:manage', {
     summary: 'Add to the budget of a key until its period ends',
-    params: keyParams,
     body: topUp,
     answer: keyDetail,
     idempotent: true,
   }),
   testKey: route('POST /keys/:id/test', 'configuration:manage', {
     summary: 'Make one small call with a key, at its expense',
-    params: keyParams,
     body: z.strictObject({ model: z.string().optional() }),
     answer: callResult,
   }),
   readLimits: route('GET /keys/:id/limits', 'configuration:read', {
     summary: 'Whether a call would pass now, and what blocks it',
-    params: keyParams,
     query: z.object({ model: z.string().optional() }),
     answer: verdict,
   }),

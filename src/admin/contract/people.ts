@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { email, personName, roleName } from './sign-in.ts'
-import { done, givenName, idParams, moment, withoutNul } from './values.ts'
+import { done, givenName, moment, withoutNul } from './values.ts'
 
 export const ROLE_NAME_LENGTH_MAX = 60
 
@@ -52,7 +52,6 @@ export const peopleRoutes = {
   }),
   readPerson: route('GET /people/:id', 'people:manage', {
     summary: 'One person',
-    params: idParams,
     answer: person,
   }),
   invitePerson: route('POST /people', 'people:manage', {
@@ -64,49 +63,40 @@ export const peopleRoutes = {
   changePerson: route('PATCH /people/:id', 'people:manage', {
     summary:
       'Change the name, role or e-mail address of a person; changing the address ends every session',
-    params: idParams,
     body: z.strictObject({ name: personName, email, role: roleId }).partial(),
     answer: person,
   }),
   inviteAgain: route('POST /people/:id/invite', 'people:manage', {
     summary: 'A new invitation for somebody who has not joined yet; the old link no longer works',
-    params: idParams,
     answer: sentLink,
   }),
   resetPassword: route('POST /people/:id/reset-password', 'people:manage', {
     summary: 'A link for setting a new password; nothing changes until it is used',
-    params: idParams,
     answer: sentLink,
   }),
   resetTwoFactor: route('POST /people/:id/reset-two-factor', 'people:manage', {
     summary: 'Let a person who has lost the app sign in without codes',
-    params: idParams,
     answer: person,
   }),
   unlinkPerson: route('POST /people/:id/unlink', 'people:manage', {
     summary:
       'Unlink a person from their identity at the single sign-on provider; sessions and personal access tokens end',
-    params: idParams,
     answer: person,
   }),
   signOutPerson: route('POST /people/:id/sign-out', 'people:manage', {
     summary: 'End all sessions and personal access tokens of a person',
-    params: idParams,
     answer: done,
   }),
   blockPerson: route('POST /people/:id/block', 'people:manage', {
     summary: 'Lock a person out at once, until unblocked',
-    params: idParams,
     answer: person,
   }),
   unblockPerson: route('POST /people/:id/unblock', 'people:manage', {
     summary: 'Let a blocked person in again',
-    params: idParams,
     answer: person,
   }),
   removePerson: route('DELETE /people/:id', 'people:manage', {
     summary: 'Remove a person for good; what they did stays on record',
-    params: idParams,
     answer: done,
   }),
   listRoles: route('GET /roles', 'signed-in', {
@@ -121,13 +111,11 @@ export const peopleRoutes = {
   }),
   changeRole: route('PATCH /roles/:id', 'people:manage', {
     summary: 'Change a role of your own',
-    params: idParams,
     body: roleBody.partial(),
     answer: role,
   }),
   removeRole: route('DELETE /roles/:id', 'people:manage', {
     summary: 'Remove a role of your own that nobody has',
-    params: idParams,
     answer: done,
   }),
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { code, email, newPassword, oldPassword, personName, signedIn } from './sign-in.ts'
-import { anyMoment, done, givenName, idParams, moment } from './values.ts'
+import { anyMoment, done, givenName, moment } from './values.ts'
 
 export const TOKEN_DAYS_MAX = 366
 export const TOKEN_NAME_LENGTH_MAX = 100
@@ -97,7 +97,6 @@ export const profileRoutes = {
   }),
   endSession: route('DELETE /profile/sessions/:id', 'signed-in', {
     summary: 'Sign out elsewhere',
-    params: idParams,
     answer: done,
   }),
   signOutEverywhere: route('POST /profile/sign-out-everywhere', 'signed-in', {
@@ -116,7 +115,6 @@ export const profileRoutes = {
   }),
   revokeToken: route('DELETE /profile/tokens/:id', 'signed-in', {
     summary: 'End a personal access token',
-    params: idParams,
     answer: done,
   }),
 }

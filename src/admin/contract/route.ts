@@ -1,8 +1,9 @@
 // How a route of the admin API is described: once, for the server, the typed client, forms and the OpenAPI document.
 // This folder imports zod and core alone, because the web interface is built from it.
-import type { z } from 'zod'
+import { z } from 'zod'
 
 import type { Permission } from './permissions.ts'
+import { keyId } from './values.ts'
 
 /** On every answer to somebody who is signed in: what they may do now, so that a page notices when that changes. */
 export const PERMISSIONS_HEADER = 'x-tollgate-permissions'
@@ -37,15 +38,27 @@ export type Route = {
 
 export type RouteTable = Readonly<Record<string, Route>>
 
-/** `route('GET /keys/:id', access, { … })`: checks the description, and keeps the types of its schemas. */
-export function route<const Who extends Access, const Rest extends Described>(
-  address: `${Route['method']} /${string}`,
-  access: Who,
-  rest: Rest,
-): Rest & Pick<Route, 'method' | 'path'> & { readonly access: Who } {
+const keyParams = z.object({ id: keyId })
+const idParams = z.object({ id: z.string() })
+
+/**
+ * `route('GET /keys/:id', access, { … })`: checks the description, and keeps the types of its schemas. An id in the
+ * address is looked up without checking its form, unless it is that of a key.
+ */
+export function route<
+  const Address extends `${Route['method']} /${string}`,
+  const Who extends Access,
+  const Rest extends Described,
+>(address: Address, access: Who, rest: Rest) {
   const [method = '', path = ''] = address.split(' ')
-  return { ...rest, method: method as Route['method'], path, access }
+  const params = path.startsWith('/keys/:id') ? keyParams : idParams
+  const read = (path.includes(':id') ? { params } : {}) as ParamsIn<Address>
+  return { method: method as Route['method'], path, access, ...read, ...rest }
 }
+
+type ParamsIn<Address> = Address extends `${string}:id${string}`
+  ? { readonly params: typeof idParams }
+  : object
 
 type Described = Omit<Route, 'method' | 'path' | 'access'>
 

@@ -2,7 +2,7 @@
 // target answered, what it cost. Only metadata, never the content.
 import { z } from 'zod'
 import { route } from './route.ts'
-import { amount, anyMoment, count, keyId, keyParams, moment } from './values.ts'
+import { amount, anyMoment, count, keyId, moment } from './values.ts'
 
 const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day', 'hour'] as const
 export type Group = (typeof GROUPS)[number]
@@ -99,7 +99,6 @@ export const usageRoutes = {
   }),
   readKeyUsage: route('GET /keys/:id/usage', 'usage:read', {
     summary: 'Usage of one key',
-    params: keyParams,
     query: usageQuery.omit({ key: true }).extend({ by: groups.default('day,model') }),
     answer: usageAnswer,
   }),
@@ -203,7 +202,6 @@ export const requestRoutes = {
   }),
   listKeyRequests: route('GET /keys/:id/requests', 'requests:read', {
     summary: 'Requests of one key, newest first',
-    params: keyParams,
     query: requestQuery.omit({ key: true }),
     answer: requestPage,
   }),

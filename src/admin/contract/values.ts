@@ -49,9 +49,6 @@ export const reason = z
 export const count = (least: number, most: number) => z.coerce.number().int().min(least).max(most)
 
 export const keyId = z.string().regex(KEY_ID_SHAPE, 'this is not the id of a key')
-export const keyParams = z.object({ id: keyId })
-/** For ids that are looked up without checking their form. */
-export const idParams = z.object({ id: z.string() })
 
 /** The balance of one scope, key or frame, never mixed. */
 export const balance = z.object({

@@ -79,16 +79,14 @@ export function betterAuthSignIn(options: SignInOptions): SignIn {
   }
 }
 
-type PasswordGiven = {
+type Given<Step extends 'signIn' | 'enterCode'> = Parameters<SignIn[Step]>[1] & {
   readonly visit: Visit
-  readonly email: string
-  readonly password: string
 }
 
 async function signIn(
   { store }: SignInOptions,
   auth: Auth,
-  { visit, email, password }: PasswordGiven,
+  { visit, email, password }: Given<'signIn'>,
 ): Promise<SignInOutcome> {
   const refused: SignInOutcome = { outcome: 'refused', personId: null }
   const known = await findPassword(store.db, email)
@@ -107,16 +105,10 @@ async function signIn(
   })
 }
 
-type CodeGiven = {
-  readonly visit: Visit
-  readonly code: string
-  readonly kind: 'app' | 'recovery'
-}
-
 async function enterCode(
   { store }: SignInOptions,
   auth: Auth,
-  { visit, code, kind }: CodeGiven,
+  { visit, code, kind }: Given<'enterCode'>,
 ): Promise<SignInOutcome> {
   const cookie = pendingCookie(visit)
   const call = { ...asked({ ...visit, cookie }), body: { code }, returnHeaders: true as const }
