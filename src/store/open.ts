@@ -78,7 +78,7 @@ async function openSqlite(
       author,
       db,
       clock,
-      inWorker: (name, argument) => thread.inWorker(name, argument),
+      inWorker: thread.inWorker.bind(thread),
       close: () => {
         stopWatching()
         return db.destroy()

@@ -1,10 +1,10 @@
 // Alerts that were given (give.ts), and their deliveries: one for each destination, tried again until it is accepted or
 // given up.
 import { newId } from '../../core/ids.ts'
-import { wordsOf, type NamedSentence, type Sentence } from '../../core/sentences.ts'
+import type { NamedSentence, Sentence } from '../../core/sentences.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
-import { shownAddress, storedResult } from './destinations.ts'
+import { readResult, shownAddress, storedResult } from './destinations.ts'
 
 export type Alert = BudgetAlert | RefusedAlert | ExpiryAlert
 
@@ -201,9 +201,6 @@ function selectDeliveries(store: Store) {
 type DeliveryRow = Row<'alerts'> & Row<'alert_deliveries'> & { readonly given_id: string }
 
 function deliveryOf(row: DeliveryRow): Delivery {
-  const failure = row.result?.startsWith('{"name":')
-    ? (JSON.parse(row.result) as NamedSentence)
-    : null
   return {
     id: row.id,
     alert: alertOf({ ...row, id: row.given_id }),
@@ -213,7 +210,6 @@ function deliveryOf(row: DeliveryRow): Delivery {
     attempts: row.attempts,
     lastAttemptAt: row.last_attempt_at,
     nextAttemptAt: row.next_attempt_at,
-    result: failure === null ? row.result : wordsOf(failure),
-    failure,
+    ...readResult(row.result),
   }
 }

@@ -1,7 +1,10 @@
-// What people see of an address: enough to tell destinations apart, never enough to write there.
+// What people see of an address: enough to tell destinations apart, never enough to write there. And why a delivery
+// ended, as it is kept.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shownAddress } from './destinations.ts'
+
+import { sentence } from '../../core/sentences.ts'
+import { readResult, shownAddress, storedResult } from './destinations.ts'
 
 for (const [address, shown] of [
   [
@@ -21,3 +24,17 @@ test('an e-mail address is shown whole', () => {
   const address = 'ops@example.com'
   assert.equal(shownAddress({ kind: 'email', address }), address)
 })
+
+test('a failure is kept by name and values, and worded when it is read', () => {
+  const failure = sentence('webhook_late', { host: 'hooks.example.com' })
+  assert.deepEqual(readResult(storedResult(failure)), {
+    result: 'hooks.example.com did not answer in time',
+    failure: { name: 'webhook_late', values: { host: 'hooks.example.com' } },
+  })
+})
+
+for (const said of ['answered 503', '{"name": no JSON', '{"name":"webhook_late"}'])
+  test(`what a receiver said is not taken for a named failure: ${said}`, () => {
+    const { result, failure } = readResult(storedResult(said))
+    assert.deepEqual([result?.trim(), failure], [said, null])
+  })

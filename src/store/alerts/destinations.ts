@@ -1,6 +1,6 @@
 // Where alerts are sent: webhooks and e-mail addresses. Every change of them is recorded.
 import { newId } from '../../core/ids.ts'
-import { sentence, type Sentence } from '../../core/sentences.ts'
+import { sentence, wordsOf, type NamedSentence, type Sentence } from '../../core/sentences.ts'
 import { recordChange, type Change } from '../audit/record.ts'
 import { withChangeLock } from '../database/changes.ts'
 import { StoreError } from '../database/errors.ts'
@@ -90,11 +90,23 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
   })
 }
 
+const NAMED = '{"name":'
+
 /** How the end of a delivery is kept: what a receiver answered as it said it, a failure by name and values. */
 export function storedResult(result: string | Sentence): string {
-  if (typeof result === 'string') return result
+  if (typeof result === 'string') return result.startsWith(NAMED) ? ` ${result}` : result
   const { name, values } = result
   return JSON.stringify({ name, values })
+}
+
+/** In words, and by name where this gateway knows why it failed. */
+export function readResult(stored: string | null): {
+  readonly result: string | null
+  readonly failure: NamedSentence | null
+} {
+  if (stored === null || !stored.startsWith(NAMED)) return { result: stored, failure: null }
+  const failure = JSON.parse(stored) as NamedSentence
+  return { result: wordsOf(failure), failure }
 }
 
 /** One change at a time, so that the record has the true previous values, and each removal once. */
