@@ -2,12 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import {
-  HOLD_COLUMNS,
-  ROLLUP_KEY_COLUMNS,
-  ROLLUP_SUM_COLUMNS,
-  USAGE_COLUMNS,
-} from '../../src/ledger/rules/rows.ts'
+import { HOLD, ROLLUP, ROLLUP_KEYS, USAGE } from '../../src/ledger/rules/rows.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import type { BareItem } from './bare.ts'
 import type { PairsTask } from './loops.ts'
@@ -23,15 +18,11 @@ const db = new DatabaseSync(database.replace(/^sqlite:/, ''))
 db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
 const begin = db.prepare('BEGIN IMMEDIATE')
 const commit = db.prepare('COMMIT')
-const insertHold = insert('holds', HOLD_COLUMNS)
+const insertHold = insert('holds', HOLD.names)
 const deleteHold = db.prepare('DELETE FROM holds WHERE id = ?')
-const insertUsage = insert('usage', USAGE_COLUMNS)
-const sums = ROLLUP_SUM_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`)
-const addRollup = insert(
-  'rollups',
-  [...ROLLUP_KEY_COLUMNS, ...ROLLUP_SUM_COLUMNS],
-  `ON CONFLICT DO UPDATE SET ${sums.join(', ')}`,
-)
+const insertUsage = insert('usage', USAGE.names)
+const sums = ROLLUP.names.slice(ROLLUP_KEYS).map((name) => `${name} = ${name} + excluded.${name}`)
+const addRollup = insert('rollups', ROLLUP.names, `ON CONFLICT DO UPDATE SET ${sums.join(', ')}`)
 const updateAccount = db.prepare(
   `UPDATE accounts SET spent_nanodollars = spent_nanodollars + ?, held_nanodollars = held_nanodollars + ?,
    in_flight = in_flight + ? WHERE id = ?`,
@@ -80,10 +71,11 @@ function usageOf(
   [id, keyId, requestId]: BareItem,
   now: number,
 ): readonly (string | number | null)[] {
-  const names = [id, requestId, keyId, 1, 1, 'settled', HELD, COST, null]
+  const names = [id, requestId, keyId, COST, null]
   const place = ['chat', 'bench-chat', 'constant', 'local', 200, null]
   const tokens = [60, 0, 0, 0, 100, 0]
-  return [...names, ...place, ...tokens, 0, 12, 11, null, '{}', ATTEMPTS, now, now]
+  const more = [0, 12, 11, null, '{}', ATTEMPTS]
+  return [...names, ...place, ...tokens, ...more, 'settled', 1, 1, HELD, now, now]
 }
 
 function insert(table: string, columns: readonly string[], otherwise = ''): StatementSync {

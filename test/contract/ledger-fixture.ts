@@ -66,7 +66,8 @@ export class LedgerFixture {
     const { period_starts_at } = await this.account(id)
     await this.store.db
       .updateTable('accounts')
-      .set({ period_ends_at: period_starts_at + 1 })
+      // Not later: it may have begun in this millisecond.
+      .set({ period_ends_at: period_starts_at })
       .where('id', '=', id)
       .execute()
   }

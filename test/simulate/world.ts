@@ -392,7 +392,7 @@ class World {
       else this.#oracle.dispatch(holdId)
     }
     if (outcome.kind === 'settled' && item.kind === 'settle') {
-      const { holdId } = item.charge
+      const { id: holdId } = item.charge
       assert.notEqual(outcome.found, 'unknown', `hold ${holdId} has vanished`)
       this.#oracle.acknowledge(holdId)
       node.open.delete(holdId)
@@ -415,7 +415,7 @@ class World {
     const costNanodollars = (hold.amount * BigInt(share)) / 2n
     const charge: Charge = {
       ...emptyCharge,
-      holdId,
+      id: holdId,
       requestId: hold.ask.requestId,
       keyId,
       costNanodollars,
@@ -475,7 +475,7 @@ const ACTIONS = [
 ] as const
 
 const emptyCharge: Charge = {
-  holdId: 0,
+  id: 0,
   requestId: '',
   keyId: '',
   endpoint: 'chat',
@@ -484,7 +484,8 @@ const emptyCharge: Charge = {
   provider: null,
   status: 200,
   errorCode: null,
-  tokens: { ...NO_USAGE, inputTokens: 10 },
+  ...NO_USAGE,
+  inputTokens: 10,
   costNanodollars: 0n,
   priceVersion: null,
   estimated: false,

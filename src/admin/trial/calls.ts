@@ -62,8 +62,8 @@ async function call(parts: AdminParts, trial: Omit<Trial, 'isDryRun'>): Promise<
     error: failed === undefined ? null : errorJson(failed),
     text: outcome instanceof GatewayError ? null : textOf(outcome),
     target: row === undefined ? null : targetOf(row),
-    input_tokens: row?.tokens.inputTokens ?? 0,
-    output_tokens: row?.tokens.outputTokens ?? 0,
+    input_tokens: row?.inputTokens ?? 0,
+    output_tokens: row?.outputTokens ?? 0,
     cost: usd(row?.costNanodollars ?? 0n),
     latency_ms: Math.round(parts.clock.monotonicMs() - startedMs),
   }

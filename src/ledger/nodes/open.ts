@@ -7,7 +7,7 @@ import type { Balances, Ledger, Shortage } from '../ledger.ts'
 import { postgresRunner, runOnPool } from '../postgres/runner.ts'
 import { balancesOf, openPeriod } from '../rules/account.ts'
 import type { Batch, BatchResult } from '../rules/batch.ts'
-import { toAccount, type Account } from '../rules/rows.ts'
+import { ACCOUNT, type Account } from '../rules/rows.ts'
 import { sqliteRunner } from '../sqlite/runner.ts'
 import { DatabaseLedger } from '../writer/database-ledger.ts'
 import { leftovers, Spool, whyUnusable } from '../writer/spool.ts'
@@ -158,7 +158,7 @@ async function readAccount(
 ): Promise<Account | undefined> {
   const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined) return undefined
-  const account = toAccount(row, now)
+  const account = ACCOUNT.read(row, now)
   openPeriod(account, now)
   return account
 }

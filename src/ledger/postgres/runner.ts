@@ -10,36 +10,24 @@ import type { HoldId } from '../ledger.ts'
 import type { Batch, BatchResult, Outcome, Snapshot, Writes } from '../rules/batch.ts'
 import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
 import {
-  ACCOUNT_CHANGE_COLUMNS,
-  accountValues,
-  ENTRY_COLUMNS,
-  entryValues,
-  HOLD_COLUMNS,
-  holdValues,
-  number,
-  PERIOD_COLUMNS,
-  periodValues,
-  rollupValues,
-  toAccount,
-  toHold,
-  toUsageRow,
+  ACCOUNT,
+  ACCOUNT_CHANGE,
+  CLOSED_PERIOD,
+  ENTRY,
+  HOLD,
+  HOLD_CHANGE,
+  integer,
+  PERIOD_DELTA,
+  PRICE,
+  ROLLUP,
+  USAGE,
   type Hold,
-  type PeriodDelta,
-  type Row,
+  type Stored,
+  type StoredRow,
   type UsageRow,
-  type Value,
-  USAGE_COLUMNS,
-  usageValues,
 } from '../rules/rows.ts'
 import { type BatchRunner, Unavailable } from '../writer/writer.ts'
-import {
-  HOLD_CHANGE_COLUMNS,
-  PERIOD_CHANGE_COLUMNS,
-  PRICE_COLUMNS,
-  ROLLUP_COLUMNS,
-  STATEMENTS,
-  type StatementName,
-} from './statements.ts'
+import { STATEMENTS, type StatementName } from './statements.ts'
 
 const CONNECT_MS_MAX = 2000
 const ANSWER_MS_MAX = 4000
@@ -211,11 +199,11 @@ async function readSnapshot(
     holdIds.length > 0 ? ask(client, 'holds', [holdIds]) : nothing,
   ])
   if (node?.rows.length === 0) return undefined
-  const now = number(accounts?.rows.at(-1) ?? {}, 'now')
-  const open = (holds?.rows ?? []).map(toHold)
+  const now = integer('now').read(accounts?.rows.at(-1)?.['now'], 0)
+  const open = (holds?.rows ?? []).map((row) => HOLD.read(row, 0))
   return {
     now,
-    accounts: (accounts?.rows ?? []).map((row) => toAccount(row, now)),
+    accounts: (accounts?.rows ?? []).map((row) => ACCOUNT.read(row, now)),
     holds: open,
     usage: await readUsage(client, holdIds, open),
   }
@@ -231,59 +219,53 @@ async function readUsage(
   const closedIds = holdIds.filter((id) => !openIds.has(id))
   if (closedIds.length === 0) return []
   const { rows } = await ask(client, 'usage', [closedIds])
-  return rows.map(toUsageRow)
+  return rows.map((row) => USAGE.read(row, 0))
 }
 
 function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResult>[] {
   const sent: Promise<QueryResult>[] = []
-  const send = (
-    name: StatementName,
-    columns: readonly string[],
-    rows: readonly Value[][],
-  ): void => {
-    if (rows.length > 0) sent.push(ask(client, name, lists(columns, rows)))
+  const send = <Row>(name: StatementName, layout: Writing<Row>, rows: readonly Row[]): void => {
+    if (rows.length > 0) sent.push(ask(client, name, lists(layout, rows)))
   }
-  const { periodDeltas, holdsChanged } = writes
-  send('insertPeriods', PERIOD_COLUMNS, writes.closedPeriods.map(periodValues))
-  send('changePeriods', PERIOD_CHANGE_COLUMNS, periodDeltas.map(periodChangeValues))
-  const amounts = holdsChanged.map(({ id, heldNanodollars }): Value[] => [id, heldNanodollars])
-  send('changeHolds', HOLD_CHANGE_COLUMNS, amounts)
-  send('insertEntries', ENTRY_COLUMNS, writes.entries.map(entryValues))
+  send('insertPeriods', CLOSED_PERIOD, writes.closedPeriods)
+  send('changePeriods', PERIOD_DELTA, writes.periodDeltas)
+  send('changeHolds', HOLD_CHANGE, writes.holdsChanged)
+  send('insertEntries', ENTRY, writes.entries)
   // Sorted, like everything that two nodes may write at once, so that they cannot deadlock.
-  const prices = batch.prices
-    .toSorted((one, other) => (one.version < other.version ? -1 : 1))
-    .map(({ version, figures }) => [version, figures])
-  send('insertPrices', PRICE_COLUMNS, prices)
+  const prices = batch.prices.toSorted((one, other) => (one.version < other.version ? -1 : 1))
+  send('insertPrices', PRICE, prices)
   sent.push(
     ask(client, 'write', [
-      ...lists(HOLD_COLUMNS, writes.holdsInserted.map(holdValues)),
+      ...lists(HOLD, writes.holdsInserted),
       list(writes.holdsDeleted),
-      ...lists(USAGE_COLUMNS, writes.usageInserted.map(usageValues)),
-      ...lists(ROLLUP_COLUMNS, writes.rollups.map(rollupValues)),
-      ...lists(ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues)),
+      ...lists(USAGE, writes.usageInserted),
+      ...lists(ROLLUP, writes.rollups),
+      ...lists(ACCOUNT_CHANGE, writes.accounts),
     ]),
   )
   // After the inserts: a row can be inserted and corrected in one batch.
-  send('replaceUsage', USAGE_COLUMNS, writes.usageCorrected.map(usageValues))
+  send('replaceUsage', USAGE, writes.usageCorrected)
   return sent
 }
 
-/** In the order of PERIOD_CHANGE_COLUMNS. */
-function periodChangeValues(delta: PeriodDelta): Value[] {
-  return [delta.accountId, delta.seq, delta.spent, delta.held, delta.overrun]
+function ask(
+  client: Client,
+  name: StatementName,
+  values: unknown[],
+): Promise<QueryResult<StoredRow>> {
+  return client.query<StoredRow>({ name, text: STATEMENTS[name], values })
 }
 
-function ask(client: Client, name: StatementName, values: unknown[]): Promise<QueryResult<Row>> {
-  return client.query<Row>({ name, text: STATEMENTS[name], values })
-}
+type Writing<Row> = { readonly names: readonly string[]; write(row: Row): Stored[] }
 
 /** One list for each column. */
-function lists(columns: readonly string[], rows: readonly Value[][]): string[] {
-  return columns.map((_, column) => list(rows.map((row) => row[column] ?? null)))
+function lists<Row>(layout: Writing<Row>, rows: readonly Row[]): string[] {
+  const written = rows.map((row) => layout.write(row))
+  return layout.names.map((_, column) => list(written.map((values) => values[column] ?? null)))
 }
 
 /** An array in PostgreSQL's notation; the driver writes the same at several times the cost. */
-function list(values: readonly Value[]): string {
+function list(values: readonly Stored[]): string {
   let text = '{'
   for (const value of values) {
     if (text.length > 1) text += ','
@@ -297,7 +279,7 @@ function quoted(text: string): string {
   return `"${isPlain ? text : text.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
-type Answer = QueryResult<Row> | undefined
+type Answer = QueryResult<StoredRow> | undefined
 
 /** Stands for a statement that this batch does not need. */
 const nothing: Promise<undefined> = Promise.resolve(undefined)

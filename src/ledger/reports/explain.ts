@@ -74,7 +74,7 @@ async function recompute(store: Store, row: UsageRow): Promise<Cost | null> {
     .selectAll()
     .where('version', '=', row.priceVersion)
     .executeTakeFirst()
-  return figures === undefined ? null : costOf(row.tokens, toPrice(figures))
+  return figures === undefined ? null : costOf(row, toPrice(figures))
 }
 
 /** A request that cost nothing adds up without a price. */
@@ -154,8 +154,8 @@ function whySettled(row: UsageRow, { agrees, attempts }: Found): string {
 }
 
 /** Whether every target refused the request or could not be reached: no provider read it. */
-function isUntouched({ status, tokens, costNanodollars }: UsageRow): boolean {
-  return status >= 400 && costNanodollars === 0n && tokens.inputTokens + tokens.outputTokens === 0
+function isUntouched({ status, costNanodollars, inputTokens, outputTokens }: UsageRow): boolean {
+  return status >= 400 && costNanodollars === 0n && inputTokens + outputTokens === 0
 }
 
 async function missing(store: Store, requestId: string): Promise<Sentence> {

@@ -6,7 +6,7 @@ import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, HOUR_MS, iso, usd } from '../../core/units.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
-import { toUsageRow, type UsageRow } from '../rules/rows.ts'
+import { USAGE, type UsageRow } from '../rules/rows.ts'
 import {
   byTimeKeyModel,
   groupOf,
@@ -31,7 +31,7 @@ export async function findUsage(store: Store, requestId: string): Promise<UsageR
     .where('request_id', '=', requestId)
     .orderBy('id', 'desc')
     .executeTakeFirst()
-  return row && toUsageRow(row)
+  return row && USAGE.read(row, 0)
 }
 
 type UsagePage = {
@@ -64,10 +64,10 @@ export async function searchUsage(
   if (outcome !== undefined) query = query.where('status', outcome === 'ok' ? '<' : '>=', 400)
   const rows = await query.orderBy('request_id', 'desc').limit(limit).execute()
   if (rows.length === limit) {
-    return { rows: rows.map(toUsageRow), next: rows.at(-1)?.request_id ?? null }
+    return { rows: rows.map((each) => USAGE.read(each, 0)), next: rows.at(-1)?.request_id ?? null }
   }
   const next = isFiltered ? await lastLookedAt(store, page) : null
-  return { rows: rows.map(toUsageRow), next }
+  return { rows: rows.map((each) => USAGE.read(each, 0)), next }
 }
 
 function inOrder(store: Store, { keyId, before, since, until }: UsagePage) {
@@ -245,11 +245,11 @@ export function requestJson(row: UsageRow) {
     status: row.status,
     code: row.errorCode,
     created_at: iso(row.at),
-    input_tokens: row.tokens.inputTokens,
-    cached_tokens: row.tokens.cachedTokens,
-    cache_write_tokens: row.tokens.cacheWriteTokens,
-    output_tokens: row.tokens.outputTokens,
-    reasoning_tokens: row.tokens.reasoningTokens,
+    input_tokens: row.inputTokens,
+    cached_tokens: row.cachedTokens,
+    cache_write_tokens: row.cacheWriteTokens,
+    output_tokens: row.outputTokens,
+    reasoning_tokens: row.reasoningTokens,
     cost: usd(row.costNanodollars),
     estimated: row.estimated,
     latency_ms: row.latencyMs,

@@ -63,7 +63,7 @@ export function knownHoldOf(item: Item, isRetry: boolean): HoldId | undefined {
     case 'reserve':
       return isRetry ? item.holdId : undefined
     case 'settle':
-      return item.charge.holdId
+      return item.charge.id
     case 'void':
     case 'trim':
     case 'extend':
@@ -189,12 +189,12 @@ function extend(work: WorkingSet, holdId: HoldId, extra: Nanodollars): boolean {
 /** Books restored from a backup reuse hold ids assigned after it: only the request id says whose hold it is. */
 function settle(work: WorkingSet, charge: Charge): Outcome {
   const cost = charge.costNanodollars
-  const hold = work.holds.get(charge.holdId)
+  const hold = work.holds.get(charge.id)
   if (hold?.requestId === charge.requestId) {
     close(work, hold, settledRow(charge, hold, work.now))
     return settled('open', cost, hold.heldNanodollars)
   }
-  const row = work.usage.get(charge.holdId)
+  const row = work.usage.get(charge.id)
   if (row?.requestId !== charge.requestId) return settled('unknown', 0n, 0n)
   const reservation = correctable(row, cost)
   if (reservation === undefined) return settled('closed', row.costNanodollars, row.heldNanodollars)
@@ -268,7 +268,7 @@ function close(work: WorkingSet, hold: Hold, row: UsageRow): void {
   work.closeHold(hold, row)
   const key = work.legs(hold.keyId)?.key
   if (key === undefined || !hasRates(key) || row.state === 'orphaned') return
-  const used = row.tokens.inputTokens + row.tokens.outputTokens
+  const used = row.inputTokens + row.outputTokens
   correct(key.rateWindow, hold.at, { now: work.now, tokens: used - hold.estimatedTokens })
 }
 

@@ -31,7 +31,7 @@ export function toCharge(settlement: Settlement): Charge {
   const { tokens, firstTokenMs } = settlement
   assertNanodollars('cost', settlement.costNanodollars)
   return {
-    holdId: settlement.holdId,
+    id: settlement.holdId,
     requestId: settlement.requestId,
     keyId: settlement.keyId,
     endpoint: settlement.endpoint,
@@ -40,14 +40,12 @@ export function toCharge(settlement: Settlement): Charge {
     provider: settlement.provider,
     status: settlement.status,
     errorCode: settlement.errorCode && short(settlement.errorCode),
-    tokens: {
-      inputTokens: sound(tokens.inputTokens),
-      cachedTokens: sound(tokens.cachedTokens),
-      cacheWriteTokens: sound(tokens.cacheWriteTokens),
-      cacheWriteLongTokens: sound(tokens.cacheWriteLongTokens),
-      outputTokens: sound(tokens.outputTokens),
-      reasoningTokens: sound(tokens.reasoningTokens),
-    },
+    inputTokens: sound(tokens.inputTokens),
+    cachedTokens: sound(tokens.cachedTokens),
+    cacheWriteTokens: sound(tokens.cacheWriteTokens),
+    cacheWriteLongTokens: sound(tokens.cacheWriteLongTokens),
+    outputTokens: sound(tokens.outputTokens),
+    reasoningTokens: sound(tokens.reasoningTokens),
     costNanodollars: settlement.costNanodollars,
     priceVersion: settlement.price && settlement.price.version,
     estimated: settlement.estimated,

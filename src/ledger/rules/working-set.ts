@@ -203,11 +203,11 @@ export class WorkingSet {
       rollup.requests += sign
       rollup.errors += row.status >= 400 ? sign : 0
       rollup.estimated += row.estimated ? sign : 0
-      rollup.inputTokens += sign * row.tokens.inputTokens
-      rollup.cachedTokens += sign * row.tokens.cachedTokens
-      rollup.cacheWriteTokens += sign * row.tokens.cacheWriteTokens
-      rollup.outputTokens += sign * row.tokens.outputTokens
-      rollup.reasoningTokens += sign * row.tokens.reasoningTokens
+      rollup.inputTokens += sign * row.inputTokens
+      rollup.cachedTokens += sign * row.cachedTokens
+      rollup.cacheWriteTokens += sign * row.cacheWriteTokens
+      rollup.outputTokens += sign * row.outputTokens
+      rollup.reasoningTokens += sign * row.reasoningTokens
       rollup.cost += BigInt(sign) * row.costNanodollars
     }
   }

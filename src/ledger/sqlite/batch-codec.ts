@@ -1,28 +1,36 @@
 // Packs a batch for its way to the database's thread, and the result for its way back. The kinds that every request
-// brings cross as one JSON text of flat lists: cloning the same lists took two to three times as long, and was the
-// most expensive part of a batch.
-import { NO_COST, type WorstCase } from '../../catalog/worst-case.ts'
-import type { Balance, Balances, HoldId, RateBalance, Grant } from '../ledger.ts'
+// brings cross as one JSON text of lists: cloning the same lists took two to three times as long, and was the most
+// expensive part of a batch.
+import type { WorstCase } from '../../catalog/worst-case.ts'
+import type { Balance, Balances, Grant, HoldId, RateBalance } from '../ledger.ts'
 import type { Batch, BatchResult, Item, Outcome, PlainAsk } from '../rules/batch.ts'
-import type { Charge } from '../rules/rows.ts'
+import {
+  CHARGE,
+  flag,
+  integer,
+  layout,
+  money,
+  nullable,
+  packAmount,
+  text,
+  type Packed,
+} from '../rules/rows.ts'
 
-export type PackedBatch = Omit<Batch, 'items'> & Packed<Item>
+export type PackedBatch = Omit<Batch, 'items'> & PackedAll<Item>
 
 export type PackedResult =
-  | (Packed<Outcome> & { readonly balances: string })
+  | (PackedAll<Outcome> & { readonly balances: string })
   | { readonly live: false }
 
 /** The frequent kinds as JSON, where null stands for the next of `others`, which cross as they are. */
-type Packed<Thing> = { readonly frequent: string; readonly others: readonly Thing[] }
+type PackedAll<Thing> = { readonly frequent: string; readonly others: readonly Thing[] }
 
-export function packBatch(batch: Batch): PackedBatch {
-  const { nodeId, prices, isRetry } = batch
-  return { nodeId, prices, isRetry, ...pack(batch.items, packItem) }
+export function packBatch({ items, ...batch }: Batch): PackedBatch {
+  return { ...batch, ...pack(items, packItem) }
 }
 
-export function unpackBatch(packed: PackedBatch): Batch {
-  const { nodeId, prices, isRetry } = packed
-  return { nodeId, prices, isRetry, items: unpack(packed, unpackItem) }
+export function unpackBatch({ nodeId, prices, isRetry, ...packedItems }: PackedBatch): Batch {
+  return { nodeId, prices, isRetry, items: unpack(packedItems, unpackItem) }
 }
 
 export function packResult(result: BatchResult): PackedResult {
@@ -31,16 +39,16 @@ export function packResult(result: BatchResult): PackedResult {
   return { balances, ...pack(result.outcomes, packOutcome) }
 }
 
-export function unpackResult(packed: PackedResult): BatchResult {
-  if ('live' in packed) return packed
-  const outcomes = unpack(packed, unpackOutcome)
-  return { live: true, outcomes, balances: unpackBalances(packed.balances) }
+export function unpackResult(result: PackedResult): BatchResult {
+  if ('live' in result) return result
+  const outcomes = unpack(result, unpackOutcome)
+  return { live: true, outcomes, balances: unpackBalances(result.balances) }
 }
 
 function pack<Thing>(
   things: readonly Thing[],
   listOf: (thing: Thing) => readonly unknown[] | null,
-): Packed<Thing> {
+): PackedAll<Thing> {
   const lists = things.map(listOf)
   return {
     frequent: JSON.stringify(lists),
@@ -49,7 +57,7 @@ function pack<Thing>(
 }
 
 function unpack<Thing, List>(
-  { frequent, others }: Packed<Thing>,
+  { frequent, others }: PackedAll<Thing>,
   thingOf: (list: List) => Thing,
 ): readonly Thing[] {
   const lists = JSON.parse(frequent) as readonly (List | null)[]
@@ -57,218 +65,62 @@ function unpack<Thing, List>(
   return lists.map((list) => (list === null ? (others[taken++] as Thing) : thingOf(list)))
 }
 
-/** JSON has no big integers: an amount that a number cannot hold exactly crosses as a string of digits. */
-type Amount = number | string
+const ASK = layout<Omit<PlainAsk, 'candidates'>>({
+  requestId: text('requestId'),
+  keyId: text('keyId'),
+  allowVersion: integer('allowVersion'),
+  endpoint: text('endpoint'),
+  modelAsked: text('modelAsked'),
+  whenTight: text('whenTight'),
+  estimatedTokens: integer('estimatedTokens'),
+  recounted: flag('recounted'),
+  isLastTry: flag('isLastTry'),
+})
 
-function packAmount(amount: bigint): Amount {
-  const number = Number(amount)
-  return Number.isSafeInteger(number) ? number : String(amount)
-}
+const CANDIDATE = layout<WorstCase>({
+  fixedPicodollars: money('fixedPicodollars'),
+  outputTokenPicodollars: money('outputTokenPicodollars'),
+  outputTokens: integer('outputTokens'),
+  outputTokensFrom: text('outputTokensFrom'),
+  outputTokensMinimum: integer('outputTokensMinimum'),
+})
 
-const RESERVE_LENGTH = 16
+type ReserveList = readonly [holdId: HoldId, ask: Packed[], candidates: readonly Packed[][]]
+type ChargeList = readonly Packed[]
 
 function packItem(item: Item): ReserveList | ChargeList | null {
-  if (item.kind === 'reserve') return packReserve(item)
-  return item.kind === 'settle' ? packCharge(item.charge) : null
+  if (item.kind === 'settle') return CHARGE.pack(item.charge)
+  if (item.kind !== 'reserve') return null
+  const { holdId, ask } = item
+  return [holdId, ASK.pack(ask), ask.candidates.map(CANDIDATE.pack)]
 }
 
 function unpackItem(list: ReserveList | ChargeList): Item {
-  return list.length === RESERVE_LENGTH
-    ? unpackReserve(list)
-    : { kind: 'settle', charge: unpackCharge(list) }
-}
-
-type ReserveList = [
-  holdId: HoldId,
-  requestId: string,
-  keyId: string,
-  allowVersion: number,
-  endpoint: PlainAsk['endpoint'],
-  modelAsked: string,
-  whenTight: PlainAsk['whenTight'],
-  estimatedTokens: number,
-  recounted: boolean,
-  isLastTry: boolean,
-  ...first: CandidateList,
-  others: readonly CandidateList[] | null,
-]
-
-type CandidateList = [
-  fixedPicodollars: Amount,
-  outputTokenPicodollars: Amount,
-  outputTokens: number,
-  outputTokensFrom: WorstCase['outputTokensFrom'],
-  outputTokensMinimum: number,
-]
-
-function packReserve({ holdId, ask }: Extract<Item, { readonly kind: 'reserve' }>): ReserveList {
-  // The first one lies flat among the rest: nearly every request has no other.
-  const [first = NO_COST, ...others] = ask.candidates
-  return [
-    holdId,
-    ask.requestId,
-    ask.keyId,
-    ask.allowVersion,
-    ask.endpoint,
-    ask.modelAsked,
-    ask.whenTight,
-    ask.estimatedTokens,
-    ask.recounted,
-    ask.isLastTry ?? false,
-    packAmount(first.fixedPicodollars),
-    packAmount(first.outputTokenPicodollars),
-    first.outputTokens,
-    first.outputTokensFrom,
-    first.outputTokensMinimum,
-    others.length === 0 ? null : others.map(packCandidate),
-  ]
-}
-
-function packCandidate(worst: WorstCase): CandidateList {
-  return [
-    packAmount(worst.fixedPicodollars),
-    packAmount(worst.outputTokenPicodollars),
-    worst.outputTokens,
-    worst.outputTokensFrom,
-    worst.outputTokensMinimum,
-  ]
-}
-
-/** One literal, not a loop over names: objects built property by property stay slow to read. */
-function unpackReserve(list: ReserveList): Item {
+  if (!isReserve(list)) return { kind: 'settle', charge: CHARGE.unpack(list) }
+  const [holdId, ask, candidates] = list
   return {
     kind: 'reserve',
-    holdId: list[0],
-    ask: {
-      requestId: list[1],
-      keyId: list[2],
-      allowVersion: list[3],
-      endpoint: list[4],
-      modelAsked: list[5],
-      whenTight: list[6],
-      estimatedTokens: list[7],
-      recounted: list[8],
-      isLastTry: list[9],
-      candidates: unpackCandidates(list),
-    },
+    holdId,
+    ask: { ...ASK.unpack(ask), candidates: candidates.map(CANDIDATE.unpack) },
   }
 }
 
-function unpackCandidates(list: ReserveList): readonly WorstCase[] {
-  const first = {
-    fixedPicodollars: BigInt(list[10]),
-    outputTokenPicodollars: BigInt(list[11]),
-    outputTokens: list[12],
-    outputTokensFrom: list[13],
-    outputTokensMinimum: list[14],
-  }
-  const others = list[15]
-  return others === null ? [first] : [first, ...others.map(unpackCandidate)]
+function isReserve(list: ReserveList | ChargeList): list is ReserveList {
+  return list.length === 3
 }
 
-function unpackCandidate(list: CandidateList): WorstCase {
-  return {
-    fixedPicodollars: BigInt(list[0]),
-    outputTokenPicodollars: BigInt(list[1]),
-    outputTokens: list[2],
-    outputTokensFrom: list[3],
-    outputTokensMinimum: list[4],
-  }
-}
-
-type ChargeList = [
+type GrantedList = readonly [
   holdId: HoldId,
-  requestId: string,
-  keyId: string,
-  endpoint: Charge['endpoint'],
-  modelAsked: string,
-  modelServed: string | null,
-  provider: string | null,
-  status: number,
-  errorCode: string | null,
-  costNanodollars: Amount,
-  priceVersion: string | null,
-  estimated: boolean,
-  latencyMs: number,
-  firstTokenMs: number | null,
-  endUser: string | null,
-  tags: string,
-  attempts: string,
-  inputTokens: number,
-  cachedTokens: number,
-  cacheWriteTokens: number,
-  cacheWriteLongTokens: number,
-  outputTokens: number,
-  reasoningTokens: number,
-]
-
-function packCharge(charge: Charge): ChargeList {
-  const { tokens } = charge
-  return [
-    charge.holdId,
-    charge.requestId,
-    charge.keyId,
-    charge.endpoint,
-    charge.modelAsked,
-    charge.modelServed,
-    charge.provider,
-    charge.status,
-    charge.errorCode,
-    packAmount(charge.costNanodollars),
-    charge.priceVersion,
-    charge.estimated,
-    charge.latencyMs,
-    charge.firstTokenMs,
-    charge.endUser,
-    charge.tags,
-    charge.attempts,
-    tokens.inputTokens,
-    tokens.cachedTokens,
-    tokens.cacheWriteTokens,
-    tokens.cacheWriteLongTokens,
-    tokens.outputTokens,
-    tokens.reasoningTokens,
-  ]
-}
-
-function unpackCharge(list: ChargeList): Charge {
-  return {
-    holdId: list[0],
-    requestId: list[1],
-    keyId: list[2],
-    endpoint: list[3],
-    modelAsked: list[4],
-    modelServed: list[5],
-    provider: list[6],
-    status: list[7],
-    errorCode: list[8],
-    costNanodollars: BigInt(list[9]),
-    priceVersion: list[10],
-    estimated: list[11],
-    latencyMs: list[12],
-    firstTokenMs: list[13],
-    endUser: list[14],
-    tags: list[15],
-    attempts: list[16],
-    tokens: {
-      inputTokens: list[17],
-      cachedTokens: list[18],
-      cacheWriteTokens: list[19],
-      cacheWriteLongTokens: list[20],
-      outputTokens: list[21],
-      reasoningTokens: list[22],
-    },
-  }
-}
-
-type GrantedList = [
-  holdId: HoldId,
-  amountNanodollars: Amount,
+  amountNanodollars: number | string,
   outputTokens: number,
   capped: boolean,
   grants: readonly Grant[] | null,
 ]
-type SettledList = [found: Settled['found'], cost: Amount, overrun: Amount]
+type SettledList = readonly [
+  found: Settled['found'],
+  cost: number | string,
+  overrun: number | string,
+]
 type Settled = Extract<Outcome, { readonly kind: 'settled' }>
 
 function packOutcome(outcome: Outcome): GrantedList | SettledList | null {
@@ -291,79 +143,42 @@ function unpackOutcome(list: GrantedList | SettledList): Outcome {
   return { kind: 'judged', answer: grants === null ? answer : { ...answer, grants } }
 }
 
-/** The frame's balance is the same for all keys of a batch, so it crosses once. */
-type PackedBalances = { readonly frame: BalanceList; readonly keys: readonly KeyList[] } | null
+const BALANCE = layout<Balance>({
+  limitNanodollars: nullable(money('limitNanodollars')),
+  spentNanodollars: money('spentNanodollars'),
+  heldNanodollars: money('heldNanodollars'),
+  remainingNanodollars: nullable(money('remainingNanodollars')),
+  resetsAt: nullable(integer('resetsAt')),
+})
 
-type KeyList = [
+/** The frame's balance is the same for all keys of a batch, so it crosses once. */
+type PackedBalances = { readonly frame: Packed[]; readonly keys: readonly KeyList[] } | null
+
+type KeyList = readonly [
   keyId: string,
-  balance: BalanceList,
-  requests: RateList | null,
-  tokens: RateList | null,
-  concurrency: number | null,
-  inFlight: number,
+  balance: Packed[],
+  requests: RateBalance | null,
+  tokens: RateBalance | null,
+  concurrency: Balances['concurrency'],
 ]
-type BalanceList = [
-  limit: Amount | null,
-  spent: Amount,
-  held: Amount,
-  remaining: Amount | null,
-  resetsAt: number | null,
-]
-type RateList = [limit: number, remaining: number, resetsAt: number]
 
 function packBalances(balances: ReadonlyMap<string, Balances>): string {
-  let packed: PackedBalances = null
+  let all: PackedBalances = null
   const keys: KeyList[] = []
   for (const [keyId, { key, frame, requests, tokens, concurrency }] of balances) {
-    packed ??= { frame: packBalance(frame), keys }
-    const { limit, inFlight } = concurrency
-    keys.push([keyId, packBalance(key), packRate(requests), packRate(tokens), limit, inFlight])
+    all ??= { frame: BALANCE.pack(frame), keys }
+    keys.push([keyId, BALANCE.pack(key), requests, tokens, concurrency])
   }
-  return JSON.stringify(packed)
+  return JSON.stringify(all)
 }
 
-function unpackBalances(text: string): ReadonlyMap<string, Balances> {
-  const packed = JSON.parse(text) as PackedBalances
+function unpackBalances(json: string): ReadonlyMap<string, Balances> {
+  const all = JSON.parse(json) as PackedBalances
   const balances = new Map<string, Balances>()
-  if (packed === null) return balances
-  const frame = unpackBalance(packed.frame)
-  for (const [keyId, balance, requests, tokens, limit, inFlight] of packed.keys) {
-    balances.set(keyId, {
-      key: unpackBalance(balance),
-      frame,
-      requests: unpackRate(requests),
-      tokens: unpackRate(tokens),
-      concurrency: { limit, inFlight },
-    })
+  if (all === null) return balances
+  const frame = BALANCE.unpack(all.frame)
+  for (const [keyId, key, requests, tokens, concurrency] of all.keys) {
+    balances.set(keyId, { key: BALANCE.unpack(key), frame, requests, tokens, concurrency })
   }
   return balances
-}
-
-function packBalance(balance: Balance): BalanceList {
-  const { limitNanodollars: limit, remainingNanodollars: remaining } = balance
-  return [
-    limit === null ? null : packAmount(limit),
-    packAmount(balance.spentNanodollars),
-    packAmount(balance.heldNanodollars),
-    remaining === null ? null : packAmount(remaining),
-    balance.resetsAt,
-  ]
-}
-
-function unpackBalance([limit, spent, held, remaining, resetsAt]: BalanceList): Balance {
-  return {
-    limitNanodollars: limit === null ? null : BigInt(limit),
-    spentNanodollars: BigInt(spent),
-    heldNanodollars: BigInt(held),
-    remainingNanodollars: remaining === null ? null : BigInt(remaining),
-    resetsAt,
-  }
-}
-
-function packRate(rate: RateBalance | null): RateList | null {
-  return rate === null ? null : [rate.limit, rate.remaining, rate.resetsAt]
-}
-
-function unpackRate(list: RateList | null): RateBalance | null {
-  return list === null ? null : { limit: list[0], remaining: list[1], resetsAt: list[2] }
 }

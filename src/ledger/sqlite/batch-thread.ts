@@ -9,23 +9,17 @@ import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
 import { ageWindow } from '../rules/rates.ts'
 import type { Account, Hold, UsageRow } from '../rules/rows.ts'
 import {
-  ACCOUNT_CHANGE_COLUMNS,
-  ACCOUNT_COLUMNS,
-  accountValues,
-  ENTRY_COLUMNS,
-  entryValues,
-  HOLD_COLUMNS,
-  holdValues,
-  PERIOD_COLUMNS,
-  periodValues,
-  ROLLUP_KEY_COLUMNS,
-  ROLLUP_SUM_COLUMNS,
-  rollupValues,
-  toAccount,
-  toHold,
-  toUsageRow,
-  USAGE_COLUMNS,
-  usageValues,
+  ACCOUNT,
+  ACCOUNT_CHANGE,
+  CLOSED_PERIOD,
+  ENTRY,
+  HOLD,
+  HOLD_CHANGE,
+  PERIOD_DELTA,
+  PRICE,
+  ROLLUP,
+  ROLLUP_KEYS,
+  USAGE,
 } from '../rules/rows.ts'
 import { packResult, type PackedBatch, type PackedResult, unpackBatch } from './batch-codec.ts'
 
@@ -100,7 +94,7 @@ function runBatch(statements: Statements, batch: Batch): BatchResult {
   const { outcomes, balances, writes } = decide(batch, snapshot)
   write(statements, writes)
   cache.remember(snapshot.accounts, writes)
-  for (const price of batch.prices) statements.insertPrice.run(price.version, price.figures)
+  for (const price of batch.prices) statements.insertPrice.run(...PRICE.write(price))
   return { live: true, outcomes, balances }
 }
 
@@ -118,39 +112,35 @@ function prepared(db: Connection): Statements {
 }
 
 function prepare(db: Connection) {
-  const insert = (table: string, columns: readonly string[]): string =>
-    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
-  const sums = ROLLUP_SUM_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`)
-  const [, ...columns] = ACCOUNT_CHANGE_COLUMNS
+  const insert = (table: string, { names }: { readonly names: readonly string[] }): string =>
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+  const keys = ROLLUP.names.slice(0, ROLLUP_KEYS)
+  const sums = ROLLUP.names.slice(ROLLUP_KEYS).map((name) => `${name} = ${name} + excluded.${name}`)
+  const changes = ACCOUNT_CHANGE.names.map((name, index) => `${name} = ?${index + 1}`)
   const statement = (sql: string) => db.prepare(sql)
   return {
     version: statement('PRAGMA data_version'),
     liveNode: statement("SELECT id FROM nodes WHERE id = ? AND status = 'live'"),
-    account: statement(`SELECT ${ACCOUNT_COLUMNS.join(', ')} FROM accounts WHERE id = ?`),
-    hold: statement(`SELECT ${HOLD_COLUMNS.join(', ')} FROM holds WHERE id = ?`),
-    usage: statement(`SELECT ${USAGE_COLUMNS.join(', ')} FROM usage WHERE id = ?`),
-    insertHold: statement(insert('holds', HOLD_COLUMNS)),
-    changeHold: statement('UPDATE holds SET amount_nanodollars = ? WHERE id = ?'),
+    account: statement(`SELECT ${ACCOUNT.names.join(', ')} FROM accounts WHERE id = ?`),
+    hold: statement(`SELECT ${HOLD.names.join(', ')} FROM holds WHERE id = ?`),
+    usage: statement(`SELECT ${USAGE.names.join(', ')} FROM usage WHERE id = ?`),
+    insertHold: statement(insert('holds', HOLD)),
+    changeHold: statement('UPDATE holds SET amount_nanodollars = ?2 WHERE id = ?1'),
     deleteHold: statement('DELETE FROM holds WHERE id = ?'),
-    insertUsage: statement(insert('usage', USAGE_COLUMNS)),
-    replaceUsage: statement(insert('usage', USAGE_COLUMNS).replace('INSERT', 'REPLACE')),
+    insertUsage: statement(insert('usage', USAGE)),
+    replaceUsage: statement(insert('usage', USAGE).replace('INSERT', 'REPLACE')),
     addRollup: statement(
-      `${insert('rollups', [...ROLLUP_KEY_COLUMNS, ...ROLLUP_SUM_COLUMNS])}
-       ON CONFLICT (${ROLLUP_KEY_COLUMNS.join(', ')}) DO UPDATE SET ${sums.join(', ')}`,
+      `${insert('rollups', ROLLUP)} ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${sums.join(', ')}`,
     ),
-    updateAccount: statement(
-      `UPDATE accounts SET ${columns.map((column, index) => `${column} = ?${index + 2}`).join(', ')} WHERE id = ?1`,
-    ),
-    insertPeriod: statement(insert('account_periods', PERIOD_COLUMNS)),
+    updateAccount: statement(`UPDATE accounts SET ${changes.slice(1).join(', ')} WHERE id = ?1`),
+    insertPeriod: statement(insert('account_periods', CLOSED_PERIOD)),
     changePeriod: statement(
-      `UPDATE account_periods SET spent_nanodollars = spent_nanodollars + ?,
-       held_nanodollars = held_nanodollars + ?, overrun_nanodollars = overrun_nanodollars + ?
-       WHERE account_id = ? AND seq = ?`,
+      `UPDATE account_periods SET spent_nanodollars = spent_nanodollars + ?3,
+       held_nanodollars = held_nanodollars + ?4, overrun_nanodollars = overrun_nanodollars + ?5
+       WHERE account_id = ?1 AND seq = ?2`,
     ),
-    insertEntry: statement(insert('ledger_entries', ENTRY_COLUMNS)),
-    insertPrice: statement(
-      'INSERT INTO prices (version, figures) VALUES (?, ?) ON CONFLICT DO NOTHING',
-    ),
+    insertEntry: statement(insert('ledger_entries', ENTRY)),
+    insertPrice: statement(`${insert('prices', PRICE)} ON CONFLICT DO NOTHING`),
   }
 }
 
@@ -182,30 +172,26 @@ function readSnapshot(statements: Statements, batch: Batch): Snapshot {
     }
     const hold = statements.hold.get(id)
     const closed = hold === undefined ? statements.usage.get(id) : undefined
-    if (hold !== undefined) holds.push(toHold(hold))
-    if (closed !== undefined) usage.push(toUsageRow(closed))
+    if (hold !== undefined) holds.push(HOLD.read(hold, 0))
+    if (closed !== undefined) usage.push(USAGE.read(closed, 0))
   }
   return { now, accounts, holds, usage }
 }
 
 function readAccount(statements: Statements, id: string, now: number): Account | undefined {
   const row = statements.account.get(id)
-  return row === undefined ? undefined : toAccount(row, now)
+  return row === undefined ? undefined : ACCOUNT.read(row, now)
 }
 
 function write(statements: Statements, writes: Writes): void {
-  for (const period of writes.closedPeriods) statements.insertPeriod.run(...periodValues(period))
-  for (const { accountId, seq, spent, held, overrun } of writes.periodDeltas) {
-    statements.changePeriod.run(spent, held, overrun, accountId, seq)
-  }
-  for (const hold of writes.holdsInserted) statements.insertHold.run(...holdValues(hold))
-  for (const { id, heldNanodollars } of writes.holdsChanged) {
-    statements.changeHold.run(heldNanodollars, id)
-  }
+  for (const each of writes.closedPeriods) statements.insertPeriod.run(...CLOSED_PERIOD.write(each))
+  for (const each of writes.periodDeltas) statements.changePeriod.run(...PERIOD_DELTA.write(each))
+  for (const each of writes.holdsInserted) statements.insertHold.run(...HOLD.write(each))
+  for (const each of writes.holdsChanged) statements.changeHold.run(...HOLD_CHANGE.write(each))
   for (const id of writes.holdsDeleted) statements.deleteHold.run(id)
-  for (const row of writes.usageInserted) statements.insertUsage.run(...usageValues(row))
-  for (const row of writes.usageCorrected) statements.replaceUsage.run(...usageValues(row))
-  for (const rollup of writes.rollups) statements.addRollup.run(...rollupValues(rollup))
-  for (const entry of writes.entries) statements.insertEntry.run(...entryValues(entry))
-  for (const account of writes.accounts) statements.updateAccount.run(...accountValues(account))
+  for (const each of writes.usageInserted) statements.insertUsage.run(...USAGE.write(each))
+  for (const each of writes.usageCorrected) statements.replaceUsage.run(...USAGE.write(each))
+  for (const each of writes.rollups) statements.addRollup.run(...ROLLUP.write(each))
+  for (const each of writes.entries) statements.insertEntry.run(...ENTRY.write(each))
+  for (const each of writes.accounts) statements.updateAccount.run(...ACCOUNT_CHANGE.write(each))
 }

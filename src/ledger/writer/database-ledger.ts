@@ -236,8 +236,8 @@ export class DatabaseLedger implements Ledger {
       await this.#keep({ charge, price }, trying)
       return { durableIn: 'spool', costNanodollars: charge.costNanodollars, overrunNanodollars: 0n }
     } catch (failure) {
-      this.#settled.delete(charge.holdId)
-      this.#settledBefore.delete(charge.holdId)
+      this.#settled.delete(charge.id)
+      this.#settledBefore.delete(charge.id)
       throw failure
     }
   }
@@ -259,9 +259,9 @@ export class DatabaseLedger implements Ledger {
       ...(price !== undefined && { price }),
     })
     const { found, cost, overrun } = expect('settled', outcome)
-    if (found === 'unknown') throw new Error(`hold ${charge.holdId} is not in the books`)
+    if (found === 'unknown') throw new Error(`hold ${charge.id} is not in the books`)
     // Not before the charge is in the books: the sweep would void a hold that nobody owns, and with it this cost.
-    this.#open.delete(charge.holdId)
+    this.#open.delete(charge.id)
     if (balances !== undefined) this.#parts.onSettled?.(charge.keyId, balances)
     return {
       durableIn: 'database',

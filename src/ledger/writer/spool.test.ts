@@ -23,10 +23,10 @@ after(() => rmSync(parent, { recursive: true }))
 let folders = 0
 const newFolder = () => join(parent, `${++folders}`)
 
-function charge(holdId: number): Charge {
+function charge(id: number): Charge {
   return {
-    holdId,
-    requestId: `req_${holdId}`,
+    id,
+    requestId: `req_${id}`,
     keyId: 'key_a',
     endpoint: 'chat',
     modelAsked: 'm',
@@ -34,7 +34,7 @@ function charge(holdId: number): Charge {
     provider: null,
     status: 200,
     errorCode: 'line\nbreak',
-    tokens: NO_USAGE,
+    ...NO_USAGE,
     costNanodollars: 2n ** 60n,
     priceVersion: null,
     estimated: false,
@@ -117,7 +117,7 @@ test('taking the file of a live writer loses nothing that it acknowledged', asyn
   const seen = new Set<number>()
   const take = (): void => {
     for (const { settlements, remove } of leftovers(folder)) {
-      for (const spooled of settlements) seen.add(spooled.charge.holdId)
+      for (const spooled of settlements) seen.add(spooled.charge.id)
       remove()
     }
   }
@@ -141,14 +141,27 @@ test('a line that was cut off spoils neither the line before it nor the line aft
   const spool = new Spool(folder)
   await spool.append({ charge: charge(1), price: undefined })
   const [name = ''] = readdirSync(folder)
-  appendFileSync(join(folder, name), '\n{"charge":{"holdId":2,"requ')
+  appendFileSync(join(folder, name), '\n{"charge":{"id":2,"requ')
   await spool.append({ charge: charge(3), price: undefined })
   await spool.close()
   const [left] = leftovers(folder)
   assert.deepEqual(
-    left?.settlements.map((spooled) => spooled.charge.holdId),
+    left?.settlements.map((spooled) => spooled.charge.id),
     [1, 3],
   )
+})
+
+test('a charge that an older version wrote is read as well', () => {
+  const folder = newFolder()
+  mkdirSync(folder)
+  const { id: holdId, ...rest } = charge(7)
+  const cost = String(rest.costNanodollars)
+  const former = { ...rest, costNanodollars: cost, holdId, tokens: { ...NO_USAGE, inputTokens: 5 } }
+  appendFileSync(join(folder, 'settlements-1.jsonl'), JSON.stringify({ charge: former }))
+  const [left] = leftovers(folder)
+  assert.deepEqual(left?.settlements, [
+    { charge: { ...charge(7), inputTokens: 5 }, price: undefined },
+  ])
 })
 
 test('the file is emptied once all is in the database, and nothing newer is lost', async () => {
@@ -159,7 +172,7 @@ test('the file is emptied once all is in the database, and nothing newer is lost
     spool.done()
     await spool.append({ charge: charge(id), price: undefined })
     const [name = ''] = readdirSync(folder)
-    assert.ok(readFileSync(join(folder, name), 'utf8').includes(`"holdId":${id},`))
+    assert.ok(readFileSync(join(folder, name), 'utf8').includes(`"id":${id},`))
   }
   const [name = ''] = readdirSync(folder)
   assert.ok(statSync(join(folder, name)).size < 5000, 'it does not grow')
@@ -179,7 +192,7 @@ test('a folder that cannot be written is an error, not a silent loss', async () 
 })
 
 function holdsOf(left: Iterable<Leftover>): readonly number[] {
-  return [...left].flatMap(({ settlements }) => settlements.map(({ charge: { holdId } }) => holdId))
+  return [...left].flatMap(({ settlements }) => settlements.map(({ charge: { id } }) => id))
 }
 
 function ascending(one: number, other: number): number {

@@ -13,7 +13,9 @@ import {
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../../core/errors.ts'
+import type { Usage } from '../../core/events.ts'
 import { makeFolder } from '../../store/sqlite/files.ts'
+import type { HoldId } from '../ledger.ts'
 import type { Charge, PriceRow } from '../rules/rows.ts'
 
 export type Spooled = { readonly charge: Charge; readonly price: PriceRow | undefined }
@@ -195,14 +197,23 @@ function toLine({ charge, price }: Spooled): string {
   return `\n${JSON.stringify({ charge: { ...charge, costNanodollars: cost }, price })}\n`
 }
 
+/** As charges were once written; some may still lie on a disk. */
+type FormerCharge = Omit<Charge, 'id'> & { readonly holdId: HoldId; readonly tokens: Usage }
+
 /** A line that was cut off is dropped: it was never acknowledged. */
 function fromLine(line: string): Spooled[] {
   try {
-    const { charge, price } = JSON.parse(line) as { charge: Charge; price?: PriceRow }
-    return [{ charge: { ...charge, costNanodollars: BigInt(charge.costNanodollars) }, price }]
+    const parsed = JSON.parse(line) as { charge: Charge | FormerCharge; price?: PriceRow }
+    const charge = 'holdId' in parsed.charge ? renamed(parsed.charge) : parsed.charge
+    const costNanodollars = BigInt(charge.costNanodollars)
+    return [{ charge: { ...charge, costNanodollars }, price: parsed.price }]
   } catch {
     return []
   }
+}
+
+function renamed({ holdId: id, tokens, ...rest }: FormerCharge): Charge {
+  return { ...rest, ...tokens, id }
 }
 
 async function openIn(folder: string): Promise<OpenFile> {
