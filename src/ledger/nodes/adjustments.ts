@@ -84,21 +84,14 @@ const ORPHANS_LISTED_MAX = 1000
 
 /** Holds whose node died, newest first: charged in full until a settlement or an adjustment corrects them. */
 export async function listOrphans(store: Store): Promise<readonly Orphan[]> {
-  const rows = await store.db
+  return store.db
     .selectFrom('usage')
-    .select(['id', 'request_id', 'key_id', 'model_asked', 'reserved_at', 'cost_nanodollars'])
+    .select(['id as holdId', 'request_id as requestId', 'key_id as keyId', 'model_asked as model'])
+    .select(['reserved_at as reservedAt', 'cost_nanodollars as chargedNanodollars'])
     .where('state', '=', 'orphaned')
     .orderBy('id', 'desc')
     .limit(ORPHANS_LISTED_MAX)
     .execute()
-  return rows.map((row) => ({
-    holdId: row.id,
-    requestId: row.request_id,
-    keyId: row.key_id,
-    model: row.model_asked,
-    reservedAt: row.reserved_at,
-    chargedNanodollars: row.cost_nanodollars,
-  }))
 }
 
 /** A revoked key is history: nothing about it changes any more. */

@@ -22,12 +22,14 @@ import {
 } from './membership.ts'
 import { purgeUsage } from './retention.ts'
 
-type MaintenanceOptions = {
+export type MaintenanceOptions = {
   readonly store: Store
   readonly writer: Writer
   readonly ledger: DatabaseLedger
   readonly beatMs: number
+  /** How long a node must be seen silent before its holds are charged. */
   readonly deadAfterMs: number
+  /** How often the node looks for its own forgotten holds. */
   readonly sweepMs: number
   /** How long usage rows are kept; their sums stay for good. */
   readonly keepUsageMs: number

@@ -38,14 +38,13 @@ export async function beat(store: Store, nodeId: number): Promise<readonly Beat[
     .set((column) => ({ beats: column('beats', '+', 1) }))
     .where('node_id', '=', nodeId)
     .execute()
-  const rows = await store.db
+  return store.db
     .selectFrom('nodes')
     .innerJoin('node_beats', 'node_beats.node_id', 'nodes.id')
-    .select(['nodes.id', 'node_beats.beats'])
+    .select(['nodes.id as nodeId', 'node_beats.beats'])
     .where('nodes.status', '=', 'live')
     .where('nodes.id', '!=', nodeId)
     .execute()
-  return rows.map((row) => ({ nodeId: row.id, beats: row.beats }))
 }
 
 /**
@@ -73,15 +72,14 @@ export async function nodesOfDeadProcesses(store: Store): Promise<readonly numbe
 
 /** Open holds whose node is no longer live. */
 export async function holdsOfDeadNodes(store: Store, limit: number): Promise<readonly HeldBy[]> {
-  const rows = await store.db
+  return store.db
     .selectFrom('holds')
-    .select(['id', 'key_id'])
+    .select(['id as holdId', 'key_id as keyId'])
     .where(sql<number>`id / ${sql.lit(HOLDS_PER_NODE)}`, 'not in', (query) =>
       query.selectFrom('nodes').select('id').where('status', '=', 'live'),
     )
     .limit(limit)
     .execute()
-  return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
 }
 
 /** The node's own holds reserved before this time. */
@@ -90,14 +88,13 @@ export async function holdsOfNode(
   nodeId: number,
   reservedBefore: number,
 ): Promise<readonly HeldBy[]> {
-  const rows = await store.db
+  return store.db
     .selectFrom('holds')
-    .select(['id', 'key_id'])
+    .select(['id as holdId', 'key_id as keyId'])
     .where('id', '>=', nodeId * HOLDS_PER_NODE)
     .where('id', '<', (nodeId + 1) * HOLDS_PER_NODE)
     .where('reserved_at', '<', reservedBefore)
     .execute()
-  return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
 }
 
 async function insertNode(store: Store, former: number): Promise<number> {

@@ -12,10 +12,12 @@ import { sqliteRunner } from '../sqlite/runner.ts'
 import { DatabaseLedger } from '../writer/database-ledger.ts'
 import { leftovers, Spool, whyUnusable } from '../writer/spool.ts'
 import { type BatchRunner, Writer } from '../writer/writer.ts'
-import { Maintenance } from './maintenance.ts'
+import { Maintenance, type MaintenanceOptions } from './maintenance.ts'
 import { HOLDS_PER_NODE, joinNodes } from './membership.ts'
 
-export type LedgerOptions = {
+type Pace = 'beatMs' | 'deadAfterMs' | 'keepUsageMs'
+
+export type LedgerOptions = Pick<MaintenanceOptions, Pace> & {
   /** On SQLite it must have been opened with LEDGER_THREAD_MODULE among its thread modules. */
   readonly store: Store
   /** Keeps settlements while the database does not answer; without it they fail. */
@@ -28,11 +30,6 @@ export type LedgerOptions = {
   readonly onSettled?: (keyId: string, balances: Balances) => void
   /** Called when spending keeps a request out. */
   readonly onRefused?: (keyId: string, shortage: Shortage) => void
-  readonly beatMs: number
-  /** How long a node must be seen silent before its holds are charged. */
-  readonly deadAfterMs: number
-  /** How long usage rows are kept; their sums stay for good. */
-  readonly keepUsageMs: number
   /** How often the node looks for its own forgotten holds. */
   readonly sweepMs?: number
 }
@@ -46,17 +43,14 @@ export type NodeLedger = Ledger & Pick<DatabaseLedger, 'canWrite'>
 
 export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   const { store, spoolFolder, alarm = () => {}, sweepMs = SWEEP_MS } = options
-  const { beatMs, deadAfterMs, keepUsageMs } = options
   const { clock } = store
-  const runner = timed(
-    runnerFor(store, () => alarm(LOST)),
-    options,
-  )
+  const runner = runnerFor(store, () => alarm(LOST))
   const writer = await Writer.start({
     runner,
     clock,
     join: (former) => joinNodes(store, former),
     holdsPerNode: HOLDS_PER_NODE,
+    onCommit: options.onCommit,
     onFreed: (keyIds) => ledger.freed(keyIds),
   })
   const spool = spoolFolder === undefined ? undefined : new Spool(spoolFolder)
@@ -74,16 +68,7 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
       await runner.close()
     },
   })
-  const maintenance = new Maintenance({
-    store,
-    writer,
-    ledger,
-    beatMs,
-    deadAfterMs,
-    sweepMs,
-    keepUsageMs,
-    alarm,
-  })
+  const maintenance = new Maintenance({ ...options, writer, ledger, sweepMs, alarm })
   if (spoolFolder !== undefined) {
     const reason = whyUnusable(spoolFolder)
     if (reason !== undefined)
@@ -92,20 +77,6 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   }
   await maintenance.start()
   return ledger
-}
-
-/** Reports only batches that ran: how long a failure took says nothing about commits. */
-function timed(runner: BatchRunner, { store, onCommit }: LedgerOptions): BatchRunner {
-  if (onCommit === undefined) return runner
-  return {
-    close: () => runner.close(),
-    run: async (batch) => {
-      const startedMs = store.clock.monotonicMs()
-      const result = await runner.run(batch)
-      onCommit(store.clock.monotonicMs() - startedMs)
-      return result
-    },
-  }
 }
 
 /** Runs before the maintenance starts: a hold settled here need not be charged as an orphan and corrected afterwards. */

@@ -24,24 +24,29 @@ export type UsageQuestion = {
   readonly limit?: number | undefined
 }
 
-/** Sums; a member that rows were not grouped by is null. */
-export type UsageSums = {
+/** What a report counts, besides the cost; `estimated` = how many of the requests were charged by estimate. */
+export const COUNTS = [
+  'requests',
+  'errors',
+  'inputTokens',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'estimated',
+] as const
+
+/** What rows were grouped by, null where they were not, and the cost of a group. */
+type Group = {
   readonly keyId: string | null
   readonly model: string | null
   /** The first moment of the day (UTC). */
   readonly day: number | null
   readonly hour: number | null
-  readonly requests: number
-  readonly errors: number
-  readonly inputTokens: number
-  readonly cachedTokens: number
-  readonly cacheWriteTokens: number
-  readonly outputTokens: number
-  readonly reasoningTokens: number
   readonly costNanodollars: Nanodollars
-  /** How many of the requests were charged by estimate. */
-  readonly estimated: number
 }
+
+export type UsageSums = Group & Readonly<Record<(typeof COUNTS)[number], number>>
 
 type UsageReport = {
   readonly rows: readonly UsageSums[]
@@ -140,11 +145,11 @@ const LOOKED_UP_MAX = 1_000
 /** Finds the dearest rows by adding up costs alone, then adds up everything else only for those. */
 async function readEachKey(store: Store, wanted: Wanted): Promise<Found> {
   if (wanted.limit > LOOKED_UP_MAX) return readSums(store, wanted)
-  const dearest = await readGroups<Ranked>(store, wanted, NO_MORE)
-  const accounts = [...new Set(dearest.rows.flatMap((row) => row.key_id ?? []))]
+  const dearest = await readGroups<Group>(store, wanted, COST)
+  const accounts = [...new Set(dearest.rows.flatMap((row) => row.keyId ?? []))]
   if (accounts.length === 0) return { rows: [], leftOut: 0 }
   const { rows } = await readSums(store, { ...wanted, accounts, limit: ROWS_MAX })
-  const ranks = new Map(dearest.rows.map((row, rank) => [nameOf(groupOf(row)), rank]))
+  const ranks = new Map(dearest.rows.map((row, rank) => [nameOf(row), rank]))
   const rank = (sums: UsageSums): number => ranks.get(nameOf(sums)) ?? Infinity
   return {
     rows: rows.filter((row) => rank(row) < Infinity).toSorted((a, b) => rank(a) - rank(b)),
@@ -152,48 +157,21 @@ async function readEachKey(store: Store, wanted: Wanted): Promise<Found> {
   }
 }
 
-type Found = { readonly rows: readonly UsageSums[]; readonly leftOut: number }
+type Found = Omit<UsageReport, 'total'>
 
 async function readSums(store: Store, wanted: Wanted): Promise<Found> {
-  const { rows, leftOut } = await readGroups<Sum>(store, wanted, SUMS)
-  return { rows: rows.map(sumsOf), leftOut }
+  return readGroups<UsageSums>(store, wanted, SUMS)
 }
 
 /** The columns that have the same names in rollups and in usage rows. */
 export const TOKEN_SUMS = sql`
-  sum(estimated) AS estimated, sum(input_tokens) AS input_tokens,
-  sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens,
-  sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens`
+  sum(estimated) AS estimated, sum(input_tokens) AS "inputTokens",
+  sum(cached_tokens) AS "cachedTokens", sum(cache_write_tokens) AS "cacheWriteTokens",
+  sum(output_tokens) AS "outputTokens", sum(reasoning_tokens) AS "reasoningTokens",
+  sum(cost_nanodollars) AS "costNanodollars"`
 /** A refused request counts as a request and as an error; it has no usage row. */
-const SUMS = sql`,
-  sum(requests + refused) AS requests, sum(errors + refused) AS errors, ${TOKEN_SUMS}`
-const NO_MORE = sql``
-
-/** What rows were grouped by, and the cost of a group. */
-export type Grouped = {
-  readonly key_id: string | null
-  readonly model: string | null
-  readonly day: number | null
-  readonly hour: number | null
-  readonly cost_nanodollars: Nanodollars
-}
-
-/** `row_count` is the number of all rows, including those left out. */
-type Ranked = Grouped & { readonly row_count: number }
-
-type Sum = Ranked & Counts
-
-/** What the database added up for a group besides its cost. */
-export type Counts = {
-  readonly requests: number
-  readonly errors: number
-  readonly estimated: number
-  readonly input_tokens: number
-  readonly cached_tokens: number
-  readonly cache_write_tokens: number
-  readonly output_tokens: number
-  readonly reasoning_tokens: number
-}
+const SUMS = sql`sum(requests + refused) AS requests, sum(errors + refused) AS errors, ${TOKEN_SUMS}`
+const COST = sql`sum(cost_nanodollars) AS "costNanodollars"`
 
 const GROUPINGS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   key: sql`key_id`,
@@ -203,26 +181,29 @@ const GROUPINGS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   hour: sql`starts_at`,
 }
 
-/** The dearest rows, with their cost and the sums in `more`. */
-async function readGroups<Row extends Ranked>(
+/** The dearest rows with these sums. */
+async function readGroups<Row extends Group>(
   store: Store,
   { stretches, accounts, by, limit }: Wanted,
-  more: RawBuilder<unknown>,
+  sums: RawBuilder<unknown>,
 ): Promise<{ readonly rows: readonly Row[]; readonly leftOut: number }> {
   if (stretches.length === 0) return { rows: [], leftOut: 0 }
   const column = (group: UsageGroup) => (by.includes(group) ? GROUPINGS[group] : sql`NULL`)
   const grouped =
     by.length === 0 ? sql`` : sql`GROUP BY ${sql.join(by.map((group) => GROUPINGS[group]))}`
-  const query = sql<Row>`
-    SELECT ${column('key')} AS key_id, ${column('model')} AS model,
+  // `found` is the number of all rows, including those left out.
+  const query = sql<Row & { found?: number }>`
+    SELECT ${column('key')} AS "keyId", ${column('model')} AS model,
       ${column('day')} AS day, ${column('hour')} AS hour,
-      sum(cost_nanodollars) AS cost_nanodollars, count(*) OVER () AS row_count${more}
+      count(*) OVER () AS found, ${sums}
     FROM (${rollupsIn(stretches, accounts)}) AS used ${grouped}
     HAVING count(*) > 0
     ORDER BY sum(cost_nanodollars) DESC
     LIMIT ${limit}`
   const { rows } = await withWorkMemory(store, query)
-  return { rows, leftOut: Math.max(0, (rows[0]?.row_count ?? 0) - limit) }
+  const found = rows[0]?.found ?? 0
+  for (const row of rows) delete row.found
+  return { rows, leftOut: Math.max(0, found - limit) }
 }
 
 function rollupsIn(
@@ -251,29 +232,8 @@ function tooMany(): StoreError {
   return new StoreError('invalid_value', message, { field: 'by' })
 }
 
-type Group = Pick<UsageSums, 'keyId' | 'model' | 'day' | 'hour'>
-
-export function groupOf(row: Grouped): Group {
-  return { keyId: row.key_id, model: row.model, day: row.day, hour: row.hour }
-}
-
 function nameOf({ keyId, model, day, hour }: Group): string {
   return JSON.stringify([keyId, model, day, hour])
-}
-
-function sumsOf(row: Sum): UsageSums {
-  return {
-    ...groupOf(row),
-    requests: row.requests,
-    errors: row.errors,
-    inputTokens: row.input_tokens,
-    cachedTokens: row.cached_tokens,
-    cacheWriteTokens: row.cache_write_tokens,
-    outputTokens: row.output_tokens,
-    reasoningTokens: row.reasoning_tokens,
-    costNanodollars: row.cost_nanodollars,
-    estimated: row.estimated,
-  }
 }
 
 export const NOTHING_USED: UsageSums = {

@@ -9,12 +9,10 @@ import type { Store } from '../../store/database/store.ts'
 import { USAGE, type UsageRow } from '../rules/rows.ts'
 import {
   byTimeKeyModel,
-  groupOf,
+  COUNTS,
   NOTHING_USED,
   reportFromRollups,
   TOKEN_SUMS,
-  type Counts,
-  type Grouped,
   type UsageGroup,
   type UsageQuestion,
   type UsageSums,
@@ -130,7 +128,8 @@ async function reportFromRows(store: Store, question: ScanQuestion): Promise<Sca
   for (let scanned = 0; ; scanned += SLICE_ROWS) {
     const slice = await readSlice(store, question, after)
     for (const row of slice) {
-      const group = { ...groupOf(row), provider: row.provider, endpoint: row.endpoint }
+      const { keyId, model, day, hour, provider, endpoint } = row
+      const group = { keyId, model, day, hour, provider, endpoint }
       const name = JSON.stringify(group)
       const sums = groups.get(name) ?? { ...NOTHING_SCANNED, ...group }
       groups.set(name, sums)
@@ -140,11 +139,11 @@ async function reportFromRows(store: Store, question: ScanQuestion): Promise<Sca
     const rows = slice.reduce((sum, row) => sum + row.requests, 0)
     if (rows < SLICE_ROWS) return { ...dearest([...groups.values()], question.limit), total }
     if (scanned + rows >= SCANNED_ROWS_MAX) throw tooMany()
-    after =
-      slice
-        .map(({ last_id }) => last_id)
-        .toSorted()
-        .at(-1) ?? after
+    const [last = after] = slice
+      .map(({ lastId }) => lastId)
+      .toSorted()
+      .toReversed()
+    after = last
   }
 }
 
@@ -158,12 +157,7 @@ const GROUPINGS: Readonly<Record<ScanGroup, RawBuilder<unknown>>> = {
   endpoint: sql`endpoint`,
 }
 
-type Sum = Grouped &
-  Counts & {
-    readonly provider: string | null
-    readonly endpoint: string | null
-    readonly last_id: string
-  }
+type Sum = ScanSums & { readonly lastId: string }
 
 async function readSlice(
   store: Store,
@@ -173,11 +167,11 @@ async function readSlice(
   const column = (group: ScanGroup) => (by.includes(group) ? GROUPINGS[group] : sql`NULL`)
   const key = keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`
   const { rows } = await sql<Sum>`
-    SELECT ${column('key')} AS key_id, ${column('model')} AS model,
+    SELECT ${column('key')} AS "keyId", ${column('model')} AS model,
       ${column('day')} AS day, ${column('hour')} AS hour,
       ${column('provider')} AS provider, ${column('endpoint')} AS endpoint,
       count(*) AS requests, sum(CASE WHEN status >= 400 THEN 1 ELSE 0 END) AS errors,
-      ${TOKEN_SUMS}, sum(cost_nanodollars) AS cost_nanodollars, max(request_id) AS last_id
+      ${TOKEN_SUMS}, max(request_id) AS "lastId"
     FROM (
       SELECT * FROM usage
       WHERE request_id > ${after} AND request_id < ${firstIdAt('req', until)} ${key}
@@ -198,15 +192,8 @@ type Sums = { -readonly [Name in keyof ScanSums]: ScanSums[Name] }
 const NOTHING_SCANNED: ScanSums = { ...NOTHING_USED, provider: null, endpoint: null }
 
 function add(sums: Sums, row: Sum): void {
-  sums.requests += row.requests
-  sums.errors += row.errors
-  sums.inputTokens += row.input_tokens
-  sums.cachedTokens += row.cached_tokens
-  sums.cacheWriteTokens += row.cache_write_tokens
-  sums.outputTokens += row.output_tokens
-  sums.reasoningTokens += row.reasoning_tokens
-  sums.costNanodollars += row.cost_nanodollars
-  sums.estimated += row.estimated
+  for (const count of COUNTS) sums[count] += row[count]
+  sums.costNanodollars += row.costNanodollars
 }
 
 /** All rows in order of time, or the dearest when there are too many. */

@@ -14,44 +14,21 @@ import type {
   UsageRow,
 } from './rows.ts'
 
+type OnHold = { readonly keyId: string; readonly holdId: HoldId }
+/** May also be on the frame, by its id. */
+type ByHand = { readonly keyId: string; readonly note: Note }
+
 export type Item =
   | { readonly kind: 'reserve'; readonly holdId: HoldId; readonly ask: PlainAsk }
   | { readonly kind: 'dry-run'; readonly ask: PlainAsk }
   | { readonly kind: 'settle'; readonly charge: Charge }
-  | {
-      readonly kind: 'void'
-      readonly keyId: string
-      readonly holdId: HoldId
-      readonly reason: string
-    }
-  | {
-      readonly kind: 'trim'
-      readonly keyId: string
-      readonly holdId: HoldId
-      readonly amount: Nanodollars
-    }
-  | {
-      readonly kind: 'extend'
-      readonly keyId: string
-      readonly holdId: HoldId
-      readonly extra: Nanodollars
-    }
-  | { readonly kind: 'orphan'; readonly keyId: string; readonly holdId: HoldId }
-  | {
-      readonly kind: 'adjust'
-      readonly keyId: string
-      readonly holdId: HoldId
-      readonly cost: Nanodollars
-      readonly note: Note
-    }
-  /** For `top-up` and `reset`, `keyId` may also be the frame's id. */
-  | {
-      readonly kind: 'top-up'
-      readonly keyId: string
-      readonly amount: Nanodollars
-      readonly note: Note
-    }
-  | { readonly kind: 'reset'; readonly keyId: string; readonly note: Note }
+  | (OnHold & { readonly kind: 'void'; readonly reason: string })
+  | (OnHold & { readonly kind: 'trim'; readonly amount: Nanodollars })
+  | (OnHold & { readonly kind: 'extend'; readonly extra: Nanodollars })
+  | (OnHold & { readonly kind: 'orphan' })
+  | (OnHold & { readonly kind: 'adjust'; readonly cost: Nanodollars; readonly note: Note })
+  | (ByHand & { readonly kind: 'top-up'; readonly amount: Nanodollars })
+  | (ByHand & { readonly kind: 'reset' })
   | {
       readonly kind: 'refused'
       readonly keyId: string
@@ -83,7 +60,7 @@ export type Outcome =
     }
   | { readonly kind: 'changed'; readonly done: boolean }
 
-type Granted = Omit<Reserved, 'waitedMs' | 'balances'>
+export type Granted = Omit<Reserved, 'waitedMs' | 'balances'>
 export type Refusal = WithoutBalances<Refused>
 type WithoutBalances<Answer> = Answer extends unknown ? Omit<Answer, 'balances'> : never
 

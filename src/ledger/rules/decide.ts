@@ -39,43 +39,15 @@ export function decide(batch: Batch, snapshot: Snapshot): Decision {
 
 /** The key whose account an item moves. */
 export function keyOf(item: Item): string {
-  switch (item.kind) {
-    case 'reserve':
-    case 'dry-run':
-      return item.ask.keyId
-    case 'settle':
-      return item.charge.keyId
-    case 'void':
-    case 'trim':
-    case 'extend':
-    case 'orphan':
-    case 'adjust':
-    case 'top-up':
-    case 'reset':
-    case 'refused':
-      return item.keyId
-  }
+  if (item.kind === 'settle') return item.charge.keyId
+  return 'ask' in item ? item.ask.keyId : item.keyId
 }
 
 /** The hold an item names, if the books may contain it: a new one only when an earlier try may have committed it. */
 export function knownHoldOf(item: Item, isRetry: boolean): HoldId | undefined {
-  switch (item.kind) {
-    case 'reserve':
-      return isRetry ? item.holdId : undefined
-    case 'settle':
-      return item.charge.id
-    case 'void':
-    case 'trim':
-    case 'extend':
-    case 'orphan':
-    case 'adjust':
-      return item.holdId
-    case 'dry-run':
-    case 'top-up':
-    case 'reset':
-    case 'refused':
-      return undefined
-  }
+  if (item.kind === 'settle') return item.charge.id
+  if (item.kind === 'reserve' && !isRetry) return undefined
+  return 'holdId' in item ? item.holdId : undefined
 }
 
 /** Whether an item asks for budget; all others are decided before it. */

@@ -9,22 +9,14 @@ import {
 } from '../../core/money.ts'
 import type { Balances, Grant, Shortage } from '../ledger.ts'
 import { limitOf, remainingOf } from './account.ts'
-import type { PlainAsk, Refusal } from './batch.ts'
+import type { Granted, PlainAsk, Refusal } from './batch.ts'
 import { rateExceeded } from './rates.ts'
 import type { Account, Hold } from './rows.ts'
 
 /** The accounts that must all have room. Key first: its refusal is the more useful one. */
 export type Legs = { readonly key: Account; readonly frame: Account }
 
-type Verdict =
-  | {
-      readonly reserved: true
-      readonly amountNanodollars: Nanodollars
-      readonly outputTokens: number
-      readonly capped: boolean
-      readonly grants?: readonly Grant[]
-    }
-  | Refusal
+type Verdict = Omit<Granted, 'holdId'> | Refusal
 
 type KeyStatusRefusal = Extract<Refusal, { readonly reason: 'key_status' }>
 
@@ -244,7 +236,10 @@ function refusal(
  * The grants that a hold pays for which is in the books already, for an ask whose answer was lost: nobody has acted on
  * that answer, so any grants within the hold will do.
  */
-export function grantsWithin(ask: PlainAsk, hold: Pick<Hold, HoldFigures>): readonly Grant[] {
+export function grantsWithin(
+  ask: PlainAsk,
+  hold: Pick<Hold, 'heldNanodollars' | 'outputTokens' | 'capped'>,
+): readonly Grant[] {
   const { heldNanodollars, outputTokens, capped } = hold
   return ask.candidates.map((worst): Grant => {
     const most = Math.min(outputTokens, worst.outputTokens)
@@ -254,5 +249,3 @@ export function grantsWithin(ask: PlainAsk, hold: Pick<Hold, HoldFigures>): read
     return isEnough ? { outputTokens: paid, capped: true } : 'budget'
   })
 }
-
-type HoldFigures = 'heldNanodollars' | 'outputTokens' | 'capped'

@@ -79,18 +79,6 @@ export type Charge = Omit<
   'state' | 'keyPeriod' | 'framePeriod' | 'heldNanodollars' | 'at' | 'settledAt'
 >
 
-export type ClosedPeriod = {
-  readonly accountId: string
-  readonly seq: number
-  readonly startsAt: number
-  readonly endsAt: number
-  readonly limit: Nanodollars | null
-  readonly spent: Nanodollars
-  readonly held: Nanodollars
-  readonly overrun: Nanodollars
-  readonly grantedLimit: Nanodollars | null
-}
-
 /** Changes to a closed period of an account. */
 export type PeriodDelta = {
   readonly accountId: string
@@ -98,6 +86,13 @@ export type PeriodDelta = {
   spent: Nanodollars
   held: Nanodollars
   overrun: Nanodollars
+}
+
+export type ClosedPeriod = Readonly<PeriodDelta> & {
+  readonly startsAt: number
+  readonly endsAt: number
+  readonly limit: Nanodollars | null
+  readonly grantedLimit: Nanodollars | null
 }
 
 /** Figures are kept once per version, as JSON text. */
@@ -400,18 +395,7 @@ export const ENTRY = layout<LedgerEntry>({
 export const PRICE = layout<PriceRow>({ version: text('version'), figures: text('figures') })
 
 /** What the reservation fixed, whether it is still a hold or already an orphan's row. */
-type Reservation = Pick<
-  Hold,
-  | 'id'
-  | 'requestId'
-  | 'keyId'
-  | 'keyPeriod'
-  | 'framePeriod'
-  | 'heldNanodollars'
-  | 'at'
-  | 'endpoint'
-  | 'modelAsked'
->
+type Reservation = Omit<Hold, 'outputTokens' | 'capped' | 'estimatedTokens'>
 
 export function settledRow(charge: Charge, reservation: Reservation, settledAt: number): UsageRow {
   const { keyPeriod, framePeriod, heldNanodollars, at } = reservation

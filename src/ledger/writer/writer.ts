@@ -34,6 +34,8 @@ type WriterOptions = {
   readonly join: (former: number) => Promise<number>
   /** How many hold ids belong to one number. */
   readonly holdsPerNode: number
+  /** Called with the time that each batch took which ran: how long a failure took says nothing about commits. */
+  readonly onCommit?: ((durationMs: number) => void) | undefined
   /** Called with the keys while a batch that may free budget is formed: items submitted `first` now join it. */
   readonly onFreed: (keyIds: ReadonlySet<string>) => void
 }
@@ -215,19 +217,23 @@ export class Writer {
     return true
   }
 
-  #run(entries: readonly Entry[]): Promise<BatchResult> {
+  async #run(entries: readonly Entry[]): Promise<BatchResult> {
+    const { runner, clock, onCommit } = this.#options
     const prices = new Map<string, PriceRow>()
     for (const { price } of entries) {
       if (price !== undefined && !this.#knownPrices.has(price.version)) {
         prices.set(price.version, price)
       }
     }
-    return this.#options.runner.run({
+    const startedMs = clock.monotonicMs()
+    const result = await runner.run({
       nodeId: this.#nodeId,
       items: entries.map((entry) => entry.item),
       prices: [...prices.values()],
       isRetry: entries.some((entry) => entry.isRetry),
     })
+    onCommit?.(clock.monotonicMs() - startedMs)
+    return result
   }
 
   #deliver(entries: readonly Entry[], result: Extract<BatchResult, { live: true }>): void {

@@ -474,7 +474,7 @@ export class IntegerPlugin implements KyselyPlugin {
   async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
     for (const row of result.rows) {
       for (const [name, value] of Object.entries(row)) {
-        if (typeof value === 'bigint' && !name.endsWith('_nanodollars')) {
+        if (typeof value === 'bigint' && !/nanodollars$/i.test(name)) {
           row[name] = toNumber(name, value)
         }
       }
