@@ -4,10 +4,10 @@
 import { DAY_MS } from './units.ts'
 
 export const PERIODS = ['day', 'week', 'month', 'year', 'never'] as const
-export type Period = (typeof PERIODS)[number]
+type Period = (typeof PERIODS)[number]
 
 export const WEEK_STARTS = ['mon', 'sun'] as const
-export type WeekStart = (typeof WEEK_STARTS)[number]
+type WeekStart = (typeof WEEK_STARTS)[number]
 
 export type PeriodRule = {
   readonly period: Period

@@ -2,12 +2,15 @@
 // forgotten holds, deleting old usage rows, and checking that the open books balance. Each round does what it can; when
 // the database does not answer, the rest is left to the next round.
 import { messageOf } from '../../core/errors.ts'
+import { firstIdAt } from '../../core/ids.ts'
 import { iso } from '../../core/units.ts'
 import { answerWithin, isOutage } from '../../store/database/outage.ts'
 import { databaseNow } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
+import { FRAME_ID, type Tables, type Tx } from '../../store/database/tables.ts'
 import type { HoldId } from '../ledger.ts'
 import { Auditor, type PeriodAhead, verifyOpenAccounts } from '../reports/verify.ts'
+import { overrunOf } from '../rules/rows.ts'
 import type { DatabaseLedger } from '../writer/database-ledger.ts'
 import type { Writer } from '../writer/writer.ts'
 import { FailureDetector } from './failure-detector.ts'
@@ -20,7 +23,6 @@ import {
   nodesOfDeadProcesses,
   type HeldBy,
 } from './membership.ts'
-import { purgeUsage } from './retention.ts'
 
 export type MaintenanceOptions = {
   readonly store: Store
@@ -263,4 +265,94 @@ class Repeat {
       this.#failure = { error }
     }
   }
+}
+
+const ROWS_MAX = 500
+
+/**
+ * Deletes a page of usage rows older than the configured retention. Their cost stays: in the rollups, and as one sum per
+ * account and period, so that the books still add up. True when there may be more to delete.
+ */
+export function purgeUsage(store: Store, olderThan: number): Promise<boolean> {
+  return store.db.transaction().execute(async (tx) => {
+    const rows = await deleteRows(tx, olderThan)
+    if (rows.length > 0) await addSums(tx, sumsOf(rows))
+    return rows.length === ROWS_MAX
+  })
+}
+
+type DeletedRow = Pick<
+  Tables['usage'],
+  'key_id' | 'key_period' | 'frame_period' | 'cost_nanodollars' | 'held_nanodollars'
+>
+
+function deleteRows(tx: Tx, olderThan: number): Promise<readonly DeletedRow[]> {
+  return tx
+    .deleteFrom('usage')
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('usage')
+        .select('id')
+        .where('request_id', '<', firstIdAt('req', olderThan))
+        .orderBy('request_id')
+        .limit(ROWS_MAX),
+    )
+    .returning(['key_id', 'key_period', 'frame_period', 'cost_nanodollars', 'held_nanodollars'])
+    .execute()
+}
+
+type PurgedSum = Tables['purged_usage']
+
+/** By account and period, in the same order on every node, so that two cannot deadlock. */
+function sumsOf(rows: readonly DeletedRow[]): readonly PurgedSum[] {
+  const sums = new Map<string, PurgedSum>()
+  for (const row of rows) {
+    count(sums, { account_id: row.key_id, period_seq: row.key_period }, row)
+    count(sums, { account_id: FRAME_ID, period_seq: row.frame_period }, row)
+  }
+  return [...sums.values()].toSorted(byAccount)
+}
+
+type Place = Pick<PurgedSum, 'account_id' | 'period_seq'>
+
+function count(sums: Map<string, PurgedSum>, place: Place, row: DeletedRow): void {
+  const { cost_nanodollars: cost, held_nanodollars: held } = row
+  const name = `${place.account_id} ${place.period_seq}`
+  const sum = sums.get(name) ?? {
+    ...place,
+    requests: 0,
+    cost_nanodollars: 0n,
+    overrun_nanodollars: 0n,
+  }
+  sum.requests += 1
+  sum.cost_nanodollars += cost
+  sum.overrun_nanodollars += overrunOf(cost, held)
+  sums.set(name, sum)
+}
+
+function byAccount(one: Place, other: Place): number {
+  if (one.account_id !== other.account_id) return one.account_id < other.account_id ? -1 : 1
+  return one.period_seq - other.period_seq
+}
+
+async function addSums(tx: Tx, sums: readonly PurgedSum[]): Promise<void> {
+  await tx
+    .insertInto('purged_usage')
+    .values(sums)
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'period_seq']).doUpdateSet((column) => ({
+        requests: column('purged_usage.requests', '+', column.ref('excluded.requests')),
+        cost_nanodollars: column(
+          'purged_usage.cost_nanodollars',
+          '+',
+          column.ref('excluded.cost_nanodollars'),
+        ),
+        overrun_nanodollars: column(
+          'purged_usage.overrun_nanodollars',
+          '+',
+          column.ref('excluded.overrun_nanodollars'),
+        ),
+      })),
+    )
+    .execute()
 }
