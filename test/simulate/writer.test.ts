@@ -18,7 +18,6 @@ type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs' | 'refuse
 const setUp = (...fates: readonly Fate[]) => setUpWith(HOLDS_PER_NODE, fates)
 
 async function setUpWith(holdsPerNode: number, fates: readonly Fate[] = []) {
-  let whenFreed = (): void => {}
   const books = new MemoryDatabase(await loadRules(), {})
   for (const id of ['key_a', FRAME_ID]) books.openAccount(id, 10_000n)
   const batches: Batch[] = []
@@ -28,7 +27,6 @@ async function setUpWith(holdsPerNode: number, fates: readonly Fate[] = []) {
     clock,
     holdsPerNode,
     join: async () => books.join(),
-    onFreed: () => whenFreed(),
     runner: {
       close: async () => {},
       async run(batch: Batch): Promise<BatchResult> {
@@ -54,7 +52,7 @@ async function setUpWith(holdsPerNode: number, fates: readonly Fate[] = []) {
   const reserve = (): Promise<Done> => submit(false)
   const reserveFirst = (): Promise<Done> => submit(true)
   const onFreed = (then: () => void): void => {
-    whenFreed = then
+    writer.onFreed = then
   }
   return { books, batches, clock, writer, reserve, reserveFirst, onFreed, letGo: hanging.resolve }
 }
@@ -214,7 +212,7 @@ describe('the ledger', () => {
       readBalances: async () => undefined,
       spool: undefined,
       isBeating: () => true,
-      stopKeeping: async () => {},
+      stopMaintenance: async () => {},
       leave: async () => {},
     })
 

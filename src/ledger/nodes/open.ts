@@ -51,7 +51,6 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
     join: (former) => joinNodes(store, former),
     holdsPerNode: HOLDS_PER_NODE,
     onCommit: options.onCommit,
-    onFreed: (keyIds) => ledger.freed(keyIds),
   })
   const spool = spoolFolder === undefined ? undefined : new Spool(spoolFolder)
   const ledger = new DatabaseLedger({
@@ -62,7 +61,7 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
     onSettled: options.onSettled,
     onRefused: options.onRefused,
     isBeating: () => maintenance.isBeating,
-    stopKeeping: () => maintenance.stop(),
+    stopMaintenance: () => maintenance.stop(),
     leave: async () => {
       await maintenance.leave()
       await runner.close()

@@ -36,7 +36,7 @@ type DatabaseLedgerParts = {
   /** Whether the database took the node's last beat. */
   readonly isBeating: () => boolean
   /** Stops the node's background duties; they submit nothing afterwards. */
-  readonly stopKeeping: () => Promise<void>
+  readonly stopMaintenance: () => Promise<void>
   /** Leaves the list of live nodes and the database. */
   readonly leave: () => Promise<void>
 }
@@ -64,6 +64,7 @@ export class DatabaseLedger implements Ledger {
   constructor(parts: DatabaseLedgerParts) {
     this.#parts = parts
     this.#waiting = new Waiting((ask, first) => this.#ask(ask, first), parts.clock)
+    parts.writer.onFreed = (keyIds) => this.#waiting.freed(keyIds)
   }
 
   async reserve(ask: Ask): Promise<Reserved | Refused> {
@@ -125,7 +126,7 @@ export class DatabaseLedger implements Ledger {
   }
 
   async close(): Promise<void> {
-    await this.#parts.stopKeeping()
+    await this.#parts.stopMaintenance()
     await this.flushRefused()
     await this.#parts.writer.close()
     await this.#parts.spool?.close()
@@ -143,11 +144,6 @@ export class DatabaseLedger implements Ledger {
       settlements.map((spooled) => this.#charge(spooled, Infinity)),
     )
     return answers.every((answer) => answer.status === 'fulfilled')
-  }
-
-  /** Budget may be about to be freed on these keys: asks that wait for it are tried again. */
-  freed(keyIds: ReadonlySet<string>): void {
-    this.#waiting.freed(keyIds)
   }
 
   /** Whether a request of this process still owns the hold. */

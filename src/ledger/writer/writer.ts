@@ -36,8 +36,6 @@ type WriterOptions = {
   readonly holdsPerNode: number
   /** Called with the time that each batch took which ran: how long a failure took says nothing about commits. */
   readonly onCommit?: ((durationMs: number) => void) | undefined
-  /** Called with the keys while a batch that may free budget is formed: items submitted `first` now join it. */
-  readonly onFreed: (keyIds: ReadonlySet<string>) => void
 }
 
 export type Submission = {
@@ -70,6 +68,8 @@ const CLOSE_MS_MAX = 5000
 const RETRY_MS = { first: 40, max: 500 }
 
 export class Writer {
+  /** Called with the keys while a batch that may free budget is formed: items submitted `first` now join it. */
+  onFreed: (keyIds: ReadonlySet<string>) => void = () => {}
   readonly #options: WriterOptions
   readonly #watch: NodeJS.Timeout
   readonly #knownPrices = new Set<string>()
@@ -178,7 +178,7 @@ export class Writer {
       if (entry.isAnswered && entry.isRetry && item.kind === 'reserve') entry.item = voidOf(item)
     }
     const freeing = due.filter(({ item }) => mayFree(item))
-    if (freeing.length > 0) this.#options.onFreed(new Set(freeing.map(({ item }) => keyOf(item))))
+    if (freeing.length > 0) this.onFreed(new Set(freeing.map(({ item }) => keyOf(item))))
     const taken = [...freeing, ...this.#urgent, ...due.filter(({ item }) => !mayFree(item))]
     this.#urgent = []
     return taken.filter(isWanted)
