@@ -1,6 +1,5 @@
 // One batch on PostgreSQL: two round trips on the writer's own connection. The first takes the locks and reads, the
 // second writes and commits. This process decides in between, with the locks held, so that time is kept short.
-import type { Writable } from 'node:stream'
 import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
 import type { Clock } from '../../core/clock.ts'
 import { codeOf, messageOf } from '../../core/errors.ts'
@@ -292,20 +291,18 @@ async function atOnce(
   { connection: { stream } }: Client,
   send: () => readonly Promise<Answer>[],
 ): Promise<readonly Answer[]> {
-  const answers = await Promise.allSettled(inOnePiece(stream, send))
+  stream.cork()
+  let sent: readonly Promise<Answer>[]
+  try {
+    sent = send()
+  } finally {
+    stream.uncork()
+  }
+  const answers = await Promise.allSettled(sent)
   return answers.map((answer) => {
     if (answer.status === 'rejected') throw answer.reason
     return answer.value
   })
-}
-
-function inOnePiece<Sent>(stream: Writable, send: () => Sent): Sent {
-  stream.cork()
-  try {
-    return send()
-  } finally {
-    stream.uncork()
-  }
 }
 
 /**
