@@ -1,5 +1,6 @@
 // The rows of the ledger: their types, their columns in both databases, and how a hold ends as a usage row. All money is
 // nano-USD; a name says so where it is used outside this folder.
+import { compileFunction } from 'node:vm'
 import type { Endpoint } from '../../core/endpoints.ts'
 import { CLIENT_GONE_STATUS } from '../../core/errors.ts'
 import { NO_USAGE, type Usage } from '../../core/events.ts'
@@ -180,7 +181,7 @@ function writtenOut<Row>(columns: readonly FieldColumn<Row>[]): Pick<Layout<Row>
       pack: (row) => [${each((field) => `packed(${field}.write(row.${field}))`)}],
       unpack: (values) => ({ ${each((field, _, index) => `${field}: ${field}.read(values[${index}], 0)`)} }),
     }`
-  return new Function('columns', 'packed', code)(columns, packed)
+  return compileFunction(code, ['columns', 'packed'])(columns, packed)
 }
 
 export type Packed = Exclude<Stored, bigint>
@@ -212,11 +213,11 @@ export function integer(name: string): Column<number> {
 }
 
 export function flag(name: string): Column<boolean> {
-  const { read } = integer(name)
+  const column = integer(name)
   return {
     name,
     type: 'bigint',
-    read: (stored) => read(stored, 0) === 1,
+    read: (stored) => column.read(stored, 0) === 1,
     write: (value) => (value ? 1 : 0),
   }
 }
