@@ -8,7 +8,7 @@ import type {
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
-import { callsIn } from '../../wire/content/tool-calls.ts'
+import { callsIn } from '../../wire/content/tools.ts'
 import { JSON_ONLY } from '../../wire/content/turns.ts'
 import { lastUserText, withoutScript } from './script.ts'
 

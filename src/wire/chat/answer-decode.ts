@@ -25,9 +25,16 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
-import { countIn, decodeLogprobs, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
-import type { ProseKind } from '../content/block-sequencer.ts'
-import { BlockWriter, Choices } from '../content/block-sequencer.ts'
+import {
+  BlockWriter,
+  Choices,
+  countIn,
+  decodeLogprobs,
+  readable,
+  readJsonEvent,
+  usageEvent,
+} from '../content/answer.ts'
+import type { ProseKind } from '../content/answer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { dataStart } from '../contract/sse.ts'

@@ -17,8 +17,13 @@ import type {
 } from '../../core/request.ts'
 import { knownNames } from '../../core/request.ts'
 import { belowTitle, encodeUrl, fileName } from '../content/media.ts'
-import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../content/tool-calls.ts'
-import { takesCustomTools, withAllowedOnly, withFunctionsOnly } from '../content/tools.ts'
+import {
+  fitIdentifier,
+  OPENAI_IDENTIFIER_CHARACTERS_MAX,
+  takesCustomTools,
+  withAllowedOnly,
+  withFunctionsOnly,
+} from '../content/tools.ts'
 import { takesSampling, toldEffort } from '../models/effort.ts'
 import { encodeTool, encodeToolChoice } from './tools.ts'
 

@@ -10,7 +10,7 @@ import { chatCodec } from '../chat/codec.ts'
 import { upstreamCodecOf } from '../codecs.ts'
 import { messagesCodec } from '../messages/codec.ts'
 import { responsesCodec } from '../responses/codec.ts'
-import { refuseLongInputs, withUniqueCallIds } from './tool-calls.ts'
+import { refuseLongInputs, withUniqueCallIds } from './tools.ts'
 
 const call = (id: string, name: string): ToolCallPart => ({
   type: 'tool-call',

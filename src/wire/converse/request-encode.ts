@@ -14,7 +14,7 @@ import type {
 } from '../../core/request.ts'
 import { endingOf } from '../content/media.ts'
 import { adaptSchema } from '../content/schemas.ts'
-import { callInput, fitIdentifier, withUniqueCallIds } from '../content/tool-calls.ts'
+import { callInput, fitIdentifier, withUniqueCallIds } from '../content/tools.ts'
 import { JSON_ONLY, lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import { effortOf } from '../models/effort.ts'

@@ -3,9 +3,8 @@
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, ToolChoice } from '../../core/request.ts'
-import { callsIn } from '../content/tool-calls.ts'
+import { allowedFunctions, callsIn, fitToolName } from '../content/tools.ts'
 import type { FunctionTool } from '../content/tools.ts'
-import { allowedFunctions, fitToolName } from '../content/tools.ts'
 
 /**
  * The format has no list of allowed tools and no way to forbid calls, so tools that may not be called are left out.

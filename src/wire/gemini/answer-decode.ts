@@ -13,8 +13,7 @@ import {
   stringOf,
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
-import { countIn, readable, readJsonEvent } from '../content/answer.ts'
-import { BlockWriter, Choices } from '../content/block-sequencer.ts'
+import { BlockWriter, Choices, countIn, readable, readJsonEvent } from '../content/answer.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
 import { streamError, unusableAnswer } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'

@@ -16,7 +16,7 @@ import type {
 } from '../../core/request.ts'
 import { typeOfUrl } from '../content/media.ts'
 import { describedSchema } from '../content/schemas.ts'
-import { callInput, callsIn, fieldsToParse, withUniqueCallIds } from '../content/tool-calls.ts'
+import { callInput, callsIn, fieldsToParse, withUniqueCallIds } from '../content/tools.ts'
 import { lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import { parseExactly } from '../json/exact.ts'

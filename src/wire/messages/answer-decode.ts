@@ -14,8 +14,14 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
-import { countIn, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
-import { BlockSequencer, BlockWriter } from '../content/block-sequencer.ts'
+import {
+  BlockSequencer,
+  BlockWriter,
+  countIn,
+  readable,
+  readJsonEvent,
+  usageEvent,
+} from '../content/answer.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'

@@ -16,8 +16,14 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
-import { countIn, decodeLogprobs, readable, readJsonEvent, usageEvent } from '../content/answer.ts'
-import { BlockWriter } from '../content/block-sequencer.ts'
+import {
+  BlockWriter,
+  countIn,
+  decodeLogprobs,
+  readable,
+  readJsonEvent,
+  usageEvent,
+} from '../content/answer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { BETWEEN_THOUGHTS } from './reasoning.ts'

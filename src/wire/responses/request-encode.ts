@@ -18,7 +18,7 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { belowTitle, encodeUrl, fileName } from '../content/media.ts'
-import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../content/tool-calls.ts'
+import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../content/tools.ts'
 import { isPlain, takesSampling, toldEffort } from '../models/effort.ts'
 import { ENCRYPTED_REASONING, LOGPROBS } from './fields.ts'
 import { givesEncryptedReasoning } from './reasoning.ts'
