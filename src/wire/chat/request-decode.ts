@@ -28,21 +28,7 @@ import {
   streamOf,
   unknownMembers,
 } from '../contract/fields.ts'
-import {
-  expectBoolean,
-  expectInteger,
-  expectMap,
-  expectName,
-  expectNumber,
-  expectObject,
-  expectOneOf,
-  expectPlaced,
-  expectPlacedList,
-  expectText,
-  expectTextIfAny,
-  expectTexts,
-  Placed,
-} from '../json/expect.ts'
+import { expect, Placed } from '../json/expect.ts'
 import { CHAT_FIELDS, CHAT_SHAPE } from './fields.ts'
 import {
   decodeCacheMark,
@@ -60,7 +46,7 @@ export function decodeRequest(given: JsonObject): Conversation {
   ])
   const body = new Placed(given)
   const tools = decodeTools(body)
-  const effort = body.optional('reasoning_effort', expectOneOf(EFFORTS))
+  const effort = body.optional('reasoning_effort', expect.oneOf(EFFORTS))
   return defined({
     kind: 'chat' as const,
     model: modelOf(given),
@@ -71,13 +57,13 @@ export function decodeRequest(given: JsonObject): Conversation {
     toolChoice: decodeToolChoice(body, tools, dropped),
     parallelToolCalls: tools.length === 0 ? undefined : decodeParallel(body, dropped),
     outputFormat: body.optional('response_format', decodeFormat),
-    verbosity: body.optional('verbosity', expectOneOf(VERBOSITIES)),
+    verbosity: body.optional('verbosity', expect.oneOf(VERBOSITIES)),
     reasoning: effort && { effort },
     sampling: decodeSampling(body),
     choices: countOf(given, 'n', 1) ?? 1,
     endUser: decodeEndUser(given, dropped),
-    metadata: body.optional('metadata', expectMap(expectText)),
-    cacheKey: body.optional('prompt_cache_key', expectText),
+    metadata: body.optional('metadata', expect.map(expect.text)),
+    cacheKey: body.optional('prompt_cache_key', expect.text),
     serviceTier: decodeServiceTier(given),
     // Last, because decoding the rest adds to it.
     dropped: [...dropped],
@@ -86,26 +72,26 @@ export function decodeRequest(given: JsonObject): Conversation {
 
 function decodeSampling(body: Placed): Sampling {
   return defined({
-    temperature: body.optional('temperature', expectNumber),
-    topP: body.optional('top_p', expectNumber),
-    frequencyPenalty: body.optional('frequency_penalty', expectNumber),
-    presencePenalty: body.optional('presence_penalty', expectNumber),
-    seed: body.optional('seed', expectInteger),
-    logitBias: body.optional('logit_bias', expectMap(expectNumber)),
+    temperature: body.optional('temperature', expect.number),
+    topP: body.optional('top_p', expect.number),
+    frequencyPenalty: body.optional('frequency_penalty', expect.number),
+    presencePenalty: body.optional('presence_penalty', expect.number),
+    seed: body.optional('seed', expect.integer),
+    logitBias: body.optional('logit_bias', expect.map(expect.number)),
     stop: body.optional('stop', decodeStop),
     logprobs: decodeLogprobs(body),
   })
 }
 
 function decodeStop(value: unknown, place: string): readonly string[] | undefined {
-  const stop = typeof value === 'string' ? [value] : expectTexts(value, place)
+  const stop = typeof value === 'string' ? [value] : expect.texts(value, place)
   return stop.length === 0 ? undefined : stop
 }
 
 const LOGPROBS_MAX = 20
 
 function decodeLogprobs(body: Placed): number | undefined {
-  const asked = body.optional('logprobs', expectBoolean) ?? false
+  const asked = body.optional('logprobs', expect.boolean) ?? false
   const top = countOf(body.value, 'top_logprobs', 0)
   if (top !== undefined && top > LOGPROBS_MAX) {
     throw invalidRequest('top_logprobs', `top_logprobs must be at most ${LOGPROBS_MAX}`)
@@ -116,23 +102,23 @@ function decodeLogprobs(body: Placed): number | undefined {
   return asked ? (top ?? 0) : undefined
 }
 
-const expectFormat = expectOneOf(['text', 'json_object', 'json_schema'])
+const expectFormat = expect.oneOf(['text', 'json_object', 'json_schema'])
 
 function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
-  const format = expectPlaced(value, place)
+  const format = expect.placed(value, place)
   switch (format.get('type', expectFormat)) {
     case 'text':
       return undefined
     case 'json_object':
       return { type: 'json' }
     case 'json_schema': {
-      const schema = format.get('json_schema', expectPlaced)
+      const schema = format.get('json_schema', expect.placed)
       return defined({
         type: 'json-schema' as const,
-        name: schema.get('name', expectName),
-        schema: schema.optional('schema', expectObject) ?? {},
-        description: schema.optional('description', expectText),
-        strict: schema.optional('strict', expectBoolean),
+        name: schema.get('name', expect.name),
+        schema: schema.optional('schema', expect.object) ?? {},
+        description: schema.optional('description', expect.text),
+        strict: schema.optional('strict', expect.boolean),
       })
     }
   }
@@ -142,7 +128,7 @@ function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
 function decodeMessages(body: Placed): readonly Message[] {
   const calls = new OpenCalls()
   const messages = body
-    .get('messages', expectPlacedList)
+    .get('messages', expect.placedList)
     .map((message) => decodeMessage(message, calls))
   if (messages.length === 0) throw invalidRequest('messages', 'messages must not be empty')
   calls.expectNone()
@@ -152,7 +138,7 @@ function decodeMessages(body: Placed): readonly Message[] {
 function decodeMessage(message: Placed, calls: OpenCalls): Message {
   const role = stringOf(message.value['role']) ?? ''
   if (role !== 'tool' && role !== 'function') calls.expectNone()
-  const name = (): string | undefined => message.optional('name', expectText)
+  const name = (): string | undefined => message.optional('name', expect.text)
   switch (role) {
     case 'system':
     case 'developer':
@@ -165,12 +151,12 @@ function decodeMessage(message: Placed, calls: OpenCalls): Message {
       return defined({ role, parts, name: name() })
     }
     case 'tool': {
-      const callId = message.get('tool_call_id', expectName)
+      const callId = message.get('tool_call_id', expect.name)
       calls.answer(callId, message.at('tool_call_id'))
       return { role, callId, parts: decodeParts(message, decodeToolPart) }
     }
     case 'function': {
-      const callId = calls.answerByName(message.get('name', expectName), message.at('name'))
+      const callId = calls.answerByName(message.get('name', expect.name), message.at('name'))
       const isEmpty = !isGiven(message.value['content'])
       const parts = isEmpty ? [NO_TEXT] : decodeParts(message, decodeTextPart)
       return { role: 'tool', callId, parts }
@@ -188,9 +174,9 @@ const NO_TEXT: TextPart = { type: 'text', text: '' }
 /** Thoughts, text, refusal, calls: the order in which a model produces them, since the format records none. */
 function decodeAssistant(message: Placed, open: OpenCalls): readonly AssistantPart[] {
   const { content } = message.value
-  const refusal = message.optional('refusal', expectText)
-  const calls = message.optional('tool_calls', expectPlacedList) ?? []
-  const legacy = message.optional('function_call', expectPlaced)
+  const refusal = message.optional('refusal', expect.text)
+  const calls = message.optional('tool_calls', expect.placedList) ?? []
+  const legacy = message.optional('function_call', expect.placed)
   const isSpoken = isGiven(content) && content !== ''
   return [
     ...decodeThinking(message),
@@ -204,24 +190,24 @@ function decodeAssistant(message: Placed, open: OpenCalls): readonly AssistantPa
 function decodeThinking(message: Placed): readonly ThinkingPart[] {
   const { reasoning_details: details } = message.value
   if (isArray(details) && details.length > 0) {
-    return message.get('reasoning_details', expectPlacedList).map(decodeDetail)
+    return message.get('reasoning_details', expect.placedList).map(decodeDetail)
   }
   const text =
-    message.optional('reasoning_content', expectText) ?? message.optional('reasoning', expectText)
+    message.optional('reasoning_content', expect.text) ?? message.optional('reasoning', expect.text)
   return text === undefined || text === '' ? [] : [{ type: 'thinking', text }]
 }
 
 function decodeDetail(detail: Placed): ThinkingPart {
   switch (typeOf(detail.value)) {
     case 'reasoning.text': {
-      const text = detail.optional('text', expectText) ?? ''
-      const signature = detail.optional('signature', expectText)
+      const text = detail.optional('text', expect.text) ?? ''
+      const signature = detail.optional('signature', expect.text)
       if (signature === undefined) return { type: 'thinking', text }
       const seal = unpackSeal(signature, { format: 'chat', kind: 'signature' })
       return { type: 'thinking', text, seal }
     }
     case 'reasoning.encrypted': {
-      const data = detail.get('data', expectText)
+      const data = detail.get('data', expect.text)
       const seal = unpackSeal(data, { format: 'chat', kind: 'encrypted' })
       return { type: 'thinking', text: '', seal }
     }
@@ -232,17 +218,17 @@ function decodeDetail(detail: Placed): ThinkingPart {
 }
 
 function decodeToolCall(call: Placed): ToolCallPart {
-  const id = call.get('id', expectName)
+  const id = call.get('id', expect.name)
   if (call.value['type'] !== 'custom')
-    return { ...decodeCalled(call.get('function', expectPlaced)), id }
-  const custom = call.get('custom', expectPlaced)
-  const name = custom.get('name', expectName)
-  return { type: 'tool-call', id, name, input: custom.get('input', expectText), custom: true }
+    return { ...decodeCalled(call.get('function', expect.placed)), id }
+  const custom = call.get('custom', expect.placed)
+  const name = custom.get('name', expect.name)
+  return { type: 'tool-call', id, name, input: custom.get('input', expect.text), custom: true }
 }
 
 function decodeCalled(called: Placed): Omit<ToolCallPart, 'id'> {
-  const name = called.get('name', expectName)
-  const input = called.optional('arguments', expectText) ?? ''
+  const name = called.get('name', expect.name)
+  const input = called.optional('arguments', expect.text) ?? ''
   return { type: 'tool-call', name, input, custom: false }
 }
 
@@ -301,14 +287,14 @@ function decodeParts<Part>(
 ): readonly (Part | TextPart)[] {
   const { content } = message.value
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  if (isArray(content)) return message.get('content', expectPlacedList).map(decodePart)
+  if (isArray(content)) return message.get('content', expect.placedList).map(decodePart)
   const place = message.at('content')
   throw invalidRequest(place, `${place} must be a string or a list of content parts`)
 }
 
 function decodeTextPart(part: Placed): TextPart {
   if (part.value['type'] !== 'text') throw unknownPart(part, 'text')
-  const text = part.get('text', expectText)
+  const text = part.get('text', expect.text)
   return defined({ type: 'text' as const, text, cache: decodeCacheMark(part) })
 }
 
@@ -338,19 +324,19 @@ function decodeUserPart(part: Placed): UserPart {
 
 function decodeSpokenPart(part: Placed): AssistantPart {
   if (part.value['type'] !== 'refusal') return decodeTextPart(part)
-  return { type: 'refusal', text: part.get('refusal', expectText) }
+  return { type: 'refusal', text: part.get('refusal', expect.text) }
 }
 
 function decodeImage(part: Placed): ImagePart {
-  const image = part.get('image_url', expectPlaced)
-  const detail = image.optional('detail', expectText)
+  const image = part.get('image_url', expect.placed)
+  const detail = image.optional('detail', expect.text)
   const source = image.get('url', decodeUrl)
   return defined({ type: 'image' as const, source, detail, cache: decodeCacheMark(part) })
 }
 
 function decodeFile(part: Placed): FilePart {
-  const file = part.get('file', expectPlaced)
-  const name = file.optional('filename', expectTextIfAny)
+  const file = part.get('file', expect.placed)
+  const name = file.optional('filename', expect.textIfAny)
   const source = file.get('file_data', decodeDataUrl)
   return defined({ type: 'file' as const, source, name, cache: decodeCacheMark(part) })
 }

@@ -7,15 +7,7 @@ import type { CacheMark, Tool, ToolChoice } from '../../core/request.ts'
 import { cacheMarkOf } from '../content/caching.ts'
 import { asksForTool, decodeParameters, encodeChoice, fitToolName } from '../content/tools.ts'
 import type { Placed } from '../json/expect.ts'
-import {
-  expectBoolean,
-  expectName,
-  expectObject,
-  expectOneOf,
-  expectPlaced,
-  expectPlacedList,
-  expectText,
-} from '../json/expect.ts'
+import { expect } from '../json/expect.ts'
 
 type UsableTools = {
   /** The entries of `tools` that stay. */
@@ -53,8 +45,8 @@ export function knowsOnlyFunctions({ functions, tools }: JsonObject): boolean {
 }
 
 export function decodeTools(body: Placed): readonly Tool[] {
-  const tools = body.optional('tools', expectPlacedList) ?? []
-  const functions = body.optional('functions', expectPlacedList) ?? []
+  const tools = body.optional('tools', expect.placedList) ?? []
+  const functions = body.optional('functions', expect.placedList) ?? []
   return [
     ...tools.filter(({ value }) => !isHosted(value)).map(decodeTool),
     ...functions.map(decodeFunction),
@@ -64,13 +56,13 @@ export function decodeTools(body: Placed): readonly Tool[] {
 function decodeTool(tool: Placed): Tool {
   const cache = decodeCacheMark(tool)
   if (tool.value['type'] !== 'custom') {
-    return defined({ ...decodeFunction(tool.get('function', expectPlaced)), cache })
+    return defined({ ...decodeFunction(tool.get('function', expect.placed)), cache })
   }
-  const custom = tool.get('custom', expectPlaced)
+  const custom = tool.get('custom', expect.placed)
   return defined({
     type: 'custom' as const,
-    name: custom.get('name', expectName),
-    description: custom.optional('description', expectText),
+    name: custom.get('name', expect.name),
+    description: custom.optional('description', expect.text),
     inputFormat: custom.optional('format', decodeInputFormat),
     cache,
   })
@@ -79,10 +71,10 @@ function decodeTool(tool: Placed): Tool {
 function decodeFunction(tool: Placed): Tool {
   return defined({
     type: 'function' as const,
-    name: tool.get('name', expectName),
+    name: tool.get('name', expect.name),
     schema: tool.get('parameters', decodeParameters),
-    description: tool.optional('description', expectText),
-    strict: tool.optional('strict', expectBoolean),
+    description: tool.optional('description', expect.text),
+    strict: tool.optional('strict', expect.boolean),
   })
 }
 
@@ -93,9 +85,9 @@ export function decodeCacheMark(holder: Placed): CacheMark | undefined {
 
 /** This format nests a grammar one level deeper than the canonical form does. */
 function decodeInputFormat(value: unknown, place: string): JsonObject {
-  const format = expectPlaced(value, place)
+  const format = expect.placed(value, place)
   if (format.value['type'] !== 'grammar') return format.value
-  return { type: 'grammar', ...format.get('grammar', expectObject) }
+  return { type: 'grammar', ...format.get('grammar', expect.object) }
 }
 
 const CHOICES = ['auto', 'none', 'required'] as const
@@ -115,38 +107,38 @@ export function decodeToolChoice(
   if (word !== undefined) return { type: word }
   const known = new Set(tools.map(({ name }) => name))
   if (!isGiven(given)) {
-    const called = body.optional('function_call', expectPlaced)
+    const called = body.optional('function_call', expect.placed)
     return called && { type: 'tool', name: knownTool(called.value, called.place, known) }
   }
-  const choice = body.get('tool_choice', expectPlaced)
+  const choice = body.get('tool_choice', expect.placed)
   if (choice.value['type'] !== 'allowed_tools') {
     return { type: 'tool', name: knownTool(named(choice), choice.place, known) }
   }
-  const allowed = choice.get('allowed_tools', expectPlaced)
-  const mode = expectOneOf(['auto', 'required'])(
+  const allowed = choice.get('allowed_tools', expect.placed)
+  const mode = expect.oneOf(['auto', 'required'])(
     allowed.value['mode'] ?? 'auto',
     allowed.at('mode'),
   )
   const names = allowed
-    .get('tools', expectPlacedList)
+    .get('tools', expect.placedList)
     .map((tool) => knownTool(named(tool), tool.place, known))
   return { type: 'allowed', names, required: mode === 'required' }
 }
 
 /** The object that holds the tool's name: it is found under the tool's type. */
 function named(choice: Placed): JsonObject {
-  return choice.get(choice.get('type', expectOneOf(['function', 'custom'])), expectObject)
+  return choice.get(choice.get('type', expect.oneOf(['function', 'custom'])), expect.object)
 }
 
 function knownTool({ name: given }: JsonObject, place: string, known: ReadonlySet<string>): string {
-  const name = expectName(given, place)
+  const name = expect.name(given, place)
   if (known.has(name)) return name
   throw invalidRequest(place, `${place} names the tool "${name}", which is not among the tools`)
 }
 
 /** A message carries only one deprecated call, so a client that uses only `functions` gets no parallel calls. */
 export function decodeParallel(body: Placed, dropped: Set<string>): boolean | undefined {
-  const asked = body.optional('parallel_tool_calls', expectBoolean)
+  const asked = body.optional('parallel_tool_calls', expect.boolean)
   if (!knowsOnlyFunctions(body.value)) return asked
   if (asked === true) dropped.add('parallel_tool_calls')
   return false

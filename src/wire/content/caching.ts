@@ -7,7 +7,7 @@ import { defined, isArray, isGiven, isObject, objectOf, stringOf } from '../../c
 import type { CacheMark } from '../../core/request.ts'
 import type { Measure } from '../contract/measure.ts'
 import type { Placed } from '../json/expect.ts'
-import { expectPlaced, expectText } from '../json/expect.ts'
+import { expect } from '../json/expect.ts'
 
 export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
   switch (stringOf(ttl ?? '5m') ?? '') {
@@ -29,8 +29,8 @@ export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
 /** A cache mark. Every format writes it alike, under its own name, or under the first of several that has one. */
 export function cacheMarkOf(holder: Placed, ...names: readonly string[]): CacheMark | undefined {
   const name = names.find((each) => isObject(holder.value[each])) ?? names.at(-1) ?? ''
-  const mark = holder.optional(name, expectPlaced)
-  return mark && defined({ ttl: mark.optional('ttl', expectText) })
+  const mark = holder.optional(name, expect.placed)
+  return mark && defined({ ttl: mark.optional('ttl', expect.text) })
 }
 
 type ReadCacheMark = (holder: JsonObject, place: string, measure: Measure) => void

@@ -2,26 +2,26 @@
 // about bad base64 is far less clear; their media types; their names.
 import { invalidRequest } from '../../core/errors.ts'
 import type { AudioPart, Base64Source, FilePart, UrlSource } from '../../core/request.ts'
-import { expectName, expectPlaced, expectText } from '../json/expect.ts'
+import { expect } from '../json/expect.ts'
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 export function expectBase64(value: unknown, place: string): string {
-  const text = expectText(value, place)
+  const text = expect.text(value, place)
   if (text.length % 4 === 0 && BASE64.test(text)) return text
   throw invalidRequest(place, `${place} must be base64 without line breaks`)
 }
 
 /** Where an image or a file is: inside the request as a data URL, or at a URL that the provider fetches. */
 export function decodeUrl(value: unknown, place: string): Base64Source | UrlSource {
-  const url = expectText(value, place)
+  const url = expect.text(value, place)
   if (url.startsWith('data:')) return decodeDataUrl(url, place)
   if (url.startsWith('https://') || url.startsWith('http://')) return { type: 'url', url }
   throw invalidRequest(place, `${place} must be an http URL or a data URL`)
 }
 
 export function decodeDataUrl(value: unknown, place: string): Base64Source {
-  const url = expectText(value, place)
+  const url = expect.text(value, place)
   const comma = url.indexOf(',')
   const head = url.slice(0, Math.max(comma, 0))
   if (!head.startsWith('data:') || !head.endsWith(';base64')) {
@@ -36,9 +36,9 @@ export function decodeDataUrl(value: unknown, place: string): Base64Source {
 
 /** Sound, as both formats of the chat family write it. */
 export function decodeAudio(value: unknown, place: string): AudioPart {
-  const audio = expectPlaced(value, place)
+  const audio = expect.placed(value, place)
   const data = audio.get('data', expectBase64)
-  return { type: 'audio', data, encoding: audio.get('format', expectName) }
+  return { type: 'audio', data, encoding: audio.get('format', expect.name) }
 }
 
 /** Many clients write `image/jpg`, which some providers accept and others refuse. */

@@ -17,7 +17,7 @@ import type {
   ToolChoice,
 } from '../../core/request.ts'
 import { parseExactly } from '../json/exact.ts'
-import { expectObject, optional } from '../json/expect.ts'
+import { expect, optional } from '../json/expect.ts'
 import { openAiOf } from '../models/openai.ts'
 
 /** Only OpenAI's models take custom tools; other servers that speak its formats refuse them. */
@@ -189,7 +189,7 @@ const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} }
 
 /** As both formats of the chat family write them. */
 export function decodeParameters(value: unknown, place: string): JsonObject {
-  return optional(value, place, expectObject) ?? NO_PARAMETERS
+  return optional(value, place, expect.object) ?? NO_PARAMETERS
 }
 
 // The tool calls of a conversation: their ids, each unique in it, and their inputs. Some servers reuse the same ids in

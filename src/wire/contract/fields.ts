@@ -4,7 +4,7 @@
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, stringOf } from '../../core/json.ts'
-import { expectBoolean, expectCount, expectPositive, expectText, optional } from '../json/expect.ts'
+import { expect, optional } from '../json/expect.ts'
 
 /** read = carried over (as far as `features.ts` says); ignore = means nothing to a model; else why it is dropped. */
 type Fate = 'read' | 'ignore' | { readonly drop: string }
@@ -262,12 +262,12 @@ export function modelOf(body: JsonObject): string {
 }
 
 export function streamOf(body: JsonObject): boolean {
-  return optional(body['stream'], 'stream', expectBoolean) ?? false
+  return optional(body['stream'], 'stream', expect.boolean) ?? false
 }
 
 /** A count the client may leave out: an output limit, a number of answers. */
 export function countOf(body: JsonObject, name: string, min: 0 | 1): number | undefined {
-  return optional(body[name], name, min === 0 ? expectCount : expectPositive)
+  return optional(body[name], name, min === 0 ? expect.count : expect.positive)
 }
 
 /**
@@ -317,7 +317,7 @@ export function labelsOf(metadata: unknown): Readonly<Record<string, string>> | 
  * standard one, and clients of either use both.
  */
 export function decodeServiceTier(body: JsonObject): string | undefined {
-  const tier = optional(body['service_tier'], 'service_tier', expectText)
+  const tier = optional(body['service_tier'], 'service_tier', expect.text)
   return tier === 'standard_only' ? 'default' : tier
 }
 
@@ -328,8 +328,8 @@ export function endUserOf(body: JsonObject): string | undefined {
 
 /** `user` is the old name of `safety_identifier`: if both are set and differ, only the newer one can be sent. */
 export function decodeEndUser(body: JsonObject, dropped: Set<string>): string | undefined {
-  const identifier = optional(body['safety_identifier'], 'safety_identifier', expectText)
-  const user = optional(body['user'], 'user', expectText)
+  const identifier = optional(body['safety_identifier'], 'safety_identifier', expect.text)
+  const user = optional(body['user'], 'user', expect.text)
   if (identifier !== undefined && user !== undefined && user !== identifier) dropped.add('user')
   return identifier ?? user
 }

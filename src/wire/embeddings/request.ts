@@ -15,7 +15,7 @@ import {
   streamOf,
 } from '../contract/fields.ts'
 import { Measure } from '../contract/measure.ts'
-import { expectOneOf, optional } from '../json/expect.ts'
+import { expect, optional } from '../json/expect.ts'
 
 /** Every known field, and what translation does with it. */
 export const EMBEDDING_FIELDS = fieldTable({
@@ -82,7 +82,7 @@ export function inputCountOf(body: JsonObject): number {
 
 /** The encoding in which the client wants its vectors; float by default. */
 export function encodingOf(body: JsonObject): EmbeddingRequest['encoding'] {
-  return optional(body['encoding_format'], 'encoding_format', expectOneOf(ENCODINGS)) ?? 'float'
+  return optional(body['encoding_format'], 'encoding_format', expect.oneOf(ENCODINGS)) ?? 'float'
 }
 
 /** One text, many texts, one list of token numbers, or many such lists. */

@@ -29,7 +29,7 @@ import {
   streamOf,
 } from '../contract/fields.ts'
 import { Measure } from '../contract/measure.ts'
-import { expectCount, optional } from '../json/expect.ts'
+import { expect, optional } from '../json/expect.ts'
 import { MESSAGE, MESSAGES_FIELDS } from './fields.ts'
 import { withoutForeignThoughts } from './reasoning.ts'
 import { isHosted, removeTools, searchesMaxOf, vendorToolsIn } from './tools.ts'
@@ -56,7 +56,7 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   const searchesMax = searchesMaxOf(body)
   const { needs, hasForeignThoughts } = measureInput(body, changes, measure)
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
-  const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expectCount)
+  const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expect.count)
   if (thinkingTokens !== undefined) needs.add('reasoning')
   const endUser = stringOf(objectOf(body['metadata'])['user_id'])
   return {

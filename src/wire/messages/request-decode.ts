@@ -32,20 +32,7 @@ import {
   streamOf,
   unknownMembers,
 } from '../contract/fields.ts'
-import {
-  expectBoolean,
-  expectName,
-  expectNumber,
-  expectObject,
-  expectOneOf,
-  expectPlaced,
-  expectPlacedList,
-  expectPositive,
-  expectText,
-  expectTextIfAny,
-  expectTexts,
-  Placed,
-} from '../json/expect.ts'
+import { expect, Placed } from '../json/expect.ts'
 import { isBillingLine, removalsFrom, sessionOf } from './call.ts'
 import { MESSAGES_FIELDS, MESSAGES_SHAPE } from './fields.ts'
 import { asksForThoughts } from './reasoning.ts'
@@ -61,9 +48,9 @@ export function decodeRequest(whole: JsonObject): Conversation {
   ])
   const body = new Placed(given)
   const tools = decodeTools(body, dropped)
-  const metadata = body.optional('metadata', expectPlaced)
-  const endUser = metadata?.optional('user_id', expectText)
-  const config = body.optional('output_config', expectPlaced)
+  const metadata = body.optional('metadata', expect.placed)
+  const endUser = metadata?.optional('user_id', expect.text)
+  const config = body.optional('output_config', expect.placed)
   return defined({
     kind: 'chat' as const,
     model: modelOf(given),
@@ -97,11 +84,11 @@ function decodeOutputLimit(body: JsonObject): number | undefined {
 }
 
 function decodeSampling(body: Placed): Conversation['sampling'] {
-  const stop = body.optional('stop_sequences', expectTexts)
+  const stop = body.optional('stop_sequences', expect.texts)
   return defined({
-    temperature: body.optional('temperature', expectNumber),
-    topP: body.optional('top_p', expectNumber),
-    topK: body.optional('top_k', expectNumber),
+    temperature: body.optional('temperature', expect.number),
+    topP: body.optional('top_p', expect.number),
+    topK: body.optional('top_k', expect.number),
     stop: stop?.length === 0 ? undefined : stop,
   })
 }
@@ -109,12 +96,12 @@ function decodeSampling(body: Placed): Conversation['sampling'] {
 /** `output_format` is what `output_config.format` was called in its beta. */
 function decodeOutputFormat(body: Placed, config: Placed | undefined): OutputFormat | undefined {
   const format =
-    config?.optional('format', expectPlaced) ?? body.optional('output_format', expectPlaced)
+    config?.optional('format', expect.placed) ?? body.optional('output_format', expect.placed)
   if (format === undefined) return undefined
   if (typeOf(format.value) !== 'json_schema') {
     throw invalidRequest(format.at('type'), `${format.at('type')} must be json_schema`)
   }
-  const schema = format.get('schema', expectObject)
+  const schema = format.get('schema', expect.object)
   return {
     type: 'json-schema',
     // Schemas have no names in this format, but other formats require one.
@@ -125,12 +112,12 @@ function decodeOutputFormat(body: Placed, config: Placed | undefined): OutputFor
   }
 }
 
-const expectEffort = expectOneOf<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])
+const expectEffort = expect.oneOf<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])
 const DISPLAYS = new Map<string, Reasoning['display']>([
   ['summarized', 'summary'],
   ['omitted', 'omitted'],
 ])
-const expectThinking = expectOneOf(['enabled', 'adaptive', 'between_tools', 'disabled'])
+const expectThinking = expect.oneOf(['enabled', 'adaptive', 'between_tools', 'disabled'])
 
 function decodeReasoning(
   body: Placed,
@@ -138,9 +125,9 @@ function decodeReasoning(
   dropped: Set<string>,
 ): Reasoning | undefined {
   const effort = config?.optional('effort', expectEffort)
-  const thinking = body.optional('thinking', expectPlaced)
+  const thinking = body.optional('thinking', expect.placed)
   if (thinking === undefined) return effort && { effort }
-  const shown = thinking.optional('display', expectText)
+  const shown = thinking.optional('display', expect.text)
   const display = DISPLAYS.get(shown ?? '')
   // Clients use newer values than any list has. None of them is essential, so an unknown one is dropped, not refused.
   if (shown !== undefined && display === undefined) dropped.add('thinking.display')
@@ -149,7 +136,7 @@ function decodeReasoning(
       // The default effort of this format. In other formats a model may not think unless it is given an effort.
       return defined({ effort: effort ?? 'high', display })
     case 'enabled':
-      return defined({ effort, tokensMax: thinking.get('budget_tokens', expectPositive), display })
+      return defined({ effort, tokensMax: thinking.get('budget_tokens', expect.positive), display })
     case 'between_tools':
       // Other models also think before they answer, so they get the lowest effort of this format.
       dropped.add('thinking.type')
@@ -160,11 +147,11 @@ function decodeReasoning(
   }
 }
 
-const expectRole = expectOneOf(['user', 'assistant', 'system'])
+const expectRole = expect.oneOf(['user', 'assistant', 'system'])
 
 /** One turn may become several messages: each tool result is a separate one, right after the turn that made the call. */
 function decodeMessages(body: Placed, dropped: Set<string>): Message[] {
-  const turns = body.get('messages', expectPlacedList)
+  const turns = body.get('messages', expect.placedList)
   if (turns.length === 0) throw invalidRequest('messages', 'messages must have at least one entry')
   const list = new MessageList(decodeSystem(body, 'system', dropped))
   for (const turn of turns) {
@@ -200,7 +187,7 @@ function blocksOf(holder: Placed, name: string): readonly Placed[] {
   const content = holder.value[name]
   const place = holder.at(name)
   if (typeof content === 'string') return [new Placed({ type: 'text', text: content }, place)]
-  if (isArray(content)) return expectPlacedList(content, place)
+  if (isArray(content)) return expect.placedList(content, place)
   throw invalidRequest(place, `${place} must be a string or a list of blocks`)
 }
 
@@ -249,7 +236,7 @@ class MessageList {
   }
 
   addResult(block: Placed, dropped: Set<string>): void {
-    const callId = block.get('tool_use_id', expectText)
+    const callId = block.get('tool_use_id', expect.text)
     if (!this.#waiting.delete(callId)) {
       const place = block.at('tool_use_id')
       throw invalidRequest(
@@ -262,7 +249,7 @@ class MessageList {
       role: 'tool' as const,
       callId,
       parts: blocks.flatMap((inner) => decodeToolResultBlock(inner, dropped)),
-      isError: block.optional('is_error', expectBoolean),
+      isError: block.optional('is_error', expect.boolean),
       cache: decodeCacheMark(block),
     })
     this.#messages.push(result)
@@ -296,7 +283,7 @@ function decodeUserBlock(block: Placed, dropped: Set<string>): readonly UserPart
 
 function decodeToolResultBlock(block: Placed, dropped: Set<string>): readonly MediaPart[] {
   if (typeOf(block.value) === 'tool_reference') {
-    const name = block.get('tool_name', expectName)
+    const name = block.get('tool_name', expect.name)
     const text = `The tool ${shortToolName(name)} can be used now.`
     return [defined({ type: 'text' as const, text, cache: decodeCacheMark(block) })]
   }
@@ -313,7 +300,7 @@ function decodeAssistantBlock(block: Placed, dropped: Set<string>): AssistantPar
     case 'thinking':
       return [decodeThinking(block)]
     case 'redacted_thinking': {
-      const data = block.get('data', expectText)
+      const data = block.get('data', expect.text)
       const seal = unpackSeal(data, { format: 'messages', kind: 'redacted' })
       return [{ type: 'thinking', text: '', seal }]
     }
@@ -330,7 +317,7 @@ function decodeAssistantBlock(block: Placed, dropped: Set<string>): AssistantPar
 function decodeText(block: Placed, dropped: Set<string>): TextPart {
   if (typeOf(block.value) !== 'text') return refuseBlock(block, 'a place for text')
   noteCitations(block.value, dropped)
-  const text = block.get('text', expectText)
+  const text = block.get('text', expect.text)
   return defined({ type: 'text' as const, text, cache: decodeCacheMark(block) })
 }
 
@@ -364,14 +351,14 @@ function decodeMedia(block: Placed, dropped: Set<string>): readonly MediaPart[] 
 
 function decodeDocument(block: Placed, dropped: Set<string>): readonly MediaPart[] {
   noteCitations(block.value, dropped)
-  const source = block.get('source', expectPlaced)
-  const name = block.optional('title', expectTextIfAny)
-  const context = block.optional('context', expectTextIfAny)
+  const source = block.get('source', expect.placed)
+  const name = block.optional('title', expect.textIfAny)
+  const context = block.optional('context', expect.textIfAny)
   const cache = decodeCacheMark(block)
   const lead: TextPart[] = context === undefined ? [] : [{ type: 'text', text: context }]
   switch (typeOf(source.value)) {
     case 'text': {
-      const plain = { type: 'text' as const, text: source.get('data', expectText) }
+      const plain = { type: 'text' as const, text: source.get('data', expect.text) }
       return [...lead, defined({ type: 'file' as const, source: plain, name, cache })]
     }
     case 'content':
@@ -396,15 +383,15 @@ function decodeInnerContent(source: Placed, dropped: Set<string>): readonly Medi
   const { content } = source.value
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return source
-    .get('content', expectPlacedList)
+    .get('content', expect.placedList)
     .flatMap((block) => decodeMedia(block, dropped) ?? refuseBlock(block, 'a document'))
 }
 
 function decodeSearchResult(block: Placed, dropped: Set<string>): TextPart {
   noteCitations(block.value, dropped)
-  const title = block.get('title', expectText)
-  const source = block.get('source', expectText)
-  const parts = block.get('content', expectPlacedList).map((part) => decodeText(part, dropped))
+  const title = block.get('title', expect.text)
+  const source = block.get('source', expect.text)
+  const parts = block.get('content', expect.placedList).map((part) => decodeText(part, dropped))
   const text = [`${title}\n${source}`, ...parts.map((part) => part.text)].join('\n\n')
   const inner = parts.findLast((part) => part.cache !== undefined)
   const cache = decodeCacheMark(block) ?? inner?.cache
@@ -419,12 +406,12 @@ function noteCitations({ citations }: JsonObject, dropped: Set<string>): void {
 }
 
 function decodeSource(value: unknown, place: string): Base64Source | UrlSource {
-  const source = expectPlaced(value, place)
+  const source = expect.placed(value, place)
   switch (typeOf(source.value)) {
     case 'url':
       return source.get('url', decodeUrl)
     case 'base64': {
-      const mediaType = usualType(source.get('media_type', expectName))
+      const mediaType = usualType(source.get('media_type', expect.name))
       return { type: 'base64', mediaType, data: source.get('data', expectBase64) }
     }
     default:
@@ -435,9 +422,9 @@ function decodeSource(value: unknown, place: string): Base64Source | UrlSource {
 function decodeToolUse(block: Placed): ToolCallPart {
   return defined({
     type: 'tool-call' as const,
-    id: block.get('id', expectName),
-    name: shortToolName(block.get('name', expectName)),
-    input: JSON.stringify(block.optional('input', expectObject) ?? {}),
+    id: block.get('id', expect.name),
+    name: shortToolName(block.get('name', expect.name)),
+    input: JSON.stringify(block.optional('input', expect.object) ?? {}),
     custom: false,
     cache: decodeCacheMark(block),
   })
@@ -445,8 +432,8 @@ function decodeToolUse(block: Placed): ToolCallPart {
 
 /** Unpacks the seal of another format. An empty pack, like an empty string, is no signature. */
 function decodeThinking(block: Placed): ThinkingPart {
-  const text = block.get('thinking', expectText)
-  const signature = block.optional('signature', expectText) ?? ''
+  const text = block.get('thinking', expect.text)
+  const signature = block.optional('signature', expect.text) ?? ''
   if (signature === '' || signature === SEAL_MARK) return { type: 'thinking', text }
   const seal = unpackSeal(signature, { format: 'messages', kind: 'signature' })
   return { type: 'thinking', text, seal }

@@ -11,15 +11,7 @@ import { adaptSchema, canBeStrict } from '../content/schemas.ts'
 import type { FunctionTool } from '../content/tools.ts'
 import { asksForTool, fitToolName, forcesTool, TOOL_NAME_CHARACTERS_MAX } from '../content/tools.ts'
 import type { Placed } from '../json/expect.ts'
-import {
-  expectBoolean,
-  expectName,
-  expectObject,
-  expectOneOf,
-  expectPlaced,
-  expectPlacedList,
-  expectText,
-} from '../json/expect.ts'
+import { expect } from '../json/expect.ts'
 import { claudeOf } from '../models/claude.ts'
 
 /** Whether the provider runs this tool itself. */
@@ -104,13 +96,13 @@ function withoutDeferral(tool: Json): Json {
 export function decodeTools(body: Placed, dropped: Set<string>): Tool[] {
   const loaded = loadedTools(body.value)
   const tools = new Map<string, Tool>()
-  for (const tool of body.optional('tools', expectPlacedList) ?? []) {
+  for (const tool of body.optional('tools', expect.placedList) ?? []) {
     if (isVendorTool(tool.value)) {
       dropped.add(`tools.${typeOf(tool.value)}`)
       continue
     }
     const at = tool.at('name')
-    const name = fitToolName(tool.get('name', expectName), at, LONG_NAME_CHARACTERS_MAX)
+    const name = fitToolName(tool.get('name', expect.name), at, LONG_NAME_CHARACTERS_MAX)
     const short = shortToolName(name)
     if (tool.value['defer_loading'] === true && !loaded.has(name)) {
       // It waits for a tool search that other providers lack, and nothing in this conversation has loaded it.
@@ -129,14 +121,14 @@ function decodeTool(tool: Placed, dropped: Set<string>) {
   for (const name of OWN_SETTINGS) {
     if (tool.value[name] !== undefined) dropped.add(`tools.${name}`)
   }
-  const schema = tool.get('input_schema', expectObject)
-  const strict = tool.optional('strict', expectBoolean)
+  const schema = tool.get('input_schema', expect.object)
+  const strict = tool.optional('strict', expect.boolean)
   // Here, properties of a strict tool may be optional.
   const isLoose = strict === true && !canBeStrict(schema)
   if (isLoose) dropped.add('tools.strict')
   return defined({
     type: 'function' as const,
-    description: tool.optional('description', expectText),
+    description: tool.optional('description', expect.text),
     schema,
     strict: isLoose ? undefined : strict,
     cache: cacheMarkOf(tool, 'cache_control'),
@@ -162,13 +154,13 @@ export function decodeToolChoice(
   tools: readonly Tool[],
   dropped: Set<string>,
 ): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
-  const choice = body.optional('tool_choice', expectPlaced)
+  const choice = body.optional('tool_choice', expect.placed)
   if (choice === undefined) return {}
   if (tools.length === 0) {
     if (asksForTool(choice.value['type'])) dropped.add('tool_choice')
     return {}
   }
-  const isSingle = choice.optional('disable_parallel_tool_use', expectBoolean)
+  const isSingle = choice.optional('disable_parallel_tool_use', expect.boolean)
   const toolChoice = choiceOf(choice, tools, objectsIn(body.value['tools']))
   if (toolChoice === undefined) dropped.add('tool_choice')
   return defined({
@@ -177,7 +169,7 @@ export function decodeToolChoice(
   })
 }
 
-const expectChoice = expectOneOf(['auto', 'none', 'any', 'tool'])
+const expectChoice = expect.oneOf(['auto', 'none', 'any', 'tool'])
 
 /** Undefined for a tool that the client declared but that was left out. */
 function choiceOf(
@@ -193,7 +185,7 @@ function choiceOf(
     case 'any':
       return { type: 'required' }
     case 'tool': {
-      const chosen = choice.get('name', expectName)
+      const chosen = choice.get('name', expect.name)
       const name = shortToolName(chosen)
       if (tools.some((tool) => tool.name === name)) return { type, name }
       if (given.some((tool) => tool['name'] === chosen)) return undefined

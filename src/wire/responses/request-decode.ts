@@ -31,21 +31,7 @@ import {
   streamOf,
   unknownMembers,
 } from '../contract/fields.ts'
-import {
-  expectBoolean,
-  expectInteger,
-  expectMap,
-  expectName,
-  expectNumber,
-  expectObject,
-  expectOneOf,
-  expectPlaced,
-  expectPlacedList,
-  expectText,
-  expectTextIfAny,
-  expectTexts,
-  Placed,
-} from '../json/expect.ts'
+import { expect, Placed } from '../json/expect.ts'
 import {
   ENCRYPTED_REASONING,
   itemType,
@@ -69,7 +55,7 @@ export function decodeRequest(given: JsonObject): Conversation {
   if (given['truncation'] === 'disabled') reading.dropped.delete('truncation')
   const body = new Placed(given)
   const include = readInclude(body, reading)
-  const text = body.optional('text', expectPlaced)
+  const text = body.optional('text', expect.placed)
   const tools = decodeTools(body, reading)
   return defined({
     kind: 'chat' as const,
@@ -78,16 +64,16 @@ export function decodeRequest(given: JsonObject): Conversation {
     messages: [...decodeInstructions(body), ...decodeInput(body, reading)],
     tools,
     toolChoice: decodeToolChoice(body, tools, reading),
-    parallelToolCalls: body.optional('parallel_tool_calls', expectBoolean),
+    parallelToolCalls: body.optional('parallel_tool_calls', expect.boolean),
     outputTokensMax: countOf(given, 'max_output_tokens', 1),
     outputFormat: text?.optional('format', decodeFormat),
-    verbosity: text?.optional('verbosity', expectOneOf(VERBOSITIES)),
+    verbosity: text?.optional('verbosity', expect.oneOf(VERBOSITIES)),
     reasoning: decodeReasoning(body, reading),
     sampling: decodeSampling(body, include),
     choices: 1,
     endUser: decodeEndUser(given, reading.dropped),
-    metadata: body.optional('metadata', expectMap(expectText)),
-    cacheKey: body.optional('prompt_cache_key', expectText),
+    metadata: body.optional('metadata', expect.map(expect.text)),
+    cacheKey: body.optional('prompt_cache_key', expect.text),
     serviceTier: decodeServiceTier(given),
     // Last, because decoding the rest adds to it.
     dropped: [...reading.dropped],
@@ -98,7 +84,7 @@ export function decodeRequest(given: JsonObject): Conversation {
 const INCLUDED = [LOGPROBS, ENCRYPTED_REASONING]
 
 function readInclude(body: Placed, reading: Reading): readonly string[] {
-  const include = body.optional('include', expectTexts) ?? []
+  const include = body.optional('include', expect.texts) ?? []
   for (const name of include) {
     if (!INCLUDED.includes(name)) reading.dropped.add(`include.${name}`)
   }
@@ -107,12 +93,12 @@ function readInclude(body: Placed, reading: Reading): readonly string[] {
 
 /** Instructions come before the whole conversation. */
 function decodeInstructions(body: Placed): Message[] {
-  const text = body.optional('instructions', expectText) ?? ''
+  const text = body.optional('instructions', expect.text) ?? ''
   return text === '' ? [] : [{ role: 'system', parts: [{ type: 'text', text }] }]
 }
 
 function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
-  const format = expectPlaced(value, place)
+  const format = expect.placed(value, place)
   switch (typeOf(format.value)) {
     case 'text':
       return undefined
@@ -121,10 +107,10 @@ function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
     case 'json_schema':
       return defined({
         type: 'json-schema' as const,
-        name: format.get('name', expectName),
-        description: format.optional('description', expectText),
-        schema: format.get('schema', expectObject),
-        strict: format.optional('strict', expectBoolean),
+        name: format.get('name', expect.name),
+        description: format.optional('description', expect.text),
+        schema: format.get('schema', expect.object),
+        strict: format.optional('strict', expect.boolean),
       })
     default:
       throw invalidRequest(
@@ -137,7 +123,7 @@ function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
 const READ_OF_REASONING = ['effort', 'summary', 'generate_summary']
 
 function decodeReasoning(body: Placed, reading: Reading): Reasoning | undefined {
-  const reasoning = body.optional('reasoning', expectPlaced)
+  const reasoning = body.optional('reasoning', expect.placed)
   if (reasoning === undefined) return undefined
   for (const [name, value] of Object.entries(reasoning.value)) {
     const isDefault = value === null || value === 'auto' || value === 'standard'
@@ -145,7 +131,7 @@ function decodeReasoning(body: Placed, reading: Reading): Reasoning | undefined 
   }
   const summary = reasoning.value['summary'] ?? reasoning.value['generate_summary']
   if (isGiven(summary) && summary !== 'auto') reading.dropped.add('reasoning.summary')
-  const effort = reasoning.optional('effort', expectOneOf(EFFORTS))
+  const effort = reasoning.optional('effort', expect.oneOf(EFFORTS))
   const display = isGiven(summary) ? ('summary' as const) : undefined
   // Clients write the object down with nothing in it, or as answers repeat it: that asks no model to think.
   if (effort === undefined && display === undefined) return undefined
@@ -153,12 +139,12 @@ function decodeReasoning(body: Placed, reading: Reading): Reasoning | undefined 
 }
 
 function decodeSampling(body: Placed, include: readonly string[]): Sampling {
-  const alternatives = body.optional('top_logprobs', expectInteger) ?? 0
+  const alternatives = body.optional('top_logprobs', expect.integer) ?? 0
   return defined({
-    temperature: body.optional('temperature', expectNumber),
-    topP: body.optional('top_p', expectNumber),
-    presencePenalty: body.optional('presence_penalty', expectNumber),
-    frequencyPenalty: body.optional('frequency_penalty', expectNumber),
+    temperature: body.optional('temperature', expect.number),
+    topP: body.optional('top_p', expect.number),
+    presencePenalty: body.optional('presence_penalty', expect.number),
+    frequencyPenalty: body.optional('frequency_penalty', expect.number),
     logprobs: include.includes(LOGPROBS) || alternatives > 0 ? alternatives : undefined,
   })
 }
@@ -171,7 +157,7 @@ function decodeInput(body: Placed, reading: Reading): Message[] {
   const { input } = body.value
   if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }]
   const turns = new Turns()
-  for (const item of body.get('input', expectPlacedList)) decodeItem(item, turns, reading)
+  for (const item of body.get('input', expect.placedList)) decodeItem(item, turns, reading)
   return turns.messages
 }
 
@@ -228,21 +214,21 @@ function decodeItem(item: Placed, turns: Turns, reading: Reading): void {
     case 'function_call':
     case 'custom_tool_call': {
       const custom = type === 'custom_tool_call'
-      const name = item.get('name', expectName)
-      const namespace = item.optional('namespace', expectName)
+      const name = item.get('name', expect.name)
+      const namespace = item.optional('namespace', expect.name)
       return turns.assistant([
         {
           type: 'tool-call',
-          id: item.get('call_id', expectName),
+          id: item.get('call_id', expect.name),
           name: reading.names.flat(name, namespace),
-          input: item.get(custom ? 'input' : 'arguments', expectText),
+          input: item.get(custom ? 'input' : 'arguments', expect.text),
           custom,
         },
       ])
     }
     case 'function_call_output':
     case 'custom_tool_call_output': {
-      const callId = item.get('call_id', expectName)
+      const callId = item.get('call_id', expect.name)
       const parts = partsOf(item, 'output').map(decodeOutputPart)
       if (turns.result({ role: 'tool', callId, parts })) return
       const place = item.at('call_id')
@@ -264,7 +250,7 @@ function decodeItem(item: Placed, turns: Turns, reading: Reading): void {
 const ITEM_TYPES =
   'message, function_call, function_call_output, custom_tool_call, custom_tool_call_output, reasoning, additional_tools, item_reference'
 
-const expectRole = expectOneOf(['user', 'assistant', 'system', 'developer'])
+const expectRole = expect.oneOf(['user', 'assistant', 'system', 'developer'])
 
 function decodeMessage(item: Placed, turns: Turns, reading: Reading): void {
   const role = item.get('role', expectRole)
@@ -284,14 +270,14 @@ function decodeMessage(item: Placed, turns: Turns, reading: Reading): void {
 /** A plain string stands for a single text part. */
 function partsOf(item: Placed, name: string): readonly Placed[] {
   const content = item.value[name]
-  if (typeof content !== 'string') return item.get(name, expectPlacedList)
+  if (typeof content !== 'string') return item.get(name, expect.placedList)
   return [new Placed({ type: 'input_text', text: content }, item.at(name))]
 }
 
 /** Clients are shown a summary; providers of open models send the thoughts themselves instead. */
 function decodeThought(item: Placed): ThinkingPart {
   const text = thoughts(item, 'summary') || thoughts(item, 'content')
-  const encrypted = item.optional('encrypted_content', expectText)
+  const encrypted = item.optional('encrypted_content', expect.text)
   if (encrypted === undefined) return { type: 'thinking', text }
   const home = defined({
     format: 'responses' as const,
@@ -302,8 +288,8 @@ function decodeThought(item: Placed): ThinkingPart {
 }
 
 function thoughts(item: Placed, name: string): string {
-  const parts = item.optional(name, expectPlacedList) ?? []
-  return parts.map((part) => part.get('text', expectText)).join(BETWEEN_THOUGHTS)
+  const parts = item.optional(name, expect.placedList) ?? []
+  return parts.map((part) => part.get('text', expect.text)).join(BETWEEN_THOUGHTS)
 }
 
 /** The content parts of an item, by the role that may use them. */
@@ -322,7 +308,7 @@ function decodeTextPart(part: Placed): TextPart {
 
 function decodeAssistantPart(part: Placed): AssistantPart {
   if (part.value['type'] === 'refusal') {
-    return { type: 'refusal', text: part.get('refusal', expectText) }
+    return { type: 'refusal', text: part.get('refusal', expect.text) }
   }
   return decodeText(part) ?? refusePart(part, 'output_text or refusal')
 }
@@ -349,19 +335,19 @@ function decodeMedia(part: Placed): TextPart | ImagePart | FilePart | undefined 
 function decodeText(part: Placed): TextPart | undefined {
   const type = typeOf(part.value)
   if (type !== 'input_text' && type !== 'output_text') return undefined
-  const text = part.get('text', expectText)
+  const text = part.get('text', expect.text)
   return defined({ type: 'text' as const, text, cache: decodeCacheMark(part) })
 }
 
 function decodeImage(part: Placed): ImagePart {
   const source = part.get('image_url', decodeUrl)
-  const detail = part.optional('detail', expectText)
+  const detail = part.optional('detail', expect.text)
   return defined({ type: 'image' as const, source, detail, cache: decodeCacheMark(part) })
 }
 
 function decodeFile(part: Placed): FilePart {
   const source = part.optional('file_url', decodeUrl) ?? part.get('file_data', decodeDataUrl)
-  const name = part.optional('filename', expectTextIfAny)
+  const name = part.optional('filename', expect.textIfAny)
   return defined({ type: 'file' as const, source, name, cache: decodeCacheMark(part) })
 }
 

@@ -23,16 +23,7 @@ import {
   fitToolName,
   isToolName,
 } from '../content/tools.ts'
-import {
-  expectBoolean,
-  expectName,
-  expectObject,
-  expectOneOf,
-  expectPlaced,
-  expectPlacedList,
-  expectText,
-  Placed,
-} from '../json/expect.ts'
+import { expect, Placed } from '../json/expect.ts'
 
 type UsableTools = {
   readonly tools: readonly Json[]
@@ -213,7 +204,7 @@ export type Reading = {
 }
 
 export function decodeTools(body: Placed, reading: Reading): Tool[] {
-  body.optional('tools', expectPlacedList)
+  body.optional('tools', expect.placedList)
   return declaredTools(body.value).flatMap((tool) => decodeTool(tool, reading))
 }
 
@@ -223,17 +214,17 @@ function decodeTool(tool: Placed, reading: Reading): Tool[] {
     case 'custom':
       return [decodeOne(tool, undefined, reading)]
     case 'namespace': {
-      const namespace = tool.get('name', expectName)
+      const namespace = tool.get('name', expect.name)
       if ((tool.value['description'] ?? '') !== '') {
         reading.dropped.add('tools.namespace.description')
       }
       return tool
-        .get('tools', expectPlacedList)
+        .get('tools', expect.placedList)
         .map((inner) => decodeOne(inner, namespace, reading))
     }
     default:
       // Hosted tools, and client tools whose schema only the format's own models know.
-      reading.dropped.add(`tools.${tool.get('type', expectName)}`)
+      reading.dropped.add(`tools.${tool.get('type', expect.name)}`)
       return []
   }
 }
@@ -241,17 +232,17 @@ function decodeTool(tool: Placed, reading: Reading): Tool[] {
 /** Settings of a tool that no other format has. */
 export const OWN_SETTINGS = ['defer_loading', 'async', 'output_schema', 'allowed_callers']
 
-const expectToolType = expectOneOf(['function', 'custom'])
+const expectToolType = expect.oneOf(['function', 'custom'])
 
 function decodeOne(tool: Placed, namespace: string | undefined, reading: Reading): Tool {
   const type = tool.get('type', expectToolType)
   for (const name of OWN_SETTINGS) {
     if ((tool.value[name] ?? false) !== false) reading.dropped.add(`tools.${name}`)
   }
-  const name = reading.names.flat(tool.get('name', expectName), namespace)
-  const description = tool.optional('description', expectText)
+  const name = reading.names.flat(tool.get('name', expect.name), namespace)
+  const description = tool.optional('description', expect.text)
   if (type === 'custom') {
-    return defined({ type, name, description, inputFormat: tool.optional('format', expectObject) })
+    return defined({ type, name, description, inputFormat: tool.optional('format', expect.object) })
   }
   const schema = tool.get('parameters', decodeParameters)
   return defined({
@@ -259,7 +250,7 @@ function decodeOne(tool: Placed, namespace: string | undefined, reading: Reading
     name,
     description,
     schema,
-    strict: tool.optional('strict', expectBoolean),
+    strict: tool.optional('strict', expect.boolean),
   })
 }
 
@@ -277,9 +268,9 @@ export function decodeToolChoice(
 
 function decodeChoice(toolChoice: Json, body: JsonObject, reading: Reading): ToolChoice {
   if (typeof toolChoice === 'string') {
-    return { type: expectOneOf(['auto', 'none', 'required'])(toolChoice, 'tool_choice') }
+    return { type: expect.oneOf(['auto', 'none', 'required'])(toolChoice, 'tool_choice') }
   }
-  const choice = expectPlaced(toolChoice, 'tool_choice')
+  const choice = expect.placed(toolChoice, 'tool_choice')
   switch (typeOf(choice.value)) {
     case 'function':
     case 'custom':
@@ -291,14 +282,14 @@ function decodeChoice(toolChoice: Json, body: JsonObject, reading: Reading): Too
   }
 }
 
-const expectMode = expectOneOf(['auto', 'required'])
+const expectMode = expect.oneOf(['auto', 'required'])
 
 function decodeAllowed(choice: Placed, body: JsonObject, reading: Reading): ToolChoice {
   const mode = choice.get('mode', expectMode)
   const names = new Set<string>()
   // A namespace may be named many times; its tools are looked up once.
   const namespaces = new Set<Json | undefined>()
-  for (const tool of choice.get('tools', expectPlacedList)) {
+  for (const tool of choice.get('tools', expect.placedList)) {
     switch (typeOf(tool.value)) {
       case 'function':
       case 'custom':
@@ -319,8 +310,8 @@ function decodeAllowed(choice: Placed, body: JsonObject, reading: Reading): Tool
 }
 
 function chosenName(tool: Placed, { names }: Reading): string {
-  const namespace = tool.optional('namespace', expectName)
-  const name = tool.get('name', expectName)
+  const namespace = tool.optional('namespace', expect.name)
+  const name = tool.get('name', expect.name)
   const flat = names.flat(name, namespace)
   if (names.has(flat)) return flat
   const { place } = tool
