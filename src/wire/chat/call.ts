@@ -1,6 +1,5 @@
 // What admission must know about a chat completions request. One walk over the parsed body counts everything a model
 // could read, known or not, and refuses only what may be sent to no provider.
-import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
@@ -28,13 +27,13 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const stream = streamOf(body)
   refuseFields(body, CHAT_FIELDS)
   refuseLongLists(body)
-  const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
+  const walk: Walk = { measure, hasForeignThoughts: false }
   readMessages(body, walk)
   const { tools, dropped } = usableTools(body)
-  readTools(tools, 'tools', walk)
+  readTools(tools, 'tools', measure)
   refuseNameless(body['functions'])
-  readTools(body['functions'], 'functions', walk)
-  readFormat(body['response_format'], walk)
+  readTools(body['functions'], 'functions', measure)
+  readFormat(body['response_format'], measure)
   readCacheMark(body, '', measure)
   readCacheSettings(body, measure)
   measure.unknownFields(body, CHAT_FIELDS)
@@ -48,7 +47,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
     stream,
     input: measure.sum,
     output: { ...(tokensMax && { tokensMax }), choices, thinks: effort !== 'none' },
-    needs: [...walk.needs],
+    needs: [...measure.needs],
     dropped: [...dropped, ...compactionIn(body)],
     ...(walk.hasForeignThoughts && {
       droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [],
@@ -60,7 +59,6 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
 
 type Walk = {
   readonly measure: Measure
-  readonly needs: Set<Ability>
   /** Whether any message carries thoughts sealed by another format. */
   hasForeignThoughts: boolean
 }
@@ -115,7 +113,7 @@ function readContent(content: Json | undefined, place: string, walk: ContentWalk
   else walk.measure.text(content)
 }
 
-function readPart(part: Json, place: string, { measure, needs, isResult }: ContentWalk): void {
+function readPart(part: Json, place: string, { measure, isResult }: ContentWalk): void {
   measure.item()
   if (!isObject(part)) return measure.text(part)
   refuseAccountFiles(part, place)
@@ -126,10 +124,8 @@ function readPart(part: Json, place: string, { measure, needs, isResult }: Conte
     case 'refusal':
       return measure.text(part['refusal'])
     case 'image_url':
-      needs.add('images')
       return measure.image(dataType(urlOf(part['image_url'])))
     case 'file':
-      needs.add('files')
       return measure.file(dataType(objectOf(part['file'])['file_data']))
     default:
       measure.json(part)
@@ -145,9 +141,9 @@ function urlOf(image: Json | undefined): Json | undefined {
 /** Both spellings: the format's own, and the one that clients of other gateways use, which may appear anywhere. */
 const readCacheMark = cacheMarkReader('prompt_cache_breakpoint', 'cache_control')
 
-function readTools(tools: Json | undefined, place: string, { measure, needs }: Walk): void {
+function readTools(tools: Json | undefined, place: string, measure: Measure): void {
   if (!isArray(tools) || tools.length === 0) return
-  needs.add('tools')
+  measure.needs.add('tools')
   readItems(tools, place, measure)
 }
 
@@ -160,9 +156,9 @@ function refuseNameless(functions: Json | undefined): void {
   }
 }
 
-function readFormat(format: Json | undefined, { measure, needs }: Walk): void {
+function readFormat(format: Json | undefined, measure: Measure): void {
   measure.json(format)
-  if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
+  if (objectOf(format)['type'] === 'json_schema') measure.needs.add('structured_output')
 }
 
 export function affinityOf(body: JsonObject): string {

@@ -1,5 +1,5 @@
-// What the decoders of all formats read in a provider's answer: JSON, token counts, probabilities, vectors. Whatever is
-// not as it must be is the provider's failure.
+// What the decoders of all formats share: they read JSON, token counts, probabilities and vectors in a provider's answer,
+// whose failure it is if something is not as it must be, and put choices and blocks in order that arrive in any.
 import { GatewayError } from '../../core/errors.ts'
 import type {
   CanonicalEvent,
@@ -102,9 +102,6 @@ export function noVector(): GatewayError {
 export function neverStreamed(): never {
   throw new Error('embeddings are never streamed')
 }
-
-// An answer whose pieces arrive in any order, put in order again: each choice by a decoder of its own, the blocks of one
-// choice one after the other, and their canonical events.
 
 /** No provider gives more, and every event may ask all of them whether they have ended. */
 const CHOICES_MAX = 256

@@ -1,6 +1,6 @@
-// The tools that a request offers: their names, the choice among them, and custom tools, which take free text, for
-// providers that support functions only. There a function with one string argument stands for the tool, and the client
-// gets that argument back as plain text.
+// The tools that a request offers, the choice among them, and the calls of a conversation with their ids and inputs. For
+// providers that support functions only, a function with one string argument stands for a custom tool, which takes free
+// text, and the client gets that argument back as plain text.
 import { createHash, randomUUID } from 'node:crypto'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
@@ -192,9 +192,6 @@ export function decodeParameters(value: unknown, place: string): JsonObject {
   return optional(value, place, expect.object) ?? NO_PARAMETERS
 }
 
-// The tool calls of a conversation: their ids, each unique in it, and their inputs. Some servers reuse the same ids in
-// every answer; providers of other formats refuse two calls with one id, or mix up their results.
-
 /** A provider's id for a call, or a new one if it gave none. */
 export function callIdOf(given: Json | undefined): string {
   if (typeof given === 'string' && given !== '') return given
@@ -208,7 +205,10 @@ export function ownCallId(given: string, taken: Set<string>, newId: () => string
   return id
 }
 
-/** The same list if no id occurs twice. Otherwise repeated ids are replaced, in the same way in every later turn. */
+/**
+ * The same list if no id occurs twice. Otherwise repeated ids are replaced, in the same way in every later turn: some
+ * servers reuse the same ids in every answer, and other providers refuse two calls with one id, or mix up their results.
+ */
 export function withUniqueCallIds(messages: readonly Message[]): readonly Message[] {
   const ids = callsIn(messages).map(({ id }) => id)
   const taken = new Set(ids)

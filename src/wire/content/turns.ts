@@ -1,7 +1,8 @@
 // A conversation in turns, for formats in which user and assistant alternate: leading instructions are separate,
 // consecutive messages of one role are one turn, and the first turn is always the user's.
 import type { JsonObject } from '../../core/json.ts'
-import type { Message } from '../../core/request.ts'
+import { stringOf } from '../../core/json.ts'
+import type { Message, ToolMessage } from '../../core/request.ts'
 
 export type Turn<Result = JsonObject> = {
   readonly role: 'user' | 'assistant'
@@ -10,40 +11,55 @@ export type Turn<Result = JsonObject> = {
   readonly blocks: JsonObject[]
 }
 
-type Instruction = Extract<Message, { readonly role: 'system' | 'developer' }>
+/** How a format writes messages. */
+type Encoding<Result> = {
+  /** The content of a message. Instructions are texts alone. */
+  blocks(message: Exclude<Message, ToolMessage>): readonly JsonObject[]
+  /** The result of a call. What belongs to it but not into it may follow in the turn. */
+  result(message: ToolMessage, turn: Turn<Result>): Result
+}
 
 type Turns<Result> = {
   /** The instructions before the first turn. */
-  readonly leading: readonly Instruction[]
+  readonly system: JsonObject[]
   readonly turns: readonly Turn<Result>[]
 }
 
 /** The content of a turn that would otherwise be empty: none of these formats accepts an empty one. */
 export const NO_CONTENT = '(no content)'
 
-/** `add` puts a message into its turn. Instructions between turns go into the user's. */
+/** Instructions between turns go into the user's, marked as such. */
 export function takeTurns<Result = JsonObject>(
   messages: readonly Message[],
-  add: (turn: Turn<Result>, message: Message) => void,
+  encoding: Encoding<Result>,
 ): Turns<Result> {
-  const leading: Instruction[] = []
-  for (const message of messages) {
-    if (message.role !== 'system' && message.role !== 'developer') break
-    leading.push(message)
-  }
+  const system: JsonObject[] = []
   let turn: Turn<Result> = { role: 'user', results: [], blocks: [] }
   const turns = [turn]
-  for (const message of messages.slice(leading.length)) {
+  let isLeading = true
+  for (const message of messages) {
+    const isInstruction = message.role === 'system' || message.role === 'developer'
+    isLeading &&= isInstruction
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     if (turn.role !== role) {
       turn = { role, results: [], blocks: [] }
       turns.push(turn)
     }
-    add(turn, message)
+    if (message.role === 'tool') {
+      turn.results.push(encoding.result(message, turn))
+      continue
+    }
+    const blocks = encoding.blocks(message)
+    if (isLeading) system.push(...blocks)
+    else turn.blocks.push(...(isInstruction ? blocks.map(late) : blocks))
   }
   // The beginning of an answer that has no content yet.
   if (turn.role === 'assistant' && turn.blocks.length === 0) turns.pop()
-  return { leading, turns }
+  return { system, turns }
+}
+
+function late(block: JsonObject): JsonObject {
+  return { ...block, text: lateInstruction(stringOf(block['text']) ?? '') }
 }
 
 /** An instruction in words, for formats without a JSON mode. */

@@ -1,6 +1,7 @@
 // Adds up what bounds the input of a request while a format walks over its body. What a walker does not know must still
 // be counted: as JSON when its bytes bound it, as unbounded when they do not. A tokenizer gets its texts from the same
 // walk, so that it misses no text that is measured (`textsOf`).
+import type { Ability } from '../../core/endpoints.ts'
 import { CONTAINERS_MAX, isGiven } from '../../core/json.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { InputMeasure } from '../../core/request.ts'
@@ -14,6 +15,8 @@ const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'too
 export class Measure {
   readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = { ...NO_INPUT }
   readonly #texts: string[] | undefined
+  /** The abilities that a model needs for what was counted. */
+  readonly needs = new Set<Ability>()
   #containers = 0
 
   /** `texts` collects everything that is counted in bytes and that a tokenizer can read. */
@@ -76,6 +79,7 @@ export class Measure {
 
   /** `known`: how many tools the model knows by this tool's type. */
   tool(value: unknown, { known }: { readonly known: number }): void {
+    this.needs.add('tools')
     this.item()
     this.json(value)
     if (known > 0) this.#sum.vendorTools = (this.#sum.vendorTools ?? 0) + known
@@ -87,14 +91,20 @@ export class Measure {
 
   /** The declared media type decides: Gemini watches a video even where an image belongs. */
   image(mediaType?: string): void {
+    this.needs.add('images')
     if (mediaType === undefined) this.fetched()
     if (mediaType?.startsWith('image/') ?? true) this.#sum.images += 1
-    else this.file(mediaType)
+    else this.#document(mediaType)
+  }
+
+  file(mediaType?: string): void {
+    this.needs.add('files')
+    if (mediaType === undefined) this.fetched()
+    this.#document(mediaType)
   }
 
   /** Videos are heard, too. */
-  file(mediaType?: string): void {
-    if (mediaType === undefined) this.fetched()
+  #document(mediaType?: string): void {
     if (/^(?:audio|video)\//.test(mediaType ?? '')) this.audio()
     else this.unbounded()
   }

@@ -11,11 +11,12 @@ import type {
   ImagePart,
   Message,
   ThinkingPart,
+  ToolMessage,
 } from '../../core/request.ts'
 import { endingOf } from '../content/media.ts'
 import { adaptSchema } from '../content/schemas.ts'
 import { callInput, fitIdentifier, withUniqueCallIds } from '../content/tools.ts'
-import { JSON_ONLY, lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
+import { JSON_ONLY, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import { effortOf } from '../models/effort.ts'
 import { encodeToolConfig } from './tools.ts'
@@ -84,35 +85,23 @@ function gptOssFields(effort: Effort): JsonObject {
 type Part = Message['parts'][number]
 
 function encodeTurns({ messages, outputFormat }: Conversation) {
-  const { leading, turns } = takeTurns(withUniqueCallIds(messages), addMessage)
-  const system = leading.flatMap(({ parts }) => encodeParts(parts))
-  return {
-    system: outputFormat?.type === 'json' ? [...system, { text: JSON_ONLY }] : system,
-    messages: turns.map(encodeTurn),
-  }
+  const { system, turns } = takeTurns(withUniqueCallIds(messages), {
+    blocks: ({ parts }) => encodeParts(parts),
+    result: encodeResult,
+  })
+  if (outputFormat?.type === 'json') system.push({ text: JSON_ONLY })
+  return { system, messages: turns.map(encodeTurn) }
 }
 
-function addMessage({ results, blocks }: Turn, message: Message): void {
-  switch (message.role) {
-    case 'system':
-    case 'developer':
-      for (const { text } of message.parts) blocks.push({ text: lateInstruction(text) })
-      return
-    case 'user':
-    case 'assistant':
-      blocks.push(...encodeParts(message.parts))
-      return
-    case 'tool': {
-      const content = encodeParts(message.parts)
-      results.push({
-        toolResult: defined({
-          toolUseId: callId(message.callId),
-          // An error result must have content, and some models refuse any empty result.
-          content: content.length === 0 ? [{ text: NO_CONTENT }] : content,
-          status: message.isError === true ? 'error' : undefined,
-        }),
-      })
-    }
+function encodeResult({ callId: id, parts, isError }: ToolMessage): JsonObject {
+  const content = encodeParts(parts)
+  return {
+    toolResult: defined({
+      toolUseId: callId(id),
+      // An error result must have content, and some models refuse any empty result.
+      content: content.length === 0 ? [{ text: NO_CONTENT }] : content,
+      status: isError === true ? 'error' : undefined,
+    }),
   }
 }
 

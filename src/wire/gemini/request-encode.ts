@@ -10,14 +10,13 @@ import type {
   Effort,
   FilePart,
   ImagePart,
-  Message,
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
 import { typeOfUrl } from '../content/media.ts'
 import { describedSchema } from '../content/schemas.ts'
 import { callInput, callsIn, fieldsToParse, withUniqueCallIds } from '../content/tools.ts'
-import { lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
+import { NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import { parseExactly } from '../json/exact.ts'
 import { geminiOf, generationOf, isPro } from '../models/gemini.ts'
@@ -109,58 +108,31 @@ function budgetWithin(model: string, tokens: number): number {
 
 /** The result of a call, and the call's number in the conversation. */
 type Result = { readonly number: number; readonly part: JsonObject }
-type Call = { readonly number: number; readonly name: string }
 
-type EncodedTurns = {
-  readonly system: readonly JsonObject[]
-  readonly contents: readonly JsonObject[]
-}
-
-function encodeTurns({ model, messages: given }: Conversation): EncodedTurns {
+function encodeTurns({ model, messages: given }: Conversation) {
   const messages = withUniqueCallIds(given)
   const calls = new Map(callsIn(messages).map(({ id, name }, number) => [id, { number, name }]))
-  const setting: Setting = { model, calls, ...PARSED_MAX }
-  const { leading, turns } = takeTurns<Result>(messages, (turn, message) =>
-    addMessage(turn, message, setting),
-  )
-  return {
-    system: leading.flatMap(({ parts }) => parts.flatMap(encodePart)),
-    contents: turns.map(encodeTurn),
-  }
-}
-
-type Setting = {
-  readonly model: string
-  readonly calls: ReadonlyMap<string, Call>
-  /** How many characters and fields of results may still be parsed. */
-  charactersMax: number
-  fieldsMax: number
-}
-
-/** As much as the inputs of calls may have (`tool-input.ts`). Results beyond it are sent as texts. */
-const PARSED_MAX = { charactersMax: 4_000_000, fieldsMax: MEMBERS_MAX.request }
-
-function addMessage({ results, blocks }: Turn<Result>, message: Message, setting: Setting): void {
-  const { model, calls } = setting
-  switch (message.role) {
-    case 'system':
-    case 'developer':
-      for (const { text } of message.parts) blocks.push({ text: lateInstruction(text) })
-      return
-    case 'user':
-      blocks.push(...message.parts.flatMap(encodePart))
-      return
-    case 'assistant':
-      blocks.push(...encodeAnswer(message.parts, model))
-      return
-    case 'tool': {
+  const parsing = { ...PARSED_MAX }
+  const { system, turns } = takeTurns<Result>(messages, {
+    blocks: (message) =>
+      message.role === 'assistant'
+        ? encodeAnswer(message.parts, model)
+        : message.parts.flatMap(encodePart),
+    result: (message, { blocks }) => {
       const { number, name } = calls.get(message.callId) ?? { number: 0, name: message.callId }
-      results.push({ number, part: encodeResult(message, name, setting) })
       // A result can only be text here. Its images and files follow it.
       blocks.push(...message.parts.filter(({ type }) => type !== 'text').flatMap(encodePart))
-    }
-  }
+      return { number, part: encodeResult(message, name, parsing) }
+    },
+  })
+  return { system, contents: turns.map(encodeTurn) }
 }
+
+/** How many characters and fields of results may still be parsed: results beyond it are sent as texts. */
+type Parsing = { charactersMax: number; fieldsMax: number }
+
+/** As much as the inputs of calls may have. */
+const PARSED_MAX: Parsing = { charactersMax: 4_000_000, fieldsMax: MEMBERS_MAX.request }
 
 /** A result names its function but not its call, so results of one function must be in the order of its calls. */
 function encodeTurn({ role, results, blocks }: Turn<Result>): JsonObject {
@@ -241,13 +213,13 @@ function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObjec
 }
 
 /** A result is an object here; a text that is none is put into one. */
-function encodeResult(message: ToolMessage, name: string, setting: Setting): JsonObject {
-  const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+function encodeResult({ parts, isError }: ToolMessage, name: string, left: Parsing): JsonObject {
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   const response = (): JsonObject => {
-    if (message.isError === true) return { error: text }
-    setting.charactersMax -= text.length
-    setting.fieldsMax -= fieldsToParse(text)
-    const isTooMuch = setting.charactersMax < 0 || setting.fieldsMax < 0
+    if (isError === true) return { error: text }
+    left.charactersMax -= text.length
+    left.fieldsMax -= fieldsToParse(text)
+    const isTooMuch = left.charactersMax < 0 || left.fieldsMax < 0
     return (isTooMuch ? undefined : parseExactly(text)) ?? { result: text }
   }
   return { functionResponse: { name, response: response() } }

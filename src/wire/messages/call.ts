@@ -1,7 +1,6 @@
 // What admission reads from a messages request, in passthrough too: the model, the limits, what is removed from it, and
 // in one walk over it, how much the model will read and which abilities it needs. Refuses references to files in the
 // provider account, which all keys share, and hosted tools defined inside messages; the provider judges the rest.
-import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import {
@@ -54,10 +53,10 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   refuseLongLists(body)
   const { changes, dropped } = removalsFrom(body)
   const searchesMax = searchesMaxOf(body)
-  const { needs, hasForeignThoughts } = measureInput(body, changes, measure)
+  const { hasForeignThoughts } = measureInput(body, changes, measure)
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
   const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expect.count)
-  if (thinkingTokens !== undefined) needs.add('reasoning')
+  if (thinkingTokens !== undefined) measure.needs.add('reasoning')
   const endUser = stringOf(objectOf(body['metadata'])['user_id'])
   return {
     model,
@@ -69,7 +68,7 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
       thinkingTokens,
       thinks: thinking['type'] !== 'disabled',
     }),
-    needs: [...needs],
+    needs: [...measure.needs],
     dropped,
     ...(hasForeignThoughts && { droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [] }),
     ...(searchesMax === 0
@@ -116,7 +115,6 @@ function removeCompactingEdits(
 
 type Walk = {
   readonly measure: Measure
-  readonly needs: Set<Ability>
   /** Whether any block carries thoughts of another format, sealed or not. */
   hasForeignThoughts: boolean
 }
@@ -126,7 +124,7 @@ type Walk = {
  * searches may stay.
  */
 function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): Walk {
-  const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
+  const walk: Walk = { measure, hasForeignThoughts: false }
   const body = { ...given, ...changes }
   readCacheMark(body, '', measure)
   readContent(body['system'], 'system', walk)
@@ -142,20 +140,19 @@ function measureInput(given: JsonObject, changes: JsonObject, measure: Measure):
   }
   for (const tool of listOf(body['tools'])) {
     measure.tool(tool, { known: isObject(tool) ? vendorToolsIn(tool) : 0 })
-    walk.needs.add('tools')
   }
   for (const [index, tool] of listOf(given['tools']).entries()) {
     if (isObject(tool)) readCacheMark(tool, `tools[${index}]`, measure)
   }
-  readOutputFormat(body, walk)
+  readOutputFormat(body, measure)
   measure.unknownFields(body, MESSAGES_FIELDS)
   return walk
 }
 
-function readOutputFormat({ output_config, output_format }: JsonObject, walk: Walk): void {
+function readOutputFormat({ output_config, output_format }: JsonObject, measure: Measure): void {
   const format = (isObject(output_config) ? output_config['format'] : undefined) ?? output_format
-  walk.measure.json(format)
-  if (isObject(format)) walk.needs.add('structured_output')
+  measure.json(format)
+  if (isObject(format)) measure.needs.add('structured_output')
 }
 
 function readContent(content: Json | undefined, place: string, walk: Walk): void {
@@ -164,7 +161,7 @@ function readContent(content: Json | undefined, place: string, walk: Walk): void
 }
 
 function readBlock(block: Json, place: string, walk: Walk): void {
-  const { measure, needs } = walk
+  const { measure } = walk
   measure.item()
   if (!isObject(block)) return measure.json(block)
   readCacheMark(block, place, measure)
@@ -174,7 +171,6 @@ function readBlock(block: Json, place: string, walk: Walk): void {
       return measure.text(block['text'])
     case 'image':
       readUnknown(block['source'], `${place}.source`, walk)
-      needs.add('images')
       return measure.image(sourceType(block['source']))
     case 'document':
       return readDocument(block, place, walk)
@@ -203,7 +199,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
 }
 
 function readDocument(block: JsonObject, place: string, walk: Walk): void {
-  const { measure, needs } = walk
+  const { measure } = walk
   const { source, title, context } = block
   readUnknown(source, `${place}.source`, walk)
   measure.text(title)
@@ -212,7 +208,6 @@ function readDocument(block: JsonObject, place: string, walk: Walk): void {
   if (isObject(source) && source['type'] === 'content') {
     return readContent(source['content'], `${place}.source.content`, walk)
   }
-  needs.add('files')
   measure.file(sourceType(source))
 }
 

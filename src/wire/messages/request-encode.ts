@@ -2,7 +2,7 @@
 // (`claude.ts`), is left out: `losses.ts` has already reported it.
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, stringOf } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
 import type {
   Cached,
   CacheMark,
@@ -21,7 +21,7 @@ import { lifetimeOf } from '../content/caching.ts'
 import { isTextType } from '../content/media.ts'
 import { adaptSchema, describedSchema } from '../content/schemas.ts'
 import { allowedFunctions, callInput, forcesTool, withUniqueCallIds } from '../content/tools.ts'
-import { JSON_ONLY, lateInstruction, NO_CONTENT, takeTurns } from '../content/turns.ts'
+import { JSON_ONLY, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import { claudeOf } from '../models/claude.ts'
 import { asksForThinking, nearestEffort } from '../models/effort.ts'
@@ -163,8 +163,10 @@ type EncodedTurns = {
 }
 
 function encodeTurns(request: Conversation): EncodedTurns {
-  const { leading, turns } = takeTurns(withUniqueCallIds(request.messages), addMessage)
-  const system = leading.flatMap((message) => encodeParts(message.parts))
+  const { system, turns } = takeTurns(withUniqueCallIds(request.messages), {
+    blocks: ({ parts }) => encodeParts(parts),
+    result: encodeResult,
+  })
   if (request.outputFormat?.type === 'json') system.push(textBlock(JSON_ONLY))
   const forcing = forcingWords(request)
   if (forcing !== undefined) system.push(textBlock(forcing))
@@ -172,29 +174,6 @@ function encodeTurns(request: Conversation): EncodedTurns {
     system,
     messages: turns.map((turn, index) => encodeTurn(turn, index === turns.length - 1)),
   }
-}
-
-function addMessage({ results, blocks }: Turn, message: Message): void {
-  switch (message.role) {
-    case 'system':
-    case 'developer':
-      blocks.push(...encodeLateInstruction(message))
-      return
-    case 'user':
-    case 'assistant':
-      blocks.push(...encodeParts(message.parts))
-      return
-    case 'tool':
-      results.push(encodeResult(message))
-  }
-}
-
-/** Only the newest models accept instructions between turns, so they go into the user's turn, marked as such. */
-function encodeLateInstruction(message: Message): JsonObject[] {
-  return encodeParts(message.parts).map((block) => ({
-    ...block,
-    text: lateInstruction(stringOf(block['text']) ?? ''),
-  }))
 }
 
 function encodeResult(message: ToolMessage): JsonObject {

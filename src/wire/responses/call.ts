@@ -1,9 +1,8 @@
 // What admission must know about a responses request. One walk over the parsed body counts everything a model could
 // read, known or not, and refuses only what may be sent to no provider.
-import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
+import { defined, isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
 import type { Call } from '../../core/request.ts'
 import {
   affinityBy,
@@ -34,13 +33,13 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const stream = streamOf(body)
   refuseFields(body, RESPONSES_FIELDS)
   refuseLongLists(body)
-  const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
+  const walk: Walk = { measure, hasForeignThoughts: false }
   readPrompt(body, walk)
   const { tools, dropped } = usableTools(body)
   const everywhere = [...compactionIn(body), ...usableCaching(body).dropped]
   const searchesMax = searchesMaxOf(body)
-  for (const tool of tools) readTool(tool, walk)
-  readSettings(body, walk)
+  for (const tool of tools) readTool(tool, measure)
+  readSettings(body, measure)
   const effort = isObject(body['reasoning']) ? body['reasoning']['effort'] : undefined
   return defined({
     model,
@@ -51,7 +50,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
       choices: 1,
       thinks: typeof effort === 'string' && effort !== 'none',
     }),
-    needs: [...walk.needs],
+    needs: [...measure.needs],
     dropped: [...dropped, ...everywhere],
     droppedAtHome: walk.hasForeignThoughts ? ['input.reasoning'] : undefined,
     search:
@@ -68,7 +67,6 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
 
 type Walk = {
   readonly measure: Measure
-  readonly needs: Set<Ability>
   /** Whether any item carries thoughts that a provider of this format cannot read. */
   hasForeignThoughts: boolean
 }
@@ -97,7 +95,7 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
     case 'message':
       measure.role(item['role'])
       measure.unknownFields(item, MESSAGE)
-      return readContent(item['content'], `${place}.content`, walk)
+      return readContent(item['content'], `${place}.content`, measure)
     case 'function_call':
       measure.text(item['call_id'])
       measure.text(item['name'])
@@ -109,7 +107,7 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
     case 'function_call_output':
     case 'custom_tool_call_output':
       measure.text(item['call_id'])
-      return readOutput(item['output'], `${place}.output`, walk)
+      return readOutput(item['output'], `${place}.output`, measure)
     case 'reasoning':
       walk.hasForeignThoughts ||= isUnreadable(item)
       // Encryption makes a thought longer, so the encrypted text bounds what the model reads.
@@ -117,7 +115,7 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
       measure.text(item['summary'])
       return measure.text(item['content'])
     case 'additional_tools':
-      for (const tool of listOf(item['tools'])) readTool(tool, walk)
+      for (const tool of listOf(item['tools'])) readTool(tool, measure)
       return
     case 'item_reference':
       throw unsupportedParameter(
@@ -142,30 +140,31 @@ function refuseWhatIsThere(item: JsonObject, place: string): void {
   )
 }
 
-function readContent(content: Json | undefined, place: string, walk: Walk): void {
-  if (!isArray(content)) return walk.measure.text(content)
+function readContent(content: Json | undefined, place: string, measure: Measure): void {
+  if (!isArray(content)) return measure.text(content)
   for (const [index, part] of content.entries()) {
-    walk.measure.item()
-    if (isObject(part)) readPart(part, `${place}[${index}]`, walk)
-    else walk.measure.json(part)
+    measure.item()
+    if (isObject(part)) readPart(part, `${place}[${index}]`, measure)
+    else measure.json(part)
   }
 }
 
 /** A tool's output counts as JSON even when it is text: providers serialize it again. */
-function readOutput(output: Json | undefined, place: string, walk: Walk): void {
-  if (!isArray(output)) return walk.measure.json(output)
+function readOutput(output: Json | undefined, place: string, measure: Measure): void {
+  if (!isArray(output)) return measure.json(output)
   for (const [index, part] of output.entries()) {
-    walk.measure.item()
-    if (!isObject(part)) walk.measure.json(part)
-    else if (part['type'] !== 'input_text') readPart(part, `${place}[${index}]`, walk)
-    else {
-      walk.measure.json(part)
-      readCacheMark(part, `${place}[${index}]`, walk.measure)
+    const at = `${place}[${index}]`
+    measure.item()
+    if (isObject(part) && part['type'] !== 'input_text') {
+      readPart(part, at, measure)
+      continue
     }
+    measure.json(part)
+    readCacheMark(objectOf(part), at, measure)
   }
 }
 
-function readPart(part: JsonObject, place: string, { measure, needs }: Walk): void {
+function readPart(part: JsonObject, place: string, measure: Measure): void {
   refuseAccountFiles(part, place)
   readCacheMark(part, place, measure)
   switch (typeOf(part)) {
@@ -175,10 +174,8 @@ function readPart(part: JsonObject, place: string, { measure, needs }: Walk): vo
     case 'refusal':
       return measure.text(part['refusal'])
     case 'input_image':
-      needs.add('images')
       return measure.image(dataType(part['image_url']))
     case 'input_file':
-      needs.add('files')
       return measure.file(dataType(part['file_url'] ?? part['file_data']))
     default:
       measure.json(part)
@@ -188,19 +185,18 @@ function readPart(part: JsonObject, place: string, { measure, needs }: Walk): vo
 
 const readCacheMark = cacheMarkReader('prompt_cache_breakpoint')
 
-function readTool(tool: Json, { measure, needs }: Walk): void {
-  needs.add('tools')
+function readTool(tool: Json, measure: Measure): void {
   measure.tool(tool, { known: isVendorTool(tool) ? 1 : 0 })
 }
 
-function readSettings(body: JsonObject, { measure, needs }: Walk): void {
+function readSettings(body: JsonObject, measure: Measure): void {
   refuseWithin(body)
   const { text, store, prompt_cache_retention } = body
   const { options } = usableCaching(body)
   readCacheSettings({ prompt_cache_options: options, prompt_cache_retention }, measure)
   const format = isObject(text) ? text['format'] : undefined
   measure.json(format)
-  if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
+  if (isObject(format) && format['type'] === 'json_schema') measure.needs.add('structured_output')
   if (isGiven(store) && typeof store !== 'boolean') {
     throw invalidRequest('store', 'store must be true or false')
   }
