@@ -62,43 +62,36 @@ export const expect = {
   object: expecting(isObject, 'an object'),
 
   /** A text that counts as left out when it is empty. */
-  textIfAny(value: unknown, place: string): string | undefined {
-    return expect.text(value, place) || undefined
-  },
+  textIfAny: (value: unknown, place: string): string | undefined =>
+    expect.text(value, place) || undefined,
 
-  placed(value: unknown, place: string): Placed {
-    return new Placed(expect.object(value, place), place)
-  },
+  placed: (value: unknown, place: string): Placed => new Placed(expect.object(value, place), place),
 
   /** A list of objects. */
-  placedList(value: unknown, place: string): readonly Placed[] {
-    return expectList(value, place).map((entry, index) =>
-      expect.placed(entry, `${place}[${index}]`),
-    )
-  },
+  placedList: (value: unknown, place: string): readonly Placed[] =>
+    expectList(value, place).map((entry, index) => expect.placed(entry, `${place}[${index}]`)),
 
-  texts(value: unknown, place: string): readonly string[] {
-    return expectList(value, place).map((entry, index) => expect.text(entry, `${place}[${index}]`))
-  },
+  texts: (value: unknown, place: string): readonly string[] =>
+    expectList(value, place).map((entry, index) => expect.text(entry, `${place}[${index}]`)),
 
   /** An object whose values are all of one kind: labels, biases. */
-  map<Value>(expected: Expect<Value>): Expect<Readonly<Record<string, Value>>> {
-    return (value, place) => {
+  map:
+    <Value>(expected: Expect<Value>): Expect<Readonly<Record<string, Value>>> =>
+    (value, place) => {
       const entries = Object.entries(expect.object(value, place))
       return Object.fromEntries(
         entries.map(([name, each]) => [name, expected(each, `${place}.${name}`)]),
       )
-    }
-  },
+    },
 
   /** One word of a closed list. */
-  oneOf<Word extends string>(words: readonly Word[]): Expect<Word> {
-    return (value, place) => {
+  oneOf:
+    <Word extends string>(words: readonly Word[]): Expect<Word> =>
+    (value, place) => {
       const word = words.find((each) => each === value)
       if (word !== undefined) return word
       throw invalidRequest(place, `${place} must be one of ${words.join(', ')}`)
-    }
-  },
+    },
 }
 
 function expecting<Value>(
