@@ -71,10 +71,9 @@ async function check(options: CommonOptions): Promise<Report> {
 function unserved({ id, leftOut }: Model): readonly Problem[] {
   return leftOut
     .filter(({ because }) => because === 'target')
-    .map(({ role, index, reason }) => ({
-      path: pathOf(['models', id, role, index]),
-      message: `is not served: ${reason}`,
-    }))
+    .map(({ role, index, reason }) => {
+      return { path: pathOf(['models', id, role, index]), message: `is not served: ${reason}` }
+    })
 }
 
 /** Reads the stored frame, but creates no database if there is none. */

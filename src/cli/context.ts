@@ -12,20 +12,14 @@ import { openStore, type Purpose } from '../store/open.ts'
 import { argument } from './failure.ts'
 import { printNote, printWarning } from './output.ts'
 
-export type CommonOptions = {
-  readonly json?: true
-  readonly config?: string
-}
+export type CommonOptions = { readonly json?: true; readonly config?: string }
 
 /** Adds the options of every command. */
 export function common(command: Command): Command {
+  const file = 'the configuration file (default: tollgate.yaml, if there is one)'
   return command
     .option('--json', 'print only JSON on standard output')
-    .option(
-      '--config <file>',
-      'the configuration file (default: tollgate.yaml, if there is one)',
-      argument(readFileName),
-    )
+    .option('--config <file>', file, argument(readFileName))
 }
 
 /** A variable that is not set would otherwise choose another file, and so another database. */

@@ -70,14 +70,9 @@ async function serve(options: ServeOptions): Promise<void> {
     return
   }
   for (const flag of V8_FLAGS) setFlagsFromString(flag)
+  const figuresOfAll = isWorker ? figuresOfWorkers : undefined
   const starting = import('../gateway.ts').then(({ startGateway }) =>
-    startGateway({
-      config,
-      source,
-      log,
-      onLost: () => end(1),
-      figuresOfAll: isWorker ? figuresOfWorkers : undefined,
-    }),
+    startGateway({ config, source, log, onLost: () => end(1), figuresOfAll }),
   )
   // A start under way is finished first: then there is a whole gateway to close, not half of one.
   const end = endOnSignal(async () => (await starting).close())

@@ -26,8 +26,8 @@ import {
 } from '../../store/people/tokens.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { PersonAnswer, SentLink } from '../contract/people.ts'
-import type { Permission } from '../contract/permissions.ts'
-import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
+import type { ReadOf } from '../contract/route.ts'
+import { LINK_PAGES, type LinkKind, type signInRoutes } from '../contract/sign-in.ts'
 import { recordedRefusal } from '../http/refusals.ts'
 import { hashPassword, passwordProblem } from './credentials.ts'
 import { mailFor, type Mailer } from './email.ts'
@@ -130,23 +130,19 @@ export async function findOpenLink(store: Store, token: string): Promise<OpenLin
   const { link, person, end } = await judgeLink(store.db, token, store.clock.now())
   if (link !== undefined && end === undefined) return { ...link, person }
   const error = LINK_REFUSALS[end ?? 'unknown']()
-  const subjectName = person?.email ?? null
-  const subject = { subject: 'person', subjectId: person?.id ?? '', subjectName } as const
-  throw await recordedRefusal(store, { action: 'person.use_link', ...subject }, error)
+  const subject = { subject: 'person', subjectId: person?.id ?? '' } as const
+  const tried = {
+    action: 'person.use_link',
+    ...subject,
+    subjectName: person?.email ?? null,
+  } as const
+  throw await recordedRefusal(store, tried, error)
 }
 
-type LinkUse = {
-  readonly token: string
-  readonly password: string
-  readonly name?: string | undefined
-  readonly email?: string | undefined
-}
+type LinkUse = ReadOf<(typeof signInRoutes)['useLink']['body']>
 
 /** Sets the password of the link's owner, and returns the address to sign in with. */
-export async function useOpenLink(
-  store: Store,
-  given: LinkUse,
-): Promise<{ readonly email: string }> {
+export async function useOpenLink(store: Store, given: LinkUse): Promise<{ email: string }> {
   const link = await findOpenLink(store, given.token)
   const email = link.person?.email ?? (given.email && normalEmail(given.email))
   if (email === undefined) throw invalidValue('email', sentence('email_needed'))
@@ -245,10 +241,7 @@ async function couldMake(db: Queries, maker: LinkMaker | null, person: Person): 
   if (found?.status !== 'active') return false
   const roles = await listRoles(db)
   const held = roleById(roles, found.roleId).permissions
-  const needed: readonly Permission[] = [
-    'people:manage',
-    ...roleById(roles, person.roleId).permissions,
-  ]
+  const needed = ['people:manage', ...roleById(roles, person.roleId).permissions] as const
   return needed.every((each) => held.includes(each) && maker.permissions.includes(each))
 }
 

@@ -1,8 +1,8 @@
 // People and roles for those who manage them: the handlers of contract/people.ts.
 import { describeError } from '../../telemetry/log.ts'
 import type { peopleRoutes, SentLink } from '../contract/people.ts'
-import type { Route } from '../contract/route.ts'
-import type { Call, HandlersOf } from '../http/call.ts'
+import type { HandlersOf } from '../http/call.ts'
+import type { RequestHeaders } from '../http/guard.ts'
 import { actorOf, linkBase, type PeopleParts } from './identity.ts'
 import { invitePerson, makePersonLink, sendLink, type MadeLink } from './links.ts'
 import {
@@ -44,30 +44,24 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
     blockPerson: (call) => blockPerson(actorOf(parts, call), call.params.id),
     unblockPerson: (call) => unblockPerson(actorOf(parts, call), call.params.id),
 
-    async signOutPerson(call) {
-      await signOutPerson(actorOf(parts, call), call.params.id)
-      return { done: true }
-    },
-
-    async removePerson(call) {
-      await removePerson(actorOf(parts, call), call.params.id)
-      return { done: true }
-    },
+    signOutPerson: (call) => done(signOutPerson(actorOf(parts, call), call.params.id)),
+    removePerson: (call) => done(removePerson(actorOf(parts, call), call.params.id)),
 
     listRoles: async () => ({ roles: [...(await answerRoles(db))] }),
     createRole: (call) => createRole(actorOf(parts, call), call.body),
     changeRole: (call) => changeRole(actorOf(parts, call), call.params.id, call.body),
-
-    async removeRole(call) {
-      await removeRole(actorOf(parts, call), call.params.id)
-      return { done: true }
-    },
+    removeRole: (call) => done(removeRole(actorOf(parts, call), call.params.id)),
   }
+}
+
+async function done(work: Promise<unknown>) {
+  await work
+  return { done: true } as const
 }
 
 function send(
   parts: PeopleParts,
-  call: Pick<Call<Manages>, 'person' | 'headers' | 'address' | 'requestId'>,
+  call: { readonly headers: RequestHeaders },
   link: MadeLink,
 ): Promise<SentLink> {
   const base = linkBase(parts, call)
@@ -75,5 +69,3 @@ function send(
     parts.log.warn('mail_failed', { cause: describeError(thrown) })
   return sendLink(link, { base, mailer: parts.mailer, onMailFailed })
 }
-
-type Manages = Route & { readonly access: 'people:manage' }
