@@ -35,3 +35,25 @@ export function budgetWarning(
     ? t('keyForm.hint.overFrame', { limit: format.money(frame.limit) })
     : t('keyForm.hint.overFrameLeft', { left: format.moneyLeft(frame.remaining) })
 }
+
+/**
+ * Only the fields that differ, so that two people who change different fields do not undo each other. The order of a
+ * list means nothing, nor does how a budget is written.
+ */
+export function differing<Wanted extends object>(
+  before: { readonly [Name in keyof Wanted]?: unknown },
+  wanted: Wanted,
+): Partial<Wanted> {
+  const isKept = ([name, value]: [string, unknown]): boolean => {
+    const old = before[name as keyof Wanted]
+    if (name === 'budget' && typeof value === 'string' && typeof old === 'string')
+      return isSame(old, value)
+    return JSON.stringify(comparable(old)) === JSON.stringify(comparable(value))
+  }
+  const changed = Object.entries(wanted).filter((entry) => !isKept(entry))
+  return Object.fromEntries(changed) as Partial<Wanted>
+}
+
+function comparable(value: unknown): unknown {
+  return Array.isArray(value) ? value.map(String).toSorted() : value
+}

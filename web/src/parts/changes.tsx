@@ -2,7 +2,7 @@
 import { CloseButton } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
+import { type ReactNode, useEffect, useState, useSyncExternalStore, type SubmitEvent } from 'react'
 import { newIdempotencyKey } from '../base/api.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import styles from './changes.module.css'
@@ -112,4 +112,17 @@ function change(next: readonly Toast[]): void {
 function listen(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
+}
+
+/** For a form whose page stays: what was submitted, as the browser collects it. */
+export const onSubmit =
+  (act: (form: FormData) => void) =>
+  (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    act(new FormData(event.currentTarget))
+  }
+
+export function textOf(form: FormData, name: string): string {
+  const value = form.get(name)
+  return typeof value === 'string' ? value : ''
 }

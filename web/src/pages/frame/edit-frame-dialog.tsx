@@ -4,7 +4,7 @@ import { NativeSelect, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { type FrameAnswer, frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import { PERIODS, WEEK_STARTS } from '../../../../src/core/periods.ts'
-import { isMore, isSame, minus, sumOf } from '../../base/amounts.ts'
+import { differing, isMore, isSame, minus, sumOf } from '../../base/amounts.ts'
 import { ApiError, call } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { amountProblem, readAmount, typedAmount } from '../../i18n/typed-numbers.ts'
@@ -33,7 +33,7 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
   })
   const [typedAgain, setTypedAgain] = useState('')
   const budget = readAmount(values.budget, separators)
-  const change = budget === undefined ? {} : changeOf(frame, { ...values, budget })
+  const change = budget === undefined ? {} : differing(frame, { ...values, budget })
   const save = useChange(madeOldByFrame, {
     change: (version: string) => call(frameRoutes.changeFrame, { body: change, ifMatch: version }),
     said: () => t('framePage.saved'),
@@ -69,16 +69,6 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
 }
 
 type Values = Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
-
-/** Only the fields that differ, so that two people who change different fields do not undo each other. */
-function changeOf(frame: FrameAnswer, wanted: Values): Partial<Values> {
-  return {
-    ...(isSame(frame.budget, wanted.budget) ? {} : { budget: wanted.budget }),
-    ...(frame.period === wanted.period ? {} : { period: wanted.period }),
-    ...(frame.timezone === wanted.timezone ? {} : { timezone: wanted.timezone }),
-    ...(frame.week_start === wanted.week_start ? {} : { week_start: wanted.week_start }),
-  }
-}
 
 type FieldsProps = { readonly values: Values; readonly onChange: (values: Values) => void }
 

@@ -2,7 +2,7 @@
 // removed.
 import { Button, Menu, NativeSelect, Popover, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, type SubmitEvent, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { KEY_STATUSES } from '../../../../src/admin/contract/keys.ts'
 import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
 import { KEY_MODES } from '../../../../src/core/limits.ts'
@@ -10,6 +10,7 @@ import { columnsOf, FILTERS, OPTIONAL_COLUMNS, overviewSearch } from '../../base
 import type { Filter, OverviewSearch } from '../../base/address.ts'
 import { modelsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
+import { onSubmit } from '../../parts/changes.tsx'
 import { useTyped } from '../../parts/filters.tsx'
 import { CrossIcon, SearchIcon } from '../../parts/icons.tsx'
 import styles from './key-toolbar.module.css'
@@ -108,15 +109,11 @@ const texts = ['owner', 'environment', 'tag'] as const
 function FilterMenu({ search, onChange }: FilterMenuProps) {
   const { t } = useTranslation()
   const [isOpen, setOpen] = useState(false)
-  const apply = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const given = [...new FormData(event.currentTarget)].map(([name, value]) => [
-      name,
-      value === '' ? undefined : value,
-    ])
+  const apply = onSubmit((form) => {
+    const given = [...form].map(([name, value]) => [name, value === '' ? undefined : value])
     onChange(overviewSearch.parse(Object.fromEntries(given)))
     setOpen(false)
-  }
+  })
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus position="bottom-start">
       <Popover.Target>

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
+import { differing } from '../../base/amounts.ts'
 import { call, problemOf } from '../../base/api.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
@@ -73,15 +74,13 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
   const { person: self } = useSession()
   const isMoved = email.trim() !== person.email
   const isWhole = name.trim() !== '' && email.trim() !== ''
+  const before = { name: person.name, email: person.email, role: person.role.id }
+  const change = differing(before, { name, email: email.trim(), role })
   const save = useChange([...madeOldByPeople, sessionQuery.queryKey], {
     change: () =>
       call(peopleRoutes.changePerson, {
         params: { id: person.id },
-        body: {
-          ...(name === person.name ? {} : { name }),
-          ...(isMoved ? { email: email.trim() } : {}),
-          ...(role === person.role.id ? {} : { role }),
-        },
+        body: change,
       }),
     said: () => t('people.saved', { name }),
     onDone: onClose,
@@ -90,7 +89,7 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
     <ConfirmDialog
       title={t('people.editTitle', { name: person.email })}
       action={t('keyForm.save')}
-      isReady={isWhole && (isMoved || name !== person.name || role !== person.role.id)}
+      isReady={isWhole && Object.keys(change).length > 0}
       change={save}
       placed={['name', 'email', 'role']}
       onCancel={onClose}

@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { peopleRoutes, ROLE_NAME_LENGTH_MAX } from '../../../../src/admin/contract/people.ts'
 import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
 import { type Permission, PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
+import { differing } from '../../base/amounts.ts'
 import { call, problemOf } from '../../base/api.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
@@ -210,11 +211,11 @@ function RoleDialog({ role, onClose }: RoleDialogProps) {
   const [name, setName] = useState(role?.name ?? '')
   const [held, setHeld] = useState<readonly Permission[]>(role?.permissions ?? [])
   const wanted = { name: name.trim(), permissions: [...held] }
-  const isChanged = !role || Object.keys(changeOf(role, wanted)).length > 0
+  const isChanged = !role || Object.keys(differing(role, wanted)).length > 0
   const save = useChange([...madeOldByPeople, sessionQuery.queryKey], {
     change: () =>
       role
-        ? call(peopleRoutes.changeRole, { params: { id: role.id }, body: changeOf(role, wanted) })
+        ? call(peopleRoutes.changeRole, { params: { id: role.id }, body: differing(role, wanted) })
         : call(peopleRoutes.createRole, { body: wanted }),
     said: () => t('roles.saved', { name }),
     onDone: onClose,
@@ -256,14 +257,4 @@ function RoleDialog({ role, onClose }: RoleDialogProps) {
       </Stack>
     </ConfirmDialog>
   )
-}
-
-type Wanted = { readonly name: string; readonly permissions: Permission[] }
-
-/** Only the fields that differ, so that two people who change different fields do not undo each other. */
-function changeOf(role: RoleAnswer, { name, permissions }: Wanted): Partial<Wanted> {
-  const isSame =
-    permissions.length === role.permissions.length &&
-    permissions.every((each) => role.permissions.includes(each))
-  return { ...(name === role.name ? {} : { name }), ...(isSame ? {} : { permissions }) }
 }

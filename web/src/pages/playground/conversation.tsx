@@ -1,8 +1,9 @@
 // The conversation, each answer with its cost, and the field for the next question.
 import { Button, Group, Textarea } from '@mantine/core'
-import type { ReactNode, SubmitEvent } from 'react'
+import type { ReactNode } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/trial.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
+import { onSubmit } from '../../parts/changes.tsx'
 import { PlayIcon } from '../../parts/icons.tsx'
 import { CallRefusal, EmptyState, ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
 import styles from './playground.module.css'
@@ -91,10 +92,9 @@ type SayFormProps = Pick<ConversationProps, 'isReady' | 'draft' | 'onDraft' | 'o
 
 function SayForm({ isReady, draft, onDraft, onSay, children }: SayFormProps) {
   const { t } = useTranslation()
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
+  const submit = onSubmit(() => {
     if (isReady && draft.trim() !== '') onSay()
-  }
+  })
   return (
     <form onSubmit={submit}>
       <Textarea

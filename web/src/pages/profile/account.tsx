@@ -1,6 +1,6 @@
 // The reader's own name, address, role and password.
 import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { type SubmitEvent, useState } from 'react'
+import { useState } from 'react'
 import type { z } from 'zod'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import type { profile as profileAnswer } from '../../../../src/admin/contract/profile.ts'
@@ -11,7 +11,7 @@ import {
 import { call, problemOf, unplaced } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
-import { useChange } from '../../parts/changes.tsx'
+import { onSubmit, useChange } from '../../parts/changes.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
 import { ErrorAlert } from '../../parts/notices.tsx'
 import { Card, CurrentPassword } from './card.tsx'
@@ -27,10 +27,7 @@ export function AccountCard({ profile }: { readonly profile: z.output<typeof pro
     said: () => t('profile.nameSaved'),
   })
   const failure = unplaced(save.error, ['name'])
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    save.mutate()
-  }
+  const submit = onSubmit(() => save.mutate())
   return (
     <Card
       title={profile.email}
@@ -126,10 +123,7 @@ export function PasswordCard() {
     },
   })
   const failure = unplaced(change.error, ['current', 'password'])
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    change.mutate()
-  }
+  const submit = onSubmit(() => change.mutate())
   const toggle = { 'aria-label': t('signIn.showPassword') }
   return (
     <Card title={t('profile.password')} about={t('profile.passwordAbout')}>

@@ -3,7 +3,7 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type SubmitEvent, useState } from 'react'
+import { useState } from 'react'
 import {
   type LinkKind,
   PASSWORD_LENGTH_MIN,
@@ -13,9 +13,9 @@ import {
 import { ApiError, call, problemOf, unplaced } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
+import { onSubmit, textOf } from '../../parts/changes.tsx'
 import { ErrorAlert, Loading, Notice, QueryError } from '../../parts/notices.tsx'
 import { Entrance } from './entrance.tsx'
-import { textOf } from './steps.tsx'
 
 export function LinkPage() {
   const { t } = useTranslation()
@@ -90,10 +90,7 @@ function LinkForm({ token, kind, email, name, expires_at: expiresAt }: LinkFormP
       await navigate({ to: step === 'done' ? '/' : '/sign-in', replace: true })
     },
   })
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    use.mutate(new FormData(event.currentTarget))
-  }
+  const submit = onSubmit((form) => use.mutate(form))
   const failure = unplaced(use.error, ['email', 'name', 'password'])
   const errorOf = (field: string) => problemOf(use.error, field)
   return (

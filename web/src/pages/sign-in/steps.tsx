@@ -1,10 +1,11 @@
 // The steps of a sign-in: e-mail address and password, then a code.
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type SubmitEvent, useState } from 'react'
+import { useState } from 'react'
 import { CODE_LENGTH_MAX, signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
 import { call, problemOf, unplaced } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
+import { onSubmit, textOf } from '../../parts/changes.tsx'
 import { ErrorAlert } from '../../parts/notices.tsx'
 
 export function PasswordStep({ onStep }: { readonly onStep: (step: 'done' | 'code') => void }) {
@@ -16,10 +17,7 @@ export function PasswordStep({ onStep }: { readonly onStep: (step: 'done' | 'cod
       }),
     onSuccess: ({ step }) => onStep(step),
   })
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    signIn.mutate(new FormData(event.currentTarget))
-  }
+  const submit = onSubmit((form) => signIn.mutate(form))
   const failure = unplaced(signIn.error, ['email', 'password'])
   return (
     <form onSubmit={submit} noValidate>
@@ -50,11 +48,6 @@ export function PasswordStep({ onStep }: { readonly onStep: (step: 'done' | 'cod
   )
 }
 
-export function textOf(form: FormData, name: string): string {
-  const value = form.get(name)
-  return typeof value === 'string' ? value : ''
-}
-
 type CodeStepProps = { readonly onDone: () => void; readonly onBack: () => void }
 
 /** The second step of a sign-in: a code from the app, or a recovery code if the app is lost. */
@@ -65,10 +58,7 @@ export function CodeStep({ onDone, onBack }: CodeStepProps) {
     mutationFn: (code: string) => call(signInRoutes.enterCode, { body: { code, kind } }),
     onSuccess: onDone,
   })
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    enter.mutate(textOf(new FormData(event.currentTarget), 'code').trim())
-  }
+  const submit = onSubmit((form) => enter.mutate(textOf(form, 'code').trim()))
   return (
     <form onSubmit={submit}>
       <Stack>

@@ -11,7 +11,7 @@ import {
   USUAL_THRESHOLDS,
 } from '../../../../../src/core/limits.ts'
 import { DAY_MS } from '../../../../../src/core/units.ts'
-import { isSame } from '../../../base/amounts.ts'
+import { differing } from '../../../base/amounts.ts'
 import type { Separators } from '../../../i18n/format.ts'
 import type { Translate, Words } from '../../../i18n/i18n.ts'
 import {
@@ -110,21 +110,8 @@ export function newKeyOf(values: KeyFormValues, reading: Reading): NewKey {
   return { ...settingsOf(values, reading), mode: values.mode }
 }
 
-/** Only the fields that differ, so that two people who change different fields do not undo each other. */
 export function keyChangeOf(key: KeyDetail, values: KeyFormValues, reading: Reading): KeyChange {
-  const wanted = settingsOf(values, reading)
-  const isKept = (name: keyof typeof wanted): boolean => {
-    if (name === 'budget') return isSame(key.budget, wanted.budget)
-    return JSON.stringify(comparable(wanted[name])) === JSON.stringify(comparable(key[name]))
-  }
-  return Object.fromEntries(
-    Object.entries(wanted).filter(([name]) => !isKept(name as keyof typeof wanted)),
-  )
-}
-
-/** The order of a list means nothing. */
-function comparable(value: unknown): unknown {
-  return Array.isArray(value) ? value.map(String).toSorted() : value
+  return differing(key, settingsOf(values, reading))
 }
 
 function settingsOf(values: KeyFormValues, { now, separators }: Reading) {
