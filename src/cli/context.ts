@@ -1,7 +1,7 @@
 // What a command works with: the configuration and its database.
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
-import { loadConfig, loadPlace, type Config, type Place } from '../config/load.ts'
+import { loadConfig, loadDatabaseConfig, type Config, type DatabaseConfig } from '../config/load.ts'
 import type { ConfigSource } from '../config/source.ts'
 import { systemClock } from '../core/clock.ts'
 import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
@@ -37,52 +37,52 @@ export function readConfig(options: CommonOptions): Config {
 }
 
 /** For commands that need only the database: other problems in the file are warnings. */
-export function readPlace(options: CommonOptions): Place {
-  const { place, ignored } = loadPlace(sourceOf({ config: options.config }))
+export function readDatabaseConfig(options: CommonOptions): DatabaseConfig {
+  const { config, ignored } = loadDatabaseConfig(sourceOf({ config: options.config }))
   for (const line of ignored?.message.split('\n') ?? []) printWarning(line)
   if (ignored !== null) printWarning('this command needs only the database, so it continues')
-  return place
+  return config
 }
 
 /** For commands that only read: a wrong address must not create a database, and the schema is left alone. */
 export function lookAtStore<Result>(
-  place: Place,
+  config: DatabaseConfig,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  return closing(openedFor('look', place), work)
+  return closing(openedFor('look', config), work)
 }
 
 /** Opens the configured database, whether a server is running or not, and closes it whatever happens. */
 export function withStore<Result>(
-  place: Place,
+  config: DatabaseConfig,
   work: (store: Store) => Promise<Result>,
   threadModules: readonly URL[] = [],
 ): Promise<Result> {
-  return closing(openedFor('change', place, threadModules), work)
+  return closing(openedFor('change', config, threadModules), work)
 }
 
 /** The same for commands that people begin with: a database or its tables, if missing, are created. */
 export function withStoreOrNew<Result>(
-  place: Place,
+  config: DatabaseConfig,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const { frame } = place
-  if (frame === null) return withStore(place, work)
-  return closing(openOrMake(place), async (store) => {
+  const { frame } = config
+  if (frame === null) return withStore(config, work)
+  return closing(openOrMake(config), async (store) => {
     await seedFrame(store, frame)
     return work(store)
   })
 }
 
 /** Reports what it creates, because the address may be a mistake. */
-async function openOrMake(place: Place): Promise<Store> {
+async function openOrMake(config: DatabaseConfig): Promise<Store> {
   try {
-    return await openedFor('change', place)
+    return await openedFor('change', config)
   } catch (error) {
     const created = error instanceof StoreError ? CREATED[error.code] : undefined
     if (created === undefined) throw error
-    const store = await openedFor('create', place)
-    printNote(`created ${created} ${describeDatabaseUrl(place.database)}`)
+    const store = await openedFor('create', config)
+    printNote(`created ${created} ${describeDatabaseUrl(config.database)}`)
     return store
   }
 }
@@ -94,7 +94,7 @@ const CREATED: Partial<Record<StoreErrorCode, string>> = {
 
 function openedFor(
   purpose: Purpose,
-  { database }: Place,
+  { database }: DatabaseConfig,
   threadModules: readonly URL[] = [],
 ): Promise<Store> {
   return openStore(database, { clock: systemClock, threadModules, author: author(), purpose })

@@ -23,7 +23,7 @@ import {
   common,
   lookAtStore,
   readConfig,
-  readPlace,
+  readDatabaseConfig,
   withStore,
   withStoreOrNew,
   type CommonOptions,
@@ -111,7 +111,7 @@ function addList(keys: Command): void {
   common(keys.command('list'))
     .description('List all keys with status, budget and number of models, and the frame above.')
     .action((options: CommonOptions) =>
-      lookAtStore(readPlace(options), async (store) => {
+      lookAtStore(readDatabaseConfig(options), async (store) => {
         const all = await listKeys(store)
         if (options.json) printJson({ keys: all.map(keyJson) })
         else printText(keyTable(all, await readFrame(store), store.clock.now()))
@@ -131,7 +131,7 @@ function addSimple(keys: Command): void {
       .description(description)
       .argument(...KEY)
       .action((name: string, options: CommonOptions) =>
-        openStore(readPlace(options), async (store) => {
+        openStore(readDatabaseConfig(options), async (store) => {
           await printKey(store, await work(store, name), options)
         }),
       )
@@ -184,7 +184,7 @@ async function update(name: string, options: UpdateOptions): Promise<void> {
   const added = [...(models ?? []), ...(addModels ?? [])]
   // The configuration is read only to check added names: an urgent removal must need nothing but the database.
   const config = added.length > 0 ? readConfig(options) : undefined
-  await withStore(config ?? readPlace(options), async (store) => {
+  await withStore(config ?? readDatabaseConfig(options), async (store) => {
     const key = await updateKey(store, name, { ...change, reason })
     if (config !== undefined) await noteUnknownModels(config, key, added)
     await printKey(store, key, options)
@@ -200,7 +200,7 @@ function addRevoke(keys: Command): void {
     .argument(...KEY)
     .addHelpText(...examples('tollgate keys revoke shop-test --reason "not needed"'))
     .action((name: string, options: CommonOptions & { readonly reason: string }) =>
-      withStore(readPlace(options), async (store) => {
+      withStore(readDatabaseConfig(options), async (store) => {
         await printKey(store, await revokeKey(store, name, options.reason), options)
       }),
     )
@@ -226,11 +226,11 @@ async function rotate(
   name: string,
   options: SecretOptions & { readonly overlap: number },
 ): Promise<void> {
-  const place = readPlace(options)
+  const config = readDatabaseConfig(options)
   const { overlap: overlapMs } = options
-  await withStore(place, async (store) => {
+  await withStore(config, async (store) => {
     const older = await findOlderSecret(store, name)
-    const rotated = await rotateKey(store, name, { overlapMs, secretPrefix: place.keys.prefix })
+    const rotated = await rotateKey(store, name, { overlapMs, secretPrefix: config.keys.prefix })
     const old = await findOldSecret(store, rotated.key.id)
     const now = store.clock.now()
     const works =
@@ -294,7 +294,7 @@ export function addFrame(program: Command): void {
   common(frame.command('show'))
     .description('Show what the frame allows and what is left of it.')
     .action((options: CommonOptions) =>
-      lookAtStore(readPlace(options), async (store) => {
+      lookAtStore(readDatabaseConfig(options), async (store) => {
         await printFrame(store, await readFrame(store), options)
       }),
     )
@@ -320,7 +320,7 @@ export function addFrame(program: Command): void {
       if (Object.values(change).every((value) => value === undefined)) {
         throw new UsageError('nothing to change: name a setting, such as --budget 2500')
       }
-      await withStoreOrNew(readPlace(options), async (store) => {
+      await withStoreOrNew(readDatabaseConfig(options), async (store) => {
         const frame = await setFrame(store, { ...change, reason })
         if (frame.remainingNanodollars === 0n) {
           printNote('nothing is left of the frame, so every call that costs anything is refused')

@@ -24,7 +24,13 @@ import { FRAME_ID } from '../store/database/tables.ts'
 import { readFrame } from '../store/frame.ts'
 import { findKey } from '../store/keys/keys.ts'
 import { printFrame, printKey } from './accounts.ts'
-import { common, lookAtStore, readPlace, withStore, type CommonOptions } from './context.ts'
+import {
+  common,
+  lookAtStore,
+  readDatabaseConfig,
+  withStore,
+  type CommonOptions,
+} from './context.ts'
 import { argument } from './failure.ts'
 import { demand, examples, group, reasonOption } from './options.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'
@@ -50,7 +56,7 @@ function addVerify(ledger: Command): void {
     )
     .option('--quiescent', 'no server is running, so nothing may be held either')
     .action(async (options: CommonOptions & { readonly quiescent?: true }) => {
-      const examination = await lookAtStore(readPlace(options), (store) =>
+      const examination = await lookAtStore(readDatabaseConfig(options), (store) =>
         examineLedger(store, { quiescent: options.quiescent ?? false }),
       )
       if (options.json) printJson(examinationJson(examination))
@@ -66,7 +72,7 @@ function addOrphans(ledger: Command): void {
         'which is never too little; the provider’s bill may show the true cost.',
     )
     .action(async (options: CommonOptions) => {
-      const orphans = await lookAtStore(readPlace(options), (store) => listOrphans(store))
+      const orphans = await lookAtStore(readDatabaseConfig(options), (store) => listOrphans(store))
       if (options.json) printJson({ orphans: orphans.map(orphanJson) })
       else printText(orphansText(orphans))
     })
@@ -82,8 +88,8 @@ function addAdjust(ledger: Command): void {
     )
     .action(async (holdId: number, options: ReasonedOptions & { readonly cost: bigint }) => {
       const change = { holdId, costNanodollars: options.cost, reason: options.reason }
-      const place = readPlace(options)
-      const { before, after } = await withStore(place, (store) => adjustHold(store, change), [
+      const config = readDatabaseConfig(options)
+      const { before, after } = await withStore(config, (store) => adjustHold(store, change), [
         LEDGER_THREAD_MODULE,
       ])
       if (options.json)
@@ -146,7 +152,7 @@ async function byHand(
     await change(store, id)
     await printKey(store, await findKey(store, id), options)
   }
-  await withStore(readPlace(options), work, [LEDGER_THREAD_MODULE])
+  await withStore(readDatabaseConfig(options), work, [LEDGER_THREAD_MODULE])
 }
 
 function readHold(text: string): number {

@@ -22,7 +22,7 @@ import {
 } from '../ledger/reports/usage.ts'
 import type { Store } from '../store/database/store.ts'
 import { findKey, keyNames } from '../store/keys/keys.ts'
-import { common, lookAtStore, readPlace, type CommonOptions } from './context.ts'
+import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { examples, readPast } from './options.ts'
 import {
@@ -76,7 +76,7 @@ export function addUsage(program: Command): void {
 }
 
 async function usage(options: UsageOptions): Promise<void> {
-  await lookAtStore(readPlace(options), async (store) => {
+  await lookAtStore(readDatabaseConfig(options), async (store) => {
     const question = await questionOf(store, options)
     const { rows, total } = await reportUsage(store, question)
     const ids = rows.flatMap(({ keyId }) => keyId ?? [])
@@ -165,7 +165,7 @@ export function addExplain(program: Command): void {
     )
     .argument('<REQUEST_ID>', 'the x-request-id of the answer, also in the log')
     .action((requestId: string, options: CommonOptions) =>
-      lookAtStore(readPlace(options), async (store) => {
+      lookAtStore(readDatabaseConfig(options), async (store) => {
         const explanation = await explain(store, requestId)
         if (options.json) return printJson(explanationJson(explanation))
         const { keyId } = explanation.row

@@ -28,7 +28,7 @@ import {
   common,
   lookAtStore,
   readConfig,
-  readPlace,
+  readDatabaseConfig,
   withStore,
   withStoreOrNew,
   type CommonOptions,
@@ -69,7 +69,7 @@ function addList(users: Command): void {
   common(users.command('list'))
     .description('List everyone who may sign in, with role and status.')
     .action((options: CommonOptions) =>
-      lookAtStore(readPlace(options), async (store) => {
+      lookAtStore(readDatabaseConfig(options), async (store) => {
         const people = await answerPeople(store.db)
         if (options.json) printJson({ users: people })
         else printText(peopleTable(people, store.clock.now()))
@@ -168,7 +168,7 @@ function addChanges(users: Command): void {
       .argument(...PERSON)
       .argument(name, about)
       .action((who: string, value: string, options: CommonOptions) =>
-        withStore(readPlace(options), async (store) => {
+        withStore(readDatabaseConfig(options), async (store) => {
           const change = { [field]: value }
           printPerson(store, await changePerson(operatorOf(store), who, change), options)
         }),
@@ -194,7 +194,7 @@ function addSimple(users: Command): void {
       .description(description)
       .argument(...PERSON)
       .action((who: string, options: CommonOptions) =>
-        withStore(readPlace(options), async (store) => {
+        withStore(readDatabaseConfig(options), async (store) => {
           printPerson(store, await work(operatorOf(store), who), options)
         }),
       )
@@ -206,7 +206,7 @@ function addRemove(users: Command): void {
     .description('Remove a person for good. What they did stays on record.')
     .argument(...PERSON)
     .action((who: string, options: CommonOptions) =>
-      withStore(readPlace(options), async (store) => {
+      withStore(readDatabaseConfig(options), async (store) => {
         const person = await answerPerson(store.db, who)
         await removePerson(operatorOf(store), person.id)
         if (options.json) printJson(person)

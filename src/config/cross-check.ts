@@ -101,7 +101,7 @@ function checkModel(
   return problems
 }
 
-/** Records what is wrong at a place inside the model. */
+/** Records what is wrong inside the model. */
 type Refuse = (where: Path, message: string) => void
 
 function checkTargets(providers: ReadonlySet<string>, model: ModelSettings, refuse: Refuse): void {

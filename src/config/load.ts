@@ -12,7 +12,7 @@ import { ConfigError, problemsOf } from './problems.ts'
 import type { Path, Problem } from './problems.ts'
 import { file } from './schema.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
-import { databasePlace, expand, readWritten, withOrigins } from './source.ts'
+import { locateDatabase, expand, readWritten, withOrigins } from './source.ts'
 import type { ConfigSource, FileState, LostSetting, Written } from './source.ts'
 
 export type Config = Omit<FileSettings, 'providers' | 'models'> & {
@@ -56,7 +56,7 @@ export function loadConfig(source: ConfigSource): Config {
     path,
     files: written.files,
     origins: written.origins,
-    ...databasePlace(data.database, written),
+    ...locateDatabase(data.database, written),
     frameWritten: Object.keys(document['frame'] ?? {}),
     secret: readSecret(source),
     ...splitProviders(data.providers ?? {}, written),
@@ -69,18 +69,18 @@ export function loadConfig(source: ConfigSource): Config {
 }
 
 /** What a command that works only on the database needs. */
-export type Place = Pick<Config, 'database' | 'keys'> & {
+export type DatabaseConfig = Pick<Config, 'database' | 'keys'> & {
   /** Null: the file is wrong, so nothing in it seeds a database. */
   readonly frame: Config['frame'] | null
 }
 
 /** A file that is wrong elsewhere must not keep anyone from revoking a key; `ignored` is what is wrong with it. */
-export function loadPlace(source: ConfigSource): {
-  readonly place: Place
+export function loadDatabaseConfig(source: ConfigSource): {
+  readonly config: DatabaseConfig
   readonly ignored: ConfigError | null
 } {
   try {
-    return { place: loadConfig(source), ignored: null }
+    return { config: loadConfig(source), ignored: null }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const written = readWritten(source)
@@ -92,8 +92,8 @@ export function loadPlace(source: ConfigSource): {
     if (!isKnown || !isFilled || !database.success) throw error
     const keys =
       file.shape.keys.safeParse(document['keys']).data ?? file.shape.keys.parse(undefined)
-    const { database: url } = databasePlace(database.data, written)
-    return { place: { database: url, keys, frame: null }, ignored: error }
+    const { database: url } = locateDatabase(database.data, written)
+    return { config: { database: url, keys, frame: null }, ignored: error }
   }
 }
 

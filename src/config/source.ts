@@ -81,7 +81,7 @@ export function withOrigins(
   return problems.map(({ path, message }) => ({ path: origins.get(path) ?? path, message }))
 }
 
-export function databasePlace(url: string, { databaseFolder }: Written) {
+export function locateDatabase(url: string, { databaseFolder }: Written) {
   const file = sqlitePath(url)
   if (file === undefined) return { database: url, dataFolder: resolve(databaseFolder, 'data') }
   const path = resolve(databaseFolder, file)

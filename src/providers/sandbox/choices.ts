@@ -85,9 +85,9 @@ export function* eventsOf(
 ): Generator<CanonicalEvent> {
   const { choice, isBroken } = delivery
   for (const [index, block] of blocks.entries()) {
-    const place = { choice, block: index }
-    yield* blockEvents(block, place, delivery)
-    if (!isBroken || index < blocks.length - 1) yield endOf(block, place)
+    const position = { choice, block: index }
+    yield* blockEvents(block, position, delivery)
+    if (!isBroken || index < blocks.length - 1) yield endOf(block, position)
   }
   if (isBroken) return
   const told = stopSequence === undefined ? {} : { stopSequence }
@@ -105,43 +105,43 @@ export function piecesOf({ blocks }: Choice, logprobs: number | undefined): numb
   return sum
 }
 
-type Place = { readonly choice: number; readonly block: number }
+type BlockPosition = { readonly choice: number; readonly block: number }
 
 function* blockEvents(
   block: Block,
-  place: Place,
+  position: BlockPosition,
   { logprobs }: Delivery,
 ): Generator<CanonicalEvent> {
   switch (block.type) {
     case 'text':
-      yield { type: 'text-start', ...place }
+      yield { type: 'text-start', ...position }
       for (const text of pieces(block.text)) {
         const told = logprobs === undefined ? {} : { logprobs: [logprobOf(text, logprobs)] }
-        yield { type: 'text-delta', ...place, text, ...told }
+        yield { type: 'text-delta', ...position, text, ...told }
       }
       break
     case 'thinking':
-      yield { type: 'thinking-start', ...place }
+      yield { type: 'thinking-start', ...position }
       for (const text of block.isShown ? pieces(block.text) : []) {
-        yield { type: 'thinking-delta', ...place, text }
+        yield { type: 'thinking-delta', ...position, text }
       }
       break
     case 'tool-call': {
       const { id, name, custom } = block
-      yield { type: 'tool-call-start', ...place, id, name, custom }
-      for (const text of pieces(block.input)) yield { type: 'tool-call-delta', ...place, text }
+      yield { type: 'tool-call-start', ...position, id, name, custom }
+      for (const text of pieces(block.input)) yield { type: 'tool-call-delta', ...position, text }
     }
   }
 }
 
-function endOf(block: Block, place: Place): CanonicalEvent {
+function endOf(block: Block, position: BlockPosition): CanonicalEvent {
   switch (block.type) {
     case 'text':
-      return { type: 'text-end', ...place }
+      return { type: 'text-end', ...position }
     case 'thinking':
-      return { type: 'thinking-end', ...place, ...(block.seal && { seal: block.seal }) }
+      return { type: 'thinking-end', ...position, ...(block.seal && { seal: block.seal }) }
     case 'tool-call':
-      return { type: 'tool-call-end', ...place }
+      return { type: 'tool-call-end', ...position }
   }
 }
 
