@@ -6,7 +6,7 @@ import { renamed, text } from '../core/setting-kinds.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
 import { fetchJson, listModels } from './upstream/fetch-json.ts'
-import { Keys } from './upstream/keys.ts'
+import { KeyPool } from './upstream/key-pool.ts'
 import type { Provider } from './upstream/provider.ts'
 
 const ANTHROPIC = 'https://api.anthropic.com'
@@ -39,7 +39,7 @@ type Settings = Named<z.output<typeof settings>>
 
 function anthropicProvider(settings: Settings, tools: AdapterTools): Provider {
   const { http } = tools
-  const keys = new Keys(settings, tools)
+  const keys = new KeyPool(settings, tools)
   const base = settings.baseUrl ?? ANTHROPIC
   const headersFor = (key: string | undefined, client: ReadonlyMap<string, string>) => {
     const betas = [...(settings.betas ?? []), client.get('anthropic-beta') ?? '']

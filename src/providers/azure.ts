@@ -7,7 +7,7 @@ import { AccessTokens, fetchToken } from './upstream/access-tokens.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
 import { listModels } from './upstream/fetch-json.ts'
-import { Keys } from './upstream/keys.ts'
+import { KeyPool } from './upstream/key-pool.ts'
 import type { Provider, UpstreamAnswer } from './upstream/provider.ts'
 
 const AUTHORITY = 'https://login.microsoftonline.com'
@@ -55,7 +55,7 @@ type Headers = Readonly<Record<string, string>>
 function azureProvider(settings: Settings, tools: AdapterTools): Provider {
   const { http } = tools
   const { apiKeys, entra } = settings
-  const keys = new Keys(settings, tools)
+  const keys = new KeyPool(settings, tools)
   const tokens =
     apiKeys === undefined && entra !== undefined ? entraTokens(entra, tools) : undefined
   const urlOf = urlsOf(settings)

@@ -13,7 +13,7 @@ import { gptVersion } from '../wire/models/openai.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
 import { fetchJson, listModels } from './upstream/fetch-json.ts'
-import { Keys } from './upstream/keys.ts'
+import { KeyPool } from './upstream/key-pool.ts'
 import type { Provider, UnsentRequest } from './upstream/provider.ts'
 
 type Server = {
@@ -150,7 +150,7 @@ const PATHS: Partial<Record<UpstreamFormat, string>> = {
 function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provider {
   const { http } = tools
   const formats = formatsOf(settings)
-  const keys = new Keys(settings, tools)
+  const keys = new KeyPool(settings, tools)
   const server = serverOf(settings)
   const { dialect = 'original' } = server
   const parsesFiles = dialect === 'openrouter'

@@ -12,7 +12,7 @@ import type { AdapterTools, Named } from '../upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from '../upstream/adapter.ts'
 import { fetchJson, namesIn } from '../upstream/fetch-json.ts'
 import { takenBetas, untakenBetas } from '../upstream/hosted-claude.ts'
-import { Keys } from '../upstream/keys.ts'
+import { KeyPool } from '../upstream/key-pool.ts'
 import type { Provider } from '../upstream/provider.ts'
 import { claudeAnswer, converseAnswer } from './bedrock-answer.ts'
 
@@ -67,7 +67,7 @@ type Settings = z.output<typeof settings>
 
 function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provider {
   const { http } = tools
-  const keys = new Keys(settings, tools)
+  const keys = new KeyPool(settings, tools)
   const host = `https://bedrock-runtime.${settings.region}.amazonaws.com`
   const base = settings.baseUrl ?? host
   return {

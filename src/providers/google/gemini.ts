@@ -8,7 +8,7 @@ import { renamed } from '../../core/setting-kinds.ts'
 import type { AdapterTools, Named } from '../upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from '../upstream/adapter.ts'
 import { fetchJson, namesIn } from '../upstream/fetch-json.ts'
-import { Keys } from '../upstream/keys.ts'
+import { KeyPool } from '../upstream/key-pool.ts'
 import type { Provider } from '../upstream/provider.ts'
 
 const GEMINI = 'https://generativelanguage.googleapis.com/v1beta'
@@ -36,7 +36,7 @@ type Settings = Named<z.output<typeof settings>>
 
 function geminiProvider(settings: Settings, tools: AdapterTools): Provider {
   const { http } = tools
-  const keys = new Keys(settings, tools)
+  const keys = new KeyPool(settings, tools)
   const base = settings.baseUrl ?? GEMINI
   const headersFor = (key: string | undefined) => ({
     'content-type': 'application/json',

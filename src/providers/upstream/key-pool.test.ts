@@ -1,10 +1,10 @@
-// Keys in turn: which one a request is sent with, and which one rests. A refused key is reported to the operator once,
+// Keys in turn: which one a request is sent with, and which one cools down. A refused key is reported to the operator once,
 // not with every request that passes it over.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LogFields } from '../../telemetry/log.ts'
 import { readWhole } from './answers.ts'
-import { Keys } from './keys.ts'
+import { KeyPool } from './key-pool.ts'
 import type { UpstreamAnswer } from './provider.ts'
 
 const REST_MS = 10_000
@@ -13,7 +13,7 @@ test('a refused key is logged once, and again if it worked in between', async ()
   const lines: unknown[] = []
   const clock = { at: 0, now: () => 0, monotonicMs: () => clock.at }
   const log = { error: (event: string, fields?: LogFields) => void lines.push([event, fields]) }
-  const keys = new Keys({ name: 'local', apiKeys: ['first-aaaa', 'other-bbbb'] }, { clock, log })
+  const keys = new KeyPool({ name: 'local', apiKeys: ['first-aaaa', 'other-bbbb'] }, { clock, log })
   let refusal = 401
   const ask = () => keys.send(async (key) => answerOf(key === 'other-bbbb' ? refusal : 200))
   const askAll = async () => {
@@ -83,7 +83,7 @@ test('a request that is refused for its content is sent with no other key, and r
   const lines: unknown[] = []
   const clock = { now: () => 0, monotonicMs: () => 0 }
   const log = { error: (event: string) => void lines.push(event) }
-  const keys = new Keys({ name: 'local', apiKeys: ['a', 'b'] }, { clock, log })
+  const keys = new KeyPool({ name: 'local', apiKeys: ['a', 'b'] }, { clock, log })
   const refusal = JSON.stringify({ code: 'permission-denied', error: VIOLATION })
   const used: unknown[] = []
   const ask = () =>
@@ -106,10 +106,10 @@ test('an answer that is retried with another key is closed', async () => {
   assert.deepEqual(open, ['b'], 'whoever asked reads that one')
 })
 
-/** Keys, a clock, and a provider that answers each key with the given status, else with 200. */
+/** A pool, a clock, and a provider that answers each key with the given status, else with 200. */
 function setUp(apiKeys: readonly string[] | undefined) {
   const clock = { at: 0, now: () => 0, monotonicMs: () => clock.at }
-  const keys = new Keys({ name: 'local', apiKeys }, { clock, log: { error: () => {} } })
+  const keys = new KeyPool({ name: 'local', apiKeys }, { clock, log: { error: () => {} } })
   const open: unknown[] = []
   const ask = async (
     told: Record<string, { status: number; retryAfter?: string | undefined }> = {},

@@ -1,4 +1,4 @@
-// Several keys of one provider: requests take turns among them. A key that the provider turns away rests for a while,
+// Several keys of one provider: requests take turns among them. A key that the provider turns away cools down,
 // and the request is sent with the next one. The refused request did no work, so nothing is paid twice. A request that
 // is refused for its content is not sent again.
 import type { Clock } from '../../core/clock.ts'
@@ -20,19 +20,19 @@ const REFUSED = [401, 403]
 /** The same, or the key has sent too many requests. */
 const TURNED_AWAY = [...REFUSED, 429]
 /** Used when the provider does not say how long. */
-const REST_MS = 10_000
+const COOLDOWN_MS = 10_000
 
 type Send = (key: string | undefined) => Promise<UpstreamAnswer>
 
 type KeySettings = { readonly name: string; readonly apiKeys?: readonly string[] | undefined }
 type KeyTools = { readonly clock: Clock; readonly log: Pick<Log, 'error'> }
 
-export class Keys {
+export class KeyPool {
   readonly #keys: readonly string[]
   readonly #provider: string
   readonly #clock: Clock
   readonly #log: Pick<Log, 'error'>
-  readonly #restsUntilMs = new Map<string, number>()
+  readonly #coolsUntilMs = new Map<string, number>()
   /** Keys already reported to the operator, until they work again. */
   readonly #refused = new Set<string>()
   #turn = 0
@@ -49,7 +49,7 @@ export class Keys {
     return this.#inTurn()[0]
   }
 
-  /** Sends a request with the key whose turn it is; while keys are turned away, with others that do not rest. */
+  /** Sends a request with the key whose turn it is; while keys are turned away, with others that do not cool down. */
   send(send: Send): Promise<UpstreamAnswer> {
     const [first, ...others] = this.#inTurn()
     if (first === undefined || others.length === 0) return send(first)
@@ -61,27 +61,27 @@ export class Keys {
     if (isForContent) return answer
     this.#note(key, answer)
     if (!TURNED_AWAY.includes(answer.status)) return answer
-    this.#rest(key, answer)
+    this.#coolDown(key, answer)
     const [next, ...afterwards] = others
-    if (next === undefined || this.#isResting(next)) return answer
+    if (next === undefined || this.#isCooling(next)) return answer
     await discard(answer)
     return this.#sendWith(next, afterwards, send)
   }
 
-  /** All keys, beginning with the one whose turn it is; resting keys last. */
+  /** All keys, beginning with the one whose turn it is; those that cool down last. */
   #inTurn(): readonly string[] {
     const keys = this.#keys
     if (keys.length < 2) return keys
     const start = this.#turn++ % keys.length
     const turn = [...keys.slice(start), ...keys.slice(0, start)]
     return [
-      ...turn.filter((key) => !this.#isResting(key)),
-      ...turn.filter((key) => this.#isResting(key)),
+      ...turn.filter((key) => !this.#isCooling(key)),
+      ...turn.filter((key) => this.#isCooling(key)),
     ]
   }
 
-  #isResting(key: string): boolean {
-    return (this.#restsUntilMs.get(key) ?? 0) > this.#clock.monotonicMs()
+  #isCooling(key: string): boolean {
+    return (this.#coolsUntilMs.get(key) ?? 0) > this.#clock.monotonicMs()
   }
 
   /** Reports a refused key: the others answer in its place, so nothing else would reveal that it is useless. */
@@ -97,10 +97,10 @@ export class Keys {
     })
   }
 
-  #rest(key: string, { headers }: UpstreamAnswer): void {
+  #coolDown(key: string, { headers }: UpstreamAnswer): void {
     const seconds = retryAfterOf(headers)
-    const ms = seconds === undefined ? REST_MS : Math.min(seconds * 1000, RETRY_AFTER_MS_MAX)
-    this.#restsUntilMs.set(key, this.#clock.monotonicMs() + ms)
+    const ms = seconds === undefined ? COOLDOWN_MS : Math.min(seconds * 1000, RETRY_AFTER_MS_MAX)
+    this.#coolsUntilMs.set(key, this.#clock.monotonicMs() + ms)
   }
 }
 
