@@ -89,19 +89,21 @@ function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
   const trials = ask.candidates.map((worst) => tryTarget(ask, worst, legs))
   // A lower count cannot help where everything is spent: nothing that costs anything fits.
   if (!ask.recounted && !trials.every(isWhole) && !isAllSpent(legs)) {
-    return { reserved: false, reason: 'recount', isFirstFit: trials[0]?.fit === 'whole' }
+    return { reserved: false, reason: 'recount', isFirstFit: trials.slice(0, 1).every(isWhole) }
   }
-  const isReached = ask.isLastTry === true ? isKept : ({ fit }: Trial) => fit !== 'budget'
-  const first = trials.find(isReached) ?? trials.find(({ fit }) => fit === 'held')
+  const isReached = ask.isLastTry === true ? isKept : ({ grant }: Trial) => grant !== 'budget'
+  const first = trials.find(isReached) ?? trials.find(({ grant }) => grant === 'held')
   if (first === undefined) return refusal('budget', legs, { trials, of: trials.reduce(cheaper) })
-  if (first.fit === 'held') return refusal('held', legs, { trials, of: first })
-  const { outputTokens, capped } = outputOf(first)
+  if (!isKept(first)) return refusal('held', legs, { trials, of: first })
+  const costs = trials.filter(isKept).map(({ worst, grant }) => {
+    return costAtMost(worst, grant.outputTokens)
+  })
   return {
     reserved: true,
-    amountNanodollars: trials.filter(isKept).map(costOf).reduce(dearer),
-    outputTokens,
-    capped,
-    ...(trials.length > 1 && { grants: trials.map(grantOf) }),
+    amountNanodollars: costs.reduce(dearer),
+    outputTokens: first.grant.outputTokens,
+    capped: first.grant.capped,
+    ...(trials.length > 1 && { grants: trials.map(({ grant }) => grant) }),
   }
 }
 
@@ -111,7 +113,7 @@ type Trial = {
   readonly wanted: number
   /** The output that fits beside the holds in flight. */
   readonly now: number
-  readonly fit: 'whole' | 'lowered' | 'held' | 'budget'
+  readonly grant: Grant
   /** The least output that would do, if spending keeps it out. */
   readonly decisive: number
 }
@@ -121,7 +123,8 @@ function tryTarget(ask: PlainAsk, worst: WorstCase, legs: Legs): Trial {
   const now = affordable(worst, legs, 'beside holds')
   // Free calls pass even when a limit was lowered below what is spent.
   if (now >= wanted || costAtMost(worst, wanted) === 0n) {
-    return { worst, wanted, now, fit: 'whole', decisive: wanted }
+    const grant = { outputTokens: wanted, capped: false }
+    return { worst, wanted, now, grant, decisive: wanted }
   }
   const later = affordable(worst, legs, 'without holds')
   const onlyHolds = later >= wanted
@@ -130,32 +133,20 @@ function tryTarget(ask: PlainAsk, worst: WorstCase, legs: Legs): Trial {
     ? Math.max(OUTPUT_TOKENS_AMPLE, worst.outputTokensMinimum)
     : worst.outputTokensMinimum
   const decisive = canCap ? Math.min(minimum, wanted) : wanted
-  if (canCap && now >= minimum) return { worst, wanted, now, fit: 'lowered', decisive }
+  if (canCap && now >= minimum) {
+    return { worst, wanted, now, grant: { outputTokens: now, capped: true }, decisive }
+  }
   // Waiting helps if the answer, or a capped one, would fit once the holds are released.
-  const fit = onlyHolds || (canCap && later >= minimum) ? 'held' : 'budget'
-  return { worst, wanted, now, fit, decisive }
+  const grant = onlyHolds || (canCap && later >= minimum) ? 'held' : 'budget'
+  return { worst, wanted, now, grant, decisive }
 }
 
-function isWhole({ fit }: Trial): boolean {
-  return fit === 'whole'
+function isKept(trial: Trial): trial is Trial & { readonly grant: Exclude<Grant, string> } {
+  return typeof trial.grant !== 'string'
 }
 
-function isKept({ fit }: Trial): boolean {
-  return fit === 'whole' || fit === 'lowered'
-}
-
-function grantOf(trial: Trial): Grant {
-  return trial.fit === 'budget' || trial.fit === 'held' ? trial.fit : outputOf(trial)
-}
-
-function outputOf({ fit, wanted, now }: Trial): Exclude<Grant, string> {
-  return fit === 'whole'
-    ? { outputTokens: wanted, capped: false }
-    : { outputTokens: now, capped: true }
-}
-
-function costOf(trial: Trial): Nanodollars {
-  return costAtMost(trial.worst, outputOf(trial).outputTokens)
+function isWhole(trial: Trial): boolean {
+  return isKept(trial) && !trial.grant.capped
 }
 
 function dearer(one: Nanodollars, other: Nanodollars): Nanodollars {
