@@ -3,8 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from './access/authenticate.ts'
 import { SANDBOX } from './catalog/knowledge.ts'
-import { targetName } from './catalog/models.ts'
-import type { Catalog, Model, Target } from './catalog/models.ts'
+import { targetName, type Catalog, type Model, type Target } from './catalog/models.ts'
 import { catalogOf } from './config/catalog-of.ts'
 import type { Config } from './config/load.ts'
 import type { AuthHeaders } from './core/endpoints.ts'
@@ -14,10 +13,8 @@ import { SANDBOX_MODELS, sandboxTarget } from './providers/sandbox/models.ts'
 import { sandboxProvider } from './providers/sandbox/provider.ts'
 import type { AdapterTools } from './providers/upstream/adapter.ts'
 import type { Provider } from './providers/upstream/provider.ts'
-import { Breaker, RetryBudget } from './routing/breaker.ts'
-import type { Health } from './routing/breaker.ts'
-import { inOrder } from './routing/route.ts'
-import type { Route, Routed, Routing } from './routing/route.ts'
+import { Breaker, RetryBudget, type Health } from './routing/breaker.ts'
+import { inOrder, type Route, type Routed, type Routing } from './routing/route.ts'
 
 export class ProviderRegistry {
   readonly #tools: AdapterTools

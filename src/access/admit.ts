@@ -1,7 +1,6 @@
 // What the ledger is asked to hold before a provider is called: the worst case of a request at each of its targets, with
 // its input bounded by bytes, or by a count of its tokens where that does not fit. Everything it needs is a value.
-import { targetName } from '../catalog/models.ts'
-import type { Model, Target } from '../catalog/models.ts'
+import { targetName, type Model, type Target } from '../catalog/models.ts'
 import { countedBound, likelyInput, recountedBound, worstCase } from '../catalog/worst-case.ts'
 import type { WorstCase } from '../catalog/worst-case.ts'
 import type { Endpoint } from '../core/endpoints.ts'

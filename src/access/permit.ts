@@ -1,7 +1,6 @@
 // What a key may call: its endpoints and its models. One answer for a model that does not exist and for one that is not
 // allowed, so that nobody can find out what others may call.
-import { UNKNOWN_ABILITIES } from '../catalog/models.ts'
-import type { Catalog, Model } from '../catalog/models.ts'
+import { UNKNOWN_ABILITIES, type Catalog, type Model } from '../catalog/models.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Call } from '../core/request.ts'

@@ -5,8 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/runtime.ts'
 import { formatSize } from '../core/units.ts'
 import { ClientGone } from '../exchange/reply.ts'
-import { tooSlow } from './connection.ts'
-import type { KeepAlive, Watched } from './connection.ts'
+import { tooSlow, type KeepAlive, type Watched } from './connection.ts'
 
 const BODY_MS_MAX = 120_000
 const BODY_BYTES_PER_MS = 64

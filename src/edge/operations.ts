@@ -4,18 +4,14 @@ import type { Authenticator, LastUse } from '../access/authenticate.ts'
 import type { Endpoint, Format } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { countTokens } from '../exchange/endpoints/count-tokens.ts'
-import type { OwnKeyParts } from '../exchange/endpoints/key.ts'
-import { showOwnKey, showOwnRequest } from '../exchange/endpoints/key.ts'
+import { showOwnKey, showOwnRequest, type OwnKeyParts } from '../exchange/endpoints/key.ts'
 import { listModels, showModel } from '../exchange/endpoints/models.ts'
 import {
   deleteResponse,
   listInputItems,
   showResponse,
 } from '../exchange/endpoints/stored-responses.ts'
-import type { Parts } from '../exchange/exchange.ts'
-import { exchange } from '../exchange/exchange.ts'
-import type { Reply } from '../exchange/reply.ts'
-import type { InboundRequest } from '../exchange/request.ts'
+import { exchange, type Handler, type Parts } from '../exchange/exchange.ts'
 import { codecOf } from '../wire/codecs.ts'
 import type { Codec } from '../wire/contract/codec.ts'
 
@@ -31,7 +27,7 @@ export type Operation = {
   readonly isUse: boolean
   /** The format of the body, if there is one, and of the answer's envelope. */
   readonly codec: Codec
-  run(parts: DataPlaneParts, inbound: InboundRequest, reply: Reply): Promise<void>
+  readonly run: Handler<DataPlaneParts>
 }
 
 export const OPERATIONS: readonly Operation[] = [

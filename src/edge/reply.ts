@@ -3,15 +3,12 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Family } from '../core/endpoints.ts'
-import { CLIENT_GONE_STATUS, retryAfterText } from '../core/errors.ts'
-import type { GatewayError } from '../core/errors.ts'
+import { CLIENT_GONE_STATUS, retryAfterText, type GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/runtime.ts'
-import { ClientGone } from '../exchange/reply.ts'
-import type { Reply, StreamEncoder } from '../exchange/reply.ts'
+import { ClientGone, type Reply, type StreamEncoder } from '../exchange/reply.ts'
 import { encodeError } from '../wire/contract/errors.ts'
 import { writeSse } from '../wire/contract/sse.ts'
-import { discardRest } from './connection.ts'
-import type { KeepAlive, Watched } from './connection.ts'
+import { discardRest, type KeepAlive, type Watched } from './connection.ts'
 
 /** A stream that is silent for this long sends a keep-alive. */
 const SILENCE_MS = 15_000

@@ -1,7 +1,6 @@
 // The HTTP server: the only file that listens. Gives every request an id, finds its operation and its caller, renders
 // errors in the family's envelope, and on shutdown lets running answers finish.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { authenticate, withCurrentKey } from '../access/authenticate.ts'
 import { permitEndpoint } from '../access/permit.ts'
@@ -15,8 +14,7 @@ import { urlOf } from '../core/text.ts'
 import { DAY_MS } from '../core/units.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import { isOutage } from '../store/database/outage.ts'
-import { describeError, logRequest } from '../telemetry/log.ts'
-import type { Log, Trace } from '../telemetry/log.ts'
+import { describeError, logRequest, type Log, type Trace } from '../telemetry/log.ts'
 import type { Counts } from '../telemetry/metrics.ts'
 import { Body, bodyMsMax, BodyRoom } from './body.ts'
 import {
@@ -27,10 +25,8 @@ import {
   writeNoRequest,
 } from './connection.ts'
 import type { WebFiles } from './files.ts'
-import type { Received } from './inbound.ts'
-import { credentialsOf, HttpRequest } from './inbound.ts'
-import { findOperation, nothingAt, otherMethods } from './operations.ts'
-import type { DataPlaneParts } from './operations.ts'
+import { credentialsOf, HttpRequest, type Received } from './inbound.ts'
+import { findOperation, nothingAt, otherMethods, type DataPlaneParts } from './operations.ts'
 import { HttpReply } from './reply.ts'
 
 type EdgeOptions = {

@@ -6,8 +6,7 @@ import { FAILURE_BYTES_MAX, readWhole, retryAfterOf } from '../providers/upstrea
 import type { UpstreamAnswer } from '../providers/upstream/provider.ts'
 import type { Outcome, RetryBudget } from '../routing/breaker.ts'
 import type { Route } from '../routing/route.ts'
-import { describeFailure, redact } from '../telemetry/log.ts'
-import type { Log } from '../telemetry/log.ts'
+import { describeFailure, redact, type Log } from '../telemetry/log.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { readJsonAnswer } from '../wire/content/answer.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/contract/codec.ts'
@@ -20,8 +19,7 @@ import {
   refusesReasoning,
 } from '../wire/contract/errors.ts'
 import type { Billing } from './billing.ts'
-import { nameOf, withoutReasoning } from './prepare.ts'
-import type { OutboundRequest } from './prepare.ts'
+import { nameOf, withoutReasoning, type OutboundRequest } from './prepare.ts'
 import type { Reply } from './reply.ts'
 import type { ClientRequest } from './request.ts'
 

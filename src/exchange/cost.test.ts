@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FREE, makePrice } from '../catalog/prices.ts'
-import { NO_USAGE } from '../core/events.ts'
-import type { CanonicalEvent, Usage } from '../core/events.ts'
+import { NO_USAGE, type CanonicalEvent, type Usage } from '../core/events.ts'
 import { NO_INPUT, SEARCHES_MOST } from '../core/request.ts'
-import type { Billable } from './cost.ts'
-import { billOf, Meter, mostOf, needsCount } from './cost.ts'
+import { billOf, Meter, mostOf, needsCount, type Billable } from './cost.ts'
 
 const CLOCK = { monotonicMs: () => 0 }
 

@@ -4,11 +4,9 @@ import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
 import type { Cost, CostLine, Price } from '../catalog/prices.ts'
 import { likelyInput, likelyTokens, textTokensAtMost } from '../catalog/worst-case.ts'
 import type { Clock } from '../core/clock.ts'
-import type { CanonicalEvent, Usage } from '../core/events.ts'
-import { NO_USAGE, whereAny } from '../core/events.ts'
+import { NO_USAGE, whereAny, type CanonicalEvent, type Usage } from '../core/events.ts'
 import type { Nanodollars } from '../core/money.ts'
-import type { InputMeasure } from '../core/request.ts'
-import { SEARCHES_MOST } from '../core/request.ts'
+import { SEARCHES_MOST, type InputMeasure } from '../core/request.ts'
 
 export type Bill = {
   readonly usage: Usage

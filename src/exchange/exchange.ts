@@ -6,16 +6,14 @@ import type { Catalog, Model } from '../catalog/models.ts'
 import { withoutRetry } from '../core/errors.ts'
 import type { Routed, Routing } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { AdmissionParts } from './admission.ts'
-import { admit, dryRun } from './admission.ts'
+import { admit, dryRun, type AdmissionParts } from './admission.ts'
 import { refuseWhileAllOpen, tryRoutes } from './attempt.ts'
 import { Billing } from './billing.ts'
 import { affordable, prepare } from './prepare.ts'
 import { relay } from './relay.ts'
 import { setBalanceHeaders, setHoldHeaders, setSettledHeaders } from './reply.ts'
 import type { Reply, RunningExchanges } from './reply.ts'
-import type { InboundRequest, RequestParts } from './request.ts'
-import { readRequest } from './request.ts'
+import { readRequest, type InboundRequest, type RequestParts } from './request.ts'
 
 /** What the flow is made of; constructed once, in gateway.ts. */
 export type Parts = AdmissionParts &
@@ -31,6 +29,9 @@ export type Registry = {
   /** Where this caller's request may go, in order. */
   route(caller: Caller, model: Model, request: Routed): Routing
 }
+
+/** Answers one request. Resolves when the work is done and the last byte is written. */
+export type Handler<Given> = (parts: Given, inbound: InboundRequest, reply: Reply) => Promise<void>
 
 /** Of a caller that may use the endpoint. */
 export async function exchange(parts: Parts, inbound: InboundRequest, reply: Reply): Promise<void> {

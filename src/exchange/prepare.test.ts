@@ -10,11 +10,9 @@ import {
 } from '../../test/samples/exchange.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Json, JsonObject } from '../core/json.ts'
-import { numberOf } from '../core/json.ts'
+import { numberOf, type Json, type JsonObject } from '../core/json.ts'
 import type { Route } from '../routing/route.ts'
-import type { OutboundRequest } from './prepare.ts'
-import { countAt, prepare } from './prepare.ts'
+import { countAt, prepare, type OutboundRequest } from './prepare.ts'
 
 const OPENAI: readonly UpstreamFormat[] = ['responses', 'chat', 'embeddings']
 const QUESTION: Readonly<Record<'chat' | 'messages', JsonObject>> = {

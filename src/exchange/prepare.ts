@@ -1,11 +1,9 @@
 // What each route would be sent: the client's own bytes where the provider speaks the client's format, a translation
 // where it does not. Decided before anything is reserved, so a request that cannot be expressed is refused at no cost.
 import { targetName } from '../catalog/models.ts'
-import type { UpstreamFormat } from '../core/endpoints.ts'
-import { EMBEDDING_FORMATS } from '../core/endpoints.ts'
+import { EMBEDDING_FORMATS, type UpstreamFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { JsonObject } from '../core/json.ts'
-import { defined } from '../core/json.ts'
+import { defined, type JsonObject } from '../core/json.ts'
 import type { Reserved } from '../ledger/ledger.ts'
 import type { Route } from '../routing/route.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'

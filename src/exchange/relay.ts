@@ -13,8 +13,7 @@ import { exactly } from '../wire/json/exact.ts'
 import type { Answer } from './attempt.ts'
 import type { Billing } from './billing.ts'
 import type { OutboundRequest } from './prepare.ts'
-import { setTargetHeaders } from './reply.ts'
-import type { Reply } from './reply.ts'
+import { setTargetHeaders, type Reply } from './reply.ts'
 import type { ClientRequest } from './request.ts'
 
 /** The largest whole answer, or text of a stream. A hundred long choices with probabilities stay below it. */

@@ -8,8 +8,7 @@ import { formatUsd, tighterLimit } from '../core/money.ts'
 import { LinkedList, type Link } from '../core/runtime.ts'
 import type { Balances, RateBalance, Reserved, Settled } from '../ledger/ledger.ts'
 import type { SseEvent } from '../wire/contract/sse.ts'
-import { nameOf } from './prepare.ts'
-import type { OutboundRequest } from './prepare.ts'
+import { nameOf, type OutboundRequest } from './prepare.ts'
 
 export interface Reply {
   /**

@@ -4,8 +4,7 @@
 import type { Caller } from '../access/authenticate.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
-import type { IdPrefix } from '../core/ids.ts'
-import { newId } from '../core/ids.ts'
+import { newId, type IdPrefix } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Call, CanonicalRequest } from '../core/request.ts'
 import { nextStep } from '../core/runtime.ts'
@@ -14,10 +13,8 @@ import type { Trace } from '../telemetry/log.ts'
 import { refuseLongInputs } from '../wire/content/tools.ts'
 import type { AnswerContext, Codec, EdgeCodec } from '../wire/contract/codec.ts'
 import { textsOf } from '../wire/contract/measure.ts'
-import type { JsonBody } from '../wire/json/body.ts'
-import { changeMembers, exactBody, readBodyInSteps } from '../wire/json/body.ts'
-import type { ResolvedRequest, ResponsesState } from './responses/state.ts'
-import { resolveRequest } from './responses/state.ts'
+import { changeMembers, exactBody, readBodyInSteps, type JsonBody } from '../wire/json/body.ts'
+import { resolveRequest, type ResolvedRequest, type ResponsesState } from './responses/state.ts'
 
 /** A request to the data plane, of a key that may use the endpoint. Its body is not read yet. */
 export type InboundRequest = {

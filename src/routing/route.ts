@@ -2,8 +2,7 @@
 // from one number: each target's lot for this conversation, drawn by hashing (weighted rendezvous). Targets in trouble
 // come last.
 import { createHash } from 'node:crypto'
-import { targetName } from '../catalog/models.ts'
-import type { Target } from '../catalog/models.ts'
+import { targetName, type Target } from '../catalog/models.ts'
 import { SENTENCES } from '../core/sentences.ts'
 import type { Provider } from '../providers/upstream/provider.ts'
 import type { Breaker, RetryBudget } from './breaker.ts'

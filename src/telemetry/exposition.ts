@@ -2,8 +2,7 @@
 // that Prometheus reads. Loaded with the first scrape, because collecting its metrics starts timers.
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
 
-import type { Figure } from './metrics.ts'
-import { METRICS } from './metrics.ts'
+import { METRICS, type Figure } from './metrics.ts'
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 

@@ -6,18 +6,12 @@ import { likelyInput } from '../../catalog/worst-case.ts'
 import type { EdgeCodec } from '../../wire/contract/codec.ts'
 import { textsOf } from '../../wire/contract/measure.ts'
 import { readCountCall } from '../../wire/messages/call.ts'
-import type { Parts } from '../exchange.ts'
+import type { Handler, Parts } from '../exchange.ts'
 import { countAt, prepare } from '../prepare.ts'
-import type { Reply } from '../reply.ts'
-import { readRequest } from '../request.ts'
-import type { ClientRequest, InboundRequest } from '../request.ts'
+import { readRequest, type ClientRequest } from '../request.ts'
 import { answerFree } from './free.ts'
 
-export async function countTokens(
-  parts: Parts,
-  inbound: InboundRequest,
-  reply: Reply,
-): Promise<void> {
+export const countTokens: Handler<Parts> = async (parts, inbound, reply) => {
   const { caller, codec, trace, providerHeaders } = inbound
   const isMessages = codec.format === 'messages'
   // In the messages format, a request whose tokens are only counted needs no output limit.

@@ -8,8 +8,7 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Ask, Ledger, Settlement } from '../../ledger/ledger.ts'
 import { verdictOf } from '../admission.ts'
 import { endedWith } from '../billing.ts'
-import { setBalanceHeaders, setDroppedHeader } from '../reply.ts'
-import type { Reply } from '../reply.ts'
+import { setBalanceHeaders, setDroppedHeader, type Reply } from '../reply.ts'
 import type { InboundRequest } from '../request.ts'
 
 export type FreeParts = { readonly ledger: Ledger; readonly clock: Clock }

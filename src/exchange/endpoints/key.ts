@@ -5,28 +5,21 @@ import { refusalOf } from '../../access/refusal.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { iso, usd } from '../../core/units.ts'
-import type { Balance, Ledger } from '../../ledger/ledger.ts'
+import type { Balance } from '../../ledger/ledger.ts'
 import { requestJson } from '../../ledger/reports/usage.ts'
 import type { UsageRow } from '../../ledger/rules/rows.ts'
 import type { KeyJson } from '../../store/keys/keys.ts'
-import type { Registry } from '../exchange.ts'
-import type { Reply } from '../reply.ts'
+import type { Handler, Registry } from '../exchange.ts'
 import type { InboundRequest } from '../request.ts'
-import { freeAsk } from './free.ts'
+import { freeAsk, type FreeParts } from './free.ts'
 
-export type OwnKeyParts = {
-  readonly ledger: Ledger
+export type OwnKeyParts = FreeParts & {
   readonly registry: Pick<Registry, 'catalog'>
-  /** The key's JSON, in the form used everywhere else. */
   describeKey(keyId: string): Promise<KeyJson>
   findUsage(requestId: string): Promise<UsageRow | undefined>
 }
 
-export async function showOwnKey(
-  parts: OwnKeyParts,
-  inbound: InboundRequest,
-  reply: Reply,
-): Promise<void> {
+export const showOwnKey: Handler<OwnKeyParts> = async (parts, inbound, reply) => {
   const { caller } = inbound
   const key = await parts.describeKey(caller.keyId)
   const balances = await parts.ledger.balances(caller.keyId)
@@ -74,11 +67,7 @@ function figuresOf(balance: Balance): Partial<KeyJson> {
   }
 }
 
-export async function showOwnRequest(
-  parts: OwnKeyParts,
-  inbound: InboundRequest,
-  reply: Reply,
-): Promise<void> {
+export const showOwnRequest: Handler<OwnKeyParts> = async (parts, inbound, reply) => {
   const { id, caller } = inbound
   const row = await parts.findUsage(id)
   if (row === undefined || row.keyId !== caller.keyId) {

@@ -5,19 +5,12 @@ import type { Model } from '../../catalog/models.ts'
 import type { ModelKind } from '../../core/endpoints.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Registry } from '../exchange.ts'
-import type { Reply } from '../reply.ts'
-import type { InboundRequest } from '../request.ts'
-import { answerFree } from './free.ts'
-import type { FreeParts } from './free.ts'
+import type { Handler, Registry } from '../exchange.ts'
+import { answerFree, type FreeParts } from './free.ts'
 
 type ListingParts = FreeParts & { readonly registry: Pick<Registry, 'catalog'> }
 
-export function listModels(
-  parts: ListingParts,
-  inbound: InboundRequest,
-  reply: Reply,
-): Promise<void> {
+export const listModels: Handler<ListingParts> = (parts, inbound, reply) => {
   return answerFree(parts, { inbound, model: '', reply }, () => {
     const { models, hasMore } = pageOf(modelsOf(parts, inbound.caller), inbound.query)
     return JSON.stringify({
@@ -65,11 +58,7 @@ function positionOf(id: string, { models, param }: Sought): number {
   throw invalidRequest(param, `${param} must be the id of a model in this list`)
 }
 
-export async function showModel(
-  parts: ListingParts,
-  inbound: InboundRequest,
-  reply: Reply,
-): Promise<void> {
+export const showModel: Handler<ListingParts> = async (parts, inbound, reply) => {
   const model = modelsOf(parts, inbound.caller).find(({ id }) => id === inbound.id)
   if (model === undefined) {
     throw new GatewayError(

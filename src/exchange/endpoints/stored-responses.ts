@@ -1,78 +1,51 @@
 // GET and DELETE /v1/responses/{id}, and the list of its input items: a key's own stored responses and no others.
 import { createHash } from 'node:crypto'
 import { GatewayError, invalidRequest, unsupportedParameter } from '../../core/errors.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
-import { objectOf, stringOf } from '../../core/json.ts'
-import type { ResponseName } from '../../store/responses.ts'
+import { objectOf, stringOf, type Json, type JsonObject } from '../../core/json.ts'
 import { itemType } from '../../wire/responses/fields.ts'
-import type { Reply } from '../reply.ts'
+import type { Handler } from '../exchange.ts'
 import type { InboundRequest } from '../request.ts'
 import type { ResponsesState, StoredResponse } from '../responses/state.ts'
 import { findResponse, forgetResponse } from '../responses/state.ts'
-import { answerFree } from './free.ts'
-import type { FreeParts } from './free.ts'
+import { answerFree, type FreeParts } from './free.ts'
 
 type StoredParts = FreeParts & { readonly responses: ResponsesState }
 
-export function showResponse(
-  parts: StoredParts,
-  inbound: InboundRequest,
-  reply: Reply,
-): Promise<void> {
-  return answerAbout(parts, { inbound, reply }, async (name) => {
+export const showResponse: Handler<StoredParts> = (parts, inbound, reply) => {
+  const work = async (): Promise<string> => {
     if (inbound.query.get('stream') === 'true') throw notStreamed()
-    const { response } = await storedAs(parts, name)
+    const { response } = await storedAt(parts, inbound)
     return JSON.stringify(response)
+  }
+  return answerFree(parts, { inbound, model: '', reply, look: work }, work)
+}
+
+export const listInputItems: Handler<StoredParts> = (parts, inbound, reply) => {
+  const work = async (): Promise<string> =>
+    JSON.stringify(pageOfItems(await storedAt(parts, inbound), inbound.query))
+  return answerFree(parts, { inbound, model: '', reply, look: work }, work)
+}
+
+export const deleteResponse: Handler<StoredParts> = (parts, inbound, reply) => {
+  const { id, caller } = inbound
+  const look = () => storedAt(parts, inbound)
+  return answerFree(parts, { inbound, model: '', reply, look }, async () => {
+    const isForgotten = await forgetResponse(parts.responses, { keyId: caller.keyId, id })
+    if (!isForgotten) throw notFound(id)
+    return JSON.stringify({ id, object: 'response', deleted: true })
   })
 }
 
-export function listInputItems(
-  parts: StoredParts,
-  inbound: InboundRequest,
-  reply: Reply,
-): Promise<void> {
-  return answerAbout(parts, { inbound, reply }, async (name) => {
-    const stored = await storedAs(parts, name)
-    return JSON.stringify(pageOfItems(stored, inbound.query))
-  })
-}
-
-export function deleteResponse(
-  parts: StoredParts,
-  inbound: InboundRequest,
-  reply: Reply,
-): Promise<void> {
-  const look = (name: ResponseName) => storedAs(parts, name)
-  return answerAbout(parts, { inbound, reply, look }, async (name) => {
-    if (!(await forgetResponse(parts.responses, name))) throw notFound(name)
-    return JSON.stringify({ id: name.id, object: 'response', deleted: true })
-  })
-}
-
-type About = {
-  readonly inbound: InboundRequest
-  readonly reply: Reply
-  /** What a dry run does instead of work that changes something. */
-  readonly look?: (name: ResponseName) => Promise<unknown>
-}
-
-function answerAbout(
-  parts: StoredParts,
-  { inbound, reply, look }: About,
-  work: (name: ResponseName) => Promise<string>,
-): Promise<void> {
-  const name = { keyId: inbound.caller.keyId, id: inbound.id }
-  const request = { inbound, model: '', reply, look: () => (look ?? work)(name) }
-  return answerFree(parts, request, () => work(name))
-}
-
-async function storedAs(parts: StoredParts, name: ResponseName): Promise<StoredResponse> {
-  const stored = await findResponse(parts.responses, name)
-  if (stored === undefined) throw notFound(name)
+async function storedAt(
+  { responses }: StoredParts,
+  { id, caller }: InboundRequest,
+): Promise<StoredResponse> {
+  const stored = await findResponse(responses, { keyId: caller.keyId, id })
+  if (stored === undefined) throw notFound(id)
   return stored
 }
 
-function notFound({ id }: ResponseName): GatewayError {
+function notFound(id: string): GatewayError {
   return new GatewayError(
     'response_not_found',
     `this key has no stored response "${id.slice(0, 100)}"`,

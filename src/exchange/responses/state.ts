@@ -19,8 +19,7 @@ import { changeMembers, exactBody, readBodyInSteps, type JsonBody } from '../../
 import { exactly } from '../../wire/json/exact.ts'
 import { findMember } from '../../wire/json/text.ts'
 import { itemType } from '../../wire/responses/fields.ts'
-import { canBeStored } from './vault.ts'
-import type { ResponseVault } from './vault.ts'
+import { canBeStored, type ResponseVault } from './vault.ts'
 
 export type ResponsesState = {
   /** Where answers are kept; every look-up is within one key. */

@@ -12,8 +12,7 @@ import {
   trimResponses,
   type ResponseName,
 } from '../../store/responses.ts'
-import { describeError } from '../../telemetry/log.ts'
-import type { Log } from '../../telemetry/log.ts'
+import { describeError, type Log } from '../../telemetry/log.ts'
 
 type VaultOptions = {
   readonly store: Store
