@@ -138,17 +138,16 @@ function decodeMessages(body: Placed): readonly Message[] {
 function decodeMessage(message: Placed, calls: OpenCalls): Message {
   const role = stringOf(message.value['role']) ?? ''
   if (role !== 'tool' && role !== 'function') calls.expectNone()
-  const name = (): string | undefined => message.optional('name', expect.text)
   switch (role) {
     case 'system':
     case 'developer':
-      return defined({ role, parts: decodeParts(message, decodeTextPart), name: name() })
+      return { role, parts: decodeParts(message, decodeTextPart), ...nameOf(message) }
     case 'user':
-      return defined({ role, parts: decodeParts(message, decodeUserPart), name: name() })
+      return { role, parts: decodeParts(message, decodeUserPart), ...nameOf(message) }
     case 'assistant': {
       const parts = decodeAssistant(message, calls)
       for (const part of parts) if (part.type === 'tool-call') calls.open(part, message.place)
-      return defined({ role, parts, name: name() })
+      return { role, parts, ...nameOf(message) }
     }
     case 'tool': {
       const callId = message.get('tool_call_id', expect.name)
@@ -167,6 +166,11 @@ function decodeMessage(message: Placed, calls: OpenCalls): Message {
         `${message.at('role')} must be one of system, developer, user, assistant, tool`,
       )
   }
+}
+
+function nameOf(message: Placed): { readonly name?: string } {
+  const name = message.optional('name', expect.text)
+  return name === undefined ? {} : { name }
 }
 
 const NO_TEXT: TextPart = { type: 'text', text: '' }

@@ -28,7 +28,8 @@ export class Placed {
 
   /** The same for a member that may be left out. */
   optional<Value>(name: string, expected: Expect<Value>): Value | undefined {
-    return optional(this.value[name], this.at(name), expected)
+    const value = this.value[name]
+    return isGiven(value) ? expected(value, this.at(name)) : undefined
   }
 }
 

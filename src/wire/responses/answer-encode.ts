@@ -180,8 +180,8 @@ class AnswerWriter {
 
   #grow(steps: readonly Step[]): void {
     if (this.#open === undefined) return
-    const place = { item_id: this.#open.id, output_index: this.#output.length }
-    for (const { type, ...rest } of steps) this.#steps.push({ type, ...place, ...rest })
+    const at = { item_id: this.#open.id, output_index: this.#output.length }
+    for (const { type, ...rest } of steps) this.#steps.push({ type, ...at, ...rest })
   }
 
   /** An item is done when the next one starts or the answer ends: only then is it known whether it was cut. */
