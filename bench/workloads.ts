@@ -56,7 +56,7 @@ export const EMPTY_BUDGET = {
   ...{ ...chat, name: 'refused: empty budget, 32 connections', connections: 32 },
   refusal: 'empty budget',
 } as const
-/** Held open by open-streams.ts; not part of the rounds. */
+/** Held open by memory.ts; not part of the rounds. */
 export const SLOW_STREAM = { ...chat, name: 'slow stream', connections: 1, isStream: true }
 
 export const WORKLOADS: readonly Workload[] = [

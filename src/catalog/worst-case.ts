@@ -1,5 +1,5 @@
-// How much a request can read and write at most, and what that can cost at most: the hold that the ledger commits
-// before anything goes upstream (docs/using.md, Budgets). Bounds, never guesses: each states what it rests on.
+// How much a request can read and write at most, and what that can cost at most at a target. The ledger holds the
+// dearest that fits before anything goes upstream (docs/using.md, Budgets). Bounds, never guesses: each states what it rests on.
 import type { ModelKind } from '../core/endpoints.ts'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../core/limits.ts'
 import type { Picodollars } from '../core/money.ts'

@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/runtime.ts'
 import { formatSize } from '../core/units.ts'
 import { ClientGone } from '../exchange/reply.ts'
-import { tooSlow, type KeepAlive, type Watched } from './connection.ts'
+import { tooSlow, type ConnectionWatch, type Watched } from './connection.ts'
 
 const BODY_MS_MAX = 120_000
 const BODY_BYTES_PER_MS = 64
@@ -75,7 +75,7 @@ export class BodyRoom {
 export class Body implements Watched {
   readonly #room: BodyRoom
   readonly #message: IncomingMessage
-  readonly #keepAlive: Pick<KeepAlive, 'add' | 'nowMs'>
+  readonly #watch: Pick<ConnectionWatch, 'add' | 'nowMs'>
   /** Its link in the shared timer's list, while it arrives. */
   #link: Link<Watched> | undefined
   #startedMs = 0
@@ -87,11 +87,11 @@ export class Body implements Watched {
   constructor(
     room: BodyRoom,
     message: IncomingMessage,
-    keepAlive: Pick<KeepAlive, 'add' | 'nowMs'>,
+    watch: Pick<ConnectionWatch, 'add' | 'nowMs'>,
   ) {
     this.#room = room
     this.#message = message
-    this.#keepAlive = keepAlive
+    this.#watch = watch
   }
 
   /** The whole body; may be called more than once. Its bytes count for this key. */
@@ -118,8 +118,8 @@ export class Body implements Watched {
     if (refusal !== undefined) return Promise.reject(refusal)
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     const chunks: Buffer[] = []
-    this.#startedMs = this.#keepAlive.nowMs
-    this.#link = this.#keepAlive.add(this)
+    this.#startedMs = this.#watch.nowMs
+    this.#link = this.#watch.add(this)
     // Listeners, because an iterator over the message costs more than everything else done with a small body.
     const take = (chunk: Buffer): void => {
       chunks.push(chunk)

@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 1_000
  * takes it for dead; a client that reads nothing for long, or sends its body too slowly, is cut. The timer's coarse
  * clock also saves reading the time on every write.
  */
-export class KeepAlive {
+export class ConnectionWatch {
   readonly #clock: Clock
   readonly #watched = new LinkedList<Watched>()
   readonly #timer: NodeJS.Timeout

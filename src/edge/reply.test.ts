@@ -7,14 +7,14 @@ import { Duplex } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { KeepAlive } from './connection.ts'
+import { ConnectionWatch } from './connection.ts'
 import { HttpReply } from './reply.ts'
 
 const VOICE = { keepAlive: ': still here\n\n', fail: () => [] }
 
 test('the head of a stream and its first event leave in one write', async () => {
   const { response, writes } = await asked()
-  const reply = new HttpReply(response, new KeepAlive(systemClock))
+  const reply = new HttpReply(response, new ConnectionWatch(systemClock))
   reply.beginStream(VOICE)
   await reply.write('data: 1\n\n')
   assert.equal(writes.length, 1)
@@ -24,9 +24,9 @@ test('the head of a stream and its first event leave in one write', async () => 
 for (const moment of ['before its stream begins', 'during its stream'] as const)
   test(`a client that leaves ${moment} is no longer watched`, async (context) => {
     context.mock.timers.enable({ apis: ['setInterval'] })
-    const keepAlive = new KeepAlive(systemClock)
+    const watch = new ConnectionWatch(systemClock)
     const { response, client } = await asked()
-    const reply = new HttpReply(response, keepAlive)
+    const reply = new HttpReply(response, watch)
     const look = context.mock.method(reply, 'look')
     if (moment === 'during its stream') {
       reply.beginStream(VOICE)
@@ -43,7 +43,7 @@ for (const moment of ['before its stream begins', 'during its stream'] as const)
 
 test('a stream continues as soon as a paused client reads again', async (context) => {
   const { client, response } = await connected(context)
-  const reply = new HttpReply(response, new KeepAlive(systemClock))
+  const reply = new HttpReply(response, new ConnectionWatch(systemClock))
   reply.beginStream(VOICE)
   // More bytes than a socket takes at once, but fewer characters.
   const text = `data: ${'門'.repeat(40_000)}\n\n`
@@ -57,7 +57,7 @@ test('a client that reads a large answer slowly gets all of it', async (context)
   // Only the looks below count: one by the real clock between them would be far behind them.
   context.mock.timers.enable({ apis: ['setInterval'] })
   const { client, response } = await connected(context)
-  const reply = new HttpReply(response, new KeepAlive(systemClock))
+  const reply = new HttpReply(response, new ConnectionWatch(systemClock))
   const sent = reply.sendJson(200, '0'.repeat(3 * PART_BYTES))
 
   let takenBytes = 0
@@ -78,7 +78,7 @@ const PART_BYTES = 48 * 1024 * 1024
 
 test('a stream that is cut sends nothing more', async () => {
   const { response, writes } = await asked()
-  const reply = new HttpReply(response, new KeepAlive(systemClock))
+  const reply = new HttpReply(response, new ConnectionWatch(systemClock))
   reply.beginStream(VOICE)
   await reply.write('data: 1\n\n')
   const why = new GatewayError('revoked_api_key', 'it was revoked')
@@ -95,7 +95,7 @@ test('a refusal asks for a wait of at most a minute: OpenAI’s Node SDK ignores
     [86_400, '60'],
   ] as const) {
     const { response, writes } = await asked()
-    const reply = new HttpReply(response, new KeepAlive(systemClock))
+    const reply = new HttpReply(response, new ConnectionWatch(systemClock))
     const error = new GatewayError('rate_limit_exceeded', 'later', { retryAfterSeconds: seconds })
     await reply.fail(error, 'chat', 'req_1')
     assert.match(writes.join(''), new RegExp(`\\r\\nretry-after: ${told}\\r\\n`))

@@ -8,7 +8,7 @@ import type { Link } from '../core/runtime.ts'
 import { ClientGone, type Reply, type StreamEncoder } from '../exchange/reply.ts'
 import { encodeError } from '../wire/contract/errors.ts'
 import { writeSse } from '../wire/contract/sse.ts'
-import { discardRest, type KeepAlive, type Watched } from './connection.ts'
+import { discardRest, type ConnectionWatch, type Watched } from './connection.ts'
 
 /** A stream that is silent for this long sends a keep-alive. */
 const SILENCE_MS = 15_000
@@ -21,7 +21,7 @@ const LINGER_MS = 500
 
 export class HttpReply implements Reply {
   readonly #response: ServerResponse
-  readonly #keepAlive: KeepAlive
+  readonly #watch: ConnectionWatch
   /** Its link in the shared timer's list. */
   #link: Link<Watched> | undefined
   /** Names and values in turn, as node takes them. */
@@ -39,9 +39,9 @@ export class HttpReply implements Reply {
   #sentBytes = -1
   #progressMs = 0
 
-  constructor(response: ServerResponse, keepAlive: KeepAlive) {
+  constructor(response: ServerResponse, watch: ConnectionWatch) {
     this.#response = response
-    this.#keepAlive = keepAlive
+    this.#watch = watch
     response.on('close', () => {
       this.#link?.remove()
       if (!response.writableFinished) this.#leave()
@@ -112,12 +112,12 @@ export class HttpReply implements Reply {
 
   /** From now on cuts a client that reads nothing, also where other code writes the response. Not if it has left. */
   watch(): void {
-    if (!this.#response.destroyed) this.#link ??= this.#keepAlive.add(this)
+    if (!this.#response.destroyed) this.#link ??= this.#watch.add(this)
   }
 
   beginStream(encoder: StreamEncoder): void {
     if (this.#encoder === undefined) {
-      this.#lastWriteMs = this.#keepAlive.nowMs
+      this.#lastWriteMs = this.#watch.nowMs
       this.watch()
     }
     this.#encoder = encoder
@@ -186,7 +186,7 @@ export class HttpReply implements Reply {
 
   /** False = the client has no room for more. */
   #writeNow(text: string): boolean {
-    this.#lastWriteMs = this.#keepAlive.nowMs
+    this.#lastWriteMs = this.#watch.nowMs
     const response = this.#response
     if (response.headersSent) return response.write(text)
     // In one write, but the headers as a separate string: joined with the text, node would keep them in pieces.

@@ -20,7 +20,7 @@ import { Body, bodyMsMax, BodyRoom } from './body.ts'
 import {
   endAfterwards,
   HEADER_BYTES_MAX,
-  KeepAlive,
+  ConnectionWatch,
   noRequestOf,
   writeNoRequest,
 } from './connection.ts'
@@ -65,7 +65,7 @@ export class Edge {
   readonly #options: EdgeOptions
   readonly #server: Server
   readonly #bodyRoom: BodyRoom
-  readonly #keepAlive: KeepAlive
+  readonly #watch: ConnectionWatch
   /**
    * The answer to each request that is being served: one connection may bring several at once. Handlers outlive their
    * sockets: a request is still settled after its client has gone.
@@ -79,7 +79,7 @@ export class Edge {
   constructor(options: EdgeOptions) {
     this.#options = options
     this.#bodyRoom = new BodyRoom(options.bodyBytesMax)
-    this.#keepAlive = new KeepAlive(options.parts.clock)
+    this.#watch = new ConnectionWatch(options.parts.clock)
     const serve = (message: IncomingMessage, response: ServerResponse): void => {
       void this.#serve(message, response)
     }
@@ -130,7 +130,7 @@ export class Edge {
     const rest = setTimeout(() => this.#server.closeAllConnections(), GOODBYE_MS)
     await closed
     for (const timer of [late, last, rest, this.#probing?.timer]) clearTimeout(timer)
-    this.#keepAlive.stop()
+    this.#watch.stop()
   }
 
   /** One request: one answer, and one log line. Never rejects. */
@@ -143,9 +143,9 @@ export class Edge {
     const path = pathOf(message)
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)
-    const reply = new HttpReply(response, this.#keepAlive)
+    const reply = new HttpReply(response, this.#watch)
     const link = this.#serving.add(reply)
-    const body = new Body(this.#bodyRoom, message, this.#keepAlive)
+    const body = new Body(this.#bodyRoom, message, this.#watch)
     const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
     const isDataPlane = path === '/v1' || path.startsWith('/v1/')

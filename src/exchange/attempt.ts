@@ -178,7 +178,7 @@ function allOpen(outbound: readonly OutboundRequest[]): GatewayError {
 }
 
 /** A day: no provider means more, and the client must be given a plain number of seconds. */
-const RETRY_AFTER_SECONDS_MAX = 86_400
+const TOLD_SECONDS_MAX = 86_400
 /** A provider's verdict on the request itself. */
 const JUDGEMENTS = [400, 413, 422]
 /** Something on the way gave up waiting; Cloudflare, before many providers, has a status of its own for that. */
@@ -255,5 +255,5 @@ function retryAfter(
 ): { retryAfterSeconds?: number } {
   const told = retryAfterOf(headers) ?? complaint.retryAfterSeconds
   if (told === undefined) return {}
-  return { retryAfterSeconds: Math.min(Math.max(1, Math.ceil(told)), RETRY_AFTER_SECONDS_MAX) }
+  return { retryAfterSeconds: Math.min(Math.max(1, Math.ceil(told)), TOLD_SECONDS_MAX) }
 }

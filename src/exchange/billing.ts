@@ -229,7 +229,7 @@ export class Billing {
       sent.outputTokensMax ?? Infinity,
       admission.outputTokensMax ?? 0,
     )
-    const isCut = failure instanceof ClientGone
+    const hasClientLeft = failure instanceof ClientGone
     const isLate = failure instanceof GatewayError && failure.code === 'provider_timeout'
     // Of a stream that never came, nobody knows what was written.
     const worksUnseen =
@@ -246,8 +246,8 @@ export class Billing {
       textTokens: undefined,
       inputTokensMax: admission.inputTokens,
       outputTokensMax: outputTokensMax * call.output.choices,
-      isCut,
-      unseenMs: (isCut || isLate) && worksUnseen ? silentMs : 0,
+      hasClientLeft,
+      unseenMs: (hasClientLeft || isLate) && worksUnseen ? silentMs : 0,
       held: admission.hold.amountNanodollars,
       keepsLong: sent.keepsLong,
     }

@@ -34,7 +34,7 @@ function billable(usage: Partial<Usage> | undefined, more: Partial<Billable> = {
     textTokens: 200,
     inputTokensMax: 900,
     outputTokensMax: 500,
-    isCut: false,
+    hasClientLeft: false,
     unseenMs: 0,
     held: 10_000_000n,
     keepsLong: false,
@@ -99,7 +99,7 @@ test('texts are counted only where the bill depends on them', () => {
   assert.equal(needsCount(billable({ inputTokens: 10 })), false)
   assert.equal(needsCount(billable(undefined, { inputTokens: 150 })), false)
   const input = { ...NO_INPUT, unbounded: true }
-  assert.equal(needsCount(billable(undefined, { input, isCut: true })), false)
+  assert.equal(needsCount(billable(undefined, { input, hasClientLeft: true })), false)
 })
 
 test('a missing or impossible usage is replaced by an estimate of what was received', () => {
@@ -215,11 +215,17 @@ test('a client that cuts its stream pays all the input held for a document', () 
   const { input } = billable(undefined)
   const inputTokensOf = (more: Partial<Billable>): number =>
     billOf(billable(undefined, { input: { ...input, unbounded: true }, ...more })).usage.inputTokens
-  assert.deepEqual([inputTokensOf({ isCut: true }), inputTokensOf({})], [900, 204])
+  assert.deepEqual([inputTokensOf({ hasClientLeft: true }), inputTokensOf({})], [900, 204])
   const sound = { ...input, unbounded: true, audio: true } as const
-  assert.equal(billOf(billable(undefined, { input: sound, isCut: true })).usage.audioTokens, 900)
+  assert.equal(
+    billOf(billable(undefined, { input: sound, hasClientLeft: true })).usage.audioTokens,
+    900,
+  )
   // Unless the provider has reported its input.
-  const told = billable({ inputTokens: 120 }, { input: { ...input, unbounded: true }, isCut: true })
+  const told = billable(
+    { inputTokens: 120 },
+    { input: { ...input, unbounded: true }, hasClientLeft: true },
+  )
   told.meter.isComplete = false
   assert.equal(billOf(told).usage.inputTokens, 120)
 })

@@ -37,7 +37,7 @@ export type Billable = {
   /** The most that could be written: the limit that was sent, times the choices. */
   readonly outputTokensMax: number
   /** Whether the client cut the answer off, perhaps on purpose. */
-  readonly isCut: boolean
+  readonly hasClientLeft: boolean
   /** How long the model worked unseen, on thoughts or a whole answer, before the client or a timeout cut it off. */
   readonly unseenMs: number
   readonly held: Nanodollars
@@ -167,8 +167,8 @@ function inputUntold(billable: Billable): Usage {
   return { ...NO_USAGE, inputTokens: Math.min(read, inputTokensMax) }
 }
 
-function chargesAllInput({ input, isCut }: Billable): boolean {
-  return isCut && input.unbounded
+function chargesAllInput({ input, hasClientLeft }: Billable): boolean {
+  return hasClientLeft && input.unbounded
 }
 
 /**

@@ -1,5 +1,5 @@
 // What the rest of Tollgate may ask of the books, and the answers it gets. Types only: `open.ts` makes a Ledger,
-// `decide.ts` holds the rules. Money is nano-USD, prices are pico-USD, times are the database's milliseconds.
+// `rules/` decides. Money is nano-USD, prices are pico-USD, times are the database's milliseconds.
 import type { CostLine, Price } from '../catalog/prices.ts'
 import type { WorstCase } from '../catalog/worst-case.ts'
 import type { Endpoint } from '../core/endpoints.ts'

@@ -124,7 +124,7 @@ async function forecast(parts: AdminParts, key: Key, model: string): Promise<Tol
   return { passes, blocked_by: { code, status, message, ...factsOf(told) }, worst_case, target }
 }
 
-/** The answer of exchange/dry-run.ts. */
+/** What a dry run answers. */
 type DryRun = Facts & {
   readonly passes: boolean
   readonly worst_case: string

@@ -256,7 +256,7 @@ export class DatabaseLedger implements Ledger {
     })
     const { found, cost, overrun } = expect('settled', outcome)
     if (found === 'unknown') throw new Error(`hold ${charge.id} is not in the books`)
-    // Not before the charge is in the books: the sweep would void a hold that nobody owns, and with it this cost.
+    // Not before the charge is in the books: the sweep charges a hold that nobody owns in full.
     this.#open.delete(charge.id)
     if (balances !== undefined) this.#parts.onSettled?.(charge.keyId, balances)
     return {

@@ -60,20 +60,23 @@ function alertOf(row: Row<'alerts'>): Alert {
     accountId: row.account_id,
     accountName: row.account_id === FRAME_ID ? null : row.account_name,
   }
-  if (row.kind === 'expiry') {
-    const { threshold: daysBefore, period_seq: expiresAt } = row
-    return { ...given, kind: 'expiry', daysBefore, expiresAt }
-  }
   const spending = {
     spentNanodollars: row.spent_nanodollars,
     limitNanodollars: row.limit_nanodollars,
     resetsAt: row.resets_at,
   }
-  if (row.kind === 'refused') {
-    const { required_nanodollars: requiredNanodollars } = row
-    return { ...given, ...spending, kind: 'refused', requiredNanodollars }
+  switch (row.kind) {
+    case 'budget':
+      return { ...given, ...spending, kind: row.kind, threshold: row.threshold }
+    case 'refused': {
+      const { required_nanodollars: requiredNanodollars } = row
+      return { ...given, ...spending, kind: row.kind, requiredNanodollars }
+    }
+    case 'expiry': {
+      const { threshold: daysBefore, period_seq: expiresAt } = row
+      return { ...given, kind: row.kind, daysBefore, expiresAt }
+    }
   }
-  return { ...given, ...spending, kind: 'budget', threshold: row.threshold }
 }
 
 /** To every destination that is switched on. */

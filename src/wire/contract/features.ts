@@ -1,5 +1,5 @@
 // The names of what one format can express and another cannot, in each format that has it. What becomes of a feature that
-// a format lacks is in that format's `losses.ts`; translation loses nothing else. A test checks `docs/translation.md`
+// a format lacks is in that format's `losses.ts`; what a client's format has and no other is in its `fields.ts`. A test checks `docs/translation.md`
 // against both.
 import type { ChatFormat, Format, UpstreamFormat } from '../../core/endpoints.ts'
 
