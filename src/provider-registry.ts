@@ -2,8 +2,8 @@
 // changes; running requests keep what they began with.
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from './access/authenticate.ts'
-import { SANDBOX } from './catalog/knowledge.ts'
 import { targetName, type Catalog, type Model, type Target } from './catalog/models.ts'
+import { SANDBOX } from './catalog/target-facts.ts'
 import { catalogOf } from './config/catalog-of.ts'
 import type { Config } from './config/load.ts'
 import type { AuthHeaders } from './core/endpoints.ts'

@@ -3,8 +3,6 @@
 import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
 import { defined } from '../core/json.ts'
-import { Knowledge, SANDBOX } from './knowledge.ts'
-import type { CatalogParts, SandboxModel } from './knowledge.ts'
 import { mainModels } from './model-facts.ts'
 import { targetName } from './models.ts'
 import type {
@@ -18,6 +16,8 @@ import type {
   Timeouts,
 } from './models.ts'
 import type { Price } from './prices.ts'
+import { TargetFacts, SANDBOX } from './target-facts.ts'
+import type { CatalogParts, SandboxModel } from './target-facts.ts'
 
 /** The defaults. */
 export const TIMEOUTS: Timeouts = {
@@ -31,9 +31,9 @@ const FIRST_BYTE_MS_THINKING = 600_000
 
 export function buildCatalog(parts: CatalogParts): Catalog {
   const entries = [...parts.sandbox.map(sandboxEntry), ...(parts.entries ?? mainEntries(parts))]
-  const knowledge = new Knowledge(parts, entries)
-  const models = new Map(entries.map((entry) => [entry.id, resolveModel(knowledge, entry)]))
-  const changes = knowledge.changes()
+  const targetFacts = new TargetFacts(parts, entries)
+  const models = new Map(entries.map((entry) => [entry.id, resolveModel(targetFacts, entry)]))
+  const changes = targetFacts.changes()
   return {
     get: models.get.bind(models),
     list: () => [...models.values()],
@@ -61,12 +61,12 @@ function entryFor(id: string, provider: string): ModelEntry {
   return { id, targets: [target], fallbacks: [], abilities: {} }
 }
 
-function resolveModel(knowledge: Knowledge, entry: ModelEntry): Model {
-  const kind = kindOf(knowledge, entry)
+function resolveModel(targetFacts: TargetFacts, entry: ModelEntry): Model {
+  const kind = kindOf(targetFacts, entry)
   const leftOut: LeftOut[] = []
   const resolve = (role: LeftOut['role'], targets: readonly TargetEntry[]): readonly Target[] =>
     targets.flatMap((target, index) => {
-      const found = resolveTarget(knowledge, { entry, kind, target, role })
+      const found = resolveTarget(targetFacts, { entry, kind, target, role })
       if (!('reason' in found)) return [found]
       leftOut.push({ ...found, role, index })
       return []
@@ -84,14 +84,14 @@ function resolveModel(knowledge: Knowledge, entry: ModelEntry): Model {
     context: least(serving.map((target) => target.context)),
     maxOutput: least(serving.map((target) => target.maxOutput)),
     defaultOutput: entry.defaultOutput ?? null,
-    abilities: abilitiesOf(knowledge, entry),
+    abilities: abilitiesOf(targetFacts, entry),
     available: serving.length > 0,
     leftOut,
     reason: leftOut.length === 0 ? null : leftOut.map(({ reason }) => reason).join('; '),
   }
 }
 
-type TargetQuestion = {
+type TargetReference = {
   readonly entry: ModelEntry
   readonly kind: ModelKind
   readonly target: TargetEntry
@@ -104,10 +104,10 @@ type Unusable = Pick<LeftOut, 'reason' | 'because'>
 const SEVERAL_AGENTS = /(?:^|\/)grok-[\w.]+-multi-agent/
 
 /** The target with everything a request needs to know about it, or a sentence on why it cannot be used. */
-function resolveTarget(knowledge: Knowledge, question: TargetQuestion): Target | Unusable {
+function resolveTarget(targetFacts: TargetFacts, question: TargetReference): Target | Unusable {
   const { entry, kind, target, role } = question
   const name = targetName(target.provider, target.model)
-  const reason = knowledge.leftOut.get(target.provider)
+  const reason = targetFacts.leftOut.get(target.provider)
   if (reason !== undefined) {
     return { because: 'provider', reason: `${name} is left out: ${reason}` }
   }
@@ -116,13 +116,13 @@ function resolveTarget(knowledge: Knowledge, question: TargetQuestion): Target |
       'it answers with several agents, as many as the client’s effort asks for, and no limit bounds what they cost'
     return { because: 'target', reason: `${name} is left out: ${why}` }
   }
-  const known = knowledge.knownAbout(target)
+  const known = targetFacts.knownAbout(target)
   if (known.kind !== undefined && known.kind !== kind) {
     const clash = `it is ${withArticle(known.kind)} model, and ${entry.id} is ${withArticle(kind)} model`
     return { because: 'target', reason: `${name} is left out: ${clash}` }
   }
-  const stated = knowledge.statedAbout(target)
-  const price = knowledge.priceOf(target)
+  const stated = targetFacts.statedAbout(target)
+  const price = targetFacts.priceOf(target)
   if (price === undefined && stated.priceLike !== undefined) {
     const like = `${name} should cost what ${stated.priceLike} costs, which has no price`
     return { because: 'target', reason: `${like}: ${mend(question, {})}` }
@@ -132,7 +132,7 @@ function resolveTarget(knowledge: Knowledge, question: TargetQuestion): Target |
   if (price === undefined || window === undefined || maxOutput === undefined) {
     return { because: 'target', reason: lacking(question, { price, window, maxOutput }) }
   }
-  const provider = knowledge.providers.get(target.provider)
+  const provider = targetFacts.providers.get(target.provider)
   const isOwn = role === 'targets'
   const written = entry.abilities.reasoning
   const found = known.reasons ?? known.abilities.reasoning
@@ -168,7 +168,7 @@ type Facts = {
 }
 
 /** What is not known about a target, and the line of the configuration that says it. */
-function lacking(question: TargetQuestion, facts: Facts): string {
+function lacking(question: TargetReference, facts: Facts): string {
   const { provider, model } = question.target
   const name = targetName(provider, model)
   if (provider === SANDBOX) return `${name} is no model of the sandbox`
@@ -182,7 +182,7 @@ function lacking(question: TargetQuestion, facts: Facts): string {
 }
 
 /** Only the operator knows the figures, so these are words in their places. */
-function mend({ kind, target: { provider, model } }: TargetQuestion, facts: Facts): string {
+function mend({ kind, target: { provider, model } }: TargetReference, facts: Facts): string {
   const output = kind === 'embedding' ? '0' : 'USD'
   const settings = [
     ...(facts.price === undefined ? [`price: { input: USD, output: ${output} }`] : []),
@@ -197,15 +197,15 @@ function yamlName(name: string): string {
   return /^[a-z][\w./:-]*\w$/i.test(name) ? name : JSON.stringify(name)
 }
 
-function kindOf(knowledge: Knowledge, entry: ModelEntry): ModelKind {
+function kindOf(targetFacts: TargetFacts, entry: ModelEntry): ModelKind {
   if (entry.kind !== undefined) return entry.kind
-  const kinds = entry.targets.flatMap((target) => knowledge.knownAbout(target).kind ?? [])
+  const kinds = entry.targets.flatMap((target) => targetFacts.knownAbout(target).kind ?? [])
   return kinds[0] ?? 'chat'
 }
 
 /** True if every target has it, false if any lacks it, else unknown; the operator's setting overrides. */
-function abilitiesOf(knowledge: Knowledge, entry: ModelEntry): Abilities {
-  const known = entry.targets.map((target) => knowledge.knownAbout(target).abilities)
+function abilitiesOf(targetFacts: TargetFacts, entry: ModelEntry): Abilities {
+  const known = entry.targets.map((target) => targetFacts.knownAbout(target).abilities)
   const combine = (ability: Ability): boolean | 'unknown' => {
     const written = entry.abilities[ability]
     if (written !== undefined) return written

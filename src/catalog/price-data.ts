@@ -9,9 +9,9 @@ import { makePrice } from './prices.ts'
 import type { Price, Rates } from './prices.ts'
 
 /** Looks up the price of a model at a provider at a moment; undefined = not in the data. */
-export type PriceLookup = (question: PriceQuestion) => KnownPrice | undefined
+export type PriceLookup = (question: PriceQuery) => KnownPrice | undefined
 
-type PriceQuestion = {
+type PriceQuery = {
   /** The library's name for the price list, or the address of a compatible server. */
   readonly list: PriceList
   readonly model: string

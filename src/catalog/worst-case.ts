@@ -19,7 +19,7 @@ const TOKENS_PER_VENDOR_TOOL = 1_024
 /** What providers put before a prompt themselves, tool instructions included. */
 const TOKENS_PER_REQUEST = 1_024
 
-type WorstCaseQuestion = {
+type WorstCaseInput = {
   readonly model: Model
   readonly input: InputMeasure
   readonly output: OutputLimits
@@ -57,7 +57,7 @@ export const NO_COST: WorstCase = {
 
 export function worstCase(
   target: Target,
-  question: WorstCaseQuestion,
+  question: WorstCaseInput,
 ): WorstCase & { readonly inputTokens: number } {
   const { model, input, output, searchesMax: searches = 0 } = question
   const inputTokens = inputTokensAt(target, question)
@@ -77,7 +77,7 @@ export function worstCase(
   }
 }
 
-function inputTokensAt(target: Target, question: WorstCaseQuestion): number {
+function inputTokensAt(target: Target, question: WorstCaseInput): number {
   const { kind } = question.model
   const bound = inputBound(question.input, kind, target)
   const least = Math.min(bound, question.inputTokens ?? bound)

@@ -112,7 +112,7 @@ function addTopUp(ledger: Command): void {
     )
     .action(async (account: string, options: ReasonedOptions & { readonly amount: bigint }) => {
       const { amount: amountNanodollars, reason } = options
-      await byHand(account, options, (store, accountId) =>
+      await adjust(account, options, (store, accountId) =>
         topUp(store, { accountId, amountNanodollars, reason }),
       )
     })
@@ -130,7 +130,7 @@ function addReset(ledger: Command): void {
     )
     .action(async (account: string, options: ReasonedOptions) => {
       const { reason } = options
-      await byHand(account, options, (store, accountId) => resetSpent(store, { accountId, reason }))
+      await adjust(account, options, (store, accountId) => resetSpent(store, { accountId, reason }))
     })
 }
 
@@ -138,7 +138,7 @@ const ACCOUNT = ['<ACCOUNT>', 'id or name of a key, or `frame`'] as const
 type ReasonedOptions = CommonOptions & { readonly reason: string }
 
 /** Makes the change, and prints the account. A key whose name is that of the frame must be given by its id. */
-async function byHand(
+async function adjust(
   account: string,
   options: CommonOptions,
   change: (store: Store, accountId: string) => Promise<void>,

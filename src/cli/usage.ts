@@ -17,7 +17,7 @@ import {
   reportUsage,
   sumsJson,
   targetOf,
-  type ScanQuestion,
+  type UsageScan,
   type ScanSums,
 } from '../ledger/reports/usage.ts'
 import type { Store } from '../store/database/store.ts'
@@ -92,7 +92,7 @@ async function usage(options: UsageOptions): Promise<void> {
   })
 }
 
-async function questionOf(store: Store, options: UsageOptions): Promise<ScanQuestion> {
+async function questionOf(store: Store, options: UsageOptions): Promise<UsageScan> {
   const now = store.clock.now()
   const since = options.since?.(now) ?? Math.max(0, now - DEFAULT_DAYS * DAY_MS)
   const until = options.until?.(now) ?? now
@@ -121,7 +121,7 @@ function rowJson(row: ScanSums, names: ReadonlyMap<string, string>) {
 type UsageText = {
   readonly rows: readonly ScanSums[]
   readonly total: ScanSums
-  readonly question: ScanQuestion
+  readonly question: UsageScan
   readonly names: ReadonlyMap<string, string>
 }
 

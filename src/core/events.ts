@@ -3,32 +3,32 @@
 import type { ReasoningSeal } from './request.ts'
 
 /** Blocks of one choice are numbered 0, 1, 2 … across all kinds, never interleave, and each ends before the next. */
-type Place = { readonly choice: number; readonly block: number }
+type BlockPosition = { readonly choice: number; readonly block: number }
 
 export type CanonicalEvent =
   | { readonly type: 'response-start'; readonly id: string; readonly model: string }
-  | (Place & { readonly type: 'text-start' })
-  | (Place & {
+  | (BlockPosition & { readonly type: 'text-start' })
+  | (BlockPosition & {
       readonly type: 'text-delta'
       readonly text: string
       readonly logprobs?: readonly TokenLogprob[]
     })
-  | (Place & { readonly type: 'text-citation'; readonly citation: Citation })
-  | (Place & { readonly type: 'text-end' })
-  | (Place & { readonly type: 'refusal-start' })
-  | (Place & { readonly type: 'refusal-delta'; readonly text: string })
-  | (Place & { readonly type: 'refusal-end' })
-  | (Place & { readonly type: 'thinking-start' })
-  | (Place & { readonly type: 'thinking-delta'; readonly text: string })
-  | (Place & { readonly type: 'thinking-end'; readonly seal?: ReasoningSeal })
-  | (Place & {
+  | (BlockPosition & { readonly type: 'text-citation'; readonly citation: Citation })
+  | (BlockPosition & { readonly type: 'text-end' })
+  | (BlockPosition & { readonly type: 'refusal-start' })
+  | (BlockPosition & { readonly type: 'refusal-delta'; readonly text: string })
+  | (BlockPosition & { readonly type: 'refusal-end' })
+  | (BlockPosition & { readonly type: 'thinking-start' })
+  | (BlockPosition & { readonly type: 'thinking-delta'; readonly text: string })
+  | (BlockPosition & { readonly type: 'thinking-end'; readonly seal?: ReasoningSeal })
+  | (BlockPosition & {
       readonly type: 'tool-call-start'
       readonly id: string
       readonly name: string
       readonly custom: boolean
     })
-  | (Place & { readonly type: 'tool-call-delta'; readonly text: string })
-  | (Place & { readonly type: 'tool-call-end' })
+  | (BlockPosition & { readonly type: 'tool-call-delta'; readonly text: string })
+  | (BlockPosition & { readonly type: 'tool-call-end' })
   | ChoiceEnd
   /** Citations that came after the end of the text they belong to, where no format has a place for them. */
   | { readonly type: 'citations-lost' }

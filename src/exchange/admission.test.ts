@@ -10,10 +10,10 @@ import {
   SAMPLE_TARGET,
   sampleReply,
 } from '../../test/samples/exchange.ts'
-import { RaisedBounds } from '../access/admit.ts'
 import type { Caller } from '../access/authenticate.ts'
+import { RaisedBounds } from '../access/reservation.ts'
 import { Tokenizer } from '../access/tokenizer.ts'
-import { UNKNOWN_ABILITIES, type Model, type Target } from '../catalog/models.ts'
+import { type Model, type Target, UNKNOWN_ABILITIES } from '../catalog/models.ts'
 import { FREE, makePrice } from '../catalog/prices.ts'
 import { countedBound, inputBound, likelyInput, recountedBound } from '../catalog/worst-case.ts'
 import { formatUsd } from '../core/money.ts'

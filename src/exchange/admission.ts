@@ -1,8 +1,8 @@
 // The last gate before a provider is called: the worst case of a request is held on the key and on the frame. Admits only
 // with a committed hold; otherwise throws a refusal that explains itself. A dry run asks the same, with nothing held.
-import type { AdmissionInput, Basis, Candidate, RaisedBounds } from '../access/admit.ts'
-import { askOf } from '../access/admit.ts'
 import { refusalOf } from '../access/refusal.ts'
+import type { AdmissionInput, Basis, Candidate, RaisedBounds } from '../access/reservation.ts'
+import { askOf } from '../access/reservation.ts'
 import type { Tokenizer } from '../access/tokenizer.ts'
 import type { Model } from '../catalog/models.ts'
 import type { Clock } from '../core/clock.ts'

@@ -10,7 +10,7 @@ import {
   sampleReply,
   sampleRequest,
 } from '../../test/samples/exchange.ts'
-import { RaisedBounds } from '../access/admit.ts'
+import { RaisedBounds } from '../access/reservation.ts'
 import { Tokenizer } from '../access/tokenizer.ts'
 import type { Model } from '../catalog/models.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'

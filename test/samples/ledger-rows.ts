@@ -1,6 +1,6 @@
 // An account without a limit and an ask that costs nothing; tests state what they need beyond that.
 import { NO_COST } from '../../src/catalog/worst-case.ts'
-import type { PlainAsk } from '../../src/ledger/rules/batch.ts'
+import type { CheckedAsk } from '../../src/ledger/rules/batch.ts'
 import { unpackWindow } from '../../src/ledger/rules/rates.ts'
 import type { Account } from '../../src/ledger/rules/rows.ts'
 
@@ -34,7 +34,7 @@ export function sampleAccount(changes: Partial<Account>): Account {
   }
 }
 
-export const SAMPLE_ASK: PlainAsk = {
+export const SAMPLE_ASK: CheckedAsk = {
   requestId: 'req_1',
   keyId: 'key_a',
   allowVersion: 1,

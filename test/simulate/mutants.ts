@@ -4,7 +4,7 @@
 import { costAtMost, type judge, type Legs } from '../../src/ledger/rules/judge.ts'
 import type { Beat, FailureDetector } from '../../src/ledger/nodes/failure-detector.ts'
 import type { openPeriod } from '../../src/ledger/rules/account.ts'
-import type { PlainAsk, Snapshot } from '../../src/ledger/rules/batch.ts'
+import type { CheckedAsk, Snapshot } from '../../src/ledger/rules/batch.ts'
 import type { Account, UsageRow } from '../../src/ledger/rules/rows.ts'
 import type { WorkingSet } from '../../src/ledger/rules/working-set.ts'
 import type { Faults } from './memory-database.ts'
@@ -295,7 +295,7 @@ function withMoreConcurrency(account: Account): Account {
 }
 
 /** The same verdict, with a hold for what its outputs cost. */
-function heldInFull(ask: PlainAsk, verdict: Verdict): Verdict {
+function heldInFull(ask: CheckedAsk, verdict: Verdict): Verdict {
   if (!verdict.reserved) return verdict
   const { outputTokens, capped, grants = [{ outputTokens, capped }] } = verdict
   const costs = grants.map((grant, index) =>
@@ -307,7 +307,7 @@ function heldInFull(ask: PlainAsk, verdict: Verdict): Verdict {
   }
 }
 
-function costOf({ candidates }: PlainAsk, candidate: number, outputTokens: number): bigint {
+function costOf({ candidates }: CheckedAsk, candidate: number, outputTokens: number): bigint {
   const worst = candidates[candidate]
   return worst === undefined ? 0n : costAtMost(worst, outputTokens)
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { WorstCase } from '../../src/catalog/worst-case.ts'
 import type { Reserved, Grant } from '../../src/ledger/ledger.ts'
-import type { Batch, Item, Outcome, PlainAsk, Refusal } from '../../src/ledger/rules/batch.ts'
+import type { Batch, Item, Outcome, CheckedAsk, Refusal } from '../../src/ledger/rules/batch.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import type { MemoryDatabase } from './memory-database.ts'
 
@@ -133,7 +133,7 @@ export class Oracle {
   }
 
   /** Whether each target that was skipped had to be; `own` is what this request holds by now. */
-  #checkGrants(ask: PlainAsk, grants: readonly Grant[], own: bigint): void {
+  #checkGrants(ask: CheckedAsk, grants: readonly Grant[], own: bigint): void {
     for (const [index, grant] of grants.entries()) {
       const worst = ask.candidates[index]
       assert.ok(worst)
@@ -149,7 +149,7 @@ export class Oracle {
   }
 
   /** Whether an amount does not fit the key or the frame: beside all holds but its own, or null: without any. */
-  #isShort(ask: PlainAsk, amount: bigint, own: bigint | null): boolean {
+  #isShort(ask: CheckedAsk, amount: bigint, own: bigint | null): boolean {
     return [ask.keyId, FRAME_ID].some((id) => {
       const limit = this.#limitOf(id)
       const { spent, held } = this.#books.sums(id)
@@ -171,7 +171,7 @@ export class Oracle {
     }
   }
 
-  #checkRefusal(ask: PlainAsk, refused: Refusal): void {
+  #checkRefusal(ask: CheckedAsk, refused: Refusal): void {
     const { reason } = refused
     const isSpent = (amount: bigint): boolean => this.#isShort(ask, amount, null)
     const costs = ask.candidates.map((worst) => costOf(worst, worst.outputTokens))
@@ -225,7 +225,7 @@ function costOf(worst: WorstCase, outputTokens: number): bigint {
 }
 
 /** What a target must at least be granted: the whole, or where spending is in its way and the key allows it, less. */
-function leastOf(ask: PlainAsk, worst: WorstCase, isSpent: (amount: bigint) => boolean): bigint {
+function leastOf(ask: CheckedAsk, worst: WorstCase, isSpent: (amount: bigint) => boolean): bigint {
   const { outputTokens, outputTokensMinimum } = worst
   const whole = costOf(worst, outputTokens)
   return ask.whenTight === 'cap' && isSpent(whole)

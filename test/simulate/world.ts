@@ -5,7 +5,7 @@ import type { WorstCase } from '../../src/catalog/worst-case.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/units.ts'
 import { HOLDS_PER_NODE } from '../../src/ledger/nodes/membership.ts'
-import type { Batch, BatchResult, Item, Outcome, PlainAsk } from '../../src/ledger/rules/batch.ts'
+import type { Batch, BatchResult, Item, Outcome, CheckedAsk } from '../../src/ledger/rules/batch.ts'
 import type { Charge } from '../../src/ledger/rules/rows.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { MemoryDatabase, type Faults } from './memory-database.ts'
@@ -31,7 +31,7 @@ type Node = {
   beatsMissed: number
   queue: Queued[]
   sent: Sent | undefined
-  open: Map<number, { readonly ask: PlainAsk; readonly amount: bigint; isEnding: boolean }>
+  open: Map<number, { readonly ask: CheckedAsk; readonly amount: bigint; isEnding: boolean }>
   readonly spool: Map<number, Charge>
   detector: InstanceType<Rules['FailureDetector']>
   readonly clockSkewMs: number
@@ -115,7 +115,7 @@ class World {
     const isExact = left > 0 && this.#random.chance(0.2)
     const outputTokens = isExact ? left : this.#random.between(0, 9) * 100
     const others = this.#random.chance(0.4) ? this.#random.between(1, 2) : 0
-    const ask: PlainAsk = {
+    const ask: CheckedAsk = {
       requestId: `req_${++this.#requests}`,
       keyId,
       allowVersion: 1,

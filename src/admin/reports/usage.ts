@@ -10,7 +10,7 @@ import {
   requestJson,
   searchUsage,
   sumsJson,
-  type ScanQuestion,
+  type UsageScan,
   type ScanSums,
 } from '../../ledger/reports/usage.ts'
 import type { UsageRow as LedgerRow } from '../../ledger/rules/rows.ts'
@@ -79,7 +79,7 @@ async function report(parts: AdminParts, query: Question): Promise<UsageAnswer> 
 /** The time of the same length before, ending at a full hour: hours are counted whole, and none twice. */
 async function previous(
   parts: AdminParts,
-  { since, until, by, ...rest }: ScanQuestion,
+  { since, until, by, ...rest }: UsageScan,
 ): Promise<UsageAnswer['previous']> {
   const end = Math.floor(since / HOUR_MS) * HOUR_MS
   const start = Math.max(0, end - (until - since))

@@ -313,13 +313,13 @@ function sumsOf(rows: readonly DeletedRow[]): readonly PurgedSum[] {
   return [...sums.values()].toSorted(byAccount)
 }
 
-type Place = Pick<PurgedSum, 'account_id' | 'period_seq'>
+type PurgedPeriod = Pick<PurgedSum, 'account_id' | 'period_seq'>
 
-function count(sums: Map<string, PurgedSum>, place: Place, row: DeletedRow): void {
+function count(sums: Map<string, PurgedSum>, period: PurgedPeriod, row: DeletedRow): void {
   const { cost_nanodollars: cost, held_nanodollars: held } = row
-  const name = `${place.account_id} ${place.period_seq}`
+  const name = `${period.account_id} ${period.period_seq}`
   const sum = sums.get(name) ?? {
-    ...place,
+    ...period,
     requests: 0,
     cost_nanodollars: 0n,
     overrun_nanodollars: 0n,
@@ -330,7 +330,7 @@ function count(sums: Map<string, PurgedSum>, place: Place, row: DeletedRow): voi
   sums.set(name, sum)
 }
 
-function byAccount(one: Place, other: Place): number {
+function byAccount(one: PurgedPeriod, other: PurgedPeriod): number {
   if (one.account_id !== other.account_id) return one.account_id < other.account_id ? -1 : 1
   return one.period_seq - other.period_seq
 }

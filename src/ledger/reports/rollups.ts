@@ -13,7 +13,7 @@ import type { RollupSpan } from '../rules/rows.ts'
 
 export type UsageGroup = 'key' | 'model' | 'day' | 'hour'
 
-export type UsageQuestion = {
+export type UsageSelection = {
   readonly keyId?: string | undefined
   /** Whole hours: a moment inside an hour counts the hour. */
   readonly since: number
@@ -60,7 +60,7 @@ const ROWS_MAX = 200_000
 
 export async function reportFromRollups(
   store: Store,
-  question: UsageQuestion,
+  question: UsageSelection,
 ): Promise<UsageReport> {
   const { keyId, by, limit = ROWS_MAX } = question
   // Nothing is used in the future; one day more allows for clocks that are ahead.
@@ -112,7 +112,7 @@ type Stretch = { readonly span: RollupSpan; readonly from: number; readonly to: 
 
 /** Whole days come from daily rollups, the hours before and after from hourly ones; by hour, all from hourly ones. */
 function stretchesOf(
-  { since, until, by }: UsageQuestion,
+  { since, until, by }: UsageSelection,
   firstDay: number | undefined,
 ): readonly Stretch[] {
   if (firstDay === undefined) return []

@@ -14,7 +14,7 @@ import {
   reportFromRollups,
   TOKEN_SUMS,
   type UsageGroup,
-  type UsageQuestion,
+  type UsageSelection,
   type UsageSums,
 } from './rollups.ts'
 
@@ -90,7 +90,7 @@ async function lastLookedAt(store: Store, page: UsagePage): Promise<string | nul
 
 type ScanGroup = UsageGroup | 'provider' | 'endpoint'
 
-export type ScanQuestion = Omit<UsageQuestion, 'by'> & { readonly by: readonly ScanGroup[] }
+export type UsageScan = Omit<UsageSelection, 'by'> & { readonly by: readonly ScanGroup[] }
 
 /** Requests that were refused before admission have no row, so sums over rows leave them out. */
 export type ScanSums = UsageSums & {
@@ -113,7 +113,7 @@ const SCANNED_ROWS_MAX = 400_000
  * Reads the rollups unless the report groups by what they lack, provider or endpoint. For those it reads usage rows: in
  * slices that hold nobody up for long, and only up to a maximum, so that the cost of a report stays bounded.
  */
-export async function reportUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {
+export async function reportUsage(store: Store, question: UsageScan): Promise<ScanReport> {
   const known = question.by.filter((group) => group !== 'provider' && group !== 'endpoint')
   if (known.length < question.by.length) return reportFromRows(store, question)
   const { rows, total, leftOut } = await reportFromRollups(store, { ...question, by: known })
@@ -121,7 +121,7 @@ export async function reportUsage(store: Store, question: ScanQuestion): Promise
   return { rows: rows.map((row) => ({ ...row, ...none })), total: { ...total, ...none }, leftOut }
 }
 
-async function reportFromRows(store: Store, question: ScanQuestion): Promise<ScanReport> {
+async function reportFromRows(store: Store, question: UsageScan): Promise<ScanReport> {
   const groups = new Map<string, Sums>()
   const total = { ...NOTHING_SCANNED }
   let after = firstIdAt('req', question.since)
@@ -161,7 +161,7 @@ type Sum = ScanSums & { readonly lastId: string }
 
 async function readSlice(
   store: Store,
-  { keyId, until, by }: ScanQuestion,
+  { keyId, until, by }: UsageScan,
   after: string,
 ): Promise<readonly Sum[]> {
   const column = (group: ScanGroup) => (by.includes(group) ? GROUPINGS[group] : sql`NULL`)

@@ -16,19 +16,19 @@ import type {
 
 type OnHold = { readonly keyId: string; readonly holdId: HoldId }
 /** May also be on the frame, by its id. */
-type ByHand = { readonly keyId: string; readonly note: Note }
+type Adjustment = { readonly keyId: string; readonly note: Note }
 
 export type Item =
-  | { readonly kind: 'reserve'; readonly holdId: HoldId; readonly ask: PlainAsk }
-  | { readonly kind: 'dry-run'; readonly ask: PlainAsk }
+  | { readonly kind: 'reserve'; readonly holdId: HoldId; readonly ask: CheckedAsk }
+  | { readonly kind: 'dry-run'; readonly ask: CheckedAsk }
   | { readonly kind: 'settle'; readonly charge: Charge }
   | (OnHold & { readonly kind: 'void'; readonly reason: string })
   | (OnHold & { readonly kind: 'trim'; readonly amount: Nanodollars })
   | (OnHold & { readonly kind: 'extend'; readonly extra: Nanodollars })
   | (OnHold & { readonly kind: 'orphan' })
   | (OnHold & { readonly kind: 'adjust'; readonly cost: Nanodollars; readonly note: Note })
-  | (ByHand & { readonly kind: 'top-up'; readonly amount: Nanodollars })
-  | (ByHand & { readonly kind: 'reset' })
+  | (Adjustment & { readonly kind: 'top-up'; readonly amount: Nanodollars })
+  | (Adjustment & { readonly kind: 'reset' })
   | {
       readonly kind: 'refused'
       readonly keyId: string
@@ -46,7 +46,7 @@ export type Note = {
 }
 
 /** An ask that can cross to another thread. */
-export type PlainAsk = Omit<Ask, 'signal'>
+export type CheckedAsk = Omit<Ask, 'signal'>
 
 /** One per item, in the order of the items. Balances come once per key and batch, not with each outcome. */
 export type Outcome =

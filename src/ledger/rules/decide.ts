@@ -3,7 +3,7 @@
 import type { Nanodollars } from '../../core/money.ts'
 import type { Balances, HoldId } from '../ledger.ts'
 import { balancesOf, hasRates } from './account.ts'
-import type { Batch, Item, Outcome, Snapshot, PlainAsk, Writes } from './batch.ts'
+import type { Batch, Item, Outcome, Snapshot, CheckedAsk, Writes } from './batch.ts'
 import { grantsWithin, judge, mayExtend } from './judge.ts'
 import { admit, correct } from './rates.ts'
 import type { Charge, Hold, UsageRow } from './rows.ts'
@@ -115,7 +115,7 @@ function knownGrant(
   }
 }
 
-function consider(work: WorkingSet, ask: PlainAsk, holdId: HoldId): Answer {
+function consider(work: WorkingSet, ask: CheckedAsk, holdId: HoldId): Answer {
   const legs = work.legs(ask.keyId)
   if (legs === undefined) return { reserved: false, reason: 'key_status', status: 'unknown' }
   const verdict = judge(ask, legs, work.now)

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { SAMPLE_ASK, sampleAccount } from '../../../test/samples/ledger-rows.ts'
 import { NO_COST, type WorstCase } from '../../catalog/worst-case.ts'
 import type { Grant } from '../ledger.ts'
-import type { PlainAsk } from './batch.ts'
+import type { CheckedAsk } from './batch.ts'
 import { judge, grantsWithin } from './judge.ts'
 import type { Account } from './rows.ts'
 
@@ -18,7 +18,7 @@ function account(changes: Partial<Account>): Account {
 }
 
 /** Input that costs 1,000 and output of 20,000, of which at least 256 are wanted. */
-function ask(changes: Partial<PlainAsk> = {}, worst: Partial<WorstCase> = {}): PlainAsk {
+function ask(changes: Partial<CheckedAsk> = {}, worst: Partial<WorstCase> = {}): CheckedAsk {
   return {
     ...SAMPLE_ASK,
     candidates: [
@@ -43,7 +43,7 @@ describe('budgets', () => {
     readonly name: string
     readonly key: Partial<Account>
     readonly frame?: Partial<Account>
-    readonly ask?: PlainAsk
+    readonly ask?: CheckedAsk
     readonly granted?: number
     readonly refused?: string
   }
@@ -250,20 +250,20 @@ describe('budgets', () => {
 
 /** Targets are judged each by itself, in order. Each costs 1,000 for the input and so much per token of 10,000. */
 describe('several targets', () => {
-  const targets = (...prices: readonly bigint[]): Pick<PlainAsk, 'candidates'> => ({
+  const targets = (...prices: readonly bigint[]): Pick<CheckedAsk, 'candidates'> => ({
     candidates: prices.flatMap(
       (price) => ask({}, { outputTokenPicodollars: price * PICO, outputTokens: 10_000 }).candidates,
     ),
   })
   const whole = { outputTokens: 10_000, capped: false }
-  const judged = (asked: PlainAsk, key: Partial<Account>, frame: Partial<Account> = {}) =>
+  const judged = (asked: CheckedAsk, key: Partial<Account>, frame: Partial<Account> = {}) =>
     judge(asked, { key: account(key), frame: { ...wealthy, ...frame } }, NOW)
 
   type Case = {
     readonly name: string
     readonly prices: readonly bigint[]
     readonly key: Partial<Account>
-    readonly more?: Partial<PlainAsk>
+    readonly more?: Partial<CheckedAsk>
     readonly grants?: readonly Grant[]
     readonly held?: bigint
     readonly refused?: readonly [reason: string, candidate: number, required: bigint]

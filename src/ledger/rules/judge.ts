@@ -9,7 +9,7 @@ import {
 } from '../../core/money.ts'
 import type { Balances, Grant, Shortage } from '../ledger.ts'
 import { limitOf, remainingOf } from './account.ts'
-import type { Granted, PlainAsk, Refusal } from './batch.ts'
+import type { Granted, CheckedAsk, Refusal } from './batch.ts'
 import { rateExceeded } from './rates.ts'
 import type { Account, Hold } from './rows.ts'
 
@@ -26,7 +26,7 @@ const OUTPUT_TOKENS_AMPLE = 4096
 const DEFAULT_OUTPUT_SHARE = 8n
 
 /** The API contract fixes the order of checks: the key itself, its rates, its budget, the frame's budget. */
-export function judge(ask: PlainAsk, legs: Legs, now: number): Verdict {
+export function judge(ask: CheckedAsk, legs: Legs, now: number): Verdict {
   return (
     judgeStatus(ask, legs.key, now) ?? judgeRates(ask, legs.key, now) ?? judgeBudgets(ask, legs)
   )
@@ -59,7 +59,7 @@ export function costAtMostWith({ key, frame }: Balances, worst: WorstCase): Nano
   return costAtMost(worst, outputWanted(worst, left))
 }
 
-function judgeStatus(ask: PlainAsk, key: Account, now: number): Refusal | undefined {
+function judgeStatus(ask: CheckedAsk, key: Account, now: number): Refusal | undefined {
   const refused = (status: KeyStatusRefusal['status']): Refusal => ({
     reserved: false,
     reason: 'key_status',
@@ -71,7 +71,7 @@ function judgeStatus(ask: PlainAsk, key: Account, now: number): Refusal | undefi
   return key.allowVersion === ask.allowVersion ? undefined : refused('stale')
 }
 
-function judgeRates(ask: PlainAsk, key: Account, now: number): Refusal | undefined {
+function judgeRates(ask: CheckedAsk, key: Account, now: number): Refusal | undefined {
   const exceeded =
     rateExceeded(key, key.rateWindow, { now, tokens: ask.estimatedTokens }) ??
     (key.concurrency !== null && key.inFlight >= key.concurrency
@@ -85,7 +85,7 @@ function judgeRates(ask: PlainAsk, key: Account, now: number): Refusal | undefin
  * dearest of those that fit; what spending keeps out is skipped. The first of the others decides: if only holds in
  * flight keep it out, the request waits for it, and a later target that fits does not take its place until the last try.
  */
-function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
+function judgeBudgets(ask: CheckedAsk, legs: Legs): Verdict {
   const trials = ask.candidates.map((worst) => tryTarget(ask, worst, legs))
   // A lower count cannot help where everything is spent: nothing that costs anything fits.
   if (!ask.recounted && !trials.every(isWhole) && !isAllSpent(legs)) {
@@ -118,7 +118,7 @@ type Trial = {
   readonly decisive: number
 }
 
-function tryTarget(ask: PlainAsk, worst: WorstCase, legs: Legs): Trial {
+function tryTarget(ask: CheckedAsk, worst: WorstCase, legs: Legs): Trial {
   const wanted = outputWanted(worst, tighterLimit(remainingOf(legs.key), remainingOf(legs.frame)))
   const now = affordable(worst, legs, 'beside holds')
   // Free calls pass even when a limit was lowered below what is spent.
@@ -228,7 +228,7 @@ function refusal(
  * that answer, so any grants within the hold will do.
  */
 export function grantsWithin(
-  ask: PlainAsk,
+  ask: CheckedAsk,
   hold: Pick<Hold, 'heldNanodollars' | 'outputTokens' | 'capped'>,
 ): readonly Grant[] {
   const { heldNanodollars, outputTokens, capped } = hold

@@ -6,11 +6,11 @@ import { componentsOf, parsePrice, type Price } from '../../catalog/prices.ts'
 import type { Nanodollars, Picodollars } from '../../core/money.ts'
 import { storable } from '../../core/text.ts'
 import type { Ask, Settlement } from '../ledger.ts'
-import type { PlainAsk } from './batch.ts'
+import type { CheckedAsk } from './batch.ts'
 import type { Charge, PriceRow } from './rows.ts'
 
 /** The ask without what cannot cross to another thread. */
-export function checkedAsk(asked: Ask): PlainAsk {
+export function checkedAsk(asked: Ask): CheckedAsk {
   const { signal: _, ...ask } = asked
   assertCount('number of tokens', ask.estimatedTokens)
   if (ask.candidates.length === 0) throw new RangeError('an ask needs a target')

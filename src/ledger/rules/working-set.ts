@@ -29,7 +29,7 @@ type Movement = {
 }
 
 /** The accounts and periods an entry belongs to: those of its reservation. */
-type Place = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
+type HoldPeriods = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
 
 type EntryFigures = Pick<LedgerEntry, 'kind' | 'accountId' | 'periodSeq' | 'before' | 'after'>
 type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
@@ -74,17 +74,17 @@ export class WorkingSet {
   }
 
   /** Moves balances in the entry's own periods: on the account while a period runs, on the closed period afterwards. */
-  move(place: Place, movement: Movement): void {
-    const key = this.#account(place.keyId)
-    this.#moveLeg(key, place.keyPeriod, movement)
-    this.#moveLeg(this.#account(FRAME_ID), place.framePeriod, movement)
-    if (movement.spent !== 0n) addToFrameSpent(key, place.framePeriod, movement.spent)
+  move(periods: HoldPeriods, movement: Movement): void {
+    const key = this.#account(periods.keyId)
+    this.#moveLeg(key, periods.keyPeriod, movement)
+    this.#moveLeg(this.#account(FRAME_ID), periods.framePeriod, movement)
+    if (movement.spent !== 0n) addToFrameSpent(key, periods.framePeriod, movement.spent)
   }
 
   /** Records the limits that budget was granted under, as proof that no grant ever exceeded them. */
-  grant(place: Place, amount: Nanodollars): void {
+  grant(periods: HoldPeriods, amount: Nanodollars): void {
     if (amount === 0n) return
-    for (const account of [this.#account(place.keyId), this.#account(FRAME_ID)]) {
+    for (const account of [this.#account(periods.keyId), this.#account(FRAME_ID)]) {
       const limit = limitOf(account)
       if (limit === null || account.grantedLimit === null) account.grantedLimit = null
       else if (limit > account.grantedLimit) account.grantedLimit = limit

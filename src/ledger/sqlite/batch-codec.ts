@@ -3,7 +3,7 @@
 // expensive part of a batch.
 import type { WorstCase } from '../../catalog/worst-case.ts'
 import type { Balance, Balances, Grant, HoldId, RateBalance } from '../ledger.ts'
-import type { Batch, BatchResult, Item, Outcome, PlainAsk } from '../rules/batch.ts'
+import type { Batch, BatchResult, Item, Outcome, CheckedAsk } from '../rules/batch.ts'
 import {
   CHARGE,
   flag,
@@ -65,7 +65,7 @@ function unpack<Thing, List>(
   return lists.map((list) => (list === null ? (others[taken++] as Thing) : thingOf(list)))
 }
 
-const ASK = layout<Omit<PlainAsk, 'candidates'>>({
+const ASK = layout<Omit<CheckedAsk, 'candidates'>>({
   requestId: text('requestId'),
   keyId: text('keyId'),
   allowVersion: integer('allowVersion'),

@@ -1,12 +1,12 @@
 // The sandbox's models, as the catalogue lists them. The part of a name after `@` is the format that the model speaks
 // upstream, so that every translation can be tried without a provider (docs/sandbox.md).
 import { TIMEOUTS } from '../../catalog/catalog.ts'
-import { SANDBOX } from '../../catalog/knowledge.ts'
-import type { SandboxModel } from '../../catalog/knowledge.ts'
 import { IMAGE_TOKENS_MAX } from '../../catalog/model-facts.ts'
 import type { Target } from '../../catalog/models.ts'
 import { FREE, makePrice } from '../../catalog/prices.ts'
 import type { Price } from '../../catalog/prices.ts'
+import { SANDBOX } from '../../catalog/target-facts.ts'
+import type { SandboxModel } from '../../catalog/target-facts.ts'
 import type { Format } from '../../core/endpoints.ts'
 import type { Picodollars } from '../../core/money.ts'
 

@@ -1,8 +1,8 @@
 // The sandbox as a provider: real bytes of each upstream format, without a network. It reads requests and writes the
 // model's events with the client-facing half of each format's codec, so it contains no format of its own.
 import { setImmediate as othersTurn, setTimeout } from 'node:timers/promises'
-import { SANDBOX } from '../../catalog/knowledge.ts'
 import type { Timeouts } from '../../catalog/models.ts'
+import { SANDBOX } from '../../catalog/target-facts.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'

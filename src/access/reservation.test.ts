@@ -1,7 +1,7 @@
 // A bound that fell short is raised by what it lacked, and only once for requests that run at the same time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RaisedBounds } from './admit.ts'
+import { RaisedBounds } from './reservation.ts'
 
 const target = { provider: 'one', model: 'm' }
 

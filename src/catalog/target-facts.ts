@@ -83,7 +83,7 @@ type Known = {
 }
 
 /** Everything that is known about targets, from all sources. */
-export class Knowledge {
+export class TargetFacts {
   readonly providers: ReadonlyMap<string, CatalogProvider>
   /** The providers that cannot be used, with the reason. */
   readonly leftOut: CatalogParts['leftOut']
