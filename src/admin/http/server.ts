@@ -2,32 +2,25 @@
 // the edge hands it requests. Nothing here knows what a key is.
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
-import type { Clock } from '../../core/clock.ts'
 import { retryAfterText } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
-import type { Store } from '../../store/database/store.ts'
-import { describeError, type Log } from '../../telemetry/log.ts'
+import { describeError } from '../../telemetry/log.ts'
 import { contract, type RouteName } from '../contract/contract.ts'
 import { adminError, AdminError } from '../contract/errors.ts'
 import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type Route } from '../contract/route.ts'
-import type { Handlers } from './call.ts'
+import type { AdminParts, Handlers } from './call.ts'
 import { errorJson, toAdminError } from './errors.ts'
 import { guard, type Guarded, type Identity, type Person } from './guard.ts'
 import { idempotently } from './idempotency.ts'
 import { lastingIdentity, type Metrics } from './metrics.ts'
 import { recordRefused } from './refusals.ts'
 
-export type AdminServerOptions = {
+/** The store is for recording refusals, and for requests that are sent twice. */
+export type AdminServerOptions = Pick<AdminParts, 'publicUrl' | 'clock' | 'log' | 'store'> & {
   readonly identity: Identity
   readonly handlers: Partial<Handlers>
   readonly metrics: Metrics
-  /** `admin.public_url`: where people reach the interface. */
-  readonly publicUrl: string
-  readonly clock: Clock
-  readonly log: Log
-  /** For recording refusals, and for requests that are sent twice. */
-  readonly store: Store
 }
 
 /** What the edge uses. */

@@ -68,7 +68,7 @@ export function betterAuthOptions(options: SignInOptions, provider?: OAuthProvid
     },
     user: {
       ...PERSON,
-      validateUserInfo: (coming: Coming) => checkAddress(coming, trustsEmail),
+      validateUserInfo: (profile: SignOnProfile) => checkAddress(profile, trustsEmail),
       additionalFields: {
         roleId: {
           type: 'string' as const,
@@ -119,7 +119,7 @@ function singleSignOn(provider: OAuthProvider): BetterAuthPlugin {
 }
 
 /** Somebody who arrives by single sign-on. */
-type Coming = {
+type SignOnProfile = {
   readonly source: {
     readonly action: 'create-user' | 'link-account' | 'sign-in'
     readonly oauth?:
@@ -129,7 +129,7 @@ type Coming = {
 }
 
 function checkAddress(
-  { source: { action, oauth } }: Coming,
+  { source: { action, oauth } }: SignOnProfile,
   trustEmail: boolean,
 ): { error: string } | undefined {
   // Whoever is already known by their identity may have any address.
@@ -187,7 +187,7 @@ type NewPerson = { readonly id: string; readonly email: string; readonly name: s
 /** Records a person whom single sign-on let in without an invitation. */
 function recordNewcomer(store: Store, { id, email, name }: NewPerson): Promise<void> {
   const after = { email, name }
-  return recordComing(store, { id, email }, { action: 'person.join', before: null, after })
+  return recordSignOn(store, { id, email }, { action: 'person.join', before: null, after })
 }
 
 type NewIdentity = {
@@ -215,18 +215,18 @@ async function recordIdentity(store: Store, linked: NewIdentity): Promise<void> 
   const person = await findPerson(store.db, { id })
   if (person === undefined) return
   const after = { identity: identityText({ providerId, subject }) }
-  await recordComing(store, person, { action: 'person.link_identity', before: {}, after })
+  await recordSignOn(store, person, { action: 'person.link_identity', before: {}, after })
 }
 
-async function recordComing(
+async function recordSignOn(
   store: Store,
   { id, email }: Pick<NewPerson, 'id' | 'email'>,
-  coming: Pick<Change, 'action' | 'before' | 'after'>,
+  change: Pick<Change, 'action' | 'before' | 'after'>,
 ): Promise<void> {
   const author = { actor: email, source: 'ui', address: null, requestId: null } as const
-  const change = { ...subjectOf({ id, email }), reason: 'single sign-on', ...coming }
+  const recorded = { ...subjectOf({ id, email }), reason: 'single sign-on', ...change }
   const named = inTheNameOf(store, author)
-  await store.db.transaction().execute((tx) => recordChange(named, tx, change))
+  await store.db.transaction().execute((tx) => recordChange(named, tx, recorded))
 }
 
 function derivedSecret(secret: string): string {

@@ -115,8 +115,8 @@ function providerAs(described: Described, oidc: OidcSettings, parts: Parts): OAu
     validateAuthorizationCode: async ({ code, codeVerifier, redirectURI }) => {
       const asked = { code, codeVerifier, redirectURI, options }
       const { body: form, headers } = await authorizationCodeRequest(asked)
-      const question = { url: described.token, form, headers }
-      const answer = await loggingFailure(parts, () => askProvider(http, question))
+      const request = { url: described.token, form, headers }
+      const answer = await loggingFailure(parts, () => askProvider(http, request))
       return answer === undefined ? null : getOAuth2Tokens(answer)
     },
 
@@ -180,7 +180,7 @@ const WAIT_MS_MAX = 10_000
 const LIMITS = { firstByteMs: WAIT_MS_MAX, idleMs: WAIT_MS_MAX, totalMs: WAIT_MS_MAX }
 const TIMEOUTS = { connectMs: 5_000, ...LIMITS }
 
-type Question = {
+type ProviderRequest = {
   readonly url: URL
   readonly headers?: Readonly<Record<string, string>>
   /** Posted; without it, the document is fetched. */
@@ -188,8 +188,8 @@ type Question = {
 }
 
 /** The document. Throws an error that names the address and says what arrived instead. */
-async function askProvider(http: HttpClient, question: Question): Promise<JsonObject> {
-  const { url, headers = {}, form } = question
+async function askProvider(http: HttpClient, request: ProviderRequest): Promise<JsonObject> {
+  const { url, headers = {}, form } = request
   try {
     const { status, body } = await http.send(
       {

@@ -6,9 +6,8 @@ import { isOutage } from '../../store/database/outage.ts'
 import type { Store } from '../../store/database/store.ts'
 import { findPerson, updatePerson } from '../../store/people/people.ts'
 import { findAccessToken, recordTokenUse } from '../../store/people/tokens.ts'
-import type { Log } from '../../telemetry/log.ts'
 import { AdminError } from '../contract/errors.ts'
-import { storeOf, type Sender } from '../http/call.ts'
+import { storeOf, type AdminParts, type Sender } from '../http/call.ts'
 import type { Identity, Person, RequestHeaders } from '../http/guard.ts'
 import type { Mailer } from './email.ts'
 import { listRoles, roleById, type Actor } from './roles.ts'
@@ -78,15 +77,12 @@ function isNews(at: number | null, now: number): boolean {
 }
 
 /** What the handlers of people work with. */
-export type PeopleParts = {
-  readonly store: Store
-  readonly log: Log
+export type PeopleParts = Pick<AdminParts, 'store' | 'log' | 'publicUrl'> & {
   /** Loaded only when somebody signs in or sends a cookie. */
   readonly signIn: () => Promise<SignIn>
   /** Undefined: links are shown to the person who makes them. */
   readonly mailer: Mailer | undefined
-  readonly publicUrl: string
-  /** Whether the operator configured that address; false = it is only where the server listens. */
+  /** Whether the operator configured the public address; false = it is only where the server listens. */
   readonly publicUrlIsWritten: boolean
   /** The label of the single sign-on button; undefined = there is none. */
   readonly singleSignOnName: string | undefined

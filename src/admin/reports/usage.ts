@@ -52,9 +52,9 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
 const NAMES = usageRow.keyof().options
 
 /** Without a limit: all rows, or a refusal when they are too many. */
-type Question = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined }
+type ReportQuery = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined }
 
-async function report(parts: AdminParts, query: Question): Promise<UsageAnswer> {
+async function report(parts: AdminParts, query: ReportQuery): Promise<UsageAnswer> {
   const now = parts.clock.now()
   const until = query.until === undefined ? now : Date.parse(query.until)
   const since =
@@ -64,15 +64,15 @@ async function report(parts: AdminParts, query: Question): Promise<UsageAnswer> 
   if (by.includes('hour') && until - since > HOURS_MS_MAX) {
     throw invalidValue('by', sentence('report_hours', { days: HOURS_MS_MAX / DAY_MS }))
   }
-  const question = { keyId: query.key, since, until, by, limit: query.limit }
-  const { rows, total, leftOut } = await reportUsage(parts.store, question)
+  const scan = { keyId: query.key, since, until, by, limit: query.limit }
+  const { rows, total, leftOut } = await reportUsage(parts.store, scan)
   return {
     since: iso(since),
     until: iso(until),
     rows: await rowsJson(parts, rows),
     total: sumsJson(total),
     left_out: leftOut,
-    previous: query.compare === undefined ? null : await previous(parts, question),
+    previous: query.compare === undefined ? null : await previous(parts, scan),
   }
 }
 
