@@ -59,10 +59,11 @@ async function describe({ http }: Parts, { issuer }: OidcSettings): Promise<Desc
     return found
   }
   needed('issuer')
+  const named = stringOf(document['issuer'])
   // Otherwise whoever serves this address could vouch for the people of another provider.
-  if (document['issuer'] !== issuer) {
+  if (named !== issuer) {
     throw new Error(
-      `${url.href} says that its issuer is ${JSON.stringify(document['issuer'])}: write that as admin.oidc.issuer if it is right`,
+      `${url.href} says that its issuer is ${named}: write that as admin.oidc.issuer if it is right`,
     )
   }
   return {
