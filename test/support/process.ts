@@ -16,7 +16,7 @@ export type Running = AsyncDisposable & {
   readonly pid: number
   /** What it has printed so far. */
   readonly text: { readonly stdout: string; readonly stderr: string }
-  /** The first match in what it has printed or will print; if it ends first, fails with all it printed. */
+  /** The first match in what it has printed or will print; if it ends first, or never prints it, fails with the rest. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   readonly ended: Promise<Ended>
   /** Asks it to end (SIGTERM by default) and waits until it has. */
@@ -30,6 +30,9 @@ export type StartOptions = {
   readonly uid?: number
   readonly gid?: number
 }
+
+/** Far more than any machine needs; without an end, a line whose words have changed would stop the whole suite. */
+const PRINTED_MS_MAX = 180_000
 
 /** For programs of this checkout. Like the launcher, keeps compiled code, which halves the time to start. */
 export const bareEnv = {
@@ -77,15 +80,19 @@ export function start(
     return ended
   }
   const printed = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    const signal = AbortSignal.timeout(PRINTED_MS_MAX)
     for (;;) {
       const match = pattern.exec(text.stdout) ?? pattern.exec(text.stderr)
       if (match) return match
       // Not before its pipes are closed: its last output may arrive after it exits.
-      if (!alive.has(child))
+      if (signal.aborted || !alive.has(child)) {
+        const how = signal.aborted ? 'has not' : 'ended before it'
         throw new Error(
-          `${command} ended before it printed ${String(pattern)}:\n${text.stdout}${text.stderr}`,
+          `${command} ${how} printed ${String(pattern)}:\n${text.stdout}${text.stderr}`,
         )
-      await once(news, 'text')
+      }
+      // After the wait, too, what was printed is looked at once more.
+      await once(news, 'text', { signal }).catch(() => {})
     }
   }
   return {
