@@ -78,7 +78,7 @@ async function openSqlite(
       author,
       db,
       clock,
-      inWorker: thread.inWorker.bind(thread),
+      inThread: thread.inThread.bind(thread),
       close: () => {
         stopWatching()
         return db.destroy()

@@ -80,12 +80,12 @@ describe('opening a file', () => {
 describe('handlers in the thread', () => {
   test('run in one transaction', async () => {
     const store = await open('handlers.db')
-    assert.deepEqual(await store.inWorker('test.setRpm', 7), { rpm: 7n })
-    await assert.rejects(store.inWorker('test.setRpm', 101), /rpm is too high/)
+    assert.deepEqual(await store.inThread('test.setRpm', 7), { rpm: 7n })
+    await assert.rejects(store.inThread('test.setRpm', 101), /rpm is too high/)
     assert.equal((await readFrame(store)).rpm, 7)
-    await assert.rejects(store.inWorker('test.unsendable', 1), /cannot leave the SQLite thread/)
+    await assert.rejects(store.inThread('test.unsendable', 1), /cannot leave the SQLite thread/)
     await assert.rejects(
-      store.inWorker('test.none', 1),
+      store.inThread('test.none', 1),
       /no thread module has a handler "test.none"/,
     )
     await store.close()
@@ -96,7 +96,7 @@ describe('handlers in the thread', () => {
     const order: string[] = []
     const inside = Promise.withResolvers<void>()
     const handled = inside.promise
-      .then(() => store.inWorker('test.setRpm', 7))
+      .then(() => store.inThread('test.setRpm', 7))
       .then(() => order.push('handler'))
     await store.db.transaction().execute(async (tx) => {
       await tx.updateTable('accounts').set({ tpm: 1 }).execute()
@@ -179,8 +179,8 @@ describe('the thread', () => {
 
   test('a call that cannot be sent takes no other call’s answer', async () => {
     const store = await open('unsent.db')
-    const unsendable = store.inWorker('test.setRpm', () => 7)
-    const answered = store.inWorker('test.setRpm', 8)
+    const unsendable = store.inThread('test.setRpm', () => 7)
+    const answered = store.inThread('test.setRpm', 8)
     await assert.rejects(unsendable, /could not be cloned/)
     assert.deepEqual(await answered, { rpm: 8n })
     await store.close()
@@ -191,7 +191,7 @@ describe('the thread', () => {
     const onLost = (why: Error) => reported.push(why.message)
     const url = `sqlite:${join(folder, 'dying.db')}`
     const store = (await openStore(url, { ...options, onLost })) as SqliteStore
-    const dying = [store.inWorker('test.die', null), readFrame(store)]
+    const dying = [store.inThread('test.die', null), readFrame(store)]
     for (const question of dying) await assert.rejects(question, /has ended: exit code 3/)
     await assert.rejects(readFrame(store), /has ended: exit code 3/)
     await store.close()
@@ -202,7 +202,7 @@ describe('the thread', () => {
     const store = await open('outage.db')
     const batch = { nodeId: 1, items: [], prices: [], isRetry: false }
     await assert.rejects(sqliteRunner(store).run(batch), /no thread module has a handler/)
-    const dying = store.inWorker('test.die', null)
+    const dying = store.inThread('test.die', null)
     await assert.rejects(sqliteRunner(store).run(batch), Unavailable)
     await assert.rejects(dying)
     await assert.rejects(sqliteRunner(store).run(batch), Unavailable)
@@ -211,7 +211,7 @@ describe('the thread', () => {
   test('a closed store refuses calls and says so', async () => {
     const store = await open('closed.db')
     await store.close()
-    await assert.rejects(store.inWorker('test.setRpm', 1), /the SQLite thread has ended/)
+    await assert.rejects(store.inThread('test.setRpm', 1), /the SQLite thread has ended/)
   })
 })
 

@@ -13,7 +13,7 @@ export function sqliteRunner(store: SqliteStore): BatchRunner {
   return {
     run: async (batch: Batch): Promise<BatchResult> => {
       try {
-        const packed = await store.inWorker('ledger.batch', packBatch(batch))
+        const packed = await store.inThread('ledger.batch', packBatch(batch))
         return unpackResult(packed as PackedResult)
       } catch (error) {
         // This includes errors of the handler itself: retrying those would hold up all other batches forever.

@@ -16,7 +16,7 @@ type Common = {
 export type SqliteStore = Common & {
   readonly kind: 'sqlite'
   /** Runs a handler of one of the `threadModules` beside the database, as one transaction (sqlite/connection.ts). */
-  inWorker(name: string, argument: unknown): Promise<unknown>
+  inThread(name: string, argument: unknown): Promise<unknown>
 }
 
 export type PostgresStore = Common & {

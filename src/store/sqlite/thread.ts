@@ -111,7 +111,7 @@ export class SqliteThread {
   }
 
   /** Runs a handler of one of the thread's modules as one transaction. */
-  inWorker(name: string, argument: unknown): Promise<unknown> {
+  inThread(name: string, argument: unknown): Promise<unknown> {
     return this.#send({ type: 'call', name, argument }, null)
   }
 
