@@ -3,7 +3,7 @@
 import { ENDPOINTS } from '../../src/core/endpoints.ts'
 import { hashSecret, maskSecret, newSecret } from '../../src/core/secret.ts'
 import type { Store } from '../../src/store/database/store.ts'
-import { searchedColumns } from '../../src/store/keys/changes.ts'
+import { searchedColumns } from '../../src/store/keys/lifecycle.ts'
 import { MODELS } from '../contenders/tollgate.ts'
 
 const DAY_MS = 86_400_000

@@ -21,7 +21,7 @@ import type { SignIn } from './people/sign-in.ts'
 import { auditHandlers } from './reports/audit.ts'
 import { modelHandlers } from './reports/models.ts'
 import { requestHandlers, usageHandlers } from './reports/usage.ts'
-import { playgroundHandlers } from './trial/calls.ts'
+import { playgroundHandlers } from './trial/results.ts'
 
 export type AdminOptions = AlertParts & {
   /** TOLLGATE_SECRET; the secret that signs cookies is derived from it. */

@@ -7,16 +7,16 @@ import { parseBudget } from '../core/money.ts'
 import { iso } from '../core/units.ts'
 import type { Store } from '../store/database/store.ts'
 import { readFrame, setFrame, type FrameSettings } from '../store/frame.ts'
+import { findKey, keyJson, listKeys, type Key } from '../store/keys/keys.ts'
 import {
   createKey,
   pauseKey,
   resumeKey,
   revokeKey,
   rotateKey,
-  updateKey,
   type KeyWithSecret,
-} from '../store/keys/changes.ts'
-import { findKey, keyJson, listKeys, type Key } from '../store/keys/keys.ts'
+  updateKey,
+} from '../store/keys/lifecycle.ts'
 import { findOldSecret, type OldSecret } from '../store/keys/secrets.ts'
 import { keyTable, printFrame, printKey, secretText } from './accounts.ts'
 import {
@@ -24,9 +24,9 @@ import {
   lookAtStore,
   readConfig,
   readDatabaseConfig,
+  type CommonOptions,
   withStore,
   withStoreOrNew,
-  type CommonOptions,
 } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import {
@@ -42,8 +42,8 @@ import {
   reasonOption,
   settingsOf,
   settingsOptions,
-  weekStartOption,
   type SettingsOptions,
+  weekStartOption,
 } from './options.ts'
 import { moment, printJson, printNote, printText } from './output.ts'
 

@@ -6,9 +6,9 @@ import { systemClock } from '../../src/core/clock.ts'
 import { newId } from '../../src/core/ids.ts'
 import { sentence } from '../../src/core/sentences.ts'
 import { ROWS_A_MINUTE_MAX } from '../../src/store/audit/record.ts'
-import { pauseKey } from '../../src/store/keys/changes.ts'
+import { pauseKey } from '../../src/store/keys/lifecycle.ts'
 import { recordUse } from '../../src/store/keys/secrets.ts'
-import { openTestAdmin, type TestAdmin, type Json } from '../support/admin.ts'
+import { openTestAdmin, type Json, type TestAdmin } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
 const DAY_MS = 86_400_000

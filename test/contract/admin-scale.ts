@@ -18,8 +18,8 @@ import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
 import { reportFromRollups, type UsageGroup } from '../../src/ledger/reports/rollups.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import type { AccountStatus } from '../../src/store/database/tables.ts'
-import { searchedColumns } from '../../src/store/keys/changes.ts'
 import { readAllocated } from '../../src/store/keys/counts.ts'
+import { searchedColumns } from '../../src/store/keys/lifecycle.ts'
 import {
   countMatching,
   FEW_MAX,

@@ -8,6 +8,7 @@ import type { KeySettings } from '../../src/store/accounts/settings.ts'
 import type { StoreError } from '../../src/store/database/errors.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { findKey, findKeyBySecretHash, keyJson, listKeys } from '../../src/store/keys/keys.ts'
 import {
   createKey,
   pauseKey,
@@ -17,8 +18,7 @@ import {
   type KeyChange,
   type NewKey,
   updateKey,
-} from '../../src/store/keys/changes.ts'
-import { findKey, findKeyBySecretHash, keyJson, listKeys } from '../../src/store/keys/keys.ts'
+} from '../../src/store/keys/lifecycle.ts'
 import { recordUse, shownSecrets } from '../../src/store/keys/secrets.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_FRAME } from '../samples/frame.ts'

@@ -7,7 +7,7 @@ import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledge
 import { openLedger, type LedgerOptions } from '../../src/ledger/nodes/open.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
-import { createKey } from '../../src/store/keys/changes.ts'
+import { createKey } from '../../src/store/keys/lifecycle.ts'
 import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 

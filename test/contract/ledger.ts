@@ -10,12 +10,12 @@ import type { Ask, Ledger, Refused, Reserved } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { setFrame } from '../../src/store/frame.ts'
-import { pauseKey, revokeKey, updateKey } from '../../src/store/keys/changes.ts'
+import { pauseKey, revokeKey, updateKey } from '../../src/store/keys/lifecycle.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import {
   ask,
-  LedgerFixture,
   granted,
+  LedgerFixture,
   refusal,
   settlement,
   spend,

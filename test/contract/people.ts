@@ -34,7 +34,7 @@ import {
 import type { Clock } from '../../src/core/clock.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import { listAudit } from '../../src/store/audit/list.ts'
-import { withChangeLock } from '../../src/store/database/changes.ts'
+import { withChangeLock } from '../../src/store/database/revision.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { markJoined } from '../../src/store/people/people.ts'

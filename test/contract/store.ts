@@ -5,20 +5,20 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
-import { readRevision, watchChanges } from '../../src/store/database/changes.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { MIGRATIONS } from '../../src/store/database/migrations.ts'
+import { readRevision, watchChanges } from '../../src/store/database/revision.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { frameJson, readFrame, seedFrame, setFrame } from '../../src/store/frame.ts'
+import { readAllocated } from '../../src/store/keys/counts.ts'
+import { findKey, listKeys } from '../../src/store/keys/keys.ts'
 import {
   createKey,
   pauseKey,
   revokeKey,
   rotateKey,
   updateKey,
-} from '../../src/store/keys/changes.ts'
-import { readAllocated } from '../../src/store/keys/counts.ts'
-import { findKey, listKeys } from '../../src/store/keys/keys.ts'
+} from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
 import {
   deleteResponse,

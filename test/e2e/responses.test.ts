@@ -15,7 +15,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { objectOf } from '../../src/core/json.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { startGateway } from '../../src/gateway.ts'
-import { createKey } from '../../src/store/keys/changes.ts'
+import { createKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
 import { jsonLog } from '../../src/telemetry/log.ts'
 

@@ -13,7 +13,7 @@ import {
 import { ResponseVault } from '../../src/exchange/responses/vault.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
-import { createKey } from '../../src/store/keys/changes.ts'
+import { createKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Log } from '../../src/telemetry/log.ts'
 import { readJsonBody } from '../../src/wire/json/body.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
 import { StoreError, type StoreErrorCode } from '../../src/store/database/errors.ts'
-import type { NewKey } from '../../src/store/keys/changes.ts'
+import type { NewKey } from '../../src/store/keys/lifecycle.ts'
 
 /** Makes an empty database; `drop` removes it once every store on it is closed. */
 export type FreshDatabase = () => Promise<{ readonly url: string; drop(): Promise<void> }>

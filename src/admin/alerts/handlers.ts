@@ -16,8 +16,8 @@ import {
 } from '../../store/alerts/destinations.ts'
 import { readAlertRules, setFrameThresholds } from '../../store/alerts/rules.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
-import { updateKey } from '../../store/keys/changes.ts'
 import { findKey } from '../../store/keys/keys.ts'
+import { updateKey } from '../../store/keys/lifecycle.ts'
 import type {
   AlertAnswer,
   alertRoutes,

@@ -4,6 +4,8 @@ import { pastPeriods } from '../../store/accounts/accounts.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { readFrame, setFrame } from '../../store/frame.ts'
+import { readAllocated } from '../../store/keys/counts.ts'
+import { findKey, keyNames, type Key } from '../../store/keys/keys.ts'
 import {
   createKey,
   endOverlap,
@@ -12,18 +14,16 @@ import {
   revokeKey,
   rotateKey,
   updateKey,
-} from '../../store/keys/changes.ts'
-import { readAllocated } from '../../store/keys/counts.ts'
-import { findKey, keyNames, type Key } from '../../store/keys/keys.ts'
+} from '../../store/keys/lifecycle.ts'
 import { shownSecrets } from '../../store/keys/secrets.ts'
 import type { AdminError } from '../contract/errors.ts'
 import type { frameRoutes } from '../contract/frame.ts'
 import type { KeyDetail, keyRoutes } from '../contract/keys.ts'
 import { storeOf, type AdminParts, type HandlersOf } from '../http/call.ts'
 import { errorJson, toAdminError } from '../http/errors.ts'
-import { testCall, verdictOf } from '../trial/calls.ts'
+import { testCall, verdictOf } from '../trial/results.ts'
 import { frameAnswerOf, keyDetailOf } from './answers.ts'
-import { changeOf, changeVersion, etag, readAmount, settingsOf } from './changes.ts'
+import { changeOf, changeVersion, etag, readAmount, settingsOf } from './change-request.ts'
 import { KeyList } from './list.ts'
 
 const HISTORY_PERIODS = 6

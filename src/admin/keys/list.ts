@@ -1,10 +1,10 @@
 // The overview of keys, a page at a time. Results that require reading every key are cached: the figures above the list
 // and the number of keys that match a filter for at most 5 s, the order by cost for at most 10 minutes.
 import { masksOf } from '../../core/secret.ts'
-import { csvText, chunk } from '../../core/text.ts'
+import { chunk, csvText } from '../../core/text.ts'
 import { iso } from '../../core/units.ts'
 import { costsByDay, dearestKeys, lastDays } from '../../ledger/reports/rollups.ts'
-import { readRevision } from '../../store/database/changes.ts'
+import { readRevision } from '../../store/database/revision.ts'
 import { readFrame, type Frame } from '../../store/frame.ts'
 import { countKeys, type KeyCounts, type KeyTotals } from '../../store/keys/counts.ts'
 import { findKeys } from '../../store/keys/keys.ts'

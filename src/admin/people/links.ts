@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, iso } from '../../core/units.ts'
 import { recordChange } from '../../store/audit/record.ts'
-import { withChangeLock } from '../../store/database/changes.ts'
+import { withChangeLock } from '../../store/database/revision.ts'
 import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
 import {
@@ -12,17 +12,17 @@ import {
   insertPerson,
   markJoined,
   normalEmail,
-  updatePerson,
   type Person,
+  updatePerson,
 } from '../../store/people/people.ts'
 import { deleteSessions, setPassword } from '../../store/people/sign-in.ts'
 import {
   deleteAccessTokens,
   lookAtLink,
   makeLink,
-  useLink,
   type Link,
   type LinkMaker,
+  useLink,
 } from '../../store/people/tokens.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { PersonAnswer, SentLink } from '../contract/people.ts'

@@ -3,7 +3,7 @@
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, iso } from '../../core/units.ts'
 import { recordChange, recordRefusal, type Change } from '../../store/audit/record.ts'
-import { withChangeLock } from '../../store/database/changes.ts'
+import { withChangeLock } from '../../store/database/revision.ts'
 import type { Tx } from '../../store/database/tables.ts'
 import { findPerson, updatePerson } from '../../store/people/people.ts'
 import {
@@ -33,7 +33,7 @@ import {
   passwordProblem,
   type Tried,
 } from './credentials.ts'
-import { demandBrowser, signedInAnswer, visitOf, type PeopleParts } from './identity.ts'
+import { demandBrowser, signedInAnswer, type PeopleParts, visitOf } from './identity.ts'
 import { subjectOf } from './people.ts'
 import type { Session, SignIn } from './sign-in.ts'
 

@@ -2,7 +2,7 @@
 // interface, by a script or on the command line.
 import { sentence } from '../../core/sentences.ts'
 import { recordChange, type AuditAction } from '../../store/audit/record.ts'
-import { withChangeLock } from '../../store/database/changes.ts'
+import { withChangeLock } from '../../store/database/revision.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
 import {

@@ -1,9 +1,9 @@
 // Where alerts are sent: webhooks and e-mail addresses. Every change of them is recorded.
 import { newId } from '../../core/ids.ts'
-import { sentence, wordsOf, type NamedSentence, type Sentence } from '../../core/sentences.ts'
+import { sentence, type NamedSentence, type Sentence, wordsOf } from '../../core/sentences.ts'
 import { recordChange, type Change } from '../audit/record.ts'
-import { withChangeLock } from '../database/changes.ts'
 import { StoreError } from '../database/errors.ts'
+import { withChangeLock } from '../database/revision.ts'
 import type { Store } from '../database/store.ts'
 import type { Row, Tx } from '../database/tables.ts'
 

@@ -4,7 +4,7 @@ import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { DAY_MS } from '../../core/units.ts'
 import { checkThresholds, type KeySettings } from '../accounts/settings.ts'
 import { recordChange } from '../audit/record.ts'
-import { withChangeLock } from '../database/changes.ts'
+import { withChangeLock } from '../database/revision.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID, type Tx } from '../database/tables.ts'
 

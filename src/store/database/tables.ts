@@ -100,7 +100,7 @@ export const TABLES = {
     remind_at: 'INTEGER',
     /** The length of the allowlist, to sort by. */
     model_count: 'INTEGER NOT NULL DEFAULT 0',
-    /** Name and owner, a line each, and the tags, as a search compares them (keys/changes.ts). */
+    /** Name and owner, a line each, and the tags, as a search compares them (keys/lifecycle.ts). */
     folded_text: "TEXT NOT NULL DEFAULT ''",
     folded_tags: "TEXT NOT NULL DEFAULT ''",
   },

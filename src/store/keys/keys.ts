@@ -1,4 +1,4 @@
-// Reads keys: one by id, name or secret, or many, and their JSON form. changes.ts creates and changes them.
+// Reads keys: one by id, name or secret, or many, and their JSON form. lifecycle.ts creates and changes them.
 import { sql } from 'kysely'
 import type { Endpoint } from '../../core/endpoints.ts'
 import type { KeyMode } from '../../core/limits.ts'

@@ -1,14 +1,13 @@
 // Creates and changes keys: each change is one transaction that locks the account first, as the ledger does, raises the
 // version that admission compares, and ends with the revision that running servers watch.
 import { sql } from 'kysely'
-
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { newId } from '../../core/ids.ts'
 import {
   OVERLAP_MS_MAX,
+  type KeyMode,
   USUAL_REMINDERS,
   USUAL_THRESHOLDS,
-  type KeyMode,
 } from '../../core/limits.ts'
 import { newSecret } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
@@ -18,8 +17,8 @@ import { checkReason, checkSettings, type KeySettings, type Some } from '../acco
 import { lapseAlerts } from '../alerts/give.ts'
 import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.ts'
 import { recordChange, type AuditAction } from '../audit/record.ts'
-import { bumpRevision } from '../database/changes.ts'
 import { requireVersion, StoreError } from '../database/errors.ts'
+import { bumpRevision } from '../database/revision.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
 import { findKey, keySettingsJson, type Key } from './keys.ts'

@@ -10,7 +10,7 @@ import type { Key } from '../../store/keys/keys.ts'
 import { codecOf } from '../../wire/codecs.ts'
 import type { AdminParts } from '../http/call.ts'
 
-export type Trial = {
+export type TrialRequest = {
   readonly key: Key
   readonly model: string
   readonly messages: readonly Turn[]
@@ -27,7 +27,7 @@ type TrialAnswer = { readonly format: Format; readonly body: unknown }
 export async function runTrial(
   parts: AdminParts,
   requestId: string,
-  trial: Trial,
+  trial: TrialRequest,
 ): Promise<TrialAnswer> {
   const { flow, store, clock } = parts
   const format = formatOf(parts, trial)
@@ -64,7 +64,7 @@ export async function runTrial(
 /** The endpoint that a program with this key would use for this model; if it may use none, the first. */
 export function formatOf(
   { catalog }: AdminParts,
-  { key, model }: Pick<Trial, 'key' | 'model'>,
+  { key, model }: Pick<TrialRequest, 'key' | 'model'>,
 ): Format & Endpoint {
   if (catalog().get(model)?.kind === 'embedding') return 'embeddings'
   const formats = ['chat', 'messages', 'responses'] as const
@@ -96,7 +96,10 @@ function textsOf(parts: Texts): string {
   return parts.map(({ text = '' }) => text).join('')
 }
 
-function bodyOf(format: Format, { model, messages, outputTokensMax, temperature }: Trial): object {
+function bodyOf(
+  format: Format,
+  { model, messages, outputTokensMax, temperature }: TrialRequest,
+): object {
   const spoken = messages.filter(({ role }) => role !== 'system')
   const told = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
   // JSON leaves out what is undefined.

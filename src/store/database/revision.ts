@@ -1,4 +1,4 @@
-// How a running server learns what the command line or another node has changed: every change raises one revision in
+// The revision: how a running server learns what the command line or another node has changed. Every change raises it in
 // its own transaction. SQLite is polled often; PostgreSQL notifies, and is polled in case a notification is lost.
 import { sql } from 'kysely'
 import type { Pool, PoolClient } from 'pg'

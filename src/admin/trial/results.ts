@@ -13,7 +13,7 @@ import { findKey, type Key } from '../../store/keys/keys.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { CallResult, playgroundRoutes, Shortage, Verdict } from '../contract/trial.ts'
 import type { AdminParts, HandlersOf } from '../http/call.ts'
-import { formatOf, runTrial, textOf, type Trial } from './trial.ts'
+import { formatOf, runTrial, textOf, type TrialRequest } from './run.ts'
 
 const PLAY_OUTPUT_TOKENS = 4_096
 /** Enough for a model that thinks first to get a word out. */
@@ -47,7 +47,7 @@ function firstModel({ catalog }: AdminParts, { models }: Key): string | undefine
   return models.find((model) => catalog().get(model)?.available === true) ?? models[0]
 }
 
-async function call(parts: AdminParts, trial: Omit<Trial, 'isDryRun'>): Promise<CallResult> {
+async function call(parts: AdminParts, trial: Omit<TrialRequest, 'isDryRun'>): Promise<CallResult> {
   const requestId = newId('req', parts.clock)
   const startedMs = parts.clock.monotonicMs()
   const outcome = await runTrial(parts, requestId, { ...trial, isDryRun: false }).catch(refusal)
