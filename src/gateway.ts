@@ -152,7 +152,7 @@ function openNodeLedger(
       log.error('ledger_alarm', { message })
     },
     onCommit: counts.committed.bind(counts),
-    onSettled: alerts.notice.bind(alerts),
+    onSettled: alerts.settled.set.bind(alerts.settled),
     onRefused: alerts.noticeRefused.bind(alerts),
   })
 }

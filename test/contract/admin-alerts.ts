@@ -9,6 +9,7 @@ import { NO_COST } from '../../src/catalog/worst-case.ts'
 import { objectOf } from '../../src/core/json.ts'
 import { listDeliveries } from '../../src/store/alerts/alerts.ts'
 import { ThresholdScan, giveAlerts } from '../../src/store/alerts/give.ts'
+import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { findKey } from '../../src/store/keys/keys.ts'
 import { openTestAdmin, type TestAdmin, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
@@ -69,7 +70,8 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     await spend(keyId)
     const balances = await admin.parts.flow.ledger.balances(keyId)
     assert.ok(balances)
-    for (const watch of watches) watch.notice(keyId, balances)
+    for (const { settled } of watches)
+      settled.set(keyId, balances.key).set(FRAME_ID, balances.frame)
     await lookAll()
   }
   /** The alert text after one call with a key of newKey. */
@@ -224,7 +226,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await spend(id)
       const balances = await admin.parts.flow.ledger.balances(id)
       assert.ok(balances)
-      watch.notice(id, balances)
+      watch.settled.set(id, balances.key)
       await watch.stop()
       assert.equal((await alertsOf(id)).length, 1)
     })
@@ -237,7 +239,8 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await admin.call('POST', `/keys/${id}/reset-spend`, { body: { reason: 'a test' } })
       const empty = await admin.parts.flow.ledger.balances(id)
       assert.ok(empty)
-      for (const watch of watches) watch.notice(id, empty)
+      for (const { settled } of watches) settled.set(id, empty.key)
+      await lookAll()
       await spendAndLook(id)
       assert.equal((await alertsOf(id)).length, 2)
     })

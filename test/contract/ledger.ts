@@ -9,6 +9,7 @@ import { NO_USAGE } from '../../src/core/events.ts'
 import type { Ask, Ledger, Refused, Reserved } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
+import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { setFrame } from '../../src/store/frame.ts'
 import { pauseKey, revokeKey, updateKey } from '../../src/store/keys/lifecycle.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
@@ -184,7 +185,7 @@ function basics(it: It): void {
     const node = await openLedger({
       store: fixture.store,
       ...SAMPLE_PACE,
-      onSettled: (keyId, { key: { spentNanodollars } }) => told.push([keyId, spentNanodollars]),
+      onSettled: (accountId, { spentNanodollars }) => told.push([accountId, spentNanodollars]),
       onRefused: (keyId, { requiredNanodollars }) => told.push([keyId, requiredNanodollars]),
     })
     const asked = ask(key, 600)
@@ -194,6 +195,7 @@ function basics(it: It): void {
     await node.close()
     assert.deepEqual(told, [
       [key, 500n],
+      [FRAME_ID, (await fixture.account(FRAME_ID)).spent_nanodollars],
       [key, 600n],
     ])
   })

@@ -4,7 +4,7 @@
 import { messageOf } from '../../core/errors.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
-import type { Balance, Balances, Shortage } from '../../ledger/ledger.ts'
+import type { Balance, Shortage } from '../../ledger/ledger.ts'
 import {
   claimDelivery,
   dueDeliveries,
@@ -46,6 +46,8 @@ export class AlertWatch {
   readonly #parts: WatchParts
   readonly #timer: NodeJS.Timeout
   readonly #thresholdScan: ThresholdScan
+  /** The newest balance of each account that was charged since the last look: for `onSettled` of the ledger. */
+  readonly settled = new Map<string, Balance>()
   /** Accounts that have reached a threshold since the last look. */
   readonly #noticed = new Set<string>()
   /** The highest threshold that each account has reached, and the end of the period it was in. */
@@ -68,12 +70,6 @@ export class AlertWatch {
     this.#thresholdScan = new ThresholdScan(parts.store)
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS)
     this.#timer.unref()
-  }
-
-  /** For `onSettled` of the ledger. */
-  notice(keyId: string, { key, frame }: Balances): void {
-    this.#noticeOne(keyId, key)
-    this.#noticeOne(FRAME_ID, frame)
   }
 
   /** For `onRefused` of the ledger. */
@@ -110,7 +106,7 @@ export class AlertWatch {
     return this.#looking
   }
 
-  #noticeOne(accountId: string, balance: Balance): void {
+  #notice(accountId: string, balance: Balance): void {
     const { limitNanodollars: limit, spentNanodollars: spent, resetsAt } = balance
     if (limit === null) return
     const thresholds = this.#rules.get(accountId) ?? USUAL_THRESHOLDS
@@ -145,6 +141,8 @@ export class AlertWatch {
   }
 
   async #give(): Promise<void> {
+    for (const [accountId, balance] of this.settled) this.#notice(accountId, balance)
+    this.settled.clear()
     await this.#giveAbout(this.#noticed, giveAlerts)
     await this.#giveAbout(this.#refused, giveRefused)
   }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { databaseNow } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID, type Tables } from '../../store/database/tables.ts'
-import type { Balances, Ledger, Shortage } from '../ledger.ts'
+import type { Balance, Balances, Ledger, Shortage } from '../ledger.ts'
 import { postgresRunner, runOnPool } from '../postgres/runner.ts'
 import { balancesOf, openPeriod } from '../rules/account.ts'
 import type { Batch, BatchResult } from '../rules/batch.ts'
@@ -26,8 +26,8 @@ export type LedgerOptions = Pick<MaintenanceOptions, Pace> & {
   readonly alarm?: (message: string) => void
   /** Reports how long each commit took. */
   readonly onCommit?: (durationMs: number) => void
-  /** Called with the new balances when a charge is in the database. */
-  readonly onSettled?: (keyId: string, balances: Balances) => void
+  /** Called with the new balance of each account when a charge is in the database. */
+  readonly onSettled?: (accountId: string, balance: Balance) => void
   /** Called when spending keeps a request out. */
   readonly onRefused?: (keyId: string, shortage: Shortage) => void
   /** How often the node looks for its own forgotten holds. */

@@ -5,8 +5,10 @@ import { CLIENT_GONE_STATUS } from '../../core/errors.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { OUTAGE_MS_MAX } from '../../store/database/outage.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
 import type {
   Ask,
+  Balance,
   Balances,
   HoldId,
   Ledger,
@@ -29,8 +31,8 @@ type DatabaseLedgerParts = {
   readonly readBalances: (keyId: string) => Promise<Balances | undefined>
   /** Takes settlements and voids that the database does not take; without it settlements fail. */
   readonly spool: Spool | undefined
-  /** Called with the new balances when a charge is in the database. */
-  readonly onSettled?: ((keyId: string, balances: Balances) => void) | undefined
+  /** Called with the new balance of each account when a charge is in the database. */
+  readonly onSettled?: ((accountId: string, balance: Balance) => void) | undefined
   /** Called when spending keeps a request out. */
   readonly onRefused?: ((keyId: string, shortage: Shortage) => void) | undefined
   /** Whether the database took the node's last beat. */
@@ -258,7 +260,10 @@ export class DatabaseLedger implements Ledger {
     if (found === 'unknown') throw new Error(`hold ${charge.id} is not in the books`)
     // Not before the charge is in the books: the sweep charges a hold that nobody owns in full.
     this.#open.delete(charge.id)
-    if (balances !== undefined) this.#parts.onSettled?.(charge.keyId, balances)
+    if (balances !== undefined) {
+      this.#parts.onSettled?.(charge.keyId, balances.key)
+      this.#parts.onSettled?.(FRAME_ID, balances.frame)
+    }
     return {
       durableIn: 'database',
       costNanodollars: cost,
