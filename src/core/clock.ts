@@ -9,6 +9,6 @@ export interface Clock {
 }
 
 export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonicMs: () => performance.now(),
+  now: Date.now,
+  monotonicMs: performance.now.bind(performance),
 }

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { LinkedList, type Link } from '../core/runtime.ts'
+import { LinkedList } from '../core/runtime.ts'
 import { formatSize } from '../core/units.ts'
 import { encodeError } from '../wire/contract/errors.ts'
 
@@ -14,26 +14,21 @@ export interface Watched {
 const LOOK_EVERY_MS = 1_000
 
 /**
- * One timer for everything that is open. A stream that has been silent for a while sends a keep-alive, so that no proxy
+ * One timer for everything that is open; each removes its link when it closes. A stream that has been silent for a while sends a keep-alive, so that no proxy
  * takes it for dead; a client that reads nothing for long, or sends its body too slowly, is cut. The timer's coarse
  * clock also saves reading the time on every write.
  */
-export class ConnectionWatch {
+export class ConnectionWatch extends LinkedList<Watched> {
   readonly #clock: Clock
-  readonly #watched = new LinkedList<Watched>()
   readonly #timer: NodeJS.Timeout
   nowMs: number
 
   constructor(clock: Clock) {
+    super()
     this.#clock = clock
     this.nowMs = clock.monotonicMs()
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
     this.#timer.unref()
-  }
-
-  /** The caller removes the link when `one` closes. */
-  add(one: Watched): Link<Watched> {
-    return this.#watched.add(one)
   }
 
   stop(): void {
@@ -42,7 +37,7 @@ export class ConnectionWatch {
 
   #look(): void {
     this.nowMs = this.#clock.monotonicMs()
-    for (const one of this.#watched.members()) one.look(this.nowMs)
+    for (const one of this.members()) one.look(this.nowMs)
   }
 }
 
