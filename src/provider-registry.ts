@@ -66,7 +66,8 @@ export class ProviderRegistry {
     const retries = entryOf(this.#retries, model.id, () => new RetryBudget())
     // A test key never reaches a provider, whatever the model's name stands for.
     if (caller.mode === 'test') return { routes: [this.#sandboxRoute(model)], retries }
-    return { routes: inOrder(this.#routesOf(model), request), retries }
+    const routes = this.#routesOf(model)
+    return { routes: routes.length < 2 ? routes : inOrder(routes, request), retries }
   }
 
   /** The health of a target, as far as this process knows. */
@@ -110,8 +111,7 @@ export class ProviderRegistry {
     if (provider === undefined) return []
     // A client that makes the sandbox fail wants that failure, and no other client should notice.
     if (target.provider === SANDBOX) return [{ target, provider, ...role }]
-    const name = targetName(target.provider, target.model)
-    const breaker = entryOf(this.#breakers, name, () => new Breaker(this.#tools.clock))
+    const breaker = entryOf(this.#breakers, target.name, () => new Breaker(this.#tools.clock))
     return [{ target, provider, ...role, breaker }]
   }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RaisedBounds } from './reservation.ts'
 
-const target = { provider: 'one', model: 'm' }
+const target = { name: 'one/m' }
 
 test('a bound is raised by the factor by which it fell short', () => {
   const bounds = new RaisedBounds()
@@ -11,7 +11,7 @@ test('a bound is raised by the factor by which it fell short', () => {
   bounds.raise(target, { basis: 'bytes', from: 1, times: 2 })
   bounds.raise(target, { basis: 'bytes', from: bounds.factorOf(target, 'bytes'), times: 1.5 })
   assert.equal(bounds.factorOf(target, 'bytes'), 3)
-  assert.equal(bounds.factorOf({ provider: 'two', model: 'm' }, 'bytes'), 1)
+  assert.equal(bounds.factorOf({ name: 'two/m' }, 'bytes'), 1)
 })
 
 test('concurrent requests raise a bound once', () => {

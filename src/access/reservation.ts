@@ -1,6 +1,6 @@
 // What the ledger is asked to hold before a provider is called: the worst case of a request at each of its targets, with
 // its input bounded by bytes, or by a count of its tokens where that does not fit. Everything it needs is a value.
-import { targetName, type Model, type Target } from '../catalog/models.ts'
+import type { Model, Target } from '../catalog/models.ts'
 import { countedBound, likelyInput, recountedBound, worstCase } from '../catalog/worst-case.ts'
 import type { WorstCase } from '../catalog/worst-case.ts'
 import type { Endpoint } from '../core/endpoints.ts'
@@ -109,7 +109,7 @@ function likelyTokensOf({ call: { input }, recount }: AdmissionInput, bound: num
   return input.unbounded ? bound : Math.min(likelyInput(input, recount?.texts?.likely), bound)
 }
 
-type Name = { readonly provider: string; readonly model: string }
+type Name = Pick<Target, 'name'>
 
 /** What an input bound rests on: the bytes of a request, or a count of its tokens. */
 export type Basis = 'bytes' | 'count'
@@ -139,6 +139,6 @@ export class RaisedBounds {
 
 type Raise = { readonly basis: Basis; readonly from: number; readonly times: number }
 
-function entryOf({ provider, model }: Name, basis: Basis): string {
-  return `${basis} ${targetName(provider, model)}`
+function entryOf({ name }: Name, basis: Basis): string {
+  return `${basis} ${name}`
 }

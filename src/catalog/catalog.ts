@@ -138,6 +138,7 @@ function resolveTarget(targetFacts: TargetFacts, question: TargetReference): Tar
   const found = known.reasons ?? known.abilities.reasoning
   const reasons = certain(isOwn ? (written ?? found) : (found ?? written))
   return {
+    name,
     provider: target.provider,
     model: target.model,
     weight: target.weight,

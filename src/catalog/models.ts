@@ -1,7 +1,7 @@
 // Which models exist under which public names, what serves them, what they can do and what they cost. A model that
 // cannot be served or priced stays in the list with the reason, so that its absence is explained.
 import type { Ability, ModelKind } from '../core/endpoints.ts'
-import type { ModelTraits, OutputLimits } from '../core/request.ts'
+import type { ModelTraits } from '../core/request.ts'
 import type { Price } from './prices.ts'
 
 export type Catalog = {
@@ -44,6 +44,8 @@ export type LeftOut = {
 }
 
 export type Target = {
+  /** `provider/model`: identifies it, in the form that people write and read. */
+  readonly name: string
   readonly provider: string
   /** The provider's own name of the model. */
   readonly model: string
@@ -62,7 +64,7 @@ export type Target = {
   readonly timeouts: Timeouts
 }
 
-/** Identifies a target, in the form that people write and read. */
+/** The name of a target that is not resolved yet. */
 export function targetName(provider: string, model: string): string {
   return `${provider}/${model}`
 }
@@ -85,11 +87,6 @@ export const UNKNOWN_ABILITIES: Abilities = {
   files: 'unknown',
   structured_output: 'unknown',
   reasoning: 'unknown',
-}
-
-/** Because the request asks for it, or because many models think unless told not to. */
-export function mayThink({ abilities }: Model, { thinks }: OutputLimits): boolean {
-  return thinks || abilities.reasoning === true
 }
 
 /** What an operator may say about a provider's model; undefined members follow from what is known about it. */

@@ -184,6 +184,7 @@ function target(rates: Partial<Rates>, tier?: readonly [number, Partial<Rates>])
     ...part,
   })
   return {
+    name: 'test/test',
     provider: 'test',
     model: 'test',
     weight: 1,

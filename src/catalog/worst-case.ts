@@ -4,7 +4,6 @@ import type { ModelKind } from '../core/endpoints.ts'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../core/limits.ts'
 import type { Picodollars } from '../core/money.ts'
 import type { InputMeasure, OutputLimits } from '../core/request.ts'
-import { mayThink } from './models.ts'
 import type { Model, Target } from './models.ts'
 import type { Price, Rates } from './prices.ts'
 
@@ -161,6 +160,11 @@ export function likelyInput(input: InputMeasure, textTokens?: number): number {
     input.images * TOKENS_PER_IMAGE_LIKELY +
     input.tokens
   )
+}
+
+/** Because the request asks for it, or because many models think unless told not to. */
+export function mayThink({ abilities }: Model, { thinks }: OutputLimits): boolean {
+  return thinks || abilities.reasoning === true
 }
 
 /** Thinking counts against the same limit; a model whose longest answer has no room for it is not expected to think. */

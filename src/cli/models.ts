@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { factsOf } from '../catalog/model-facts.ts'
 import { modelJson, perMillion } from '../catalog/model-json.ts'
-import { targetName, type Catalog, type Model } from '../catalog/models.ts'
+import type { Catalog, Model } from '../catalog/models.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
 import type { Rates } from '../catalog/prices.ts'
 import { catalogOf } from '../config/catalog-of.ts'
@@ -100,18 +100,15 @@ function cannot({ kind, abilities }: Model): string {
 function pricedOtherwise({ id, price: first, targets, fallbacks }: Model): readonly string[] {
   return [...targets, ...fallbacks]
     .filter(({ price }) => price.version !== first?.version)
-    .map(
-      ({ provider, model, price: { rates } }) =>
-        `  ${id} at ${targetName(provider, model)}: ${ratesText(rates)}`,
-    )
+    .map(({ name, price: { rates } }) => `  ${id} at ${name}: ${ratesText(rates)}`)
 }
 
 function discounts({ targets, fallbacks }: Model): readonly string[] {
-  return [...targets, ...fallbacks].flatMap(({ provider, model, price: { discount } }) => {
+  return [...targets, ...fallbacks].flatMap(({ name, price: { discount } }) => {
     if (discount === undefined) return []
     const { input, output } = discount.list.rates
     const list = `${perMillion(input)}, output ${perMillion(output)}`
-    return [`  ${targetName(provider, model)}: ${discount.millionths / 10_000} % off ${list}`]
+    return [`  ${name}: ${discount.millionths / 10_000} % off ${list}`]
   })
 }
 
@@ -129,8 +126,7 @@ function ratesText({ input, cached, output }: Rates): string {
 
 /** The targets, and the fallbacks if they fail. */
 function servedBy({ targets, fallbacks }: Model): string {
-  const names = (of: Model['targets']): string =>
-    of.map(({ provider, model }) => targetName(provider, model)).join(', ')
+  const names = (of: Model['targets']): string => of.map(({ name }) => name).join(', ')
   const first = names(targets) || '-'
   return fallbacks.length === 0 ? first : `${first}, then ${names(fallbacks)}`
 }

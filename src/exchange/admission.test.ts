@@ -27,7 +27,7 @@ const COUNT = { likely: 100, most: 200 }
 
 function targetOf(name: string, input: bigint): Target {
   const price = makePrice({ ...FREE, rates: { ...FREE.rates, input, output: 2n * input } })
-  return { ...SAMPLE_TARGET, model: name, price }
+  return { ...SAMPLE_TARGET, name: `local/${name}`, model: name, price }
 }
 
 const target = targetOf('m', 1_000n)

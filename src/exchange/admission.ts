@@ -11,7 +11,7 @@ import type { JsonObject } from '../core/json.ts'
 import { formatUsd, type Nanodollars } from '../core/money.ts'
 import type { Ask, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
 import { costAtMost, costAtMostWith } from '../ledger/rules/judge.ts'
-import { affordable, countAt, nameOf, type OutboundRequest } from './prepare.ts'
+import { affordable, countAt, type OutboundRequest } from './prepare.ts'
 import { setBalanceHeaders, type Reply } from './reply.ts'
 import type { ClientRequest } from './request.ts'
 
@@ -68,7 +68,7 @@ function mostOutput({ outputTokens, grants = [] }: Reserved): number {
 /** A refusal says which of several targets it is about. */
 function refuse({ request, prepared }: Asked, outcome: Refused): GatewayError {
   const { caller } = request.inbound
-  const names = caller.mode === 'live' ? prepared.map(({ route }) => nameOf(route)) : []
+  const names = caller.mode === 'live' ? prepared.map(({ route }) => route.target.name) : []
   return refusalOf(caller, outcome, names)
 }
 
@@ -175,7 +175,7 @@ export async function dryRun(parts: AdmissionParts, asked: Asked): Promise<JsonO
   return {
     object: 'tollgate.dry_run',
     model: asked.request.call.model,
-    target: first === undefined ? null : nameOf(first.route),
+    target: first === undefined ? null : first.route.target.name,
     dropped: first?.dropped ?? [],
     ...(skipped.length > 0 && { skipped: skipped.map(({ target, by }) => ({ target, by })) }),
     worst_case: formatUsd(worstCaseOf(ask, outcome)),

@@ -32,7 +32,11 @@ const overloaded = { failed: 'provider_overloaded', retryAfterSeconds: 7 }
 const refused = { failed: 'provider_failed', retryAfterSeconds: 3, refusal: 'status 401' }
 
 function outboundTo(model: string, more: Partial<Route> = {}): OutboundRequest {
-  const route = { ...SAMPLE_ROUTE, target: { ...SAMPLE_TARGET, model }, ...more }
+  const route = {
+    ...SAMPLE_ROUTE,
+    target: { ...SAMPLE_TARGET, name: `local/${model}`, model },
+    ...more,
+  }
   return { ...SAMPLE_OUTBOUND, route }
 }
 

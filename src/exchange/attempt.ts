@@ -19,7 +19,7 @@ import {
   refusesReasoning,
 } from '../wire/contract/errors.ts'
 import type { Billing } from './billing.ts'
-import { nameOf, withoutReasoning, type OutboundRequest } from './prepare.ts'
+import { withoutReasoning, type OutboundRequest } from './prepare.ts'
 import type { Reply } from './reply.ts'
 import type { ClientRequest } from './request.ts'
 
@@ -147,7 +147,7 @@ function outcomeOf(thrown: unknown): Outcome | undefined {
 function logFailure({ log, request }: Attempting, route: Route, error: GatewayError): void {
   log[error.details.forOperator === true ? 'error' : 'warn']('attempt_failed', {
     request_id: request.inbound.requestId,
-    target: nameOf(route),
+    target: route.target.name,
     code: error.code,
     cause: describeFailure(error.cause ?? error.message),
   })
@@ -156,7 +156,7 @@ function logFailure({ log, request }: Attempting, route: Route, error: GatewayEr
 function allOpen(outbound: readonly OutboundRequest[]): GatewayError {
   const all = outbound.flatMap(({ route }) => {
     const open = route.breaker?.whyOpen()
-    return open === undefined ? [] : { ...open, target: nameOf(route) }
+    return open === undefined ? [] : { ...open, target: route.target.name }
   })
   // A target that refuses this gateway will still refuse it after the wait.
   const returning = all.filter(({ refusal }) => refusal === undefined)

@@ -2,8 +2,9 @@
 // hold and that settlement nothing else may decide what a request costs.
 import { setTimeout } from 'node:timers/promises'
 import { sampleOf, type TextSample } from '../access/tokenizer.ts'
-import { mayThink, type Model } from '../catalog/models.ts'
+import type { Model } from '../catalog/models.ts'
 import { costOf, costOfLines } from '../catalog/prices.ts'
+import { mayThink } from '../catalog/worst-case.ts'
 import { CLIENT_GONE_STATUS, GatewayError, toGatewayError } from '../core/errors.ts'
 import { NO_USAGE, type CanonicalEvent } from '../core/events.ts'
 import { formatUsd, type Nanodollars } from '../core/money.ts'
@@ -13,7 +14,7 @@ import type { Attempt, AttemptCharge, Reserved, Settled, Settlement } from '../l
 import type { Log } from '../telemetry/log.ts'
 import type { Admission, AdmissionParts } from './admission.ts'
 import { billOf, Meter, mostOf, needsCount, NOTHING, type Bill, type Billable } from './cost.ts'
-import { nameOf, type OutboundRequest, type Skipped } from './prepare.ts'
+import type { OutboundRequest, Skipped } from './prepare.ts'
 import { ClientGone } from './reply.ts'
 import type { ClientRequest } from './request.ts'
 
@@ -63,7 +64,7 @@ export class Billing {
     this.#meter = new Meter()
     this.#sentMs = clock.monotonicMs()
     this.#raisedBy = raisedBounds.factorOf(target, admission.basis)
-    request.inbound.trace.target = nameOf(sent.route)
+    request.inbound.trace.target = target.name
   }
 
   /** Sees every event before the client does. */
@@ -93,7 +94,7 @@ export class Billing {
     if (this.#sent === undefined) return
     const { route } = this.#sent
     this.#attempts.push({
-      target: nameOf(route),
+      target: route.target.name,
       why:
         this.#attempts.length === 0 ? route.why : `${route.why}; ${SENTENCES.target_after_failure}`,
       outcome,
@@ -181,7 +182,7 @@ export class Billing {
     const route = this.#sent?.route
     this.#parts.log.error('overrun', {
       request_id: request.inbound.requestId,
-      target: route && nameOf(route),
+      target: route?.target.name,
       cost: formatUsd(costNanodollars),
       overrun: formatUsd(overrunNanodollars),
       message: 'the provider billed more than was held: the input bound of this target is raised',
@@ -197,7 +198,7 @@ export class Billing {
   #reportImpossible(): void {
     this.#parts.log.error('usage_impossible', {
       request_id: this.#billed.request.inbound.requestId,
-      target: this.#sent && nameOf(this.#sent.route),
+      target: this.#sent?.route.target.name,
       told_input_tokens: this.#meter.usage?.inputTokens,
       told_output_tokens: this.#meter.usage?.outputTokens,
       message:

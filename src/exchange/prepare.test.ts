@@ -76,7 +76,7 @@ test('targets without a needed ability are left out, and a request that none can
   const lacking = (model: string, lacks: Route['target']['lacks']): Route => ({
     ...SAMPLE_ROUTE,
     isFallback: true,
-    target: { ...SAMPLE_TARGET, model, lacks },
+    target: { ...SAMPLE_TARGET, name: `local/${model}`, model, lacks },
   })
   const blind = lacking('blind', ['images'])
   const prepared = await prepare(request, [blind, lacking('deaf', ['tools'])])
@@ -123,7 +123,11 @@ function preparedFor(
 /** To a provider that speaks these formats and is never called. */
 function routeIn(formats: readonly UpstreamFormat[]): Route {
   const provider = { ...SAMPLE_PROVIDER, formatsOf: () => formats }
-  return { ...SAMPLE_ROUTE, provider, target: { ...SAMPLE_TARGET, model: 'gpt-4.1' } }
+  return {
+    ...SAMPLE_ROUTE,
+    provider,
+    target: { ...SAMPLE_TARGET, name: 'local/gpt-4.1', model: 'gpt-4.1' },
+  }
 }
 
 // Whose count of the input is believed.

@@ -1,6 +1,5 @@
 // What each route would be sent: the client's own bytes where the provider speaks the client's format, a translation
 // where it does not. Decided before anything is reserved, so a request that cannot be expressed is refused at no cost.
-import { targetName } from '../catalog/models.ts'
 import { EMBEDDING_FORMATS, type UpstreamFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { defined, type JsonObject } from '../core/json.ts'
@@ -75,7 +74,7 @@ export function affordable(
     const grant = grants[index]
     if (grant === undefined) continue
     if (typeof grant === 'string') {
-      skipped.push({ target: nameOf(each.route), why: each.route.why, by: grant })
+      skipped.push({ target: each.route.target.name, why: each.route.why, by: grant })
       continue
     }
     const { outputTokens } = grant
@@ -107,10 +106,6 @@ export async function withoutReasoning(
   if (shorter === undefined) return undefined
   const prepared = await prepareIn(format, shorter, route)
   return searchesMax > 0 ? prepared : (prepared.withoutSearches ?? prepared)
-}
-
-export function nameOf({ target }: Pick<Route, 'target'>): string {
-  return targetName(target.provider, target.model)
 }
 
 /** The formats to try: the client's own alone if the provider speaks it, else all that it speaks, the best first. */

@@ -128,7 +128,7 @@ test('a whole answer reports its cost, and the limits after it if they are known
 })
 
 const outbound = (model: string, dropped: readonly string[]) => {
-  const route = { ...SAMPLE_ROUTE, target: { ...SAMPLE_TARGET, model } }
+  const route = { ...SAMPLE_ROUTE, target: { ...SAMPLE_TARGET, name: `local/${model}`, model } }
   return { ...SAMPLE_OUTBOUND, route, dropped }
 }
 

@@ -8,7 +8,7 @@ import { formatUsd, tighterLimit } from '../core/money.ts'
 import { LinkedList, type Link } from '../core/runtime.ts'
 import type { Balances, RateBalance, Reserved, Settled } from '../ledger/ledger.ts'
 import type { SseEvent } from '../wire/contract/sse.ts'
-import { nameOf, type OutboundRequest } from './prepare.ts'
+import type { OutboundRequest } from './prepare.ts'
 
 export interface Reply {
   /**
@@ -97,7 +97,7 @@ export function setTargetHeaders(
   reply: Head,
   { route, outputCap, dropped }: Pick<OutboundRequest, 'route' | 'outputCap' | 'dropped'>,
 ): void {
-  reply.setHeader('x-tollgate-target', headerText(nameOf(route)))
+  reply.setHeader('x-tollgate-target', headerText(route.target.name))
   if (outputCap !== undefined) reply.setHeader('x-tollgate-output-cap', String(outputCap))
   setDroppedHeader(reply, dropped)
 }

@@ -93,6 +93,6 @@ function routesOf(weights: readonly number[]): Routes {
 
 function routeTo(name: string, { weight = 1, isFallback = false } = {}): Routes[number] {
   const [provider = '', model = ''] = name.split('/')
-  const target = { ...SAMPLE_TARGET, provider, model, weight }
+  const target = { ...SAMPLE_TARGET, name: `${provider}/${model}`, provider, model, weight }
   return { target, isFallback, why: 'why' }
 }

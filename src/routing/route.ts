@@ -2,7 +2,7 @@
 // from one number: each target's lot for this conversation, drawn by hashing (weighted rendezvous). Targets in trouble
 // come last.
 import { createHash } from 'node:crypto'
-import { targetName, type Target } from '../catalog/models.ts'
+import type { Target } from '../catalog/models.ts'
 import { SENTENCES } from '../core/sentences.ts'
 import type { Provider } from '../providers/upstream/provider.ts'
 import type { Breaker, RetryBudget } from './breaker.ts'
@@ -47,9 +47,7 @@ function byLot<Each extends Ordered>(routes: readonly Each[], affinity: string):
 
 /** Exponentially distributed with the weight as its rate: targets draw the smallest lot in proportion to weight. */
 function lotOf(target: Target, affinity: string): number {
-  const digest = createHash('sha256')
-    .update(`${targetName(target.provider, target.model)}\0${affinity}`)
-    .digest()
+  const digest = createHash('sha256').update(`${target.name}\0${affinity}`).digest()
   const fraction = (digest.readUInt32BE(0) + 1) / 2 ** 32
   return -Math.log(fraction) / target.weight
 }

@@ -18,6 +18,7 @@ import { readJsonBody } from '../../src/wire/json/body.ts'
 import { SAMPLE_CALLER } from './caller.ts'
 
 export const SAMPLE_TARGET: Target = {
+  name: 'local/m',
   provider: 'local',
   model: 'm',
   weight: 1,

@@ -1,6 +1,6 @@
 // What /metrics answers: the figures of all serving processes, and of the books. Books that cannot be read in time are
 // left out, because the processes need watching most while the database is away; then callers are known by their tokens.
-import { targetName, type Catalog } from '../../catalog/models.ts'
+import type { Catalog } from '../../catalog/models.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { hashSecret } from '../../core/secret.ts'
@@ -118,7 +118,7 @@ function standings(registry: ProcessParts['registry']) {
 /** Each target once, however many models it serves. */
 function targetsOf(catalog: Catalog) {
   const targets = catalog.list().flatMap((model) => [...model.targets, ...model.fallbacks])
-  return new Map(targets.map((target) => [targetName(target.provider, target.model), target]))
+  return new Map(targets.map((target) => [target.name, target]))
 }
 
 const IDENTITY_MS_MAX = 1_000

@@ -2,7 +2,7 @@
 // upstream, so that every translation can be tried without a provider (docs/sandbox.md).
 import { TIMEOUTS } from '../../catalog/catalog.ts'
 import { IMAGE_TOKENS_MAX } from '../../catalog/model-facts.ts'
-import type { Target } from '../../catalog/models.ts'
+import { targetName, type Target } from '../../catalog/models.ts'
 import { FREE, makePrice } from '../../catalog/prices.ts'
 import type { Price } from '../../catalog/prices.ts'
 import { SANDBOX } from '../../catalog/target-facts.ts'
@@ -52,6 +52,7 @@ export function contextOf(model: string): number {
 /** The target of a test key's call to a model without targets, with the sandbox's own context and output limits. */
 export function sandboxTarget(model: string): Target {
   return {
+    name: targetName(SANDBOX, model),
     provider: SANDBOX,
     model,
     weight: 1,
