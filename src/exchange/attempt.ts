@@ -7,7 +7,6 @@ import type { UpstreamAnswer } from '../providers/upstream/provider.ts'
 import type { Outcome, RetryBudget } from '../routing/breaker.ts'
 import type { Route } from '../routing/route.ts'
 import { describeFailure, redact, type Log } from '../telemetry/log.ts'
-import { upstreamCodecOf } from '../wire/codecs.ts'
 import { readJsonAnswer } from '../wire/content/answer.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/contract/codec.ts'
 import {
@@ -102,7 +101,7 @@ async function sendOnce(
   outbound: OutboundRequest,
 ): Promise<Answer> {
   reply.closed.throwIfAborted()
-  const { route, format } = outbound
+  const { route, codec } = outbound
   // The output the hold pays for, or less where the target cannot write that much.
   const body = await outbound.encode(
     outputTokensMax && Math.min(outputTokensMax, outbound.outputTokensMax ?? outputTokensMax),
@@ -112,10 +111,10 @@ async function sendOnce(
   const { stream } = request.call
   const headers = request.inbound.providerHeaders
   const answer = await route.provider.send(
-    { format, model, stream, body, headers, timeouts },
+    { format: codec.format, model, stream, body, headers, timeouts },
     reply.closed,
   )
-  if (answer.status !== 200) throw await readFailure(answer, upstreamCodecOf(format))
+  if (answer.status !== 200) throw await readFailure(answer, codec)
   return { ...answer, sent: outbound }
 }
 

@@ -50,7 +50,7 @@ describe('the choice among a provider’s formats', () => {
   ] as const)
     test(what, async () => {
       const [prepared, ...others] = await preparedFor('messages', more, { formats })
-      assert.equal(prepared?.format, taken)
+      assert.equal(prepared?.codec.format, taken)
       assert.deepEqual(others, [], 'it is asked in one of them')
       const body = JSON.parse((await prepared.encode(more.max_tokens)).toString())
       assert.equal('input' in body, taken === 'responses')
@@ -58,7 +58,7 @@ describe('the choice among a provider’s formats', () => {
 
   test('the client’s own format is used, whatever comes first', async () => {
     const [prepared] = await preparedFor('chat', { stop: ['END'] }, { formats: OPENAI })
-    assert.equal(prepared?.format, 'chat')
+    assert.equal(prepared?.codec.format, 'chat')
   })
 
   test('a request that no format can express gets the refusal of the best', async () => {

@@ -6,7 +6,7 @@ import { defined, type JsonObject } from '../core/json.ts'
 import type { Reserved } from '../ledger/ledger.ts'
 import type { Route } from '../routing/route.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
-import type { RequestChange } from '../wire/contract/codec.ts'
+import type { RequestChange, UpstreamCodec } from '../wire/contract/codec.ts'
 import { clientName } from '../wire/contract/features.ts'
 import { lossesOf } from '../wire/contract/losses.ts'
 import type { ClientRequest } from './request.ts'
@@ -14,7 +14,8 @@ import type { ClientRequest } from './request.ts'
 /** A client's request as one route would be sent it. */
 export type OutboundRequest = {
   readonly route: Route
-  readonly format: UpstreamFormat
+  /** Of the format that the provider is sent. */
+  readonly codec: UpstreamCodec
   /** The exact input, where the provider can count it without a call. */
   readonly inputTokens: number | undefined
   /** How often it may search the web; each search costs something. */
@@ -100,11 +101,11 @@ export type Skipped = {
 /** The same without the reasoning of earlier turns; undefined = the request has none. */
 export async function withoutReasoning(
   request: Pick<ClientRequest, 'withoutReasoning'>,
-  { route, format, searchesMax }: OutboundRequest,
+  { route, codec, searchesMax }: OutboundRequest,
 ): Promise<OutboundRequest | undefined> {
   const shorter = await request.withoutReasoning()
   if (shorter === undefined) return undefined
-  const prepared = await prepareIn(format, shorter, route)
+  const prepared = await prepareIn(codec.format, shorter, route)
   return searchesMax > 0 ? prepared : (prepared.withoutSearches ?? prepared)
 }
 
@@ -155,7 +156,7 @@ function forward(request: ClientRequest, route: Route): OutboundRequest {
   const plain: OutboundRequest = {
     ...outputLimitOf(route),
     route,
-    format: codec.format,
+    codec,
     inputTokens: route.provider.countInput?.(codec.format, request.content.value),
     searchesMax: 0,
     keepsLong: codec.format === 'chat' && call.input.cacheWrites === 'long',
@@ -193,19 +194,19 @@ function outputLimitOf({ isFallback, target }: Route): Pick<OutboundRequest, 'ou
 }
 
 function translate(request: ClientRequest, route: Route, format: UpstreamFormat): OutboundRequest {
-  const { codec, call, canonical } = request
-  const { losses, encodeRequest } = upstreamCodecOf(format)
+  const { call, canonical } = request
+  const codec = upstreamCodecOf(format)
   const change = changeAt(route)
   const { adapt } = adapting(request, route, format)
   const encoded = (outputTokensMax?: number): JsonObject =>
-    encodeRequest({ ...request.canonical, ...change, ...defined({ outputTokensMax }) })
+    codec.encodeRequest({ ...request.canonical, ...change, ...defined({ outputTokensMax }) })
   // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
   const content = encoded()
-  const lost = lossesOf(canonical, codec.format, { losses, ...change })
+  const lost = lossesOf(canonical, request.codec.format, { losses: codec.losses, ...change })
   return {
     ...outputLimitOf(route),
     route,
-    format,
+    codec,
     inputTokens: route.provider.countInput?.(format, content),
     searchesMax: 0,
     // A translation keeps cache marks only for formats that report lifetimes.
@@ -226,9 +227,10 @@ function translate(request: ClientRequest, route: Route, format: UpstreamFormat)
 
 /** Some providers refuse fields that others of their format accept. Their code leaves them out, and the client is told. */
 function reportOmittedFields(request: ClientRequest, outbound: OutboundRequest): OutboundRequest {
-  const { route, format, withoutSearches } = outbound
+  const { route, withoutSearches } = outbound
   if (route.provider.leavesOut === undefined) return outbound
   const { model } = route.target
+  const { format } = outbound.codec
   const names = route.provider
     .leavesOut({
       format,
@@ -263,7 +265,7 @@ const COUNT_MS_MAX = 3_000
  * nothing but a round trip: worth it only if a client asks for a count, or if a request does not fit otherwise.
  */
 export async function countAt(
-  { route: { provider, target }, format, content, inputTokens }: OutboundRequest,
+  { route: { provider, target }, codec: { format }, content, inputTokens }: OutboundRequest,
   headers: ReadonlyMap<string, string>,
   closed: AbortSignal,
 ): Promise<number | undefined> {

@@ -4,7 +4,6 @@ import { likelyInput } from '../catalog/worst-case.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import { readWhole, tooLong } from '../providers/upstream/answers.ts'
-import { upstreamCodecOf } from '../wire/codecs.ts'
 import { readJsonAnswer } from '../wire/content/answer.ts'
 import type { EventForwarder, UpstreamCodec } from '../wire/contract/codec.ts'
 import { CITATIONS } from '../wire/contract/features.ts'
@@ -76,7 +75,7 @@ class StreamRelay {
     this.#reply = reply
     this.#request = request
     this.#billing = billing
-    this.#decode = upstreamCodecOf(sent.format).decodeEvents()
+    this.#decode = sent.codec.decodeEvents()
     this.#encoder = encoderFor(sent, request)
     reply.beginStream(this.#encoder)
   }
@@ -173,9 +172,9 @@ async function relayWhole(answer: Answer, { request, billing, reply }: Relayed):
   const { codec } = request
   const { sent } = answer
   const body = readJsonAnswer(await readWhole(answer.body, ANSWER_BYTES_MAX))
-  const isSame = sent.format === codec.format
+  const isSame = sent.codec === codec
   const value = isSame ? body.value : exactly(body.text, body.value)
-  const events = upstreamCodecOf(sent.format).decodeResponse(value)
+  const events = sent.codec.decodeResponse(value)
   for (const event of events) billing.see(event)
   if (events.length > EVENTS_MAX) throw countless()
   if (!events.some(isEnd)) throw cut()
@@ -188,11 +187,11 @@ async function relayWhole(answer: Answer, { request, billing, reply }: Relayed):
 
 /** Forwards events as they are where the formats match, and encodes their meaning in the client's format where not. */
 function encoderFor(
-  { format, inputTokens }: OutboundRequest,
+  { codec: upstream, inputTokens }: OutboundRequest,
   request: ClientRequest,
 ): EventForwarder {
   const { codec, call } = request
-  if (format === codec.format) return codec.forwardEvents(request)
+  if (upstream === codec) return codec.forwardEvents(request)
   const encoder = codec.encodeEvents(request, inputTokens ?? likelyInput(call.input))
   return {
     keepAlive: encoder.keepAlive,

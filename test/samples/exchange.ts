@@ -48,7 +48,7 @@ export const SAMPLE_ROUTE: Route = {
 
 export const SAMPLE_OUTBOUND: OutboundRequest = {
   route: SAMPLE_ROUTE,
-  format: 'chat',
+  codec: codecOf('chat'),
   inputTokens: undefined,
   searchesMax: 0,
   keepsLong: false,
