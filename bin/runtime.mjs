@@ -66,23 +66,18 @@ function isAtLeast(version, minimum) {
   return at === -1 || (parts[at] ?? 0) > wanted[at]
 }
 
+const ownPlatform = `${process.platform}-${process.arch}`
+
 async function findRuntime() {
-  const [name, digest] = packages[`${process.platform}-${process.arch}`] ?? []
+  const found = packageFor(ownPlatform)
   const needed = `Tollgate needs Node ${nodeMin} or newer with SQLite ${sqliteMin} or newer, and this is Node ${process.versions.node}`
-  if (!name)
+  if (!found)
     throw new SetupError(
-      `${needed}. There is none to fetch for ${process.platform}-${process.arch}: please install one.`,
+      `${needed}. There is none to fetch for ${ownPlatform}: please install one.`,
     )
-  const folder = `node-${fetchedVersion}-${process.platform}-${process.arch}`
-  const binary = path.join(
-    'node_modules',
-    name,
-    'bin',
-    process.platform === 'win32' ? 'node.exe' : 'node',
-  )
   const caches = cacheFolders()
   const known = caches
-    .map((cache) => path.join(cache, folder, binary))
+    .map((cache) => path.join(cache, found.folder, found.binary))
     .find((file) => fs.existsSync(file))
   if (known) return known
   if (process.env.TOLLGATE_OFFLINE === '1')
@@ -97,9 +92,25 @@ async function findRuntime() {
   say(
     `fetching Node ${fetchedVersion} into ${cache}, once, because this is Node ${process.versions.node}`,
   )
-  const target = path.join(cache, folder)
-  await fetchPackage({ name, digest, binary, target })
-  return path.join(target, binary)
+  return fetchPackage(found, cache)
+}
+
+/** The Node above for another platform than this one, such as that of a container: its version, and its binary. */
+export async function nodeFor(platform, cache) {
+  const found = packageFor(platform)
+  const known = path.join(cache, found.folder, found.binary)
+  return {
+    version: fetchedVersion,
+    binary: fs.existsSync(known) ? known : await fetchPackage(found, cache),
+  }
+}
+
+function packageFor(platform) {
+  if (!packages[platform]) return undefined
+  const [name, digest] = packages[platform]
+  const program = platform.startsWith('win32') ? 'node.exe' : 'node'
+  const binary = path.join('node_modules', name, 'bin', program)
+  return { platform, name, digest, binary, folder: `node-${fetchedVersion}-${platform}` }
 }
 
 /** A checkout keeps it inside; an installed package in the user's cache, or beside itself if there is no home. */
@@ -121,9 +132,10 @@ function userCacheFolder() {
 }
 
 /** Installs beside the target and renames at the end: no start meets half of it, even after a broken download. */
-async function fetchPackage({ name, digest, binary, target }) {
-  removeLeftovers(path.dirname(target))
-  const staging = fs.mkdtempSync(path.join(path.dirname(target), 'fetching-'))
+async function fetchPackage({ platform, name, digest, binary, folder }, cache) {
+  removeLeftovers(cache)
+  const target = path.join(cache, folder)
+  const staging = fs.mkdtempSync(path.join(cache, 'fetching-'))
   const dependencies = { [name]: fetchedVersion }
   const locked = { version: fetchedVersion, integrity: `sha512-${digest}` }
   const lockfile = {
@@ -136,12 +148,12 @@ async function fetchPackage({ name, digest, binary, target }) {
       JSON.stringify({ private: true, dependencies }),
     )
     fs.writeFileSync(path.join(staging, 'package-lock.json'), JSON.stringify(lockfile))
-    await runNpm(['ci'], { folder: staging, purpose: `fetch Node ${fetchedVersion}` })
-    const trial = spawnSync(path.join(staging, binary), ['--version'], { encoding: 'utf8' })
-    if (trial.status !== 0)
-      throw new SetupError(
-        `the fetched Node ${fetchedVersion} does not start here (${trial.error?.message ?? trial.stderr.trim()}): please install Node ${nodeMin} or newer.`,
-      )
+    const isOwn = platform === ownPlatform
+    const [os, cpu] = platform.split('-')
+    const elsewhere = isOwn ? [] : [`--os=${os}`, `--cpu=${cpu}`]
+    const purpose = `fetch Node ${fetchedVersion}`
+    await runNpm(['ci', ...elsewhere], { folder: staging, purpose })
+    if (isOwn) tryOut(path.join(staging, binary))
     fs.chmodSync(staging, 0o755) // mkdtemp makes it private, and a service may run as another user
     fs.renameSync(staging, target)
   } catch (error) {
@@ -150,6 +162,15 @@ async function fetchPackage({ name, digest, binary, target }) {
   } finally {
     fs.rmSync(staging, { recursive: true, force: true })
   }
+  return path.join(target, binary)
+}
+
+function tryOut(binary) {
+  const trial = spawnSync(binary, ['--version'], { encoding: 'utf8' })
+  if (trial.status === 0) return
+  throw new SetupError(
+    `the fetched Node ${fetchedVersion} does not start here (${trial.error?.message ?? trial.stderr.trim()}): please install Node ${nodeMin} or newer.`,
+  )
 }
 
 function removeLeftovers(cache) {
