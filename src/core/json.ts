@@ -53,9 +53,9 @@ export function isGiven<Value>(value: Value): value is NonNullable<Value> {
 
 /** The object without the members that are undefined, as exact optional types require. */
 export function defined<T extends object>(object: T): Defined<T> {
-  return Object.fromEntries(
-    Object.entries(object).filter(([, value]) => value !== undefined),
-  ) as Defined<T>
+  const kept: { [Name in keyof T]?: unknown } = {}
+  for (const name in object) if (object[name] !== undefined) kept[name] = object[name]
+  return kept as Defined<T>
 }
 
 type Defined<T> = {

@@ -12,7 +12,7 @@ import {
   showResponse,
 } from '../exchange/endpoints/stored-responses.ts'
 import { exchange, type Handler, type Parts } from '../exchange/exchange.ts'
-import { codecOf } from '../wire/codecs.ts'
+import { CODECS } from '../wire/codecs.ts'
 import type { Codec } from '../wire/contract/codec.ts'
 
 /** What the data plane is made of. */
@@ -64,7 +64,7 @@ function ask(
   path: string,
   given: Pick<Operation, 'endpoint' | 'run'>,
 ): Operation {
-  return { method, path, ...given, isUse: true, codec: codecOf('chat') }
+  return { method, path, ...given, isUse: true, codec: CODECS.chat }
 }
 
 /** An operation that takes a body in a wire format, and answers in its family's envelope. */
@@ -72,7 +72,7 @@ function post(
   path: string,
   { format, ...given }: Pick<Operation, 'endpoint' | 'run'> & { readonly format: Format },
 ): Operation {
-  return { method: 'POST', path, ...given, isUse: true, codec: codecOf(format) }
+  return { method: 'POST', path, ...given, isUse: true, codec: CODECS[format] }
 }
 
 /** OpenAI has endpoints of its own, such as compact, where only the id of a response can stand here. */

@@ -21,7 +21,7 @@ import type { Balances, Ledger, Reserved } from '../ledger/ledger.ts'
 import { Breaker, RetryBudget } from '../routing/breaker.ts'
 import type { Route } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
-import { codecOf, upstreamCodecOf } from '../wire/codecs.ts'
+import { CODECS, UPSTREAM_CODECS } from '../wire/codecs.ts'
 import { streamError } from '../wire/contract/errors.ts'
 import { readFailure, refuseWhileAllOpen, tryRoutes, type Answer } from './attempt.ts'
 import { Billing } from './billing.ts'
@@ -300,7 +300,7 @@ test('a target that rejects reasoning is asked once more without it, if there is
       throw strange()
     }
     const provider = { ...SAMPLE_PROVIDER, send }
-    const one = answering('one', undefined, { codec: codecOf('messages') })
+    const one = answering('one', undefined, { codec: CODECS.messages })
     const request = sampleRequest('messages', {
       model: 'm',
       max_tokens: 500,
@@ -335,7 +335,7 @@ function read(
     yield Buffer.from(JSON.stringify(body))
   })()
   const answer = { status, headers: new Map(Object.entries(headers)), body: bytes }
-  return readFailure(answer, upstreamCodecOf(format))
+  return readFailure(answer, UPSTREAM_CODECS[format])
 }
 
 const complaint = (message: string): JsonObject => ({

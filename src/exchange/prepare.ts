@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import { defined, type JsonObject } from '../core/json.ts'
 import type { Reserved } from '../ledger/ledger.ts'
 import type { Route } from '../routing/route.ts'
-import { upstreamCodecOf } from '../wire/codecs.ts'
+import { UPSTREAM_CODECS } from '../wire/codecs.ts'
 import type { RequestChange, UpstreamCodec } from '../wire/contract/codec.ts'
 import { clientName } from '../wire/contract/features.ts'
 import { lossesOf } from '../wire/contract/losses.ts'
@@ -195,7 +195,7 @@ function outputLimitOf({ isFallback, target }: Route): Pick<OutboundRequest, 'ou
 
 function translate(request: ClientRequest, route: Route, format: UpstreamFormat): OutboundRequest {
   const { call, canonical } = request
-  const codec = upstreamCodecOf(format)
+  const codec = UPSTREAM_CODECS[format]
   const change = changeAt(route)
   const { adapt } = adapting(request, route, format)
   const encoded = (outputTokensMax?: number): JsonObject =>

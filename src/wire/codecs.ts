@@ -8,7 +8,7 @@ import { geminiCodec, geminiEmbeddingsCodec, vertexEmbeddingsCodec } from './gem
 import { messagesCodec } from './messages/codec.ts'
 import { responsesCodec } from './responses/codec.ts'
 
-const CODECS: Record<Format, Codec> = {
+export const CODECS: Record<Format, Codec> = {
   chat: chatCodec,
   responses: responsesCodec,
   messages: messagesCodec,
@@ -16,18 +16,10 @@ const CODECS: Record<Format, Codec> = {
 }
 
 /** Also those of formats that no client speaks, which have the provider's half alone. */
-const UPSTREAM_CODECS: Record<UpstreamFormat, UpstreamCodec> = {
+export const UPSTREAM_CODECS: Record<UpstreamFormat, UpstreamCodec> = {
   ...CODECS,
   converse: converseCodec,
   gemini: geminiCodec,
   gemini_embeddings: geminiEmbeddingsCodec,
   vertex_embeddings: vertexEmbeddingsCodec,
-}
-
-export function codecOf(format: Format): Codec {
-  return CODECS[format]
-}
-
-export function upstreamCodecOf(format: UpstreamFormat): UpstreamCodec {
-  return UPSTREAM_CODECS[format]
 }

@@ -7,7 +7,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { CanonicalEvent } from '../../src/core/events.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { CanonicalRequest, Conversation, Message } from '../../src/core/request.ts'
-import { codecOf, upstreamCodecOf } from '../../src/wire/codecs.ts'
+import { CODECS, UPSTREAM_CODECS } from '../../src/wire/codecs.ts'
 import type { Codec } from '../../src/wire/contract/codec.ts'
 import { lossesOf } from '../../src/wire/contract/losses.ts'
 import type { SseEvent } from '../../src/wire/contract/sse.ts'
@@ -30,7 +30,7 @@ const ANSWERS: Partial<
 }
 
 for (const format of FORMATS) {
-  const codec = codecOf(format)
+  const codec = CODECS[format]
   describe(`${format}: golden cases`, () => {
     for (const each of readCases(format)) {
       test(`${each.name}: ${each.about}`, () => checkCase(codec, each))
@@ -94,7 +94,7 @@ for (const format of FORMATS) {
 }
 
 for (const [format, { kinds, choices }] of Object.entries(ANSWERS)) {
-  const codec = codecOf(format as Format)
+  const codec = CODECS[format as Format]
   const body = asking({ stream_options: { include_usage: true } })
   describe(`${format}: answers`, () => {
     test('a stream carries what the events say', () => {
@@ -155,8 +155,8 @@ describe('from any provider to any client', () => {
       fc.assert(
         fc.property(answers(['text', 'thinking', 'tool-call'], 1), (events) => {
           const sent = streamed(provider, events)
-          const received = streamed(client, decodeBytes(codecOf(provider), [sent]))
-          assert.deepEqual(toldBy(decodeBytes(codecOf(client), [received])), toldBy(events))
+          const received = streamed(client, decodeBytes(CODECS[provider], [sent]))
+          assert.deepEqual(toldBy(decodeBytes(CODECS[client], [received])), toldBy(events))
         }),
         { numRuns: 30 },
       )
@@ -166,7 +166,7 @@ describe('from any provider to any client', () => {
 
 function streamed(format: Format, events: readonly CanonicalEvent[]): Buffer {
   const body = asking({ stream: true, stream_options: { include_usage: true } })
-  const encoder = codecOf(format).encodeEvents(fixedAnswer(body))
+  const encoder = CODECS[format].encodeEvents(fixedAnswer(body))
   return Buffer.from(events.flatMap((event) => encoder.encode(event).map(writeSse)).join(''))
 }
 
@@ -175,9 +175,9 @@ describe('from any client to any provider', () => {
     for (const { name, sections } of readCases(client)) {
       if (!sections.has('canonical')) continue
       test(`${client} to ${provider}: ${name} is refused by name, or sent whole`, () => {
-        const request = codecOf(client).decodeRequest(JSON.parse(sections.get('request') ?? ''))
+        const request = CODECS[client].decodeRequest(JSON.parse(sections.get('request') ?? ''))
         assert.ok(request.kind === 'chat')
-        const { losses } = codecOf(provider)
+        const { losses } = CODECS[provider]
         const isRefused = Object.values(losses).some(
           (loss) => loss.rule === 'refuse' && loss.isUsed(request) === true,
         )
@@ -187,9 +187,9 @@ describe('from any client to any provider', () => {
           return
         }
         name()
-        const sent = json(codecOf(provider).encodeRequest(request)) as JsonObject
-        codecOf(provider).readCall({ max_tokens: 1, ...sent })
-        const received = codecOf(provider).decodeRequest(sent)
+        const sent = json(CODECS[provider].encodeRequest(request)) as JsonObject
+        CODECS[provider].readCall({ max_tokens: 1, ...sent })
+        const received = CODECS[provider].decodeRequest(sent)
         assert.ok(received.kind === 'chat')
         assert.deepEqual(gistOf(received).calls, gistOf(request).calls)
         const words = gistOf(received).words.join('\n')
@@ -223,7 +223,7 @@ function checkCase(codec: Codec, { sections }: Case): void {
     const decoded = decode()
     assert.ok(decoded.kind === 'chat')
     return lossesOf(decoded, codec.format, {
-      losses: upstreamCodecOf(target as TargetFormat).losses,
+      losses: UPSTREAM_CODECS[target as TargetFormat].losses,
       model: decoded.model,
     })
   }
@@ -242,7 +242,7 @@ function checkCase(codec: Codec, { sections }: Case): void {
         assert.deepEqual(json(decode()), expected)
         break
       case 'to FORMAT':
-        assert.deepEqual(json(codecOf(target).encodeRequest(decode())), expected)
+        assert.deepEqual(json(CODECS[target].encodeRequest(decode())), expected)
         break
       case 'dropped by FORMAT':
         assert.deepEqual(losses(target), expected)
@@ -266,12 +266,12 @@ function checkCase(codec: Codec, { sections }: Case): void {
       }
       case 'as FORMAT':
         assert.deepEqual(
-          json(codecOf(target).encodeResponse(events(), fixedAnswer(asking(request)))),
+          json(CODECS[target].encodeResponse(events(), fixedAnswer(asking(request)))),
           expected,
         )
         break
       case 'as FORMAT stream': {
-        const encoder = codecOf(target).encodeEvents(fixedAnswer(asking(request)))
+        const encoder = CODECS[target].encodeEvents(fixedAnswer(asking(request)))
         const text = events().flatMap((event) => encoder.encode(event).map(writeSse))
         assert.equal(text.join('').trim(), sections.get(name))
         break

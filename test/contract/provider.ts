@@ -16,7 +16,7 @@ import type { CanonicalRequest } from '../../src/core/request.ts'
 import { makeProvider, providerSettings } from '../../src/providers/adapters.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import type { Provider, UpstreamAnswer } from '../../src/providers/upstream/provider.ts'
-import { upstreamCodecOf } from '../../src/wire/codecs.ts'
+import { UPSTREAM_CODECS } from '../../src/wire/codecs.ts'
 import { SseReader } from '../../src/wire/contract/sse.ts'
 import { SAMPLE_CONVERSATION } from '../samples/conversation.ts'
 
@@ -112,7 +112,7 @@ export function providerContract(given: ProviderCase): void {
     }
 
     for (const spoken of given.speaks) {
-      const codec = upstreamCodecOf(spoken.format)
+      const codec = UPSTREAM_CODECS[spoken.format]
 
       test(`${spoken.model} speaks ${spoken.format}`, () => {
         assert.ok(provider.formatsOf(spoken.model).includes(spoken.format))
@@ -155,7 +155,7 @@ export function providerContract(given: ProviderCase): void {
       answers = () => ({ status: 400, body: JSON.stringify(given.error.body) })
       const answer = await send(provider, first)
       assert.equal(answer.status, 400)
-      const complaint = upstreamCodecOf(first.format).decodeError(
+      const complaint = UPSTREAM_CODECS[first.format].decodeError(
         JSON.parse(await textOf(answer)) as JsonObject,
       )
       assert.equal(complaint.message, given.error.message)
@@ -242,7 +242,7 @@ function bodyOf(format: UpstreamFormat, model: string, stream: boolean): JsonObj
   const request: CanonicalRequest = isEmbedding
     ? { kind: 'embedding', model, dropped: [], inputs: ['one'], encoding: 'float' }
     : { ...SAMPLE_CONVERSATION, model, stream, outputTokensMax: 100 }
-  return upstreamCodecOf(format).encodeRequest(request)
+  return UPSTREAM_CODECS[format].encodeRequest(request)
 }
 
 async function bytesOf({ body }: UpstreamAnswer): Promise<Uint8Array> {

@@ -13,7 +13,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { CanonicalEvent } from '../../src/core/events.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import type { JsonObject } from '../../src/core/json.ts'
-import { codecOf } from '../../src/wire/codecs.ts'
+import { CODECS } from '../../src/wire/codecs.ts'
 import { writeSse } from '../../src/wire/contract/sse.ts'
 import { fixedAnswer } from '../fixtures/cases.ts'
 
@@ -181,7 +181,7 @@ describe('chat completions and embeddings, as the official clients read them', (
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = JSON.parse(await text(request)) as JsonObject
   if (request.url === '/v1/embeddings') return answerEmbeddings(body, response)
-  const codec = codecOf('chat')
+  const codec = CODECS.chat
   codec.readCall(body)
   codec.decodeRequest(body)
   const isFailure = body['model'] === 'failure'
@@ -207,7 +207,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 function answerEmbeddings(body: JsonObject, response: ServerResponse): void {
-  const codec = codecOf('embeddings')
+  const codec = CODECS.embeddings
   codec.readCall(body)
   const events: readonly CanonicalEvent[] = [
     { type: 'embedding', index: 0, vector: [0.5, -1] },

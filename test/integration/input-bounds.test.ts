@@ -9,7 +9,7 @@ import { encodeChat as encodeGpt35 } from 'gpt-tokenizer/model/gpt-3.5-turbo'
 import { encodeChat as encodeGpt4o } from 'gpt-tokenizer/model/gpt-4o'
 import { inputBound, recountedBound } from '../../src/catalog/worst-case.ts'
 import type { JsonObject } from '../../src/core/json.ts'
-import { codecOf } from '../../src/wire/codecs.ts'
+import { CODECS } from '../../src/wire/codecs.ts'
 import { textsOf } from '../../src/wire/contract/measure.ts'
 
 const TIMES = 5_000
@@ -73,7 +73,7 @@ for (const format of ['chat', 'responses', 'messages'] as const) {
 
 /** The bound by bytes alone, and the bound with the texts counted as admission counts them. */
 function boundsOf(format: keyof typeof bodies, body: JsonObject) {
-  const { readCall } = codecOf(format)
+  const { readCall } = CODECS[format]
   const asked = { model: 'm', ...body }
   const { input } = readCall(asked)
   let textTokens = 0

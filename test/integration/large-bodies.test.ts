@@ -7,7 +7,7 @@ import type { UpstreamFormat } from '../../src/core/endpoints.ts'
 import { EMBEDDING_FORMATS } from '../../src/core/endpoints.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import { inDialect, leftOutIn } from '../../src/wire/chat/dialects.ts'
-import { codecOf, upstreamCodecOf } from '../../src/wire/codecs.ts'
+import { CODECS, UPSTREAM_CODECS } from '../../src/wire/codecs.ts'
 import { textsOf } from '../../src/wire/contract/measure.ts'
 import { readJsonBody } from '../../src/wire/json/body.ts'
 import { exactly } from '../../src/wire/json/exact.ts'
@@ -75,7 +75,7 @@ function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<str
   const text = JSON.stringify(make(count))
   const bytes = Buffer.from(text)
   const value = JSON.parse(text) as JsonObject
-  const codec = codecOf(format)
+  const codec = CODECS[format]
   const body = { bytes, value, members: membersOf(bytes) }
   const passes = new Map<string, Pass>([
     ['reading', () => readJsonBody(bytes)],
@@ -97,7 +97,7 @@ function passesOver({ format, make }: WorstBody, count: number): ReadonlyMap<str
   ])
   const request = unlessRefused(() => codec.decodeRequest(value))
   for (const upstream of format === 'embeddings' ? EMBEDDING_FORMATS : UPSTREAM) {
-    const { encodeRequest, losses } = upstreamCodecOf(upstream)
+    const { encodeRequest, losses } = UPSTREAM_CODECS[upstream]
     const encode = (): JsonObject | undefined =>
       request && unlessRefused(() => encodeRequest({ ...request, model: 'other' }))
     const encoded = encode()

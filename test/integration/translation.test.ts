@@ -7,7 +7,7 @@ import type { ChatFormat, Format, TargetFormat } from '../../src/core/endpoints.
 import { GatewayError } from '../../src/core/errors.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import { CHAT_FIELDS } from '../../src/wire/chat/fields.ts'
-import { codecOf, upstreamCodecOf } from '../../src/wire/codecs.ts'
+import { CODECS, UPSTREAM_CODECS } from '../../src/wire/codecs.ts'
 import type { Feature } from '../../src/wire/contract/features.ts'
 import { FEATURES } from '../../src/wire/contract/features.ts'
 import type { FieldTable } from '../../src/wire/contract/fields.ts'
@@ -108,7 +108,7 @@ describe('docs/translation.md', () => {
       ),
     ]
     for (const [format, name, body] of examples) {
-      const { dropped } = codecOf(format).readCall({ ...smallest(format), ...body })
+      const { dropped } = CODECS[format].readCall({ ...smallest(format), ...body })
       const pattern = new RegExp(`^${RegExp.escape(name).replace('…', '.+')}$`)
       assert.ok(
         dropped.some((each) => pattern.test(each)),
@@ -176,7 +176,7 @@ function listed(names: readonly string[]): string {
 
 /** One row for all that is lost for one reason, with each client's names for it. */
 function lossRows(target: TargetFormat): string[][] {
-  const { losses } = upstreamCodecOf(target)
+  const { losses } = UPSTREAM_CODECS[target]
   const lost = Object.entries(FEATURES).flatMap(([feature, names]) => {
     const loss = losses[feature as Feature]
     return loss === undefined ? [] : [{ ...loss, names: names as ClientNames }]
@@ -219,6 +219,6 @@ function sources(): { readonly path: string; readonly text: string }[] {
 function smallest(format: Format): JsonObject {
   const found = readCases(format).find(({ name }) => name === 'smallest')
   const body = JSON.parse(found?.sections.get('request') ?? 'null') as JsonObject
-  assert.throws(() => codecOf(format).readCall({ ...body, model: 7 }), GatewayError)
+  assert.throws(() => CODECS[format].readCall({ ...body, model: 7 }), GatewayError)
   return body
 }

@@ -13,7 +13,7 @@ import type { InboundRequest } from '../../src/exchange/request.ts'
 import { ClientRequest } from '../../src/exchange/request.ts'
 import type { Provider } from '../../src/providers/upstream/provider.ts'
 import type { Route } from '../../src/routing/route.ts'
-import { codecOf } from '../../src/wire/codecs.ts'
+import { CODECS } from '../../src/wire/codecs.ts'
 import { readJsonBody } from '../../src/wire/json/body.ts'
 import { SAMPLE_CALLER } from './caller.ts'
 
@@ -48,7 +48,7 @@ export const SAMPLE_ROUTE: Route = {
 
 export const SAMPLE_OUTBOUND: OutboundRequest = {
   route: SAMPLE_ROUTE,
-  codec: codecOf('chat'),
+  codec: CODECS.chat,
   inputTokens: undefined,
   searchesMax: 0,
   keepsLong: false,
@@ -61,7 +61,7 @@ export const SAMPLE_INBOUND: InboundRequest = {
   requestId: 'req_1',
   caller: SAMPLE_CALLER,
   endpoint: 'chat',
-  codec: codecOf('chat'),
+  codec: CODECS.chat,
   id: '',
   query: new URLSearchParams(),
   providerHeaders: new Map(),
@@ -76,7 +76,7 @@ export const SAMPLE_INBOUND: InboundRequest = {
 
 /** A request with this body, already read. */
 export function sampleRequest(format: Format, body: JsonObject): ClientRequest {
-  const codec = codecOf(format)
+  const codec = CODECS[format]
   const sent = readJsonBody(Buffer.from(JSON.stringify(body)))
   return new ClientRequest(
     { ...SAMPLE_INBOUND, codec, endpoint: format },

@@ -7,7 +7,7 @@ import type { GatewayError } from '../../core/errors.ts'
 import { exchange } from '../../exchange/exchange.ts'
 import type { Reply } from '../../exchange/reply.ts'
 import type { Key } from '../../store/keys/keys.ts'
-import { codecOf } from '../../wire/codecs.ts'
+import { CODECS } from '../../wire/codecs.ts'
 import type { AdminParts } from '../http/call.ts'
 
 export type TrialRequest = {
@@ -43,7 +43,7 @@ export async function runTrial(
       requestId,
       caller,
       endpoint: format,
-      codec: codecOf(format),
+      codec: CODECS[format],
       id: '',
       query: new URLSearchParams(),
       providerHeaders: new Map(),

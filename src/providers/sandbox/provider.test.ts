@@ -9,7 +9,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Message, UserPart } from '../../core/request.ts'
-import { codecOf } from '../../wire/codecs.ts'
+import { CODECS } from '../../wire/codecs.ts'
 import { readJsonAnswer } from '../../wire/content/answer.ts'
 import { SseReader } from '../../wire/contract/sse.ts'
 import type { UpstreamAnswer } from '../upstream/provider.ts'
@@ -33,7 +33,7 @@ function send(request: CanonicalRequest, ways: Ways): Promise<UpstreamAnswer> {
   const { format, stream, steering, signal = new AbortController().signal } = ways
   const timeouts = ways.timeouts ?? TIMEOUTS
   const body = Buffer.from(
-    JSON.stringify(codecOf(format).encodeRequest({ ...request, stream } as CanonicalRequest)),
+    JSON.stringify(CODECS[format].encodeRequest({ ...request, stream } as CanonicalRequest)),
   )
   const headers = new Map(steering === undefined ? [] : [['x-tollgate-sandbox', steering]])
   return provider.send({ format, model: request.model, stream, body, headers, timeouts }, signal)
@@ -43,7 +43,7 @@ function send(request: CanonicalRequest, ways: Ways): Promise<UpstreamAnswer> {
 async function hear(request: CanonicalRequest, ways: Ways): Promise<CanonicalEvent[]> {
   const answer = await send(request, ways)
   assert.equal(answer.status, 200)
-  const codec = codecOf(ways.format)
+  const codec = CODECS[ways.format]
   if (!ways.stream) return [...codec.decodeResponse(await json(answer))]
   const reader = new SseReader()
   const decode = codec.decodeEvents()
@@ -222,7 +222,7 @@ for (const format of FORMATS) {
         const altered = await send(again(`${thought}!`), ways)
         assert.equal(altered.status, 400)
         assert.match(
-          codecOf(format).decodeError(await json(altered)).message ?? '',
+          CODECS[format].decodeError(await json(altered)).message ?? '',
           /invalid signature/,
         )
       })
@@ -250,7 +250,7 @@ for (const format of FORMATS) {
           })
           assert.equal(answer.status, status)
           assert.equal(answer.headers.get('content-type'), 'application/json')
-          const complaint = codecOf(format).decodeError(await json(answer))
+          const complaint = CODECS[format].decodeError(await json(answer))
           assert.equal(complaint.type, type)
           assert.match(complaint.message ?? '', new RegExp(`${status}`))
         }
@@ -259,7 +259,7 @@ for (const format of FORMATS) {
       test('bad steering and a bad body are a 400', async () => {
         const steered = await send(conversation([user('Hello')]), { ...ways, steering: 'speed=9' })
         assert.equal(steered.status, 400)
-        assert.match(codecOf(format).decodeError(await json(steered)).message ?? '', /"speed"/)
+        assert.match(CODECS[format].decodeError(await json(steered)).message ?? '', /"speed"/)
         const body = Buffer.from('{"model":')
         const { signal } = new AbortController()
         const broken = await provider.send(
@@ -326,7 +326,7 @@ for (const format of FORMATS) {
 
       test('a body is counted before it is sent', () => {
         const request = conversation([user('Hello'), user('world')])
-        const body = codecOf(format).encodeRequest(request)
+        const body = CODECS[format].encodeRequest(request)
         assert.equal(provider.countInput?.(format, body), 4)
         assert.equal(
           provider.countInput?.(format, { model: 'x', messages: 5, input: 5 }),

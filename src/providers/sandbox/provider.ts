@@ -12,7 +12,7 @@ import type { IdPrefix } from '../../core/ids.ts'
 import { newId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
-import { codecOf } from '../../wire/codecs.ts'
+import { CODECS } from '../../wire/codecs.ts'
 import type { AnswerContext, EdgeCodec } from '../../wire/contract/codec.ts'
 import { encodeError } from '../../wire/contract/errors.ts'
 import type { SseEvent } from '../../wire/contract/sse.ts'
@@ -34,7 +34,7 @@ export function sandboxProvider(clock: Clock): Provider {
     async send(request, signal) {
       signal.throwIfAborted()
       // Every format that the sandbox speaks is one that clients speak.
-      const codec = codecOf(request.format as Format)
+      const codec = CODECS[request.format as Format]
       const refused = (error: GatewayError) =>
         jsonAnswer(error.status, encodeError(codec.family, error, newId('req', clock)))
       const performance = prepared(request, codec, clock)
@@ -61,7 +61,7 @@ export function sandboxProvider(clock: Clock): Provider {
 
 function countInput(format: Format, body: JsonObject): number | undefined {
   try {
-    return countSandboxInput(codecOf(format).decodeRequest(body))
+    return countSandboxInput(CODECS[format].decodeRequest(body))
   } catch (error) {
     // The request will be refused when it is sent.
     if (error instanceof GatewayError) return undefined

@@ -1,12 +1,14 @@
-// What admission must know about a chat completions request. One walk over the parsed body counts everything a model
-// could read, known or not, and refuses only what may be sent to no provider.
+// What admission must know about a chat completions request, and what is removed from it. One walk over the parsed body
+// counts everything a model could read, known or not, and refuses only what may be sent to no provider.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
 import type { Call } from '../../core/request.ts'
-import { affinityBy, cacheMarkReader, readCacheSettings } from '../content/caching.ts'
 import { dataType } from '../content/media.ts'
+import { changedEntries, isPacked } from '../content/opaque-reasoning.ts'
+import type { Removals } from '../contract/codec.ts'
 import {
+  affinityBy,
   compactionIn,
   countOf,
   endUserOf,
@@ -19,8 +21,7 @@ import {
 } from '../contract/fields.ts'
 import { Measure } from '../contract/measure.ts'
 import { CHAT_FIELDS } from './fields.ts'
-import { hasForeignThoughts, withoutForeignThoughts } from './reasoning.ts'
-import { usableTools } from './tools.ts'
+import { isHosted } from './tools.ts'
 
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
@@ -29,13 +30,13 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   refuseLongLists(body)
   const walk: Walk = { measure, hasForeignThoughts: false }
   readMessages(body, walk)
-  const { tools, dropped } = usableTools(body)
-  readTools(tools, 'tools', measure)
+  const { changes, dropped } = removalsFrom(body)
+  readTools({ ...body, ...changes }['tools'], 'tools', measure)
   refuseNameless(body['functions'])
   readTools(body['functions'], 'functions', measure)
   readFormat(body['response_format'], measure)
-  readCacheMark(body, '', measure)
-  readCacheSettings(body, measure)
+  measure.cacheMarks(body, '', CACHE_MARKS)
+  measure.cacheSettings(body)
   measure.unknownFields(body, CHAT_FIELDS)
   const tokensMax = countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1)
   const choices = countOf(body, 'n', 1) ?? 1
@@ -48,13 +49,40 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
     input: measure.sum,
     output: { ...(tokensMax && { tokensMax }), choices, thinks: effort !== 'none' },
     needs: [...measure.needs],
-    dropped: [...dropped, ...compactionIn(body)],
+    dropped,
     ...(walk.hasForeignThoughts && {
       droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [],
     }),
     ...(endUser !== undefined && { endUser }),
     ...(metadata && { metadata }),
   }
+}
+
+/**
+ * What is removed from every request: tools that the provider would run itself, at a price and in the account that all
+ * keys share, with the choice among them if none is left, which providers refuse; and compaction.
+ */
+export function removalsFrom(body: JsonObject): Removals {
+  const { tools, tool_choice: choice, web_search_options: search } = body
+  const given = listOf(tools)
+  const kept = given.filter((tool) => !isHosted(tool))
+  const dropped = given.filter(isHosted).map((tool) => `tools.${nameOf(tool)}`)
+  const isLastGone = kept.length === 0 && dropped.length > 0
+  if (isGiven(choice) && isLastGone) dropped.push('tool_choice')
+  if (isGiven(search)) dropped.push('web_search_options')
+  const changes: JsonObject = {
+    context_management: undefined,
+    ...(dropped.length > 0 && {
+      web_search_options: undefined,
+      tools: kept.length === 0 ? undefined : kept,
+    }),
+    ...(isLastGone && { tool_choice: undefined, parallel_tool_calls: undefined }),
+  }
+  return { changes, dropped: [...dropped, ...compactionIn(body)] }
+}
+
+function nameOf(tool: JsonObject): string {
+  return typeOf(tool) || (Object.keys(tool)[0] ?? 'unknown')
 }
 
 type Walk = {
@@ -73,15 +101,15 @@ function readMessage(message: Json, place: string, walk: Walk): void {
   const { measure } = walk
   measure.item()
   if (!isObject(message)) return measure.json(message)
-  walk.hasForeignThoughts ||= hasForeignThoughts(message)
-  readCacheMark(message, place, measure)
-  const isResult = message['role'] === 'tool' || message['role'] === 'function'
-  for (const [name, value] of Object.entries(message)) {
+  measure.cacheMarks(message, place, CACHE_MARKS)
+  for (const name of Object.keys(message)) {
+    const value = message[name]
     if (name === 'role') measure.role(value)
-    else if (name === 'content') readContent(value, `${place}.content`, { ...walk, isResult })
+    else if (name === 'content') readContent(message, place, measure)
     else if (name === 'tool_calls' && isArray(value)) readItems(value, `${place}.${name}`, measure)
     else if (name === 'audio' && isObject(value)) refuseAudioId(`${place}.audio`)
     else measure.text(value)
+    if (name === 'reasoning_details') walk.hasForeignThoughts ||= hasForeignThoughts(message)
   }
 }
 
@@ -99,25 +127,27 @@ function readItems(values: readonly Json[], place: string, measure: Measure): vo
     measure.json(value)
     if (!isObject(value)) continue
     const at = `${place}[${index}]`
-    readCacheMark(value, at, measure)
-    readCacheMark(objectOf(value['function']), `${at}.function`, measure)
+    measure.cacheMarks(value, at, CACHE_MARKS)
+    measure.cacheMarks(objectOf(value['function']), `${at}.function`, CACHE_MARKS)
   }
 }
 
-type ContentWalk = Walk & { readonly isResult: boolean }
-
-function readContent(content: Json | undefined, place: string, walk: ContentWalk): void {
+function readContent({ role, content }: JsonObject, place: string, measure: Measure): void {
+  const isResult = role === 'tool' || role === 'function'
   if (isArray(content)) {
-    content.forEach((part, index) => readPart(part, `${place}[${index}]`, walk))
-  } else if (walk.isResult) walk.measure.json(content)
-  else walk.measure.text(content)
+    const walk = { measure, isResult }
+    content.forEach((part, index) => readPart(part, `${place}.content[${index}]`, walk))
+  } else if (isResult) measure.json(content)
+  else measure.text(content)
 }
+
+type ContentWalk = { readonly measure: Measure; readonly isResult: boolean }
 
 function readPart(part: Json, place: string, { measure, isResult }: ContentWalk): void {
   measure.item()
   if (!isObject(part)) return measure.text(part)
   refuseAccountFiles(part, place)
-  readCacheMark(part, place, measure)
+  measure.cacheMarks(part, place, CACHE_MARKS)
   switch (typeOf(part)) {
     case 'text':
       return isResult ? measure.json(part['text']) : measure.text(part['text'])
@@ -139,7 +169,7 @@ function urlOf(image: Json | undefined): Json | undefined {
 }
 
 /** Both spellings: the format's own, and the one that clients of other gateways use, which may appear anywhere. */
-const readCacheMark = cacheMarkReader('prompt_cache_breakpoint', 'cache_control')
+const CACHE_MARKS = ['prompt_cache_breakpoint', 'cache_control']
 
 function readTools(tools: Json | undefined, place: string, measure: Measure): void {
   if (!isArray(tools) || tools.length === 0) return
@@ -163,4 +193,46 @@ function readFormat(format: Json | undefined, measure: Measure): void {
 
 export function affinityOf(body: JsonObject): string {
   return affinityBy(body['prompt_cache_key'], undefined, body['messages'])
+}
+
+export function withoutReasoning({ messages }: JsonObject): Removals | undefined {
+  return removals(changedEntries(messages, forgetful))
+}
+
+/** Removes what a provider of another format sealed while it served as a fallback: no provider here can open it. */
+export function withoutForeignThoughts({ messages }: JsonObject): Removals | undefined {
+  return removals(changedEntries(messages, withOwnDetails))
+}
+
+function removals(messages: readonly Json[] | undefined): Removals | undefined {
+  return messages && { changes: { messages }, dropped: ['messages.reasoning_details'] }
+}
+
+function hasForeignThoughts({ reasoning_details: details }: JsonObject): boolean {
+  return isArray(details) && details.some(isForeign)
+}
+
+/** The members of a message in which compatible servers carry thoughts. */
+export const THOUGHT_MEMBERS: readonly string[] = [
+  'reasoning_details',
+  'reasoning_content',
+  'reasoning',
+]
+
+function forgetful(message: JsonObject): JsonObject {
+  if (!THOUGHT_MEMBERS.some((name) => isGiven(message[name]))) return message
+  return Object.fromEntries(
+    Object.entries(message).filter(([name]) => !THOUGHT_MEMBERS.includes(name)),
+  )
+}
+
+function withOwnDetails(message: JsonObject): JsonObject {
+  if (!hasForeignThoughts(message)) return message
+  const { reasoning_details: details, ...rest } = message
+  const own = listOf(details).filter((detail) => !isForeign(detail))
+  return own.length === 0 ? rest : { ...rest, reasoning_details: own }
+}
+
+function isForeign(detail: Json): boolean {
+  return isObject(detail) && (isPacked(detail['signature']) || isPacked(detail['data']))
 }

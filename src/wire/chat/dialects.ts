@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf } from '../../core/json.ts'
 import { lateInstruction } from '../content/turns.ts'
 import { saysSomething } from '../contract/fields.ts'
-import { THOUGHT_MEMBERS } from './reasoning.ts'
+import { THOUGHT_MEMBERS } from './call.ts'
 
 /**
  * `openai` = as OpenAI itself; `original` = the names and roles that every server knows, however far it follows OpenAI;

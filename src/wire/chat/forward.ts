@@ -11,8 +11,7 @@ import type { JsonBody } from '../json/body.ts'
 import { rewriteMembers } from '../json/body.ts'
 import { findMember, replaceMember, setMembers } from '../json/text.ts'
 import { DONE, failing, isUsageAsked, KEEP_ALIVE } from './answer-encode.ts'
-import { withoutForeignThoughts } from './reasoning.ts'
-import { usableTools } from './tools.ts'
+import { removalsFrom, withoutForeignThoughts } from './call.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const isSealed = body.bytes.includes(SEAL_MARK)
@@ -20,8 +19,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
     model: change.model,
     ...limitChange(value, change.outputTokensMax),
     ...streamChange(value),
-    ...toolChange(value),
-    context_management: undefined,
+    ...removalsFrom(value).changes,
     ...(isSealed ? withoutForeignThoughts(value)?.changes : {}),
   })
   return rewriteMembers(body, changesTo, change.adapt)
@@ -39,16 +37,6 @@ function streamChange(body: JsonObject): JsonObject {
   if (body['stream'] !== true || isUsageAsked(body)) return {}
   const options = body['stream_options']
   return { stream_options: { ...objectOf(options), include_usage: true } }
-}
-
-function toolChange(body: JsonObject): JsonObject {
-  const { tools, hasChoice, dropped } = usableTools(body)
-  if (dropped.length === 0) return {}
-  return {
-    web_search_options: undefined,
-    tools: tools.length === 0 ? undefined : tools,
-    ...(!hasChoice && { tool_choice: undefined, parallel_tool_calls: undefined }),
-  }
 }
 
 export function forwardEvents(answer: AnswerContext): EventForwarder {

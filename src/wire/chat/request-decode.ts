@@ -29,18 +29,13 @@ import {
   unknownMembers,
 } from '../contract/fields.ts'
 import { expect, Placed } from '../json/expect.ts'
+import { removalsFrom } from './call.ts'
 import { CHAT_FIELDS, CHAT_SHAPE } from './fields.ts'
-import {
-  decodeCacheMark,
-  decodeParallel,
-  decodeToolChoice,
-  decodeTools,
-  usableTools,
-} from './tools.ts'
+import { decodeCacheMark, decodeParallel, decodeToolChoice, decodeTools } from './tools.ts'
 
 export function decodeRequest(given: JsonObject): Conversation {
   const dropped = new Set([
-    ...usableTools(given).dropped,
+    ...removalsFrom(given).dropped,
     ...droppedFields(given, CHAT_FIELDS),
     ...unknownMembers(given, CHAT_SHAPE),
   ])

@@ -1,5 +1,5 @@
 // A canonical request as a chat completions provider expects it. What the format cannot express is written another way
-// where one exists (`docs/translation.md`); what is left out has already been named or refused (`losses.ts`).
+// where one exists (`docs/translation.md`); what is left out is in `CHAT_LOSSES`.
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
@@ -24,6 +24,8 @@ import {
   withAllowedOnly,
   withFunctionsOnly,
 } from '../content/tools.ts'
+import type { Losses } from '../contract/losses.ts'
+import { foreignThinking, usual, USUAL, usualBut } from '../contract/losses.ts'
 import { takesSampling, toldEffort } from '../models/effort.ts'
 import { encodeTool, encodeToolChoice } from './tools.ts'
 
@@ -208,4 +210,20 @@ function encodeCall({ id, name, input, custom }: ToolCallPart): JsonObject {
 
 function encodeCallId(id: string): string {
   return fitIdentifier(id, CALL_ID_CHARACTERS_MAX)
+}
+
+// What a chat completions provider cannot be sent.
+
+export const CHAT_LOSSES: Losses = {
+  ...usual('stop_beyond_four', 'temperature_of_reasoner', 'top_p_of_reasoner'),
+  ...usual('logprobs_of_reasoner', 'top_k', 'cache_marks', 'file_url', 'loose_schema'),
+  ...usual('thinking_budget', 'thinking_display', 'reasoning', 'thinking_off', 'unasked_thoughts'),
+  ...usualBut('metadata', {
+    why: 'it is accepted only for stored answers; it is kept in the usage record',
+  }),
+  ...usualBut('tool_input_format', {
+    why: 'only OpenAI’s models take it; others read it in the tool’s description',
+    isUsed: (request) => !takesCustomTools(request) && USUAL.tool_input_format.isUsed(request),
+  }),
+  ...foreignThinking('chat'),
 }

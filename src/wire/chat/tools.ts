@@ -1,42 +1,19 @@
-// The tools of a chat completions request and the choice among them, deprecated `functions` included. Tools that the
-// provider would run itself, at a price and in the account that all keys share, are removed from every request.
+// The tools of a chat completions request and the choice among them, deprecated `functions` included.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
+import { defined, isGiven, isObject, typeOf } from '../../core/json.ts'
 import type { CacheMark, Tool, ToolChoice } from '../../core/request.ts'
-import { cacheMarkOf } from '../content/caching.ts'
 import { asksForTool, decodeParameters, encodeChoice, fitToolName } from '../content/tools.ts'
+import { cacheMarkOf } from '../contract/fields.ts'
 import type { Placed } from '../json/expect.ts'
 import { expect } from '../json/expect.ts'
 
-type UsableTools = {
-  /** The entries of `tools` that stay. */
-  readonly tools: readonly Json[]
-  /** Whether `tool_choice` stays too: providers refuse a choice when there are no tools. */
-  readonly hasChoice: boolean
-  /** What was removed, by the client's names. */
-  readonly dropped: readonly string[]
-}
-
-export function usableTools(body: JsonObject): UsableTools {
-  const given = listOf(body['tools'])
-  const tools = given.filter((tool) => !isHosted(tool))
-  const dropped = given.filter(isHosted).map((tool) => `tools.${nameOf(tool)}`)
-  const hasChoice = tools.length > 0 || dropped.length === 0
-  if (isGiven(body['tool_choice']) && !hasChoice) dropped.push('tool_choice')
-  if (isGiven(body['web_search_options'])) dropped.push('web_search_options')
-  return { tools, hasChoice, dropped }
-}
-
+/** Whether the provider would run this tool itself. */
 export function isHosted(tool: Json): tool is JsonObject {
   if (!isObject(tool)) return false
   const type = typeOf(tool)
   // A function may omit its type, and so may a hosted tool: LiteLLM accepts Gemini's as {"googleSearch": {}}.
   return type === '' ? !isGiven(tool['function']) : type !== 'function' && type !== 'custom'
-}
-
-function nameOf(tool: JsonObject): string {
-  return typeOf(tool) || (Object.keys(tool)[0] ?? 'unknown')
 }
 
 /** Whether the client uses only the deprecated form of tools, in which a message calls at most one. */
@@ -80,7 +57,8 @@ function decodeFunction(tool: Placed): Tool {
 
 /** The format's own cache mark, or the one that clients of other gateways write. */
 export function decodeCacheMark(holder: Placed): CacheMark | undefined {
-  return cacheMarkOf(holder, 'prompt_cache_breakpoint', 'cache_control')
+  const isOwn = isObject(holder.value['prompt_cache_breakpoint'])
+  return cacheMarkOf(holder, isOwn ? 'prompt_cache_breakpoint' : 'cache_control')
 }
 
 /** This format nests a grammar one level deeper than the canonical form does. */

@@ -7,7 +7,7 @@ import type { UpstreamFormat } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { upstreamCodecOf } from '../codecs.ts'
+import { UPSTREAM_CODECS } from '../codecs.ts'
 import { sseEvent } from '../contract/sse.ts'
 import { messagesCodec } from '../messages/codec.ts'
 import { responsesCodec } from '../responses/codec.ts'
@@ -107,7 +107,7 @@ const FORMATS: Partial<Record<UpstreamFormat, Answers>> = {
 
 for (const [format, { answer, counts, needed, parts }] of Object.entries(FORMATS)) {
   const usageOf = (given: JsonObject) =>
-    upstreamCodecOf(format as UpstreamFormat)
+    UPSTREAM_CODECS[format as UpstreamFormat]
       .decodeResponse(answer(given))
       .findLast((event) => event.type === 'usage')?.usage
 
@@ -138,7 +138,7 @@ for (const [format, answer] of [
   ['gemini', { candidates: FLOOD }],
 ] as const)
   test(`${format}: thousands of choices are the provider’s failure`, () => {
-    const codec = upstreamCodecOf(format)
+    const codec = UPSTREAM_CODECS[format]
     const failure = { code: 'provider_failed', message: /more choices/ }
     assert.throws(() => codec.decodeResponse(answer), failure)
     assert.throws(() => codec.decodeEvents()(sseEvent('', answer)), failure)
@@ -147,7 +147,7 @@ for (const [format, answer] of [
 for (const codec of [messagesCodec, responsesCodec])
   test(`${codec.format}: the first choice is the answer, whatever its number`, () => {
     const events = (...indexes: readonly number[]): readonly CanonicalEvent[] =>
-      upstreamCodecOf('gemini').decodeResponse({
+      UPSTREAM_CODECS.gemini.decodeResponse({
         candidates: indexes.map((index) => ({
           index,
           content: { parts: [{ text: `choice ${index}` }] },

@@ -7,7 +7,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { FilePart } from '../../core/request.ts'
 import { encodeRequest as encodeForChat } from '../chat/request-encode.ts'
-import { codecOf } from '../codecs.ts'
+import { CODECS } from '../codecs.ts'
 import { encodeRequest as encodeForResponses } from '../responses/request-encode.ts'
 import { decodeUrl, encodeUrl } from './media.ts'
 
@@ -91,7 +91,7 @@ const EMPTY: Record<ChatFormat, JsonObject> = {
 
 for (const [format, body] of Object.entries(EMPTY)) {
   test(`${format}: an empty name counts as no name`, () => {
-    const request = codecOf(format as ChatFormat).decodeRequest({ model: 'm', ...body })
+    const request = CODECS[format as ChatFormat].decodeRequest({ model: 'm', ...body })
     assert.ok(request.kind === 'chat')
     assert.deepEqual(request.messages[0]?.parts, [
       { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'AAAA' } },

@@ -7,7 +7,7 @@ import type { TargetFormat } from '../../core/endpoints.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Message, ToolCallPart } from '../../core/request.ts'
 import { chatCodec } from '../chat/codec.ts'
-import { upstreamCodecOf } from '../codecs.ts'
+import { UPSTREAM_CODECS } from '../codecs.ts'
 import { messagesCodec } from '../messages/codec.ts'
 import { responsesCodec } from '../responses/codec.ts'
 import { refuseLongInputs, withUniqueCallIds } from './tools.ts'
@@ -60,7 +60,7 @@ test('unique ids stay as they are', () => {
 
 for (const format of ['messages', 'converse', 'gemini'] as const satisfies TargetFormat[]) {
   test(`${format}: every call has a unique id, and every result belongs to its call`, () => {
-    const { encodeRequest } = upstreamCodecOf(format)
+    const { encodeRequest } = UPSTREAM_CODECS[format]
     const text = JSON.stringify(encodeRequest({ ...SAMPLE_CONVERSATION, messages: REPEATED }))
     const ids = [...text.matchAll(/"(?:id|toolUseId)":"([^"]+)","name"/g)].map(([, id]) => id)
     assert.equal(new Set(ids).size, ids.length, text)
@@ -110,7 +110,7 @@ const FUNCTION = { name: 'f', arguments: '{}' }
 for (const [format, answer] of Object.entries(TWO_CALLS)) {
   for (const id of [{}, { id: '', call_id: '' }]) {
     test(`calls of a ${format} provider that have ${'id' in id ? 'empty ids' : 'no ids'} get some`, () => {
-      const events = upstreamCodecOf(format as TargetFormat).decodeResponse(answer(id))
+      const events = UPSTREAM_CODECS[format as TargetFormat].decodeResponse(answer(id))
       const ids = events.flatMap((event) => (event.type === 'tool-call-start' ? [event.id] : []))
       assert.equal(new Set(ids).size, 2, ids.join())
       for (const each of ids) assert.match(each, /^call_/)
@@ -120,7 +120,7 @@ for (const [format, answer] of Object.entries(TWO_CALLS)) {
 
 for (const codec of [chatCodec, responsesCodec, messagesCodec]) {
   test(`${codec.format}: an id that a provider gives to two calls reaches the client once`, () => {
-    const events = upstreamCodecOf('gemini').decodeResponse(TWO_CALLS.gemini({ id: 'call_0' }))
+    const events = UPSTREAM_CODECS.gemini.decodeResponse(TWO_CALLS.gemini({ id: 'call_0' }))
     const text = JSON.stringify(codec.encodeResponse(events, SAMPLE_CONTEXT))
     assert.equal(text.split('"call_0"').length - 1, 1, text)
     assert.match(text, /"(call|toolu)_new"/)

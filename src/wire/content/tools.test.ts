@@ -5,7 +5,7 @@ import type { TargetFormat } from '../../core/endpoints.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { chatCodec } from '../chat/codec.ts'
-import { upstreamCodecOf } from '../codecs.ts'
+import { UPSTREAM_CODECS } from '../codecs.ts'
 import { restoreCustomCalls, unwrapCustomInput } from './tools.ts'
 
 const at = (block: number) => ({ choice: 0, block })
@@ -82,7 +82,7 @@ const CALLS: Record<TargetFormat, (name: Json) => JsonObject> = {
 
 for (const [format, answer] of Object.entries(CALLS)) {
   test(`a ${format} provider that calls a tool without naming it has failed`, () => {
-    const { decodeResponse } = upstreamCodecOf(format as TargetFormat)
+    const { decodeResponse } = UPSTREAM_CODECS[format as TargetFormat]
     for (const name of ['', null, 7, {}])
       assert.throws(() => decodeResponse(answer(name)), {
         code: 'provider_failed',

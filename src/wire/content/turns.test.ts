@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { TargetFormat } from '../../core/endpoints.ts'
 import type { AssistantPart, Message } from '../../core/request.ts'
-import { upstreamCodecOf } from '../codecs.ts'
+import { UPSTREAM_CODECS } from '../codecs.ts'
 
 const TURNS: Partial<Record<TargetFormat, string>> = {
   messages: 'messages',
@@ -16,7 +16,7 @@ const answers = (...parts: AssistantPart[]): Message => ({ role: 'assistant', pa
 
 for (const [format, name] of Object.entries(TURNS)) {
   const rolesOf = (...messages: Message[]): unknown[] => {
-    const { encodeRequest } = upstreamCodecOf(format as TargetFormat)
+    const { encodeRequest } = UPSTREAM_CODECS[format as TargetFormat]
     const turns = encodeRequest({ ...SAMPLE_CONVERSATION, messages })[name]
     return (turns as { role: unknown }[]).map(({ role }) => role)
   }

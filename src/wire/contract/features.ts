@@ -1,6 +1,6 @@
 // The names of what one format can express and another cannot, in each format that has it. What becomes of a feature that
-// a format lacks is in that format's `losses.ts`; what a client's format has and no other is in its `fields.ts`. A test checks `docs/translation.md`
-// against both.
+// a format lacks is in its `request-encode.ts`; what a client's format has and no other, in its `fields.ts`. A test checks
+// `docs/translation.md` against both.
 import type { ChatFormat, Format, UpstreamFormat } from '../../core/endpoints.ts'
 
 /** The client's name for each feature, in the formats that have it; the order in which losses are reported. */

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import type { ChatFormat, Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { codecOf } from '../codecs.ts'
+import { CODECS } from '../codecs.ts'
 import { readJsonBody } from '../json/body.ts'
 import { REFUSED_FIELDS } from './fields.ts'
 
@@ -14,11 +14,11 @@ const TALK = 's3://bucket/x is where it lies'
 const turn = (role: string, ...content: JsonObject[]): JsonObject => ({ role, content })
 
 test('texts that mention such files are accepted', () => {
-  codecOf('chat').readCall({
+  CODECS.chat.readCall({
     model: 'm',
     messages: [turn('user', { type: 'text', text: TALK })],
   })
-  codecOf('messages').readCall({
+  CODECS.messages.readCall({
     model: 'm',
     max_tokens: 10,
     messages: [turn('user', { type: 'document', source: { type: 'text', data: TALK } })],
@@ -27,7 +27,7 @@ test('texts that mention such files are accepted', () => {
 
 function readImage(url: string): void {
   const image = { type: 'image_url', image_url: { url } }
-  codecOf('chat').readCall({ model: 'm', messages: [turn('user', image)] })
+  CODECS.chat.readCall({ model: 'm', messages: [turn('user', image)] })
 }
 
 test('public addresses and base64 are accepted, however they are spelled', () => {
@@ -78,7 +78,7 @@ test('files of a server’s disk and of its account are refused, however they ar
 test('a citation in an earlier answer is not taken for a file to open', () => {
   const annotations = [{ type: 'file_citation', file_id: 'file-1', filename: 'x', index: 0 }]
   const said = { type: 'output_text', text: TALK, annotations }
-  codecOf('responses').readCall({ model: 'm', input: [turn('assistant', said)] })
+  CODECS.responses.readCall({ model: 'm', input: [turn('assistant', said)] })
 })
 
 // Fields that no request may carry: refused by name in every format, unless their value means the same as no value.
@@ -104,7 +104,7 @@ describe('fields that no request may carry', () => {
   for (const name of Object.keys(REFUSED_FIELDS))
     test(`${name} is refused in every format, unless it is null`, () => {
       for (const format of FORMATS) {
-        const { readCall } = codecOf(format)
+        const { readCall } = CODECS[format]
         const given = { ...BODIES[format], [name]: GIVEN[name] ?? 'x' }
         assert.throws(
           () => readCall(given),
@@ -127,11 +127,11 @@ describe('fields that no request may carry', () => {
     for (const format of FORMATS)
       for (const name of names[format])
         assert.throws(
-          () => codecOf(format).readCall({ ...BODIES[format], [name]: 7 }),
+          () => CODECS[format].readCall({ ...BODIES[format], [name]: 7 }),
           (error) => error instanceof GatewayError && error.details.param === name,
           `${format}: ${name}`,
         )
-    codecOf('chat').readCall({ ...BODIES.chat, myOwnField: 1, Größe: 2, 'x-y': 3 })
+    CODECS.chat.readCall({ ...BODIES.chat, myOwnField: 1, Größe: 2, 'x-y': 3 })
   })
 
   test('values that mean the same as leaving the field out are accepted', () => {
@@ -152,7 +152,7 @@ describe('fields that no request may carry', () => {
       mcp_servers: [],
       vector_store_ids: [],
     }
-    for (const format of FORMATS) codecOf(format).readCall({ ...BODIES[format], ...harmless })
+    for (const format of FORMATS) CODECS[format].readCall({ ...BODIES[format], ...harmless })
   })
 })
 
@@ -183,7 +183,7 @@ const LISTS: readonly (readonly [ChatFormat, string, number, (count: number) => 
 
 for (const [format, name, most, make] of LISTS)
   test(`${format}: ${name} may have ${most} entries, and no more`, () => {
-    const { readCall } = codecOf(format)
+    const { readCall } = CODECS[format]
     readCall({ ...BARE[format], [name]: make(most) })
     assert.throws(() => readCall({ ...BARE[format], [name]: make(most + 1) }), {
       code: 'invalid_request',
@@ -218,7 +218,7 @@ const REQUESTS: readonly (readonly ['chat' | 'responses' | 'messages', JsonObjec
 
 for (const [format, request] of REQUESTS) {
   test(`${format}: a list of compactions is dropped and named`, () => {
-    const { readCall, forwardRequest } = codecOf(format)
+    const { readCall, forwardRequest } = CODECS[format]
     const body = { model: 'm', ...request, context_management: COMPACTION }
     assert.deepEqual(readCall(body).dropped, ['context_management'])
     const sent = forwardRequest(readJsonBody(Buffer.from(JSON.stringify(body))), { model: 'up' })
@@ -229,5 +229,5 @@ for (const [format, request] of REQUESTS) {
 
 test('responses: it is also named where the request may search', () => {
   const body = { model: 'm', input: 'Hi', tools: SEARCH, context_management: COMPACTION }
-  assert.deepEqual(codecOf('responses').readCall(body).search?.dropped, ['context_management'])
+  assert.deepEqual(CODECS.responses.readCall(body).search?.dropped, ['context_management'])
 })

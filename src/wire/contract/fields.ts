@@ -3,7 +3,9 @@
 // dropped and named. `docs/translation.md` is checked against all of them.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, stringOf } from '../../core/json.ts'
+import { defined, isArray, isGiven, isObject, objectOf, stringOf } from '../../core/json.ts'
+import type { CacheMark } from '../../core/request.ts'
+import type { Placed } from '../json/expect.ts'
 import { expect, optional } from '../json/expect.ts'
 
 /** read = carried over (as far as `features.ts` says); ignore = means nothing to a model; else why it is dropped. */
@@ -261,20 +263,25 @@ export function modelOf(body: JsonObject): string {
   throw invalidRequest('model', 'model must be the name of a model that GET /v1/models lists')
 }
 
-export function streamOf(body: JsonObject): boolean {
-  return optional(body['stream'], 'stream', expect.boolean) ?? false
+export function streamOf({ stream }: JsonObject): boolean {
+  if (!isGiven(stream)) return false
+  if (typeof stream === 'boolean') return stream
+  throw invalidRequest('stream', 'stream must be true or false')
 }
 
 /** A count the client may leave out: an output limit, a number of answers. */
 export function countOf(body: JsonObject, name: string, min: 0 | 1): number | undefined {
-  return optional(body[name], name, min === 0 ? expect.count : expect.positive)
+  const count = body[name]
+  if (!isGiven(count)) return undefined
+  if (typeof count === 'number' && Number.isSafeInteger(count) && count >= min) return count
+  throw invalidRequest(name, `${name} must be a whole number of at least ${min}`)
 }
 
 /**
  * How many entries the lists of a conversation may have: far more than clients send. OpenAI takes 16 labels.
  * Anthropic states a limit of 100,000 messages, which its windows hold only if each is a few words.
  */
-const LISTS_MAX: Readonly<Record<string, number>> = {
+const LISTS_MAX = Object.entries({
   messages: 10_000,
   input: 10_000,
   tools: 10_000,
@@ -283,13 +290,14 @@ const LISTS_MAX: Readonly<Record<string, number>> = {
   stop_sequences: 10_000,
   include: 64,
   metadata: 64,
-}
+})
 
 /** Refuses lists that are longer than any client means them to be: reading them would stall every other request. */
 export function refuseLongLists(body: JsonObject): void {
-  for (const [name, most] of Object.entries(LISTS_MAX)) {
+  for (const [name, most] of LISTS_MAX) {
     const value = body[name]
-    const entries = isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0
+    if (typeof value !== 'object' || value === null) continue
+    const entries = isArray(value) ? value.length : Object.keys(value).length
     if (entries <= most) continue
     throw invalidRequest(name, `${name} has ${entries} entries; at most ${most} are allowed`)
   }
@@ -340,4 +348,33 @@ export function decodeEndUser(body: JsonObject, dropped: Set<string>): string | 
  */
 export function compactionIn({ context_management: management }: JsonObject): readonly string[] {
   return isGiven(management) ? ['context_management'] : []
+}
+
+/** A cache mark, which every format writes alike under its own name. */
+export function cacheMarkOf(holder: Placed, name: string): CacheMark | undefined {
+  const mark = holder.optional(name, expect.placed)
+  return mark && defined({ ttl: mark.optional('ttl', expect.text) })
+}
+
+/** Taken from each text: enough to distinguish conversations, little enough to hash for every request. */
+const BEGINNING_CHARACTERS = 1024
+
+/**
+ * What keeps a conversation on one target, and its cache: the client's own key for it, else its beginning, the
+ * instructions and the first words of the user. The formats differ only in where they carry them.
+ */
+export function affinityBy(key: unknown, instructions: Json | undefined, turns: Json | undefined) {
+  if (typeof key === 'string' && key !== '') return key
+  const beginning = textsIn(instructions)
+  for (const turn of isArray(turns) ? turns : [{ role: 'user', content: turns }]) {
+    const { role, content } = objectOf(turn)
+    for (const text of textsIn(content)) beginning.push(text)
+    if (role === 'user' && beginning.length > 0) break
+  }
+  return beginning.map((text) => text.slice(0, BEGINNING_CHARACTERS)).join('\n')
+}
+
+function textsIn(content: Json | undefined): string[] {
+  const parts = isArray(content) ? content : [{ text: content }]
+  return parts.map((part) => objectOf(part)['text']).filter((text) => typeof text === 'string')
 }

@@ -1,4 +1,4 @@
-// What a conversation loses on its way to a provider of another format. Each format lists in its own `losses.ts` the
+// What a conversation loses on its way to a provider of another format. Each format lists beside its encoder the
 // features that it lacks: what happens then, why, and how to tell that a request uses them. Encoders can therefore just
 // leave out what their format lacks.
 import type { Format, TargetFormat } from '../../core/endpoints.ts'

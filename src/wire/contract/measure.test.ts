@@ -6,7 +6,7 @@ import type { Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { chatCodec } from '../chat/codec.ts'
-import { codecOf } from '../codecs.ts'
+import { CODECS } from '../codecs.ts'
 import { readCountCall } from '../messages/call.ts'
 import { messagesCodec } from '../messages/codec.ts'
 import { responsesCodec } from '../responses/codec.ts'
@@ -64,7 +64,7 @@ function isTooComplex(error: unknown): boolean {
 // A tokenizer is shown everything that was measured in a body, byte for byte, except sealed thoughts.
 
 const textsIn = (format: Format, body: JsonObject): string[] =>
-  textsOf(codecOf(format).readCall, { model: 'm', ...body })
+  textsOf(CODECS[format].readCall, { model: 'm', ...body })
 
 test('the texts of chat, responses and messages bodies are collected', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
@@ -118,7 +118,7 @@ test('the texts of a count request are collected alike', () => {
 })
 
 function assertAllShown(format: Format, body: JsonObject): void {
-  const codec = codecOf(format)
+  const codec = CODECS[format]
   let measured
   try {
     measured = codec.readCall(body).input

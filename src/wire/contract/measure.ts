@@ -2,7 +2,8 @@
 // be counted: as JSON when its bytes bound it, as unbounded when they do not. A tokenizer gets its texts from the same
 // walk, so that it misses no text that is measured (`textsOf`).
 import type { Ability } from '../../core/endpoints.ts'
-import { CONTAINERS_MAX, isGiven } from '../../core/json.ts'
+import { unsupportedParameter } from '../../core/errors.ts'
+import { CONTAINERS_MAX, isGiven, isObject, stringOf } from '../../core/json.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { InputMeasure } from '../../core/request.ts'
 import { NO_INPUT } from '../../core/request.ts'
@@ -128,8 +129,42 @@ export class Measure {
     this.#sum.tokens += count
   }
 
-  cacheWrite(lifetime: 'short' | 'long'): void {
+  /** Cache marks, under the names that a format has for them. `place`: the holder's; '' for the request itself. */
+  cacheMarks(holder: JsonObject, place: string, names: readonly string[]): void {
+    for (const name of names) {
+      const mark = holder[name]
+      if (!isObject(mark)) continue
+      this.#cacheWrite(mark['ttl'], place === '' ? `${name}.ttl` : `${place}.${name}.ttl`)
+    }
+  }
+
+  /** The chat family's settings for the whole prompt; marks are on its parts. */
+  cacheSettings({ prompt_cache_options: options, prompt_cache_retention: kept }: JsonObject): void {
+    if (isObject(options)) this.#cacheWrite(options['ttl'], 'prompt_cache_options.ttl')
+    if (isGiven(kept) && kept !== 'in_memory') this.#cacheWrite(kept, 'prompt_cache_retention')
+  }
+
+  #cacheWrite(ttl: unknown, place: string): void {
+    const lifetime = lifetimeOf(ttl, place)
     if (this.#sum.cacheWrites !== 'long') this.#sum.cacheWrites = lifetime
+  }
+}
+
+/** The class of a cache lifetime, each with a price: below an hour, or from an hour on. Any other has no known price. */
+export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
+  switch (stringOf(ttl ?? '5m') ?? '') {
+    case '5m':
+    case '30m':
+      return 'short'
+    case '1h':
+    case '12h':
+    case '24h':
+      return 'long'
+    default:
+      throw unsupportedParameter(
+        place,
+        `${place} must be a lifetime with a known price: 5m, 30m, 1h, 12h or 24h`,
+      )
   }
 }
 

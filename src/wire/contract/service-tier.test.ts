@@ -6,7 +6,7 @@ import { answerContext } from '../../../test/samples/answer.ts'
 import type { ChatFormat, TargetFormat } from '../../core/endpoints.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { objectOf } from '../../core/json.ts'
-import { codecOf, upstreamCodecOf } from '../codecs.ts'
+import { CODECS, UPSTREAM_CODECS } from '../codecs.ts'
 import { sseEvent } from './sse.ts'
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }]
@@ -25,9 +25,9 @@ const FORMATS = Object.keys(BODIES) as ChatFormat[]
 for (const client of FORMATS)
   for (const word of new Set(Object.values(PLAIN)))
     test(`${word} from a ${client} client is sent in each provider’s own word`, () => {
-      const request = codecOf(client).decodeRequest({ ...BODIES[client], service_tier: word })
+      const request = CODECS[client].decodeRequest({ ...BODIES[client], service_tier: word })
       for (const provider of FORMATS) {
-        const told = codecOf(provider).encodeRequest(request)['service_tier']
+        const told = CODECS[provider].encodeRequest(request)['service_tier']
         assert.equal(told, PLAIN[provider], provider)
       }
     })
@@ -61,8 +61,8 @@ const ANSWERS: Record<Teller, (tier: string) => JsonObject> = {
 }
 
 function toldTier(client: ChatFormat, provider: Teller, tier: string): unknown {
-  const events = upstreamCodecOf(provider).decodeResponse(ANSWERS[provider](tier))
-  const answer = codecOf(client).encodeResponse(events, answerContext(BODIES[client]))
+  const events = UPSTREAM_CODECS[provider].decodeResponse(ANSWERS[provider](tier))
+  const answer = CODECS[client].encodeResponse(events, answerContext(BODIES[client]))
   return client === 'messages' ? objectOf(answer['usage'])['service_tier'] : answer['service_tier']
 }
 
@@ -79,9 +79,9 @@ for (const provider of Object.keys(ANSWERS) as Teller[])
     })
 
 test('a tier that a messages stream names at its beginning is told at the end of a chat stream', () => {
-  const decode = codecOf('messages').decodeEvents()
+  const decode = CODECS.messages.decodeEvents()
   const body = { stream: true, stream_options: { include_usage: true } }
-  const encoder = codecOf('chat').encodeEvents(answerContext(body))
+  const encoder = CODECS.chat.encodeEvents(answerContext(body))
   const frames = [
     { type: 'message_start', message: { usage: { input_tokens: 1, service_tier: 'priority' } } },
     { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },

@@ -2,8 +2,7 @@
 // turns each frame into an event with the frame's name.
 import type { UpstreamCodec } from '../contract/codec.ts'
 import { decodeError, decodeEvents, decodeResponse } from './answer-decode.ts'
-import { CONVERSE_LOSSES } from './losses.ts'
-import { encodeRequest } from './request-encode.ts'
+import { CONVERSE_LOSSES, encodeRequest } from './request-encode.ts'
 
 export const converseCodec: UpstreamCodec = {
   format: 'converse',

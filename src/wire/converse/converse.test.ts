@@ -6,11 +6,11 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Conversation, ModelTraits, Reasoning } from '../../core/request.ts'
-import { sseEvent } from '../contract/sse.ts'
 import { lossesOf } from '../contract/losses.ts'
+import { sseEvent } from '../contract/sse.ts'
 import { messagesCodec } from '../messages/codec.ts'
 import { converseCodec } from './codec.ts'
-import { CONVERSE_LOSSES } from './losses.ts'
+import { CONVERSE_LOSSES } from './request-encode.ts'
 
 const SEAL = { format: 'converse', kind: 'signature', value: 'sig' } as const
 

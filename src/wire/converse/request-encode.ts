@@ -1,5 +1,5 @@
 // A canonical request as Converse expects it. The model and whether to stream are in the URL. What this format cannot
-// express is left out: `losses.ts` has already reported it.
+// express is left out, and listed in `CONVERSE_LOSSES`.
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
@@ -14,12 +14,14 @@ import type {
   ToolMessage,
 } from '../../core/request.ts'
 import { endingOf } from '../content/media.ts'
-import { adaptSchema } from '../content/schemas.ts'
+import { adaptSchema, unenforcedInAnswer } from '../content/schemas.ts'
 import { callInput, fitIdentifier, withUniqueCallIds } from '../content/tools.ts'
 import { JSON_ONLY, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
-import { effortOf } from '../models/effort.ts'
-import { encodeToolConfig } from './tools.ts'
+import type { Losses } from '../contract/losses.ts'
+import { drop, foreignThinking, hasPart, refuse, usual, usualBut } from '../contract/losses.ts'
+import { asksForThinking, asksNotToThink, effortOf } from '../models/effort.ts'
+import { calledTools, encodeToolConfig } from './tools.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   assert(request.kind === 'chat')
@@ -55,11 +57,11 @@ function encodeThinking({ model, reasoning }: Conversation): JsonObject | undefi
   return effort === undefined ? undefined : fieldsOf(model)?.(effort)
 }
 
-export function canBeToldEffort(model: string): boolean {
+function canBeToldEffort(model: string): boolean {
   return fieldsOf(model) !== undefined
 }
 
-export function canBeKeptFromThinking(model: string): boolean {
+function canBeKeptFromThinking(model: string): boolean {
   return fieldsOf(model) === novaFields
 }
 
@@ -165,6 +167,52 @@ function callId(id: string): string {
 }
 
 /** Undefined for any other file. A URL, whose format is unknown, passes here and is refused as a URL. */
-export function documentFormat(source: FilePart['source']): string | undefined {
+function documentFormat(source: FilePart['source']): string | undefined {
   return source.type === 'base64' ? endingOf(source.mediaType) : 'txt'
+}
+
+// What a Converse provider cannot be sent.
+
+export const CONVERSE_LOSSES: Losses = {
+  ...usual('choices', 'stop_beyond_four', 'temperature_above_one', 'top_k', 'seed', 'logit_bias'),
+  ...usual('frequency_penalty', 'presence_penalty', 'logprobs', 'verbosity', 'metadata'),
+  ...usual('cache_key', 'end_user', 'participant_name', 'audio', 'image_detail', 'file_url'),
+  ...usual('single_tool_call', 'strict_tool', 'tool_input_format'),
+  ...usual('thinking_budget', 'thinking_display'),
+  ...usualBut('cache_marks', { why: 'not all its models take them' }),
+  ...foreignThinking('converse'),
+  file_beyond_documents: refuse(
+    'only documents, spreadsheets and text can be read',
+    hasPart((part) => part.type === 'file' && documentFormat(part.source) === undefined),
+  ),
+  image_url: refuse(
+    'images cannot be sent by URL',
+    hasPart((part) => part.type === 'image' && part.source.type === 'url'),
+  ),
+  forbidden_tools: drop(
+    'tools that were called before must be offered again',
+    (request) => request.toolChoice?.type === 'none' && calledTools(request).length > 0,
+  ),
+  reasoning: drop(
+    'only Nova 2 and gpt-oss take it',
+    (request) => asksForThinking(request) && !canBeToldEffort(request.model),
+  ),
+  thinking_off: drop('only Nova 2 can be stopped from thinking', thinksAnyway),
+  ...usualBut('unasked_thoughts', {
+    isUsed: (request) => request.hidesThoughts === true && mayThink(request),
+  }),
+  schema_constraints: drop(
+    'no model is bound to it; it is in the description instead',
+    unenforcedInAnswer,
+  ),
+}
+
+function thinksAnyway(request: Conversation): boolean {
+  const { model, traits } = request
+  return asksNotToThink(request) && traits?.reasons !== false && !canBeKeptFromThinking(model)
+}
+
+function mayThink(request: Conversation): boolean {
+  if (asksNotToThink(request)) return thinksAnyway(request)
+  return request.traits?.reasons ?? canBeToldEffort(request.model)
 }

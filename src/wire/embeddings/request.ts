@@ -5,8 +5,8 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, stringOf } from '../../core/json.ts'
 import type { Call, CanonicalRequest, EmbeddingRequest } from '../../core/request.ts'
-import { affinityBy } from '../content/caching.ts'
 import {
+  affinityBy,
   countOf,
   droppedFields,
   fieldTable,

@@ -8,8 +8,7 @@ import {
   encodeEmbeddings,
   encodePredictions,
 } from './embeddings.ts'
-import { GEMINI_LOSSES } from './losses.ts'
-import { encodeRequest } from './request-encode.ts'
+import { encodeRequest, GEMINI_LOSSES } from './request-encode.ts'
 
 export const geminiCodec: UpstreamCodec = {
   format: 'gemini',

@@ -6,10 +6,10 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/request.ts'
-import { SseReader } from '../contract/sse.ts'
 import { lossesOf } from '../contract/losses.ts'
+import { SseReader } from '../contract/sse.ts'
 import { geminiCodec, geminiEmbeddingsCodec, vertexEmbeddingsCodec } from './codec.ts'
-import { GEMINI_LOSSES } from './losses.ts'
+import { GEMINI_LOSSES } from './request-encode.ts'
 
 const SIGNATURE = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const
 

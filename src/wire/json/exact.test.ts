@@ -5,7 +5,7 @@ import { processorMs } from '../../../test/samples/processor-time.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { chatCodec } from '../chat/codec.ts'
-import { upstreamCodecOf } from '../codecs.ts'
+import { UPSTREAM_CODECS } from '../codecs.ts'
 import { messagesCodec } from '../messages/codec.ts'
 import { exactly, parseExactly } from './exact.ts'
 
@@ -67,7 +67,7 @@ test('a call in the history reaches every provider with its long numbers', () =>
     ],
   })
   for (const format of ['messages', 'responses', 'gemini', 'converse'] as const) {
-    const sent = JSON.stringify(upstreamCodecOf(format).encodeRequest(asked))
+    const sent = JSON.stringify(UPSTREAM_CODECS[format].encodeRequest(asked))
     assert.ok(sent.replaceAll('\\"', '"').includes(LONG), sent)
   }
 })
@@ -79,11 +79,11 @@ test('a model’s call reaches the client with its long numbers', () => {
     converse: `{"output":{"message":{"content":[{"toolUse":{"toolUseId":"t","name":"f","input":${LONG}}}]}},"stopReason":"tool_use"}`,
   } as const
   for (const [format, text] of Object.entries(answers)) {
-    const codec = upstreamCodecOf(format as keyof typeof answers)
+    const codec = UPSTREAM_CODECS[format as keyof typeof answers]
     const events = codec.decodeResponse(exactly(text, JSON.parse(text) as JsonObject))
     assert.equal(inputOf(events), LONG, format)
   }
-  const decode = upstreamCodecOf('gemini').decodeEvents()
+  const decode = UPSTREAM_CODECS.gemini.decodeEvents()
   assert.equal(inputOf(decode({ event: '', data: answers.gemini, raw: '' })), LONG)
 })
 

@@ -8,7 +8,7 @@ import type {
 } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { listOf } from '../../core/json.ts'
+import { listOf, objectOf } from '../../core/json.ts'
 import type { ReasoningSeal } from '../../core/request.ts'
 import { packSeal, SEAL_MARK } from '../content/opaque-reasoning.ts'
 import { ownCallId, toolInputObject, wrapCustomInput } from '../content/tools.ts'
@@ -16,8 +16,8 @@ import type { AnswerContext, EventEncoder } from '../contract/codec.ts'
 import { encodeError } from '../contract/errors.ts'
 import { sseEvent, writeSse } from '../contract/sse.ts'
 import { STOP_REASONS } from './answer-decode.ts'
-import { asksForThoughts } from './reasoning.ts'
-import { callIdsIn, longToolNames } from './tools.ts'
+import { asksForThoughts } from './call.ts'
+import { shortToolName } from './tools.ts'
 
 export const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
 
@@ -378,4 +378,26 @@ function textOf(value: Json | undefined): string {
 function completed(block: Block): Block {
   const { input } = block
   return typeof input === 'string' ? { ...block, input: toolInputObject(input) } : block
+}
+
+/** The client's own names of its tools, by their short names. */
+function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  for (const tool of listOf(body['tools'])) {
+    const { name } = objectOf(tool)
+    if (typeof name === 'string') names.set(shortToolName(name), name)
+  }
+  return names
+}
+
+/** The ids of all calls in a conversation so far. Clients match results by id alone, so no id may be used again. */
+function callIdsIn(body: JsonObject): Set<string> {
+  const ids = new Set<string>()
+  for (const message of listOf(body['messages'])) {
+    for (const block of listOf(objectOf(message)['content'])) {
+      const { id } = objectOf(block)
+      if (typeof id === 'string') ids.add(id)
+    }
+  }
+  return ids
 }

@@ -15,11 +15,11 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { Call } from '../../core/request.ts'
-import { affinityBy, cacheMarkReader } from '../content/caching.ts'
 import { dataType } from '../content/media.ts'
-import { isPacked } from '../content/opaque-reasoning.ts'
+import { changedEntries, isPacked } from '../content/opaque-reasoning.ts'
 import type { Removals } from '../contract/codec.ts'
 import {
+  affinityBy,
   countOf,
   modelOf,
   refuseAccountFiles,
@@ -30,7 +30,6 @@ import {
 import { Measure } from '../contract/measure.ts'
 import { expect, optional } from '../json/expect.ts'
 import { MESSAGE, MESSAGES_FIELDS } from './fields.ts'
-import { withoutForeignThoughts } from './reasoning.ts'
 import { isHosted, removeTools, searchesMaxOf, vendorToolsIn } from './tools.ts'
 import type { Removing } from './tools.ts'
 
@@ -52,7 +51,7 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   refuseFields(body, MESSAGES_FIELDS)
   refuseLongLists(body)
   const { changes, dropped } = removalsFrom(body)
-  const searchesMax = searchesMaxOf(body)
+  const searchesMax = isArray(body['tools']) ? searchesMaxOf(body['tools']) : 0
   const { hasForeignThoughts } = measureInput(body, changes, measure)
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
   const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expect.count)
@@ -90,7 +89,7 @@ export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Remo
     removals.changes[name] = undefined
     removals.dropped.push(name)
   }
-  removeTools(body, maySearch, removals)
+  if (isArray(body['tools'])) removeTools(body, maySearch, removals)
   removeCompactingEdits(body, removals)
   return removals
 }
@@ -126,7 +125,7 @@ type Walk = {
 function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): Walk {
   const walk: Walk = { measure, hasForeignThoughts: false }
   const body = { ...given, ...changes }
-  readCacheMark(body, '', measure)
+  measure.cacheMarks(body, '', CACHE_MARKS)
   readContent(body['system'], 'system', walk)
   for (const [index, message] of listOf(body['messages']).entries()) {
     measure.item()
@@ -142,7 +141,7 @@ function measureInput(given: JsonObject, changes: JsonObject, measure: Measure):
     measure.tool(tool, { known: isObject(tool) ? vendorToolsIn(tool) : 0 })
   }
   for (const [index, tool] of listOf(given['tools']).entries()) {
-    if (isObject(tool)) readCacheMark(tool, `tools[${index}]`, measure)
+    if (isObject(tool)) measure.cacheMarks(tool, `tools[${index}]`, CACHE_MARKS)
   }
   readOutputFormat(body, measure)
   measure.unknownFields(body, MESSAGES_FIELDS)
@@ -164,7 +163,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
   const { measure } = walk
   measure.item()
   if (!isObject(block)) return measure.json(block)
-  readCacheMark(block, place, measure)
+  measure.cacheMarks(block, place, CACHE_MARKS)
   switch (typeOf(block)) {
     case 'text':
       readCitations(block, walk)
@@ -224,7 +223,7 @@ function readToolResult(content: Json | undefined, place: string, walk: Walk): v
       walk.measure.item()
       walk.measure.json(block['text'])
       readCitations(block, walk)
-      readCacheMark(block, `${place}[${index}]`, walk.measure)
+      walk.measure.cacheMarks(block, `${place}[${index}]`, CACHE_MARKS)
     } else readBlock(block, `${place}[${index}]`, walk)
   }
 }
@@ -234,7 +233,7 @@ function readCitations({ citations }: JsonObject, { measure }: Walk): void {
   listOf(citations).forEach(() => measure.item())
 }
 
-const readCacheMark = cacheMarkReader('cache_control')
+const CACHE_MARKS = ['cache_control']
 
 function readUnknown(value: Json | undefined, place: string, walk: Walk): void {
   refuseAccountFiles(value, place)
@@ -253,7 +252,7 @@ function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
     )
   }
   if (value['type'] === 'url') walk.measure.fetched()
-  readCacheMark(value, place, walk.measure)
+  walk.measure.cacheMarks(value, place, CACHE_MARKS)
   for (const [name, member] of Object.entries(value)) readDeeply(member, `${place}.${name}`, walk)
 }
 
@@ -277,4 +276,63 @@ const USER_ID_CHARACTERS_MAX = 2_000
 /** Claude Code's first system block changes with every request and means nothing to other providers. */
 export function isBillingLine(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header:')
+}
+
+/** Clients that do not ask for thoughts take the first block of an answer for its text. */
+export function asksForThoughts({ thinking }: JsonObject): boolean {
+  return isObject(thinking) && thinking['type'] !== 'disabled'
+}
+
+export function withoutReasoning(body: JsonObject): Removals | undefined {
+  return removing(body, isThought)
+}
+
+/**
+ * After a fallback to a provider of another format, a conversation carries that provider's thoughts under Tollgate's
+ * mark. A provider of this format would refuse the whole request because of their signatures.
+ */
+export function withoutForeignThoughts(body: JsonObject): Removals | undefined {
+  return removing(body, isForeignThought)
+}
+
+function removing(body: JsonObject, isGone: (block: JsonObject) => boolean): Removals | undefined {
+  const messages = changedEntries(body['messages'], (message) => {
+    const { content } = message
+    if (!isArray(content)) return message
+    const left = content.filter((block) => !(isObject(block) && isGone(block)))
+    if (left.length === content.length) return message
+    return left.length === 0 ? undefined : { ...message, content: left }
+  })
+  if (messages === undefined) return undefined
+  const dropped = ['messages.content.thinking']
+  const isBudgeted = objectOf(body['thinking'])['type'] === 'enabled'
+  if (!isBudgeted || !goesOnUnthinking(messages)) return { changes: { messages }, dropped }
+  return { changes: { messages, thinking: undefined }, dropped: [...dropped, 'thinking'] }
+}
+
+function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
+
+function isForeignThought(block: JsonObject): boolean {
+  return isThought(block) && (isPacked(block['signature']) || isPacked(block['data']))
+}
+
+/**
+ * Whether the model must continue a turn of its own, after tool results or from given first words, that does not begin
+ * with a thought. Providers refuse this together with a thinking budget.
+ */
+export function goesOnUnthinking(messages: readonly Json[]): boolean {
+  const opening = messages.findLastIndex((message) => isObject(message) && !isOfModelsTurn(message))
+  const [first] = messages.slice(opening + 1)
+  if (!isObject(first)) return false
+  const [block] = listOf(first['content'])
+  return !isObject(block) || !isThought(block)
+}
+
+function isOfModelsTurn({ role, content }: JsonObject): boolean {
+  if (role === 'assistant') return true
+  return (
+    isArray(content) && content.some((block) => isObject(block) && block['type'] === 'tool_result')
+  )
 }

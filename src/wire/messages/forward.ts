@@ -9,8 +9,7 @@ import type { JsonBody } from '../json/body.ts'
 import { rewriteMembers } from '../json/body.ts'
 import { findMember, findString, replaceMember, setMembers } from '../json/text.ts'
 import { failing, KEEP_ALIVE } from './answer-encode.ts'
-import { removalsFrom } from './call.ts'
-import { withoutForeignThoughts } from './reasoning.ts'
+import { removalsFrom, withoutForeignThoughts } from './call.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { outputTokensMax, searchesMax } = change

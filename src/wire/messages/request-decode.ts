@@ -20,11 +20,11 @@ import type {
   UrlSource,
   UserPart,
 } from '../../core/request.ts'
-import { cacheMarkOf } from '../content/caching.ts'
 import { decodeUrl, expectBase64, usualType } from '../content/media.ts'
 import { SEAL_MARK, unpackSeal } from '../content/opaque-reasoning.ts'
 import { canBeStrict } from '../content/schemas.ts'
 import {
+  cacheMarkOf,
   countOf,
   decodeServiceTier,
   droppedFields,
@@ -33,9 +33,8 @@ import {
   unknownMembers,
 } from '../contract/fields.ts'
 import { expect, Placed } from '../json/expect.ts'
-import { isBillingLine, removalsFrom, sessionOf } from './call.ts'
+import { asksForThoughts, isBillingLine, removalsFrom, sessionOf } from './call.ts'
 import { MESSAGES_FIELDS, MESSAGES_SHAPE } from './fields.ts'
-import { asksForThoughts } from './reasoning.ts'
 import { decodeToolChoice, decodeTools, shortToolName } from './tools.ts'
 
 export function decodeRequest(whole: JsonObject): Conversation {
@@ -47,7 +46,7 @@ export function decodeRequest(whole: JsonObject): Conversation {
     ...unknownMembers(given, MESSAGES_SHAPE),
   ])
   const body = new Placed(given)
-  const tools = decodeTools(body, dropped)
+  const tools = isGiven(given['tools']) ? decodeTools(body, dropped) : []
   const metadata = body.optional('metadata', expect.placed)
   const endUser = metadata?.optional('user_id', expect.text)
   const config = body.optional('output_config', expect.placed)
@@ -57,7 +56,7 @@ export function decodeRequest(whole: JsonObject): Conversation {
     stream: streamOf(given),
     messages: decodeMessages(body, dropped),
     tools,
-    ...decodeToolChoice(body, tools, dropped),
+    ...(isGiven(given['tool_choice']) && decodeToolChoice(body, tools, dropped)),
     outputTokensMax: decodeOutputLimit(given),
     outputFormat: decodeOutputFormat(body, config),
     reasoning: decodeReasoning(body, config, dropped),

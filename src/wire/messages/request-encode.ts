@@ -1,5 +1,5 @@
 // A canonical request as a messages provider expects it. What the format cannot express, or the model does not accept
-// (`claude.ts`), is left out: `losses.ts` has already reported it.
+// (`claude.ts`), is left out, and listed in `MESSAGES_LOSSES`.
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
@@ -17,15 +17,30 @@ import type {
   ToolMessage,
 } from '../../core/request.ts'
 import { cacheMarksIn, isCacheMarked } from '../../core/request.ts'
-import { lifetimeOf } from '../content/caching.ts'
+import { lifetimeOf } from '../contract/measure.ts'
 import { isTextType } from '../content/media.ts'
-import { adaptSchema, describedSchema } from '../content/schemas.ts'
+import {
+  adaptSchema,
+  describedSchema,
+  unenforcedIn,
+  unenforcedInAnswer,
+} from '../content/schemas.ts'
 import { allowedFunctions, callInput, forcesTool, withUniqueCallIds } from '../content/tools.ts'
 import { JSON_ONLY, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
+import type { Losses } from '../contract/losses.ts'
+import {
+  differs,
+  drop,
+  foreignThinking,
+  hasPart,
+  refuse,
+  usual,
+  usualBut,
+} from '../contract/losses.ts'
 import { claudeOf } from '../models/claude.ts'
-import { asksForThinking, nearestEffort } from '../models/effort.ts'
-import { goesOnUnthinking } from './reasoning.ts'
+import { asksForThinking, asksNotToThink, nearestEffort } from '../models/effort.ts'
+import { goesOnUnthinking } from './call.ts'
 import {
   encodeTool,
   encodeToolChoice,
@@ -118,7 +133,7 @@ function encodeThinking(request: Conversation): JsonObject | undefined {
 }
 
 /** Whether thinking is requested and possible. */
-export function thinksAsAsked(request: Conversation): boolean {
+function thinksAsAsked(request: Conversation): boolean {
   return isThinker(request) && hindranceOf(request) === undefined
 }
 
@@ -288,7 +303,7 @@ function encodeCacheMark(mark: CacheMark | undefined): JsonObject | undefined {
   return isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
 }
 
-export const CACHE_MARKS_MAX = 4
+const CACHE_MARKS_MAX = 4
 
 /** Other formats allow more marks. The last ones cover the most of the prompt, so the first ones are removed. */
 function withFewCacheMarks(request: Conversation): Conversation {
@@ -307,4 +322,93 @@ function withFewCacheMarks(request: Conversation): Conversation {
       thin({ ...message, parts: (message.parts as readonly Cached[]).map(thin) } as Message),
     ),
   }
+}
+
+// What a messages provider, and each of its Claude models, cannot be sent.
+
+const NEWER_CLAUDE = 'Opus since 4.7 and all others since 5 take none'
+const DESCRIBED = 'no model is bound to it; it is in the description instead'
+
+export const MESSAGES_LOSSES: Losses = {
+  ...usual('choices', 'temperature_above_one', 'frequency_penalty', 'presence_penalty', 'seed'),
+  ...usual('logit_bias', 'logprobs', 'verbosity', 'metadata', 'cache_key', 'participant_name'),
+  ...usual('audio', 'image_detail', 'tool_input_format', 'schema_name'),
+  ...foreignThinking('messages'),
+  blank_stop: refuse('a stop sequence must contain more than white space', ({ sampling }) =>
+    (sampling.stop ?? []).some((text) => text.trim() === ''),
+  ),
+  temperature_while_thinking: drop(
+    'a model that thinks chooses its own temperature',
+    (request) => differs(request.sampling.temperature, 1) && thinksAsAsked(request),
+  ),
+  top_p_while_thinking: drop(
+    'a model that thinks chooses its own sampling',
+    (request) => differs(request.sampling.topP, 1) && thinksAsAsked(request),
+  ),
+  top_p_beside_temperature: drop(
+    'only one of temperature and top_p can be set',
+    ({ sampling }) => differs(sampling.topP, 1) && sampling.temperature !== undefined,
+  ),
+  temperature_of_newer_claude: drop(
+    NEWER_CLAUDE,
+    (request) => differs(request.sampling.temperature, 1) && !claudeOf(request).takesSampling,
+  ),
+  top_p_of_newer_claude: drop(
+    NEWER_CLAUDE,
+    (request) => differs(request.sampling.topP, 1) && !claudeOf(request).takesSampling,
+  ),
+  cache_marks_beyond_four: drop(
+    'the last four are sent, which cover the most',
+    (request) => cacheMarksIn(request) > CACHE_MARKS_MAX,
+  ),
+  file_beyond_pdf: refuse(
+    'only PDF and text files can be read',
+    hasPart((part) => part.type === 'file' && !isPdfOrText(part)),
+  ),
+  forced_tool: drop(
+    'Opus and Sonnet since 5.5 and Fable since 5.1 are told in words',
+    isForcedInWords,
+  ),
+  thinking_before_forced_tool: drop(
+    'a model that must call a tool cannot think first',
+    (request) => hindranceIn(request) === 'forced tool',
+  ),
+  thinking_within_small_limit: drop(
+    'Claude before 4.6 thinks only within more than 1,024 tokens',
+    (request) => hindranceIn(request) === 'small limit',
+  ),
+  thinking_in_unthinking_turn: drop(
+    'Claude before 4.6 thinks after a call only if it thought before it',
+    (request) => hindranceIn(request) === 'unthinking turn',
+  ),
+  ...usualBut('reasoning', {
+    isUsed: (request) => asksForThinking(request) && !claudeOf(request).thinks,
+  }),
+  ...usualBut('thinking_off', { isUsed: thinksAnyway }),
+  schema_constraints: drop(DESCRIBED, unenforcedInAnswer),
+  tool_constraints: drop(DESCRIBED, ({ tools }) =>
+    tools.flatMap((tool) =>
+      tool.type === 'function' && tool.strict === true ? unenforcedIn(tool.schema) : [],
+    ),
+  ),
+}
+
+const hindrances = new WeakMap<Conversation, { readonly is: ReturnType<typeof hindranceOf> }>()
+
+/** Found once for all three: it may have to encode all turns. */
+function hindranceIn(request: Conversation): ReturnType<typeof hindranceOf> {
+  const known = hindrances.get(request) ?? { is: hindranceOf(request) }
+  hindrances.set(request, known)
+  return known.is
+}
+
+function thinksAnyway(request: Conversation): boolean {
+  const { thinks, takesDisabled } = claudeOf(request)
+  return asksNotToThink(request) && thinks && !takesDisabled
+}
+
+/** Whether a file can be a document of the format: a PDF, or any kind of text. */
+function isPdfOrText({ source }: FilePart): boolean {
+  if (source.type !== 'base64' || source.mediaType === 'application/pdf') return true
+  return isTextType(source.mediaType)
 }

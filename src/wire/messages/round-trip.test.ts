@@ -7,9 +7,8 @@ import { defined } from '../../core/json.ts'
 import type { AssistantPart, Conversation, Message, Reasoning, Tool } from '../../core/request.ts'
 import { lossesOf } from '../contract/losses.ts'
 import { readCall } from './call.ts'
-import { MESSAGES_LOSSES } from './losses.ts'
 import { decodeRequest } from './request-decode.ts'
-import { encodeRequest, hindranceOf } from './request-encode.ts'
+import { encodeRequest, hindranceOf, MESSAGES_LOSSES } from './request-encode.ts'
 
 const maybe = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
   fc.option(value, { nil: undefined })

@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
+import { defined, isArray, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { searchesWithin } from '../../core/request.ts'
-import { cacheMarkOf } from '../content/caching.ts'
 import { adaptSchema, canBeStrict } from '../content/schemas.ts'
 import type { FunctionTool } from '../content/tools.ts'
 import { asksForTool, fitToolName, forcesTool, TOOL_NAME_CHARACTERS_MAX } from '../content/tools.ts'
+import { cacheMarkOf } from '../contract/fields.ts'
 import type { Placed } from '../json/expect.ts'
 import { expect } from '../json/expect.ts'
 import { claudeOf } from '../models/claude.ts'
@@ -42,8 +42,8 @@ function isSearch(tool: Json): tool is JsonObject {
 }
 
 /** The most searches that a request may run; 0 = it asks for none. */
-export function searchesMaxOf({ tools }: JsonObject): number {
-  const searches = listOf(tools).filter(isSearch)
+export function searchesMaxOf(tools: readonly Json[]): number {
+  const searches = tools.filter(isSearch)
   return searches.reduce((sum, { max_uses: limit }) => sum + searchesWithin(limit), 0)
 }
 
@@ -96,7 +96,7 @@ function withoutDeferral(tool: Json): Json {
 export function decodeTools(body: Placed, dropped: Set<string>): Tool[] {
   const loaded = loadedTools(body.value)
   const tools = new Map<string, Tool>()
-  for (const tool of body.optional('tools', expect.placedList) ?? []) {
+  for (const tool of body.get('tools', expect.placedList)) {
     if (isVendorTool(tool.value)) {
       dropped.add(`tools.${typeOf(tool.value)}`)
       continue
@@ -154,8 +154,7 @@ export function decodeToolChoice(
   tools: readonly Tool[],
   dropped: Set<string>,
 ): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
-  const choice = body.optional('tool_choice', expect.placed)
-  if (choice === undefined) return {}
+  const choice = body.get('tool_choice', expect.placed)
   if (tools.length === 0) {
     if (asksForTool(choice.value['type'])) dropped.add('tool_choice')
     return {}
@@ -254,27 +253,6 @@ const HASH_CHARACTERS = 20
 export function shortToolName(name: string): string {
   if (name.length <= TOOL_NAME_CHARACTERS_MAX) return name
   return `${name.slice(0, TOOL_NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hashOf(name)}`
-}
-
-/** The client's own tool names, by their short names. */
-export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
-  const names = objectsIn(body['tools']).map(({ name }) => name)
-  const long = names
-    .filter((name) => typeof name === 'string')
-    .filter((name) => name.length > TOOL_NAME_CHARACTERS_MAX)
-  return new Map(long.map((name) => [shortToolName(name), name]))
-}
-
-/** The ids of all calls in a conversation so far. Clients match results by id alone, so no id may be used again. */
-export function callIdsIn(body: JsonObject): Set<string> {
-  const ids = new Set<string>()
-  for (const message of listOf(body['messages'])) {
-    for (const block of listOf(objectOf(message)['content'])) {
-      const { id } = objectOf(block)
-      if (typeof id === 'string') ids.add(id)
-    }
-  }
-  return ids
 }
 
 /** Providers of this format accept only letters, digits, - and _ in ids; other formats allow more. */

@@ -5,8 +5,7 @@ import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Effort, ModelTraits, Reasoning } from '../../core/request.ts'
 import { lossesOf } from '../contract/losses.ts'
-import { MESSAGES_LOSSES } from '../messages/losses.ts'
-import { encodeRequest } from '../messages/request-encode.ts'
+import { encodeRequest, MESSAGES_LOSSES } from '../messages/request-encode.ts'
 
 function conversation(model: string, more: Partial<Conversation>): Conversation {
   return { ...SAMPLE_CONVERSATION, model, outputTokensMax: 8_192, ...more }

@@ -5,7 +5,7 @@ import { SAMPLE_CONVERSATION } from '../../../test/samples/conversation.ts'
 import type { TargetFormat } from '../../core/endpoints.ts'
 import type { Conversation, Effort, ModelTraits } from '../../core/request.ts'
 import { encodeRequest as encodeChat } from '../chat/request-encode.ts'
-import { codecOf, upstreamCodecOf } from '../codecs.ts'
+import { CODECS, UPSTREAM_CODECS } from '../codecs.ts'
 import { lossesOf } from '../contract/losses.ts'
 import { encodeRequest as encodeResponse } from '../responses/request-encode.ts'
 import { takesSampling } from './effort.ts'
@@ -90,7 +90,7 @@ function asking(
 
 function losses(request: Conversation, format: TargetFormat): readonly string[] {
   const { model, traits = {} } = request
-  return lossesOf(request, 'messages', { ...upstreamCodecOf(format), model, traits })
+  return lossesOf(request, 'messages', { ...UPSTREAM_CODECS[format], model, traits })
 }
 
 // What a reasoning model refuses is not sent to it, and the client is told; all other models get it.
@@ -153,19 +153,19 @@ test('sampling settings that a reasoning model refuses are dropped and named in 
     assert.deepEqual([temperature, top_p, logprobs, top_logprobs], Array(4).fill(undefined))
     assert.doesNotMatch(JSON.stringify(include ?? []), /logprobs/)
     const client = format === 'chat' ? 'responses' : 'chat'
-    assert.deepEqual(lossesOf(reasoner, client, { ...codecOf(format), model: 'gpt-5' }), [
+    assert.deepEqual(lossesOf(reasoner, client, { ...CODECS[format], model: 'gpt-5' }), [
       'temperature',
       'top_p',
       client === 'chat' ? 'logprobs' : 'top_logprobs',
     ])
     const plain = asked('gpt-4o')
     assert.partialDeepStrictEqual(encode(plain), { temperature: 0.2, top_p: 0.9, top_logprobs: 3 })
-    assert.deepEqual(lossesOf(plain, client, { ...codecOf(format), model: 'gpt-4o' }), [])
+    assert.deepEqual(lossesOf(plain, client, { ...CODECS[format], model: 'gpt-4o' }), [])
   }
 })
 
 test('a temperature of 1 is a reasoning model’s default, so nothing is lost', () => {
   const request = { ...asked('o3'), sampling: { temperature: 1, topP: 1 } }
-  assert.deepEqual(lossesOf(request, 'messages', { ...codecOf('responses'), model: 'o3' }), [])
+  assert.deepEqual(lossesOf(request, 'messages', { ...CODECS.responses, model: 'o3' }), [])
   assert.equal(encodeResponse(request)['temperature'], undefined)
 })

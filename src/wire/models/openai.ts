@@ -55,3 +55,13 @@ function effortsOf(model: string, version: number): readonly Effort[] {
   if (CODEX.test(model)) return ['low', 'medium', 'high', ...most]
   return [version < 5.1 ? 'minimal' : 'none', 'low', 'medium', 'high', ...most]
 }
+
+/**
+ * OpenAI refuses a request for encrypted reasoning to a model that does not reason. All of those have known names, but
+ * the name of a deployment may hide anything. It is not asked: the model then only forgets its earlier thoughts.
+ */
+export function givesEncryptedReasoning(target: TargetModel): boolean {
+  const { reasons, alsoKnownAs } = target.traits ?? {}
+  const openAi = openAiOf(target)
+  return reasons ?? (openAi === undefined ? alsoKnownAs === undefined : openAi.efforts.length > 0)
+}

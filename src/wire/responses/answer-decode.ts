@@ -26,7 +26,7 @@ import {
 } from '../content/answer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
-import { BETWEEN_THOUGHTS } from './reasoning.ts'
+import { BETWEEN_THOUGHTS } from './fields.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()

@@ -4,14 +4,11 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, listOf, objectOf, typeOf } from '../../core/json.ts'
 import type { Call } from '../../core/request.ts'
+import { dataType } from '../content/media.ts'
+import { changedEntries, isPacked } from '../content/opaque-reasoning.ts'
+import type { Removals } from '../contract/codec.ts'
 import {
   affinityBy,
-  cacheMarkReader,
-  readCacheSettings,
-  usableCaching,
-} from '../content/caching.ts'
-import { dataType } from '../content/media.ts'
-import {
   compactionIn,
   countOf,
   endUserOf,
@@ -25,7 +22,6 @@ import {
 } from '../contract/fields.ts'
 import { Measure } from '../contract/measure.ts'
 import { itemType, MESSAGE, RESPONSES_FIELDS } from './fields.ts'
-import { isUnreadable } from './reasoning.ts'
 import { isVendorTool, searchesMaxOf, usableTools } from './tools.ts'
 
 export function readCall(body: JsonObject, measure = new Measure()): Call {
@@ -160,13 +156,13 @@ function readOutput(output: Json | undefined, place: string, measure: Measure): 
       continue
     }
     measure.json(part)
-    readCacheMark(objectOf(part), at, measure)
+    measure.cacheMarks(objectOf(part), at, CACHE_MARKS)
   }
 }
 
 function readPart(part: JsonObject, place: string, measure: Measure): void {
   refuseAccountFiles(part, place)
-  readCacheMark(part, place, measure)
+  measure.cacheMarks(part, place, CACHE_MARKS)
   switch (typeOf(part)) {
     case 'input_text':
     case 'output_text':
@@ -183,7 +179,7 @@ function readPart(part: JsonObject, place: string, measure: Measure): void {
   }
 }
 
-const readCacheMark = cacheMarkReader('prompt_cache_breakpoint')
+const CACHE_MARKS = ['prompt_cache_breakpoint']
 
 function readTool(tool: Json, measure: Measure): void {
   measure.tool(tool, { known: isVendorTool(tool) ? 1 : 0 })
@@ -193,7 +189,7 @@ function readSettings(body: JsonObject, measure: Measure): void {
   refuseWithin(body)
   const { text, store, prompt_cache_retention } = body
   const { options } = usableCaching(body)
-  readCacheSettings({ prompt_cache_options: options, prompt_cache_retention }, measure)
+  measure.cacheSettings({ prompt_cache_options: options, prompt_cache_retention })
   const format = isObject(text) ? text['format'] : undefined
   measure.json(format)
   if (isObject(format) && format['type'] === 'json_schema') measure.needs.add('structured_output')
@@ -211,6 +207,71 @@ function refuseWithin({ reasoning }: JsonObject): void {
   }
 }
 
+type UsableCaching = {
+  readonly options: Json | undefined
+  /** What was removed, by the client's names. */
+  readonly dropped: readonly string[]
+}
+
+/** The options without the response that a provider should compare its cache with: it knows no ids of this gateway. */
+export function usableCaching({ prompt_cache_options: options }: JsonObject): UsableCaching {
+  if (!isObject(options) || !isGiven(options['comparison_response_id'])) {
+    return { options, dropped: [] }
+  }
+  const { comparison_response_id: _, ...rest } = options
+  return {
+    options: Object.keys(rest).length === 0 ? undefined : rest,
+    dropped: ['prompt_cache_options.comparison_response_id'],
+  }
+}
+
 export function affinityOf(body: JsonObject): string {
   return affinityBy(body['prompt_cache_key'], body['instructions'], body['input'])
+}
+
+/** The input without thoughts that a provider that stores nothing cannot read; the same list if there are none. */
+export function readableInput(input: Json | undefined): Json | undefined {
+  return without(input, isUnreadable) ?? input
+}
+
+export function withoutReasoning(body: JsonObject): Removals | undefined {
+  const input = without(body['input'], isThought)
+  return input && { changes: { input }, dropped: ['input.reasoning'] }
+}
+
+function without(input: Json | undefined, isGone: (item: JsonObject) => boolean) {
+  let isOrphaned = false
+  return changedEntries(input, (item) => {
+    if (isGone(item)) {
+      isOrphaned = true
+      return undefined
+    }
+    isOrphaned &&= isAssistants(item)
+    if (!isOrphaned || item['id'] === undefined) return item
+    const { id: _, ...rest } = item
+    return rest
+  })
+}
+
+/** Whether this is a thought that a provider that stores nothing cannot read. */
+function isUnreadable(item: JsonObject): boolean {
+  const { encrypted_content: encrypted } = item
+  return isThought(item) && (typeof encrypted !== 'string' || isPacked(encrypted))
+}
+
+function isThought({ type }: JsonObject): boolean {
+  return type === 'reasoning'
+}
+
+function isAssistants(item: JsonObject): boolean {
+  switch (itemType(item)) {
+    case 'message':
+      return item['role'] === 'assistant'
+    case 'reasoning':
+    case 'function_call':
+    case 'custom_tool_call':
+      return true
+    default:
+      return false
+  }
 }

@@ -3,12 +3,10 @@ import type { Codec } from '../contract/codec.ts'
 import { decodeErrorBody } from '../contract/errors.ts'
 import { decodeEvents, decodeResponse } from './answer-decode.ts'
 import { encodeEvents, encodeResponse } from './answer-encode.ts'
-import { affinityOf, readCall } from './call.ts'
+import { affinityOf, readCall, withoutReasoning } from './call.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
-import { withoutReasoning } from './reasoning.ts'
 import { decodeRequest } from './request-decode.ts'
-import { RESPONSES_LOSSES } from './losses.ts'
-import { encodeRequest } from './request-encode.ts'
+import { encodeRequest, RESPONSES_LOSSES } from './request-encode.ts'
 
 export const responsesCodec: Codec = {
   format: 'responses',

@@ -28,6 +28,9 @@ export const RESPONSES_FIELDS = fieldTable({
 export const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 export const LOGPROBS = 'message.output_text.logprobs'
 
+/** Separates the parts of a summary, in requests and in answers. */
+export const BETWEEN_THOUGHTS = '\n\n'
+
 /** The type of an input item: the short forms of messages and references omit it. */
 export function itemType(item: JsonObject): string {
   return stringOf(item['type']) ?? (item['role'] === undefined ? 'item_reference' : 'message')

@@ -19,10 +19,10 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
-import { cacheMarkOf } from '../content/caching.ts'
 import { decodeAudio, decodeDataUrl, decodeUrl } from '../content/media.ts'
 import { unpackSeal } from '../content/opaque-reasoning.ts'
 import {
+  cacheMarkOf,
   countOf,
   decodeEndUser,
   decodeServiceTier,
@@ -38,8 +38,8 @@ import {
   LOGPROBS,
   RESPONSES_FIELDS,
   RESPONSES_SHAPE,
+  BETWEEN_THOUGHTS,
 } from './fields.ts'
-import { BETWEEN_THOUGHTS } from './reasoning.ts'
 import type { Reading } from './tools.ts'
 import { decodeToolChoice, decodeTools, toolNames } from './tools.ts'
 

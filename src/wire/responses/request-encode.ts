@@ -1,5 +1,5 @@
-// A canonical request as a responses provider expects it. Writes what the format can express; what it cannot has
-// already been named or refused (`losses.ts`). The provider stores nothing: all keys share its account.
+// A canonical request as a responses provider expects it. Writes what the format can express; what it cannot is in
+// `RESPONSES_LOSSES`. The provider stores nothing: all keys share its account.
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
@@ -19,9 +19,11 @@ import type {
 } from '../../core/request.ts'
 import { belowTitle, encodeUrl, fileName } from '../content/media.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../content/tools.ts'
+import type { Losses } from '../contract/losses.ts'
+import { foreignThinking, refuse, usual } from '../contract/losses.ts'
 import { isPlain, takesSampling, toldEffort } from '../models/effort.ts'
+import { givesEncryptedReasoning } from '../models/openai.ts'
 import { ENCRYPTED_REASONING, LOGPROBS } from './fields.ts'
-import { givesEncryptedReasoning } from './reasoning.ts'
 import { encodeTool, encodeToolChoice } from './tools.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
@@ -209,4 +211,15 @@ function markError(parts: ToolMessage['parts']): readonly UserPart[] {
   return first?.type === 'text'
     ? [{ ...first, text: `Error: ${first.text}` }, ...rest]
     : [{ type: 'text', text: 'Error:' }, ...parts]
+}
+
+// What a responses provider cannot be sent.
+
+export const RESPONSES_LOSSES: Losses = {
+  ...usual('choices', 'temperature_of_reasoner', 'top_p_of_reasoner', 'logprobs_of_reasoner'),
+  ...usual('top_k', 'frequency_penalty', 'presence_penalty', 'seed', 'logit_bias'),
+  ...usual('participant_name', 'audio', 'cache_marks', 'loose_schema'),
+  ...usual('thinking_budget', 'reasoning', 'thinking_off', 'unasked_thoughts'),
+  ...foreignThinking('responses'),
+  stop: refuse('there are no stop sequences', ({ sampling }) => sampling.stop !== undefined),
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Format } from '../../core/endpoints.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { codecOf } from '../codecs.ts'
+import { CODECS } from '../codecs.ts'
 
 const text = (value: string): JsonObject => ({ type: 'text', text: value })
 const user = (content: Json): JsonObject => ({ role: 'user', content })
@@ -34,6 +34,6 @@ const CASES: readonly [Format, JsonObject, expected: string][] = [
 
 for (const [format, body, expected] of CASES) {
   test(`${format}: ${JSON.stringify(body).slice(0, 70)}`, () => {
-    assert.equal(codecOf(format).affinityOf({ model: 'm', ...body }), expected)
+    assert.equal(CODECS[format].affinityOf({ model: 'm', ...body }), expected)
   })
 }
