@@ -127,7 +127,7 @@ describe('docs/translation.md', () => {
     // What each refusal without a fixed field is about.
     const places: Record<string, readonly string[]> = {
       'src/wire/contract/fields.ts': ['`file_id`', '`gs://…`'],
-      'src/wire/content/caching.ts': ['`ttl`'],
+      'src/wire/contract/measure.ts': ['`ttl`'],
       'src/wire/chat/call.ts': ['`messages[].audio`'],
       'src/wire/messages/call.ts': ['`tool.definition`'],
       'src/wire/responses/call.ts': ['`item_reference`', '`image_generation_call`'],

@@ -187,6 +187,14 @@ export class BlockSequencer<Piece> {
 export type ProseKind = 'text' | 'refusal' | 'thinking'
 type BlockKind = ProseKind | 'tool-call'
 
+/** Written out: the type of every event is compared, and a text that is put together is compared slowly. */
+const TYPES = {
+  text: { start: 'text-start', delta: 'text-delta', end: 'text-end' },
+  refusal: { start: 'refusal-start', delta: 'refusal-delta', end: 'refusal-end' },
+  thinking: { start: 'thinking-start', delta: 'thinking-delta', end: 'thinking-end' },
+  'tool-call': { start: 'tool-call-start', delta: 'tool-call-delta', end: 'tool-call-end' },
+} as const
+
 /** Writes the canonical events of one choice: its blocks, of which one at a time is open, and whatever else is pushed. */
 export class BlockWriter {
   readonly #choice: number
@@ -205,7 +213,7 @@ export class BlockWriter {
 
   /** Begins a block, and ends the one before it. */
   start(kind: ProseKind): void {
-    this.#events.push({ type: `${kind}-start`, ...this.#next(kind) })
+    this.#events.push({ type: TYPES[kind].start, ...this.#next(kind) })
   }
 
   startCall(id: Json | undefined, name: Json | undefined, custom = false): void {
@@ -217,11 +225,11 @@ export class BlockWriter {
   add(text: string, logprobs?: readonly TokenLogprob[]): void {
     const kind = this.#open
     if (kind === undefined || (text === '' && logprobs === undefined)) return
-    const at = { choice: this.#choice, block: this.#block }
+    const [choice, block] = [this.#choice, this.#block]
     this.#events.push(
       kind === 'text' && logprobs !== undefined
-        ? { type: 'text-delta', ...at, text, logprobs }
-        : { type: `${kind}-delta`, ...at, text },
+        ? { type: 'text-delta', choice, block, text, logprobs }
+        : { type: TYPES[kind].delta, choice, block, text },
     )
   }
 
@@ -236,7 +244,7 @@ export class BlockWriter {
     if (kind === undefined) return
     this.#open = undefined
     const at = { choice: this.#choice, block: this.#block }
-    this.#events.push({ type: `${kind}-end`, ...at, ...(seal && { seal }) })
+    this.#events.push({ type: TYPES[kind].end, ...at, ...(seal && { seal }) })
   }
 
   push(event: CanonicalEvent): void {

@@ -74,10 +74,16 @@ function collect(value: Json | undefined, { inside, place }: Spot, unknown: Set<
   if (!isObject(value)) return
   const shape = typeof inside === 'function' ? inside(value) : inside
   if (shape === undefined) return
-  for (const [name, member] of Object.entries(value)) {
-    const known = Object.hasOwn(shape, name) ? shape[name] : undefined
-    if (known !== undefined) collect(member, { inside: known, place: `${place}.${name}` }, unknown)
-    else if (saysSomething(member)) unknown.add(`${place}.${name}`)
+  for (const name of Object.keys(value)) {
+    const known = shape[name]
+    // Most members are, and most of the others are texts: nothing is spelled for them.
+    if (known === 'known') continue
+    const member = value[name]
+    if (known === undefined || !Object.hasOwn(shape, name)) {
+      if (saysSomething(member)) unknown.add(`${place}.${name}`)
+    } else if (typeof member === 'object') {
+      collect(member, { inside: known, place: `${place}.${name}` }, unknown)
+    }
   }
 }
 
@@ -233,7 +239,7 @@ const THREAD_FACTS = { details: { error_code: 'thread_unsupported_request' } }
 /** Refuses the first such field, or one that a server may take for a field of the format. null counts as left out. */
 export function refuseFields(body: JsonObject, known: FieldTable): void {
   for (const name of Object.keys(body)) {
-    refuseSpelling(name, known)
+    if (!Object.hasOwn(known, name)) refuseSpelling(name, known)
     const value = body[name]
     const why = Object.hasOwn(REFUSED_FIELDS, name) ? REFUSED_FIELDS[name] : undefined
     if (why === undefined || !isGiven(value) || ALLOWED_VALUES.get(name)?.(value) === true) continue

@@ -73,8 +73,8 @@ export class Measure {
    * template whole messages.
    */
   unknownFields(holder: JsonObject, known: FieldTable | Shape): void {
-    for (const [name, value] of Object.entries(holder)) {
-      if (!Object.hasOwn(known, name)) this.json(value)
+    for (const name of Object.keys(holder)) {
+      if (!Object.hasOwn(known, name)) this.json(holder[name])
     }
   }
 

@@ -65,10 +65,6 @@ type FrameDelta =
 
 type ContentEvent = Exclude<CanonicalEvent, { type: 'response-start' | 'usage' | 'ping' }>
 
-function isThinking({ type }: CanonicalEvent): boolean {
-  return type === 'thinking-start' || type === 'thinking-delta' || type === 'thinking-end'
-}
-
 /** The signature of unsealed thoughts: an empty pack, so that no provider is sent them as its own. */
 const UNSEALED = SEAL_MARK
 
@@ -123,7 +119,6 @@ class FrameWriter {
   }
 
   #content(event: ContentEvent): Frame[] {
-    if (!this.#showsThoughts && isThinking(event)) return []
     switch (event.type) {
       case 'text-start':
       case 'refusal-start':
@@ -139,13 +134,13 @@ class FrameWriter {
       case 'text-citation':
         return this.#citation(event.citation)
       case 'thinking-delta':
-        if (event.text === '') return []
+        if (!this.#showsThoughts || event.text === '') return []
         return [
           ...this.#openThinking(),
           this.#delta({ type: 'thinking_delta', thinking: event.text }),
         ]
       case 'thinking-end':
-        return this.#endThinking(event.seal)
+        return this.#showsThoughts ? this.#endThinking(event.seal) : []
       case 'tool-call-start':
         return this.#startToolCall(event)
       case 'tool-call-delta':
@@ -208,6 +203,7 @@ class FrameWriter {
 
   #text(text: string): Frame[] {
     if (text === '') return []
+    if (this.#isOpen) return [this.#delta({ type: 'text_delta', text })]
     return [...this.#openText(), this.#delta({ type: 'text_delta', text })]
   }
 
