@@ -94,7 +94,7 @@ async function fillHour(store: Store, { hour, startsAt, keyPrefix, rows, keys }:
 async function sumUpFrame(store: Store, span: 'hour' | 'day', startsAt: number): Promise<void> {
   await sql`
     INSERT INTO rollups
-    SELECT span, starts_at, 'frame', model, sum(requests), sum(errors), 0, 0, sum(input_tokens), 0, 0,
+    SELECT span, starts_at, 'frame', model, sum(requests), sum(failed), 0, 0, sum(input_tokens), 0, 0,
       sum(output_tokens), 0, sum(cost_nanodollars)
     FROM rollups WHERE span = ${span} AND starts_at = ${startsAt} AND key_id <> 'frame'
     GROUP BY span, starts_at, model`.execute(store.db)
@@ -112,7 +112,7 @@ async function sumUpDay(store: Store, at: number): Promise<void> {
   const day = Math.floor(at / DAY_MS) * DAY_MS
   await sql`
     INSERT INTO rollups
-    SELECT 'day', ${sql.lit(day)}, key_id, model, sum(requests), sum(errors), 0, 0,
+    SELECT 'day', ${sql.lit(day)}, key_id, model, sum(requests), sum(failed), 0, 0,
       sum(input_tokens), 0, 0, sum(output_tokens), 0, sum(cost_nanodollars)
     FROM rollups
     WHERE span = 'hour' AND starts_at >= ${day} AND starts_at <= ${at} AND key_id <> 'frame'

@@ -558,7 +558,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       const [known] = await deliveries()
       const due = (index: number, to: string) => ({
         ...{ id: `dlv_00${index}`, alert_id: objectOf(known?.['alert'])['id'] as string },
-        ...{ destination_id: to, address: 'x', state: 'waiting' as const, attempts: 0 },
+        ...{ destination_id: to, address: 'x', state: 'waiting' as const, attempt_count: 0 },
         next_attempt_at: index,
       })
       const rows = Array.from({ length: 60 }, (_, index) => due(index, body['id'] ?? ''))
@@ -624,7 +624,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       const last = {
         ...{ id: 'dlv_last', alert_id: objectOf(known?.['alert'])['id'] as string },
         ...{ destination_id: body['id'] ?? '', address: 'x', state: 'waiting' as const },
-        ...{ attempts: 7, next_attempt_at: 1 },
+        ...{ attempt_count: 7, next_attempt_at: 1 },
       }
       await admin.store.db.insertInto('alert_deliveries').values(last).execute()
       await lookAll()

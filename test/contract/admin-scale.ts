@@ -274,7 +274,7 @@ async function insertMany({ db, clock }: Store): Promise<void> {
         held_nanodollars: isTest ? 0n : BigInt((index % 11) * 50),
         top_up_nanodollars: index % 13 === 0 ? 100n : 0n,
         // Those that spent only in an earlier period of the frame have no part of this one.
-        frame_period_seq: index % 3,
+        frame_period: index % 3,
         frame_spent_nanodollars: isTest ? 0n : BigInt((index * 7) % 1_000),
         ...(index % 10 === 5
           ? { period: 'day' as const, period_ends_at: now - 1 }

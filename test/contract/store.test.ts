@@ -4,13 +4,11 @@ import { freshDatabase } from '../support/postgres/postgres.ts'
 import { freshSqlite } from '../support/store.ts'
 import { keysContract } from './keys.ts'
 import { storeContract } from './store.ts'
-import { upgradesContract } from './upgrades.ts'
 
 for (const [name, fresh] of [
   ['SQLite', freshSqlite],
   ['PostgreSQL', freshDatabase],
 ] as const) {
   describe(`store on ${name}`, () => storeContract(fresh))
-  describe(`earlier schemas on ${name}`, () => upgradesContract(fresh))
   describe(`keys on ${name}`, () => keysContract(fresh))
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
-import { MIGRATIONS } from '../../src/store/database/migrations.ts'
+import { SCHEMA } from '../../src/store/database/migrations.ts'
 import { readRevision, watchChanges } from '../../src/store/database/revision.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { frameJson, readFrame, seedFrame, setFrame } from '../../src/store/frame.ts'
@@ -31,7 +31,6 @@ import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { newKey, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
 const DAY_MS = 24 * 3_600_000
-const NEWEST = MIGRATIONS.at(-1) ?? { major: 0, minor: 0 }
 
 export function storeContract(fresh: FreshDatabase): void {
   const clock = standingClock()
@@ -56,7 +55,7 @@ export function storeContract(fresh: FreshDatabase): void {
       const after = await again.db.selectFrom('meta').selectAll().orderBy('name').execute()
       await again.close()
       assert.deepEqual(after, before)
-      const version = { name: 'schema_version', value: `${NEWEST.major}.${NEWEST.minor}` }
+      const version = { name: 'schema_version', value: `${SCHEMA.major}.${SCHEMA.minor}` }
       assert.deepEqual(after.at(-1), version)
     })
 
@@ -88,11 +87,11 @@ export function storeContract(fresh: FreshDatabase): void {
     test('a later major version is refused', async () => {
       await using later = await disposable(fresh)
       const opened = await openStore(later.url, options)
-      await setMeta(opened, 'schema_version', `${NEWEST.major + 1}.0`)
+      await setMeta(opened, 'schema_version', `${SCHEMA.major + 1}.0`)
       await opened.close()
       await assert.rejects(
         openStore(later.url, options),
-        refusal('newer_schema', /has schema 2\.0, this Tollgate knows 1\.\d+/),
+        refusal('newer_schema', /has schema 3\.0, this Tollgate knows 2\.\d+/),
       )
     })
 
@@ -109,20 +108,37 @@ export function storeContract(fresh: FreshDatabase): void {
     test('opening to look leaves an older schema alone', async () => {
       await using made = await disposable(fresh)
       const opened = await openStore(made.url, options)
-      const older = `${NEWEST.major}.${NEWEST.minor - 1}`
+      const older = '1.12'
       await setMeta(opened, 'schema_version', older)
       await assert.rejects(
         openStore(made.url, { ...options, purpose: 'look' }),
-        refusal('older_schema', /^the database at \S+ has schema 1\.\d+, but this Tollgate needs/),
+        refusal('older_schema', /^the database at \S+ has schema 1\.12, but this Tollgate needs/),
       )
       assert.equal(await meta(opened, 'schema_version'), older)
+      await opened.close()
+    })
+
+    test('a database that is older than what can be taken over is refused with what to do', async () => {
+      await using made = await disposable(fresh)
+      const opened = await openStore(made.url, options)
+      await setMeta(opened, 'schema_version', '1.11')
+      for (const purpose of ['create', 'look'] as const) {
+        await assert.rejects(
+          openStore(made.url, { ...options, purpose }),
+          refusal(
+            'older_schema',
+            /has schema 1\.11, .* commit 977cfc19 .* start that one on it once/,
+          ),
+        )
+      }
+      assert.equal(await meta(opened, 'schema_version'), '1.11')
       await opened.close()
     })
 
     test('this release still runs on the schema of a later minor version', async () => {
       await using later = await disposable(fresh)
       const next = await openStore(later.url, options)
-      await migrate(next.db, next.kind, [...MIGRATIONS, LATER_MINOR])
+      await migrate(next.db, next.kind, LATER)
       await next.close()
       const opened = await openStore(later.url, options)
       await seedFrame(opened, SAMPLE_FRAME)
@@ -134,13 +150,14 @@ export function storeContract(fresh: FreshDatabase): void {
       const version = await meta(opened, 'schema_version')
       await opened.close()
       assert.equal(revoked.status, 'revoked')
-      assert.equal(version, `${LATER_MINOR.major}.${LATER_MINOR.minor}`)
+      assert.equal(version, `${LATER.major}.${LATER.minor}`)
     })
 
     test('a failed migration leaves nothing behind', async () => {
-      const wrong = { ...LATER_MINOR, statements: [...LATER_MINOR.statements, 'CREATE NONSENSE'] }
+      const statements = [...LATER_STEP.statements, 'CREATE NONSENSE']
+      const wrong = { ...LATER, steps: [{ ...LATER_STEP, statements }] }
       const before = await meta(store, 'schema_version')
-      await assert.rejects(migrate(store.db, store.kind, [...MIGRATIONS, wrong]), /syntax error/)
+      await assert.rejects(migrate(store.db, store.kind, wrong), /syntax error/)
       assert.equal(await meta(store, 'schema_version'), before)
       await assert.rejects(sql`SELECT * FROM later_table`.execute(store.db), /later_table/)
     })
@@ -420,9 +437,9 @@ export function storeContract(fresh: FreshDatabase): void {
 
 const OTHER_PROCESS = new URL('../support/programs/store-process.ts', import.meta.url).pathname
 
-const LATER_MINOR = {
-  major: NEWEST.major,
-  minor: NEWEST.minor + 1,
+const LATER_STEP = {
+  major: SCHEMA.major,
+  minor: SCHEMA.minor + 1,
   statements: [
     'CREATE TABLE later_table (id INTEGER PRIMARY KEY) STRICT',
     'ALTER TABLE keys ADD COLUMN later_text TEXT',
@@ -430,6 +447,7 @@ const LATER_MINOR = {
     'CREATE INDEX later_index ON secrets (created_at)',
   ],
 }
+const LATER = { ...SCHEMA, minor: LATER_STEP.minor, steps: [...SCHEMA.steps, LATER_STEP] }
 
 async function disposable(fresh: FreshDatabase) {
   const { url, drop } = await fresh()

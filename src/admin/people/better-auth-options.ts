@@ -234,15 +234,18 @@ function derivedSecret(secret: string): string {
 }
 
 // Tollgate's names for better-auth's tables and columns (store/database/tables.ts).
+const OWNER = { userId: 'person_id' }
 const PERSON = { modelName: 'people', fields: columns('emailVerified', 'createdAt', 'updatedAt') }
 const SESSION = {
   modelName: 'person_sessions',
-  fields: columns('userId', 'expiresAt', 'ipAddress', 'userAgent', 'createdAt', 'updatedAt'),
+  fields: { ...OWNER, ...columns('expiresAt', 'ipAddress', 'userAgent', 'createdAt', 'updatedAt') },
 }
 const ACCOUNT = {
-  modelName: 'person_accounts',
+  modelName: 'identities',
   fields: {
-    ...columns('userId', 'accountId', 'providerId', 'accessToken', 'refreshToken', 'idToken'),
+    ...OWNER,
+    accountId: 'subject',
+    ...columns('providerId', 'accessToken', 'refreshToken', 'idToken'),
     ...columns('accessTokenExpiresAt', 'refreshTokenExpiresAt', 'createdAt', 'updatedAt'),
   },
 }
@@ -254,7 +257,7 @@ const TWO_FACTOR = {
   user: { fields: columns('twoFactorEnabled') },
   twoFactor: {
     modelName: 'two_factors',
-    fields: columns('userId', 'backupCodes', 'failedVerificationCount', 'lockedUntil'),
+    fields: { ...OWNER, ...columns('backupCodes', 'failedVerificationCount', 'lockedUntil') },
   },
 }
 

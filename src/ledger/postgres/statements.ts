@@ -60,7 +60,7 @@ export const STATEMENTS = {
       ${assignments(ROLLUP.names.slice(ROLLUP_KEYS), (name) => `rollups.${name} + excluded.${name}`)})
     UPDATE accounts SET ${assignments(accountChanges, (name) => `given.${name}`)}
     FROM ${given(ACCOUNT_CHANGE, ACCOUNTS_AT)} WHERE accounts.id = given.id`,
-  changeHolds: `UPDATE holds SET amount_nanodollars = given.amount_nanodollars
+  changeHolds: `UPDATE holds SET held_nanodollars = given.held_nanodollars
     FROM ${given(HOLD_CHANGE)} WHERE holds.id = given.id`,
   replaceUsage: `${insert('usage', USAGE)}
     ON CONFLICT (id) DO UPDATE SET ${assignments(USAGE.names, (name) => `excluded.${name}`)}`,

@@ -46,11 +46,11 @@ export async function explain(store: Store, requestId: string): Promise<Explanat
   const agrees = computed !== null && computed.nanodollars === row.costNanodollars
   const entries = await store.db
     .selectFrom('ledger_entries')
-    .select(['at', 'actor', 'reason', 'before_nanodollars', 'after_nanodollars'])
+    .select(['created_at as at', 'actor', 'reason', 'before_nanodollars', 'after_nanodollars'])
     .where('account_id', '=', row.keyId)
     .where('period_seq', '=', row.keyPeriod)
     .where('hold_id', '=', row.id)
-    .orderBy('at')
+    .orderBy('created_at')
     .execute()
   return {
     row,

@@ -170,7 +170,7 @@ export const TOKEN_SUMS = sql`
   sum(output_tokens) AS "outputTokens", sum(reasoning_tokens) AS "reasoningTokens",
   sum(cost_nanodollars) AS "costNanodollars"`
 /** A refused request counts as a request and as an error; it has no usage row. */
-const SUMS = sql`sum(requests + refused) AS requests, sum(errors + refused) AS errors, ${TOKEN_SUMS}`
+const SUMS = sql`sum(requests + refused) AS requests, sum(failed + refused) AS errors, ${TOKEN_SUMS}`
 const COST = sql`sum(cost_nanodollars) AS "costNanodollars"`
 
 const GROUPINGS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {

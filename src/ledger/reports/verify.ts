@@ -150,7 +150,7 @@ const OVERRUN = sql`CASE WHEN cost_nanodollars > held_nanodollars
       THEN cost_nanodollars - held_nanodollars ELSE 0 END`
 
 const HELD_BY_KEYS = sql`
-  SELECT key_id AS account_id, key_period AS period_seq, sum(amount_nanodollars) AS amount
+  SELECT key_id AS account_id, key_period AS period_seq, sum(held_nanodollars) AS amount
   FROM holds GROUP BY key_id, key_period`
 
 const IN_FLIGHT = sql`
@@ -168,7 +168,7 @@ WITH stated AS (
     granted_limit_nanodollars FROM account_periods
 ), held AS (${HELD_BY_KEYS}
   UNION ALL
-  SELECT ${FRAME_ID}, frame_period, sum(amount_nanodollars) FROM holds GROUP BY frame_period
+  SELECT ${FRAME_ID}, frame_period, sum(held_nanodollars) FROM holds GROUP BY frame_period
 ), in_flight AS (${IN_FLIGHT}
 ), charges AS (
   SELECT key_id AS account_id, key_period AS period_seq, cost_nanodollars AS cost,
@@ -274,10 +274,10 @@ FROM held JOIN accounts ON accounts.id = held.account_id AND accounts.period_seq
 WHERE accounts.held_nanodollars <> held.amount
 UNION ALL
 SELECT 'held', accounts.id, accounts.period_seq,
-  (SELECT coalesce(sum(amount_nanodollars), 0) FROM holds WHERE frame_period = accounts.period_seq),
+  (SELECT coalesce(sum(held_nanodollars), 0) FROM holds WHERE frame_period = accounts.period_seq),
   accounts.held_nanodollars
 FROM accounts WHERE accounts.id = ${FRAME_ID} AND accounts.held_nanodollars <>
-  (SELECT coalesce(sum(amount_nanodollars), 0) FROM holds WHERE frame_period = accounts.period_seq)
+  (SELECT coalesce(sum(held_nanodollars), 0) FROM holds WHERE frame_period = accounts.period_seq)
 UNION ALL
 SELECT 'in_flight', accounts.id, NULL, in_flight.amount, accounts.in_flight
 FROM in_flight JOIN accounts ON accounts.id = in_flight.account_id
@@ -333,7 +333,7 @@ export class Auditor {
 const accountChecks = (after: string, last: string) => sql<Finding>`
 WITH page AS (
   SELECT accounts.*,
-    (SELECT coalesce(sum(amount_nanodollars), 0) FROM holds
+    (SELECT coalesce(sum(held_nanodollars), 0) FROM holds
       WHERE key_id = accounts.id AND key_period = accounts.period_seq) AS holding,
     (SELECT count(*) FROM holds WHERE key_id = accounts.id) AS flying,
     CASE WHEN (SELECT count(*) FROM

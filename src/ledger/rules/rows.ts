@@ -108,7 +108,7 @@ export type Rollup = {
   readonly keyId: string
   readonly model: string
   requests: number
-  errors: number
+  failed: number
   refused: number
   estimated: number
   inputTokens: number
@@ -265,7 +265,7 @@ const accountChange: Columns<AccountChange> = {
   periodSeq: integer('period_seq'),
   periodStartsAt: integer('period_starts_at'),
   periodEndsAt: nullable(integer('period_ends_at')),
-  framePeriodSeq: integer('frame_period_seq'),
+  framePeriodSeq: integer('frame_period'),
   frameSpent: money('frame_spent_nanodollars'),
   rateWindow: {
     ...text('rate_window'),
@@ -316,8 +316,8 @@ export const HOLD = layout<Hold>({
   keyId: text('key_id'),
   keyPeriod: integer('key_period'),
   framePeriod: integer('frame_period'),
-  heldNanodollars: money('amount_nanodollars'),
-  outputTokens: integer('output_tokens'),
+  heldNanodollars: money('held_nanodollars'),
+  outputTokens: integer('output_tokens_max'),
   capped: flag('capped'),
   estimatedTokens: integer('estimated_tokens'),
   at: integer('reserved_at'),
@@ -327,7 +327,7 @@ export const HOLD = layout<Hold>({
 
 export const HOLD_CHANGE = layout<Pick<Hold, 'id' | 'heldNanodollars'>>({
   id: integer('id'),
-  heldNanodollars: money('amount_nanodollars'),
+  heldNanodollars: money('held_nanodollars'),
 })
 
 const charge: Columns<Charge> = {
@@ -374,7 +374,7 @@ export const ROLLUP = layout<Rollup>({
   keyId: text('key_id'),
   model: text('model'),
   requests: integer('requests'),
-  errors: integer('errors'),
+  failed: integer('failed'),
   refused: integer('refused'),
   estimated: integer('estimated'),
   inputTokens: integer('input_tokens'),
@@ -390,7 +390,7 @@ export const ROLLUP_KEYS = 4
 
 export const ENTRY = layout<LedgerEntry>({
   id: text('id'),
-  at: integer('at'),
+  at: integer('created_at'),
   kind: text('kind'),
   accountId: text('account_id'),
   periodSeq: integer('period_seq'),

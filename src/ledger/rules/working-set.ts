@@ -201,7 +201,7 @@ export class WorkingSet {
     for (const span of SPANS) {
       const rollup = this.#rollup(span, row.at, { keyId: row.keyId, model: row.modelAsked })
       rollup.requests += sign
-      rollup.errors += row.status >= 400 ? sign : 0
+      rollup.failed += row.status >= 400 ? sign : 0
       rollup.estimated += row.estimated ? sign : 0
       rollup.inputTokens += sign * row.inputTokens
       rollup.cachedTokens += sign * row.cachedTokens
@@ -253,7 +253,7 @@ function addTo(
 
 function addRollup(sums: Rollup, rollup: Rollup): void {
   sums.requests += rollup.requests
-  sums.errors += rollup.errors
+  sums.failed += rollup.failed
   sums.refused += rollup.refused
   sums.estimated += rollup.estimated
   sums.inputTokens += rollup.inputTokens
@@ -290,7 +290,7 @@ function emptyRollup(
     keyId: of.keyId,
     model: of.model,
     requests: 0,
-    errors: 0,
+    failed: 0,
     refused: 0,
     estimated: 0,
     inputTokens: 0,

@@ -125,7 +125,7 @@ function prepare(db: Connection) {
     hold: statement(`SELECT ${HOLD.names.join(', ')} FROM holds WHERE id = ?`),
     usage: statement(`SELECT ${USAGE.names.join(', ')} FROM usage WHERE id = ?`),
     insertHold: statement(insert('holds', HOLD)),
-    changeHold: statement('UPDATE holds SET amount_nanodollars = ?2 WHERE id = ?1'),
+    changeHold: statement('UPDATE holds SET held_nanodollars = ?2 WHERE id = ?1'),
     deleteHold: statement('DELETE FROM holds WHERE id = ?'),
     insertUsage: statement(insert('usage', USAGE)),
     replaceUsage: statement(insert('usage', USAGE).replace('INSERT', 'REPLACE')),

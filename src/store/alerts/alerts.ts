@@ -45,7 +45,7 @@ export async function lastAlerts(store: Store, accountId: string): Promise<reado
     .selectFrom('alerts')
     .selectAll()
     .where('account_id', '=', accountId)
-    .orderBy('at', 'desc')
+    .orderBy('created_at', 'desc')
     .orderBy('threshold', 'desc')
     .orderBy('id', 'desc')
     .limit(10)
@@ -56,7 +56,7 @@ export async function lastAlerts(store: Store, accountId: string): Promise<reado
 function alertOf(row: Row<'alerts'>): Alert {
   const given = {
     id: row.id,
-    at: row.at,
+    at: row.created_at,
     accountId: row.account_id,
     accountName: row.account_id === FRAME_ID ? null : row.account_name,
   }
@@ -95,7 +95,7 @@ export async function addDeliveries(store: Store, tx: Tx, alertId: string): Prom
         destination_id: destination.id,
         address: shownAddress(destination),
         state: 'waiting',
-        attempts: 0,
+        attempt_count: 0,
         next_attempt_at: store.clock.now(),
       })
       .execute()
@@ -163,13 +163,13 @@ export async function claimDelivery(
   const { numUpdatedRows } = await store.db
     .updateTable('alert_deliveries')
     .set({
-      attempts: attempts + 1,
+      attempt_count: attempts + 1,
       last_attempt_at: store.clock.now(),
       next_attempt_at: nextAttemptAt,
     })
     .where('id', '=', id)
     .where('state', '=', 'waiting')
-    .where('attempts', '=', attempts)
+    .where('attempt_count', '=', attempts)
     .executeTakeFirstOrThrow()
   return numUpdatedRows === 1n
 }
@@ -210,7 +210,7 @@ function deliveryOf(row: DeliveryRow): Delivery {
     destinationId: row.destination_id,
     address: row.address,
     state: row.state,
-    attempts: row.attempts,
+    attempts: row.attempt_count,
     lastAttemptAt: row.last_attempt_at,
     nextAttemptAt: row.next_attempt_at,
     ...readResult(row.result),

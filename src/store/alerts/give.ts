@@ -92,9 +92,10 @@ async function readSpending(
       thresholds: readThresholds(row.thresholds),
       percent: percentSpent(spent, limit),
       alert: {
-        at: store.clock.now(),
+        created_at: store.clock.now(),
         account_id: row.id,
         account_name: row.name,
+        kind: 'budget',
         period_seq: row.period_seq,
         spent_nanodollars: spent,
         limit_nanodollars: limit,
@@ -175,7 +176,7 @@ async function giveReminder(store: Store, row: DueRow): Promise<void> {
     // After an outage several may be due: the one closest to the expiry stands for all.
     const days = Math.min(...reminders.filter((each) => expiresAt - each * DAY_MS <= now))
     await giveAlert(store, tx, {
-      at: now,
+      created_at: now,
       kind: 'expiry',
       account_id: id,
       account_name: name,

@@ -138,7 +138,7 @@ function entryOf(row: Row<'audit'>): AuditEntry {
   const sentence = row.sentence === null ? null : (JSON.parse(row.sentence) as NamedSentence)
   return {
     id: row.id,
-    at: row.at,
+    at: row.created_at,
     actor: row.actor,
     source: row.source,
     address: row.address,
@@ -162,7 +162,7 @@ function ledgerEntryOf(row: LedgerEntryRow): AuditEntry {
   const origin = JSON.parse(row.origin ?? '{}') as Partial<Omit<Author, 'actor'>>
   return {
     id: row.id,
-    at: row.at,
+    at: row.created_at,
     actor: row.actor,
     source: origin.source ?? 'cli',
     address: origin.address ?? null,

@@ -44,7 +44,7 @@ export async function recordChange(store: Store, tx: Tx, change: Change): Promis
 function auditHead({ author, clock }: Store, about: Subject) {
   return {
     id: newId('entry', clock),
-    at: clock.now(),
+    created_at: clock.now(),
     actor: author.actor,
     source: author.source,
     address: author.address,

@@ -14,7 +14,7 @@ export type StoreErrorCode =
   | 'read_only'
   /** The database belongs to a later major version of Tollgate. */
   | 'newer_schema'
-  /** The database is one of an earlier release, and the caller only looks. */
+  /** The database is one of an earlier release, and the caller only looks, or it is too old. */
   | 'older_schema'
   /** Other nodes of this database have another TOLLGATE_SECRET. */
   | 'wrong_secret'

@@ -6,30 +6,28 @@ import { sql } from 'kysely'
 
 import { StoreError } from './errors.ts'
 import {
-  create,
-  MIGRATIONS,
+  run,
+  SCHEMA,
   type DatabaseKind,
   type Migration,
-  type Statement,
+  type Schema,
+  type Version,
 } from './migrations.ts'
 import type { Queries, Tx } from './tables.ts'
-
-type Version = { readonly major: number; readonly minor: number }
+import { mustTakeOver, takeOver } from './takeover.ts'
 
 /** Any number will do, as long as every release uses the same. */
 export const ADVISORY_LOCK = 7_065_744_001n
 
-export async function migrate(
-  db: Queries,
-  kind: DatabaseKind,
-  migrations: readonly Migration[] = MIGRATIONS,
-): Promise<void> {
+export async function migrate(db: Queries, kind: DatabaseKind, schema = SCHEMA): Promise<void> {
   await db.transaction().execute(async (tx) => {
     if (kind === 'postgres') await waitForOthers(tx)
     // Another node may have been faster.
     const version = await schemaVersion(tx, kind)
-    if (version === undefined) await createMeta(tx, kind)
-    for (const migration of pending(version, migrations)) await apply(tx, kind, migration)
+    if (version === undefined) await create(tx, kind, schema)
+    else if (mustTakeOver(version)) await takeOver(tx, kind, schema)
+    else for (const step of pending(version, schema)) await run(tx, kind, step.statements)
+    if (version === undefined || isBefore(version, schema)) await setVersion(tx, schema)
   })
 }
 
@@ -42,10 +40,10 @@ type SchemaState =
 /** Whether there is anything left to do; refuses a schema that this release does not know. */
 export async function schemaState(db: Queries, kind: DatabaseKind): Promise<SchemaState> {
   const version = await schemaVersion(db, kind)
-  const newest = pending(version, MIGRATIONS).at(-1)
-  if (newest === undefined) return { state: 'current' }
   if (version === undefined) return { state: 'none' }
-  return { state: 'older', version: textOf(version), newest: textOf(newest) }
+  const isOlder = mustTakeOver(version) || pending(version, SCHEMA).length > 0
+  if (!isOlder) return { state: 'current' }
+  return { state: 'older', version: textOf(version), newest: textOf(SCHEMA) }
 }
 
 /** Waiting for another node's migration, and a step over millions of rows, may take longer than any query. */
@@ -55,23 +53,19 @@ async function waitForOthers(tx: Tx): Promise<void> {
 }
 
 /** The steps left to do. A later minor version of the same major only added, so this release runs on it as it is. */
-function pending(
-  version: Version | undefined,
-  migrations: readonly Migration[],
-): readonly Migration[] {
-  const newest = migrations.at(-1)
-  if (version === undefined || newest === undefined) return migrations
-  if (version.major > newest.major) {
+function pending(version: Version, schema: Schema): readonly Migration[] {
+  if (version.major > schema.major) {
     throw new StoreError(
       'newer_schema',
-      `this database has schema ${textOf(version)}, this Tollgate knows ${textOf(newest)}: ` +
+      `this database has schema ${textOf(version)}, this Tollgate knows ${textOf(schema)}: ` +
         `run the Tollgate that migrated it, or restore the backup made before`,
     )
   }
-  return migrations.filter(
-    ({ major, minor }) =>
-      major > version.major || (major === version.major && minor > version.minor),
-  )
+  return schema.steps.filter((step) => isBefore(version, step))
+}
+
+function isBefore(one: Version, other: Version): boolean {
+  return one.major < other.major || (one.major === other.major && one.minor < other.minor)
 }
 
 function textOf({ major, minor }: Version): string {
@@ -101,39 +95,22 @@ async function schemaVersion(db: Queries, kind: DatabaseKind): Promise<Version |
   return { major: Number(major), minor: Number(minor) }
 }
 
-async function createMeta(tx: Tx, kind: DatabaseKind): Promise<void> {
-  await run(tx, kind, create('meta'))
+async function create(tx: Tx, kind: DatabaseKind, { tables, indexes }: Schema): Promise<void> {
+  await run(tx, kind, [...tables, ...indexes])
   await tx
     .insertInto('meta')
     .values([
-      { name: 'schema_version', value: '0.0' },
       { name: 'revision', value: '0' },
       { name: 'instance_id', value: randomUUID() },
+      { name: 'schema_version', value: '' },
     ])
     .execute()
 }
 
-async function apply(tx: Tx, kind: DatabaseKind, migration: Migration): Promise<void> {
-  for (const statement of migration.statements) await run(tx, kind, statement)
+async function setVersion(tx: Tx, version: Version): Promise<void> {
   await tx
     .updateTable('meta')
-    .set({ value: textOf(migration) })
+    .set({ value: textOf(version) })
     .where('name', '=', 'schema_version')
     .execute()
-}
-
-async function run(tx: Tx, kind: DatabaseKind, statement: Statement): Promise<void> {
-  if (typeof statement === 'function') await statement(tx)
-  else if (typeof statement === 'string') await sql.raw(inWordsOf(kind, statement)).execute(tx)
-  else if (statement.only === kind) await sql.raw(statement.sql).execute(tx)
-}
-
-/** PostgreSQL compares text by the rules of a language by default; SQLite and this code compare bytes. */
-function inWordsOf(kind: DatabaseKind, statement: string): string {
-  if (kind === 'sqlite') return statement
-  return statement
-    .replace(/\) STRICT(, WITHOUT ROWID)?$/, ')')
-    .replaceAll(/\bINTEGER\b/g, 'BIGINT')
-    .replaceAll(/\bBLOB\b/g, 'BYTEA')
-    .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
 }

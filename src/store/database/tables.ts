@@ -1,6 +1,6 @@
 // The tables: each column once, as SQL declares it. Their types for queries follow from that, and migrations.ts creates
 // them. Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a
-// number. Columns that a later release added come last in their table.
+// number.
 import type {
   Generated,
   Kysely,
@@ -40,29 +40,29 @@ export const TABLES = {
     allow_version: 'INTEGER NOT NULL DEFAULT 1',
     /** NULL: only the frame limits the key. The frame always has a limit. */
     limit_nanodollars: 'INTEGER CHECK (limit_nanodollars >= 0)',
+    /** Added to the limit until the period ends. */
+    top_up_nanodollars: 'INTEGER NOT NULL DEFAULT 0',
     spent_nanodollars: 'INTEGER NOT NULL DEFAULT 0 CHECK (spent_nanodollars >= 0)',
     held_nanodollars: 'INTEGER NOT NULL DEFAULT 0 CHECK (held_nanodollars >= 0)',
     overrun_nanodollars: 'INTEGER NOT NULL DEFAULT 0 CHECK (overrun_nanodollars >= 0)',
-    /** How many holds are open. */
-    in_flight: 'INTEGER NOT NULL DEFAULT 0 CHECK (in_flight >= 0)',
-    rpm: 'INTEGER',
-    tpm: 'INTEGER',
-    concurrency: 'INTEGER',
+    /** The highest limit that a hold of this period was granted under; NULL = one was granted without a limit. */
+    granted_limit_nanodollars: 'INTEGER DEFAULT 0',
     period: "TEXT NOT NULL CHECK (period IN ('day', 'week', 'month', 'year', 'never'))",
     timezone: 'TEXT NOT NULL',
     week_start: "TEXT NOT NULL CHECK (week_start IN ('mon', 'sun'))",
     period_seq: 'INTEGER NOT NULL DEFAULT 0',
     period_starts_at: 'INTEGER NOT NULL DEFAULT 0',
     period_ends_at: 'INTEGER DEFAULT 0',
-    /** Added to the limit until the period ends. */
-    top_up_nanodollars: 'INTEGER NOT NULL DEFAULT 0',
-    /** The highest limit that a hold of this period was granted under; NULL = one was granted without a limit. */
-    granted_limit_nanodollars: 'INTEGER DEFAULT 0',
+    /** What a key has spent in this period of the frame, the latest in which it spent anything. */
+    frame_period: 'INTEGER NOT NULL DEFAULT 0',
+    frame_spent_nanodollars: 'INTEGER NOT NULL DEFAULT 0',
+    rpm: 'INTEGER',
+    tpm: 'INTEGER',
+    concurrency: 'INTEGER',
+    /** How many holds are open. */
+    in_flight: 'INTEGER NOT NULL DEFAULT 0 CHECK (in_flight >= 0)',
     /** The last minute's admissions, packed; kept only for keys with a rate limit. */
     rate_window: "TEXT NOT NULL DEFAULT ''",
-    /** What a key has spent in this period of the frame, the latest in which it spent anything. */
-    frame_period_seq: 'INTEGER NOT NULL DEFAULT 0',
-    frame_spent_nanodollars: 'INTEGER NOT NULL DEFAULT 0',
   },
   /** Closed periods; late settlements still change them. */
   account_periods: {
@@ -74,7 +74,7 @@ export const TABLES = {
     spent_nanodollars: 'INTEGER NOT NULL CHECK (spent_nanodollars >= 0)',
     held_nanodollars: 'INTEGER NOT NULL CHECK (held_nanodollars >= 0)',
     overrun_nanodollars: 'INTEGER NOT NULL CHECK (overrun_nanodollars >= 0)',
-    granted_limit_nanodollars: 'INTEGER DEFAULT 0',
+    granted_limit_nanodollars: 'INTEGER',
   },
   /** What a key is, apart from its money. `revoked_at` is set exactly when the account's status is revoked. */
   keys: {
@@ -88,21 +88,21 @@ export const TABLES = {
     tags: 'TEXT NOT NULL',
     permissions: 'TEXT NOT NULL',
     when_tight: "TEXT NOT NULL CHECK (when_tight IN ('cap', 'refuse'))",
-    created_at: 'INTEGER NOT NULL',
-    last_used_at: 'INTEGER',
-    revoked_at: 'INTEGER',
-    revoked_reason: 'TEXT',
-    /** Counts all changes of the key. */
-    version: 'INTEGER NOT NULL DEFAULT 1',
+    /** The length of the allowlist, to sort by. */
+    model_count: 'INTEGER NOT NULL',
+    /** Name and owner, a line each, and the tags, as a search compares them (keys/lifecycle.ts). */
+    folded_text: 'TEXT NOT NULL',
+    folded_tags: 'TEXT NOT NULL',
     /** JSON: how many days before the expiry reminders are given; NULL = the usual ones. */
     expiry_reminders: 'TEXT',
     /** When the next reminder is due; NULL = none is. */
     remind_at: 'INTEGER',
-    /** The length of the allowlist, to sort by. */
-    model_count: 'INTEGER NOT NULL DEFAULT 0',
-    /** Name and owner, a line each, and the tags, as a search compares them (keys/lifecycle.ts). */
-    folded_text: "TEXT NOT NULL DEFAULT ''",
-    folded_tags: "TEXT NOT NULL DEFAULT ''",
+    /** Counts all changes of the key. */
+    version: 'INTEGER NOT NULL DEFAULT 1',
+    created_at: 'INTEGER NOT NULL',
+    last_used_at: 'INTEGER',
+    revoked_at: 'INTEGER',
+    revoked_reason: 'TEXT',
   },
   /** The allowlist: public model names. No row, no model. */
   key_models: { key_id: 'TEXT NOT NULL REFERENCES keys (id)', model: 'TEXT NOT NULL' },
@@ -112,8 +112,9 @@ export const TABLES = {
     key_id: 'TEXT NOT NULL REFERENCES keys (id)',
     masked: 'TEXT NOT NULL',
     created_at: 'INTEGER NOT NULL',
-    valid_until: 'INTEGER',
     last_used_at: 'INTEGER',
+    /** NULL: the newest. */
+    valid_until: 'INTEGER',
   },
   /** Answers kept for `previous_response_id`, sealed by the caller: the store cannot read them. */
   responses: {
@@ -131,13 +132,14 @@ export const TABLES = {
     key_id: 'TEXT NOT NULL',
     key_period: 'INTEGER NOT NULL',
     frame_period: 'INTEGER NOT NULL',
-    amount_nanodollars: 'INTEGER NOT NULL CHECK (amount_nanodollars >= 0)',
-    output_tokens: 'INTEGER NOT NULL',
+    held_nanodollars: 'INTEGER NOT NULL CHECK (held_nanodollars >= 0)',
+    endpoint: 'TEXT NOT NULL',
+    model_asked: 'TEXT NOT NULL',
+    /** What the hold pays for; `capped`: less than was asked for. */
+    output_tokens_max: 'INTEGER NOT NULL',
     capped: 'INTEGER NOT NULL',
     estimated_tokens: 'INTEGER NOT NULL',
     reserved_at: 'INTEGER NOT NULL',
-    endpoint: 'TEXT NOT NULL',
-    model_asked: 'TEXT NOT NULL',
   },
   /** One row per request that had a hold. */
   usage: {
@@ -188,7 +190,7 @@ export const TABLES = {
     key_id: 'TEXT NOT NULL',
     model: 'TEXT NOT NULL',
     requests: 'INTEGER NOT NULL',
-    errors: 'INTEGER NOT NULL',
+    failed: 'INTEGER NOT NULL',
     refused: 'INTEGER NOT NULL',
     estimated: 'INTEGER NOT NULL',
     input_tokens: 'INTEGER NOT NULL',
@@ -211,7 +213,7 @@ export const TABLES = {
   /** Append only: what people did to balances, and why. */
   ledger_entries: {
     id: 'TEXT PRIMARY KEY',
-    at: 'INTEGER NOT NULL',
+    created_at: 'INTEGER NOT NULL',
     kind: "TEXT NOT NULL CHECK (kind IN ('top_up', 'reset', 'adjust'))",
     account_id: 'TEXT NOT NULL',
     period_seq: 'INTEGER NOT NULL',
@@ -236,7 +238,7 @@ export const TABLES = {
   /** Append only: every change that people made, and what was refused. */
   audit: {
     id: 'TEXT PRIMARY KEY',
-    at: 'INTEGER NOT NULL',
+    created_at: 'INTEGER NOT NULL',
     actor: 'TEXT NOT NULL',
     source: "TEXT NOT NULL CHECK (source IN ('ui', 'api', 'cli'))",
     address: 'TEXT',
@@ -250,10 +252,10 @@ export const TABLES = {
     outcome: "TEXT NOT NULL CHECK (outcome IN ('done', 'refused'))",
     /** Why, in the words of a person; of a refusal only in rows of earlier releases. */
     reason: 'TEXT',
-    /** JSON: [{ field, before, after }]. */
-    fields: 'TEXT NOT NULL',
     /** Of a refusal, JSON: NamedSentence. */
     sentence: 'TEXT',
+    /** JSON: [{ field, before, after }]. */
+    fields: 'TEXT NOT NULL',
     /** The same for equal refusals within one minute, which share a row; null for changes. */
     gathered: 'TEXT',
     /** How many refusals share the row. */
@@ -282,17 +284,17 @@ export const TABLES = {
    */
   alerts: {
     id: 'TEXT PRIMARY KEY',
-    at: 'INTEGER NOT NULL',
+    created_at: 'INTEGER NOT NULL',
     account_id: 'TEXT NOT NULL',
     account_name: 'TEXT',
+    kind: 'TEXT NOT NULL',
     period_seq: 'INTEGER NOT NULL',
     threshold: 'INTEGER NOT NULL',
     spent_nanodollars: 'INTEGER NOT NULL',
     limit_nanodollars: 'INTEGER NOT NULL',
-    resets_at: 'INTEGER',
-    kind: "TEXT NOT NULL DEFAULT 'budget'",
     /** What the call that was refused could have cost; null for other kinds. */
     required_nanodollars: 'INTEGER',
+    resets_at: 'INTEGER',
     /** When a new limit made the alert untrue: from then on it can be given once more. */
     lapsed_at: 'INTEGER',
   },
@@ -302,7 +304,7 @@ export const TABLES = {
     destination_id: 'TEXT NOT NULL',
     address: 'TEXT NOT NULL',
     state: "TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed'))",
-    attempts: 'INTEGER NOT NULL',
+    attempt_count: 'INTEGER NOT NULL',
     last_attempt_at: 'INTEGER',
     next_attempt_at: 'INTEGER',
     /** What the receiver answered, or why it did not: JSON of a NamedSentence, or words. */
@@ -331,7 +333,7 @@ export const TABLES = {
   /** Who is signed in where. The cookie is this token and a signature, so a copy of the table signs nobody in. */
   person_sessions: {
     id: 'TEXT PRIMARY KEY',
-    user_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
+    person_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
     token: 'TEXT NOT NULL UNIQUE',
     expires_at: 'TEXT NOT NULL',
     ip_address: 'TEXT',
@@ -340,12 +342,12 @@ export const TABLES = {
     updated_at: 'TEXT NOT NULL',
   },
   /** How a person proves who they are: a password's hash, or an identity elsewhere (people/sign-in.ts). */
-  person_accounts: {
+  identities: {
     id: 'TEXT PRIMARY KEY',
-    user_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
-    /** The subject of an identity; of a password, the person. */
-    account_id: 'TEXT NOT NULL',
+    person_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
     provider_id: 'TEXT NOT NULL',
+    /** Who the person is there; of a password, the person's id. */
+    subject: 'TEXT NOT NULL',
     access_token: 'TEXT',
     refresh_token: 'TEXT',
     id_token: 'TEXT',
@@ -367,7 +369,7 @@ export const TABLES = {
   },
   two_factors: {
     id: 'TEXT PRIMARY KEY',
-    user_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
+    person_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
     secret: 'TEXT NOT NULL',
     backup_codes: 'TEXT NOT NULL',
     verified: 'INTEGER DEFAULT 1',
@@ -389,13 +391,13 @@ export const TABLES = {
     kind: "TEXT NOT NULL CHECK (kind IN ('setup', 'invitation', 'reset'))",
     /** NULL: the first administrator, who does not exist yet. */
     person_id: 'TEXT REFERENCES people (id) ON DELETE CASCADE',
-    created_at: 'INTEGER NOT NULL',
-    expires_at: 'INTEGER NOT NULL',
-    used_at: 'INTEGER',
-    /** NULL: the operator of the machine, or a release that did not record who. */
+    /** NULL: the operator of the machine. */
     made_by: 'TEXT',
     /** JSON array of text: the rights that the link was made with. */
     permissions: 'TEXT',
+    created_at: 'INTEGER NOT NULL',
+    expires_at: 'INTEGER NOT NULL',
+    used_at: 'INTEGER',
   },
   /** Personal access tokens: for a person's own scripts, only on the admin API. */
   access_tokens: {
@@ -411,9 +413,9 @@ export const TABLES = {
     last_used_at: 'INTEGER',
   },
   /** How often something was tried in one window of time, across all nodes. */
-  attempts: {
+  try_counts: {
     subject: 'TEXT NOT NULL',
-    window_starts_at: 'INTEGER NOT NULL',
+    starts_at: 'INTEGER NOT NULL',
     count: 'INTEGER NOT NULL',
   },
 } as const
@@ -439,7 +441,7 @@ export type UsageState = Row<'usage'>['state']
 type AlertKind = 'budget' | 'refused' | 'expiry'
 
 type Column<Table, Name, Sql> = [Table, Name] extends ['alerts', 'kind']
-  ? Generated<AlertKind>
+  ? AlertKind
   : Sql extends `${string}DEFAULT${string}`
     ? Generated<Value<Name, Sql> | Null<Sql>>
     : Value<Name, Sql> | Null<Sql>

@@ -12,16 +12,16 @@ const KEPT_MS = 2 * HOUR_MS
 /** Counts one try and returns the number in this window, this one included. Only a hash of the subject is stored. */
 export async function countTry(db: Queries, subject: string, window: Window): Promise<number> {
   await db
-    .deleteFrom('attempts')
-    .where('window_starts_at', '<', window.now - KEPT_MS)
+    .deleteFrom('try_counts')
+    .where('starts_at', '<', window.now - KEPT_MS)
     .execute()
   const { count } = await db
-    .insertInto('attempts')
-    .values({ subject: hashOf(subject), window_starts_at: startOf(window), count: 1 })
+    .insertInto('try_counts')
+    .values({ subject: hashOf(subject), starts_at: startOf(window), count: 1 })
     .onConflict((conflict) =>
       conflict
-        .columns(['subject', 'window_starts_at'])
-        .doUpdateSet((eb) => ({ count: eb('attempts.count', '+', 1) })),
+        .columns(['subject', 'starts_at'])
+        .doUpdateSet((eb) => ({ count: eb('try_counts.count', '+', 1) })),
     )
     .returning('count')
     .executeTakeFirstOrThrow()
@@ -32,10 +32,10 @@ export async function countTry(db: Queries, subject: string, window: Window): Pr
 export async function isFirstTry(db: Queries, subject: string, window: Window): Promise<boolean> {
   const count = await countTry(db, subject, window)
   const earlier = await db
-    .selectFrom('attempts')
+    .selectFrom('try_counts')
     .select('count')
     .where('subject', '=', hashOf(subject))
-    .where('window_starts_at', '=', startOf(window) - window.windowMs)
+    .where('starts_at', '=', startOf(window) - window.windowMs)
     .executeTakeFirst()
   return count === 1 && earlier === undefined
 }
@@ -43,10 +43,10 @@ export async function isFirstTry(db: Queries, subject: string, window: Window): 
 /** A try that succeeded does not count. */
 export async function takeTryBack(db: Queries, subject: string, window: Window): Promise<void> {
   await db
-    .updateTable('attempts')
+    .updateTable('try_counts')
     .set((eb) => ({ count: eb('count', '-', 1) }))
     .where('subject', '=', hashOf(subject))
-    .where('window_starts_at', '=', startOf(window))
+    .where('starts_at', '=', startOf(window))
     .execute()
 }
 

@@ -203,7 +203,7 @@ function readKey(store: Store, row: KeyRow): Key {
     revokedReason: row.revoked_reason,
     allowVersion: row.allow_version,
     version: row.version,
-    framePeriodSeq: row.frame_period_seq,
+    framePeriodSeq: row.frame_period,
     frameSpentNanodollars: row.frame_spent_nanodollars,
   }
 }

@@ -333,7 +333,7 @@ const spentAndHeldAt = (now: number): RawBuilder<bigint> =>
   ofPeriod(now, sql`accounts.spent_nanodollars + accounts.held_nanodollars`)
 /** As `partOfFrame` in frame.ts. */
 const frameSpentAt = (now: number): RawBuilder<bigint> =>
-  sql`(CASE WHEN accounts.frame_period_seq = (SELECT frame.period_seq FROM accounts AS frame
+  sql`(CASE WHEN accounts.frame_period = (SELECT frame.period_seq FROM accounts AS frame
     WHERE frame.id = ${FRAME_ID} AND (frame.period_ends_at IS NULL OR frame.period_ends_at > ${now}))
     THEN accounts.frame_spent_nanodollars ELSE 0 END)`
 const limitAt = (now: number): RawBuilder<bigint> =>

@@ -105,7 +105,7 @@ export async function markJoined(db: Queries, id: string, now: number): Promise<
 
 /** A person who has lost the second factor then signs in without it, and may set it up again. */
 export async function deleteTwoFactor(db: Queries, personId: string): Promise<void> {
-  await db.deleteFrom('two_factors').where('user_id', '=', personId).execute()
+  await db.deleteFrom('two_factors').where('person_id', '=', personId).execute()
   await db.updateTable('people').set({ two_factor_enabled: 0 }).where('id', '=', personId).execute()
 }
 
@@ -120,9 +120,9 @@ function selectPeople(db: Queries) {
     .selectAll()
     .select((eb) => {
       const accounts = eb
-        .selectFrom('person_accounts')
+        .selectFrom('identities')
         .select((inner) => inner.fn.countAll<number>().as('count'))
-        .whereRef('person_accounts.user_id', '=', 'people.id')
+        .whereRef('identities.person_id', '=', 'people.id')
       return [
         accounts.where('provider_id', '=', PASSWORD_PROVIDER).as('passwords'),
         accounts.where('provider_id', '!=', PASSWORD_PROVIDER).as('identities'),

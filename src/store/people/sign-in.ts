@@ -16,20 +16,18 @@ export async function setPassword(
 ): Promise<void> {
   const at = new Date(clock.now()).toISOString()
   await db
-    .insertInto('person_accounts')
+    .insertInto('identities')
     .values({
       id: newId('entry', clock),
-      user_id: personId,
-      account_id: personId,
+      person_id: personId,
+      subject: personId,
       provider_id: PASSWORD_PROVIDER,
       password: hash,
       created_at: at,
       updated_at: at,
     })
     .onConflict((conflict) =>
-      conflict
-        .columns(['provider_id', 'account_id'])
-        .doUpdateSet({ password: hash, updated_at: at }),
+      conflict.columns(['provider_id', 'subject']).doUpdateSet({ password: hash, updated_at: at }),
     )
     .execute()
   await deleteOpenLinks(db, personId)
@@ -39,10 +37,10 @@ export async function setPassword(
 export async function findPassword(db: Queries, email: string): Promise<Password | undefined> {
   const row = await db
     .selectFrom('people')
-    .innerJoin('person_accounts', 'person_accounts.user_id', 'people.id')
-    .select(['people.id', 'person_accounts.password'])
+    .innerJoin('identities', 'identities.person_id', 'people.id')
+    .select(['people.id', 'identities.password'])
     .where('people.email', '=', normalEmail(email))
-    .where('person_accounts.provider_id', '=', PASSWORD_PROVIDER)
+    .where('identities.provider_id', '=', PASSWORD_PROVIDER)
     .executeTakeFirst()
   return row && { personId: row.id, hash: row.password ?? '' }
 }
@@ -50,10 +48,10 @@ export async function findPassword(db: Queries, email: string): Promise<Password
 /** Whether this is still the password. Changes nothing, but as a write it waits for a change in progress. */
 export async function isStillPassword(db: Queries, { personId, hash }: Password): Promise<boolean> {
   const { numUpdatedRows } = await db
-    .updateTable('person_accounts')
+    .updateTable('identities')
     .set({ password: hash })
     .where('provider_id', '=', PASSWORD_PROVIDER)
-    .where('account_id', '=', personId)
+    .where('subject', '=', personId)
     .where('password', '=', hash)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
@@ -83,14 +81,14 @@ export function identityText({ providerId, subject }: Identity): string {
 export async function adoptIdentities(tx: Tx, providerId: string): Promise<void> {
   // A node of the earlier release may have stored one again since.
   await tx
-    .deleteFrom('person_accounts')
+    .deleteFrom('identities')
     .where('provider_id', '=', NAMELESS)
-    .where('account_id', 'in', (eb) =>
-      eb.selectFrom('person_accounts').select('account_id').where('provider_id', '=', providerId),
+    .where('subject', 'in', (eb) =>
+      eb.selectFrom('identities').select('subject').where('provider_id', '=', providerId),
     )
     .execute()
   await tx
-    .updateTable('person_accounts')
+    .updateTable('identities')
     .set({ provider_id: providerId })
     .where('provider_id', '=', NAMELESS)
     .execute()
@@ -104,9 +102,9 @@ export async function countIdentities(
   { personId, providerId }: Linked,
 ): Promise<number> {
   const { count } = await db
-    .selectFrom('person_accounts')
+    .selectFrom('identities')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('user_id', '=', personId)
+    .where('person_id', '=', personId)
     .where('provider_id', '=', providerId)
     .executeTakeFirstOrThrow()
   return count
@@ -118,9 +116,9 @@ export async function isStillLinked(
   { personId, providerId }: Linked,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
-    .updateTable('person_accounts')
+    .updateTable('identities')
     .set({ provider_id: providerId })
-    .where('user_id', '=', personId)
+    .where('person_id', '=', personId)
     .where('provider_id', '=', providerId)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
@@ -129,12 +127,12 @@ export async function isStillLinked(
 /** Deletes all of a person's identities, at whichever provider, and returns them. */
 export async function deleteIdentities(tx: Tx, personId: string): Promise<readonly Identity[]> {
   const rows = await tx
-    .deleteFrom('person_accounts')
-    .where('user_id', '=', personId)
+    .deleteFrom('identities')
+    .where('person_id', '=', personId)
     .where('provider_id', '!=', PASSWORD_PROVIDER)
-    .returning(['provider_id', 'account_id'])
+    .returning(['provider_id', 'subject'])
     .execute()
-  return rows.map((row) => ({ providerId: row.provider_id, subject: row.account_id }))
+  return rows.map((row) => ({ providerId: row.provider_id, subject: row.subject }))
 }
 
 type PersonSession = {
@@ -153,7 +151,7 @@ export async function listPersonSessions(
   const rows = await db
     .selectFrom('person_sessions')
     .selectAll()
-    .where('user_id', '=', personId)
+    .where('person_id', '=', personId)
     .where('expires_at', '>', new Date(now).toISOString())
     .orderBy('id', 'desc')
     .execute()
@@ -188,7 +186,7 @@ export async function deleteSessions(
   db: Queries,
   { personId, only, except }: Ended,
 ): Promise<number> {
-  let query = db.deleteFrom('person_sessions').where('user_id', '=', personId)
+  let query = db.deleteFrom('person_sessions').where('person_id', '=', personId)
   if (only !== undefined) query = query.where('id', '=', only)
   if (except !== undefined) query = query.where('id', '!=', except)
   return Number((await query.executeTakeFirst()).numDeletedRows)

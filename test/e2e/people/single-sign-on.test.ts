@@ -98,13 +98,13 @@ function invitedPeople(fresh: FreshDatabase): void {
   test('no token of the provider is stored', async () => {
     const store = await openStore(database.url, { clock: systemClock })
     const rows = await store.db
-      .selectFrom('person_accounts')
-      .select(['account_id', 'access_token', 'refresh_token', 'id_token'])
+      .selectFrom('identities')
+      .select(['subject', 'access_token', 'refresh_token', 'id_token'])
       .where('provider_id', '=', `oidc ${provider.issuer}`)
       .execute()
     await store.close()
     const nothing = { access_token: null, refresh_token: null, id_token: null }
-    assert.deepEqual(rows, [{ account_id: 'a1', ...nothing }])
+    assert.deepEqual(rows, [{ subject: 'a1', ...nothing }])
   })
 
   const refused = async (expected: string, browser = new Browser(gateway.url)): Promise<void> => {
@@ -312,7 +312,7 @@ for (const [name, fresh] of [
     const ann = await comes(first, { sub: 'a1', email: 'ann@example.com' })
     // As earlier releases stored it. Only the identity can lead to the account: the address is new.
     const store = await openStore(database.url, { clock: systemClock })
-    await store.db.updateTable('person_accounts').set({ provider_id: 'oidc' }).execute()
+    await store.db.updateTable('identities').set({ provider_id: 'oidc' }).execute()
     const again = await comes(first, { sub: 'a1', email: 'ann.new@example.com' })
     assert.equal(again.id, ann.id)
     const eve = await comes(second, { sub: 'a1', email: 'eve@example.com' })

@@ -164,12 +164,12 @@ describe('people and accounts', () => {
     const person = await findPerson(store.db, { email })
     const at = new Date().toISOString()
     await store.db
-      .insertInto('person_accounts')
+      .insertInto('identities')
       .values({
         id: 'identity',
-        user_id: person?.id ?? '',
+        person_id: person?.id ?? '',
         provider_id: providerIdOf('https://sso.example.com'),
-        account_id: 'b1',
+        subject: 'b1',
         created_at: at,
         updated_at: at,
       })
