@@ -9,6 +9,12 @@ import { FILTER_LENGTH_MAX, keyId } from '../../../src/admin/contract/values.ts'
 import { MODELS_MAX, NAME_LENGTH_MAX } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/units.ts'
 
+/** For parts of a page that show what its address keeps, and change it. */
+export type AddressProps<Search> = {
+  readonly search: Search
+  readonly onChange: (change: Partial<Search>) => void
+}
+
 /** A wrong value is dropped: it is never an error. */
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined)
 
@@ -158,7 +164,7 @@ export const auditSearch = z.object({
 })
 export type AuditSearch = z.output<typeof auditSearch>
 
-type Days = { readonly from?: string | undefined; readonly to?: string | undefined }
+export type Days = { readonly from?: string | undefined; readonly to?: string | undefined }
 
 /** A query with the first moment of the first day, and the first moment after the last one. */
 export function spanned<Search extends Days>({ from, to, ...rest }: Search) {

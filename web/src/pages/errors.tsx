@@ -13,9 +13,12 @@ export function NotFoundPage() {
   return (
     <>
       <PageHeader title={t('notFound.title')} />
-      <EmptyState icon={SearchIcon} title={t('notFound.nothing')} actions={<HomeButton />}>
-        {t('notFound.about')}
-      </EmptyState>
+      <EmptyState
+        icon={SearchIcon}
+        title={t('notFound.nothing')}
+        about={t('notFound.about')}
+        actions={<HomeButton />}
+      />
     </>
   )
 }
@@ -49,9 +52,8 @@ export function ForbiddenPage({ permission }: { readonly permission: Permission 
       <EmptyState
         icon={ShieldIcon}
         title={t('forbidden.missing', { permission: t(`permission.${permission}`) })}
-      >
-        {t('forbidden.roles', { roles: format.list(roles.map(roleName)) })}
-      </EmptyState>
+        about={t('forbidden.roles', { roles: format.list(roles.map(roleName)) })}
+      />
     </>
   )
 }

@@ -155,15 +155,13 @@ export function TopUpDialog(props: TopUpDialogProps) {
         if (amount !== undefined && !problem && reason.trim() !== '')
           topUp.mutate({ amount, reason })
       }}
+      effect={t('topUp.effect', {
+        limit: format.money(limit),
+        moment: resetsAt ? format.dateTimeIn(resetsAt, timezone) : t('budget.neverResets'),
+      })}
       onCancel={onClose}
       change={topUp}
     >
-      <p>
-        {t('topUp.effect', {
-          limit: format.money(limit),
-          moment: resetsAt ? format.dateTimeIn(resetsAt, timezone) : t('budget.neverResets'),
-        })}
-      </p>
       <TextInput
         label={t('topUp.amount')}
         required
@@ -201,13 +199,13 @@ export function ResetDialog({ title, effect, reset, onClose }: ResetDialogProps)
     <ConfirmDialog
       title={title}
       action={t('reset.action')}
+      effect={effect}
       isDangerous
       isReady={reason.trim() !== ''}
       onConfirm={() => reset.mutate(reason)}
       onCancel={onClose}
       change={reset}
     >
-      <p>{effect}</p>
       <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
     </ConfirmDialog>
   )

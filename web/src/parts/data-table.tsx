@@ -2,9 +2,10 @@
 // a table: the pages of a list, or a button for more of it.
 import { Button, Group, NativeSelect, Skeleton } from '@mantine/core'
 import { type ReactNode, useCallback, useState } from 'react'
-import { useTranslation } from '../i18n/i18n.ts'
+import { type Translate, useTranslation } from '../i18n/i18n.ts'
 import styles from './data-table.module.css'
 import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
+import { EmptyState, type EmptyStateProps, type Failing, QueryError } from './notices.tsx'
 import shadows from './side-shadows.module.css'
 
 type Order = 'asc' | 'desc'
@@ -31,11 +32,20 @@ export type Column<Row, Key extends string = never> = {
   readonly total?: ReactNode
 }
 
-type DataTableProps<Row, Key extends string> = {
+/** The last column: what can be done with a row, in the corner of its card or below the rest. */
+export function actionColumn<Row>(
+  t: Translate,
+  cell: (row: Row) => ReactNode,
+  card: 'corner' | 'plain' = 'corner',
+): Column<Row> {
+  return { header: t('overview.actions'), hideHeader: true, align: 'end', card, cell }
+}
+
+type DataTableProps<Row extends Identified, Key extends string> = {
   readonly caption: string
   readonly columns: readonly Column<Row, Key>[]
+  /** Undefined while they load. */
   readonly rows: readonly Row[] | undefined
-  readonly rowKey: (row: Row) => string
   readonly sort?: Sort<Key>
   readonly onSort?: (sort: Sort<Key>) => void
   readonly isSelected?: (row: Row) => boolean
@@ -48,9 +58,37 @@ type DataTableProps<Row, Key extends string> = {
   readonly expectedLines?: number
 }
 
-export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Key>) {
-  const { caption, columns, rows, rowKey, isSelected, isFetching = false } = props
-  const { isDense = false } = props
+type Identified = { readonly id: string }
+
+type QueryTableProps<Row extends Identified, Key extends string> = DataTableProps<Row, Key> & {
+  readonly query: Failing & Partial<Paged>
+  /** What to say if the rows cannot be loaded. */
+  readonly failed: string
+  /** What to say if there are none. */
+  readonly none?: EmptyStateProps
+}
+
+/** What a query found as a table, with a button for more; or why it failed, or that there is nothing. */
+export function QueryTable<Row extends Identified, Key extends string>({
+  query,
+  failed,
+  none,
+  ...table
+}: QueryTableProps<Row, Key>) {
+  if (query.error && !table.rows) return <QueryError title={failed} query={query} />
+  if (none && table.rows?.length === 0 && !query.hasNextPage) return <EmptyState {...none} />
+  return (
+    <>
+      <DataTable {...table} />
+      <LoadMore query={query} />
+    </>
+  )
+}
+
+export function DataTable<Row extends Identified, Key extends string>(
+  props: DataTableProps<Row, Key>,
+) {
+  const { caption, columns, rows, isSelected, isFetching = false, isDense = false } = props
   const { t } = useTranslation()
   const { ref, hidden } = useHiddenSides()
   return (
@@ -74,7 +112,7 @@ export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Ke
           <tbody role="rowgroup">
             {rows === undefined && <SkeletonRows {...props} />}
             {rows?.map((row) => (
-              <tr key={rowKey(row)} role="row" aria-selected={isSelected?.(row)}>
+              <tr key={row.id} role="row" aria-selected={isSelected?.(row)}>
                 {columns.map((column) => (
                   <BodyCell key={column.header} column={column}>
                     {column.cell(row)}
@@ -93,11 +131,15 @@ export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Ke
   )
 }
 
-type HeaderCellProps<Row, Key extends string> = DataTableProps<Row, Key> & {
+type HeaderCellProps<Row extends Identified, Key extends string> = DataTableProps<Row, Key> & {
   readonly column: Column<Row, Key>
 }
 
-function HeaderCell<Row, Key extends string>({ column, sort, onSort }: HeaderCellProps<Row, Key>) {
+function HeaderCell<Row extends Identified, Key extends string>({
+  column,
+  sort,
+  onSort,
+}: HeaderCellProps<Row, Key>) {
   const sorted = sort && sort.by === column.sort ? sort.order : undefined
   const words = { asc: 'ascending', desc: 'descending' } as const
   const Icon = { asc: SortUpIcon, desc: SortDownIcon, none: SortIcon }[sorted ?? 'none']
@@ -189,7 +231,11 @@ function cardPlaceOf<Row, Key extends string>({ card, isRowHeader }: Column<Row,
   return card ?? (isRowHeader ? 'title' : undefined)
 }
 
-function TotalRow<Row, Key extends string>({ columns }: Pick<DataTableProps<Row, Key>, 'columns'>) {
+function TotalRow<Row, Key extends string>({
+  columns,
+}: {
+  readonly columns: readonly Column<Row, Key>[]
+}) {
   return (
     <tfoot role="rowgroup">
       <tr role="row">
@@ -203,7 +249,7 @@ function TotalRow<Row, Key extends string>({ columns }: Pick<DataTableProps<Row,
   )
 }
 
-function SkeletonRows<Row, Key extends string>({
+function SkeletonRows<Row extends Identified, Key extends string>({
   columns,
   expectedRows = 5,
   expectedLines = 1,
@@ -222,7 +268,11 @@ function SkeletonRows<Row, Key extends string>({
 }
 
 /** Cards have no header row to press. */
-function SortSelect<Row, Key extends string>({ columns, sort, onSort }: DataTableProps<Row, Key>) {
+function SortSelect<Row extends Identified, Key extends string>({
+  columns,
+  sort,
+  onSort,
+}: DataTableProps<Row, Key>) {
   const { t } = useTranslation()
   if (!sort || !onSort) return null
   const options = columns.flatMap((column) => {
@@ -292,15 +342,13 @@ export function Pager({ page, perPage, total, onPage }: PagerProps) {
   )
 }
 
-type LoadMoreProps = {
-  readonly query: {
-    readonly hasNextPage: boolean
-    readonly isFetchingNextPage: boolean
-    readonly fetchNextPage: () => unknown
-  }
+type Paged = {
+  readonly hasNextPage: boolean
+  readonly isFetchingNextPage: boolean
+  readonly fetchNextPage: () => unknown
 }
 
-export function LoadMore({ query }: LoadMoreProps) {
+export function LoadMore({ query }: { readonly query: Partial<Paged> }) {
   const { t } = useTranslation()
   if (!query.hasNextPage) return null
   return (
@@ -308,7 +356,7 @@ export function LoadMore({ query }: LoadMoreProps) {
       <Button
         variant="default"
         loading={query.isFetchingNextPage}
-        onClick={() => void query.fetchNextPage()}
+        onClick={() => void query.fetchNextPage?.()}
       >
         {t('requests.more')}
       </Button>

@@ -9,7 +9,9 @@ import { ErrorAlert } from './notices.tsx'
 
 type ConfirmDialogProps = {
   readonly title: string
-  readonly children: ReactNode
+  /** What will happen. */
+  readonly effect?: string
+  readonly children?: ReactNode
   /** What the button does: "Revoke key", never "OK". */
   readonly action: string
   readonly onCancel: () => void
@@ -31,7 +33,7 @@ type Change = { readonly isPending: boolean; readonly error: Error | null }
  * cancelled: its answer may carry a secret.
  */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, children, action, onCancel, change, placed = [] } = props
+  const { title, effect, children, action, onCancel, change, placed = [] } = props
   const { isDangerous = false, isReady = true } = props
   const { t } = useTranslation()
   const confirm = props.onConfirm === undefined ? props.change.mutate : props.onConfirm
@@ -41,11 +43,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     if (!isPending) onCancel()
   }
   return (
-    <Dialog onClose={cancel} title={title}>
-      <Stack>
-        {children}
-        {error && <ErrorAlert title={t('dialog.failed')} error={error} />}
-        <Group justify="flex-end">
+    <Dialog
+      title={title}
+      onClose={cancel}
+      buttons={
+        <>
           <Button variant="default" onClick={cancel} disabled={isPending} data-autofocus>
             {t('dialog.cancel')}
           </Button>
@@ -57,8 +59,12 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           >
             {action}
           </Button>
-        </Group>
-      </Stack>
+        </>
+      }
+    >
+      {effect && <p>{effect}</p>}
+      {children}
+      {error && <ErrorAlert title={t('dialog.failed')} error={error} />}
     </Dialog>
   )
 }
@@ -67,11 +73,13 @@ type DialogProps = {
   readonly title: string
   readonly onClose: () => void
   readonly children: ReactNode
+  /** At its end. */
+  readonly buttons?: ReactNode
   readonly size?: 'md' | 'xl'
 }
 
 /** A dialog that is open while it is rendered. When it closes, the focus returns to what opened it. */
-export function Dialog({ title, onClose, children, size }: DialogProps) {
+export function Dialog({ title, onClose, children, buttons, size }: DialogProps) {
   const { t } = useTranslation()
   const root = useRef<HTMLDivElement>(null)
   const openers = useReturnedFocus()
@@ -90,7 +98,10 @@ export function Dialog({ title, onClose, children, size }: DialogProps) {
       size={size}
       closeButtonProps={{ 'aria-label': t('dialog.close') }}
     >
-      {children}
+      <Stack>
+        {children}
+        {buttons && <Group justify="flex-end">{buttons}</Group>}
+      </Stack>
     </Modal>
   )
 }
@@ -135,9 +146,7 @@ function findOpeners(): readonly HTMLElement[] {
   return [opener, ...((around && openersOf.get(around)) ?? [])]
 }
 
-type GuardedDialogProps = {
-  readonly title: string
-  readonly size?: 'md' | 'xl'
+type GuardedDialogProps = Pick<DialogProps, 'title' | 'size' | 'onClose'> & {
   readonly isKept: boolean
   readonly question: {
     readonly title: string
@@ -146,7 +155,6 @@ type GuardedDialogProps = {
   }
   /** `close` asks first, too. */
   readonly children: (close: () => void) => ReactNode
-  readonly onClose: () => void
 }
 
 /** A dialog with something that is never shown again: closing it or leaving the page before it is stored asks first. */
@@ -170,12 +178,11 @@ export function GuardedDialog(props: GuardedDialogProps) {
         <ConfirmDialog
           title={question.title}
           action={t('secret.closeAction')}
+          effect={question.loss}
           isDangerous
           onConfirm={isLeaving ? leaving.proceed : onClose}
           onCancel={isLeaving ? leaving.reset : () => setAsking(false)}
-        >
-          <p>{question.loss}</p>
-        </ConfirmDialog>
+        />
       )}
     </>
   )
@@ -197,12 +204,12 @@ export function OnceDialog({ title, loss, children, onClose }: OnceDialogProps) 
   return (
     <GuardedDialog title={title} isKept={isCopied} question={question} onClose={onClose}>
       {(close) => (
-        <Stack>
+        <>
           {children(() => setCopied(true))}
           <Group justify="flex-end">
             <Button onClick={close}>{t('secret.done')}</Button>
           </Group>
-        </Stack>
+        </>
       )}
     </GuardedDialog>
   )

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { FILTER_LENGTH_MAX } from '../../../src/admin/contract/values.ts'
+import type { AddressProps, Days } from '../base/address.ts'
 import { keyQuery, keysQuery } from '../base/queries.ts'
 import { useSession } from '../base/session.ts'
 import { useTranslation } from '../i18n/i18n.ts'
@@ -79,24 +80,18 @@ export function TypedFilter(props: TypedFilterProps) {
   )
 }
 
-type DayFilterProps = {
-  readonly label: string
-  readonly value: string | undefined
-  readonly onChange: (day: string | undefined) => void
-}
-
-/** A toolbar filter by first or last day. Uses the browser's own date field, which is accessible everywhere. */
-export function DayFilter({ label, value, onChange }: DayFilterProps) {
-  return (
+/** The first and the last day, in the browser's own date fields, which are accessible everywhere. */
+export function DayFilters({ search, onChange }: AddressProps<Days>) {
+  const { t } = useTranslation()
+  return (['from', 'to'] as const).map((end) => (
     <TextInput
+      key={end}
       type="date"
-      label={label}
-      value={value ?? ''}
-      onChange={({ currentTarget }) =>
-        onChange(currentTarget.value === '' ? undefined : currentTarget.value)
-      }
+      label={t(`filter.${end}`)}
+      value={search[end] ?? ''}
+      onChange={({ currentTarget }) => onChange({ [end]: currentTarget.value || undefined })}
     />
-  )
+  ))
 }
 
 type KeySelectProps = {

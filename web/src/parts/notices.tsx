@@ -37,10 +37,10 @@ export function Notice({ tone, title, children, actions, announce = false }: Not
   )
 }
 
-type QueryErrorProps = {
-  readonly title: string
-  readonly query: { readonly error: Error | null; readonly refetch: () => unknown }
-}
+/** A query as far as its failure goes. */
+export type Failing = { readonly error: Error | null; readonly refetch: () => unknown }
+
+type QueryErrorProps = { readonly title: string; readonly query: Failing }
 
 /** Why a query failed, if it did, and a button to repeat it. */
 export function QueryError({ title, query: { error, refetch } }: QueryErrorProps) {
@@ -94,10 +94,10 @@ function ErrorWords({ error }: { readonly error: Error }) {
   )
 }
 
-type EmptyStateProps = {
+export type EmptyStateProps = {
   readonly icon: Icon
   readonly title: string
-  readonly children?: ReactNode
+  readonly about?: ReactNode
   readonly actions?: ReactNode
   /** It stands inside a card. */
   readonly isBare?: boolean
@@ -105,7 +105,7 @@ type EmptyStateProps = {
 
 /** An empty list: says whether nothing exists yet or nothing matches, and what to do. */
 export function EmptyState(props: EmptyStateProps) {
-  const { icon: Icon, title, children, actions, isBare = false } = props
+  const { icon: Icon, title, about, actions, isBare = false } = props
   return (
     <div className={isBare ? undefined : 'card'}>
       <div className={styles['empty']}>
@@ -113,7 +113,7 @@ export function EmptyState(props: EmptyStateProps) {
           <Icon size={22} />
         </span>
         <h2>{title}</h2>
-        {children && <p>{children}</p>}
+        {about && <p>{about}</p>}
         {actions && <div className={styles['emptyActions']}>{actions}</div>}
       </div>
     </div>

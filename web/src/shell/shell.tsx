@@ -157,11 +157,10 @@ function AccountMenu() {
         <ConfirmDialog
           title={t('account.stillSignedIn')}
           action={t('account.signOut')}
+          effect={t('account.stillSignedInEffect')}
           change={signOut}
           onCancel={signOut.reset}
-        >
-          <p>{t('account.stillSignedInEffect')}</p>
-        </ConfirmDialog>
+        />
       )}
     </>
   )

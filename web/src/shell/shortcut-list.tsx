@@ -1,5 +1,5 @@
 // The list of keyboard shortcuts under "?", and the switch that turns them off.
-import { Checkbox, Stack } from '@mantine/core'
+import { Checkbox } from '@mantine/core'
 import { useTranslation } from '../i18n/i18n.ts'
 import { Dialog } from '../parts/dialogs.tsx'
 import styles from './shortcut-list.module.css'
@@ -16,25 +16,23 @@ export function ShortcutList({ areOn, onSwitch, onClose }: ShortcutListProps) {
   const { t } = useTranslation()
   return (
     <Dialog onClose={onClose} title={t('shortcuts.title')}>
-      <Stack>
-        <table className={styles['keys']}>
-          <tbody>
-            {listed.map((key) => (
-              <tr key={key}>
-                <th scope="row">
-                  <kbd>{key}</kbd>
-                </th>
-                <td>{t(`shortcuts.key.${key}`)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        <Checkbox
-          label={t('shortcuts.on')}
-          checked={areOn}
-          onChange={({ currentTarget }) => onSwitch(currentTarget.checked)}
-        />
-      </Stack>
+      <table className={styles['keys']}>
+        <tbody>
+          {listed.map((key) => (
+            <tr key={key}>
+              <th scope="row">
+                <kbd>{key}</kbd>
+              </th>
+              <td>{t(`shortcuts.key.${key}`)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Checkbox
+        label={t('shortcuts.on')}
+        checked={areOn}
+        onChange={({ currentTarget }) => onSwitch(currentTarget.checked)}
+      />
     </Dialog>
   )
 }

@@ -5,9 +5,8 @@ import { call } from '../../base/api.ts'
 import { every, pagesQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
-import { type Column, DataTable, LoadMore } from '../../parts/data-table.tsx'
+import { type Column, QueryTable } from '../../parts/data-table.tsx'
 import { CheckIcon, ClockIcon, ListIcon, WarningIcon } from '../../parts/icons.tsx'
-import { EmptyState, QueryError } from '../../parts/notices.tsx'
 import { useAlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
 
@@ -22,27 +21,23 @@ export function DeliveryLog() {
     ),
     refetchInterval: every(renewMs),
   })
-  const rows = log.data?.pages.flatMap((page) => page.deliveries)
   return (
     <section>
       <div className={styles['head']}>
         <h2>{t('alerts.log')}</h2>
       </div>
-      {log.error && !rows ? (
-        <QueryError title={t('alerts.failed')} query={log} />
-      ) : rows?.length === 0 ? (
-        <EmptyState icon={ListIcon} title={t('alerts.nothingSent')}>
-          {t('alerts.nothingSentAbout')}
-        </EmptyState>
-      ) : (
-        <DataTable
-          caption={t('alerts.log')}
-          columns={columns}
-          rows={rows}
-          rowKey={({ id }) => id}
-        />
-      )}
-      <LoadMore query={log} />
+      <QueryTable
+        caption={t('alerts.log')}
+        columns={columns}
+        rows={log.data?.pages.flatMap((page) => page.deliveries)}
+        query={log}
+        failed={t('alerts.failed')}
+        none={{
+          icon: ListIcon,
+          title: t('alerts.nothingSent'),
+          about: t('alerts.nothingSentAbout'),
+        }}
+      />
     </section>
   )
 }
@@ -71,7 +66,10 @@ function useColumns(): readonly Column<DeliveryAnswer>[] {
       header: t('alerts.address'),
       cell: ({ address }) => <div className={styles['address']}>{address}</div>,
     },
-    { header: t('column.status'), cell: (row) => <DeliveryState row={row} /> },
+    {
+      header: t('column.status'),
+      cell: ({ state }) => <StatusBadge {...looks[state]} word={t(`alerts.state.${state}`)} />,
+    },
     {
       header: t('requests.attempts'),
       align: 'end',
@@ -93,9 +91,4 @@ function useColumns(): readonly Column<DeliveryAnswer>[] {
       ),
     },
   ]
-}
-
-function DeliveryState({ row: { state } }: { readonly row: DeliveryAnswer }) {
-  const { t } = useTranslation()
-  return <StatusBadge {...looks[state]} word={t(`alerts.state.${state}`)} />
 }

@@ -10,10 +10,10 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
 import { useIdempotencyKey, useChange } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { actionColumn, type Column, QueryTable } from '../../parts/data-table.tsx'
 import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
 import { BellIcon, PlusIcon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorAlert, Notice, QueryError } from '../../parts/notices.tsx'
+import { ErrorAlert, Notice } from '../../parts/notices.tsx'
 import { destinationsQuery, madeOldByAlerts, useAlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
 
@@ -23,7 +23,6 @@ export function DestinationList() {
   const answer = useQuery(destinationsQuery)
   const [open, setOpen] = useState<DestinationAnswer | 'new'>()
   const close = () => setOpen(undefined)
-  const rows = answer.data?.destinations
   return (
     <section>
       <div className={styles['head']}>
@@ -34,15 +33,7 @@ export function DestinationList() {
           </Button>
         )}
       </div>
-      {answer.error && !rows ? (
-        <QueryError title={t('alerts.failed')} query={answer} />
-      ) : rows?.length === 0 ? (
-        <EmptyState icon={BellIcon} title={t('alerts.noDestinations')}>
-          {t('alerts.noDestinationsAbout')}
-        </EmptyState>
-      ) : (
-        <DestinationTable rows={rows} onRemove={setOpen} />
-      )}
+      <DestinationTable onRemove={setOpen} />
       {open === 'new' && (
         <NewDestinationDialog
           isEmailAvailable={answer.data?.email_available ?? false}
@@ -54,13 +45,11 @@ export function DestinationList() {
   )
 }
 
-type DestinationTableProps = {
-  readonly rows: readonly DestinationAnswer[] | undefined
-  readonly onRemove: (destination: DestinationAnswer) => void
-}
+type DestinationTableProps = { readonly onRemove: (destination: DestinationAnswer) => void }
 
-function DestinationTable({ rows, onRemove }: DestinationTableProps) {
+function DestinationTable({ onRemove }: DestinationTableProps) {
   const { t } = useTranslation()
+  const answer = useQuery(destinationsQuery)
   const { may } = useSession()
   const words = useAlertWords()
   const test = useChange(madeOldByAlerts, {
@@ -76,12 +65,9 @@ function DestinationTable({ rows, onRemove }: DestinationTableProps) {
     { header: t('alerts.enabled'), cell: (destination) => <Enabled destination={destination} /> },
     { header: t('detail.created'), cell: ({ created_at: at }) => <Moment at={at} /> },
   ]
-  const actions: Column<DestinationAnswer> = {
-    header: t('overview.actions'),
-    hideHeader: true,
-    align: 'end',
-    card: 'plain',
-    cell: (destination) => (
+  const actions = actionColumn<DestinationAnswer>(
+    t,
+    (destination) => (
       <Actions
         address={destination.address}
         isTesting={test.isPending && test.variables === destination.id}
@@ -89,7 +75,8 @@ function DestinationTable({ rows, onRemove }: DestinationTableProps) {
         onRemove={() => onRemove(destination)}
       />
     ),
-  }
+    'plain',
+  )
   return (
     <Stack gap="sm">
       {test.error && <ErrorAlert title={t('alerts.testFailed')} error={test.error} />}
@@ -102,11 +89,17 @@ function DestinationTable({ rows, onRemove }: DestinationTableProps) {
           <span className="break">{words.result(test.data)}</span> {t('alerts.testNotLogged')}
         </Notice>
       )}
-      <DataTable
+      <QueryTable
         caption={t('alerts.destinations')}
         columns={may('configuration:manage') ? [...columns, actions] : columns}
-        rows={rows}
-        rowKey={({ id }) => id}
+        rows={answer.data?.destinations}
+        query={answer}
+        failed={t('alerts.failed')}
+        none={{
+          icon: BellIcon,
+          title: t('alerts.noDestinations'),
+          about: t('alerts.noDestinationsAbout'),
+        }}
         expectedRows={2}
       />
     </Stack>
@@ -269,11 +262,10 @@ function RemoveDestinationDialog({ destination, onClose }: RemoveDestinationDial
     <ConfirmDialog
       title={t('alerts.removeWhat', { address })}
       action={t('alerts.remove')}
+      effect={t('alerts.removeEffect')}
       isDangerous
       change={remove}
       onCancel={onClose}
-    >
-      <p>{t('alerts.removeEffect')}</p>
-    </ConfirmDialog>
+    />
   )
 }

@@ -19,7 +19,7 @@ type AuditLogProps = {
   readonly withSubject?: boolean
 }
 
-export function AuditLog({ log, none, withSubject }: AuditLogProps) {
+export function AuditLog({ log, none, withSubject = false }: AuditLogProps) {
   const { t } = useTranslation()
   const entries = log.data?.pages.flatMap((page) => page.entries)
   if (log.error && !entries) return <QueryError title={t('audit.failed')} query={log} />
@@ -28,31 +28,17 @@ export function AuditLog({ log, none, withSubject }: AuditLogProps) {
     <>
       <div className={`card ${styles['flush']}`}>
         {entries.length === 0 ? (
-          <EmptyState isBare icon={HistoryIcon} title={none.title}>
-            {none.about}
-          </EmptyState>
+          <EmptyState isBare icon={HistoryIcon} {...none} />
         ) : (
-          <AuditList entries={entries} withSubject={withSubject} />
+          <ol className={styles['list']}>
+            {entries.map((entry) => (
+              <Entry key={entry.id} entry={entry} withSubject={withSubject} />
+            ))}
+          </ol>
         )}
       </div>
       <LoadMore query={log} />
     </>
-  )
-}
-
-type AuditListProps = {
-  readonly entries: readonly AuditEntryAnswer[]
-  /** Name the subject of each entry, for lists that mix subjects. */
-  readonly withSubject?: boolean
-}
-
-function AuditList({ entries, withSubject = false }: AuditListProps) {
-  return (
-    <ol className={styles['list']}>
-      {entries.map((entry) => (
-        <Entry key={entry.id} entry={entry} withSubject={withSubject} />
-      ))}
-    </ol>
   )
 }
 

@@ -7,7 +7,7 @@ import { AUDIT_OUTCOMES, type AuditSearch, spanned } from '../../base/address.ts
 import { addressOf, call } from '../../base/api.ts'
 import { pagesQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { Choice, CsvButton, DayFilter, Toolbar, TypedFilter } from '../../parts/filters.tsx'
+import { Choice, CsvButton, DayFilters, Toolbar, TypedFilter } from '../../parts/filters.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { AuditLog } from './audit-log.tsx'
 
@@ -70,12 +70,7 @@ function AuditFilters({ search }: SearchProps) {
         wordOf={(outcome) => t(`auditPage.outcomes.${outcome}`)}
         onChoose={(outcome) => change({ outcome })}
       />
-      <DayFilter
-        label={t('filter.from')}
-        value={search.from}
-        onChange={(from) => change({ from })}
-      />
-      <DayFilter label={t('filter.to')} value={search.to} onChange={(to) => change({ to })} />
+      <DayFilters search={search} onChange={change} />
     </Toolbar>
   )
 }

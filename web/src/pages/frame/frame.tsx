@@ -13,10 +13,10 @@ import { FrameCard, FrameExhausted, ResetDialog, TopUpDialog } from '../../parts
 import type { TopUp } from '../../parts/budgets.tsx'
 import { FactList, type Facts, useMoneyColumn } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { type Column, QueryTable } from '../../parts/data-table.tsx'
 import { KeyIcon } from '../../parts/icons.tsx'
 import { Meter } from '../../parts/meters.tsx'
-import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
+import { Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
 import { EditFrameDialog, type FrameDialogProps, madeOldByFrame } from './edit-frame-dialog.tsx'
@@ -136,18 +136,14 @@ function Spenders() {
   return (
     <section>
       <h2 className={styles['heading']}>{t('framePage.spenders')}</h2>
-      {keys.error && !keys.data ? (
-        <QueryError title={t('overview.failed')} query={keys} />
-      ) : spenders?.length === 0 ? (
-        <EmptyState icon={KeyIcon} title={t('overview.none')} />
-      ) : (
-        <DataTable
-          caption={t('framePage.spenders')}
-          columns={columns}
-          rows={spenders}
-          rowKey={({ id }) => id}
-        />
-      )}
+      <QueryTable
+        caption={t('framePage.spenders')}
+        columns={columns}
+        rows={spenders}
+        query={keys}
+        failed={t('overview.failed')}
+        none={{ icon: KeyIcon, title: t('overview.none') }}
+      />
     </section>
   )
 }

@@ -1,9 +1,9 @@
 // Confirms a bulk change: lists every key with its current value, and afterwards the error of each key that failed.
-import { Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
+import { Button, MultiSelect, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
-import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import { keyRoutes, type KeyRow } from '../../../../src/admin/contract/keys.ts'
+import type { AnswerOf } from '../../../../src/admin/contract/route.ts'
 import { budgetWarning } from '../../base/amounts.ts'
 import { call } from '../../base/api.ts'
 import { modelsQuery } from '../../base/queries.ts'
@@ -119,38 +119,35 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
   )
 }
 
-type Results = Awaited<ReturnType<typeof call<typeof keyRoutes.changeKeys>>>['results']
-
-type BulkOutcomeProps = { readonly results: Results; readonly onClose: () => void }
+type BulkOutcomeProps = AnswerOf<typeof keyRoutes.changeKeys> & { readonly onClose: () => void }
 
 function BulkOutcome({ results, onClose }: BulkOutcomeProps) {
   const { t } = useTranslation()
   const failed = results.filter(({ error }) => error !== null)
   return (
-    <Dialog onClose={onClose} title={t('bulk.outcome')}>
-      <Stack>
-        <Notice tone="good" announce>
-          {t('bulk.succeeded', { count: results.length - failed.length })}
+    <Dialog
+      title={t('bulk.outcome')}
+      onClose={onClose}
+      buttons={<Button onClick={onClose}>{t('dialog.close')}</Button>}
+    >
+      <Notice tone="good" announce>
+        {t('bulk.succeeded', { count: results.length - failed.length })}
+      </Notice>
+      {failed.length > 0 && (
+        <Notice tone="bad" title={t('bulk.failed', { count: failed.length })} announce>
+          <ul
+            className={styles['names']}
+            tabIndex={0}
+            aria-label={t('bulk.failed', { count: failed.length })}
+          >
+            {failed.map(({ id, name, error }) => (
+              <li key={id}>
+                {name ?? id}: {error && said(error)}
+              </li>
+            ))}
+          </ul>
         </Notice>
-        {failed.length > 0 && (
-          <Notice tone="bad" title={t('bulk.failed', { count: failed.length })} announce>
-            <ul
-              className={styles['names']}
-              tabIndex={0}
-              aria-label={t('bulk.failed', { count: failed.length })}
-            >
-              {failed.map(({ id, name, error }) => (
-                <li key={id}>
-                  {name ?? id}: {error && said(error)}
-                </li>
-              ))}
-            </ul>
-          </Notice>
-        )}
-        <Group justify="flex-end">
-          <Button onClick={onClose}>{t('dialog.close')}</Button>
-        </Group>
-      </Stack>
+      )}
     </Dialog>
   )
 }

@@ -1,5 +1,5 @@
 // The dialog of each action on a key.
-import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ComponentType, useState } from 'react'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
@@ -13,6 +13,7 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { ResetDialog, type TopUp, TopUpDialog } from '../../parts/budgets.tsx'
 import { useChange } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog, ReasonField } from '../../parts/dialogs.tsx'
+import { Choice } from '../../parts/filters.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { madeOldByKey, useRefreshKeys, useResume } from './key-brief.tsx'
 import type { KeyAction, KeyInBrief } from './key-brief.tsx'
@@ -62,11 +63,10 @@ function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
     <ConfirmDialog
       title={t('pause.title', { name })}
       action={t('pause.action')}
+      effect={t('pause.effect')}
       onCancel={onClose}
       change={pause}
-    >
-      <p>{t('pause.effect')}</p>
-    </ConfirmDialog>
+    />
   )
 }
 
@@ -207,11 +207,11 @@ function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
     <ConfirmDialog
       title={t('rotate.title', { name })}
       action={t('rotate.action')}
+      effect={t('rotate.effect')}
       isReady={overlap !== undefined}
       onCancel={onClose}
       change={rotate}
     >
-      <p>{t('rotate.effect')}</p>
       {older && <Notice tone="warn">{t('rotate.endsAtOnce', { masked: older.masked })}</Notice>}
       <OverlapField usual={usual} onChange={setOverlap} />
       {overlap !== undefined && (
@@ -274,13 +274,13 @@ function OverlapField({ usual, onChange }: OverlapFieldProps) {
             error={isWrong && t('rotate.ownProblem')}
             onChange={({ currentTarget }) => change({ typed: currentTarget.value })}
           />
-          <NativeSelect
+          <Choice
             label={t('rotate.unit')}
+            isRequired
             value={unit}
-            onChange={({ currentTarget }) =>
-              change({ unit: unitNames.find((name) => name === currentTarget.value) ?? unit })
-            }
-            data={unitNames.map((value) => ({ value, label: t(`rotate.units.${value}`) }))}
+            values={unitNames}
+            wordOf={(name) => t(`rotate.units.${name}`)}
+            onChoose={(name) => change({ unit: name ?? unit })}
           />
         </Group>
       )}
@@ -307,28 +307,28 @@ function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
     <ConfirmDialog
       title={t('endOverlap.title', { name })}
       action={t('endOverlap.action')}
+      effect={t('endOverlap.effect', { masked: old?.masked ?? '' })}
       isDangerous
       onCancel={onClose}
       change={end}
-    >
-      <p>{t('endOverlap.effect', { masked: old?.masked ?? '' })}</p>
-    </ConfirmDialog>
+    />
   )
 }
 
 function TestDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   return (
-    <Dialog onClose={onClose} title={t('testCall.title', { name })}>
-      <Stack>
-        <p>{t('testCall.about')}</p>
-        <TestCall id={id} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('dialog.close')}
-          </Button>
-        </Group>
-      </Stack>
+    <Dialog
+      title={t('testCall.title', { name })}
+      onClose={onClose}
+      buttons={
+        <Button variant="default" onClick={onClose}>
+          {t('dialog.close')}
+        </Button>
+      }
+    >
+      <p>{t('testCall.about')}</p>
+      <TestCall id={id} />
     </Dialog>
   )
 }

@@ -10,7 +10,7 @@ import type { OptionalColumn } from '../../base/address.ts'
 import { keyQuery } from '../../base/queries.ts'
 import { type Translate, useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { actionColumn, type Column, DataTable } from '../../parts/data-table.tsx'
 import { WarningIcon } from '../../parts/icons.tsx'
 import { BudgetMeter, Meter, Sparkline } from '../../parts/meters.tsx'
 import type { Selection } from './bulk-bar.tsx'
@@ -39,14 +39,15 @@ export function KeyTable(props: KeyTableProps) {
   const columns = [
     ...(selection ? [selectColumn(t, selection, rows ?? [])] : []),
     ...dataColumns(t, props),
-    menuColumn(t, onAction),
+    actionColumn<KeyRow>(t, (row) => (
+      <KeyMenu keyInBrief={row} onAction={(action) => onAction(action, row)} />
+    )),
   ]
   return (
     <DataTable
       caption={t('overview.caption')}
       columns={columns}
       rows={rows}
-      rowKey={(row) => row.id}
       sort={{ by: query.sort, order: query.order }}
       onSort={({ by, order }) => onSort(by, order)}
       isSelected={selection && ((row) => selection.has(row.id))}
@@ -78,15 +79,6 @@ function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[
         onChange={({ currentTarget }) => selection.setMany([row], currentTarget.checked)}
       />
     ),
-  }
-}
-
-function menuColumn(t: Translate, onAction: (action: KeyAction, row: KeyRow) => void): KeyColumn {
-  return {
-    header: t('overview.actions'),
-    hideHeader: true,
-    card: 'corner',
-    cell: (row) => <KeyMenu keyInBrief={row} onAction={(action) => onAction(action, row)} />,
   }
 }
 

@@ -7,7 +7,7 @@ import { KEY_STATUSES } from '../../../../src/admin/contract/keys.ts'
 import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
 import { KEY_MODES } from '../../../../src/core/limits.ts'
 import { columnsOf, FILTERS, OPTIONAL_COLUMNS, overviewSearch } from '../../base/address.ts'
-import type { Filter, OverviewSearch } from '../../base/address.ts'
+import type { AddressProps, Filter, OverviewSearch } from '../../base/address.ts'
 import { modelsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { onSubmit } from '../../parts/changes.tsx'
@@ -15,34 +15,28 @@ import { useTyped } from '../../parts/filters.tsx'
 import { CrossIcon, SearchIcon } from '../../parts/icons.tsx'
 import styles from './key-toolbar.module.css'
 
-type KeyToolbarProps = {
-  readonly search: OverviewSearch
-  readonly onChange: (change: Partial<OverviewSearch>) => void
-  readonly children?: ReactNode
-}
+type SearchProps = AddressProps<OverviewSearch>
 
-export function KeyToolbar({ search, onChange, children }: KeyToolbarProps) {
+export function KeyToolbar({
+  children,
+  ...address
+}: SearchProps & { readonly children?: ReactNode }) {
   return (
     <div role="search">
       <div className={styles['bar']}>
-        <SearchField value={search.search ?? ''} onChange={onChange} />
-        <FilterMenu search={search} onChange={onChange} />
-        <ViewMenu search={search} onChange={onChange} />
+        <SearchField {...address} />
+        <FilterMenu {...address} />
+        <ViewMenu {...address} />
         <div className={styles['end']}>{children}</div>
       </div>
-      <FilterTokens search={search} onChange={onChange} />
+      <FilterTokens {...address} />
     </div>
   )
 }
 
-type SearchFieldProps = {
-  readonly value: string
-  readonly onChange: (change: Partial<OverviewSearch>) => void
-}
-
-function SearchField({ value, onChange }: SearchFieldProps) {
+function SearchField({ search: { search = '' }, onChange }: SearchProps) {
   const { t } = useTranslation()
-  const { typed, type } = useTyped(value, (search) => onChange({ search }))
+  const { typed, type } = useTyped(search, (words) => onChange({ search: words }))
   return (
     <TextInput
       className={styles['search']}
@@ -58,7 +52,7 @@ function SearchField({ value, onChange }: SearchFieldProps) {
   )
 }
 
-function FilterTokens({ search, onChange }: Omit<KeyToolbarProps, 'children'>) {
+function FilterTokens({ search, onChange }: SearchProps) {
   const { t } = useTranslation()
   const chosen = FILTERS.filter((filter) => filter !== 'search' && search[filter] !== undefined)
   if (chosen.length === 0) return null
@@ -98,15 +92,10 @@ export const noFilters: Partial<OverviewSearch> = Object.fromEntries(
   FILTERS.map((filter) => [filter, undefined]),
 )
 
-type FilterMenuProps = {
-  readonly search: OverviewSearch
-  readonly onChange: (change: Partial<OverviewSearch>) => void
-}
-
 const uses = ['last_30_days', 'not_last_30_days'] as const
 const texts = ['owner', 'environment', 'tag'] as const
 
-function FilterMenu({ search, onChange }: FilterMenuProps) {
+function FilterMenu({ search, onChange }: SearchProps) {
   const { t } = useTranslation()
   const [isOpen, setOpen] = useState(false)
   const apply = onSubmit((form) => {
@@ -178,12 +167,7 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
   )
 }
 
-type ViewMenuProps = {
-  readonly search: OverviewSearch
-  readonly onChange: (change: Partial<OverviewSearch>) => void
-}
-
-function ViewMenu({ search, onChange }: ViewMenuProps) {
+function ViewMenu({ search, onChange }: SearchProps) {
   const { t } = useTranslation()
   const shown = columnsOf(search)
   return (

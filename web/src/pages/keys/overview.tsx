@@ -6,7 +6,8 @@ import { useState } from 'react'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { KEY_CONCERNS, type KeyPage, keyRoutes } from '../../../../src/admin/contract/keys.ts'
-import { columnsOf, FILTERS, keyQueryOf, type OverviewSearch, perPage } from '../../base/address.ts'
+import { columnsOf, FILTERS, keyQueryOf, perPage } from '../../base/address.ts'
+import type { AddressProps, OverviewSearch } from '../../base/address.ts'
 import { addressOf } from '../../base/api.ts'
 import { keysQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
@@ -97,10 +98,8 @@ function EditFrame({ frame }: { readonly frame: FrameAnswer }) {
   )
 }
 
-type KeyListProps = {
-  readonly search: OverviewSearch
+type KeyListProps = AddressProps<OverviewSearch> & {
   readonly keys: ReturnType<typeof useKeys>
-  readonly onChange: (change: Partial<OverviewSearch>) => void
   readonly onAction: (action: KeyAction, row: KeyRow) => void
 }
 
@@ -197,51 +196,42 @@ function NoKeys() {
     <EmptyState
       icon={KeyIcon}
       title={t('overview.none')}
+      about={t('overview.noneAbout')}
       actions={may('configuration:manage') && <CreateButton />}
-    >
-      {t('overview.noneAbout')}
-    </EmptyState>
+    />
   )
 }
 
-type NoMatchProps = Pick<KeyListProps, 'search' | 'onChange'>
-
-function NoMatch({ search, onChange }: NoMatchProps) {
+function NoMatch({ search, onChange }: AddressProps<OverviewSearch>) {
   const { t } = useTranslation()
   const filters = FILTERS.filter((filter) => search[filter] !== undefined)
-  if (filters.length === 0) return <AllRevoked onShow={() => onChange({ status: 'revoked' })} />
+  // Every key is revoked, and the list hides revoked keys by default.
+  if (filters.length === 0)
+    return (
+      <EmptyState
+        icon={KeyIcon}
+        title={t('overview.allRevoked')}
+        about={t('overview.allRevokedAbout')}
+        actions={
+          <Button variant="default" onClick={() => onChange({ status: 'revoked' })}>
+            {t('overview.showRevoked')}
+          </Button>
+        }
+      />
+    )
   return (
     <EmptyState
       icon={SearchIcon}
       title={t('overview.noMatch')}
+      about={t('overview.noMatchAbout', {
+        filters: filters.map((filter) => t(`filter.${filter}`)).join(', '),
+      })}
       actions={
         <Button variant="default" onClick={() => onChange(noFilters)}>
           {t('overview.clearFilters')}
         </Button>
       }
-    >
-      {t('overview.noMatchAbout', {
-        filters: filters.map((filter) => t(`filter.${filter}`)).join(', '),
-      })}
-    </EmptyState>
-  )
-}
-
-/** Every key is revoked, and the list hides revoked keys by default. */
-function AllRevoked({ onShow }: { readonly onShow: () => void }) {
-  const { t } = useTranslation()
-  return (
-    <EmptyState
-      icon={KeyIcon}
-      title={t('overview.allRevoked')}
-      actions={
-        <Button variant="default" onClick={onShow}>
-          {t('overview.showRevoked')}
-        </Button>
-      }
-    >
-      {t('overview.allRevokedAbout')}
-    </EmptyState>
+    />
   )
 }
 

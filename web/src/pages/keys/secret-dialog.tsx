@@ -1,6 +1,6 @@
 // The only time a secret is visible: after creation and after rotation. It exists only in this dialog's memory, and
 // closing the dialog before the secret is stored asks again.
-import { Button, Checkbox, Group, Stack, Switch, Tabs, TextInput } from '@mantine/core'
+import { Button, Checkbox, Switch, Tabs, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/trial.ts'
@@ -49,7 +49,7 @@ function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
       onClose={onClose}
     >
       {(close) => (
-        <Stack>
+        <>
           <Notice tone="warn" title={t('secret.once')}>
             {t('secret.keepSafe')}
           </Notice>
@@ -66,7 +66,7 @@ function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
               {t('secret.done')}
             </Button>
           </div>
-        </Stack>
+        </>
       )}
     </GuardedDialog>
   )
@@ -75,13 +75,12 @@ function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
 function LostSecret({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
   const { t } = useTranslation()
   return (
-    <Dialog onClose={onClose} title={t('secret.lostTitle')}>
-      <Stack>
-        <Notice tone="warn">{t('secret.lost', { name })}</Notice>
-        <Group justify="flex-end">
-          <Button onClick={onClose}>{t('dialog.close')}</Button>
-        </Group>
-      </Stack>
+    <Dialog
+      title={t('secret.lostTitle')}
+      onClose={onClose}
+      buttons={<Button onClick={onClose}>{t('dialog.close')}</Button>}
+    >
+      <Notice tone="warn">{t('secret.lost', { name })}</Notice>
     </Dialog>
   )
 }

@@ -24,7 +24,6 @@ export function ModelTable({ rows, sort, onSort, onOpen }: ModelTableProps) {
       caption={t('modelsPage.caption')}
       columns={useColumns(rows, onOpen)}
       rows={rows}
-      rowKey={({ id }) => id}
       sort={sort}
       onSort={onSort}
       expectedRows={8}

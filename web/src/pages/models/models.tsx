@@ -4,7 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
-import { HEALTHS, KINDS, type ModelSort, type ModelsSearch } from '../../base/address.ts'
+import { HEALTHS, KINDS } from '../../base/address.ts'
+import type { AddressProps, ModelSort, ModelsSearch } from '../../base/address.ts'
 import { every, modelsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Choice, Toolbar, TypedFilter } from '../../parts/filters.tsx'
@@ -29,7 +30,7 @@ export function ModelsPage() {
   return (
     <>
       <PageHeader title={t('nav.models')} about={t('modelsPage.about')} />
-      <ModelFilters search={search} onChange={change} models={models.data ?? []} />
+      <ModelFilters search={search} onChange={change} models={models.data} />
       {models.error && !models.data ? (
         <QueryError title={t('picker.failed')} query={models} />
       ) : (
@@ -40,14 +41,12 @@ export function ModelsPage() {
   )
 }
 
-type SearchProps = {
-  readonly search: ModelsSearch
-  readonly onChange: (change: Partial<ModelsSearch>) => void
+type ModelsProps = AddressProps<ModelsSearch> & {
+  /** Undefined until they are known. */
+  readonly models: readonly ModelAnswer[] | undefined
 }
 
-type ModelFiltersProps = SearchProps & { readonly models: readonly ModelAnswer[] }
-
-function ModelFilters({ search, onChange, models }: ModelFiltersProps) {
+function ModelFilters({ search, onChange, models = [] }: ModelsProps) {
   const { t } = useTranslation()
   const providers = models.flatMap(({ targets }) => targets.map(({ provider }) => provider))
   return (
@@ -85,16 +84,13 @@ function ModelFilters({ search, onChange, models }: ModelFiltersProps) {
 
 const shownAtFirst = 100
 
-function ModelList(props: SearchProps & { readonly models: readonly ModelAnswer[] | undefined }) {
-  const { search, onChange, models } = props
+function ModelList({ search, onChange, models }: ModelsProps) {
   const { t, format } = useTranslation()
   const [shown, setShown] = useState(shownAtFirst)
   const found = useMemo(() => models && matching(models, search), [models, search])
   if (found?.length === 0)
     return (
-      <EmptyState icon={CubeIcon} title={t('modelsPage.none')}>
-        {t('modelsPage.noneAbout')}
-      </EmptyState>
+      <EmptyState icon={CubeIcon} title={t('modelsPage.none')} about={t('modelsPage.noneAbout')} />
     )
   return (
     <>

@@ -8,9 +8,8 @@ import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/peop
 import { useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
 import { ActionMenu, Moment, StatusBadge } from '../../parts/cells.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { actionColumn, type Column, QueryTable } from '../../parts/data-table.tsx'
 import { BanIcon, CheckIcon, ClockIcon, PlusIcon } from '../../parts/icons.tsx'
-import { QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import styles from './people.module.css'
 import {
@@ -31,7 +30,6 @@ type Open =
 
 export function PeoplePage() {
   const { t } = useTranslation()
-  const people = useQuery(peopleQuery)
   const [open, setOpen] = useState<Open>()
   return (
     <>
@@ -48,15 +46,7 @@ export function PeoplePage() {
           </Button>
         }
       />
-      {people.error && !people.data ? (
-        <QueryError title={t('people.failed')} query={people} />
-      ) : (
-        <PersonTable
-          rows={people.data}
-          onEdit={(person) => setOpen({ dialog: 'edit', person })}
-          onAction={(person, action) => setOpen({ dialog: 'action', person, action })}
-        />
-      )}
+      <PersonTable onOpen={setOpen} />
       {open && <PeopleDialog open={open} onOpen={setOpen} />}
     </>
   )
@@ -87,14 +77,9 @@ function PeopleDialog({ open, onOpen }: PeopleDialogProps) {
   }
 }
 
-type PersonTableProps = {
-  readonly rows: readonly PersonAnswer[] | undefined
-  readonly onEdit: (person: PersonAnswer) => void
-  readonly onAction: (person: PersonAnswer, action: PersonAction) => void
-}
-
-function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
+function PersonTable({ onOpen }: { readonly onOpen: (open: Open) => void }) {
   const { t } = useTranslation()
+  const people = useQuery(peopleQuery)
   const roleName = useRoleName()
   const { person: self } = useSession()
   const columns: readonly Column<PersonAnswer>[] = [
@@ -111,7 +96,10 @@ function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
       ),
     },
     { header: t('people.role'), cell: ({ role }) => roleName(role) },
-    { header: t('column.status'), cell: ({ status }) => <PersonStatus status={status} /> },
+    {
+      header: t('column.status'),
+      cell: ({ status }) => <StatusBadge {...looks[status]} word={t(`people.status.${status}`)} />,
+    },
     {
       header: t('people.twoFactor'),
       cell: ({ two_factor: isOn }) => t(isOn ? 'people.on' : 'people.off'),
@@ -120,26 +108,15 @@ function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
       header: t('people.lastSeen'),
       cell: ({ last_seen_at: at }) => (at ? <Moment at={at} /> : t('never')),
     },
-    {
-      header: t('overview.actions'),
-      hideHeader: true,
-      align: 'end',
-      card: 'corner',
-      cell: (person) => (
-        <PersonMenu
-          person={person}
-          onEdit={() => onEdit(person)}
-          onAction={(action) => onAction(person, action)}
-        />
-      ),
-    },
+    actionColumn(t, (person) => <PersonMenu person={person} onOpen={onOpen} />),
   ]
   return (
-    <DataTable
+    <QueryTable
       caption={t('people.caption')}
       columns={columns}
-      rows={rows}
-      rowKey={({ id }) => id}
+      rows={people.data}
+      query={people}
+      failed={t('people.failed')}
       expectedLines={2}
     />
   )
@@ -151,27 +128,21 @@ const looks = {
   blocked: { tone: 'bad', icon: BanIcon },
 } as const
 
-function PersonStatus({ status }: Pick<PersonAnswer, 'status'>) {
-  const { t } = useTranslation()
-  return <StatusBadge {...looks[status]} word={t(`people.status.${status}`)} />
-}
-
 type PersonMenuProps = {
   readonly person: PersonAnswer
-  readonly onEdit: () => void
-  readonly onAction: (action: PersonAction) => void
+  readonly onOpen: (open: Open) => void
 }
 
-function PersonMenu({ person, onEdit, onAction }: PersonMenuProps) {
+function PersonMenu({ person, onOpen }: PersonMenuProps) {
   const { t } = useTranslation()
   return (
     <ActionMenu name={person.name || person.email}>
-      <Menu.Item onClick={onEdit}>{t('people.edit')}</Menu.Item>
+      <Menu.Item onClick={() => onOpen({ dialog: 'edit', person })}>{t('people.edit')}</Menu.Item>
       {actionsFor(person).map((action) => (
         <Menu.Item
           key={action}
           c={isDangerous(action) ? 'var(--tg-bad)' : undefined}
-          onClick={() => onAction(action)}
+          onClick={() => onOpen({ dialog: 'action', person, action })}
         >
           {t(`people.action.${action}.label`)}
         </Menu.Item>

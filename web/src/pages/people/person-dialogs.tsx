@@ -1,5 +1,5 @@
 // The dialogs about a person: invite, edit, act on the account, pass on a link.
-import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
@@ -158,12 +158,11 @@ export function PersonActionDialog(props: PersonActionDialogProps) {
     <ConfirmDialog
       title={t(`people.action.${action}.title`, { name })}
       action={t(`people.action.${action}.label`)}
+      effect={t(`people.action.${action}.effect`)}
       isDangerous={isDangerous(action)}
       change={act}
       onCancel={onClose}
-    >
-      <p>{t(`people.action.${action}.effect`)}</p>
-    </ConfirmDialog>
+    />
   )
 }
 
@@ -189,14 +188,13 @@ export function LinkDialog({ person, link, onClose }: LinkDialogProps) {
   const { url } = link
   if (url === null)
     return (
-      <Dialog title={title} onClose={onClose}>
-        <Stack>
-          <Notice tone="good">{t('people.linkMailed', { email: person.email })}</Notice>
-          {expiry}
-          <Group justify="flex-end">
-            <Button onClick={onClose}>{t('secret.done')}</Button>
-          </Group>
-        </Stack>
+      <Dialog
+        title={title}
+        onClose={onClose}
+        buttons={<Button onClick={onClose}>{t('secret.done')}</Button>}
+      >
+        <Notice tone="good">{t('people.linkMailed', { email: person.email })}</Notice>
+        {expiry}
       </Dialog>
     )
   return (

@@ -193,12 +193,11 @@ function RemoveRoleDialog({ role, onClose }: RemoveRoleDialogProps) {
     <ConfirmDialog
       title={t('roles.removeTitle', { name: role.name })}
       action={t('roles.remove')}
+      effect={t('roles.removeEffect')}
       isDangerous
       change={remove}
       onCancel={onClose}
-    >
-      <p>{t('roles.removeEffect')}</p>
-    </ConfirmDialog>
+    />
   )
 }
 

@@ -33,9 +33,12 @@ export function Conversation(props: ConversationProps) {
   return (
     <section className={`card ${styles['conversation']}`} aria-label={t('playground.conversation')}>
       {turns.length === 0 && (
-        <EmptyState isBare icon={PlayIcon} title={t('playground.empty')}>
-          {t('playground.emptyAbout')}
-        </EmptyState>
+        <EmptyState
+          isBare
+          icon={PlayIcon}
+          title={t('playground.empty')}
+          about={t('playground.emptyAbout')}
+        />
       )}
       <ol className={styles['turns']} aria-live="polite">
         {turns.map((turn, index) => (

@@ -9,9 +9,9 @@ import { leave } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { actionColumn, type Column, QueryTable } from '../../parts/data-table.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
-import { ErrorAlert, QueryError } from '../../parts/notices.tsx'
+import { ErrorAlert } from '../../parts/notices.tsx'
 import { browserName } from './browser-name.ts'
 import { Card, sessionsQuery } from './card.tsx'
 import styles from './profile.module.css'
@@ -20,7 +20,6 @@ type Session = z.output<typeof personSession>
 
 export function SessionList() {
   const { t } = useTranslation()
-  const sessions = useQuery(sessionsQuery)
   const [isLeaving, setLeaving] = useState(false)
   return (
     <Card
@@ -32,18 +31,15 @@ export function SessionList() {
         </Button>
       }
     >
-      {sessions.error && !sessions.data ? (
-        <QueryError title={t('profile.failed')} query={sessions} />
-      ) : (
-        <SessionTable rows={sessions.data} />
-      )}
+      <SessionTable />
       {isLeaving && <SignOutEverywhere onClose={() => setLeaving(false)} />}
     </Card>
   )
 }
 
-function SessionTable({ rows }: { readonly rows: readonly Session[] | undefined }) {
+function SessionTable() {
   const { t } = useTranslation()
+  const sessions = useQuery(sessionsQuery)
   const end = useChange([sessionsQuery.queryKey], {
     change: (id: string) => call(profileRoutes.endSession, { params: { id } }),
     said: () => t('profile.sessionEnded'),
@@ -61,12 +57,9 @@ function SessionTable({ rows }: { readonly rows: readonly Session[] | undefined 
     },
     { header: t('profile.since'), cell: ({ created_at: at }) => <Moment at={at} /> },
     { header: t('column.expires'), cell: ({ expires_at: at }) => <Moment at={at} /> },
-    {
-      header: t('overview.actions'),
-      hideHeader: true,
-      align: 'end',
-      card: 'plain',
-      cell: ({ id, current }) =>
+    actionColumn(
+      t,
+      ({ id, current }) =>
         current ? (
           t('profile.thisSession')
         ) : (
@@ -74,16 +67,18 @@ function SessionTable({ rows }: { readonly rows: readonly Session[] | undefined 
             {t('profile.endSession')}
           </Button>
         ),
-    },
+      'plain',
+    ),
   ]
   return (
     <>
       {end.error && <ErrorAlert title={t('dialog.failed')} error={end.error} />}
-      <DataTable
+      <QueryTable
         caption={t('profile.sessions')}
         columns={columns}
-        rows={rows}
-        rowKey={({ id }) => id}
+        rows={sessions.data}
+        query={sessions}
+        failed={t('profile.failed')}
         expectedRows={1}
       />
     </>
@@ -100,11 +95,10 @@ function SignOutEverywhere({ onClose }: { readonly onClose: () => void }) {
     <ConfirmDialog
       title={t('profile.signOutEverywhere')}
       action={t('profile.signOutEverywhere')}
+      effect={t('profile.signOutEffect')}
       isDangerous
       change={signOut}
       onCancel={onClose}
-    >
-      <p>{t('profile.signOutEffect')}</p>
-    </ConfirmDialog>
+    />
   )
 }

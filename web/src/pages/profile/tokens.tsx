@@ -14,10 +14,10 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { actionColumn, type Column, QueryTable } from '../../parts/data-table.tsx'
 import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
 import { KeyIcon, PlusIcon } from '../../parts/icons.tsx'
-import { EmptyState, Notice, QueryError } from '../../parts/notices.tsx'
+import { Notice } from '../../parts/notices.tsx'
 import { Card, CurrentPassword, tokensQuery } from './card.tsx'
 import styles from './profile.module.css'
 
@@ -25,7 +25,6 @@ type Token = z.output<typeof accessToken>
 
 export function TokenList({ hasPassword }: { readonly hasPassword: boolean }) {
   const { t } = useTranslation()
-  const tokens = useQuery(tokensQuery)
   const [open, setOpen] = useState<Token | 'new'>()
   const close = () => setOpen(undefined)
   return (
@@ -39,25 +38,16 @@ export function TokenList({ hasPassword }: { readonly hasPassword: boolean }) {
         </Button>
       }
     >
-      {tokens.error && !tokens.data && <QueryError title={t('profile.failed')} query={tokens} />}
-      {tokens.data?.length === 0 ? (
-        <EmptyState icon={KeyIcon} title={t('profile.noTokens')} />
-      ) : (
-        !tokens.isError && <TokenTable rows={tokens.data} onRevoke={setOpen} />
-      )}
+      <TokenTable onRevoke={setOpen} />
       {open === 'new' && <NewTokenDialog hasPassword={hasPassword} onClose={close} />}
       {typeof open === 'object' && <RevokeTokenDialog token={open} onClose={close} />}
     </Card>
   )
 }
 
-type TokenTableProps = {
-  readonly rows: readonly Token[] | undefined
-  readonly onRevoke: (token: Token) => void
-}
-
-function TokenTable({ rows, onRevoke }: TokenTableProps) {
+function TokenTable({ onRevoke }: { readonly onRevoke: (token: Token) => void }) {
   const { t } = useTranslation()
+  const tokens = useQuery(tokensQuery)
   const columns: readonly Column<Token>[] = [
     {
       header: t('column.name'),
@@ -81,12 +71,9 @@ function TokenTable({ rows, onRevoke }: TokenTableProps) {
       cell: ({ last_used_at: at }) => (at ? <Moment at={at} /> : t('never')),
     },
     { header: t('column.expires'), cell: ({ expires_at: at }) => <Moment at={at} /> },
-    {
-      header: t('overview.actions'),
-      hideHeader: true,
-      align: 'end',
-      card: 'plain',
-      cell: (token) => (
+    actionColumn(
+      t,
+      (token) => (
         <Button
           size="compact-sm"
           variant="default"
@@ -96,14 +83,17 @@ function TokenTable({ rows, onRevoke }: TokenTableProps) {
           {t('action.revoke')}
         </Button>
       ),
-    },
+      'plain',
+    ),
   ]
   return (
-    <DataTable
+    <QueryTable
       caption={t('profile.tokens')}
       columns={columns}
-      rows={rows}
-      rowKey={({ id }) => id}
+      rows={tokens.data}
+      query={tokens}
+      failed={t('profile.failed')}
+      none={{ icon: KeyIcon, title: t('profile.noTokens') }}
       expectedRows={1}
     />
   )
@@ -122,12 +112,11 @@ function RevokeTokenDialog({ token, onClose }: RevokeTokenDialogProps) {
     <ConfirmDialog
       title={t('profile.revokeToken', { name: token.name })}
       action={t('action.revoke')}
+      effect={t('profile.revokeTokenEffect')}
       isDangerous
       change={revoke}
       onCancel={onClose}
-    >
-      <p>{t('profile.revokeTokenEffect')}</p>
-    </ConfirmDialog>
+    />
   )
 }
 

@@ -1,34 +1,44 @@
 // Requests as a table, newest first; a row opens into everything known about it.
 import { UnstyledButton } from '@mantine/core'
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { RequestRow } from '../../../../src/admin/contract/usage.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge, useMoneyColumn } from '../../parts/cells.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { CheckIcon, WarningIcon } from '../../parts/icons.tsx'
+import { type Column, QueryTable } from '../../parts/data-table.tsx'
+import { CheckIcon, ListIcon, WarningIcon } from '../../parts/icons.tsx'
 import styles from './request-table.module.css'
 
 type RequestTableProps = {
-  readonly rows: readonly RequestRow[] | undefined
-  readonly withKey?: boolean | undefined
+  readonly requests: UseInfiniteQueryResult<InfiniteData<Page>>
+  /** Name the key of each request. */
+  readonly withKey?: boolean
   readonly onOpen: (id: string) => void
 }
 
-export function RequestTable(props: RequestTableProps) {
+type Page = { readonly requests: readonly RequestRow[] }
+
+export function RequestTable({ requests, withKey = false, onOpen }: RequestTableProps) {
   const { t } = useTranslation()
+  const rows = requests.data?.pages.flatMap((page) => page.requests)
   return (
-    <DataTable
+    <QueryTable
       caption={t('requests.caption')}
-      columns={useColumns(props)}
-      rows={props.rows}
-      rowKey={({ id }) => id}
+      columns={useColumns({ rows, withKey, onOpen })}
+      rows={rows}
+      query={requests}
+      failed={t('requests.failed')}
+      none={{ icon: ListIcon, title: t('requests.none'), about: t('requestsPage.noneAbout') }}
       expectedRows={10}
       expectedLines={2}
     />
   )
 }
 
-function useColumns(props: RequestTableProps): readonly Column<RequestRow>[] {
-  const { rows, withKey = false, onOpen } = props
+type ColumnsOptions = Required<Omit<RequestTableProps, 'requests'>> & {
+  readonly rows: readonly RequestRow[] | undefined
+}
+
+function useColumns({ rows, withKey, onOpen }: ColumnsOptions): readonly Column<RequestRow>[] {
   const { t, format } = useTranslation()
   const money = useMoneyColumn(rows?.map(({ cost }) => cost))
   const key: Column<RequestRow> = {

@@ -1,18 +1,14 @@
 // The requests of all keys, newest first: which key called what, who answered, what it cost. Never the content.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { requestRoutes, type RequestRow } from '../../../../src/admin/contract/usage.ts'
+import { requestRoutes } from '../../../../src/admin/contract/usage.ts'
 import { REQUEST_OUTCOMES, requestId, requestQueryOf } from '../../base/address.ts'
-import type { RequestsSearch } from '../../base/address.ts'
+import type { AddressProps, RequestsSearch } from '../../base/address.ts'
 import { call } from '../../base/api.ts'
 import { modelsQuery, pagesQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { LoadMore } from '../../parts/data-table.tsx'
-import { Choice, DayFilter, KeySelect, Toolbar, TypedFilter } from '../../parts/filters.tsx'
-import { ListIcon } from '../../parts/icons.tsx'
-import { EmptyState, QueryError } from '../../parts/notices.tsx'
+import { Choice, DayFilters, KeySelect, Toolbar, TypedFilter } from '../../parts/filters.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { RequestDrawer } from './request-drawer.tsx'
 import { RequestTable } from './request-table.tsx'
@@ -37,12 +33,7 @@ export function RequestsPage() {
   )
 }
 
-type RequestFiltersProps = {
-  readonly search: RequestsSearch
-  readonly onChange: (change: Partial<RequestsSearch>) => void
-}
-
-function RequestFilters({ search, onChange }: RequestFiltersProps) {
+function RequestFilters({ search, onChange }: AddressProps<RequestsSearch>) {
   const { t } = useTranslation()
   const { may } = useSession()
   const mayReadKeys = may('configuration:read')
@@ -70,12 +61,7 @@ function RequestFilters({ search, onChange }: RequestFiltersProps) {
         wordOf={(outcome) => t(`requests.outcomes.${outcome}`)}
         onChoose={(outcome) => onChange({ outcome })}
       />
-      <DayFilter
-        label={t('filter.from')}
-        value={search.from}
-        onChange={(from) => onChange({ from })}
-      />
-      <DayFilter label={t('filter.to')} value={search.to} onChange={(to) => onChange({ to })} />
+      <DayFilters search={search} onChange={onChange} />
       <TypedFilter
         label={t('requests.id')}
         placeholder="req_…"
@@ -98,32 +84,5 @@ function AllRequests({ search, onOpen }: AllRequestsProps) {
       call(requestRoutes.listRequests, { query: { ...query, before, limit: 50 }, signal }),
     ),
   )
-  return <RequestList requests={requests} withKey onOpen={onOpen} />
-}
-
-type Page = { readonly requests: readonly RequestRow[] }
-
-type RequestListProps = {
-  readonly requests: UseInfiniteQueryResult<InfiniteData<Page>>
-  /** Name the key of each request. */
-  readonly withKey?: boolean
-  readonly onOpen: (id: string) => void
-}
-
-export function RequestList({ requests, withKey, onOpen }: RequestListProps) {
-  const { t } = useTranslation()
-  const rows = requests.data?.pages.flatMap((page) => page.requests)
-  if (requests.error && !rows) return <QueryError title={t('requests.failed')} query={requests} />
-  if (rows?.length === 0 && !requests.hasNextPage)
-    return (
-      <EmptyState icon={ListIcon} title={t('requests.none')}>
-        {t('requestsPage.noneAbout')}
-      </EmptyState>
-    )
-  return (
-    <>
-      <RequestTable rows={rows} withKey={withKey} onOpen={onOpen} />
-      <LoadMore query={requests} />
-    </>
-  )
+  return <RequestTable requests={requests} withKey onOpen={onOpen} />
 }

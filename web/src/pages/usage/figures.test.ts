@@ -79,7 +79,7 @@ test('two keys with the same name stay separate and distinguishable', () => {
   ]
   const names = keyNamesOf(rows)
   assert.deepEqual(
-    totalsBy(rows, groupOf).map(({ group, cost }) => [names.get(group), cost]),
+    totalsBy(rows, groupOf).map(({ id, cost }) => [names.get(id), cost]),
     [
       ['shop (…aaaaaa)', '1'],
       ['shop (…bbbbbb)', '2'],

@@ -36,16 +36,16 @@ export function courseOf(
   return { series, buckets }
 }
 
-/** `group`: the model, the key's id, or the day these totals are for. */
-export type Totals = Pick<UsageRow, Metric> & { readonly group: string }
+/** `id`: the model, the key's id, or the day these totals are for. */
+export type Totals = Pick<UsageRow, Metric> & { readonly id: string }
 
 /** The sums of all rows that share a model, a key, or a day. */
 export function totalsBy(
   rows: readonly UsageRow[],
   of: (row: UsageRow) => string,
 ): readonly Totals[] {
-  return [...Map.groupBy(rows, of)].map(([group, members]) => ({
-    group,
+  return [...Map.groupBy(rows, of)].map(([id, members]) => ({
+    id,
     cost: sumOf(members.map(({ cost }) => cost)),
     requests: count(members, 'requests'),
     errors: count(members, 'errors'),
@@ -82,7 +82,7 @@ function count(rows: readonly UsageRow[], metric: Exclude<Metric, 'cost'>): numb
 function largestGroups(rows: readonly UsageRow[], metric: Metric, rest: string): readonly string[] {
   const groups = totalsBy(rows, groupOf)
     .toSorted((one, other) => Number(other[metric]) - Number(one[metric]))
-    .map(({ group }) => group)
+    .map(({ id }) => id)
   return groups.length <= seriesMax ? groups : [...groups.slice(0, seriesMax - 1), rest]
 }
 

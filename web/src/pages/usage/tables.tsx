@@ -206,7 +206,7 @@ function TotalsTable(props: TotalsTableProps) {
       header: nameHeader,
       sort: 'name',
       isRowHeader: true,
-      cell: ({ group }) => <div className={styles['name']}>{nameCell(group)}</div>,
+      cell: ({ id }) => <div className={styles['name']}>{nameCell(id)}</div>,
       total: t('usage.total'),
     },
     ...METRICS.map((metric): Column<Totals, SortKey> => ({
@@ -223,7 +223,6 @@ function TotalsTable(props: TotalsTableProps) {
       caption={caption}
       columns={columns}
       rows={sorted(rows, sort, isTime ? undefined : nameOf)}
-      rowKey={({ group }) => group}
       sort={sort}
       onSort={setSort}
     />
@@ -244,19 +243,19 @@ function comparison({
   total,
   moneyBefore,
 }: ComparisonOptions): readonly Column<Totals>[] {
-  const costs = new Map(before.rows.map(({ group, cost }) => [group, cost]))
-  const costBefore = (group: string): string => costs.get(group) ?? '0'
+  const costs = new Map(before.rows.map(({ id, cost }) => [id, cost]))
+  const costBefore = (id: string): string => costs.get(id) ?? '0'
   return [
     {
       header: t('usage.before'),
       align: 'end',
-      cell: ({ group }) => moneyBefore(costBefore(group)),
+      cell: ({ id }) => moneyBefore(costBefore(id)),
       total: moneyBefore(before.total.cost),
     },
     {
       header: t('usage.change'),
       align: 'end',
-      cell: ({ group, cost }) => <Change before={Number(costBefore(group))} now={Number(cost)} />,
+      cell: ({ id, cost }) => <Change before={Number(costBefore(id))} now={Number(cost)} />,
       total: <Change before={Number(before.total.cost)} now={Number(total.cost)} />,
     },
   ]
@@ -271,7 +270,7 @@ function sorted(
   const sign = order === 'asc' ? 1 : -1
   return rows.toSorted((one, other) =>
     by === 'name'
-      ? sign * nameOf(one.group).localeCompare(nameOf(other.group))
+      ? sign * nameOf(one.id).localeCompare(nameOf(other.id))
       : sign * (Number(one[by]) - Number(other[by])),
   )
 }

@@ -4,11 +4,11 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
 import { GROUPS, METRICS, RANGES, spanOf } from '../../base/address.ts'
-import type { Group, Span, UsageSearch } from '../../base/address.ts'
+import type { AddressProps, Group, Span, UsageSearch } from '../../base/address.ts'
 import { addressOf } from '../../base/api.ts'
 import { useNow } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { Choice, DayFilter, Toolbar } from '../../parts/filters.tsx'
+import { Choice, DayFilters, Toolbar } from '../../parts/filters.tsx'
 import { ChartIcon } from '../../parts/icons.tsx'
 import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
@@ -33,9 +33,7 @@ export function UsagePage() {
   )
 }
 
-type UsageViewProps = {
-  readonly search: UsageSearch
-  readonly onChange: (change: Partial<UsageSearch>) => void
+type UsageViewProps = AddressProps<UsageSearch> & {
   /** Limits usage to one key, whose budget period started at `periodStartsAt`. */
   readonly ofKey?: { readonly id: string; readonly periodStartsAt: string | null }
 }
@@ -69,9 +67,11 @@ export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
       <QueryError title={t('usage.failed')} query={course} />
       {course.isPending && <Loading parts={partsPx} />}
       {course.data?.rows.length === 0 && (
-        <EmptyState icon={ChartIcon} title={t('usage.none')}>
-          {t(ofKey ? 'usage.noneOfKey' : 'usage.noneAbout')}
-        </EmptyState>
+        <EmptyState
+          icon={ChartIcon}
+          title={t('usage.none')}
+          about={t(ofKey ? 'usage.noneOfKey' : 'usage.noneAbout')}
+        />
       )}
       {!course.error && course.data && course.data.rows.length > 0 && (
         <Figures course={course.data} asked={asked} metric={metric} group={group} />
@@ -80,9 +80,7 @@ export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
   )
 }
 
-type UsageFiltersProps = {
-  readonly search: UsageSearch
-  readonly onChange: (change: Partial<UsageSearch>) => void
+type UsageFiltersProps = AddressProps<UsageSearch> & {
   readonly span: Span
   readonly group: Group
   /** Limits usage to one key. */
@@ -105,16 +103,7 @@ function UsageFilters({ search, onChange, span, group, keyId }: UsageFiltersProp
         wordOf={(range) => t(`usage.ranges.${range}`)}
         onChoose={(range) => onChange({ range })}
       />
-      {search.range === 'days' && (
-        <>
-          <DayFilter
-            label={t('filter.from')}
-            value={search.from}
-            onChange={(from) => onChange({ from })}
-          />
-          <DayFilter label={t('filter.to')} value={search.to} onChange={(to) => onChange({ to })} />
-        </>
-      )}
+      {search.range === 'days' && <DayFilters search={search} onChange={onChange} />}
       <Choice
         label={t('usage.metric')}
         isRequired

@@ -6,7 +6,7 @@ import { auditRoutes } from '../../../../../src/admin/contract/audit.ts'
 import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { requestRoutes } from '../../../../../src/admin/contract/usage.ts'
-import { type DetailSearch, REQUEST_OUTCOMES } from '../../../base/address.ts'
+import { type AddressProps, type DetailSearch, REQUEST_OUTCOMES } from '../../../base/address.ts'
 import { addressOf, call } from '../../../base/api.ts'
 import { modelsQuery, pagesQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
@@ -19,15 +19,11 @@ import { EmptyState, QueryError } from '../../../parts/notices.tsx'
 import { AuditLog } from '../../audit/audit-log.tsx'
 import { type NumberField, numberWord } from '../../audit/change-lines.ts'
 import { RequestDrawer } from '../../requests/request-drawer.tsx'
-import { RequestList } from '../../requests/requests.tsx'
+import { RequestTable } from '../../requests/request-table.tsx'
 import { useRateWords } from '../key-brief.tsx'
 import styles from './detail.module.css'
 
-export type TabProps = {
-  readonly detail: KeyDetail
-  readonly search: DetailSearch
-  readonly onChange: (change: Partial<DetailSearch>) => void
-}
+export type TabProps = AddressProps<DetailSearch> & { readonly detail: KeyDetail }
 
 export function RequestsTab({ detail: { id }, search: { outcome, open }, onChange }: TabProps) {
   const { t } = useTranslation()
@@ -48,7 +44,7 @@ export function RequestsTab({ detail: { id }, search: { outcome, open }, onChang
           onChoose={(each) => onChange({ outcome: each })}
         />
       </Toolbar>
-      <RequestList requests={requests} onOpen={(request) => onChange({ open: request })} />
+      <RequestTable requests={requests} onOpen={(request) => onChange({ open: request })} />
       {open && <RequestDrawer id={open} onClose={() => onChange({ open: undefined })} />}
     </>
   )
@@ -83,7 +79,6 @@ export function ModelsTab({ detail }: TabProps) {
         caption={t('modelList.caption')}
         columns={columns}
         rows={models.isPending ? undefined : rows}
-        rowKey={({ id }) => id}
       />
     </Stack>
   )

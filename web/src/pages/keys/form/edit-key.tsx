@@ -1,5 +1,5 @@
 // Edits a key: the changes are shown before they are saved, and nobody's change is overwritten unseen.
-import { Button, Group, Stack } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -138,30 +138,33 @@ function ConflictDialog(props: ConflictDialogProps) {
   const words = useTranslation()
   const { t, format } = words
   return (
-    <Dialog onClose={onClose} title={t('conflict.title')}>
-      <Stack>
-        <Notice tone="warn" announce>
-          {t('conflict.about')}
-        </Notice>
-        {conflict.changes.map(({ at, actor, fields }) => (
-          <section key={at + actor}>
-            <h3>{t('conflict.theirs', { actor, when: format.dateTime(at) })}</h3>
-            <ChangeList lines={fields.map((field) => recordedLine(field, words))} />
-          </section>
-        ))}
-        <section>
-          <h3>{t('conflict.mine')}</h3>
-          <ChangeList lines={mine} />
-        </section>
-        <Group justify="flex-end">
+    <Dialog
+      title={t('conflict.title')}
+      onClose={onClose}
+      buttons={
+        <>
           <Button variant="default" onClick={onReload}>
             {t('conflict.reload')}
           </Button>
           <Button loading={isPending} onClick={onApply}>
             {t('conflict.apply')}
           </Button>
-        </Group>
-      </Stack>
+        </>
+      }
+    >
+      <Notice tone="warn" announce>
+        {t('conflict.about')}
+      </Notice>
+      {conflict.changes.map(({ at, actor, fields }) => (
+        <section key={at + actor}>
+          <h3>{t('conflict.theirs', { actor, when: format.dateTime(at) })}</h3>
+          <ChangeList lines={fields.map((field) => recordedLine(field, words))} />
+        </section>
+      ))}
+      <section>
+        <h3>{t('conflict.mine')}</h3>
+        <ChangeList lines={mine} />
+      </section>
     </Dialog>
   )
 }

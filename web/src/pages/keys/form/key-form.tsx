@@ -257,11 +257,10 @@ export function LeaveQuestion({ isDirty }: { readonly isDirty: boolean }) {
     <ConfirmDialog
       title={t('leave.title')}
       action={t('leave.action')}
+      effect={t('leave.effect')}
       isDangerous
       onConfirm={blocker.proceed}
       onCancel={blocker.reset}
-    >
-      <p>{t('leave.effect')}</p>
-    </ConfirmDialog>
+    />
   )
 }
