@@ -2,8 +2,9 @@
 import { CloseButton } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useState, useSyncExternalStore, type SubmitEvent } from 'react'
-import { newIdempotencyKey } from '../base/api.ts'
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
+import type { ChangeEvent, SubmitEvent } from 'react'
+import { newIdempotencyKey, problemOf } from '../base/api.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import styles from './changes.module.css'
 
@@ -112,6 +113,22 @@ function change(next: readonly Toast[]): void {
 function listen(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
+}
+
+/**
+ * The values of a form while somebody types, and the properties of its text fields. What the gateway says about a field
+ * stands beside it: `error` is that of the change that sent the values.
+ */
+export function useFields<Values extends Readonly<Record<string, unknown>>>(initial: Values) {
+  const [values, setValues] = useState(initial)
+  const set = (change: Partial<Values>) => setValues((old) => ({ ...old, ...change }))
+  const text = (name: keyof Values & string, error: Error | null = null) => ({
+    value: String(values[name]),
+    error: problemOf(error, name),
+    onChange: ({ currentTarget }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+      set({ [name]: currentTarget.value } as Partial<Values>),
+  })
+  return { values, set, text }
 }
 
 /** For a form whose page stays: what was submitted, as the browser collects it. */

@@ -1,15 +1,14 @@
 // The dialogs about a person: invite, edit, act on the account, pass on a link.
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { differing } from '../../base/amounts.ts'
-import { call, problemOf } from '../../base/api.ts'
+import { call } from '../../base/api.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
-import { useChange } from '../../parts/changes.tsx'
+import { useChange, useFields } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { ConfirmDialog, Dialog, OnceDialog } from '../../parts/dialogs.tsx'
 import { Notice } from '../../parts/notices.tsx'
@@ -21,9 +20,8 @@ type InviteDialogProps = {
 
 export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   const { t } = useTranslation()
-  const [email, setEmail] = useState('')
-  const [name, setName] = useState('')
-  const [role, setRole] = useState('viewer')
+  const { values, text } = useFields({ email: '', name: '', role: 'viewer' })
+  const { email, name, role } = values
   const invite = useChange(madeOldByPeople, {
     change: () =>
       call(peopleRoutes.invitePerson, {
@@ -31,7 +29,6 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
       }),
     onAnswer: ({ person, link }) => onInvited(person, link),
   })
-  const problem = (field: string) => problemOf(invite.error, field)
   return (
     <ConfirmDialog
       title={t('people.inviteTitle')}
@@ -47,19 +44,15 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
         required
         data-autofocus
         autoComplete="off"
-        value={email}
-        error={problem('email')}
-        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        {...text('email', invite.error)}
       />
       <TextInput
         label={t('people.name')}
         autoComplete="off"
         maxLength={PERSON_NAME_LENGTH_MAX}
-        value={name}
-        error={problem('name')}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        {...text('name', invite.error)}
       />
-      <RoleSelect value={role} onChange={setRole} error={problem('role')} />
+      <RoleSelect {...text('role', invite.error)} />
     </ConfirmDialog>
   )
 }
@@ -68,20 +61,15 @@ type EditPersonDialogProps = { readonly person: PersonAnswer; readonly onClose: 
 
 export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
   const { t } = useTranslation()
-  const [name, setName] = useState(person.name)
-  const [email, setEmail] = useState(person.email)
-  const [role, setRole] = useState(person.role.id)
-  const { person: self } = useSession()
-  const isMoved = email.trim() !== person.email
-  const isWhole = name.trim() !== '' && email.trim() !== ''
   const before = { name: person.name, email: person.email, role: person.role.id }
-  const change = differing(before, { name, email: email.trim(), role })
+  const { values, text } = useFields(before)
+  const { name, role } = values
+  const email = values.email.trim()
+  const { person: self } = useSession()
+  const isWhole = name.trim() !== '' && email !== ''
+  const change = differing(before, { name, email, role })
   const save = useChange([...madeOldByPeople, sessionQuery.queryKey], {
-    change: () =>
-      call(peopleRoutes.changePerson, {
-        params: { id: person.id },
-        body: change,
-      }),
+    change: () => call(peopleRoutes.changePerson, { params: { id: person.id }, body: change }),
     said: () => t('people.saved', { name }),
     onDone: onClose,
   })
@@ -99,9 +87,7 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
         required
         data-autofocus
         maxLength={PERSON_NAME_LENGTH_MAX}
-        value={name}
-        error={problemOf(save.error, 'name')}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        {...text('name', save.error)}
       />
       <TextInput
         label={t('signIn.email')}
@@ -110,12 +96,10 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
         required
         disabled={person.id === self?.id}
         autoComplete="off"
-        value={email}
-        error={problemOf(save.error, 'email')}
-        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        {...text('email', save.error)}
       />
-      {isMoved && <Notice tone="warn">{t('people.emailEffect')}</Notice>}
-      <RoleSelect value={role} onChange={setRole} error={problemOf(save.error, 'role')} />
+      {email !== person.email && <Notice tone="warn">{t('people.emailEffect')}</Notice>}
+      <RoleSelect {...text('role', save.error)} />
     </ConfirmDialog>
   )
 }
@@ -212,11 +196,7 @@ export function LinkDialog({ person, link, onClose }: LinkDialogProps) {
   )
 }
 
-type RoleSelectProps = {
-  readonly value: string
-  readonly onChange: (role: string) => void
-  readonly error?: ReactNode
-}
+type RoleSelectProps = ReturnType<ReturnType<typeof useFields>['text']>
 
 /** Chooses a role. The gateway decides which roles the reader may grant. */
 function RoleSelect({ value, onChange, error }: RoleSelectProps) {
@@ -232,7 +212,7 @@ function RoleSelect({ value, onChange, error }: RoleSelectProps) {
       error={isError ? t('roles.failed') : error}
       description={permissions.map((each) => t(`permission.${each}`)).join(', ')}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      onChange={onChange}
       data={roles.map((role) => ({ value: role.id, label: roleName(role) }))}
     />
   )

@@ -8,11 +8,11 @@ import { peopleRoutes, ROLE_NAME_LENGTH_MAX } from '../../../../src/admin/contra
 import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
 import { type Permission, PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
 import { differing } from '../../base/amounts.ts'
-import { call, problemOf } from '../../base/api.ts'
+import { call } from '../../base/api.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
 import { ActionMenu } from '../../parts/cells.tsx'
-import { useChange } from '../../parts/changes.tsx'
+import { useChange, useFields } from '../../parts/changes.tsx'
 import { useHiddenSides } from '../../parts/data-table.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
 import { CheckIcon, PlusIcon } from '../../parts/icons.tsx'
@@ -207,9 +207,12 @@ type RoleDialogProps = { readonly role?: RoleAnswer; readonly onClose: () => voi
 function RoleDialog({ role, onClose }: RoleDialogProps) {
   const { t } = useTranslation()
   const { may } = useSession()
-  const [name, setName] = useState(role?.name ?? '')
-  const [held, setHeld] = useState<readonly Permission[]>(role?.permissions ?? [])
-  const wanted = { name: name.trim(), permissions: [...held] }
+  const { values, set, text } = useFields({
+    name: role?.name ?? '',
+    permissions: role?.permissions ?? [],
+  })
+  const { name, permissions: held } = values
+  const wanted = { name: name.trim(), permissions: held }
   const isChanged = !role || Object.keys(differing(role, wanted)).length > 0
   const save = useChange([...madeOldByPeople, sessionQuery.queryKey], {
     change: () =>
@@ -220,7 +223,11 @@ function RoleDialog({ role, onClose }: RoleDialogProps) {
     onDone: onClose,
   })
   const toggle = (permission: Permission, isHeld: boolean) =>
-    setHeld(PERMISSIONS.filter((each) => (each === permission ? isHeld : held.includes(each))))
+    set({
+      permissions: PERMISSIONS.filter((each) =>
+        each === permission ? isHeld : held.includes(each),
+      ),
+    })
   return (
     <ConfirmDialog
       title={role ? t('roles.editTitle', { name: role.name }) : t('roles.create')}
@@ -235,9 +242,7 @@ function RoleDialog({ role, onClose }: RoleDialogProps) {
         required
         data-autofocus
         maxLength={ROLE_NAME_LENGTH_MAX}
-        value={name}
-        error={problemOf(save.error, 'name')}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        {...text('name', save.error)}
       />
       <Stack gap="xs" component="fieldset" bd={0} p={0} m={0}>
         <Box component="legend" p={0}>

@@ -8,10 +8,10 @@ import {
   PASSWORD_LENGTH_MIN,
   PERSON_NAME_LENGTH_MAX,
 } from '../../../../src/admin/contract/sign-in.ts'
-import { call, problemOf, unplaced } from '../../base/api.ts'
+import { call, unplaced } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
-import { onSubmit, useChange } from '../../parts/changes.tsx'
+import { onSubmit, useChange, useFields } from '../../parts/changes.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
 import { ErrorAlert } from '../../parts/notices.tsx'
 import { Card, CurrentPassword } from './card.tsx'
@@ -20,10 +20,10 @@ import styles from './profile.module.css'
 export function AccountCard({ profile }: { readonly profile: z.output<typeof profileAnswer> }) {
   const { t } = useTranslation()
   const roleName = useRoleName()
-  const [name, setName] = useState(profile.name)
+  const { values, text } = useFields({ name: profile.name })
   const [isMoving, setMoving] = useState(false)
   const save = useChange([['profile'], sessionQuery.queryKey], {
-    change: () => call(profileRoutes.changeProfile, { body: { name } }),
+    change: () => call(profileRoutes.changeProfile, { body: values }),
     said: () => t('profile.nameSaved'),
   })
   const failure = unplaced(save.error, ['name'])
@@ -51,15 +51,13 @@ export function AccountCard({ profile }: { readonly profile: z.output<typeof pro
           required
           maxLength={PERSON_NAME_LENGTH_MAX}
           autoComplete="name"
-          value={name}
-          error={problemOf(save.error, 'name')}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          {...text('name', save.error)}
         />
         <Button
           type="submit"
           variant="default"
           loading={save.isPending}
-          disabled={name.trim() === '' || name === profile.name}
+          disabled={values.name.trim() === '' || values.name === profile.name}
         >
           {t('keyForm.save')}
         </Button>
@@ -73,10 +71,10 @@ type EmailDialogProps = { readonly current: string; readonly onClose: () => void
 /** Changes the address for signing in; the password proves who is asking. */
 function EmailDialog({ current, onClose }: EmailDialogProps) {
   const { t } = useTranslation()
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
+  const { values, text } = useFields({ email: '', password: '' })
+  const email = values.email.trim()
   const change = useChange([['profile'], sessionQuery.queryKey], {
-    change: () => call(profileRoutes.changeEmail, { body: { email: email.trim(), password } }),
+    change: () => call(profileRoutes.changeEmail, { body: { ...values, email } }),
     said: (changed) => t('profile.emailChanged', { email: changed.email }),
     onDone: onClose,
   })
@@ -84,27 +82,21 @@ function EmailDialog({ current, onClose }: EmailDialogProps) {
     <ConfirmDialog
       title={t('profile.changeEmail')}
       action={t('profile.changeEmail')}
-      isReady={email.trim() !== '' && email.trim() !== current && password !== ''}
+      effect={t('profile.changeEmailAbout')}
+      isReady={email !== '' && email !== current && values.password !== ''}
       change={change}
       placed={['email', 'password']}
       onCancel={onClose}
     >
-      <p>{t('profile.changeEmailAbout')}</p>
       <TextInput
         label={t('profile.newEmail')}
         type="email"
         required
         data-autofocus
         autoComplete="email"
-        value={email}
-        error={problemOf(change.error, 'email')}
-        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        {...text('email', change.error)}
       />
-      <CurrentPassword
-        value={password}
-        error={problemOf(change.error, 'password')}
-        onType={setPassword}
-      />
+      <CurrentPassword {...text('password', change.error)} />
     </ConfirmDialog>
   )
 }
@@ -112,43 +104,32 @@ function EmailDialog({ current, onClose }: EmailDialogProps) {
 /** Changes the reader's password; every other session ends with it. */
 export function PasswordCard() {
   const { t } = useTranslation()
-  const [current, setCurrent] = useState('')
-  const [password, setPassword] = useState('')
+  const { values, set, text } = useFields({ current: '', password: '' })
   const change = useChange([['profile']], {
-    change: () => call(profileRoutes.changePassword, { body: { current, password } }),
+    change: () => call(profileRoutes.changePassword, { body: values }),
     said: () => t('profile.passwordChanged'),
-    onDone: () => {
-      setCurrent('')
-      setPassword('')
-    },
+    onDone: () => set({ current: '', password: '' }),
   })
   const failure = unplaced(change.error, ['current', 'password'])
   const submit = onSubmit(() => change.mutate())
-  const toggle = { 'aria-label': t('signIn.showPassword') }
   return (
     <Card title={t('profile.password')} about={t('profile.passwordAbout')}>
       {failure && <ErrorAlert title={t('dialog.failed')} error={failure} />}
       <form className={styles['form']} onSubmit={submit}>
-        <CurrentPassword
-          value={current}
-          error={problemOf(change.error, 'current')}
-          onType={setCurrent}
-        />
+        <CurrentPassword {...text('current', change.error)} />
         <PasswordInput
           label={t('link.password')}
           placeholder={t('profile.passwordHint', { count: PASSWORD_LENGTH_MIN })}
           required
           autoComplete="new-password"
-          visibilityToggleButtonProps={toggle}
-          value={password}
-          error={problemOf(change.error, 'password')}
-          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+          visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword') }}
+          {...text('password', change.error)}
         />
         <Button
           type="submit"
           variant="default"
           loading={change.isPending}
-          disabled={current === '' || password === ''}
+          disabled={values.current === '' || values.password === ''}
         >
           {t('link.reset.action')}
         </Button>

@@ -31,13 +31,12 @@ export function Card({ title, about, actions, children, isBare = false }: CardPr
   )
 }
 
-type CurrentPasswordProps = Pick<PasswordInputProps, 'value' | 'error'> & {
-  readonly onType: (password: string) => void
+type CurrentPasswordProps = Pick<PasswordInputProps, 'value' | 'error' | 'onChange'> & {
   readonly isFirst?: boolean
 }
 
 /** Asks for the current password before an action that only the owner may take. */
-export function CurrentPassword({ onType, isFirst = false, ...field }: CurrentPasswordProps) {
+export function CurrentPassword({ isFirst = false, ...field }: CurrentPasswordProps) {
   const { t } = useTranslation()
   return (
     <PasswordInput
@@ -47,7 +46,6 @@ export function CurrentPassword({ onType, isFirst = false, ...field }: CurrentPa
       data-autofocus={isFirst || undefined}
       autoComplete="current-password"
       visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword') }}
-      onChange={({ currentTarget }) => onType(currentTarget.value)}
     />
   )
 }

@@ -12,7 +12,7 @@ import { call, problemOf } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
-import { useChange } from '../../parts/changes.tsx'
+import { useChange, useFields } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { actionColumn, type Column, QueryTable } from '../../parts/data-table.tsx'
 import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
@@ -132,9 +132,8 @@ const lifetimes = ['7', '30', '90', '365'] as const
 function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
   const { t } = useTranslation()
   const [secret, setSecret] = useState<string>()
-  const [name, setName] = useState('')
-  const [days, setDays] = useState('30')
-  const [password, setPassword] = useState('')
+  const { values, text } = useFields({ name: '', days: '30', password: '' })
+  const { name, days, password } = values
   const [chosen, setChosen] = useState<readonly Permission[] | null>(null)
   const create = useChange([tokensQuery.queryKey], {
     change: () =>
@@ -163,25 +162,16 @@ function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
         required
         data-autofocus
         maxLength={TOKEN_NAME_LENGTH_MAX}
-        value={name}
-        error={problemOf(create.error, 'name')}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        {...text('name', create.error)}
       />
       <NativeSelect
         label={t('keyForm.field.lifetime')}
-        value={days}
+        {...text('days')}
         error={problemOf(create.error, 'expires_at')}
-        onChange={({ currentTarget }) => setDays(currentTarget.value)}
         data={lifetimes.map((value) => ({ value, label: t(`keyForm.lifetime.${value}`) }))}
       />
       <Scope chosen={chosen} onChange={setChosen} />
-      {hasPassword && (
-        <CurrentPassword
-          value={password}
-          error={problemOf(create.error, 'password')}
-          onType={setPassword}
-        />
-      )}
+      {hasPassword && <CurrentPassword {...text('password', create.error)} />}
     </ConfirmDialog>
   )
 }

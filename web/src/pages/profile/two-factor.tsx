@@ -4,10 +4,10 @@ import { useMemo, useState } from 'react'
 import { encode } from 'uqr'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import { CODE_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
-import { call, problemOf } from '../../base/api.ts'
+import { call } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
-import { useChange } from '../../parts/changes.tsx'
+import { useChange, useFields } from '../../parts/changes.tsx'
 import { CopyBlock, CopyButton } from '../../parts/copy.tsx'
 import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
 import { CheckIcon } from '../../parts/icons.tsx'
@@ -88,14 +88,13 @@ function NewCodesDialog({ onClose }: DialogProps) {
   )
 }
 
-type StartTwoFactorDialogProps = { readonly onClose: () => void }
 type Begun = { readonly uri: string; readonly recovery_codes: readonly string[] }
 
 /**
  * Turns on the second factor: the password, then the app's secret and its first code, then the recovery codes. Codes
  * are required only after the first correct one, so stopping half way locks nobody out.
  */
-function StartTwoFactorDialog({ onClose }: StartTwoFactorDialogProps) {
+function StartTwoFactorDialog({ onClose }: DialogProps) {
   const { t } = useTranslation()
   const [begun, setBegun] = useState<Begun>()
   const [isConfirmed, setConfirmed] = useState(false)
@@ -117,16 +116,16 @@ function StartTwoFactorDialog({ onClose }: StartTwoFactorDialogProps) {
   )
 }
 
-type FirstCodeProps = StartTwoFactorDialogProps & {
+type FirstCodeProps = DialogProps & {
   readonly uri: string
   readonly onConfirmed: () => void
 }
 
 function FirstCode({ uri, onConfirmed, onClose }: FirstCodeProps) {
   const { t } = useTranslation()
-  const [code, setCode] = useState('')
+  const { values, text } = useFields({ code: '' })
   const confirm = useChange([['profile']], {
-    change: () => call(profileRoutes.confirmTwoFactor, { body: { code } }),
+    change: () => call(profileRoutes.confirmTwoFactor, { body: values }),
     said: () => t('profile.twoFactorStarted'),
     onAnswer: onConfirmed,
   })
@@ -135,12 +134,12 @@ function FirstCode({ uri, onConfirmed, onClose }: FirstCodeProps) {
     <ConfirmDialog
       title={t('profile.addApp')}
       action={t('profile.confirmCode')}
-      isReady={code.trim() !== ''}
+      effect={t('profile.addAppAbout')}
+      isReady={values.code.trim() !== ''}
       change={confirm}
       placed={['code']}
       onCancel={onClose}
     >
-      <p>{t('profile.addAppAbout')}</p>
       <QrPicture text={uri} label={t('profile.qr')} />
       <p>{t('profile.addByHand')}</p>
       <CopyBlock label={t('profile.appSecret')} text={secret} />
@@ -154,15 +153,13 @@ function FirstCode({ uri, onConfirmed, onClose }: FirstCodeProps) {
         inputMode="numeric"
         autoComplete="one-time-code"
         maxLength={CODE_LENGTH_MAX}
-        value={code}
-        error={problemOf(confirm.error, 'code')}
-        onChange={({ currentTarget }) => setCode(currentTarget.value)}
+        {...text('code', confirm.error)}
       />
     </ConfirmDialog>
   )
 }
 
-type RecoveryCodesDialogProps = { readonly codes: readonly string[]; readonly onClose: () => void }
+type RecoveryCodesDialogProps = DialogProps & { readonly codes: readonly string[] }
 
 /** The recovery codes, shown once: each replaces the authenticator for one sign-in. */
 function RecoveryCodesDialog({ codes, onClose }: RecoveryCodesDialogProps) {
@@ -228,25 +225,20 @@ type PasswordDialogProps = {
 
 /** Asks for the password before an action that only the owner may take. */
 function PasswordDialog({ title, about, proof, isDangerous, onClose }: PasswordDialogProps) {
-  const [password, setPassword] = useState('')
+  const { values, text } = useFields({ password: '' })
   return (
     <ConfirmDialog
       title={title}
       action={title}
+      effect={about}
       isDangerous={isDangerous}
-      isReady={password !== ''}
+      isReady={values.password !== ''}
       change={proof}
       placed={['password']}
-      onConfirm={() => proof.mutate(password)}
+      onConfirm={() => proof.mutate(values.password)}
       onCancel={onClose}
     >
-      <p>{about}</p>
-      <CurrentPassword
-        isFirst={isDangerous !== true}
-        value={password}
-        error={problemOf(proof.error, 'password')}
-        onType={setPassword}
-      />
+      <CurrentPassword isFirst={isDangerous !== true} {...text('password', proof.error)} />
     </ConfirmDialog>
   )
 }
