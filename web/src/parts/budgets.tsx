@@ -40,14 +40,7 @@ export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
           })}
         </small>
       </p>
-      <BudgetMeter
-        label={t('frame.title')}
-        spent={frame.spent}
-        held={frame.held}
-        limit={frame.limit}
-        height={12}
-        ticks={frameTicks}
-      />
+      <BudgetMeter label={t('frame.title')} budget={frame} height={12} ticks={frameTicks} />
       <FrameFacts frame={frame} />
     </section>
   )
@@ -74,8 +67,8 @@ function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
   return (
     <ul className={styles['facts']}>
       <li>{t('budget.held', { amount: format.money(frame.held) })}</li>
-      <Resets resetsAt={frame.resets_at} timezone={frame.timezone} />
-      <Forecast forecast={frame.forecast} resetsAt={frame.resets_at} timezone={frame.timezone} />
+      <Resets budget={frame} />
+      <Forecast budget={frame} />
       <li className={isOver ? styles['warn'] : undefined}>
         {isOver && <WarningIcon size={14} />}
         {isOver
@@ -89,10 +82,10 @@ function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
   )
 }
 
-type ResetsProps = { readonly resetsAt: string | null; readonly timezone: string }
+type ResetsProps = { readonly budget: Pick<FrameAnswer, 'resets_at' | 'timezone'> }
 
 /** When a budget resets, as an item of a list of facts. */
-export function Resets({ resetsAt, timezone }: ResetsProps) {
+export function Resets({ budget: { resets_at: resetsAt, timezone } }: ResetsProps) {
   const { t, format } = useTranslation()
   const now = useNow()
   if (resetsAt === null) return <li>{t('budget.neverResets')}</li>
@@ -100,11 +93,12 @@ export function Resets({ resetsAt, timezone }: ResetsProps) {
   return <li>{t('budget.resets', { moment, relative: format.relative(resetsAt, now) })}</li>
 }
 
-type ForecastProps = ResetsProps & { readonly forecast: FrameAnswer['forecast'] }
+type ForecastProps = ResetsProps & { readonly budget: Pick<FrameAnswer, 'forecast'> }
 
 /** The forecast at the current pace, as an item of a list of facts. */
-export function Forecast({ forecast, resetsAt, timezone }: ForecastProps) {
+export function Forecast({ budget }: ForecastProps) {
   const { t, format } = useTranslation()
+  const { forecast, resets_at: resetsAt, timezone } = budget
   if (!forecast) return null
   if (forecast.exhausted_at)
     return (
@@ -126,18 +120,17 @@ export function Forecast({ forecast, resetsAt, timezone }: ForecastProps) {
 
 export type TopUp = { readonly amount: string; readonly reason: string }
 
-type TopUpDialogProps = {
+type TopUpDialogProps = ResetsProps & {
   readonly title: string
   readonly limit: string
-  readonly resetsAt: string | null
-  readonly timezone: string
   readonly topUp: UseMutationResult<unknown, Error, TopUp>
   readonly onClose: () => void
 }
 
 /** Asks for an amount and a reason to add to a budget once, until its period ends; for a key or the frame. */
 export function TopUpDialog(props: TopUpDialogProps) {
-  const { title, limit, resetsAt, timezone, topUp, onClose } = props
+  const { title, limit, budget, topUp, onClose } = props
+  const { resets_at: resetsAt, timezone } = budget
   const words = useTranslation()
   const { t, format } = words
   const [typed, setTyped] = useState('')

@@ -18,22 +18,18 @@ type StatusBadgeProps = {
 
 /** A state as icon and word, with its reason and next step in a tooltip that keyboards can reach. */
 export function StatusBadge({ tone, icon: Icon, word, explanation }: StatusBadgeProps) {
-  if (!explanation)
-    return (
-      <span className={styles['badge']} data-tone={tone}>
-        <Icon size={13} />
-        {word}
-      </span>
-    )
-  return (
-    <Tooltip label={explanation}>
-      <span className={styles['badge']} data-tone={tone} tabIndex={0} role="note">
-        <Icon size={13} />
-        {word}
-        <span className="visually-hidden">: {explanation}</span>
-      </span>
-    </Tooltip>
+  const badge = (
+    <span
+      className={styles['badge']}
+      data-tone={tone}
+      {...(explanation && { tabIndex: 0, role: 'note' })}
+    >
+      <Icon size={13} />
+      {word}
+      {explanation && <span className="visually-hidden">: {explanation}</span>}
+    </span>
   )
+  return explanation ? <Tooltip label={explanation}>{badge}</Tooltip> : badge
 }
 
 /** A time relative to now; the exact time is in the title and for assistive technology. */

@@ -125,7 +125,7 @@ export function useFields<Values extends Readonly<Record<string, unknown>>>(init
   const text = (name: keyof Values & string, error: Error | null = null) => ({
     value: String(values[name]),
     error: problemOf(error, name),
-    onChange: ({ currentTarget }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+    onChange: ({ currentTarget }: ChangeEvent<{ readonly value: string }>) =>
       set({ [name]: currentTarget.value } as Partial<Values>),
   })
   return { values, set, text }

@@ -1,5 +1,5 @@
 // Dialogs: one that is open while it is rendered, one that confirms an action, and those that show something once.
-import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
+import { Button, Drawer, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { TEXT_LENGTH_MAX } from '../../../src/core/limits.ts'
@@ -104,6 +104,15 @@ export function Dialog({ title, onClose, children, buttons, size }: DialogProps)
       </Stack>
     </Modal>
   )
+}
+
+type DetailDrawerProps = Pick<DialogProps, 'onClose' | 'children'> & { readonly title: ReactNode }
+
+/** Beside a list: everything about one of its rows. Open while it is rendered. */
+export function DetailDrawer(props: DetailDrawerProps) {
+  const { t } = useTranslation()
+  const closeButtonProps = { 'aria-label': t('dialog.close') }
+  return <Drawer {...props} opened position="right" size="lg" closeButtonProps={closeButtonProps} />
 }
 
 /** Mantine returns the focus only for dialogs that stay rendered while closed. */

@@ -20,15 +20,8 @@ type MeterProps = {
   readonly height?: number
 }
 
-export function Meter({
-  label,
-  valueText,
-  segments,
-  max,
-  tone,
-  ticks = [],
-  height = 8,
-}: MeterProps) {
+export function Meter(props: MeterProps) {
+  const { label, valueText, segments, max, tone, ticks = [], height = 8 } = props
   const pattern = useId()
   const marks = ticks.filter((share) => share > 0 && share < 1)
   const used = segments.reduce((sum, { value }) => sum + value, 0)
@@ -126,9 +119,7 @@ function placed(segments: readonly MeterSegment[], whole: number) {
 
 type BudgetMeterProps = {
   readonly label: string
-  readonly spent: string
-  readonly held: string
-  readonly limit: string
+  readonly budget: { readonly spent: string; readonly held: string; readonly limit: string }
   readonly height?: number
   readonly ticks?: readonly number[]
 }
@@ -137,8 +128,9 @@ type BudgetMeterProps = {
 export const frameTicks = [0.5, 0.8]
 
 /** How much of a budget is spent and held: a meter with the same numbers in words. */
-export function BudgetMeter({ label, spent, held, limit, height, ticks }: BudgetMeterProps) {
+export function BudgetMeter({ label, budget, height, ticks }: BudgetMeterProps) {
   const { t, format } = useTranslation()
+  const { spent, held, limit } = budget
   const valueText = t('budget.valueText', {
     spent: format.money(spent),
     held: format.money(held),

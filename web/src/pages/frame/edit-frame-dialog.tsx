@@ -1,6 +1,6 @@
 // Edits the frame. The effect is shown before it is saved; a frame below what is already spent stops every key at once,
 // so that amount must be typed twice. Nobody's change is overwritten unseen.
-import { NativeSelect, Select, TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { type FrameAnswer, frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import { PERIODS, WEEK_STARTS } from '../../../../src/core/periods.ts'
@@ -11,6 +11,7 @@ import { amountProblem, readAmount, typedAmount } from '../../i18n/typed-numbers
 import { timezones, useNextReset } from '../../parts/budgets.tsx'
 import { useChange } from '../../parts/changes.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
+import { Choice } from '../../parts/filters.tsx'
 import { BudgetMeter, frameTicks, shareOf } from '../../parts/meters.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { ChangeList } from '../audit/audit-log.tsx'
@@ -25,11 +26,10 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
   const { separators } = format
   // The base version of the change; figures that move meanwhile must not replace it.
   const [frame] = useState(shown)
+  const { period, timezone, week_start } = frame
   const [values, setValues] = useState<Values>({
+    ...{ period, timezone, week_start },
     budget: typedAmount(frame.budget, separators),
-    period: frame.period,
-    timezone: frame.timezone,
-    week_start: frame.week_start,
   })
   const [typedAgain, setTypedAgain] = useState('')
   const budget = readAmount(values.budget, separators)
@@ -88,14 +88,13 @@ function Fields({ values, onChange }: FieldsProps) {
         error={amountProblem(values.budget, words)}
         onChange={({ currentTarget }) => onChange({ ...values, budget: currentTarget.value })}
       />
-      <NativeSelect
+      <Choice
         label={t('keyForm.field.period')}
+        isRequired
         value={values.period}
-        onChange={({ currentTarget }) => {
-          const period = PERIODS.find((each) => each === currentTarget.value)
-          if (period) onChange({ ...values, period })
-        }}
-        data={PERIODS.map((value) => ({ value, label: t(`period.${value}`) }))}
+        values={PERIODS}
+        wordOf={(period) => t(`period.${period}`)}
+        onChoose={(period) => period && onChange({ ...values, period })}
       />
       <Select
         label={t('keyForm.field.timezone')}
@@ -105,14 +104,13 @@ function Fields({ values, onChange }: FieldsProps) {
         value={values.timezone}
         onChange={(timezone) => timezone && onChange({ ...values, timezone })}
       />
-      <NativeSelect
+      <Choice
         label={t('keyForm.field.week_start')}
+        isRequired
         value={values.week_start}
-        onChange={({ currentTarget }) => {
-          const weekStart = WEEK_STARTS.find((each) => each === currentTarget.value)
-          if (weekStart) onChange({ ...values, week_start: weekStart })
-        }}
-        data={WEEK_STARTS.map((value) => ({ value, label: t(`keyForm.weekStart.${value}`) }))}
+        values={WEEK_STARTS}
+        wordOf={(day) => t(`keyForm.weekStart.${day}`)}
+        onChoose={(day) => day && onChange({ ...values, week_start: day })}
       />
     </div>
   )
@@ -133,18 +131,13 @@ function ChangedMeanwhile({ conflict }: { readonly conflict: NonNullable<ApiErro
   )
 }
 
-type FrameEffectProps = {
-  readonly frame: FrameAnswer
-  readonly wanted: Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
-}
-
 /** If so, every call of every key is refused at once. */
 function isBelowSpent(frame: FrameAnswer, budget: string): boolean {
   return !isMore(limitOf(frame, budget), frame.spent) && isMore(frame.budget, budget)
 }
 
 /** The effect of a change of the frame, computed by the gateway's own rules. */
-function FrameEffect({ frame, wanted }: FrameEffectProps) {
+function FrameEffect({ frame, wanted }: { readonly frame: FrameAnswer; readonly wanted: Values }) {
   const { t, format } = useTranslation()
   const nextReset = useNextReset(wanted)
   const limit = limitOf(frame, wanted.budget)
@@ -161,9 +154,7 @@ function FrameEffect({ frame, wanted }: FrameEffectProps) {
       </p>
       <BudgetMeter
         label={t('framePage.effect')}
-        spent={frame.spent}
-        held={frame.held}
-        limit={limit}
+        budget={{ ...frame, limit }}
         height={12}
         ticks={frameTicks}
       />

@@ -169,7 +169,6 @@ function Share({ row: { name, frame_share: share } }: { readonly row: KeyRow }) 
 /** Adds to the frame once, until its period ends. */
 function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
   const { t, format } = useTranslation()
-  const { limit, resets_at: resetsAt, timezone } = frame
   const [idempotencyKey] = useState(newIdempotencyKey)
   const topUp = useChange(madeOldByFrame, {
     change: (body: TopUp) => call(frameRoutes.topUpFrame, { body, idempotencyKey }),
@@ -178,7 +177,7 @@ function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
     onDone: onClose,
   })
   const title = t('topUp.title', { name: t('framePage.nameObject') })
-  return <TopUpDialog {...{ title, limit, resetsAt, timezone, topUp, onClose }} />
+  return <TopUpDialog {...{ title, limit: frame.limit, budget: frame, topUp, onClose }} />
 }
 
 function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {

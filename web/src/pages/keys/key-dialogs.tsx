@@ -11,7 +11,7 @@ import { useSession } from '../../base/session.ts'
 import { useNow } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { ResetDialog, type TopUp, TopUpDialog } from '../../parts/budgets.tsx'
-import { useChange } from '../../parts/changes.tsx'
+import { useChange, useFields } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog, ReasonField } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/filters.tsx'
 import { Notice } from '../../parts/notices.tsx'
@@ -76,8 +76,8 @@ type RevokeDialogProps = KeyDialogProps & { readonly onAction: (action: 'pause')
 function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProps) {
   const { t } = useTranslation()
   const { id, name } = keyInBrief
-  const [reason, setReason] = useState('')
-  const [typedName, setTypedName] = useState('')
+  const { values, set, text } = useFields({ reason: '', typedName: '' })
+  const { reason, typedName } = values
   const isInUse = useIsInUse(keyInBrief)
   const revoke = useChange(madeOldByKey, {
     change: () => call(keyRoutes.revokeKey, { params: { id }, body: { reason } }),
@@ -107,15 +107,14 @@ function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProps) {
         label={t('revoke.reason')}
         description={t('revoke.reasonHint')}
         value={reason}
-        onChange={setReason}
+        onChange={(typed) => set({ reason: typed })}
       />
       {isInUse && (
         <TextInput
           label={t('revoke.typeName', { name })}
           required
           autoComplete="off"
-          value={typedName}
-          onChange={({ currentTarget }) => setTypedName(currentTarget.value)}
+          {...text('typedName')}
         />
       )}
     </ConfirmDialog>
@@ -155,7 +154,7 @@ function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
 
 function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { t, format } = useTranslation()
-  const { id, name, limit, resets_at: resetsAt, timezone } = keyInBrief
+  const { id, name, limit } = keyInBrief
   const [idempotencyKey] = useState(newIdempotencyKey)
   const topUp = useChange(madeOldByKey, {
     change: (body: TopUp) => call(keyRoutes.topUpKey, { params: { id }, body, idempotencyKey }),
@@ -163,7 +162,7 @@ function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
     onDone: onClose,
   })
   const title = t('topUp.title', { name })
-  return <TopUpDialog {...{ title, limit: limit ?? '0', resetsAt, timezone, topUp, onClose }} />
+  return <TopUpDialog {...{ title, limit: limit ?? '0', budget: keyInBrief, topUp, onClose }} />
 }
 
 function ResetKeyDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {

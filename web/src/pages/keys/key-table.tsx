@@ -170,9 +170,7 @@ function BudgetCell({ row }: CellProps) {
       </span>
       <BudgetMeter
         label={t('budget.ofKey', { name: row.name })}
-        spent={row.spent}
-        held={row.held}
-        limit={row.limit}
+        budget={{ ...row, limit: row.limit }}
         height={6}
       />
       <span className={styles['sub']}>{t(`periodShort.${row.period}`)}</span>

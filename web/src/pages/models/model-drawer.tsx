@@ -1,10 +1,11 @@
 // One model: where its requests go, the price of every kind of token, and its capabilities.
-import { Drawer, Group, Stack } from '@mantine/core'
+import { Group, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
 import { ABILITIES } from '../../../../src/core/endpoints.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { CopyButton } from '../../parts/copy.tsx'
+import { DetailDrawer } from '../../parts/dialogs.tsx'
 import { BanIcon, CheckIcon, InfoIcon } from '../../parts/icons.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { HealthBadge, TargetBadge } from './model-table.tsx'
@@ -15,14 +16,7 @@ type ModelDrawerProps = { readonly model: ModelAnswer; readonly onClose: () => v
 export function ModelDrawer({ model, onClose }: ModelDrawerProps) {
   const { t } = useTranslation()
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size="lg"
-      title={<span className="break">{model.id}</span>}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    >
+    <DetailDrawer title={<span className="break">{model.id}</span>} onClose={onClose}>
       <Stack gap="lg">
         <Group gap="sm">
           <HealthBadge model={model} />
@@ -39,7 +33,7 @@ export function ModelDrawer({ model, onClose }: ModelDrawerProps) {
           </Link>
         )}
       </Stack>
-    </Drawer>
+    </DetailDrawer>
   )
 }
 

@@ -11,7 +11,7 @@ import { keyQuery, limitsQuery, modelsQuery } from '../../base/queries.ts'
 import type { Separators } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { readCount } from '../../i18n/typed-numbers.ts'
-import { useChange } from '../../parts/changes.tsx'
+import { useChange, useFields } from '../../parts/changes.tsx'
 import { KeySelect } from '../../parts/filters.tsx'
 import { CallRefusal, ErrorAlert, Notice } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
@@ -27,11 +27,8 @@ export function PlaygroundPage() {
   const words = useTranslation()
   const { t } = words
   const search = route.useSearch()
-  const [settings, setSettings] = useState<PlaygroundSettings>({
-    system: '',
-    maxTokens: '512',
-    temperature: '',
-  })
+  const fields = useFields<PlaygroundSettings>({ system: '', maxTokens: '512', temperature: '' })
+  const settings = fields.values
   const problems = settingsProblems(settings, words)
   const [turns, setTurns] = useState<readonly Turn[]>([])
   const [draft, setDraft] = useState('')
@@ -68,9 +65,8 @@ export function PlaygroundPage() {
           search={search}
           offer={offer}
           model={model}
-          settings={settings}
           problems={problems}
-          onChange={setSettings}
+          text={fields.text}
         />
         <Conversation
           turns={turns}
@@ -143,13 +139,12 @@ type SettingsProps = {
   readonly search: PlaygroundSearch
   readonly offer: ModelOffer
   readonly model: string | undefined
-  readonly settings: PlaygroundSettings
   readonly problems: SettingsProblems
-  readonly onChange: (settings: PlaygroundSettings) => void
+  readonly text: ReturnType<typeof useFields<PlaygroundSettings>>['text']
 }
 
 function Settings(props: SettingsProps) {
-  const { search, offer, model, settings, problems, onChange } = props
+  const { search, offer, model, problems, text } = props
   const { models, isLoading, error, retry } = offer
   const { t } = useTranslation()
   const navigate = route.useNavigate()
@@ -179,27 +174,20 @@ function Settings(props: SettingsProps) {
           autosize
           minRows={2}
           maxRows={8}
-          value={settings.system}
-          onChange={({ currentTarget }) => onChange({ ...settings, system: currentTarget.value })}
+          {...text('system')}
         />
         <TextInput
           inputMode="numeric"
           label={t('playground.maxTokens')}
+          {...text('maxTokens')}
           error={problems.maxTokens}
-          value={settings.maxTokens}
-          onChange={({ currentTarget }) =>
-            onChange({ ...settings, maxTokens: currentTarget.value })
-          }
         />
         <TextInput
           inputMode="decimal"
           label={t('playground.temperature')}
-          error={problems.temperature}
           placeholder={t('playground.usual')}
-          value={settings.temperature}
-          onChange={({ currentTarget }) =>
-            onChange({ ...settings, temperature: currentTarget.value })
-          }
+          {...text('temperature')}
+          error={problems.temperature}
         />
       </Stack>
     </section>

@@ -1,5 +1,4 @@
 // One request: what was called, who answered, and why it cost what it cost. Never the content.
-import { Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { z } from 'zod'
@@ -8,6 +7,7 @@ import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
 import { FactList, type Facts } from '../../parts/cells.tsx'
+import { DetailDrawer } from '../../parts/dialogs.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
 import styles from './request-table.module.css'
 
@@ -21,18 +21,11 @@ export function RequestDrawer({ id, onClose }: RequestDrawerProps) {
     queryFn: ({ signal }) => call(requestRoutes.readRequest, { params: { id }, signal }),
   })
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size="lg"
-      title={t('requests.one')}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    >
+    <DetailDrawer title={t('requests.one')} onClose={onClose}>
       {request.isPending && <Loading lines={8} />}
       <QueryError title={t('requests.failed')} query={request} />
       {request.data && <Whole request={request.data} />}
-    </Drawer>
+    </DetailDrawer>
   )
 }
 

@@ -35,14 +35,10 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
   const { limit, spent, held } = detail
   const facts = (
     <>
-      <Resets resetsAt={detail.resets_at} timezone={detail.timezone} />
+      <Resets budget={detail} />
       {/* A key that can no longer spend has no forecast. */}
       {detail.status === 'active' && detail.state !== 'budget_exhausted' && (
-        <Forecast
-          forecast={detail.forecast}
-          resetsAt={detail.resets_at}
-          timezone={detail.timezone}
-        />
+        <Forecast budget={detail} />
       )}
       <LastAlert id={detail.id} />
     </>
@@ -57,9 +53,7 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
     <Bar title={t('detail.keyBudget')} spent={spent} limit={limit} facts={facts}>
       <BudgetMeter
         label={t('detail.keyBudget')}
-        spent={spent}
-        held={held}
-        limit={limit}
+        budget={{ spent, held, limit }}
         height={14}
         ticks={detail.alert_thresholds.map((percent) => percent / 100)}
       />
@@ -100,7 +94,7 @@ function FrameBar({ frame }: { readonly frame: Verdict['frame'] }) {
       title={t('detail.frameBudget')}
       spent={frame.spent}
       limit={limit}
-      facts={<Resets resetsAt={frame.resets_at} timezone={frame.timezone} />}
+      facts={<Resets budget={frame} />}
     >
       <Meter
         label={t('detail.frameBudget')}

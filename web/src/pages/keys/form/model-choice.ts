@@ -4,11 +4,11 @@ import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 
 export type ModelFilter = {
   readonly text: string
-  readonly kind: ModelAnswer['kind'] | ''
-  readonly ability: Ability | ''
+  readonly kind?: ModelAnswer['kind'] | undefined
+  readonly ability?: Ability | undefined
 }
 
-export const noFilter: ModelFilter = { text: '', kind: '', ability: '' }
+export const noFilter: ModelFilter = { text: '' }
 
 export function matchingModels(
   models: readonly ModelAnswer[],
@@ -19,8 +19,8 @@ export function matchingModels(
     const name = `${model.id} ${model.provider ?? ''}`.toLowerCase()
     return (
       words.every((word) => name.includes(word)) &&
-      (kind === '' || model.kind === kind) &&
-      (ability === '' || model.abilities[ability] === true)
+      (kind === undefined || model.kind === kind) &&
+      (ability === undefined || model.abilities[ability] === true)
     )
   })
 }

@@ -1,21 +1,14 @@
 // Chooses the models of a key: on the left all models with prices, by provider; on the right the chosen ones. An empty
 // choice allows nothing, and there is no "all models".
-import {
-  ActionIcon,
-  Button,
-  Checkbox,
-  NativeSelect,
-  Stack,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Stack, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from 'react'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { ABILITIES } from '../../../../../src/core/endpoints.ts'
+import { KINDS } from '../../../base/address.ts'
 import { keyQuery, modelsQuery } from '../../../base/queries.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
-import { KeySelect } from '../../../parts/filters.tsx'
+import { Choice, KeySelect } from '../../../parts/filters.tsx'
 import { CrossIcon, SearchIcon } from '../../../parts/icons.tsx'
 import { Loading, QueryError } from '../../../parts/notices.tsx'
 import form from './key-form.module.css'
@@ -103,7 +96,6 @@ type FiltersProps = {
 
 function Filters({ filter, onChange }: FiltersProps) {
   const { t } = useTranslation()
-  const kinds = ['chat', 'embedding'] as const
   return (
     <div className={styles['filters']}>
       <TextInput
@@ -115,29 +107,19 @@ function Filters({ filter, onChange }: FiltersProps) {
         // Enter would submit the form.
         onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
       />
-      <NativeSelect
+      <Choice
         label={t('picker.kind')}
         value={filter.kind}
-        onChange={({ currentTarget }) => {
-          const kind = kinds.find((each) => each === currentTarget.value) ?? ''
-          onChange({ ...filter, kind })
-        }}
-        data={[
-          { value: '', label: t('filter.any') },
-          ...kinds.map((value) => ({ value, label: t(`modelKind.${value}`) })),
-        ]}
+        values={KINDS}
+        wordOf={(kind) => t(`modelKind.${kind}`)}
+        onChoose={(kind) => onChange({ ...filter, kind })}
       />
-      <NativeSelect
+      <Choice
         label={t('picker.ability')}
         value={filter.ability}
-        onChange={({ currentTarget }) => {
-          const ability = ABILITIES.find((each) => each === currentTarget.value) ?? ''
-          onChange({ ...filter, ability })
-        }}
-        data={[
-          { value: '', label: t('filter.any') },
-          ...ABILITIES.map((value) => ({ value, label: t(`ability.${value}`) })),
-        ]}
+        values={ABILITIES}
+        wordOf={(ability) => t(`ability.${ability}`)}
+        onChoose={(ability) => onChange({ ...filter, ability })}
       />
     </div>
   )
