@@ -14,11 +14,12 @@ type Change<Input, Output> = {
   readonly onAnswer?: (output: Output) => void
   readonly said?: (output: Output) => ReactNode
   readonly onDone?: (output: Output) => void
+  readonly onError?: (error: Error) => void
 }
 
 export function useChange<Output, Input = void>(
   made: readonly QueryKey[],
-  { change, onAnswer, said, onDone }: Change<Input, Output>,
+  { change, onAnswer, said, onDone, onError }: Change<Input, Output>,
 ): UseMutationResult<Output, Error, Input> {
   const client = useQueryClient()
   return useMutation({
@@ -31,6 +32,7 @@ export function useChange<Output, Input = void>(
       if (said) showToast(said(output))
       onDone?.(output)
     },
+    onError: (error) => onError?.(error),
   })
 }
 

@@ -18,14 +18,8 @@ type CopyButtonProps = {
 
 const shownMs = 2_500
 
-export function CopyButton({
-  text,
-  label,
-  variant = 'default',
-  size = 'compact-sm',
-  onFailure,
-  onCopied,
-}: CopyButtonProps) {
+export function CopyButton(props: CopyButtonProps) {
+  const { text, label, variant = 'default', size = 'compact-sm', onFailure, onCopied } = props
   const { t } = useTranslation()
   const [outcome, setOutcome] = useState<'copied' | 'failed'>()
   useEffect(() => {

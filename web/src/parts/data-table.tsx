@@ -88,7 +88,8 @@ export function QueryTable<Row extends Identified, Key extends string>({
 export function DataTable<Row extends Identified, Key extends string>(
   props: DataTableProps<Row, Key>,
 ) {
-  const { caption, columns, rows, isSelected, isFetching = false, isDense = false } = props
+  const { caption, columns, rows, sort, onSort, isSelected } = props
+  const { isFetching = false, isDense = false } = props
   const { t } = useTranslation()
   const { ref, hidden } = useHiddenSides()
   return (
@@ -105,7 +106,7 @@ export function DataTable<Row extends Identified, Key extends string>(
           <thead role="rowgroup">
             <tr role="row">
               {columns.map((column) => (
-                <HeaderCell key={column.header} column={column} {...props} />
+                <HeaderCell key={column.header} column={column} sort={sort} onSort={onSort} />
               ))}
             </tr>
           </thead>
@@ -131,15 +132,14 @@ export function DataTable<Row extends Identified, Key extends string>(
   )
 }
 
-type HeaderCellProps<Row extends Identified, Key extends string> = DataTableProps<Row, Key> & {
-  readonly column: Column<Row, Key>
+/** The parts of a table look at its columns, never at its rows. */
+type Head<Key extends string> = DataTableProps<never, Key>
+
+type HeaderCellProps<Key extends string> = Pick<Head<Key>, 'sort' | 'onSort'> & {
+  readonly column: Column<never, Key>
 }
 
-function HeaderCell<Row extends Identified, Key extends string>({
-  column,
-  sort,
-  onSort,
-}: HeaderCellProps<Row, Key>) {
+function HeaderCell<Key extends string>({ column, sort, onSort }: HeaderCellProps<Key>) {
   const sorted = sort && sort.by === column.sort ? sort.order : undefined
   const words = { asc: 'ascending', desc: 'descending' } as const
   const Icon = { asc: SortUpIcon, desc: SortDownIcon, none: SortIcon }[sorted ?? 'none']
@@ -189,8 +189,8 @@ function SortWords({ header, icon }: { readonly header: string; readonly icon: R
   )
 }
 
-function nextSort<Row, Key extends string>(
-  column: Column<Row, Key>,
+function nextSort<Key extends string>(
+  column: Column<never, Key>,
   sort: Sort<Key> | undefined,
 ): Sort<Key> {
   const by = column.sort as Key
@@ -199,12 +199,9 @@ function nextSort<Row, Key extends string>(
   return { by, order: sort.order === 'asc' ? 'desc' : 'asc' }
 }
 
-type BodyCellProps<Row, Key extends string> = {
-  readonly column: Column<Row, Key>
-  readonly children: ReactNode
-}
+type BodyCellProps = { readonly column: Column<never, string>; readonly children: ReactNode }
 
-function BodyCell<Row, Key extends string>({ column, children }: BodyCellProps<Row, Key>) {
+function BodyCell({ column, children }: BodyCellProps) {
   const content = (
     <>
       {!cardPlaceOf(column) && <span className={styles['label']}>{column.header}</span>}
@@ -227,15 +224,11 @@ function BodyCell<Row, Key extends string>({ column, children }: BodyCellProps<R
   )
 }
 
-function cardPlaceOf<Row, Key extends string>({ card, isRowHeader }: Column<Row, Key>) {
+function cardPlaceOf({ card, isRowHeader }: Column<never, string>) {
   return card ?? (isRowHeader ? 'title' : undefined)
 }
 
-function TotalRow<Row, Key extends string>({
-  columns,
-}: {
-  readonly columns: readonly Column<Row, Key>[]
-}) {
+function TotalRow({ columns }: Pick<Head<string>, 'columns'>) {
   return (
     <tfoot role="rowgroup">
       <tr role="row">
@@ -249,11 +242,9 @@ function TotalRow<Row, Key extends string>({
   )
 }
 
-function SkeletonRows<Row extends Identified, Key extends string>({
-  columns,
-  expectedRows = 5,
-  expectedLines = 1,
-}: DataTableProps<Row, Key>) {
+type SkeletonRowsProps = Pick<Head<string>, 'columns' | 'expectedRows' | 'expectedLines'>
+
+function SkeletonRows({ columns, expectedRows = 5, expectedLines = 1 }: SkeletonRowsProps) {
   return Array.from({ length: expectedRows }, (_, index) => (
     <tr key={index} role="row" aria-hidden="true">
       {columns.map((column) => (
@@ -267,12 +258,10 @@ function SkeletonRows<Row extends Identified, Key extends string>({
   ))
 }
 
+type SortSelectProps<Key extends string> = Pick<Head<Key>, 'columns' | 'sort' | 'onSort'>
+
 /** Cards have no header row to press. */
-function SortSelect<Row extends Identified, Key extends string>({
-  columns,
-  sort,
-  onSort,
-}: DataTableProps<Row, Key>) {
+function SortSelect<Key extends string>({ columns, sort, onSort }: SortSelectProps<Key>) {
   const { t } = useTranslation()
   if (!sort || !onSort) return null
   const options = columns.flatMap((column) => {

@@ -23,7 +23,7 @@ export function PageHeader({ title, beside, about, actions, below }: PageHeaderP
     document.title = `${title} · Tollgate`
   }, [title])
   useEffect(() => {
-    if (cameFromAnotherView()) heading.current?.focus({ preventScroll: true })
+    if (hasMoved) heading.current?.focus({ preventScroll: true })
   }, [])
   return (
     <header className={styles['header']}>
@@ -39,18 +39,14 @@ export function PageHeader({ title, beside, about, actions, below }: PageHeaderP
   )
 }
 
-let hasMoved = false
-
 /**
  * Whether the reader came to this view from another view of the interface. Only then may its heading take the focus:
  * on the first view the focus belongs where the browser puts it, before the skip link.
  */
+let hasMoved = false
+
 export function watchArrivals(router: AnyRouter): void {
   router.subscribe('onBeforeNavigate', ({ fromLocation, pathChanged }) => {
     if (fromLocation && pathChanged) hasMoved = true
   })
-}
-
-function cameFromAnotherView(): boolean {
-  return hasMoved
 }

@@ -1,6 +1,6 @@
 // Why a call was or would be refused, in the reader's language, from the refusal's code and facts. The gateway's own
 // sentence is English and meant for applications; it is quoted only if it says more.
-import type { Shortage, Verdict } from '../../../src/admin/contract/trial.ts'
+import type { CallResult, Shortage, Verdict } from '../../../src/admin/contract/trial.ts'
 import type { Words } from '../i18n/i18n.ts'
 
 export type RefusedCall = {
@@ -50,16 +50,23 @@ function shortageWords(
   ]
 }
 
+/** What a call that passed took: tokens, money and time. */
+export function callFacts(result: CallResult, { t, format }: Pick<Words, 't' | 'format'>): string {
+  return t('testCall.facts', {
+    input: format.number(result.input_tokens),
+    output: format.number(result.output_tokens),
+    cost: format.money(result.cost),
+    latency: format.number(result.latency_ms),
+  })
+}
+
 /** The title of a verdict that blocks the call: while some budget remains, a shorter call might pass. */
-export function blockedTitle({
-  blocked_by: blocked,
-  key,
-  frame,
-}: {
+export function blockedTitle(verdict: {
   readonly blocked_by: Pick<NonNullable<Verdict['blocked_by']>, 'status'> | null
   readonly key: Pick<Verdict['key'], 'remaining'>
   readonly frame: Pick<Verdict['frame'], 'remaining'>
 }): 'verdict.tight' | 'verdict.blocked' {
+  const { blocked_by: blocked, key, frame } = verdict
   const isBudget = blocked?.status === 402
   const isLeft = [key.remaining, frame.remaining].every((left) => left === null || Number(left) > 0)
   return isBudget && isLeft ? 'verdict.tight' : 'verdict.blocked'

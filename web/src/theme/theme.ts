@@ -3,7 +3,6 @@
 import {
   convertCssVariables,
   createTheme,
-  type CSSVariablesResolver,
   DEFAULT_THEME,
   defaultCssVariablesResolver,
   type MantineColorsTuple,
@@ -157,14 +156,7 @@ export const theme = createTheme({
     MultiSelect: options,
     Select: options,
     TagsInput: options,
-    Table: { defaultProps: { verticalSpacing: 'sm' } },
   },
-})
-
-const cssVariables: CSSVariablesResolver = () => ({
-  variables: {},
-  light: { ...prefixed(tokens.light), ...mantineNames },
-  dark: { ...prefixed(tokens.dark), ...mantineNames },
 })
 
 const mantineNames = {
@@ -189,14 +181,14 @@ function prefixed(names: Readonly<Record<string, string>>): Record<string, strin
 
 /** The theme as one style sheet, generated when the interface is built, never in the browser. */
 export function themeStyleSheet(): string {
-  const whole = mergeMantineTheme(DEFAULT_THEME, theme)
-  const given = defaultCssVariablesResolver(whole)
-  const own = cssVariables(whole)
+  const { variables, light, dark } = defaultCssVariablesResolver(
+    mergeMantineTheme(DEFAULT_THEME, theme),
+  )
   return convertCssVariables(
     {
-      variables: given.variables,
-      light: { ...given.light, ...own.light },
-      dark: { ...given.dark, ...own.dark },
+      variables,
+      light: { ...light, ...prefixed(tokens.light), ...mantineNames },
+      dark: { ...dark, ...prefixed(tokens.dark), ...mantineNames },
     },
     ':root',
   )

@@ -1,6 +1,6 @@
 // Confirms a bulk change: lists every key with its current value, and afterwards the error of each key that failed.
 import { Button, MultiSelect, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keyRoutes, type KeyRow } from '../../../../src/admin/contract/keys.ts'
 import type { AnswerOf } from '../../../../src/admin/contract/route.ts'
@@ -9,13 +9,13 @@ import { call } from '../../base/api.ts'
 import { modelsQuery } from '../../base/queries.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
 import { amountProblem, readAmount } from '../../i18n/typed-numbers.ts'
-import { useIdempotencyKey } from '../../parts/changes.tsx'
+import { useChange, useIdempotencyKey } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog } from '../../parts/dialogs.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { ChangeList } from '../audit/audit-log.tsx'
 import styles from './bulk-bar.module.css'
 import { type BulkAction, type BulkChange, bulkChangeOf, bulkWords } from './bulk-change.ts'
-import { useRefreshKeys } from './key-brief.tsx'
+import { madeOldByKey } from './key-brief.tsx'
 
 type BulkDialogProps = {
   readonly action: BulkAction
@@ -27,18 +27,16 @@ type BulkDialogProps = {
 export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
   const words = useTranslation()
   const { t } = words
-  const refresh = useRefreshKeys()
   const [value, setValue] = useState<readonly string[]>([])
   const keyFor = useIdempotencyKey()
   const change = bulkChangeOf(action, value, words.format.separators)
   const { line, each } = bulkWords(action, keys, { change, words })
-  const apply = useMutation({
-    mutationFn: (asked: BulkChange) =>
+  const apply = useChange(madeOldByKey, {
+    change: (asked: BulkChange) =>
       call(keyRoutes.changeKeys, {
         body: { ids: keys.map(({ id }) => id), change: asked },
         idempotencyKey: keyFor(asked),
       }),
-    onSuccess: refresh,
   })
   const close = () => {
     if (apply.data) onDone()

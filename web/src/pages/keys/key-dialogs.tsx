@@ -1,8 +1,9 @@
 // The dialog of each action on a key.
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type ComponentType, useState } from 'react'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import type { AnswerOf } from '../../../../src/admin/contract/route.ts'
 import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
 import { OVERLAP_MS_MAX } from '../../../../src/core/limits.ts'
 import { DAY_MS } from '../../../../src/core/units.ts'
@@ -15,7 +16,7 @@ import { useChange, useFields } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog, ReasonField } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/filters.tsx'
 import { Notice } from '../../parts/notices.tsx'
-import { madeOldByKey, useRefreshKeys, useResume } from './key-brief.tsx'
+import { madeOldByKey, useResume } from './key-brief.tsx'
 import type { KeyAction, KeyInBrief } from './key-brief.tsx'
 import { SecretDialog, TestCall } from './secret-dialog.tsx'
 
@@ -185,23 +186,18 @@ function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { id, name, masked, old_secret: older } = keyInBrief
   const { t, format } = useTranslation()
   const now = useNow()
-  const refresh = useRefreshKeys()
   // Undefined while the custom overlap is invalid.
   const [overlap, setOverlap] = useState<number | undefined>(usual)
   const [idempotencyKey] = useState(newIdempotencyKey)
-  const rotate = useMutation({
-    mutationFn: () =>
-      call(keyRoutes.rotateKey, {
-        params: { id },
-        body: overlap === undefined ? {} : { overlap_seconds: overlap },
-        idempotencyKey,
-      }),
-    // Not awaited: showing the secret must not wait for the lists.
-    onSuccess: () => void refresh(),
-    // The secret leaves memory with the dialog.
-    gcTime: 0,
+  const [rotated, setRotated] = useState<AnswerOf<typeof keyRoutes.rotateKey>>()
+  const rotate = useChange(madeOldByKey, {
+    change: () => {
+      const body = overlap === undefined ? {} : { overlap_seconds: overlap }
+      return call(keyRoutes.rotateKey, { params: { id }, body, idempotencyKey })
+    },
+    onAnswer: setRotated,
   })
-  if (rotate.data) return <SecretDialog created={rotate.data} reason="rotated" onClose={onClose} />
+  if (rotated) return <SecretDialog created={rotated} reason="rotated" onClose={onClose} />
   return (
     <ConfirmDialog
       title={t('rotate.title', { name })}

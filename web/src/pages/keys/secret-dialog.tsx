@@ -1,18 +1,20 @@
 // The only time a secret is visible: after creation and after rotation. It exists only in this dialog's memory, and
 // closing the dialog before the secret is stored asks again.
 import { Button, Checkbox, Switch, Tabs, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/trial.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { call, modelAnswerMsMax } from '../../base/api.ts'
 import { aboutQuery } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
+import { useChange } from '../../parts/changes.tsx'
 import { CopyBlock, CopyButton } from '../../parts/copy.tsx'
 import { Dialog, GuardedDialog } from '../../parts/dialogs.tsx'
 import { EyeIcon, PlayIcon } from '../../parts/icons.tsx'
 import { CallRefusal, ErrorAlert, Notice } from '../../parts/notices.tsx'
-import { useRefreshKeys } from './key-brief.tsx'
+import { callFacts } from '../../parts/refusal-words.ts'
+import { madeOldByKey } from './key-brief.tsx'
 import styles from './secret-dialog.module.css'
 import { snippetNames, SNIPPETS, snippetText } from './snippets.ts'
 
@@ -180,11 +182,9 @@ function SnippetTabs({ models, secret }: SnippetTabsProps) {
  */
 export function TestCall({ id }: { readonly id: string }) {
   const { t } = useTranslation()
-  const refresh = useRefreshKeys()
-  const test = useMutation({
-    mutationFn: () =>
+  const test = useChange(madeOldByKey, {
+    change: () =>
       call(keyRoutes.testKey, { params: { id }, body: {}, timeoutMs: modelAnswerMsMax }),
-    onSuccess: refresh,
   })
   return (
     <div>
@@ -205,7 +205,8 @@ export function TestCall({ id }: { readonly id: string }) {
 }
 
 function TestResult({ result }: { readonly result: CallResult }) {
-  const { t, format } = useTranslation()
+  const words = useTranslation()
+  const { t } = words
   if (result.error)
     return (
       <Notice tone="bad" title={t('testCall.refused', { status: result.status })}>
@@ -217,12 +218,7 @@ function TestResult({ result }: { readonly result: CallResult }) {
     )
   return (
     <Notice tone="good" title={t('testCall.passed', { model: result.model })}>
-      {t('testCall.facts', {
-        input: format.number(result.input_tokens),
-        output: format.number(result.output_tokens),
-        cost: format.money(result.cost),
-        latency: format.number(result.latency_ms),
-      })}
+      {callFacts(result, words)}
     </Notice>
   )
 }

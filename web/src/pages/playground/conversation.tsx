@@ -6,6 +6,7 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { onSubmit } from '../../parts/changes.tsx'
 import { PlayIcon } from '../../parts/icons.tsx'
 import { CallRefusal, EmptyState, ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
+import { callFacts } from '../../parts/refusal-words.ts'
 import styles from './playground.module.css'
 
 export type Turn = {
@@ -63,7 +64,8 @@ export function Conversation(props: ConversationProps) {
 }
 
 function Said({ turn: { content, result } }: { readonly turn: Turn }) {
-  const { t, format } = useTranslation()
+  const words = useTranslation()
+  const { t } = words
   if (result?.error)
     return (
       <Notice tone="bad" title={t('testCall.refused', { status: result.status })}>
@@ -76,13 +78,7 @@ function Said({ turn: { content, result } }: { readonly turn: Turn }) {
       <p className={styles['text']}>{content}</p>
       {result && (
         <p className={styles['facts']}>
-          {result.target ?? result.model} ·{' '}
-          {t('testCall.facts', {
-            input: format.number(result.input_tokens),
-            output: format.number(result.output_tokens),
-            cost: format.money(result.cost),
-            latency: format.number(result.latency_ms),
-          })}
+          {result.target ?? result.model} · {callFacts(result, words)}
         </p>
       )}
     </>

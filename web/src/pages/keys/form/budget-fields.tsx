@@ -13,10 +13,11 @@ import { Notice } from '../../../parts/notices.tsx'
 import { destinationsQuery } from '../../alerts/alert-words.ts'
 import { isShown, type KeyFormValues } from './form-values.ts'
 import styles from './key-form.module.css'
-import { fieldId, type FieldsProps } from './use-key-form.ts'
+import { fieldId, type FieldsProps, useKeyField } from './use-key-form.ts'
 
 export function BudgetFields({ form }: FieldsProps) {
   const { t, format } = useTranslation()
+  const field = useKeyField({ form })
   const nextReset = useNextReset(form.values)
   return (
     <Stack>
@@ -29,20 +30,16 @@ export function BudgetFields({ form }: FieldsProps) {
       <div className={styles['pair']}>
         {isShown('budget', form.values) && (
           <TextInput
-            id={fieldId('budget')}
-            label={t('keyForm.field.budget')}
+            {...field('budget')}
             leftSection="$"
             inputMode="decimal"
             required
             autoComplete="off"
-            {...form.getInputProps('budget')}
           />
         )}
         <NativeSelect
-          id={fieldId('period')}
-          label={t('keyForm.field.period')}
+          {...field('period')}
           data={PERIODS.map((value) => ({ value, label: t(`period.${value}`) }))}
-          {...form.getInputProps('period')}
         />
       </div>
       <p className={styles['hint']}>{nextReset}</p>
@@ -85,23 +82,15 @@ function BudgetWarning({ values }: { readonly values: KeyFormValues }) {
 /** Inherited from the frame, so it is seldom changed. */
 function Calendar({ form }: FieldsProps) {
   const { t } = useTranslation()
+  const field = useKeyField({ form })
   return (
     <details className={styles['more']}>
       <summary>{t('keyForm.calendar', { timezone: form.values.timezone })}</summary>
       <div className={styles['pair']}>
-        <Select
-          id={fieldId('timezone')}
-          label={t('keyForm.field.timezone')}
-          searchable
-          allowDeselect={false}
-          data={timezones}
-          {...form.getInputProps('timezone')}
-        />
+        <Select {...field('timezone')} searchable allowDeselect={false} data={timezones} />
         <NativeSelect
-          id={fieldId('week_start')}
-          label={t('keyForm.field.week_start')}
+          {...field('week_start')}
           data={WEEK_STARTS.map((value) => ({ value, label: t(`keyForm.weekStart.${value}`) }))}
-          {...form.getInputProps('week_start')}
         />
       </div>
     </details>
@@ -126,12 +115,10 @@ export function AlertFields({ form, field }: AlertFieldsProps) {
   return (
     <div>
       <TagsInput
-        id={fieldId(field)}
-        label={t(`keyForm.field.${field}`)}
+        {...useKeyField({ form })(field)}
         description={t('keyForm.hint.tags')}
         data={[...offered[field]]}
         inputMode="numeric"
-        {...form.getInputProps(field)}
       />
       {reached !== undefined && form.values[field].length > 0 && (
         <p className={styles['hint']}>

@@ -1,21 +1,21 @@
 // Edits a key: the changes are shown before they are saved, and nobody's change is overwritten unseen.
 import { Button } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Conflict } from '../../../../../src/admin/contract/errors.ts'
-import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
-import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
+import { type KeyDetail, keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { isSame } from '../../../base/amounts.ts'
 import { ApiError, call } from '../../../base/api.ts'
 import { keyQuery } from '../../../base/queries.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
+import { useChange } from '../../../parts/changes.tsx'
 import { ConfirmDialog, Dialog } from '../../../parts/dialogs.tsx'
 import { Loading, Notice, QueryError } from '../../../parts/notices.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { ChangeList } from '../../audit/audit-log.tsx'
 import { type ChangeLine, changeLines, recordedLine } from '../../audit/change-lines.ts'
-import { useRefreshKeys } from '../key-brief.tsx'
+import { madeOldByKey } from '../key-brief.tsx'
 import { type KeyChange, keyChangeOf, valuesOf } from './form-values.ts'
 import { KeyForm, LeaveQuestion } from './key-form.tsx'
 import { useKeyForm } from './use-key-form.ts'
@@ -57,19 +57,15 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
   const { t, format } = words
   const { separators } = format
   const navigate = useNavigate()
-  const refresh = useRefreshKeys()
   const state = useKeyForm(valuesOf(original, separators))
   const [change, setChange] = useState<KeyChange>()
   const { id } = original
-  const back = () => navigate({ to: '/settings/api-access/$id', params: { id } })
-  const save = useMutation({
-    mutationFn: ({ body, version }: { readonly body: KeyChange; readonly version: string }) =>
+  const back = () => void navigate({ to: '/settings/api-access/$id', params: { id } })
+  const save = useChange(madeOldByKey, {
+    change: ({ body, version }: { readonly body: KeyChange; readonly version: string }) =>
       call(keyRoutes.changeKey, { params: { id }, body, ifMatch: version }),
-    onSuccess: async () => {
-      state.form.resetDirty()
-      await refresh()
-      await back()
-    },
+    onAnswer: () => state.form.resetDirty(),
+    onDone: back,
     onError: (error) => {
       if (state.refuse(error)) setChange(undefined)
     },
@@ -91,7 +87,7 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
         action={t('keyForm.review')}
         isPending={false}
         onSubmit={review}
-        onCancel={() => void back()}
+        onCancel={back}
       />
       {change && !conflict && (
         <ConfirmDialog

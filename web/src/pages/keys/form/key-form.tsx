@@ -23,7 +23,8 @@ import { expiryOf, isShown, LIFETIMES } from './form-values.ts'
 import styles from './key-form.module.css'
 import { ModelPicker } from './model-picker.tsx'
 import { Summary } from './summary.tsx'
-import { fieldId, type FieldsProps, type KeyForm as KeyFormState } from './use-key-form.ts'
+import { fieldId, useKeyField } from './use-key-form.ts'
+import type { FieldsProps, KeyForm as KeyFormState } from './use-key-form.ts'
 
 type KeyFormProps = {
   readonly state: KeyFormState
@@ -105,45 +106,21 @@ const environments = ['production', 'staging', 'development']
 /** Whose key it is and what it is for, so that people can tell keys apart without their secrets. */
 function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: boolean }) {
   const { t } = useTranslation()
+  const field = useKeyField({ form })
   return (
     <Stack>
       <TextInput
-        id={fieldId('name')}
-        label={t('keyForm.field.name')}
+        {...field('name')}
         description={t('keyForm.hint.name')}
         required
         autoComplete="off"
-        {...form.getInputProps('name')}
       />
       <div className={styles['pair']}>
-        <TextInput
-          id={fieldId('owner')}
-          label={t('keyForm.field.owner')}
-          placeholder="payments@example.com"
-          autoComplete="off"
-          {...form.getInputProps('owner')}
-        />
-        <Autocomplete
-          id={fieldId('environment')}
-          label={t('keyForm.field.environment')}
-          data={environments}
-          placeholder="production"
-          {...form.getInputProps('environment')}
-        />
+        <TextInput {...field('owner')} placeholder="payments@example.com" autoComplete="off" />
+        <Autocomplete {...field('environment')} data={environments} placeholder="production" />
       </div>
-      <Textarea
-        id={fieldId('description')}
-        label={t('keyForm.field.description')}
-        autosize
-        minRows={2}
-        {...form.getInputProps('description')}
-      />
-      <TagsInput
-        id={fieldId('tags')}
-        label={t('keyForm.field.tags')}
-        description={t('keyForm.hint.tags')}
-        {...form.getInputProps('tags')}
-      />
+      <Textarea {...field('description')} autosize minRows={2} />
+      <TagsInput {...field('tags')} description={t('keyForm.hint.tags')} />
       {isNew && <ModeField form={form} />}
     </Stack>
   )
@@ -175,18 +152,17 @@ function ModeField({ form }: FieldsProps) {
 
 function LimitFields({ form }: FieldsProps) {
   const { t } = useTranslation()
+  const field = useKeyField({ form })
   return (
     <Stack>
       <div className={styles['pair']}>
-        {(['rpm', 'tpm', 'concurrency'] as const).map((field) => (
+        {(['rpm', 'tpm', 'concurrency'] as const).map((rate) => (
           <TextInput
-            key={field}
-            id={fieldId(field)}
-            label={t(`keyForm.field.${field}`)}
+            key={rate}
+            {...field(rate)}
             placeholder={t('keyForm.noLimit')}
             inputMode="numeric"
             autoComplete="off"
-            {...form.getInputProps(field)}
           />
         ))}
       </div>
@@ -208,25 +184,18 @@ function LimitFields({ form }: FieldsProps) {
 /** How long the key works and when reminders are sent; the resulting date shows below the choice. */
 function LifetimeFields({ form }: FieldsProps) {
   const { t, format } = useTranslation()
+  const field = useKeyField({ form })
   const now = useNow()
   const expiry = expiryOf(form.values, now)
   return (
     <Stack>
       <div className={styles['pair']}>
         <NativeSelect
-          id={fieldId('lifetime')}
-          label={t('keyForm.field.lifetime')}
+          {...field('lifetime')}
           data={LIFETIMES.map((value) => ({ value, label: t(`keyForm.lifetime.${value}`) }))}
-          {...form.getInputProps('lifetime')}
         />
         {isShown('lastDay', form.values) && (
-          <TextInput
-            id={fieldId('lastDay')}
-            label={t('keyForm.field.lastDay')}
-            type="date"
-            required
-            {...form.getInputProps('lastDay')}
-          />
+          <TextInput {...field('lastDay')} type="date" required />
         )}
       </div>
       <p className={styles['hint']}>

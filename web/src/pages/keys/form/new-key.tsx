@@ -1,24 +1,22 @@
 // Creates a key, shows its secret once, then opens the key's page.
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
-import { call } from '../../../base/api.ts'
-import { typedAmount } from '../../../i18n/typed-numbers.ts'
+import type { AnswerOf } from '../../../../../src/admin/contract/route.ts'
+import type { NewKeySearch } from '../../../base/address.ts'
+import { call, unplaced } from '../../../base/api.ts'
+import { frameQuery, keyQuery } from '../../../base/queries.ts'
 import type { Separators } from '../../../i18n/format.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
-import { ErrorAlert } from '../../../parts/notices.tsx'
-import { unplaced } from '../../../base/api.ts'
-import { Loading } from '../../../parts/notices.tsx'
+import { typedAmount } from '../../../i18n/typed-numbers.ts'
+import { useChange, useIdempotencyKey } from '../../../parts/changes.tsx'
+import { ErrorAlert, Loading } from '../../../parts/notices.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
-import { frameQuery, keyQuery } from '../../../base/queries.ts'
-import { useIdempotencyKey } from '../../../parts/changes.tsx'
+import { madeOldByKey } from '../key-brief.tsx'
 import { emptyValues, type KeyFormValues, type NewKey, newKeyOf, valuesOf } from './form-values.ts'
-import { KeyForm } from './key-form.tsx'
-import { LeaveQuestion } from './key-form.tsx'
+import { KeyForm, LeaveQuestion } from './key-form.tsx'
 import { useKeyForm } from './use-key-form.ts'
-import { useRefreshKeys } from '../key-brief.tsx'
-import type { NewKeySearch } from '../../../base/address.ts'
 // Not loaded on demand: a secret that is shown once must not wait for a download.
 import { SecretDialog } from '../secret-dialog.tsx'
 
@@ -68,26 +66,20 @@ function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
   const { t } = useTranslation()
   const { separators } = useTranslation().format
   const navigate = useNavigate()
-  const refresh = useRefreshKeys()
   const state = useKeyForm(start)
   const keyFor = useIdempotencyKey()
-  const create = useMutation({
-    mutationFn: (body: NewKey) => call(keyRoutes.createKey, { body, idempotencyKey: keyFor(body) }),
-    // Not awaited: showing the secret must not wait for the lists.
-    onSuccess: () => void refresh(),
-    onError: (error) => state.refuse(error),
-    // The secret leaves memory with this page.
-    gcTime: 0,
+  const [created, setCreated] = useState<AnswerOf<typeof keyRoutes.createKey>>()
+  const create = useChange(madeOldByKey, {
+    change: (body: NewKey) => call(keyRoutes.createKey, { body, idempotencyKey: keyFor(body) }),
+    onAnswer: setCreated,
+    onError: state.refuse,
   })
-  const finish = () => {
-    if (!create.data) return
-    const { id } = create.data
+  const finish = ({ id }: { readonly id: string }) =>
     void navigate({ to: '/settings/api-access/$id', params: { id }, ignoreBlocker: true })
-  }
   const failure = unplaced(create.error, [...Object.keys(start), 'expires_at'])
   return (
     <>
-      <LeaveQuestion isDirty={(state.form.isDirty() || create.isPending) && !create.data} />
+      <LeaveQuestion isDirty={(state.form.isDirty() || create.isPending) && !created} />
       <KeyForm
         state={state}
         isNew
@@ -99,7 +91,9 @@ function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
         onCancel={() => void navigate({ to: '/settings/api-access' })}
         failure={failure && <ErrorAlert title={t('keyForm.notCreated')} error={failure} />}
       />
-      {create.data && <SecretDialog created={create.data} reason="created" onClose={finish} />}
+      {created && (
+        <SecretDialog created={created} reason="created" onClose={() => finish(created)} />
+      )}
     </>
   )
 }

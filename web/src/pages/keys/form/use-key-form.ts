@@ -63,3 +63,13 @@ function formField(path: string, { lifetime }: KeyFormValues): string {
 }
 
 export type FieldsProps = { readonly form: UseFormReturnType<KeyFormValues> }
+
+/** What every field of the form is given: its id, its label, its value and what is wrong with it. */
+export function useKeyField({ form }: FieldsProps) {
+  const { t } = useTranslation()
+  return (field: Field) => ({
+    id: fieldId(field),
+    label: t(`keyForm.field.${field}`),
+    ...form.getInputProps(field),
+  })
+}
