@@ -36,10 +36,7 @@ export function budgetWarning(
     : t('keyForm.hint.overFrameLeft', { left: format.moneyLeft(frame.remaining) })
 }
 
-/**
- * Only the fields that differ, so that two people who change different fields do not undo each other. The order of a
- * list means nothing, nor does how a budget is written.
- */
+/** Only these are sent, so that two people's changes meet. Order in a list and ways to write a budget are equal. */
 export function differing<Wanted extends object>(
   before: { readonly [Name in keyof Wanted]?: unknown },
   wanted: Wanted,

@@ -18,10 +18,7 @@ import { type Refusal, said } from '../i18n/i18n.ts'
 
 type Readiness = 'ready' | 'not-ready' | 'unreachable'
 
-/**
- * `unreachable`: no whole answer came. `unanswered`: none came in time. `not_understood`: the answer is none that this
- * admin API gives.
- */
+/** No whole answer came; none came in time; it is none that this admin API gives. */
 type ApiErrorCode = AdminErrorCode | 'unreachable' | 'unanswered' | 'not_understood'
 
 /** How long an answer may take. */

@@ -34,11 +34,7 @@ export function useSession(): Session {
   return { person, may: (permission) => person?.permissions.includes(permission) ?? false }
 }
 
-/**
- * Sign-out. The page refetches nothing from the moment it starts, and keeps nothing this person saw in memory: the
- * next person to sign in gets a freshly loaded page. Rejects if the session could not be ended; the page then
- * continues as before.
- */
+/** Keeps nothing in memory for the next person: the page is loaded anew. Rejects if the session goes on. */
 export async function leave(client: QueryClient, signOut: () => Promise<unknown>): Promise<void> {
   // An unfocused page does not refetch.
   focusManager.setFocused(false)

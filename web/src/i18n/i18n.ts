@@ -23,10 +23,7 @@ export function isLanguage(value: unknown): value is Language {
 /** The name of a text: its path in the catalogue, without the plural suffix. */
 export type TextKey = PathOf<Catalogue>
 
-/**
- * `count` chooses between `_one`, `_other` and the language's other plural forms. Numbers are formatted for the
- * language.
- */
+/** Numbers are formatted for the language; `count` also chooses the plural form: `_one`, `_other`. */
 type TextValues = Readonly<Record<string, string | number>>
 
 export type Translate = (key: TextKey, values?: TextValues) => string

@@ -66,10 +66,7 @@ export function ActionMenu({ name, children }: ActionMenuProps) {
 
 type Amount = string | null | undefined
 
-/**
- * A column of amounts with their decimal points one below the other, though each amount shows only the digits it
- * needs. Draws the amounts of one column, of which `amounts` are all, the total included. No amount is a dash.
- */
+/** Draws the amounts of one column, `amounts` being all of them, with decimal points below each other. */
 export function useMoneyColumn(amounts: readonly Amount[] = []): (amount: Amount) => ReactNode {
   const { money, separators } = useTranslation().format
   const decimalsIn = (text: string): number =>
@@ -88,10 +85,7 @@ export function useMoneyColumn(amounts: readonly Amount[] = []): (amount: Amount
 
 type Priced = Pick<ModelAnswer, 'kind' | 'price'>
 
-/**
- * The input and the output price of a model, for the tables of models. Draws the two prices of the models of one
- * table; a key may name a model that no longer exists.
- */
+/** Draws the prices of the models of one table; a key may name a model that no longer exists. */
 export function usePriceCells(models: readonly (Priced | undefined)[] = []) {
   const input = useMoneyColumn(models.map(inputPrice))
   const output = useMoneyColumn(models.map(outputPrice))

@@ -36,10 +36,7 @@ export function useChange<Output, Input = void>(
   })
 }
 
-/**
- * One Idempotency-Key for every try to send the same values: after a lost answer nothing is done twice. Different
- * values get a new key.
- */
+/** One Idempotency-Key for every try to send the same values: a lost answer does nothing twice. */
 export function useIdempotencyKey(): (body: unknown) => string {
   const [last, setLast] = useState({ body: '', key: '' })
   return (body) => {
@@ -58,10 +55,7 @@ let toasts: readonly Toast[] = []
 let lastId = 0
 const listeners = new Set<() => void>()
 
-/**
- * Brief confirmations at the edge of the page: read out, gone after a while, never the only place of an error. A toast
- * stays while it is pointed at or focused.
- */
+/** A brief confirmation, read out; never the only place of an error. Stays while pointed at or focused. */
 export function showToast(message: ReactNode): void {
   lastId += 1
   change([...toasts, { id: lastId, message }])
@@ -117,10 +111,7 @@ function listen(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/**
- * The values of a form while somebody types, and the properties of its text fields. What the gateway says about a field
- * stands beside it: `error` is that of the change that sent the values.
- */
+/** The values of a form, and for a text field its properties, with what the gateway refused of it. */
 export function useFields<Values extends Readonly<Record<string, unknown>>>(initial: Values) {
   const [values, setValues] = useState(initial)
   const set = (change: Partial<Values>) => setValues((old) => ({ ...old, ...change }))

@@ -75,10 +75,7 @@ export function CopyBlock({ label, text, onCopied }: CopyBlockProps) {
   )
 }
 
-/**
- * Copies text to the clipboard, even where the browser offers no clipboard because the page came over plain HTTP. True
- * only if the browser confirms the copy.
- */
+/** Also where a page over plain HTTP has no clipboard. True only if the browser confirms the copy. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     if (window.isSecureContext) {

@@ -28,10 +28,7 @@ type Confirmed =
 
 type Change = { readonly isPending: boolean; readonly error: Error | null }
 
-/**
- * The focus starts on Cancel, unless a field takes it first, and the button names the action. A running action cannot be
- * cancelled: its answer may carry a secret.
- */
+/** The focus starts on Cancel or in a field. A running action has no cancel: it may answer with a secret. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, effect, children, action, onCancel, change, placed = [] } = props
   const { isDangerous = false, isReady = true } = props
@@ -125,10 +122,7 @@ function useReturnedFocus(): readonly HTMLElement[] {
 /** By dialog, nearest first. */
 const openersOf = new WeakMap<Element, readonly HTMLElement[]>()
 
-/**
- * A pending button is disabled and would lose the focus to the page behind. Park the focus on the dialog, then give it
- * back.
- */
+/** A pending button is disabled and would lose the focus to the page behind: the dialog holds it meanwhile. */
 function useKeptFocus(root: RefObject<HTMLDivElement | null>): void {
   const atWork = useRef<Element>(null)
   useEffect(() => {
@@ -141,10 +135,7 @@ function useKeptFocus(root: RefObject<HTMLDivElement | null>): void {
   })
 }
 
-/**
- * The focused element; for a menu item, which will be gone, the button of its menu. A dialog that takes the place of
- * another is opened by a button that will be gone, too: then by what opened the other.
- */
+/** What has the focus; for a menu item its menu's button, for a button of another dialog what opened that. */
 function findOpeners(): readonly HTMLElement[] {
   const focused = document.activeElement
   const menuButton = focused?.closest('[role="menu"]')?.getAttribute('aria-labelledby')

@@ -191,10 +191,7 @@ export function CsvButton({ href, name, className }: CsvButtonProps) {
   )
 }
 
-/**
- * The text of a filter: applied shortly after the last keystroke, and updated from the address, which may change
- * without the field, through "Clear filters" or the browser's back button.
- */
+/** Applied shortly after the last keystroke; follows the address, which may change without the field. */
 export function useTyped(value: string, onChange: (value: string | undefined) => void) {
   const [typed, setTyped] = useState(value)
   const sent = useRef(value)

@@ -91,9 +91,7 @@ function TickLabels({ marks }: { readonly marks: readonly number[] }) {
   )
 }
 
-/**
- * Rounded to a hundredth: the smallest amounts would print with an exponent, which assistive technology cannot read.
- */
+/** To a hundredth: assistive technology cannot read the exponent of a tiny amount. */
 function percentOf(used: number, max: number): number {
   return used >= max ? 100 : Math.round((used / max) * 10_000) / 100
 }

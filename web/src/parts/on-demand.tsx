@@ -10,10 +10,7 @@ import { Loading, Notice } from './notices.tsx'
 
 type Load<Props> = () => Promise<ComponentType<Props>>
 
-/**
- * A page of the router, which loads it ahead when somebody points at a link to it. Typed without regard to the page:
- * the types of pages follow from those of the router.
- */
+/** Loaded ahead when somebody points at a link to it. Untyped: types of pages follow from the router's. */
 export function pageOnDemand(load: () => Promise<unknown>): RouteComponent {
   const { Part, fetch } = onDemand(async () => (await load()) as ComponentType<object>, <Loading />)
   // A failure is shown together with the page.

@@ -1,5 +1,6 @@
 // The header of a page: its title (also the document's), a sentence about it, its actions. The title takes the focus
 // when the view changes, so that a screen reader announces the new page.
+import { useDocumentTitle } from '@mantine/hooks'
 import type { AnyRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import styles from './page-header.module.css'
@@ -19,9 +20,7 @@ const longTitle = 60
 
 export function PageHeader({ title, beside, about, actions, below }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
-    document.title = `${title} · Tollgate`
-  }, [title])
+  useDocumentTitle(`${title} · Tollgate`)
   useEffect(() => {
     if (hasMoved) heading.current?.focus({ preventScroll: true })
   }, [])
@@ -39,10 +38,7 @@ export function PageHeader({ title, beside, about, actions, below }: PageHeaderP
   )
 }
 
-/**
- * Whether the reader came to this view from another view of the interface. Only then may its heading take the focus:
- * on the first view the focus belongs where the browser puts it, before the skip link.
- */
+/** Not on the first view: there the focus belongs where the browser puts it, before the skip link. */
 let hasMoved = false
 
 export function watchArrivals(router: AnyRouter): void {

@@ -7,7 +7,7 @@ import { sessionQuery } from '../base/session.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import styles from '../pages/sign-in/entrance.module.css'
 import { EntranceCard } from '../pages/sign-in/entrance.tsx'
-import { CodeStep, PasswordStep } from '../pages/sign-in/steps.tsx'
+import { useSignInSteps } from '../pages/sign-in/steps.tsx'
 
 /** Above the page's own dialogs, drawers and menus. */
 const aboveAll = 400
@@ -41,18 +41,14 @@ export function SignInAgain() {
 function Steps() {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [step, setStep] = useState<'password' | 'code'>('password')
+  const { step, form } = useSignInSteps(() => void client.invalidateQueries())
   // Always stale, because the reader may come back from a sign-in in another tab.
   const session = useQuery({ ...sessionQuery, staleTime: 0 })
-  const goOn = (next: 'done' | 'code') =>
-    next === 'done' ? void client.invalidateQueries() : setStep('code')
-  if (step === 'code')
-    return <CodeStep onDone={() => goOn('done')} onBack={() => setStep('password')} />
   const singleSignOn = session.data?.single_sign_on
   return (
     <Stack>
-      <PasswordStep onStep={goOn} />
-      {singleSignOn && (
+      {form}
+      {step === 'password' && singleSignOn && (
         <Button component="a" href="/sign-in" target="_blank" variant="default">
           {t('signIn.inNewTab', { name: singleSignOn.name })}
         </Button>

@@ -9,9 +9,7 @@ import {
   mergeMantineTheme,
 } from '@mantine/core'
 
-/**
- * The colours of components, available as --tg-NAME. Text on ground and raised has a contrast of 4.5:1, graphics 3:1.
- */
+/** Colours, as --tg-NAME. Text on ground and raised has a contrast of 4.5:1, graphics 3:1. */
 export const tokens = {
   light: {
     ground: '#f7f7f4',

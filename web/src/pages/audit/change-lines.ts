@@ -53,8 +53,17 @@ function pairOf(
 
 export type NumberField = 'alert_thresholds' | 'expiry_reminders'
 
+/** "50 %, 80 % and 100 %", "10 days and 3 days". */
+export function numberWords(
+  field: NumberField,
+  counts: readonly number[],
+  words: Pick<Words, 't' | 'format'>,
+): string {
+  return words.format.list(counts.map((count) => numberWord(field, count, words)))
+}
+
 /** A share of the budget in percent, or a number of days before the expiry. */
-export function numberWord(
+function numberWord(
   field: NumberField,
   count: number,
   { t, format }: Pick<Words, 't' | 'format'>,

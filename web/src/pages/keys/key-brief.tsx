@@ -167,6 +167,13 @@ function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
   )
 }
 
+/** What a key is for, whose it is and its mode, in one line. */
+export function useKeyFacts(): (key: KeyInBrief) => string {
+  const { t } = useTranslation()
+  return ({ environment, owner, mode }) =>
+    [environment, owner, t(`mode.${mode}`)].filter((fact) => fact !== null).join(' · ')
+}
+
 type Rates = Pick<KeyRow, 'rpm' | 'tpm' | 'concurrency'>
 
 /** A key's rate limits in a few words; undefined if it has none. */

@@ -16,8 +16,7 @@ import { useChange, useFields } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog, ReasonField } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/filters.tsx'
 import { Notice } from '../../parts/notices.tsx'
-import { madeOldByKey, useResume } from './key-brief.tsx'
-import type { KeyAction, KeyInBrief } from './key-brief.tsx'
+import { type KeyAction, type KeyInBrief, madeOldByKey, useResume } from './key-brief.tsx'
 import { SecretDialog, TestCall } from './secret-dialog.tsx'
 
 type KeyDialogsProps = {

@@ -14,7 +14,7 @@ import { actionColumn, type Column, DataTable } from '../../parts/data-table.tsx
 import { WarningIcon } from '../../parts/icons.tsx'
 import { BudgetMeter, Meter, Sparkline } from '../../parts/meters.tsx'
 import type { Selection } from './bulk-bar.tsx'
-import { type KeyAction, KeyMenu, KeyStatus, useRateWords } from './key-brief.tsx'
+import { type KeyAction, KeyMenu, KeyStatus, useKeyFacts, useRateWords } from './key-brief.tsx'
 import styles from './key-table.module.css'
 
 type SortKey = KeyQuery['sort']
@@ -34,11 +34,24 @@ type KeyTableProps = {
 }
 
 export function KeyTable(props: KeyTableProps) {
-  const { rows, query, isFetching, isDense, selection, onSort, onAction } = props
+  const { rows, frame, query, shown, isFetching, isDense, selection, onSort, onAction } = props
   const { t } = useTranslation()
-  const columns = [
+  const optional = optionalColumns(t, frame)
+  const columns: readonly KeyColumn[] = [
     ...(selection ? [selectColumn(t, selection, rows ?? [])] : []),
-    ...dataColumns(t, props),
+    {
+      header: t('column.name'),
+      sort: 'name',
+      isRowHeader: true,
+      cell: (row) => <NameCell row={row} />,
+    },
+    {
+      header: t('column.status'),
+      sort: 'state',
+      card: 'plain',
+      cell: (row) => <KeyStatus keyInBrief={row} />,
+    },
+    ...shown.map((column) => optional[column]),
     actionColumn<KeyRow>(t, (row) => (
       <KeyMenu keyInBrief={row} onAction={(action) => onAction(action, row)} />
     )),
@@ -82,23 +95,6 @@ function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[
   }
 }
 
-function dataColumns(t: Translate, { frame, shown }: KeyTableProps): readonly KeyColumn[] {
-  const name: KeyColumn = {
-    header: t('column.name'),
-    sort: 'name',
-    isRowHeader: true,
-    cell: (row) => <NameCell row={row} />,
-  }
-  const status: KeyColumn = {
-    header: t('column.status'),
-    sort: 'state',
-    card: 'plain',
-    cell: (row) => <KeyStatus keyInBrief={row} />,
-  }
-  const optional = optionalColumns(t, frame)
-  return [name, status, ...shown.map((column) => optional[column])]
-}
-
 function optionalColumns(
   t: Translate,
   frame: FrameAnswer | undefined,
@@ -137,10 +133,7 @@ type CellProps = { readonly row: KeyRow }
 
 /** The cells of a key's row. Each states its numbers in words; a bar or a colour only repeats them. */
 function NameCell({ row }: CellProps) {
-  const { t } = useTranslation()
-  const facts = [row.environment, row.owner, t(`mode.${row.mode}`)]
-    .filter((fact) => fact !== null)
-    .join(' · ')
+  const facts = useKeyFacts()(row)
   return (
     <div className={styles['title']}>
       <Link to="/settings/api-access/$id" params={{ id: row.id }} className={styles['name']}>

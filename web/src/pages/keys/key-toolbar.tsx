@@ -123,37 +123,27 @@ function FilterMenu({ search, onChange }: SearchProps) {
 function FilterFields({ search }: { readonly search: OverviewSearch }) {
   const { t } = useTranslation()
   const models = useQuery(modelsQuery)
-  const any = { value: '', label: t('filter.any') }
+  const choices = {
+    status: KEY_STATUSES.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
+    used: uses.map((value) => ({ value, label: t(`filter.usedWhen.${value}`) })),
+    mode: KEY_MODES.map((value) => ({ value, label: t(`mode.${value}`) })),
+    model: (models.data ?? []).map(({ id }) => ({ value: id, label: id })),
+  }
   return (
     <>
-      <NativeSelect
-        name="status"
-        label={t('filter.status')}
-        defaultValue={search.status ?? ''}
-        data={[
-          { value: '', label: t('keyStatus.current') },
-          ...KEY_STATUSES.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
-        ]}
-      />
-      <NativeSelect
-        name="used"
-        label={t('filter.used')}
-        defaultValue={search.used ?? ''}
-        data={[any, ...uses.map((value) => ({ value, label: t(`filter.usedWhen.${value}`) }))]}
-      />
-      <NativeSelect
-        name="mode"
-        label={t('filter.mode')}
-        defaultValue={search.mode ?? ''}
-        data={[any, ...KEY_MODES.map((value) => ({ value, label: t(`mode.${value}`) }))]}
-      />
-      <NativeSelect
-        name="model"
-        label={t('filter.model')}
-        error={models.isError && t('picker.failed')}
-        defaultValue={search.model ?? ''}
-        data={[any, ...(models.data ?? []).map(({ id }) => ({ value: id, label: id }))]}
-      />
+      {(['status', 'used', 'mode', 'model'] as const).map((name) => (
+        <NativeSelect
+          key={name}
+          name={name}
+          label={t(`filter.${name}`)}
+          error={name === 'model' && models.isError && t('picker.failed')}
+          defaultValue={search[name] ?? ''}
+          data={[
+            { value: '', label: t(name === 'status' ? 'keyStatus.current' : 'filter.any') },
+            ...choices[name],
+          ]}
+        />
+      ))}
       {texts.map((name) => (
         <TextInput
           key={name}

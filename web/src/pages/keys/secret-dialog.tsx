@@ -89,10 +89,7 @@ function LostSecret({ name, onClose }: { readonly name: string; readonly onClose
 
 type SecretFieldProps = { readonly secret: string; readonly onCopied: () => void }
 
-/**
- * The secret in its own field with a Copy button. A screen reader hears what it is and its length, not the secret
- * itself.
- */
+/** A screen reader hears what it is and its length, not the secret itself. */
 function SecretField({ secret, onCopied }: SecretFieldProps) {
   const { t } = useTranslation()
   const [isShown, setShown] = useState(true)
@@ -138,10 +135,7 @@ function SecretField({ secret, onCopied }: SecretFieldProps) {
 
 type SnippetTabsProps = { readonly models: readonly string[]; readonly secret: string }
 
-/**
- * Ready-made code for each client. It works as it stands, so it contains the secret, which must be removed before the
- * code goes into a ticket or a repository.
- */
+/** Works as it stands, so it has the secret in it, unless it is to go into a ticket or a repository. */
 function SnippetTabs({ models, secret }: SnippetTabsProps) {
   const { t } = useTranslation()
   const about = useQuery(aboutQuery)
@@ -177,9 +171,7 @@ function SnippetTabs({ models, secret }: SnippetTabsProps) {
   )
 }
 
-/**
- * One small call with the key, made by the gateway itself: shows that the key works, or the error a program would get.
- */
+/** A small call by the gateway itself: shows that the key works, or the error a program would get. */
 export function TestCall({ id }: { readonly id: string }) {
   const { t } = useTranslation()
   const test = useChange(madeOldByKey, {

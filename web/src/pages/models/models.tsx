@@ -122,6 +122,7 @@ function ModelList({ search, onChange, models }: ModelsProps) {
 
 /** The models that pass the filters, in the requested order. */
 function matching(models: readonly ModelAnswer[], search: ModelsSearch): readonly ModelAnswer[] {
+  const { provider } = search
   const words = (search.search ?? '').toLowerCase().split(/\s+/)
   const sign = search.order === 'desc' ? -1 : 1
   const valueOf = values[search.sort ?? 'id']
@@ -129,12 +130,11 @@ function matching(models: readonly ModelAnswer[], search: ModelsSearch): readonl
     .filter((model) => words.every((word) => model.id.toLowerCase().includes(word)))
     .filter(({ kind }) => search.kind === undefined || kind === search.kind)
     .filter(({ health }) => search.health === undefined || health === search.health)
-    .filter(({ targets }) => isServedBy(targets, search.provider))
-    .toSorted((one, other) => sign * compare(valueOf(one), valueOf(other)))
-}
-
-function isServedBy(targets: ModelAnswer['targets'], wanted: string | undefined): boolean {
-  return wanted === undefined || targets.some(({ provider }) => provider === wanted)
+    .filter(({ targets }) => !provider || targets.some((target) => target.provider === provider))
+    .toSorted((one, other) => {
+      const [a, b] = [valueOf(one), valueOf(other)]
+      return sign * (typeof a === 'string' ? a.localeCompare(String(b)) : a - Number(b))
+    })
 }
 
 const values: Readonly<Record<ModelSort, (model: ModelAnswer) => string | number>> = {
@@ -144,10 +144,4 @@ const values: Readonly<Record<ModelSort, (model: ModelAnswer) => string | number
   output: ({ price }) => Number(price?.output ?? -1),
   context: ({ context }) => context ?? -1,
   keys: (model) => model.key_count,
-}
-
-function compare(one: string | number, other: string | number): number {
-  return typeof one === 'string' && typeof other === 'string'
-    ? one.localeCompare(other)
-    : Number(one) - Number(other)
 }

@@ -21,24 +21,6 @@ type Session = z.output<typeof personSession>
 export function SessionList() {
   const { t } = useTranslation()
   const [isLeaving, setLeaving] = useState(false)
-  return (
-    <Card
-      title={t('profile.sessions')}
-      isBare
-      actions={
-        <Button variant="default" onClick={() => setLeaving(true)}>
-          {t('profile.signOutEverywhere')}
-        </Button>
-      }
-    >
-      <SessionTable />
-      {isLeaving && <SignOutEverywhere onClose={() => setLeaving(false)} />}
-    </Card>
-  )
-}
-
-function SessionTable() {
-  const { t } = useTranslation()
   const sessions = useQuery(sessionsQuery)
   const end = useChange([sessionsQuery.queryKey], {
     change: (id: string) => call(profileRoutes.endSession, { params: { id } }),
@@ -71,7 +53,15 @@ function SessionTable() {
     ),
   ]
   return (
-    <>
+    <Card
+      title={t('profile.sessions')}
+      isBare
+      actions={
+        <Button variant="default" onClick={() => setLeaving(true)}>
+          {t('profile.signOutEverywhere')}
+        </Button>
+      }
+    >
       {end.error && <ErrorAlert title={t('dialog.failed')} error={end.error} />}
       <QueryTable
         caption={t('profile.sessions')}
@@ -81,7 +71,8 @@ function SessionTable() {
         failed={t('profile.failed')}
         expectedRows={1}
       />
-    </>
+      {isLeaving && <SignOutEverywhere onClose={() => setLeaving(false)} />}
+    </Card>
   )
 }
 

@@ -90,10 +90,7 @@ function NewCodesDialog({ onClose }: DialogProps) {
 
 type Begun = { readonly uri: string; readonly recovery_codes: readonly string[] }
 
-/**
- * Turns on the second factor: the password, then the app's secret and its first code, then the recovery codes. Codes
- * are required only after the first correct one, so stopping half way locks nobody out.
- */
+/** Codes are required only after the first correct one, so stopping half way locks nobody out. */
 function StartTwoFactorDialog({ onClose }: DialogProps) {
   const { t } = useTranslation()
   const [begun, setBegun] = useState<Begun>()

@@ -21,11 +21,17 @@ export function RequestsPage() {
   const navigate = route.useNavigate()
   const change = (next: Partial<RequestsSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  const query = requestQueryOf(search)
+  const requests = useInfiniteQuery(
+    pagesQuery(['requests', 'list', query], (before, signal) =>
+      call(requestRoutes.listRequests, { query: { ...query, before, limit: 50 }, signal }),
+    ),
+  )
   return (
     <>
       <PageHeader title={t('nav.requests')} about={t('requestsPage.about')} />
       <RequestFilters search={search} onChange={change} />
-      <AllRequests search={search} onOpen={(open) => change({ open })} />
+      <RequestTable requests={requests} withKey onOpen={(open) => change({ open })} />
       {search.open && (
         <RequestDrawer id={search.open} onClose={() => change({ open: undefined })} />
       )}
@@ -73,16 +79,4 @@ function RequestFilters({ search, onChange }: AddressProps<RequestsSearch>) {
       />
     </Toolbar>
   )
-}
-
-type AllRequestsProps = { readonly search: RequestsSearch; readonly onOpen: (id: string) => void }
-
-function AllRequests({ search, onOpen }: AllRequestsProps) {
-  const query = requestQueryOf(search)
-  const requests = useInfiniteQuery(
-    pagesQuery(['requests', 'list', query], (before, signal) =>
-      call(requestRoutes.listRequests, { query: { ...query, before, limit: 50 }, signal }),
-    ),
-  )
-  return <RequestTable requests={requests} withKey onOpen={onOpen} />
 }

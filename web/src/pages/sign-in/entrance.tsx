@@ -1,6 +1,7 @@
 // The layout of every page before sign-in: the logo, one card, and whether the gateway is running.
+import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect } from 'react'
+import type { ReactNode } from 'react'
 import { fetchReadiness } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Preferences } from '../../parts/preferences.tsx'
@@ -13,9 +14,7 @@ type EntranceProps = {
 }
 
 export function Entrance({ title, about, children }: EntranceProps) {
-  useEffect(() => {
-    document.title = `${title} · Tollgate`
-  }, [title])
+  useDocumentTitle(`${title} · Tollgate`)
   return (
     <div className={styles['entrance']}>
       <header className={styles['bar']}>

@@ -2,14 +2,13 @@
 import { Button, Divider, Stack } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { type SessionAnswer, signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../base/api.ts'
 import { sessionQuery } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { ErrorAlert, Loading, Notice, QueryError } from '../../parts/notices.tsx'
 import { Entrance } from './entrance.tsx'
-import { CodeStep, PasswordStep } from './steps.tsx'
+import { useSignInSteps } from './steps.tsx'
 
 const route = getRouteApi('/sign-in')
 
@@ -20,9 +19,7 @@ export function SignInPage() {
   const { t } = useTranslation()
   const { error: singleSignOnError, next } = route.useSearch()
   const session = useQuery(sessionQuery)
-  const [step, setStep] = useState<'password' | 'code'>('password')
-  const enter = useEnter()
-  const goOn = (next: 'done' | 'code') => (next === 'done' ? enter() : setStep('code'))
+  const { step, form } = useSignInSteps(useEnter())
   return (
     <Entrance title={t('signIn.title')} about={t(`signIn.about.${step}`)}>
       <Stack>
@@ -45,12 +42,10 @@ export function SignInPage() {
             <Notice tone="info" title={t('signIn.setupNeeded')}>
               {t('signIn.setupHow')}
             </Notice>
-          ) : step === 'code' ? (
-            <CodeStep onDone={() => goOn('done')} onBack={() => setStep('password')} />
           ) : (
             <>
-              <PasswordStep onStep={goOn} />
-              <SingleSignOn offered={session.data.single_sign_on} />
+              {form}
+              {step === 'password' && <SingleSignOn offered={session.data.single_sign_on} />}
             </>
           ))}
       </Stack>

@@ -8,7 +8,20 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { onSubmit, textOf } from '../../parts/changes.tsx'
 import { ErrorAlert } from '../../parts/notices.tsx'
 
-export function PasswordStep({ onStep }: { readonly onStep: (step: 'done' | 'code') => void }) {
+/** The form of the step that is due, and which step that is. */
+export function useSignInSteps(onDone: () => void) {
+  const [step, setStep] = useState<'password' | 'code'>('password')
+  const goOn = (next: 'done' | 'code') => (next === 'done' ? onDone() : setStep('code'))
+  const form =
+    step === 'code' ? (
+      <CodeStep onDone={onDone} onBack={() => setStep('password')} />
+    ) : (
+      <PasswordStep onStep={goOn} />
+    )
+  return { step, form }
+}
+
+function PasswordStep({ onStep }: { readonly onStep: (step: 'done' | 'code') => void }) {
   const { t } = useTranslation()
   const signIn = useMutation({
     mutationFn: (form: FormData) =>
@@ -51,7 +64,7 @@ export function PasswordStep({ onStep }: { readonly onStep: (step: 'done' | 'cod
 type CodeStepProps = { readonly onDone: () => void; readonly onBack: () => void }
 
 /** The second step of a sign-in: a code from the app, or a recovery code if the app is lost. */
-export function CodeStep({ onDone, onBack }: CodeStepProps) {
+function CodeStep({ onDone, onBack }: CodeStepProps) {
   const { t } = useTranslation()
   const [kind, setKind] = useState<'app' | 'recovery'>('app')
   const enter = useMutation({

@@ -16,8 +16,8 @@ import { Loading, QueryError } from '../../../parts/notices.tsx'
 import { dialogOnDemand, tabOnDemand } from '../../../parts/on-demand.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { NotFoundPage } from '../../errors.tsx'
-import { Freshness, KeyMenu, KeyStatus, useRefreshKeys, useResume } from '../key-brief.tsx'
-import type { KeyAction } from '../key-brief.tsx'
+import { Freshness, KeyMenu, KeyStatus, useKeyFacts, useRefreshKeys } from '../key-brief.tsx'
+import { type KeyAction, useResume } from '../key-brief.tsx'
 import { Budgets } from './budgets.tsx'
 import styles from './detail.module.css'
 import { ActivityTab, ModelsTab, RequestsTab, SettingsTab, type TabProps } from './tabs.tsx'
@@ -63,9 +63,7 @@ export function DetailPage() {
   )
 }
 
-type DetailProps = { readonly detail: KeyDetail; readonly freshness: ReactNode }
-
-function Detail({ detail, freshness }: DetailProps) {
+function Detail({ detail, freshness }: Pick<DetailHeaderProps, 'detail' | 'freshness'>) {
   useNewFigures(detail)
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -158,6 +156,7 @@ type DetailHeaderProps = {
 function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps) {
   const { may } = useSession()
   const limits = useQuery(limitsQuery(detail.id, model))
+  const facts = useKeyFacts()(detail)
   const isManager = may('configuration:manage')
   return (
     <PageHeader
@@ -167,7 +166,11 @@ function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps)
           <KeyStatus keyInBrief={detail} isRefusing={limits.data?.passes === false} />
         </span>
       }
-      about={<SecretFacts detail={detail} freshness={freshness} />}
+      about={
+        <>
+          <code>{detail.masked}</code> · {facts} {freshness}
+        </>
+      }
       below={
         detail.old_secret && (
           <TwoSecrets
@@ -216,18 +219,6 @@ function ManagerButtons({ detail, onAction }: ManagerButtonsProps) {
       >
         {t('action.edit')}
       </Button>
-    </>
-  )
-}
-
-type SecretFactsProps = Pick<DetailHeaderProps, 'detail' | 'freshness'>
-
-function SecretFacts({ detail, freshness }: SecretFactsProps) {
-  const { t } = useTranslation()
-  const facts = [detail.environment, detail.owner, t(`mode.${detail.mode}`)]
-  return (
-    <>
-      <code>{detail.masked}</code> · {facts.filter((fact) => fact !== null).join(' · ')} {freshness}
     </>
   )
 }

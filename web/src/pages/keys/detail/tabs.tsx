@@ -17,7 +17,7 @@ import { Choice, CsvButton, Toolbar } from '../../../parts/filters.tsx'
 import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
 import { EmptyState, QueryError } from '../../../parts/notices.tsx'
 import { AuditLog } from '../../audit/audit-log.tsx'
-import { type NumberField, numberWord } from '../../audit/change-lines.ts'
+import { type NumberField, numberWords } from '../../audit/change-lines.ts'
 import { RequestDrawer } from '../../requests/request-drawer.tsx'
 import { RequestTable } from '../../requests/request-table.tsx'
 import { useRateWords } from '../key-brief.tsx'
@@ -101,7 +101,8 @@ function Availability({ row, detail }: { readonly row: Row; readonly detail: Key
 }
 
 export function SettingsTab({ detail }: TabProps) {
-  const { t, format } = useTranslation()
+  const words = useTranslation()
+  const { t, format } = words
   const rates = useRateWords()(detail)
   const { may } = useSession()
   const none = t('changes.nothing')
@@ -144,9 +145,7 @@ export function SettingsTab({ detail }: TabProps) {
   )
 
   function listed(field: NumberField): string {
-    return (
-      format.list(detail[field].map((count) => numberWord(field, count, { t, format }))) || none
-    )
+    return numberWords(field, detail[field], words) || none
   }
 
   function budgetWords(): string {

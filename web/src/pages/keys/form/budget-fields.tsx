@@ -104,10 +104,7 @@ const offered = {
 
 type AlertFieldsProps = FieldsProps & { readonly field: keyof typeof offered }
 
-/**
- * When alerts about a key are sent: at shares of its budget, and on days before it expires. Both are lists of numbers,
- * and both reach the same destinations.
- */
+/** When alerts are sent, as a list of numbers: shares of the budget, or days before the expiry. */
 export function AlertFields({ form, field }: AlertFieldsProps) {
   const { t } = useTranslation()
   const answer = useQuery(destinationsQuery)

@@ -125,10 +125,7 @@ type ConflictDialogProps = {
   readonly onClose: () => void
 }
 
-/**
- * Someone else changed the key meanwhile: says who and what, and offers to start over from their version or to apply
- * the reader's changes on top. Only the fields the reader changed are sent, so the other person's stay.
- */
+/** Someone else changed the key meanwhile. Only fields the reader changed are sent, so the others' stay. */
 function ConflictDialog(props: ConflictDialogProps) {
   const { conflict, mine, isPending, onReload, onApply, onClose } = props
   const words = useTranslation()

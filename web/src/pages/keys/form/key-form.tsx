@@ -210,10 +210,7 @@ function LifetimeFields({ form }: FieldsProps) {
   )
 }
 
-/**
- * Asks before a form with unsaved changes is left, whether by a link of the interface or by closing the page. Renders
- * the question only when a navigation is blocked.
- */
+/** Asks before a form with unsaved changes is left, by a link or by closing the page. */
 export function LeaveQuestion({ isDirty }: { readonly isDirty: boolean }) {
   const { t } = useTranslation()
   const blocker = useBlocker({

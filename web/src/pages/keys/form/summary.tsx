@@ -14,7 +14,7 @@ import {
   KeyIcon,
   ShieldIcon,
 } from '../../../parts/icons.tsx'
-import { type NumberField, numberWord } from '../../audit/change-lines.ts'
+import { type NumberField, numberWords } from '../../audit/change-lines.ts'
 import { useRateWords } from '../key-brief.tsx'
 import { expiryOf, type KeyFormValues } from './form-values.ts'
 import styles from './key-form.module.css'
@@ -127,12 +127,11 @@ function ExpiryWords({ values }: WordsProps) {
   return <>{`${words} ${reminds}`}</>
 }
 
-/** "50 %, 80 % and 100 %": in ascending order, whatever order they were typed in. */
+/** Shares in ascending order, days in descending, whatever order they were typed in. */
 function useNumberWords() {
-  const { t, format } = useTranslation()
+  const words = useTranslation()
   return (field: NumberField, typed: readonly string[]): string => {
     const rising = typed.map(Number).toSorted((a, b) => a - b)
-    const numbers = field === 'expiry_reminders' ? rising.toReversed() : rising
-    return format.list(numbers.map((number) => numberWord(field, number, { t, format })))
+    return numberWords(field, field === 'expiry_reminders' ? rising.toReversed() : rising, words)
   }
 }
