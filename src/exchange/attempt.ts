@@ -2,7 +2,7 @@
 // failure may be the provider's own, and the hold covers what may be paid twice; what a provider says about the request
 // itself goes back to the client.
 import { GatewayError, withoutRetry } from '../core/errors.ts'
-import { FAILURE_BYTES_MAX, readWhole, retryAfterOf } from '../providers/upstream/answers.ts'
+import { FAILURE_BYTES_MAX, readWhole, retryAfterOf } from '../providers/upstream/http.ts'
 import type { UpstreamAnswer } from '../providers/upstream/provider.ts'
 import type { Outcome, RetryBudget } from '../routing/breaker.ts'
 import type { Route } from '../routing/route.ts'
@@ -176,8 +176,6 @@ function allOpen(outbound: readonly OutboundRequest[]): GatewayError {
   )
 }
 
-/** A day: no provider means more, and the client must be given a plain number of seconds. */
-const TOLD_SECONDS_MAX = 86_400
 /** A provider's verdict on the request itself. */
 const JUDGEMENTS = [400, 413, 422]
 /** Something on the way gave up waiting; Cloudflare, before many providers, has a status of its own for that. */
@@ -252,7 +250,6 @@ function retryAfter(
   { headers }: UpstreamAnswer,
   complaint: ProviderComplaint,
 ): { retryAfterSeconds?: number } {
-  const told = retryAfterOf(headers) ?? complaint.retryAfterSeconds
-  if (told === undefined) return {}
-  return { retryAfterSeconds: Math.min(Math.max(1, Math.ceil(told)), TOLD_SECONDS_MAX) }
+  const told = retryAfterOf(headers, complaint.retryAfterSeconds)
+  return told === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(told)) }
 }

@@ -3,7 +3,7 @@
 import { likelyInput } from '../catalog/worst-case.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
-import { readWhole, tooLong } from '../providers/upstream/answers.ts'
+import { readWhole, tooLong } from '../providers/upstream/http.ts'
 import { readJsonAnswer } from '../wire/content/answer.ts'
 import type { EventForwarder, UpstreamCodec } from '../wire/contract/codec.ts'
 import { CITATIONS } from '../wire/contract/features.ts'

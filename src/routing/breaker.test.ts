@@ -158,7 +158,7 @@ test('the health is unknown before the first outcome, then that of the last one'
   assert.equal(breaker.health().name, 'answering')
 })
 
-test('a provider’s retry-after starts a rest of that length at once, up to ten minutes', () => {
+test('a provider’s retry-after starts a rest of that length at once', () => {
   const limited = { failed: 'provider_rate_limited', retryAfterSeconds: 7 }
   breaker.begin()(limited)
   assert.deepEqual(breaker.whyOpen(), { reason: 'provider_rate_limited', forMs: 7_000 })
@@ -167,8 +167,6 @@ test('a provider’s retry-after starts a rest of that length at once, up to ten
   assert.ok(breaker.whyOpen())
   probe('accepted')
   assert.equal(breaker.whyOpen(), undefined, 'an answer that begins shows that it takes requests')
-  breaker.begin()({ ...limited, retryAfterSeconds: 1e9 })
-  assert.equal(breaker.whyOpen()?.forMs, 600_000)
 })
 
 test('a failed probe after a requested rest starts another rest', () => {

@@ -2,7 +2,6 @@
 // after repeated failures, or when the provider says how long to wait; then it is half-open: single requests probe the
 // target until one succeeds. Keeps no timers: its state follows from the clock.
 import type { Clock } from '../core/clock.ts'
-import { RETRY_AFTER_MS_MAX } from '../providers/upstream/answers.ts'
 
 /** This many failures in a row are no accident. */
 const FAILURES_MAX = 5
@@ -117,8 +116,7 @@ export class Breaker {
     const isProbe = this.#opening !== undefined
     if (isProbe) this.#openMs = Math.min(this.#openMs * 2, OPEN_MS_MAX)
     if (retryAfterSeconds !== undefined) {
-      const ms = Math.min(retryAfterSeconds * 1000, RETRY_AFTER_MS_MAX)
-      this.#openAs({ untilMs: this.#in(ms), why, asked: true })
+      this.#openAs({ untilMs: this.#in(retryAfterSeconds * 1000), why, asked: true })
     } else if (isProbe || this.#failuresInARow >= FAILURES_MAX) {
       this.#openAs({ untilMs: this.#in(this.#openMs), why, asked: false })
     } else if (this.#failuresLeft >= FAILURES_MAX) {

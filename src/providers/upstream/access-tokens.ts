@@ -3,9 +3,8 @@
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { numberOf, stringOf } from '../../core/json.ts'
-import { discard } from './answers.ts'
 import { failed, fetchJson } from './fetch-json.ts'
-import type { HttpClient } from './http.ts'
+import { discard, type HttpClient } from './http.ts'
 import type { UpstreamAnswer } from './provider.ts'
 
 type AccessToken = { readonly value: string; readonly expiresInSeconds: number }

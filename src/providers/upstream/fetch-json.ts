@@ -3,8 +3,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, listOf, objectOf, parseObject, stringOf } from '../../core/json.ts'
-import { readWhole } from './answers.ts'
-import type { HttpClient } from './http.ts'
+import { readWhole, type HttpClient } from './http.ts'
 
 const BYTES_MAX = 8 * 1024 * 1024
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 60_000 }

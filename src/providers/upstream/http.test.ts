@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
 import type { HttpCall } from './http.ts'
-import { HttpClient } from './http.ts'
+import { HttpClient, retryAfterOf } from './http.ts'
 
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 const NEVER = new AbortController().signal
@@ -190,4 +190,22 @@ test('a reader that leaves early frees the connection', async (context) => {
   const { body } = await http.send(call, NEVER)
   for await (const _ of body) break
   await closed.promise
+})
+
+test('every spelling of a retry delay becomes seconds', () => {
+  const date = 'Sun, 15 Nov 2026 12:00:00 GMT'
+  const cases: readonly [Record<string, string>, number | undefined][] = [
+    [{}, undefined],
+    [{ 'retry-after': '7' }, 7],
+    [{ 'retry-after': '100000' }, 600],
+    [{ 'retry-after': '0' }, undefined],
+    [{ 'retry-after': '7', 'retry-after-ms': '250' }, 0.25],
+    [{ 'retry-after': 'Sun, 15 Nov 2026 12:00:30 GMT', date }, 30],
+    [{ 'retry-after': 'Sun, 15 Nov 2026 11:00:00 GMT', date }, undefined],
+    [{ 'retry-after': 'Sun, 15 Nov 2026 12:00:30 GMT' }, undefined],
+    [{ 'retry-after': 'soon', date }, undefined],
+  ]
+  for (const [headers, seconds] of cases) {
+    assert.equal(retryAfterOf(new Map(Object.entries(headers))), seconds, JSON.stringify(headers))
+  }
 })

@@ -1,10 +1,12 @@
-// Requests to providers over HTTP: the only user of undici. One bounded pool of kept connections per origin and connect
-// timeout, no redirects, verified TLS, and four timeouts per call. Failures become GatewayErrors here.
+// Requests to providers over HTTP, and how their answers are read: the only user of undici. One bounded pool of kept
+// connections per origin and connect timeout, no redirects, verified TLS, and four timeouts per call. Failures become
+// GatewayErrors here.
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { Agent, buildConnector, EnvHttpProxyAgent, errors, Pool } from 'undici'
 import type { Timeouts } from '../../catalog/models.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { formatSize } from '../../core/units.ts'
 import { assertAllowedHost, checkedLookup } from './addresses.ts'
 import type { Secrets } from './echoed-secrets.ts'
 import { SecretFilter, secretsIn } from './echoed-secrets.ts'
@@ -385,3 +387,60 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
 
 const ARRIVED = Promise.resolve()
 const DONE: Reading = { done: true, value: undefined }
+
+/** More than any provider says about a failure. */
+export const FAILURE_BYTES_MAX = 1024 * 1024
+
+export async function readWhole(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw tooLong(bytesMax)
+    chunks.push(chunk)
+  }
+  const [first] = chunks
+  return chunks.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(chunks, bytes)
+}
+
+/** The body of an answer that is there already. */
+export async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+export function tooLong(bytesMax: number): GatewayError {
+  const size = formatSize(bytesMax)
+  return new GatewayError('provider_failed', `the provider's answer is too long: more than ${size}`)
+}
+
+/** Drops an answer that will not be read: left alone, it would hold its connection until a timeout ends it. */
+export async function discard({ body }: UpstreamAnswer): Promise<void> {
+  try {
+    for await (const _ of body) break
+  } catch {
+    // The answer is not needed, so its failure does not matter.
+  }
+}
+
+/** A provider may ask to be left alone for longer, but is tried again after this. */
+const RETRY_AFTER_SECONDS_MAX = 600
+
+/**
+ * How long a provider asks to be left alone, in seconds: in its headers, else in its words (`told`). Some send
+ * milliseconds in a header outside the standard, some send a date, which is compared with the date of the answer
+ * because clocks differ.
+ */
+export function retryAfterOf(headers: AnswerHeaders, told?: number): number | undefined {
+  const value = headers.get('retry-after') ?? ''
+  const seconds =
+    Number(headers.get('retry-after-ms')) / 1000 || Number(value) || secondsUntil(value, headers)
+  const wait = seconds > 0 ? seconds : told
+  return wait && Math.min(wait, RETRY_AFTER_SECONDS_MAX)
+}
+
+function secondsUntil(date: string, headers: AnswerHeaders): number {
+  return (Date.parse(date) - Date.parse(headers.get('date') ?? '')) / 1000
+}

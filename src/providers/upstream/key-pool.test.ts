@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LogFields } from '../../telemetry/log.ts'
-import { readWhole } from './answers.ts'
+import { readWhole } from './http.ts'
 import { KeyPool } from './key-pool.ts'
 import type { UpstreamAnswer } from './provider.ts'
 

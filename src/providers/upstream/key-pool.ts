@@ -5,14 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import { parseObject } from '../../core/json.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { decodeErrorBody, refusesContent } from '../../wire/contract/errors.ts'
-import {
-  discard,
-  FAILURE_BYTES_MAX,
-  inOnePiece,
-  readWhole,
-  RETRY_AFTER_MS_MAX,
-  retryAfterOf,
-} from './answers.ts'
+import { discard, FAILURE_BYTES_MAX, inOnePiece, readWhole, retryAfterOf } from './http.ts'
 import type { UpstreamAnswer } from './provider.ts'
 
 /** The key is invalid, or lacks permission. */
@@ -20,7 +13,7 @@ const REFUSED = [401, 403]
 /** The same, or the key has sent too many requests. */
 const TURNED_AWAY = [...REFUSED, 429]
 /** Used when the provider does not say how long. */
-const COOLDOWN_MS = 10_000
+const COOLDOWN_SECONDS = 10
 
 type Send = (key: string | undefined) => Promise<UpstreamAnswer>
 
@@ -98,9 +91,8 @@ export class KeyPool {
   }
 
   #coolDown(key: string, { headers }: UpstreamAnswer): void {
-    const seconds = retryAfterOf(headers)
-    const ms = seconds === undefined ? COOLDOWN_MS : Math.min(seconds * 1000, RETRY_AFTER_MS_MAX)
-    this.#coolsUntilMs.set(key, this.#clock.monotonicMs() + ms)
+    const seconds = retryAfterOf(headers) ?? COOLDOWN_SECONDS
+    this.#coolsUntilMs.set(key, this.#clock.monotonicMs() + seconds * 1000)
   }
 }
 
