@@ -6,7 +6,7 @@ import type { InputMeasure, OutputLimits } from '../core/request.ts'
 import { UNKNOWN_ABILITIES } from './models.ts'
 import type { Model, Target } from './models.ts'
 import type { Rates } from './prices.ts'
-import { inputBound, recountedBound, worstCase } from './worst-case.ts'
+import { inputBound, RaisedBounds, recountedBound, worstCase } from './worst-case.ts'
 
 const THINKS: Model['abilities'] = { ...UNKNOWN_ABILITIES, reasoning: true }
 const oneChoice: OutputLimits = { choices: 1, thinks: false }
@@ -220,3 +220,28 @@ function model(targets: readonly Target[]): Model {
     reason: null,
   }
 }
+
+// A bound that fell short is raised by what it lacked, and only once for requests that run at the same time.
+
+const tooLow = { name: 'one/m' }
+
+test('a bound is raised by the factor by which it fell short', () => {
+  const bounds = new RaisedBounds()
+  assert.equal(bounds.factorOf(tooLow, 'bytes'), 1)
+  bounds.raise(tooLow, { basis: 'bytes', from: 1, times: 2 })
+  bounds.raise(tooLow, { basis: 'bytes', from: bounds.factorOf(tooLow, 'bytes'), times: 1.5 })
+  assert.equal(bounds.factorOf(tooLow, 'bytes'), 3)
+  assert.equal(bounds.factorOf({ name: 'two/m' }, 'bytes'), 1)
+})
+
+test('concurrent requests raise a bound once', () => {
+  const bounds = new RaisedBounds()
+  for (const times of [2, 3, 2, 0.5]) bounds.raise(tooLow, { basis: 'bytes', from: 1, times })
+  assert.equal(bounds.factorOf(tooLow, 'bytes'), 3)
+})
+
+test('a recount that fell short raises recounts alone', () => {
+  const bounds = new RaisedBounds()
+  bounds.raise(tooLow, { basis: 'count', from: 1, times: 9 })
+  assert.deepEqual([bounds.factorOf(tooLow, 'count'), bounds.factorOf(tooLow, 'bytes')], [9, 1])
+})

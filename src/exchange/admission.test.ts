@@ -11,7 +11,7 @@ import {
   sampleReply,
 } from '../../test/samples/exchange.ts'
 import type { Caller } from '../access/authenticate.ts'
-import { RaisedBounds } from '../access/reservation.ts'
+import { RaisedBounds } from '../catalog/worst-case.ts'
 import { Tokenizer } from '../access/tokenizer.ts'
 import { type Model, type Target, UNKNOWN_ABILITIES } from '../catalog/models.ts'
 import { FREE, makePrice } from '../catalog/prices.ts'
@@ -19,7 +19,7 @@ import { countedBound, inputBound, likelyInput, recountedBound } from '../catalo
 import { formatUsd } from '../core/money.ts'
 import { NO_INPUT, type Call, type InputMeasure } from '../core/request.ts'
 import type { Ask, Balances, Ledger, Refused, Reserved, Shortage } from '../ledger/ledger.ts'
-import { admit, dryRun, type Asked } from './admission.ts'
+import { admit, dryRun, type AdmissionInput } from './admission.ts'
 import type { OutboundRequest } from './prepare.ts'
 
 const INPUT: InputMeasure = { ...NO_INPUT, textBytes: 3_000, items: 1 }
@@ -110,7 +110,7 @@ function setUp(...answers: readonly (Reserved | Refused)[]) {
     tokenizer: new CountingTokenizer(happened),
     raisedBounds: new RaisedBounds(),
   }
-  const asked = (given: Given = {}): Asked => {
+  const asked = (given: Given = {}): AdmissionInput => {
     const { caller = SAMPLE_CALLER, call = callOf(INPUT), prepared = [outboundTo(target)] } = given
     const provider = {
       ...SAMPLE_PROVIDER,

@@ -1,10 +1,11 @@
 // The last gate before a provider is called: the worst case of a request is held on the key and on the frame. Admits only
 // with a committed hold; otherwise throws a refusal that explains itself. A dry run asks the same, with nothing held.
 import { refusalOf } from '../access/refusal.ts'
-import type { AdmissionInput, Basis, Candidate, RaisedBounds } from '../access/reservation.ts'
-import { askOf } from '../access/reservation.ts'
+import type { Count } from '../access/tokenizer-thread.ts'
 import type { Tokenizer } from '../access/tokenizer.ts'
-import type { Model } from '../catalog/models.ts'
+import type { Model, Target } from '../catalog/models.ts'
+import { countedBound, likelyInput, recountedBound, worstCase } from '../catalog/worst-case.ts'
+import type { Basis, RaisedBounds, WorstCase } from '../catalog/worst-case.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -23,7 +24,7 @@ export type AdmissionParts = {
 }
 
 /** A request, what its routes would be sent, and where it is answered. */
-export type Asked = {
+export type AdmissionInput = {
   readonly request: Pick<ClientRequest, 'inbound' | 'call' | 'texts' | 'nextStep'>
   readonly model: Model
   readonly prepared: readonly OutboundRequest[]
@@ -41,7 +42,7 @@ export type Admission = {
   readonly outputTokensMax: number | undefined
 }
 
-export async function admit(parts: AdmissionParts, asked: Asked): Promise<Admission> {
+export async function admit(parts: AdmissionParts, asked: AdmissionInput): Promise<Admission> {
   const { outcome, maySearch, inputTokens, basis } = await askLedger(parts, asked, 'reserve')
   if (!outcome.reserved) {
     const { reply, request } = asked
@@ -66,7 +67,7 @@ function mostOutput({ outputTokens, grants = [] }: Reserved): number {
 }
 
 /** A refusal says which of several targets it is about. */
-function refuse({ request, prepared }: Asked, outcome: Refused): GatewayError {
+function refuse({ request, prepared }: AdmissionInput, outcome: Refused): GatewayError {
   const { caller } = request.inbound
   const names = caller.mode === 'live' ? prepared.map(({ route }) => route.target.name) : []
   return refusalOf(caller, outcome, names)
@@ -86,78 +87,132 @@ type Answered = {
  */
 async function askLedger(
   { ledger, tokenizer, raisedBounds }: AdmissionParts,
-  asked: Asked,
+  asked: AdmissionInput,
   how: 'reserve' | 'dryRun',
 ): Promise<Answered> {
-  const input = admissionInput(asked)
-  const first = askOf(input, raisedBounds)
+  const first = askOf(asked, raisedBounds)
   const outcome = await ledger[how](first.ask)
   if (outcome.reserved || outcome.reason !== 'recount') {
     return { ...first, outcome, basis: 'bytes', maySearch: true }
   }
-  const { unbounded, fetched } = input.call.input
+  const { inbound, call } = asked.request
+  const { unbounded, fetched } = call.input
   const [texts, told] = await Promise.all([
     // Input that only the context window bounds stays so bounded, however few texts it has.
     unbounded ? undefined : textsOf(asked).then((found) => tokenizer.count(found)),
     // The owner of an address may serve a page to the count and a book to the model.
     fetched ? [] : countAtRoutes(asked),
   ])
-  const maySearch = input.caller.whenTight === 'refuse' || outcome.isFirstFit
-  const recounted = askOf({ ...input, recount: { texts, told, maySearch } }, raisedBounds)
+  const maySearch = inbound.caller.whenTight === 'refuse' || outcome.isFirstFit
+  const recounted = askOf(asked, raisedBounds, { texts, told, maySearch })
   const basis = recounted.inputTokens < first.inputTokens ? 'count' : 'bytes'
   return { ...recounted, outcome: await ledger[how](recounted.ask), basis, maySearch }
 }
 
-function admissionInput({ request, model, prepared, reply }: Asked): AdmissionInput {
-  const { requestId, endpoint, caller } = request.inbound
-  const candidates =
-    caller.mode === 'test'
-      ? sandboxCandidates(model, prepared)
-      : prepared.map((each) => candidateAt(each.route.target, each))
-  return {
-    requestId,
-    endpoint,
-    caller,
-    model,
-    call: request.call,
-    candidates,
-    closed: reply.closed,
-  }
+type Recount = {
+  /** Undefined if they could not be counted: then their bytes still bound them. */
+  readonly texts: Count | undefined
+  /** By the providers' own count, in the order of the routes; undefined where one gave none that is reliable. */
+  readonly told: readonly (number | undefined)[]
+  /** Whether the hold is to pay for searches. */
+  readonly maySearch: boolean
 }
 
-/** A test key has the limits of a live one, but reaches none of the targets. */
-function sandboxCandidates(
-  { targets, fallbacks }: Model,
-  prepared: readonly OutboundRequest[],
-): readonly Candidate[] {
-  return [...targets, ...fallbacks].map((target) => {
-    const same = prepared.find(
-      ({ route }) =>
-        route.target.provider === target.provider && route.target.model === target.model,
-    )
-    return candidateAt(target, same)
+/**
+ * What the ledger is asked to hold: the worst case at each target, with the input bounded by bytes, or by a count of its
+ * tokens; and the input that this assumes.
+ */
+function askOf(
+  asked: AdmissionInput,
+  raisedBounds: RaisedBounds,
+  recount?: Recount,
+): { readonly ask: Ask; readonly inputTokens: number } {
+  const { request, model, reply } = asked
+  const { call, inbound } = request
+  const { caller } = inbound
+  const candidates = candidatesOf(asked)
+  const worsts = candidates.map(({ target, outbound }, index) => {
+    const counted = recount && countedTokens(asked, target, { ...recount, index })
+    return worstCase(target, {
+      model,
+      input: call.input,
+      output: call.output,
+      inputTokens:
+        outbound?.inputTokens ??
+        (counted && Math.ceil(counted * raisedBounds.factorOf(target, 'count'))),
+      outputTokensMax: outbound?.outputTokensMax,
+      searchesMax: recount?.maySearch === false ? 0 : (outbound?.searchesMax ?? 0),
+      raise: raisedBounds.factorOf(target, 'bytes'),
+    })
   })
-}
-
-function candidateAt(
-  target: Candidate['target'],
-  outbound: OutboundRequest | undefined,
-): Candidate {
-  return {
-    target,
-    inputTokens: outbound?.inputTokens,
-    searchesMax: outbound?.searchesMax ?? 0,
-    outputTokensMax: outbound?.outputTokensMax,
+  const inputTokens = worsts.reduce((most, worst) => Math.max(most, worst.inputTokens), 0)
+  // If the exact input is known for every target within reach, there is nothing to recount.
+  const isExact = caller.mode === 'live' && candidates.every(isCounted)
+  const isBound = isExact || call.input.unbounded
+  const ask: Ask = {
+    requestId: inbound.requestId,
+    keyId: caller.keyId,
+    allowVersion: caller.allowVersion,
+    endpoint: inbound.endpoint,
+    modelAsked: call.model,
+    // A test key is answered by the sandbox at no cost, with the limits a live key would have.
+    candidates: caller.mode === 'test' ? worsts.slice(0, 1).map(atNoCost) : worsts,
+    whenTight: caller.whenTight,
+    // Tokens per minute go by the likely count; where bytes do not tell, only the bound is known.
+    estimatedTokens: isBound
+      ? inputTokens
+      : Math.min(likelyInput(call.input, recount?.texts?.likely), inputTokens),
+    recounted: recount !== undefined || isExact,
+    signal: reply.closed,
   }
+  return { ask, inputTokens }
 }
 
-async function textsOf({ request }: Asked): Promise<readonly string[]> {
+/** A target, and what it would be sent. */
+type Candidate = { readonly target: Target; readonly outbound: OutboundRequest | undefined }
+
+/** In the order in which they would be tried. A test key has the limits of a live one, but reaches none of the targets. */
+function candidatesOf({ request, model, prepared }: AdmissionInput): readonly Candidate[] {
+  if (request.inbound.caller.mode === 'live') {
+    return prepared.map((outbound) => ({ target: outbound.route.target, outbound }))
+  }
+  return [...model.targets, ...model.fallbacks].map((target) => ({
+    target,
+    outbound: prepared.find(({ route }) => route.target.name === target.name),
+  }))
+}
+
+/** The input bound by a provider's count, else by the tokenizer's; undefined = there is no count. */
+function countedTokens(
+  { request, model }: AdmissionInput,
+  target: Target,
+  { told, texts, index }: Recount & { readonly index: number },
+): number | undefined {
+  const count = told[index]
+  if (count !== undefined) return countedBound(count)
+  if (texts === undefined) return undefined
+  return recountedBound(request.call.input, texts.most, { kind: model.kind, window: target })
+}
+
+function isCounted({ outbound }: Candidate): boolean {
+  return outbound?.inputTokens !== undefined
+}
+
+function atNoCost(worst: WorstCase): WorstCase {
+  return { ...worst, fixedPicodollars: 0n, outputTokenPicodollars: 0n }
+}
+
+async function textsOf({ request }: AdmissionInput): Promise<readonly string[]> {
   await request.nextStep()
   return request.texts() ?? []
 }
 
 /** The counts of those providers that give one: a round trip, worth it only where little is left. */
-function countAtRoutes({ request, prepared, reply }: Asked): Promise<(number | undefined)[]> {
+function countAtRoutes({
+  request,
+  prepared,
+  reply,
+}: AdmissionInput): Promise<(number | undefined)[]> {
   return Promise.all(
     prepared.map(async (each) => {
       await request.nextStep()
@@ -167,7 +222,7 @@ function countAtRoutes({ request, prepared, reply }: Asked): Promise<(number | u
 }
 
 /** `x-tollgate-dry-run: 1`: what would happen to this request, by the code that decides it, without doing it. */
-export async function dryRun(parts: AdmissionParts, asked: Asked): Promise<JsonObject> {
+export async function dryRun(parts: AdmissionParts, asked: AdmissionInput): Promise<JsonObject> {
   const { ask, outcome, maySearch } = await askLedger(parts, asked, 'dryRun')
   const hold = outcome.reserved ? outcome : undefined
   const { outbound, skipped } = affordable(asked.prepared, { hold, maySearch })
