@@ -6,7 +6,7 @@ import type { JsonObject } from './json.ts'
 
 export type CanonicalRequest = Conversation | EmbeddingRequest
 
-type Asked<Kind extends ModelKind> = {
+type RequestOf<Kind extends ModelKind> = {
   readonly kind: Kind
   /** The public name the client sent; providers are given their own name for it. */
   readonly model: string
@@ -30,14 +30,14 @@ export function knownNames({ model, traits }: TargetModel): readonly string[] {
   return [model, ...(traits?.alsoKnownAs ?? [])]
 }
 
-export type EmbeddingRequest = Asked<'embedding'> & {
+export type EmbeddingRequest = RequestOf<'embedding'> & {
   /** Texts, or texts already cut into token numbers. */
   readonly inputs: readonly (string | readonly number[])[]
   readonly dimensions?: number
   readonly encoding: 'float' | 'base64'
 }
 
-export type Conversation = Asked<'chat'> & {
+export type Conversation = RequestOf<'chat'> & {
   /** Set together with the provider's name for the model, if anything is known. */
   readonly traits?: ModelTraits
   readonly stream: boolean

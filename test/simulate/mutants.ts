@@ -132,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'admissions are not counted',
-    mutation: replacing('rules/rates.ts', 'admit', () => () => {}),
+    mutation: replacing('rules/rates.ts', 'countAdmission', () => () => {}),
   },
 
   // What a decision is made from, and what is written of it.

@@ -13,7 +13,7 @@ import type { Contract, RouteName } from '../contract/contract.ts'
 import type { AnswerOf, ReadOf, Route, RouteTable } from '../contract/route.ts'
 import type { Person, RequestHeaders } from './guard.ts'
 
-export type Call<Described extends Route> = Caller<Described> & {
+type AdminRequest<Described extends Route> = Requester<Described> & {
   readonly params: ReadOf<Described['params']>
   readonly query: ReadOf<Described['query']>
   readonly body: ReadOf<Described['body']>
@@ -25,11 +25,13 @@ export type Call<Described extends Route> = Caller<Described> & {
 }
 
 /** Only a public route can be called without signing in. */
-type Caller<Described extends Route> = Described['access'] extends 'public'
+type Requester<Described extends Route> = Described['access'] extends 'public'
   ? { readonly person: Person | undefined }
   : { readonly person: Person }
 
-type Handler<Described extends Route> = (call: Call<Described>) => Promise<AnswerOf<Described>>
+type Handler<Described extends Route> = (
+  call: AdminRequest<Described>,
+) => Promise<AnswerOf<Described>>
 
 /** A handler for every route: leaving one out does not compile. */
 export type Handlers = { readonly [Name in RouteName]: Handler<Contract[Name]> }

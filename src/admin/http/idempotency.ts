@@ -7,7 +7,7 @@ import { AdminError, invalidValue } from '../contract/errors.ts'
 import { toAdminError } from './errors.ts'
 import type { RequestHeaders } from './guard.ts'
 
-type Asked = {
+type RepeatableRequest = {
   readonly headers: RequestHeaders
   readonly personId: string
   /** The route and everything sent to it. */
@@ -16,13 +16,13 @@ type Asked = {
 
 export async function idempotently(
   store: Store,
-  asked: Asked,
+  sent: RepeatableRequest,
   run: () => Promise<unknown>,
 ): Promise<{ readonly answer: unknown; readonly isRepeated: boolean }> {
-  const name = nameOf(asked.headers)
+  const name = nameOf(sent.headers)
   if (name === undefined) return { answer: await run(), isRepeated: false }
-  const requestHash = hash('sha256', JSON.stringify(asked.request), 'hex')
-  const wanted = { personId: asked.personId, name, requestHash }
+  const requestHash = hash('sha256', JSON.stringify(sent.request), 'hex')
+  const wanted = { personId: sent.personId, name, requestHash }
   const claimed = await claim(store, wanted)
   if (!claimed.claimed) return { answer: firstAnswer(claimed), isRepeated: true }
   try {

@@ -88,19 +88,20 @@ export type PeopleParts = Pick<AdminParts, 'store' | 'log' | 'publicUrl'> & {
   readonly singleSignOnName: string | undefined
 }
 
-type Caller = Sender & { readonly headers: RequestHeaders }
-
 export function actorOf(parts: PeopleParts, call: Sender & { readonly person: Person }): Actor {
   const { id: personId, permissions: rights } = call.person
   return { store: storeOf(parts, call), personId, rights }
 }
 
-export function visitOf({ headers, address }: Pick<Caller, 'headers' | 'address'>): Visit {
+/** What a request says of where it comes from. */
+type Addressed = { readonly headers: RequestHeaders; readonly address: string }
+
+export function visitOf({ headers, address }: Addressed): Visit {
   return { cookie: textOf(headers['cookie']), address, userAgent: textOf(headers['user-agent']) }
 }
 
 /** The base URL of links: the configured address, which mails require, else the one that the caller used. */
-export function linkBase(parts: PeopleParts, { headers }: Pick<Caller, 'headers'>): string {
+export function linkBase(parts: PeopleParts, { headers }: Pick<Addressed, 'headers'>): string {
   const host = textOf(headers['host'])
   if (parts.publicUrlIsWritten || host === undefined) return parts.publicUrl
   return `http://${host}`

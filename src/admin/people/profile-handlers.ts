@@ -200,7 +200,7 @@ function sessionHandlers(
 /** With the password given again, and two-factor as needed. */
 async function proved(
   parts: PeopleParts,
-  call: Caller & { readonly body: { readonly password: string } },
+  call: OwnRequest & { readonly body: { readonly password: string } },
   needed: 'on' | 'off',
 ): Promise<SignIn> {
   await demandPassword(parts, call, { password: call.body.password, field: 'password' })
@@ -211,7 +211,7 @@ async function proved(
 /** The library would end two-factor that is off and confirm it when it is on; neither is a change to record. */
 async function demandTwoFactor(
   parts: PeopleParts,
-  { person }: Caller,
+  { person }: OwnRequest,
   needed: 'on' | 'off',
 ): Promise<void> {
   const stored = await findPerson(parts.store.db, { id: person.id })
@@ -231,7 +231,7 @@ type OwnChange = Pick<Change, 'action'> &
 /** Makes the change and its record in one transaction. */
 async function changeOwn(
   parts: PeopleParts,
-  call: Caller,
+  call: OwnRequest,
   { action, before = {}, after = {}, work }: OwnChange,
 ): Promise<void> {
   const store = storeOf(parts, call)
@@ -301,7 +301,7 @@ function tokenHandlers(parts: PeopleParts): Some<'listTokens' | 'createToken' | 
 /** People who sign in only by single sign-on have no password. */
 async function demandPasswordIfAny(
   parts: PeopleParts,
-  call: Caller,
+  call: OwnRequest,
   password: string | undefined,
 ): Promise<void> {
   const stored = await findPerson(parts.store.db, { id: call.person.id })
@@ -341,7 +341,7 @@ function tokenAnswer(token: AccessToken) {
  * The session in which a person changes their own account. It must still be open when the change is made, because
  * ending it, as a password reset does, is meant to prevent exactly that.
  */
-async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
+async function sessionOf(parts: PeopleParts, call: OwnRequest): Promise<Session> {
   demandBrowser(call.person)
   const session = await (await parts.signIn()).session(visitOf(call))
   if (session === undefined) throw sessionEnded()
@@ -357,12 +357,12 @@ function sessionEnded(): AdminError {
   return new AdminError('not_signed_in', sentence('sign_in_again'))
 }
 
-type Caller = Sender & { readonly person: Person; readonly headers: RequestHeaders }
+type OwnRequest = Sender & { readonly person: Person; readonly headers: RequestHeaders }
 
 /** Asks for the password again. Attempts are limited, because whoever guesses here already has a session. */
 async function demandPassword(
   parts: PeopleParts,
-  call: Caller,
+  call: OwnRequest,
   { password, field }: { readonly password: string; readonly field: string },
 ): Promise<void> {
   demandBrowser(call.person)

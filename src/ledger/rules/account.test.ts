@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { sampleAccount } from '../../../test/samples/ledger-rows.ts'
 import { DAY_MS } from '../../core/units.ts'
 import { balancesOf, openPeriod, remainingOf } from './account.ts'
-import { admit, unpackWindow } from './rates.ts'
+import { countAdmission, unpackWindow } from './rates.ts'
 
 const NOON = Date.UTC(2026, 10, 15, 12)
 const MIDNIGHT = Date.UTC(2026, 10, 16)
@@ -72,7 +72,7 @@ test('neither an unused account nor one without an end closes a period', () => {
 
 test('balances report what remains of each limit of a key', () => {
   const rateWindow = unpackWindow('', NOON)
-  for (const tokens of [5, 8]) admit(rateWindow, NOON, tokens)
+  for (const tokens of [5, 8]) countAdmission(rateWindow, NOON, tokens)
   const told = (limits: Partial<ReturnType<typeof sampleAccount>>) => {
     const key = sampleAccount({ ...limits, rateWindow, inFlight: 2 })
     const { requests, tokens, concurrency } = balancesOf(key, sampleAccount({ id: 'frame' }), NOON)

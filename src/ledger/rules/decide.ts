@@ -5,7 +5,7 @@ import type { Balances, HoldId } from '../ledger.ts'
 import { balancesOf, hasRates } from './account.ts'
 import type { Batch, Item, Outcome, Snapshot, CheckedAsk, Writes } from './batch.ts'
 import { grantsWithin, judge, mayExtend } from './judge.ts'
-import { admit, correct } from './rates.ts'
+import { countAdmission, correct } from './rates.ts'
 import type { Charge, Hold, UsageRow } from './rows.ts'
 import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './rows.ts'
 import { WorkingSet } from './working-set.ts'
@@ -144,7 +144,7 @@ function reserve(work: WorkingSet, item: Extract<Item, { kind: 'reserve' }>): An
   work.move(hold, { held: hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 1 })
   work.grant(hold, hold.heldNanodollars)
   work.insertHold(hold)
-  if (hasRates(legs.key)) admit(legs.key.rateWindow, work.now, ask.estimatedTokens)
+  if (hasRates(legs.key)) countAdmission(legs.key.rateWindow, work.now, ask.estimatedTokens)
   return answer
 }
 

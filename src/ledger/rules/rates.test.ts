@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 
 import {
-  admit,
+  countAdmission,
   ageWindow,
   correct,
   packWindow,
@@ -24,15 +24,15 @@ describe('requests per minute', () => {
     const window = empty()
     for (const _ of [1, 2]) {
       assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 0 }), undefined)
-      admit(window, NOON, 0)
+      countAdmission(window, NOON, 0)
     }
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 0 })?.limit, 'rpm')
   })
 
   test('retry-after is exact: a millisecond earlier is too early', () => {
     const window = empty()
-    admit(window, NOON + 999, 0)
-    admit(window, NOON + 5_000, 0)
+    countAdmission(window, NOON + 999, 0)
+    countAdmission(window, NOON + 5_000, 0)
     const refused = rateExceeded(rates, window, { now: NOON + 6_000, tokens: 0 })
     assert.deepEqual(refused, { limit: 'rpm', retryAfterSeconds: 55 })
     const packed = packWindow(window)
@@ -47,8 +47,8 @@ describe('requests per minute', () => {
 
   test('a client that returns a second too early waits for the rest', () => {
     const window = empty()
-    admit(window, NOON, 0)
-    admit(window, NOON, 0)
+    countAdmission(window, NOON, 0)
+    countAdmission(window, NOON, 0)
     const seconds = (now: number): number | undefined =>
       rateExceeded(rates, unpackWindow(packWindow(window), now), { now, tokens: 0 })
         ?.retryAfterSeconds
@@ -62,7 +62,7 @@ describe('requests per minute', () => {
 
   test('tokens do not matter if only requests are limited', () => {
     const window = empty()
-    admit(window, NOON, 5000)
+    countAdmission(window, NOON, 5000)
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 5000 }), undefined)
   })
 
@@ -73,8 +73,8 @@ describe('requests per minute', () => {
 
   test('a clock set back loses no request, and blocks a key for about a minute at most', () => {
     const window = empty()
-    admit(window, NOON, 0)
-    admit(window, NOON + 2000, 0)
+    countAdmission(window, NOON, 0)
+    countAdmission(window, NOON + 2000, 0)
     const earlier = NOON - 3_600_000
     const then = unpackWindow(packWindow(window), earlier)
     assert.equal(then.requests, 2)
@@ -87,7 +87,7 @@ describe('tokens per minute', () => {
 
   test('an estimate is corrected in the second that admitted it', () => {
     const window = empty()
-    admit(window, NOON + 400, 900)
+    countAdmission(window, NOON + 400, 900)
     assert.equal(rateExceeded(rates, window, { now: NOON + 400, tokens: 200 })?.limit, 'tpm')
     correct(window, NOON + 400, { now: NOON + 30_000, tokens: -700 })
     assert.equal(rateExceeded(rates, window, { now: NOON + 30_000, tokens: 800 }), undefined)
@@ -97,13 +97,13 @@ describe('tokens per minute', () => {
   test('a request above the whole limit is admitted if it is alone', () => {
     const window = empty()
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 5000 }), undefined)
-    admit(window, NOON, 1)
+    countAdmission(window, NOON, 1)
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 5000 })?.limit, 'tpm')
   })
 
   test('a request of no tokens fits even after a correction above the limit', () => {
     const window = empty()
-    admit(window, NOON, 10)
+    countAdmission(window, NOON, 10)
     correct(window, NOON, { now: NOON, tokens: 5000 })
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 0 }), undefined)
   })
@@ -121,7 +121,7 @@ describe('tokens per minute', () => {
 
 test('a window survives packing, and ends with its newest second', () => {
   const window = empty()
-  for (const offset of [0, 400, 7_000, 59_000]) admit(window, NOON + offset, 3)
+  for (const offset of [0, 400, 7_000, 59_000]) countAdmission(window, NOON + offset, 3)
   const unpacked = unpackWindow(packWindow(window), NOON + 59_000)
   packWindow(unpacked)
   assert.deepEqual(unpacked, window)
@@ -135,7 +135,7 @@ test('a window kept in memory ages like one that is packed and unpacked', () => 
     fc.property(offsets, fc.integer({ min: -90_000, max: 180_000 }), (admissions, later) => {
       const window = empty()
       for (const offset of admissions.toSorted((one, other) => one - other))
-        admit(window, NOON + offset, 3)
+        countAdmission(window, NOON + offset, 3)
       const packed = packWindow(window)
       const unpacked = unpackWindow(packed, NOON + later)
       const aged = ageWindow(window, NOON + later)
@@ -150,10 +150,10 @@ test('a window kept in memory ages like one that is packed and unpacked', () => 
 
 test('a change after packing is in the next packing', () => {
   const window = empty()
-  for (const offset of [0, 7_000]) admit(window, NOON + offset, 3)
+  for (const offset of [0, 7_000]) countAdmission(window, NOON + offset, 3)
   const before = packWindow(window)
   correct(window, NOON, { now: NOON + 7_000, tokens: 5 })
-  admit(window, NOON + 7_000, 3)
+  countAdmission(window, NOON + 7_000, 3)
   assert.equal(before, `${NOON / 1000},1,3;7,1,3`)
   assert.equal(packWindow(window), `${NOON / 1000},1,8;7,2,6`)
 })
@@ -169,7 +169,7 @@ test('no span of 60 seconds admits more than the limit', () => {
         now += pause
         const window = unpackWindow(packed, now)
         if (rateExceeded({ rpm, tpm: null }, window, { now, tokens: 0 }) !== undefined) continue
-        admit(window, now, 0)
+        countAdmission(window, now, 0)
         packed = packWindow(window)
         admitted.push(now)
       }

@@ -76,7 +76,7 @@ export function packWindow(window: RateWindow): string {
 }
 
 /** Counts an admission. */
-export function admit(window: RateWindow, now: number, tokens: number): void {
+export function countAdmission(window: RateWindow, now: number, tokens: number): void {
   countAt(window, now, { requests: 1, tokens })
 }
 

@@ -20,19 +20,19 @@ const ERROR_TYPES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A Converse answer: each frame is one event, and its header names the event. */
-export function converseAnswer(answer: UpstreamAnswer, asked: Asked): UpstreamAnswer {
-  if (!asked.stream || answer.status !== 200) return answer
-  return { ...answer, body: events(answer.body, asked.headers, converseEvent) }
+export function converseAnswer(answer: UpstreamAnswer, sent: SentRequest): UpstreamAnswer {
+  if (!sent.stream || answer.status !== 200) return answer
+  return { ...answer, body: events(answer.body, sent.headers, converseEvent) }
 }
 
 /** A Claude answer: each frame wraps an event of the messages format; errors come without that format's envelope. */
-export function claudeAnswer(answer: UpstreamAnswer, asked: Asked): UpstreamAnswer {
+export function claudeAnswer(answer: UpstreamAnswer, sent: SentRequest): UpstreamAnswer {
   if (answer.status !== 200) return { ...answer, body: inEnvelope(answer.body) }
-  const { stream, headers } = asked
+  const { stream, headers } = sent
   return stream ? { ...answer, body: events(answer.body, headers, claudeEvent) } : answer
 }
 
-type Asked = {
+type SentRequest = {
   readonly stream: boolean
   /** The headers of the request, which no frame may quote. */
   readonly headers: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ type Asked = {
 
 async function* events(
   bytes: AsyncIterable<Uint8Array>,
-  headers: Asked['headers'],
+  headers: SentRequest['headers'],
   toText: (frame: EventFrame) => string,
 ): AsyncIterable<Uint8Array> {
   const filter = new SecretFilter(secretsIn(headers))
