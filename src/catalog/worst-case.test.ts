@@ -9,7 +9,7 @@ import type { Rates } from './prices.ts'
 import { inputBound, RaisedBounds, recountedBound, worstCase } from './worst-case.ts'
 
 const THINKS: Model['abilities'] = { ...UNKNOWN_ABILITIES, reasoning: true }
-const oneChoice: OutputLimits = { choices: 1, thinks: false }
+const oneChoice: OutputLimits = { choices: 1, reasons: false }
 
 describe('inputBound', () => {
   const window = { context: 100_000, imageTokens: 5_000 }
@@ -43,7 +43,7 @@ describe('recountedBound', () => {
   })
 
   test('sealed content is still bounded by its bytes', () => {
-    assert.equal(recountedBound({ ...input, sealedBytes: 40_000 }, 2_000, at), 43_000 + 16 + 1_024)
+    assert.equal(recountedBound({ ...input, opaqueBytes: 40_000 }, 2_000, at), 43_000 + 16 + 1_024)
   })
 })
 
@@ -130,7 +130,7 @@ describe('worstCase', () => {
   const limits: readonly [string, OutputLimits, Partial<Model>, number, number][] = [
     ['the model decides where the client does not', oneChoice, {}, 4_096, 256],
     ['an entry may decide for less', oneChoice, { defaultOutput: 1_000 }, 1_000, 256],
-    ['thinking needs room', { ...oneChoice, thinks: true }, {}, 4_096, 4_096],
+    ['thinking needs room', { ...oneChoice, reasons: true }, {}, 4_096, 4_096],
     [
       'a model that thinks by default needs room unasked',
       oneChoice,
@@ -147,7 +147,7 @@ describe('worstCase', () => {
     ],
     [
       'an answer must fit behind the thinking budget',
-      { ...oneChoice, thinks: true, thinkingTokens: 8_000 },
+      { ...oneChoice, reasons: true, reasoningBudget: 8_000 },
       {},
       4_096,
       8_001,

@@ -1,7 +1,7 @@
 // How much a request can read and write at most, and what that can cost at most at a target. The ledger holds the
 // dearest that fits before anything goes upstream (docs/using.md, Budgets). Bounds, never guesses: each states what it rests on.
 import type { ModelKind } from '../core/endpoints.ts'
-import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../core/limits.ts'
+import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_REASONING } from '../core/limits.ts'
 import type { Picodollars } from '../core/money.ts'
 import type { InputMeasure, OutputLimits } from '../core/request.ts'
 import type { Model, Target } from './models.ts'
@@ -115,7 +115,7 @@ export function recountedBound(
   textTokens: number,
   { kind, window }: { readonly kind: ModelKind; readonly window: Window },
 ): number {
-  const textBytes = Math.ceil(textTokens * RECOUNT_FACTOR) + (input.sealedBytes ?? 0)
+  const textBytes = Math.ceil(textTokens * RECOUNT_FACTOR) + (input.opaqueBytes ?? 0)
   return inputBound({ ...input, textBytes, jsonBytes: 0 }, kind, window)
 }
 
@@ -139,8 +139,8 @@ export function likelyTokens(bytes: number): number {
 const BYTES_PER_TOKEN_LEAST = 1.4
 
 /** For texts that were not counted and must not be charged too little. */
-export function textTokensAtMost({ textBytes, jsonBytes, sealedBytes = 0 }: InputMeasure): number {
-  return Math.ceil((textBytes + jsonBytes - sealedBytes) / BYTES_PER_TOKEN_LEAST)
+export function textTokensAtMost({ textBytes, jsonBytes, opaqueBytes = 0 }: InputMeasure): number {
+  return Math.ceil((textBytes + jsonBytes - opaqueBytes) / BYTES_PER_TOKEN_LEAST)
 }
 
 const TOKENS_PER_ITEM_LIKELY = 4
@@ -151,11 +151,11 @@ const TOKENS_PER_IMAGE_LIKELY = 1_600
  * count of its texts, if there is one.
  */
 export function likelyInput(input: InputMeasure, textTokens?: number): number {
-  const { textBytes, jsonBytes, sealedBytes = 0 } = input
+  const { textBytes, jsonBytes, opaqueBytes = 0 } = input
   return (
     (textTokens === undefined
       ? likelyTokens(textBytes + jsonBytes)
-      : textTokens + likelyTokens(sealedBytes)) +
+      : textTokens + likelyTokens(opaqueBytes)) +
     input.items * TOKENS_PER_ITEM_LIKELY +
     input.images * TOKENS_PER_IMAGE_LIKELY +
     input.tokens
@@ -163,18 +163,18 @@ export function likelyInput(input: InputMeasure, textTokens?: number): number {
 }
 
 /** Because the request asks for it, or because many models think unless told not to. */
-export function mayThink({ abilities }: Model, { thinks }: OutputLimits): boolean {
-  return thinks || abilities.reasoning === true
+export function mayReason({ abilities }: Model, { reasons }: OutputLimits): boolean {
+  return reasons || abilities.reasoning === true
 }
 
 /** Thinking counts against the same limit; a model whose longest answer has no room for it is not expected to think. */
 function outputMinimum(output: OutputLimits, model: Model): number {
-  const { thinks, thinkingTokens } = output
+  const { reasons, reasoningBudget } = output
   // A request that asks for thinking gets the room regardless.
-  const hasRoom = thinks || (model.maxOutput ?? Infinity) > OUTPUT_MINIMUM_THINKING
-  const least = mayThink(model, output) && hasRoom ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
-  if (thinkingTokens === undefined) return least
-  return Math.max(least, Math.min(thinkingTokens + 1, Number.MAX_SAFE_INTEGER))
+  const hasRoom = reasons || (model.maxOutput ?? Infinity) > OUTPUT_MINIMUM_REASONING
+  const least = mayReason(model, output) && hasRoom ? OUTPUT_MINIMUM_REASONING : OUTPUT_MINIMUM
+  if (reasoningBudget === undefined) return least
+  return Math.max(least, Math.min(reasoningBudget + 1, Number.MAX_SAFE_INTEGER))
 }
 
 /** The true count may be below the bound and below a tier, so every reachable rate is considered. */

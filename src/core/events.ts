@@ -1,6 +1,6 @@
 // The canonical answer: a closed union of events. A streamed answer is these events over time, a whole answer is the
 // same events at once, and every format encodes from them and decodes into them.
-import type { ReasoningSeal } from './request.ts'
+import type { OpaqueReasoning } from './request.ts'
 
 /** Blocks of one choice are numbered 0, 1, 2 … across all kinds, never interleave, and each ends before the next. */
 type BlockPosition = { readonly choice: number; readonly block: number }
@@ -18,9 +18,9 @@ export type CanonicalEvent =
   | (BlockPosition & { readonly type: 'refusal-start' })
   | (BlockPosition & { readonly type: 'refusal-delta'; readonly text: string })
   | (BlockPosition & { readonly type: 'refusal-end' })
-  | (BlockPosition & { readonly type: 'thinking-start' })
-  | (BlockPosition & { readonly type: 'thinking-delta'; readonly text: string })
-  | (BlockPosition & { readonly type: 'thinking-end'; readonly seal?: ReasoningSeal })
+  | (BlockPosition & { readonly type: 'reasoning-start' })
+  | (BlockPosition & { readonly type: 'reasoning-delta'; readonly text: string })
+  | (BlockPosition & { readonly type: 'reasoning-end'; readonly opaque?: OpaqueReasoning })
   | (BlockPosition & {
       readonly type: 'tool-call-start'
       readonly id: string
@@ -74,7 +74,7 @@ export type Usage = {
   readonly cacheWriteTokens: number
   /** Of those, the part kept for an hour or longer. */
   readonly cacheWriteLongTokens: number
-  /** Everything the model wrote, thinking included. */
+  /** Everything the model wrote, reasoning included. */
   readonly outputTokens: number
   readonly reasoningTokens: number
   /** Input tokens of audio, if there were any: some providers bill them separately. */

@@ -22,7 +22,7 @@ export const OVERLAP_MS = DAY_MS
 export const OVERLAP_MS_MAX = 7 * DAY_MS
 /** In tokens: an answer shorter than this is not worth having; thinking models need room to think first. */
 export const OUTPUT_MINIMUM = 256
-export const OUTPUT_MINIMUM_THINKING = 4_096
+export const OUTPUT_MINIMUM_REASONING = 4_096
 
 /** When alerts are sent by default: percent of the limit. */
 export const USUAL_THRESHOLDS: readonly number[] = [50, 80, 100]

@@ -16,7 +16,7 @@ type RequestOf<Kind extends ModelKind> = {
 
 /** What is known about the target's model besides its name at the provider. */
 export type ModelTraits = {
-  /** Whether it thinks before it answers; unset = unknown. */
+  /** Whether it reasons before it answers; unset = unknown. */
   readonly reasons?: boolean
   /** Names that may tell which model it is where the provider's own name is arbitrary; the best first. */
   readonly alsoKnownAs?: readonly string[]
@@ -50,8 +50,8 @@ export type Conversation = RequestOf<'chat'> & {
   readonly outputFormat?: OutputFormat
   readonly verbosity?: (typeof VERBOSITIES)[number]
   readonly reasoning?: Reasoning
-  /** The client has not asked for thoughts, and its format shows none unless asked. */
-  readonly hidesThoughts?: boolean
+  /** The client has not asked to see reasoning, and its format shows none unless asked. */
+  readonly hidesReasoning?: boolean
   readonly sampling: Sampling
   /** How many answers; 1 unless the client asked for more. */
   readonly choices: number
@@ -95,7 +95,7 @@ export type ToolMessage = Cacheable & {
 }
 
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart
-export type AssistantPart = TextPart | RefusalPart | ThinkingPart | ToolCallPart
+export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart
 
 type Cacheable = { readonly cache?: CacheMark }
 /** A point up to which a provider may cache the prompt, with the client's lifetime; unset = the provider's default. */
@@ -141,23 +141,23 @@ export type ToolCallPart = Cacheable & {
   readonly custom: boolean
 }
 
-export type ThinkingPart = {
-  readonly type: 'thinking'
+export type ReasoningPart = {
+  readonly type: 'reasoning'
   readonly text: string
-  readonly seal?: ReasoningSeal
+  readonly opaque?: OpaqueReasoning
 }
 
 /**
- * What a provider needs to see again to trust its own thinking: a signature, an encrypted state, or the whole
- * thought when it is redacted. It has a meaning only in the format that made it.
+ * What a provider needs to see again to trust its own reasoning: a signature, an encrypted state, or the whole of it
+ * when it is redacted. It has a meaning only in the format that made it.
  */
-export type ReasoningSeal = {
+export type OpaqueReasoning = {
   readonly format: UpstreamFormat
   readonly kind: 'signature' | 'redacted' | 'encrypted'
   readonly value: string
   /** The item id that belongs to an encrypted state. */
   readonly id?: string
-  /** How it is sealed, where a provider says so: some pass on the answers of several others. */
+  /** How it is written, where a provider says so: some pass on the answers of several others. */
   readonly dialect?: string
 }
 
@@ -200,9 +200,9 @@ export type Effort = (typeof EFFORTS)[number]
 
 export type Reasoning = {
   readonly effort?: Effort
-  /** A separate limit for thinking, where the client set one. */
+  /** A separate limit for reasoning, where the client set one. */
   readonly tokensMax?: number
-  /** How thoughts are shown: as a summary or not at all; unset = the provider decides. */
+  /** How reasoning is shown: as a summary or not at all; unset = the provider decides. */
   readonly display?: 'summary' | 'omitted'
 }
 
@@ -218,8 +218,8 @@ export type Call = {
   readonly needs: readonly Ability[]
   /** What is removed from the request whatever format the provider speaks, under the client's names. */
   readonly dropped: readonly string[]
-  /** What is removed only where the provider speaks the client's format: thoughts that another format has sealed. */
-  readonly droppedAtHome?: readonly string[]
+  /** What is removed only where the provider speaks the client's format: reasoning of another format. */
+  readonly droppedInPassthrough?: readonly string[]
   /** Web searches for the provider to run; they are passed on only where they have a price. */
   readonly search?: Search
   /** The client's own labels, recorded with the usage. */
@@ -249,8 +249,8 @@ export function searchesWithin(limit: unknown): number {
 export type InputMeasure = {
   /** UTF-8 bytes of prose: at most one token each. */
   readonly textBytes: number
-  /** How many of those are sealed thoughts, which no tokenizer can count. */
-  readonly sealedBytes?: number
+  /** How many of those are opaque reasoning, which no tokenizer can count. */
+  readonly opaqueBytes?: number
   /** UTF-8 bytes of tool schemas, tool results and other JSON, which providers rewrite: at most three tokens each. */
   readonly jsonBytes: number
   /** Messages and other items that cost a few tokens of framing each. */
@@ -285,8 +285,8 @@ export type OutputLimits = {
   /** What the client set; unset = the model's default applies. */
   readonly tokensMax?: number
   readonly choices: number
-  /** A budget the client set for thinking; an output limit below it makes no sense. */
-  readonly thinkingTokens?: number
-  /** The client asked for thinking, so an answer needs room for it. */
-  readonly thinks: boolean
+  /** A budget the client set for reasoning; an output limit below it makes no sense. */
+  readonly reasoningBudget?: number
+  /** The client asked for reasoning, so an answer needs room for it. */
+  readonly reasons: boolean
 }

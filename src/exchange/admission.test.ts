@@ -138,7 +138,7 @@ function setUp(...answers: readonly (Reserved | Refused)[]) {
 }
 
 function callOf(input: InputMeasure): Call {
-  const output = { choices: 1, thinks: false, tokensMax: 500 }
+  const output = { choices: 1, reasons: false, tokensMax: 500 }
   return { model: 'm', stream: false, input, output, needs: [], dropped: [] }
 }
 

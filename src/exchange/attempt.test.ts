@@ -94,7 +94,7 @@ const call: Call = {
   model: 'm',
   stream: true,
   input: NO_INPUT,
-  output: { choices: 1, thinks: false },
+  output: { choices: 1, reasons: false },
   needs: [],
   dropped: [],
 }

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sampleOf, type TextSample } from '../access/tokenizer.ts'
 import type { Model } from '../catalog/models.ts'
 import { costOf, costOfLines } from '../catalog/prices.ts'
-import { mayThink } from '../catalog/worst-case.ts'
+import { mayReason } from '../catalog/worst-case.ts'
 import { CLIENT_GONE_STATUS, GatewayError, toGatewayError } from '../core/errors.ts'
 import { NO_USAGE, type CanonicalEvent } from '../core/events.ts'
 import { formatUsd, type Nanodollars } from '../core/money.ts'
@@ -234,7 +234,7 @@ export class Billing {
     const isLate = failure instanceof GatewayError && failure.code === 'provider_timeout'
     // Of a stream that never came, nobody knows what was written.
     const worksUnseen =
-      !call.stream || mayThink(model, call.output) || (isLate && !this.#meter.hasOutput)
+      !call.stream || mayReason(model, call.output) || (isLate && !this.#meter.hasOutput)
     const silentMs = (this.#meter.firstOutputMs ?? this.#parts.clock.monotonicMs()) - this.#sentMs
     // The model reads everything again after each search, even one its limit refuses: it may ask for more than allowed.
     const roundsPossible = sent.searchesMax === 0 ? 1 : SEARCHES_MOST + 1

@@ -200,16 +200,16 @@ export class Meter {
     switch (event.type) {
       case 'text-delta':
       case 'refusal-delta':
-      case 'thinking-delta':
+      case 'reasoning-delta':
       case 'tool-call-delta':
         this.#output(event.text, clock)
         break
       case 'tool-call-start':
         this.#output(event.name, clock)
         break
-      case 'thinking-end':
+      case 'reasoning-end':
         // A redacted thought is billed like a visible one, and only its seal is visible.
-        if (event.seal?.kind === 'redacted') this.#output(event.seal.value, clock)
+        if (event.opaque?.kind === 'redacted') this.#output(event.opaque.value, clock)
         break
       case 'usage':
         this.usage = event.usage
@@ -227,7 +227,7 @@ export class Meter {
       case 'text-end':
       case 'refusal-start':
       case 'refusal-end':
-      case 'thinking-start':
+      case 'reasoning-start':
       case 'tool-call-end':
       case 'choice-end':
       case 'citations-lost':

@@ -144,7 +144,7 @@ async function prepareIn(
 
 function forward(request: ClientRequest, route: Route): OutboundRequest {
   const { codec, call } = request
-  const { search, droppedAtHome = [] } = call
+  const { search, droppedInPassthrough = [] } = call
   const encoding = (searchesMax?: number): OutboundRequest['encode'] => {
     const change = { ...changeAt(route), ...adapting(request, route, codec.format) }
     return async (outputTokensMax) => {
@@ -160,7 +160,7 @@ function forward(request: ClientRequest, route: Route): OutboundRequest {
     inputTokens: route.provider.countInput?.(codec.format, request.content.value),
     searchesMax: 0,
     keepsLong: codec.format === 'chat' && call.input.cacheWrites === 'long',
-    dropped: [...call.dropped, ...droppedAtHome],
+    dropped: [...call.dropped, ...droppedInPassthrough],
     content: () => request.content.value,
     encode: encoding(),
   }
@@ -169,7 +169,7 @@ function forward(request: ClientRequest, route: Route): OutboundRequest {
   return {
     ...plain,
     searchesMax,
-    dropped: [...dropped, ...droppedAtHome],
+    dropped: [...dropped, ...droppedInPassthrough],
     withoutSearches: plain,
     encode: encoding(searchesMax),
   }

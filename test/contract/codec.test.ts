@@ -24,9 +24,9 @@ const FORMATS = ['chat', 'embeddings', 'messages', 'responses'] as const satisfi
 const ANSWERS: Partial<
   Record<Format, { readonly kinds: readonly BlockKind[]; readonly choices: number }>
 > = {
-  chat: { kinds: ['text', 'thinking', 'refusal', 'tool-call'], choices: 3 },
-  messages: { kinds: ['text', 'thinking', 'tool-call'], choices: 1 },
-  responses: { kinds: ['text', 'thinking', 'refusal', 'tool-call'], choices: 1 },
+  chat: { kinds: ['text', 'reasoning', 'refusal', 'tool-call'], choices: 3 },
+  messages: { kinds: ['text', 'reasoning', 'tool-call'], choices: 1 },
+  responses: { kinds: ['text', 'reasoning', 'refusal', 'tool-call'], choices: 1 },
 }
 
 for (const format of FORMATS) {
@@ -153,7 +153,7 @@ describe('from any provider to any client', () => {
   for (const [provider, client] of PAIRS) {
     test(`${provider} to ${client}: text, thoughts, calls, finish reasons and counts arrive`, () => {
       fc.assert(
-        fc.property(answers(['text', 'thinking', 'tool-call'], 1), (events) => {
+        fc.property(answers(['text', 'reasoning', 'tool-call'], 1), (events) => {
           const sent = streamed(provider, events)
           const received = streamed(client, decodeBytes(CODECS[provider], [sent]))
           assert.deepEqual(toldBy(decodeBytes(CODECS[client], [received])), toldBy(events))

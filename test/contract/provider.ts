@@ -262,19 +262,19 @@ function spell(events: readonly CanonicalEvent[]): string[] {
   for (const event of events) {
     switch (event.type) {
       case 'text-start':
-      case 'thinking-start':
+      case 'reasoning-start':
         lines.push(`${event.type.replace('-start', '')}: `)
         break
       case 'tool-call-start':
         lines.push(`call ${event.name}: `)
         break
       case 'text-delta':
-      case 'thinking-delta':
+      case 'reasoning-delta':
       case 'tool-call-delta':
         lines.push((lines.pop() ?? '') + event.text)
         break
-      case 'thinking-end':
-        if (event.seal !== undefined) lines.push(`seal ${event.seal.value}`)
+      case 'reasoning-end':
+        if (event.opaque !== undefined) lines.push(`opaque ${event.opaque.value}`)
         break
       case 'embedding':
         lines.push(`vector ${event.vector.join(' ')}`)

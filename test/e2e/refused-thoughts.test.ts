@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, beforeEach, test } from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
 import { listOf, objectOf } from '../../src/core/json.ts'
-import { packSeal } from '../../src/wire/content/opaque-reasoning.ts'
+import { packReasoning } from '../../src/wire/content/opaque-reasoning.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startProvider } from '../support/provider.ts'
@@ -212,7 +212,7 @@ test('a refusal that persists without the thoughts reaches the client', async ()
 /** A seal from a provider of the model's format, as a client of the given format holds it. */
 function sealOf(model: string, client: 'chat' | 'responses' | 'messages'): string {
   const kind = model === 'responses' ? 'encrypted' : 'signature'
-  return packSeal({ format: model as 'chat', kind, value: SEALED }, client)
+  return packReasoning({ format: model as 'chat', kind, value: SEALED }, client)
 }
 
 function formatAt(url: string): string {

@@ -144,11 +144,11 @@ test('code run at the provider may not search, because no limit would apply to i
 })
 
 test('other dropped parts are named while searches stay', async () => {
-  const seal = Buffer.from('{"format":"gemini","kind":"signature","value":"c2ln"}')
+  const opaque = Buffer.from('{"format":"gemini","kind":"signature","value":"c2ln"}')
   const thought = {
     type: 'thinking',
     thinking: 'At eight?',
-    signature: `tollgate.1.${seal.toString('base64url')}`,
+    signature: `tollgate.1.${opaque.toString('base64url')}`,
   }
   const told = { role: 'assistant', content: [thought, { type: 'text', text: 'At eight.' }] }
   const asked = {

@@ -29,9 +29,9 @@ const ANSWERS = {
     { type: 'choice-end', choice: 0, reason: 'stop' },
   ],
   tools: [
-    { type: 'thinking-start', choice: 0, block: 0 },
-    { type: 'thinking-delta', choice: 0, block: 0, text: 'Both.' },
-    { type: 'thinking-end', choice: 0, block: 0 },
+    { type: 'reasoning-start', choice: 0, block: 0 },
+    { type: 'reasoning-delta', choice: 0, block: 0, text: 'Both.' },
+    { type: 'reasoning-end', choice: 0, block: 0 },
     { type: 'tool-call-start', choice: 0, block: 1, id: 'call_1', name: 'add', custom: false },
     { type: 'tool-call-delta', choice: 0, block: 1, text: '{"a":1}' },
     { type: 'tool-call-end', choice: 0, block: 1 },

@@ -135,7 +135,7 @@ function randomHold(random: Random, price: Price): { held: bigint; usage: Usage 
   const output = {
     tokensMax: random.between(1, 128_000),
     choices: random.between(1, 3),
-    thinks: false,
+    reasons: false,
   }
   const worst = worstCase(target, { model: only(target), input, output, searchesMax: searches })
   const inputMost = searches === 0 ? worst.inputTokens : context * (searches + 1)

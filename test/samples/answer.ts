@@ -36,13 +36,13 @@ export const BODY = {
 
 export const ANSWER: readonly CanonicalEvent[] = [
   { type: 'response-start', id: 'theirs', model: 'theirs' },
-  { type: 'thinking-start', ...at(0) },
-  { type: 'thinking-delta', ...at(0), text: 'Let me ' },
-  { type: 'thinking-delta', ...at(0), text: 'see.' },
+  { type: 'reasoning-start', ...at(0) },
+  { type: 'reasoning-delta', ...at(0), text: 'Let me ' },
+  { type: 'reasoning-delta', ...at(0), text: 'see.' },
   {
-    type: 'thinking-end',
+    type: 'reasoning-end',
     ...at(0),
-    seal: { format: 'messages', kind: 'signature', value: 'signed' },
+    opaque: { format: 'messages', kind: 'signature', value: 'signed' },
   },
   { type: 'text-start', ...at(1) },
   { type: 'text-delta', ...at(1), text: 'It is ' },

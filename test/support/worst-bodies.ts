@@ -2,7 +2,7 @@
 // thread generate their bodies here. Each is valid as far as possible, so that every pass over it runs to its end.
 import type { Format } from '../../src/core/endpoints.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { packSeal } from '../../src/wire/content/opaque-reasoning.ts'
+import { packReasoning } from '../../src/wire/content/opaque-reasoning.ts'
 
 /** A request with one list of `count` entries; the rest of it is as small as it can be. */
 type Make = (count: number) => JsonObject
@@ -589,5 +589,5 @@ function many<Each>(count: number, make: (index: number) => Each): Each[] {
 
 const PICTURE = 'data:image/png;base64,iVBORw0KGgo='
 /** Thoughts as another format would have sealed them. */
-const SEAL = packSeal({ format: 'gemini', kind: 'signature', value: 'x' }, 'messages')
-const SIGNATURE = packSeal({ format: 'gemini', kind: 'signature', value: 'x' }, 'chat')
+const SEAL = packReasoning({ format: 'gemini', kind: 'signature', value: 'x' }, 'messages')
+const SIGNATURE = packReasoning({ format: 'gemini', kind: 'signature', value: 'x' }, 'chat')

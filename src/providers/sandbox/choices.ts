@@ -1,16 +1,16 @@
 // Turns what the sandbox wants to say into canonical events: cut at the token limit and at stop sequences, counted,
 // and divided into small pieces as a model would send them.
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
 import { firstTokens, tokensOf, tokensOfCall } from './tokens.ts'
 import type { ToolCall } from './tool-calls.ts'
 
 export type Block =
   | {
-      readonly type: 'thinking'
+      readonly type: 'reasoning'
       readonly text: string
       readonly isShown: boolean
-      readonly seal?: ReasoningSeal
+      readonly opaque?: OpaqueReasoning
     }
   | { readonly type: 'text'; readonly text: string }
   | (ToolCall & { readonly type: 'tool-call'; readonly id: string })
@@ -63,7 +63,7 @@ function shortened(block: Block, tokensMax: number): Block | undefined {
   // An unfinished thought is not sealed.
   return block.type === 'text'
     ? { type: 'text', text }
-    : { type: 'thinking', text, isShown: block.isShown }
+    : { type: 'reasoning', text, isShown: block.isShown }
 }
 
 export function tokensOfBlock(block: Block): number {
@@ -100,7 +100,7 @@ export function piecesOf({ blocks }: Choice, logprobs: number | undefined): numb
   let sum = 0
   for (const block of blocks) {
     if (block.type === 'text') sum += each * pieces(block.text).length
-    else sum += pieces(block.type === 'thinking' ? block.text : block.input).length
+    else sum += pieces(block.type === 'reasoning' ? block.text : block.input).length
   }
   return sum
 }
@@ -120,10 +120,10 @@ function* blockEvents(
         yield { type: 'text-delta', ...position, text, ...told }
       }
       break
-    case 'thinking':
-      yield { type: 'thinking-start', ...position }
+    case 'reasoning':
+      yield { type: 'reasoning-start', ...position }
       for (const text of block.isShown ? pieces(block.text) : []) {
-        yield { type: 'thinking-delta', ...position, text }
+        yield { type: 'reasoning-delta', ...position, text }
       }
       break
     case 'tool-call': {
@@ -138,8 +138,8 @@ function endOf(block: Block, position: BlockPosition): CanonicalEvent {
   switch (block.type) {
     case 'text':
       return { type: 'text-end', ...position }
-    case 'thinking':
-      return { type: 'thinking-end', ...position, ...(block.seal && { seal: block.seal }) }
+    case 'reasoning':
+      return { type: 'reasoning-end', ...position, ...(block.opaque && { opaque: block.opaque }) }
     case 'tool-call':
       return { type: 'tool-call-end', ...position }
   }

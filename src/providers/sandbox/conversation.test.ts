@@ -81,7 +81,7 @@ function hear(request: Conversation, choice = 0): Heard {
 function take(heard: Heard, event: CanonicalEvent): void {
   const call = heard.calls.at(-1)
   if (event.type === 'text-delta') heard.text += event.text
-  if (event.type === 'thinking-delta') heard.thinking += event.text
+  if (event.type === 'reasoning-delta') heard.thinking += event.text
   if (event.type === 'tool-call-delta' && call !== undefined) call.input += event.text
   if (event.type === 'tool-call-start') {
     const { id, name, custom } = event
@@ -506,7 +506,9 @@ describe('the reasoner', () => {
   })
 
   const sealed = [...answer(asking('Hello', { model }), {}, options())]
-  const seal = sealed.flatMap((event) => (event.type === 'thinking-end' ? [event.seal] : []))[0]
+  const opaque = sealed.flatMap((event) =>
+    event.type === 'reasoning-end' ? [event.opaque] : [],
+  )[0]
   const text = hear(asking('Hello', { model })).thinking
   const giveBack = (part: { text: string; value: string }) =>
     hear(
@@ -517,9 +519,9 @@ describe('the reasoner', () => {
             role: 'assistant',
             parts: [
               {
-                type: 'thinking',
+                type: 'reasoning',
                 text: part.text,
-                seal: { ...(seal ?? assert.fail()), value: part.value },
+                opaque: { ...(opaque ?? assert.fail()), value: part.value },
               },
               { type: 'text', text: 'Hi' },
             ],
@@ -531,13 +533,13 @@ describe('the reasoner', () => {
     )
 
   test('it accepts its own thoughts back, shown or hidden', () => {
-    const value = seal?.value ?? ''
+    const value = opaque?.value ?? ''
     assert.equal(giveBack({ text, value }).reason, 'stop')
     assert.equal(giveBack({ text: '', value }).reason, 'stop')
   })
 
   test('an altered thought or seal is refused', () => {
-    const value = seal?.value ?? ''
+    const value = opaque?.value ?? ''
     const middle = Math.floor(value.length / 2)
     const altered =
       value.slice(0, middle) + (value[middle] === 'A' ? 'B' : 'A') + value.slice(middle + 1)

@@ -85,7 +85,7 @@ function* eventsFor(
 ): Generator<CanonicalEvent> {
   const blocks = choices.flatMap((choice) => choice.blocks)
   const outputTokens = tokensOfBlocks(blocks)
-  const reasoningTokens = tokensOfBlocks(blocks.filter(({ type }) => type === 'thinking'))
+  const reasoningTokens = tokensOfBlocks(blocks.filter(({ type }) => type === 'reasoning'))
   const brokenAt = script.cut ?? script.stall
   const isBroken = brokenAt !== undefined
   // Input usage comes before the start, for formats that report it in their first event.
@@ -115,7 +115,7 @@ function tooMuch({ choices, sampling: { logprobs } }: Conversation): GatewayErro
 
 /** What the model would say without limits. */
 type Content = {
-  readonly thinking: readonly Block[]
+  readonly reasoning: readonly Block[]
   readonly calls: readonly ToolCall[]
   readonly text: string
   /** The text may be changed or stretched; false = it is the JSON that the client asked for. */
@@ -125,12 +125,12 @@ type Content = {
 function contentFor(task: Task): Content {
   const { request, script, prompt } = task
   const budget = new StepBudget()
-  const thinking = thinkingFor(task)
+  const reasoning = reasoningFor(task)
   const calls = chooseCalls(request, prompt, { script, budget })
   const isFree =
     !prompt.wantsJson && request.outputFormat === undefined && prompt.fixed === undefined
   return {
-    thinking,
+    reasoning,
     calls,
     isFree,
     // What is longer than an answer is cut anyway, and not carried along in every choice.
@@ -139,24 +139,24 @@ function contentFor(task: Task): Content {
 }
 
 function choiceOf(content: Content, { script, options }: Task, index: number): Choice {
-  const { thinking, calls, text, isFree } = content
+  const { reasoning, calls, text, isFree } = content
   if (calls.length > 0) {
     const called = calls.map(
       (call) => ({ type: 'tool-call', id: options.newCallId(), ...call }) as const,
     )
-    return { blocks: [...thinking, ...called], reason: 'tool-call' }
+    return { blocks: [...reasoning, ...called], reason: 'tool-call' }
   }
   const own = isFree && index > 0 ? `Answer ${index + 1}: ${text}` : text
   const said =
     isFree && script.tokens !== undefined
-      ? stretched(own, Math.min(script.tokens, TOKENS_MAX) - tokensOfBlocks(thinking))
+      ? stretched(own, Math.min(script.tokens, TOKENS_MAX) - tokensOfBlocks(reasoning))
       : own
-  return { blocks: [...thinking, { type: 'text', text: said }], reason: 'stop' }
+  return { blocks: [...reasoning, { type: 'text', text: said }], reason: 'stop' }
 }
 
-function thinkingFor({ request, script, options, prompt }: Task): readonly Block[] {
+function reasoningFor({ request, script, options, prompt }: Task): readonly Block[] {
   // Like Claude, it does not think unless a request in this format asks for it.
-  if (!thinksFirst(request.model) || request.hidesThoughts === true) return []
+  if (!thinksFirst(request.model) || request.hidesReasoning === true) return []
   // At least half of a short answer is left for the answer itself.
   const tokensMax = Math.min(
     request.reasoning?.tokensMax ?? Infinity,
@@ -165,7 +165,7 @@ function thinkingFor({ request, script, options, prompt }: Task): readonly Block
   const text = firstTokens(thinkAbout(request, prompt), tokensMax)
   if (text === '') return []
   const isShown = request.reasoning?.display !== 'omitted'
-  return [{ type: 'thinking', text, isShown, seal: sealThought(text, options.format) }]
+  return [{ type: 'reasoning', text, isShown, opaque: sealThought(text, options.format) }]
 }
 
 function textFor({ request, prompt, options }: Task, budget: StepBudget): string {

@@ -78,7 +78,7 @@ function user(text: string, ...parts: UserPart[]): Message {
 const textOf = (events: readonly CanonicalEvent[]): string =>
   events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
 const thoughtOf = (events: readonly CanonicalEvent[]): string =>
-  events.map((event) => (event.type === 'thinking-delta' ? event.text : '')).join('')
+  events.map((event) => (event.type === 'reasoning-delta' ? event.text : '')).join('')
 const usageOf = (events: readonly CanonicalEvent[]): Usage | undefined =>
   events.findLast((event) => event.type === 'usage')?.usage
 const reasonOf = (events: readonly CanonicalEvent[]) =>
@@ -199,9 +199,9 @@ for (const format of FORMATS) {
         const more = { model: 'sandbox-reasoner', reasoning: { effort: 'high' } } as const
         const events = await hear(conversation([user('Hello')], more), ways)
         const thought = thoughtOf(events)
-        const seal = events.find((event) => event.type === 'thinking-end')?.seal
+        const opaque = events.find((event) => event.type === 'reasoning-end')?.opaque
         assert.notEqual(thought, '')
-        assert.ok(seal)
+        assert.ok(opaque)
         assert.ok((usageOf(events)?.reasoningTokens ?? 0) > 0)
         const again = (text: string) =>
           conversation(
@@ -210,7 +210,7 @@ for (const format of FORMATS) {
               {
                 role: 'assistant',
                 parts: [
-                  { type: 'thinking', text, seal },
+                  { type: 'reasoning', text, opaque },
                   { type: 'text', text: textOf(events) },
                 ],
               },

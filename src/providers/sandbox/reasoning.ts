@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Format } from '../../core/endpoints.ts'
 import { invalidRequest } from '../../core/errors.ts'
-import type { Conversation, Effort, ReasoningSeal, ThinkingPart } from '../../core/request.ts'
+import type { Conversation, Effort, OpaqueReasoning, ReasoningPart } from '../../core/request.ts'
 import { effortOf } from '../../wire/models/effort.ts'
 import type { Prompt } from './prompt.ts'
 
@@ -32,7 +32,7 @@ export function thinkAbout(request: Conversation, prompt: Prompt): string {
 
 const MARK = 'sandbox.1.'
 
-export function sealThought(thought: string, format: Format): ReasoningSeal {
+export function sealThought(thought: string, format: Format): OpaqueReasoning {
   const packed = Buffer.from(thought).toString('base64url')
   const kind = format === 'responses' ? 'encrypted' : 'signature'
   return { format, kind, value: `${MARK}${packed}.${digest(packed)}` }
@@ -43,7 +43,7 @@ export function checkSeals(request: Conversation, format: Format): void {
   for (const [index, message] of request.messages.entries()) {
     if (message.role !== 'assistant') continue
     for (const part of message.parts) {
-      if (part.type !== 'thinking' || isGenuine(part, format)) continue
+      if (part.type !== 'reasoning' || isGenuine(part, format)) continue
       throw invalidRequest(
         `messages[${index}]`,
         `message ${index} returns a thought with an invalid signature: send thoughts back exactly as they came, or not at all`,
@@ -52,12 +52,14 @@ export function checkSeals(request: Conversation, format: Format): void {
   }
 }
 
-function isGenuine({ text, seal }: ThinkingPart, format: Format): boolean {
-  if (seal === undefined || seal.value === '' || seal.format !== format) return true
-  const [packed = '', signature] = seal.value.slice(MARK.length).split('.')
+function isGenuine({ text, opaque }: ReasoningPart, format: Format): boolean {
+  if (opaque === undefined || opaque.value === '' || opaque.format !== format) return true
+  const [packed = '', signature] = opaque.value.slice(MARK.length).split('.')
   const thought = Buffer.from(packed, 'base64url').toString()
   return (
-    seal.value.startsWith(MARK) && signature === digest(packed) && (text === '' || text === thought)
+    opaque.value.startsWith(MARK) &&
+    signature === digest(packed) &&
+    (text === '' || text === thought)
   )
 }
 

@@ -55,7 +55,7 @@ describe('input', () => {
     ],
     [
       'thoughts are free',
-      conversation([{ role: 'assistant', parts: [{ type: 'thinking', text: 'a long thought' }] }]),
+      conversation([{ role: 'assistant', parts: [{ type: 'reasoning', text: 'a long thought' }] }]),
       0,
     ],
     [

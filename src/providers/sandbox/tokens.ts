@@ -63,7 +63,7 @@ function tokensOfPart(part: Part): number {
     case 'text':
     case 'refusal':
       return tokensOf(part.text)
-    case 'thinking':
+    case 'reasoning':
       return 0
     case 'tool-call':
       return tokensOfCall(part.name, part.input)

@@ -186,8 +186,8 @@ test('thoughts beside a call keep their signature', () => {
     delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }),
     delta({ reasoning_details: [detail] }),
     '[DONE]',
-  ).find((event) => event.type === 'thinking-end')
-  assert.deepEqual(ended?.seal, { format: 'chat', kind: 'signature', value: 'c2ln' })
+  ).find((event) => event.type === 'reasoning-end')
+  assert.deepEqual(ended?.opaque, { format: 'chat', kind: 'signature', value: 'c2ln' })
 })
 
 test('a hidden thought keeps its signature', () => {
@@ -195,14 +195,14 @@ test('a hidden thought keeps its signature', () => {
   const message = { role: 'assistant', content: 'Hi.', reasoning_details: [detail] }
   const events = decodeResponse({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
   assert.deepEqual(
-    events.filter((event) => event.type.startsWith('thinking')),
+    events.filter((event) => event.type.startsWith('reasoning')),
     [
-      { type: 'thinking-start', choice: 0, block: 0 },
+      { type: 'reasoning-start', choice: 0, block: 0 },
       {
-        type: 'thinking-end',
+        type: 'reasoning-end',
         choice: 0,
         block: 0,
-        seal: { format: 'chat', kind: 'signature', value: 'c2ln' },
+        opaque: { format: 'chat', kind: 'signature', value: 'c2ln' },
       },
     ],
   )
@@ -216,9 +216,9 @@ test('thoughts are sent back exactly as they were received', () => {
   ]
   const message = { role: 'assistant', content: 'Hi.', reasoning_details: details }
   const events = decodeResponse({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
-  const seals = events.flatMap((event) => (event.type === 'thinking-end' ? [event.seal] : []))
-  const parts = seals.map((seal, index) =>
-    defined({ type: 'thinking' as const, text: details[index]?.text ?? '', seal }),
+  const seals = events.flatMap((event) => (event.type === 'reasoning-end' ? [event.opaque] : []))
+  const parts = seals.map((opaque, index) =>
+    defined({ type: 'reasoning' as const, text: details[index]?.text ?? '', opaque }),
   )
   const asked = encodeRequest({ ...SAMPLE_CONVERSATION, messages: [{ role: 'assistant', parts }] })
   const [told] = asked['messages'] as JsonObject[]

@@ -24,7 +24,7 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
 import {
   BlockWriter,
   Choices,
@@ -172,7 +172,7 @@ function refuseError(error: Json | undefined): void {
 type Prose = {
   readonly kind: ProseKind
   text: string
-  seal?: ReasoningSeal
+  opaque?: OpaqueReasoning
   /** Collected only while the block waits. */
   logprobs?: TokenLogprob[]
 }
@@ -240,7 +240,7 @@ class ChoiceDecoder {
     // Some compatible providers stream a list of parts instead of a string, with thoughts among them.
     for (const part of content) {
       if (!isObject(part)) continue
-      if (typeOf(part) === 'thinking') this.#addProse('thinking', textOf(part['thinking']))
+      if (typeOf(part) === 'thinking') this.#addProse('reasoning', textOf(part['thinking']))
       else this.#addProse('text', stringOf(part['text']) ?? '')
     }
   }
@@ -254,7 +254,7 @@ class ChoiceDecoder {
 
   #addWaiting(kind: ProseKind, text: string, logprobs: readonly TokenLogprob[] = []): void {
     const last = this.#waiting.at(-1)
-    const isMore = last?.kind === kind && !('seal' in last)
+    const isMore = last?.kind === kind && !('opaque' in last)
     const block: Prose = isMore ? last : { kind, text: '' }
     block.text += text
     for (const each of logprobs) (block.logprobs ??= []).push(each)
@@ -267,7 +267,7 @@ class ChoiceDecoder {
     const hasText = details.some((each) => isObject(each) && (stringOf(each['text']) ?? '') !== '')
     if (!hasText) {
       const text = stringOf(delta['reasoning_content']) ?? stringOf(delta['reasoning']) ?? ''
-      this.#addProse('thinking', text)
+      this.#addProse('reasoning', text)
     }
     for (const detail of details) if (isObject(detail)) this.#addDetail(detail)
   }
@@ -275,21 +275,21 @@ class ChoiceDecoder {
   #addDetail(detail: JsonObject): void {
     const { text, signature, data } = detail
     if (typeof data === 'string') return this.#addSealed(sealOf(detail, 'encrypted', data))
-    const open = this.#open?.kind === 'thinking' ? this.#open : undefined
+    const open = this.#open?.kind === 'reasoning' ? this.#open : undefined
     if (typeof text === 'string' && !(open?.text === text && typeof signature === 'string')) {
-      this.#addProse('thinking', text)
+      this.#addProse('reasoning', text)
     }
     if (typeof signature !== 'string' || signature === '') return
-    const seal = sealOf(detail, 'signature', signature)
+    const opaque = sealOf(detail, 'signature', signature)
     const signed = this.#open?.kind === 'tool-call' ? this.#waiting.at(-1) : this.#open
     // A signature with no thought to sign stands for a thought that the provider does not show.
-    if (signed?.kind !== 'thinking' || signed.seal) return this.#addSealed(seal)
-    signed.seal = seal
+    if (signed?.kind !== 'reasoning' || signed.opaque) return this.#addSealed(opaque)
+    signed.opaque = opaque
     if (signed === this.#open) this.#close()
   }
 
-  #addSealed(seal: ReasoningSeal): void {
-    const block: Block = { kind: 'thinking', text: '', seal }
+  #addSealed(opaque: OpaqueReasoning): void {
+    const block: Block = { kind: 'reasoning', text: '', opaque }
     if (this.#open?.kind === 'tool-call') this.#waiting.push(block)
     else {
       this.#start(block)
@@ -355,19 +355,19 @@ class ChoiceDecoder {
   }
 
   #delta(text: string, logprobs?: readonly TokenLogprob[]): void {
-    if (this.#open?.kind === 'thinking') this.#open.text += text
+    if (this.#open?.kind === 'reasoning') this.#open.text += text
     this.#blocks.add(text, logprobs)
   }
 
   #close(): void {
     const open = this.#open
     this.#open = undefined
-    this.#blocks.end(open?.kind === 'thinking' ? (open.seal ?? UNSIGNED) : undefined)
+    this.#blocks.end(open?.kind === 'reasoning' ? (open.opaque ?? UNSIGNED) : undefined)
   }
 }
 
 /** Thoughts without a signature still belong to this format: some providers want them back with a tool's result. */
-const UNSIGNED: ReasoningSeal = { format: 'chat', kind: 'signature', value: '' }
+const UNSIGNED: OpaqueReasoning = { format: 'chat', kind: 'signature', value: '' }
 
 /** Some servers send the object itself instead of its JSON text. */
 function inputText(input: Json | undefined): string {
@@ -376,9 +376,9 @@ function inputText(input: Json | undefined): string {
 
 function sealOf(
   { id, format }: JsonObject,
-  kind: ReasoningSeal['kind'],
+  kind: OpaqueReasoning['kind'],
   value: string,
-): ReasoningSeal {
+): OpaqueReasoning {
   return defined({
     format: 'chat' as const,
     kind,

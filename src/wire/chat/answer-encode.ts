@@ -10,8 +10,8 @@ import type {
 } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf, objectOf } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
-import { packSeal } from '../content/opaque-reasoning.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
+import { packReasoning } from '../content/opaque-reasoning.ts'
 import { ownCallId, restoreCustomCalls } from '../content/tools.ts'
 import type { AnswerContext, EventEncoder } from '../contract/codec.ts'
 import { encodeError } from '../contract/errors.ts'
@@ -165,7 +165,7 @@ class ChoiceState {
   /** Text blocks are joined into one content, so the citations of a block are shifted by where it starts. */
   textLength = 0
   blockStart = 0
-  thinking = ''
+  reasoning = ''
   toolCalls = 0
   readonly callIds = new Set<string>()
   /** Whether the current call has any input yet. */
@@ -243,14 +243,14 @@ class DeltaEncoder {
       }
       case 'refusal-delta':
         return { refusal: event.text }
-      case 'thinking-start':
-        state.thinking = ''
+      case 'reasoning-start':
+        state.reasoning = ''
         return undefined
-      case 'thinking-delta':
-        state.thinking += event.text
+      case 'reasoning-delta':
+        state.reasoning += event.text
         return { reasoning_content: event.text }
-      case 'thinking-end':
-        return encodeSeal(event.seal, state.thinking)
+      case 'reasoning-end':
+        return encodeSeal(event.opaque, state.reasoning)
       case 'tool-call-start':
         state.isSilent = false
         state.toolCalls += 1
@@ -311,11 +311,11 @@ type CallPiece = { readonly id?: string; readonly name?: string; readonly input?
  * Thoughts that must come back unchanged travel in `reasoning_details`, the one place that chat clients are known to
  * keep and resend. The text goes with the seal, because a seal is only valid for exactly that text.
  */
-function encodeSeal(seal: ReasoningSeal | undefined, text: string): JsonObject | undefined {
-  if (seal === undefined) return undefined
-  const sealed = packSeal(seal, 'chat')
+function encodeSeal(opaque: OpaqueReasoning | undefined, text: string): JsonObject | undefined {
+  if (opaque === undefined) return undefined
+  const sealed = packReasoning(opaque, 'chat')
   if (sealed === '') return undefined
-  const isHidden = text === '' && seal.kind !== 'signature'
+  const isHidden = text === '' && opaque.kind !== 'signature'
   return {
     reasoning_details: [
       isHidden

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { NO_INPUT } from '../../core/request.ts'
 import type { InputMeasure } from '../../core/request.ts'
-import { packSeal } from '../content/opaque-reasoning.ts'
+import { packReasoning } from '../content/opaque-reasoning.ts'
 import { readJsonBody } from '../json/body.ts'
 import { readCall, withoutReasoning } from './call.ts'
 import { forwardRequest } from './forward.ts'
@@ -152,7 +152,7 @@ const OWN = { type: 'reasoning.text', text: 'mine', signature: 'c2ln' }
 const FOREIGN = {
   type: 'reasoning.text',
   text: 'theirs',
-  signature: packSeal({ format: 'messages', kind: 'signature', value: 'x' }, 'chat'),
+  signature: packReasoning({ format: 'messages', kind: 'signature', value: 'x' }, 'chat'),
 }
 const ASKS = { role: 'user', content: 'tollgate.1. is a word like any other' }
 const said = (more: JsonObject): JsonObject => ({ role: 'assistant', content: 'Hello', ...more })
@@ -172,7 +172,7 @@ test('thoughts sealed by another format are dropped and named, and the rest is p
     const bytes = Buffer.from(JSON.stringify(body))
     const sent = forwardRequest(readJsonBody(bytes), { model: 'm' })
     assert.deepEqual(JSON.parse(Buffer.from(sent).toString()), { ...body, messages: [ASKS, left] })
-    assert.deepEqual(readCall(body).droppedAtHome, names)
+    assert.deepEqual(readCall(body).droppedInPassthrough, names)
   }
 })
 

@@ -28,7 +28,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const stream = streamOf(body)
   refuseFields(body, CHAT_FIELDS)
   refuseLongLists(body)
-  const walk: Walk = { measure, hasForeignThoughts: false }
+  const walk: Walk = { measure, hasForeignReasoning: false }
   readMessages(body, walk)
   const { changes, dropped } = removalsFrom(body)
   readTools({ ...body, ...changes }['tools'], 'tools', measure)
@@ -47,11 +47,11 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
     model,
     stream,
     input: measure.sum,
-    output: { ...(tokensMax && { tokensMax }), choices, thinks: effort !== 'none' },
+    output: { ...(tokensMax && { tokensMax }), choices, reasons: effort !== 'none' },
     needs: [...measure.needs],
     dropped,
-    ...(walk.hasForeignThoughts && {
-      droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [],
+    ...(walk.hasForeignReasoning && {
+      droppedInPassthrough: withoutForeignReasoning(body)?.dropped ?? [],
     }),
     ...(endUser !== undefined && { endUser }),
     ...(metadata && { metadata }),
@@ -88,7 +88,7 @@ function nameOf(tool: JsonObject): string {
 type Walk = {
   readonly measure: Measure
   /** Whether any message carries thoughts sealed by another format. */
-  hasForeignThoughts: boolean
+  hasForeignReasoning: boolean
 }
 
 function readMessages(body: JsonObject, walk: Walk): void {
@@ -109,7 +109,7 @@ function readMessage(message: Json, place: string, walk: Walk): void {
     else if (name === 'tool_calls' && isArray(value)) readItems(value, `${place}.${name}`, measure)
     else if (name === 'audio' && isObject(value)) refuseAudioId(`${place}.audio`)
     else measure.text(value)
-    if (name === 'reasoning_details') walk.hasForeignThoughts ||= hasForeignThoughts(message)
+    if (name === 'reasoning_details') walk.hasForeignReasoning ||= hasForeignReasoning(message)
   }
 }
 
@@ -200,7 +200,7 @@ export function withoutReasoning({ messages }: JsonObject): Removals | undefined
 }
 
 /** Removes what a provider of another format sealed while it served as a fallback: no provider here can open it. */
-export function withoutForeignThoughts({ messages }: JsonObject): Removals | undefined {
+export function withoutForeignReasoning({ messages }: JsonObject): Removals | undefined {
   return removals(changedEntries(messages, withOwnDetails))
 }
 
@@ -208,26 +208,26 @@ function removals(messages: readonly Json[] | undefined): Removals | undefined {
   return messages && { changes: { messages }, dropped: ['messages.reasoning_details'] }
 }
 
-function hasForeignThoughts({ reasoning_details: details }: JsonObject): boolean {
+function hasForeignReasoning({ reasoning_details: details }: JsonObject): boolean {
   return isArray(details) && details.some(isForeign)
 }
 
 /** The members of a message in which compatible servers carry thoughts. */
-export const THOUGHT_MEMBERS: readonly string[] = [
+export const REASONING_MEMBERS: readonly string[] = [
   'reasoning_details',
   'reasoning_content',
   'reasoning',
 ]
 
 function forgetful(message: JsonObject): JsonObject {
-  if (!THOUGHT_MEMBERS.some((name) => isGiven(message[name]))) return message
+  if (!REASONING_MEMBERS.some((name) => isGiven(message[name]))) return message
   return Object.fromEntries(
-    Object.entries(message).filter(([name]) => !THOUGHT_MEMBERS.includes(name)),
+    Object.entries(message).filter(([name]) => !REASONING_MEMBERS.includes(name)),
   )
 }
 
 function withOwnDetails(message: JsonObject): JsonObject {
-  if (!hasForeignThoughts(message)) return message
+  if (!hasForeignReasoning(message)) return message
   const { reasoning_details: details, ...rest } = message
   const own = listOf(details).filter((detail) => !isForeign(detail))
   return own.length === 0 ? rest : { ...rest, reasoning_details: own }

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf } from '../../core/json.ts'
 import { lateInstruction } from '../content/turns.ts'
 import { saysSomething } from '../contract/fields.ts'
-import { THOUGHT_MEMBERS } from './call.ts'
+import { REASONING_MEMBERS } from './call.ts'
 
 /**
  * `openai` = as OpenAI itself; `original` = the names and roles that every server knows, however far it follows OpenAI;
@@ -148,7 +148,7 @@ function unknownInMessages(messages: readonly Json[]): readonly string[] {
     Object.entries(message)
       .filter(([name, value]) => !isKnownIn(message, name) && saysSomething(value))
       .filter(([name]) => name !== 'refusal')
-      .map(([name]) => `messages.${THOUGHT_MEMBERS.includes(name) ? 'reasoning_details' : name}`),
+      .map(([name]) => `messages.${REASONING_MEMBERS.includes(name) ? 'reasoning_details' : name}`),
   )
   return [...new Set(names)]
 }

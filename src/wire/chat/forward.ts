@@ -3,7 +3,7 @@
 // format.
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, objectOf, parseObject } from '../../core/json.ts'
-import { SEAL_MARK } from '../content/opaque-reasoning.ts'
+import { PACK_MARK } from '../content/opaque-reasoning.ts'
 import type { AnswerContext, EventForwarder, JsonAnswer, RequestChange } from '../contract/codec.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { dataStart, replaceData, writeSse } from '../contract/sse.ts'
@@ -11,16 +11,16 @@ import type { JsonBody } from '../json/body.ts'
 import { rewriteMembers } from '../json/body.ts'
 import { findMember, replaceMember, setMembers } from '../json/text.ts'
 import { DONE, failing, isUsageAsked, KEEP_ALIVE } from './answer-encode.ts'
-import { removalsFrom, withoutForeignThoughts } from './call.ts'
+import { removalsFrom, withoutForeignReasoning } from './call.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
-  const isSealed = body.bytes.includes(SEAL_MARK)
+  const isSealed = body.bytes.includes(PACK_MARK)
   const changesTo = (value: JsonObject): JsonObject => ({
     model: change.model,
     ...limitChange(value, change.outputTokensMax),
     ...streamChange(value),
     ...removalsFrom(value).changes,
-    ...(isSealed ? withoutForeignThoughts(value)?.changes : {}),
+    ...(isSealed ? withoutForeignReasoning(value)?.changes : {}),
   })
   return rewriteMembers(body, changesTo, change.adapt)
 }

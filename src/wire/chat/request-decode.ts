@@ -12,13 +12,13 @@ import type {
   OutputFormat,
   Sampling,
   TextPart,
-  ThinkingPart,
+  ReasoningPart,
   ToolCallPart,
   UserPart,
 } from '../../core/request.ts'
 import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
 import { decodeAudio, decodeDataUrl, decodeUrl } from '../content/media.ts'
-import { unpackSeal } from '../content/opaque-reasoning.ts'
+import { unpackReasoning } from '../content/opaque-reasoning.ts'
 import {
   countOf,
   decodeEndUser,
@@ -186,33 +186,33 @@ function decodeAssistant(message: Placed, open: OpenCalls): readonly AssistantPa
   ]
 }
 
-function decodeThinking(message: Placed): readonly ThinkingPart[] {
+function decodeThinking(message: Placed): readonly ReasoningPart[] {
   const { reasoning_details: details } = message.value
   if (isArray(details) && details.length > 0) {
     return message.get('reasoning_details', expect.placedList).map(decodeDetail)
   }
   const text =
     message.optional('reasoning_content', expect.text) ?? message.optional('reasoning', expect.text)
-  return text === undefined || text === '' ? [] : [{ type: 'thinking', text }]
+  return text === undefined || text === '' ? [] : [{ type: 'reasoning', text }]
 }
 
-function decodeDetail(detail: Placed): ThinkingPart {
+function decodeDetail(detail: Placed): ReasoningPart {
   switch (typeOf(detail.value)) {
     case 'reasoning.text': {
       const text = detail.optional('text', expect.text) ?? ''
       const signature = detail.optional('signature', expect.text)
-      if (signature === undefined) return { type: 'thinking', text }
-      const seal = unpackSeal(signature, { format: 'chat', kind: 'signature' })
-      return { type: 'thinking', text, seal }
+      if (signature === undefined) return { type: 'reasoning', text }
+      const opaque = unpackReasoning(signature, { format: 'chat', kind: 'signature' })
+      return { type: 'reasoning', text, opaque }
     }
     case 'reasoning.encrypted': {
       const data = detail.get('data', expect.text)
-      const seal = unpackSeal(data, { format: 'chat', kind: 'encrypted' })
-      return { type: 'thinking', text: '', seal }
+      const opaque = unpackReasoning(data, { format: 'chat', kind: 'encrypted' })
+      return { type: 'reasoning', text: '', opaque }
     }
     default:
       // Summaries and whatever else gateways put here are not thoughts that a model would take back.
-      return { type: 'thinking', text: stringOf(detail.value['summary']) ?? '' }
+      return { type: 'reasoning', text: stringOf(detail.value['summary']) ?? '' }
   }
 }
 

@@ -11,7 +11,7 @@ import type {
   ImagePart,
   Message,
   OutputFormat,
-  ThinkingPart,
+  ReasoningPart,
   ToolCallPart,
   UserPart,
 } from '../../core/request.ts'
@@ -25,7 +25,7 @@ import {
   withFunctionsOnly,
 } from '../content/tools.ts'
 import type { Losses } from '../contract/losses.ts'
-import { foreignThinking, usual, USUAL, usualBut } from '../contract/losses.ts'
+import { foreignReasoning, usual, USUAL, usualBut } from '../contract/losses.ts'
 import { takesSampling, toldEffort } from '../models/effort.ts'
 import { encodeTool, encodeToolChoice } from './tools.ts'
 
@@ -35,7 +35,7 @@ export function encodeRequest(asked: CanonicalRequest): JsonObject {
   const { tools, toolChoice, cacheKey, endUser } = request
   return defined({
     model: request.model,
-    messages: encodeMessages(request.messages, { wantsThoughts: wantsThoughts(request) }),
+    messages: encodeMessages(request.messages, { wantsReasoning: wantsReasoning(request) }),
     stream: request.stream ? true : undefined,
     // Without this a stream reports no usage, and there would be nothing to settle with.
     stream_options: request.stream ? { include_usage: true } : undefined,
@@ -58,7 +58,7 @@ export function encodeRequest(asked: CanonicalRequest): JsonObject {
  * DeepSeek and Kimi refuse a conversation with tools in which an answer lacks its thoughts. A client that was shown none,
  * or another model, has none to send back.
  */
-function wantsThoughts(request: Conversation): boolean {
+function wantsReasoning(request: Conversation): boolean {
   if (request.tools.length === 0 || request.traits?.reasons === false) return false
   return knownNames(request).some((name) => /deepseek|kimi/i.test(name))
 }
@@ -96,7 +96,7 @@ const CALL_ID_CHARACTERS_MAX = 40
 
 type Manner = {
   /** Whether every answer needs thoughts, even where there are none. */
-  readonly wantsThoughts: boolean
+  readonly wantsReasoning: boolean
 }
 
 function encodeMessages(messages: readonly Message[], manner: Manner): readonly JsonObject[] {
@@ -167,9 +167,9 @@ function encodeFile(file: FilePart): JsonObject {
 }
 
 /** What stands in for thoughts: providers that want some take an empty text for none. */
-const NO_THOUGHTS = ' '
+const NO_REASONING = ' '
 
-function encodeAssistant(parts: readonly AssistantPart[], { wantsThoughts }: Manner): JsonObject {
+function encodeAssistant(parts: readonly AssistantPart[], { wantsReasoning }: Manner): JsonObject {
   const texts = parts.filter((part) => part.type === 'text')
   const refusals = parts.filter((part) => part.type === 'refusal')
   const calls = parts.filter((part) => part.type === 'tool-call')
@@ -177,19 +177,21 @@ function encodeAssistant(parts: readonly AssistantPart[], { wantsThoughts }: Man
   return {
     content: text === '' && (calls.length > 0 || refusals.length > 0) ? null : text,
     ...(refusals.length > 0 && { refusal: refusals.map((part) => part.text).join('') }),
-    ...(wantsThoughts && { reasoning_content: NO_THOUGHTS }),
-    ...encodeThinking(parts.filter((part) => part.type === 'thinking')),
+    ...(wantsReasoning && { reasoning_content: NO_REASONING }),
+    ...encodeThinking(parts.filter((part) => part.type === 'reasoning')),
     ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
   }
 }
 
 /** Only thoughts that a provider of this format produced: it cannot read any others. */
-function encodeThinking(parts: readonly ThinkingPart[]): JsonObject {
-  const own = parts.flatMap(({ text, seal }) => (seal?.format === 'chat' ? [{ text, seal }] : []))
+function encodeThinking(parts: readonly ReasoningPart[]): JsonObject {
+  const own = parts.flatMap(({ text, opaque }) =>
+    opaque?.format === 'chat' ? [{ text, opaque }] : [],
+  )
   const text = own.map((part) => part.text).join('')
   const details = own
-    .filter((part) => part.seal.value !== '')
-    .map(({ text: thought, seal: { kind, value, id, dialect: format } }) =>
+    .filter((part) => part.opaque.value !== '')
+    .map(({ text: thought, opaque: { kind, value, id, dialect: format } }) =>
       kind === 'signature'
         ? defined({ type: 'reasoning.text', text: thought, signature: value, id, format })
         : defined({ type: 'reasoning.encrypted', data: value, id, format }),
@@ -217,7 +219,13 @@ function encodeCallId(id: string): string {
 export const CHAT_LOSSES: Losses = {
   ...usual('stop_beyond_four', 'temperature_of_reasoner', 'top_p_of_reasoner'),
   ...usual('logprobs_of_reasoner', 'top_k', 'cache_marks', 'file_url', 'loose_schema'),
-  ...usual('thinking_budget', 'thinking_display', 'reasoning', 'thinking_off', 'unasked_thoughts'),
+  ...usual(
+    'reasoning_budget',
+    'reasoning_display',
+    'reasoning',
+    'reasoning_off',
+    'unasked_reasoning',
+  ),
   ...usualBut('metadata', {
     why: 'it is accepted only for stored answers; it is kept in the usage record',
   }),
@@ -225,5 +233,5 @@ export const CHAT_LOSSES: Losses = {
     why: 'only OpenAI’s models take it; others read it in the tool’s description',
     isUsed: (request) => !takesCustomTools(request) && USUAL.tool_input_format.isUsed(request),
   }),
-  ...foreignThinking('chat'),
+  ...foreignReasoning('chat'),
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { SAMPLE_CONVERSATION as PLAIN } from '../../../test/samples/conversation.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Message, ReasoningSeal, Tool } from '../../core/request.ts'
+import type { Message, OpaqueReasoning, Tool } from '../../core/request.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
 
@@ -20,7 +20,7 @@ const source = fc.oneof(
   fc.record({ type: fc.constant('url' as const), url: fc.webUrl() }),
 )
 const userPart = fc.oneof(textPart, fc.record({ type: fc.constant('image' as const), source }))
-const seal: fc.Arbitrary<ReasoningSeal> = fc.record({
+const opaque: fc.Arbitrary<OpaqueReasoning> = fc.record({
   format: fc.constant('chat' as const),
   kind: fc.constant('signature' as const),
   value: fc.base64String({ minLength: 4 }),
@@ -40,14 +40,14 @@ const turn: fc.Arbitrary<readonly Message[]> = fc.oneof(
       name: word,
     })
     .map((message) => [message]),
-  fc.tuple(text, text, seal, fc.uniqueArray(word, { maxLength: 3 })).map(callTurn),
+  fc.tuple(text, text, opaque, fc.uniqueArray(word, { maxLength: 3 })).map(callTurn),
 )
 
 /** An assistant turn with thoughts, text and calls, followed by the results. */
 function callTurn([thought, said, sealed, ids]: [
   string,
   string,
-  ReasoningSeal,
+  OpaqueReasoning,
   string[],
 ]): Message[] {
   const calls = ids.map((id) => ({ id: `call_${id}`, name: 'f', input: '{"a":1}', custom: false }))
@@ -55,7 +55,7 @@ function callTurn([thought, said, sealed, ids]: [
     {
       role: 'assistant',
       parts: [
-        { type: 'thinking', text: thought, seal: sealed },
+        { type: 'reasoning', text: thought, opaque: sealed },
         { type: 'text', text: said },
         ...calls.map((call) => ({ type: 'tool-call' as const, ...call })),
       ],
@@ -263,10 +263,10 @@ test('names too long for a provider are shortened and stay distinct', () => {
 })
 
 test('models that insist on thoughts beside tools get a placeholder where there are none', () => {
-  const seal = { format: 'chat', kind: 'signature', value: '' } as const
+  const opaque = { format: 'chat', kind: 'signature', value: '' } as const
   const messages: Message[] = [
     { role: 'user', parts: [{ type: 'text', text: 'a' }] },
-    { role: 'assistant', parts: [{ type: 'thinking', text: 'hm', seal }] },
+    { role: 'assistant', parts: [{ type: 'reasoning', text: 'hm', opaque }] },
     {
       role: 'assistant',
       parts: [{ type: 'tool-call', id: 'c', name: 'f', input: '{}', custom: false }],

@@ -11,7 +11,7 @@ import type {
 import { NO_USAGE, SERVICE_TIERS } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, numberOf, parseObject, stringOf } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
 import type { JsonAnswer } from '../contract/codec.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { calledName, callIdOf } from './tools.ts'
@@ -184,14 +184,14 @@ export class BlockSequencer<Piece> {
   }
 }
 
-export type ProseKind = 'text' | 'refusal' | 'thinking'
+export type ProseKind = 'text' | 'refusal' | 'reasoning'
 type BlockKind = ProseKind | 'tool-call'
 
 /** Written out: the type of every event is compared, and a text that is put together is compared slowly. */
 const TYPES = {
   text: { start: 'text-start', delta: 'text-delta', end: 'text-end' },
   refusal: { start: 'refusal-start', delta: 'refusal-delta', end: 'refusal-end' },
-  thinking: { start: 'thinking-start', delta: 'thinking-delta', end: 'thinking-end' },
+  reasoning: { start: 'reasoning-start', delta: 'reasoning-delta', end: 'reasoning-end' },
   'tool-call': { start: 'tool-call-start', delta: 'tool-call-delta', end: 'tool-call-end' },
 } as const
 
@@ -239,12 +239,12 @@ export class BlockWriter {
   }
 
   /** Ends the open block, if there is one. */
-  end(seal?: ReasoningSeal): void {
+  end(opaque?: OpaqueReasoning): void {
     const kind = this.#open
     if (kind === undefined) return
     this.#open = undefined
     const at = { choice: this.#choice, block: this.#block }
-    this.#events.push({ type: TYPES[kind].end, ...at, ...(seal && { seal }) })
+    this.#events.push({ type: TYPES[kind].end, ...at, ...(opaque && { opaque }) })
   }
 
   push(event: CanonicalEvent): void {

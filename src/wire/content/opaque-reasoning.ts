@@ -1,35 +1,38 @@
-// Seals across formats. A seal means something only to the format that made it, so a client of another format carries
-// it packed into an opaque text that names its format. It is unpacked when it comes back, or removed where no provider
+// Opaque reasoning across formats. It means something only to the format that made it, so a client of another format
+// carries it packed into a text that names its format. It is unpacked when it comes back, or removed where no provider
 // could read it.
 import type { Format, TargetFormat } from '../../core/endpoints.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, parseObject } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
 
-/** The beginning of every packed seal. */
-export const SEAL_MARK = 'tollgate.1.'
+/** The beginning of every pack. */
+export const PACK_MARK = 'tollgate.1.'
 
-/** The text a client of `format` keeps for this seal: its value in its own format, a marked pack in any other. */
-export function packSeal(seal: ReasoningSeal, format: Format): string {
-  if (seal.format === format) return seal.value
-  return SEAL_MARK + Buffer.from(JSON.stringify(seal)).toString('base64url')
+/** The text that a client of `format` keeps for it: its value in its own format, a marked pack in any other. */
+export function packReasoning(opaque: OpaqueReasoning, format: Format): string {
+  if (opaque.format === format) return opaque.value
+  return PACK_MARK + Buffer.from(JSON.stringify(opaque)).toString('base64url')
 }
 
-/** The seal in a text that a client sends back; `home`: what an unmarked text is in the client's format. */
-export function unpackSeal(text: string, home: Omit<ReasoningSeal, 'value'>): ReasoningSeal {
+/** What is in a text that a client sends back; `home`: what an unmarked text is in the client's format. */
+export function unpackReasoning(
+  text: string,
+  home: Omit<OpaqueReasoning, 'value'>,
+): OpaqueReasoning {
   if (!isPacked(text)) return { ...home, value: text }
-  const json = Buffer.from(text.slice(SEAL_MARK.length), 'base64url').toString()
-  const seal = parseObject(json, SEAL_DEPTH)
-  // A damaged pack is nobody's seal. It keeps its text, and no provider is sent it as its own.
-  return seal !== undefined && isSeal(seal) ? seal : { ...home, value: text }
+  const json = Buffer.from(text.slice(PACK_MARK.length), 'base64url').toString()
+  const opaque = parseObject(json, PACK_DEPTH)
+  // A damaged pack is nobody's. It keeps its text, and no provider is sent it as its own.
+  return opaque !== undefined && isOpaque(opaque) ? opaque : { ...home, value: text }
 }
 
-/** Nothing is nested in a seal; what a client might nest in it could be large to parse. */
-const SEAL_DEPTH = 1
+/** Nothing is nested in a pack; what a client might nest in it could be large to parse. */
+const PACK_DEPTH = 1
 
-/** Whether a client's text is the packed seal of another format. */
+/** Whether a client's text is packed reasoning of another format. */
 export function isPacked(text: unknown): boolean {
-  return typeof text === 'string' && text.startsWith(SEAL_MARK)
+  return typeof text === 'string' && text.startsWith(PACK_MARK)
 }
 
 const KINDS: readonly unknown[] = ['signature', 'redacted', 'encrypted']
@@ -41,7 +44,7 @@ const FORMATS: readonly unknown[] = [
   'converse',
 ] satisfies TargetFormat[]
 
-function isSeal(given: JsonObject): given is ReasoningSeal {
+function isOpaque(given: JsonObject): given is OpaqueReasoning {
   const { format, kind, value, id, dialect } = given
   return (
     FORMATS.includes(format) &&

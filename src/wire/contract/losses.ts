@@ -6,7 +6,7 @@ import { unsupportedParameter } from '../../core/errors.ts'
 import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Message, TargetModel } from '../../core/request.ts'
 import { cacheMarksIn } from '../../core/request.ts'
-import { ignoresEffort, mayThink, takesSampling, thinksAnyway } from '../models/effort.ts'
+import { ignoresEffort, mayReason, takesSampling, reasonsAnyway } from '../models/effort.ts'
 import type { Feature } from './features.ts'
 import { FEATURES } from './features.ts'
 
@@ -72,11 +72,11 @@ export function usualBut(feature: keyof typeof USUAL, difference: Partial<Loss>)
 }
 
 /** The thoughts that a provider of another format sealed. */
-export function foreignThinking(format: TargetFormat): Losses {
+export function foreignReasoning(format: TargetFormat): Losses {
   const isForeign = (part: Part): boolean =>
-    part.type === 'thinking' && part.seal?.format !== format
+    part.type === 'reasoning' && part.opaque?.format !== format
   return {
-    foreign_thinking: drop(
+    foreign_reasoning: drop(
       'thoughts can be returned only to the provider that made them',
       hasPart(isForeign),
     ),
@@ -169,22 +169,22 @@ export const USUAL = {
   tool_input_format: drop('the format is given in the tool’s description instead', ({ tools }) =>
     tools.some((tool) => tool.type === 'custom' && differs(tool.inputFormat?.['type'], 'text')),
   ),
-  thinking_budget: drop(
+  reasoning_budget: drop(
     'it is turned into the nearest reasoning effort',
     ({ reasoning }) => reasoning?.tokensMax !== undefined,
   ),
-  thinking_display: drop(
+  reasoning_display: drop(
     'the provider decides how thoughts are shown',
     ({ reasoning }) => reasoning?.display !== undefined,
   ),
   reasoning: drop('only a reasoning model takes it', ignoresEffort),
-  thinking_off: drop(
+  reasoning_off: drop(
     'a model that cannot be stopped from thinking thinks as little as it can',
-    thinksAnyway,
+    reasonsAnyway,
   ),
-  unasked_thoughts: drop(
+  unasked_reasoning: drop(
     'a model may think, but a client that does not ask for thoughts is shown none',
-    (request) => request.hidesThoughts === true && mayThink(request),
+    (request) => request.hidesReasoning === true && mayReason(request),
   ),
   schema_name: drop(
     'schemas have no names',

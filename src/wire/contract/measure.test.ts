@@ -127,10 +127,10 @@ function assertAllShown(format: Format, body: JsonObject): void {
     assert.ok(error instanceof GatewayError, String(error))
     return
   }
-  const { textBytes, jsonBytes, sealedBytes = 0 } = measured
+  const { textBytes, jsonBytes, opaqueBytes = 0 } = measured
   const texts = textsOf(codec.readCall, body)
   const shownBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  assert.equal(shownBytes + sealedBytes, textBytes + jsonBytes)
+  assert.equal(shownBytes + opaqueBytes, textBytes + jsonBytes)
 }
 
 /** Names that some format knows, for members with any content. */

@@ -37,11 +37,11 @@ export class Measure {
   }
 
   /** A thought that only its provider can open: longer than what the model reads, and unreadable to a tokenizer. */
-  sealed(value: unknown): void {
+  opaque(value: unknown): void {
     if (typeof value !== 'string') return this.json(value)
     const bytes = Buffer.byteLength(value)
     this.#sum.textBytes += bytes
-    this.#sum.sealedBytes = (this.#sum.sealedBytes ?? 0) + bytes
+    this.#sum.opaqueBytes = (this.#sum.opaqueBytes ?? 0) + bytes
   }
 
   /** Schemas, arguments, results: providers serialize them again before the model reads them. */
@@ -168,7 +168,7 @@ export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
   }
 }
 
-/** Everything that was measured in bytes, for a tokenizer; except what is sealed (`InputMeasure.sealedBytes`). */
+/** Everything that was measured in bytes, for a tokenizer; except what is sealed (`InputMeasure.opaqueBytes`). */
 export function textsOf(
   readCall: (body: JsonObject, measure: Measure) => unknown,
   body: JsonObject,

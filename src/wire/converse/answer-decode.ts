@@ -12,7 +12,7 @@ import {
   objectOf,
   stringOf,
 } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
 import {
   BlockSequencer,
   BlockWriter,
@@ -81,7 +81,7 @@ const STOP_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 class AnswerDecoder {
   readonly #blocks = new BlockWriter()
   readonly #sequencer = new BlockSequencer<{ readonly name: string; readonly data: JsonObject }>()
-  #seal: ReasoningSeal | undefined
+  #opaque: OpaqueReasoning | undefined
   /** What the open text cites, and how long it is so far. */
   #citations: { readonly url: string; readonly title: string }[] = []
   #characters = 0
@@ -146,17 +146,17 @@ class AnswerDecoder {
   }
 
   #think({ text, signature, redactedContent }: JsonObject): void {
-    if (typeof text === 'string') this.#prose('thinking', text)
+    if (typeof text === 'string') this.#prose('reasoning', text)
     if (typeof signature === 'string') this.#sealWith('signature', signature)
     if (typeof redactedContent === 'string') this.#sealWith('redacted', redactedContent)
   }
 
-  #sealWith(kind: ReasoningSeal['kind'], value: string): void {
-    if (this.#blocks.open !== 'thinking') this.#prose('thinking', '')
-    this.#seal = { format: 'converse', kind, value }
+  #sealWith(kind: OpaqueReasoning['kind'], value: string): void {
+    if (this.#blocks.open !== 'reasoning') this.#prose('reasoning', '')
+    this.#opaque = { format: 'converse', kind, value }
   }
 
-  #prose(kind: 'text' | 'thinking', text: string): void {
+  #prose(kind: 'text' | 'reasoning', text: string): void {
     if (this.#blocks.open !== kind) {
       this.#close()
       this.#blocks.start(kind)
@@ -170,8 +170,8 @@ class AnswerDecoder {
     if (open === undefined) return
     const cited = open === 'text' ? this.#citations : []
     for (const each of cited) this.#blocks.cite({ ...each, start: 0, end: this.#characters })
-    this.#blocks.end(open === 'thinking' ? this.#seal : undefined)
-    this.#seal = undefined
+    this.#blocks.end(open === 'reasoning' ? this.#opaque : undefined)
+    this.#opaque = undefined
     this.#citations = []
     this.#characters = 0
   }

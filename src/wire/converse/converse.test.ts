@@ -37,7 +37,7 @@ const request: Conversation = {
     {
       role: 'assistant',
       parts: [
-        { type: 'thinking', text: 'Hm.', seal: SEAL },
+        { type: 'reasoning', text: 'Hm.', opaque: SEAL },
         { type: 'tool-call', id: 'call:1', name: 'weather', input: '{"a":1}', custom: false },
       ],
     },
@@ -203,8 +203,8 @@ test('thoughts, text and calls decode alike, whole or streamed', () => {
     streamed.filter(({ type }) => /end$|start$|usage/.test(type)),
     [
       { type: 'response-start', id: '', model: '' },
-      { type: 'thinking-start', choice: 0, block: 0 },
-      { type: 'thinking-end', choice: 0, block: 0, seal: SEAL },
+      { type: 'reasoning-start', choice: 0, block: 0 },
+      { type: 'reasoning-end', choice: 0, block: 0, opaque: SEAL },
       { type: 'text-start', choice: 0, block: 1 },
       { type: 'text-end', choice: 0, block: 1 },
       {

@@ -10,7 +10,7 @@ import type {
   FilePart,
   ImagePart,
   Message,
-  ThinkingPart,
+  ReasoningPart,
   ToolMessage,
 } from '../../core/request.ts'
 import { endingOf } from '../content/media.ts'
@@ -19,8 +19,8 @@ import { callInput, fitIdentifier, withUniqueCallIds } from '../content/tools.ts
 import { JSON_ONLY, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import type { Losses } from '../contract/losses.ts'
-import { drop, foreignThinking, hasPart, refuse, usual, usualBut } from '../contract/losses.ts'
-import { asksForThinking, asksNotToThink, effortOf } from '../models/effort.ts'
+import { drop, foreignReasoning, hasPart, refuse, usual, usualBut } from '../contract/losses.ts'
+import { asksForReasoning, asksForNoReasoning, effortOf } from '../models/effort.ts'
 import { calledTools, encodeToolConfig } from './tools.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
@@ -61,7 +61,7 @@ function canBeToldEffort(model: string): boolean {
   return fieldsOf(model) !== undefined
 }
 
-function canBeKeptFromThinking(model: string): boolean {
+function canBeKeptFromReasoning(model: string): boolean {
   return fieldsOf(model) === novaFields
 }
 
@@ -126,7 +126,7 @@ function encodePart(part: Part, index: number): JsonObject[] {
       return encodeImage(part)
     case 'file':
       return encodeFile(part, index)
-    case 'thinking':
+    case 'reasoning':
       return encodeThought(part)
     case 'tool-call':
       return [{ toolUse: { toolUseId: callId(part.id), name: part.name, input: callInput(part) } }]
@@ -151,12 +151,12 @@ function encodeFile({ source, name }: FilePart, index: number): JsonObject[] {
 }
 
 /** A provider takes back only the thoughts that it sealed itself. */
-function encodeThought({ text, seal }: ThinkingPart): JsonObject[] {
-  if (seal?.format !== 'converse') return []
+function encodeThought({ text, opaque }: ReasoningPart): JsonObject[] {
+  if (opaque?.format !== 'converse') return []
   const reasoningContent =
-    seal.kind === 'redacted'
-      ? { redactedContent: seal.value }
-      : { reasoningText: { text, signature: seal.value } }
+    opaque.kind === 'redacted'
+      ? { redactedContent: opaque.value }
+      : { reasoningText: { text, signature: opaque.value } }
   return [{ reasoningContent }]
 }
 
@@ -178,9 +178,9 @@ export const CONVERSE_LOSSES: Losses = {
   ...usual('frequency_penalty', 'presence_penalty', 'logprobs', 'verbosity', 'metadata'),
   ...usual('cache_key', 'end_user', 'participant_name', 'audio', 'image_detail', 'file_url'),
   ...usual('single_tool_call', 'strict_tool', 'tool_input_format'),
-  ...usual('thinking_budget', 'thinking_display'),
+  ...usual('reasoning_budget', 'reasoning_display'),
   ...usualBut('cache_marks', { why: 'not all its models take them' }),
-  ...foreignThinking('converse'),
+  ...foreignReasoning('converse'),
   file_beyond_documents: refuse(
     'only documents, spreadsheets and text can be read',
     hasPart((part) => part.type === 'file' && documentFormat(part.source) === undefined),
@@ -195,11 +195,11 @@ export const CONVERSE_LOSSES: Losses = {
   ),
   reasoning: drop(
     'only Nova 2 and gpt-oss take it',
-    (request) => asksForThinking(request) && !canBeToldEffort(request.model),
+    (request) => asksForReasoning(request) && !canBeToldEffort(request.model),
   ),
-  thinking_off: drop('only Nova 2 can be stopped from thinking', thinksAnyway),
-  ...usualBut('unasked_thoughts', {
-    isUsed: (request) => request.hidesThoughts === true && mayThink(request),
+  reasoning_off: drop('only Nova 2 can be stopped from thinking', reasonsAnyway),
+  ...usualBut('unasked_reasoning', {
+    isUsed: (request) => request.hidesReasoning === true && mayReason(request),
   }),
   schema_constraints: drop(
     'no model is bound to it; it is in the description instead',
@@ -207,12 +207,12 @@ export const CONVERSE_LOSSES: Losses = {
   ),
 }
 
-function thinksAnyway(request: Conversation): boolean {
+function reasonsAnyway(request: Conversation): boolean {
   const { model, traits } = request
-  return asksNotToThink(request) && traits?.reasons !== false && !canBeKeptFromThinking(model)
+  return asksForNoReasoning(request) && traits?.reasons !== false && !canBeKeptFromReasoning(model)
 }
 
-function mayThink(request: Conversation): boolean {
-  if (asksNotToThink(request)) return thinksAnyway(request)
+function mayReason(request: Conversation): boolean {
+  if (asksForNoReasoning(request)) return reasonsAnyway(request)
   return request.traits?.reasons ?? canBeToldEffort(request.model)
 }

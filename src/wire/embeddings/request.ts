@@ -46,7 +46,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
     model,
     stream: false,
     input: measure.sum,
-    output: { choices: 1, thinks: false },
+    output: { choices: 1, reasons: false },
     needs: [],
     dropped: [],
     ...(endUser !== undefined && { endUser }),

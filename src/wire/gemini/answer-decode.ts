@@ -12,7 +12,7 @@ import {
   objectOf,
   stringOf,
 } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
 import { BlockWriter, Choices, countIn, readable, readJsonEvent } from '../content/answer.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
 import { streamError, unusableAnswer } from '../contract/errors.ts'
@@ -112,15 +112,15 @@ class CandidateDecoder {
     const { text, thought, functionCall } = part
     const signature = stringOf(part['thoughtSignature'])
     if (isObject(functionCall)) {
-      if (signature !== undefined) this.#seal({ ...SEAL, value: signature })
+      if (signature !== undefined) this.#opaque({ ...SEAL, value: signature })
       this.#call(functionCall)
       return
     }
-    if (typeof text === 'string' && text !== '') this.#prose(thought ? 'thinking' : 'text', text)
-    if (signature !== undefined) this.#seal({ ...SEAL, value: signature, id: 'text' })
+    if (typeof text === 'string' && text !== '') this.#prose(thought ? 'reasoning' : 'text', text)
+    if (signature !== undefined) this.#opaque({ ...SEAL, value: signature, id: 'text' })
   }
 
-  #prose(kind: 'text' | 'thinking', text: string): void {
+  #prose(kind: 'text' | 'reasoning', text: string): void {
     if (this.#blocks.open !== kind) {
       this.#close()
       this.#blocks.start(kind)
@@ -135,10 +135,10 @@ class CandidateDecoder {
     for (const citation of this.#citations.take()) this.#blocks.cite(citation)
   }
 
-  #seal(seal: ReasoningSeal): void {
+  #opaque(opaque: OpaqueReasoning): void {
     this.#close()
-    this.#blocks.start('thinking')
-    this.#blocks.end(seal)
+    this.#blocks.start('reasoning')
+    this.#blocks.end(opaque)
   }
 
   #call({ id, name, args }: JsonObject): void {

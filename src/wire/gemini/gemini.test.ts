@@ -81,7 +81,7 @@ describe('a request', () => {
           {
             role: 'assistant',
             parts: [
-              { type: 'thinking', text: 'Hm.', seal: SIGNATURE },
+              { type: 'reasoning', text: 'Hm.', opaque: SIGNATURE },
               {
                 type: 'tool-call',
                 id: 'a',
@@ -142,8 +142,8 @@ describe('a request', () => {
           {
             role: 'assistant',
             parts: [
-              { type: 'thinking', text: '', seal: SIGNATURE },
-              { type: 'thinking', text: '', seal: { ...SIGNATURE, value: 'bmV4dA==' } },
+              { type: 'reasoning', text: '', opaque: SIGNATURE },
+              { type: 'reasoning', text: '', opaque: { ...SIGNATURE, value: 'bmV4dA==' } },
               { type: 'tool-call', id: 'a', name: 'f', input: '{}', custom: false },
               { type: 'tool-call', id: 'b', name: 'g', input: '{}', custom: false },
             ],
@@ -283,8 +283,8 @@ describe('a request', () => {
       const { thinkingConfig } = geminiCodec.encodeRequest(request)[
         'generationConfig'
       ] as JsonObject
-      const thinks = model.startsWith('gemini-2.5') || model.startsWith('gemini-3')
-      assert.equal(thinkingConfig !== undefined, thinks)
+      const reasons = model.startsWith('gemini-2.5') || model.startsWith('gemini-3')
+      assert.equal(thinkingConfig !== undefined, reasons)
     })
 })
 
@@ -362,17 +362,17 @@ describe('an answer', () => {
   ]
   const expected = [
     'response-start',
-    'thinking-start',
-    'thinking-delta Let me see.',
-    'thinking-end',
+    'reasoning-start',
+    'reasoning-delta Let me see.',
+    'reasoning-end',
     'text-start',
     'text-delta It is ',
     'text-delta sunny.',
     'text-end',
-    'thinking-start',
-    'thinking-end dGV4dA== text',
-    'thinking-start',
-    'thinking-end c2ln',
+    'reasoning-start',
+    'reasoning-end dGV4dA== text',
+    'reasoning-start',
+    'reasoning-end c2ln',
     'tool-call-start x1 umbrella',
     'tool-call-delta {"open":false}',
     'tool-call-end',
@@ -551,8 +551,8 @@ function read(...chunks: readonly JsonObject[]): CanonicalEvent[] {
 function spell(event: CanonicalEvent | undefined): string {
   if (event === undefined) return ''
   if ('text' in event) return `${event.type} ${event.text}`
-  if (event.type === 'thinking-end') {
-    return [event.type, event.seal?.value, event.seal?.id].filter(Boolean).join(' ')
+  if (event.type === 'reasoning-end') {
+    return [event.type, event.opaque?.value, event.opaque?.id].filter(Boolean).join(' ')
   }
   if (event.type === 'tool-call-start') return `${event.type} ${event.id} ${event.name}`
   if (event.type === 'choice-end') {

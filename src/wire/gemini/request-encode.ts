@@ -19,9 +19,9 @@ import { callInput, callsIn, fieldsToParse, withUniqueCallIds } from '../content
 import { NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import type { Losses } from '../contract/losses.ts'
-import { drop, foreignThinking, refuse, usual, usualBut } from '../contract/losses.ts'
+import { drop, foreignReasoning, refuse, usual, usualBut } from '../contract/losses.ts'
 import { parseExactly } from '../json/exact.ts'
-import { asksForThinking, asksNotToThink } from '../models/effort.ts'
+import { asksForReasoning, asksForNoReasoning } from '../models/effort.ts'
 import { geminiOf, generationOf, isPro, takesUrl } from '../models/gemini.ts'
 import { encodeToolConfig, encodeTools } from './tools.ts'
 
@@ -87,7 +87,7 @@ const LEVELS: Record<Effort, string> = {
 /** The second generation takes a number of tokens, the third a level. */
 function encodeThinking(request: Conversation): JsonObject | undefined {
   const { model, reasoning } = request
-  if (reasoning === undefined || !geminiOf(request).thinks) return undefined
+  if (reasoning === undefined || !geminiOf(request).reasons) return undefined
   const { effort, tokensMax, display } = reasoning
   const includeThoughts = effort !== 'none' && display !== 'omitted' ? true : undefined
   if (tokensMax !== undefined) {
@@ -195,10 +195,11 @@ function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObjec
       case 'refusal':
         if (part.text !== '') encoded.push({ text: part.text })
         break
-      case 'thinking':
-        if (part.seal?.format !== 'gemini') break
-        if (part.seal.id === 'text') encoded.push({ text: '', thoughtSignature: part.seal.value })
-        else signatures.push(part.seal.value)
+      case 'reasoning':
+        if (part.opaque?.format !== 'gemini') break
+        if (part.opaque.id === 'text')
+          encoded.push({ text: '', thoughtSignature: part.opaque.value })
+        else signatures.push(part.opaque.value)
         break
       case 'tool-call': {
         const given = signatures[used]
@@ -244,7 +245,7 @@ export const GEMINI_LOSSES: Losses = {
   ...usual('strict_tool', 'tool_input_format', 'schema_name'),
   ...usualBut('frequency_penalty', NO_SETTING),
   ...usualBut('presence_penalty', NO_SETTING),
-  ...foreignThinking('gemini'),
+  ...foreignReasoning('gemini'),
   stop_beyond_five: refuse(
     'at most five stop sequences can be sent',
     ({ sampling }) => (sampling.stop?.length ?? 0) > 5,
@@ -256,22 +257,22 @@ export const GEMINI_LOSSES: Losses = {
     ({ reasoning }) => reasoning?.effort !== undefined && reasoning.tokensMax !== undefined,
   ),
   ...usualBut('reasoning', {
-    isUsed: (request) => asksForThinking(request) && !geminiOf(request).thinks,
+    isUsed: (request) => asksForReasoning(request) && !geminiOf(request).reasons,
   }),
-  ...usualBut('thinking_off', {
-    isUsed: (request) => asksNotToThink(request) && mayThink(request),
+  ...usualBut('reasoning_off', {
+    isUsed: (request) => asksForNoReasoning(request) && mayReason(request),
   }),
-  ...usualBut('unasked_thoughts', {
-    isUsed: (request) => request.hidesThoughts === true && mayThink(request),
+  ...usualBut('unasked_reasoning', {
+    isUsed: (request) => request.hidesReasoning === true && mayReason(request),
   }),
   schema_constraints: drop('no model is bound to it', (request) =>
     unenforcedInAnswer(request).filter((keyword) => !KEYWORDS.has(keyword)),
   ),
 }
 
-function mayThink(request: Conversation): boolean {
-  const { thinks, takesDisabled } = geminiOf(request)
-  return thinks && !(asksNotToThink(request) && takesDisabled)
+function mayReason(request: Conversation): boolean {
+  const { reasons, takesDisabled } = geminiOf(request)
+  return reasons && !(asksForNoReasoning(request) && takesDisabled)
 }
 
 /** Whether something is at a URL from which the model would have to fetch it, and does not. */

@@ -165,8 +165,8 @@ test('deviations of merely compatible providers are understood', () => {
         { type: 'content_block_stop', index: 0 },
       ],
       [
-        { type: 'thinking-start', ...at(0) },
-        { type: 'thinking-end', ...at(0) },
+        { type: 'reasoning-start', ...at(0) },
+        { type: 'reasoning-end', ...at(0) },
       ],
     ],
     'a second start': [

@@ -13,7 +13,7 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
 import {
   BlockSequencer,
   BlockWriter,
@@ -64,7 +64,7 @@ class FrameReader {
   readonly #sequencer = new BlockSequencer<JsonObject>()
   /** What belongs to the open block, for its end. */
   #citations: Json[] = []
-  #seal: ReasoningSeal | undefined
+  #opaque: OpaqueReasoning | undefined
   #characters = 0
   /** The input in the start frame of a call; used only when no pieces follow. */
   #input: JsonObject = {}
@@ -160,12 +160,12 @@ class FrameReader {
         this.#citations = [...listOf(block['citations'])]
         return this.#piece('text', block['text'])
       case 'thinking':
-        this.#blocks.start('thinking')
-        this.#seal = sealOf('signature', block['signature'])
-        return this.#piece('thinking', block['thinking'])
+        this.#blocks.start('reasoning')
+        this.#opaque = sealOf('signature', block['signature'])
+        return this.#piece('reasoning', block['thinking'])
       case 'redacted_thinking':
-        this.#blocks.start('thinking')
-        this.#seal = sealOf('redacted', block['data'])
+        this.#blocks.start('reasoning')
+        this.#opaque = sealOf('redacted', block['data'])
         return
       case 'tool_use':
         this.#blocks.startCall(block['id'], block['name'])
@@ -183,12 +183,12 @@ class FrameReader {
       case 'text_delta':
         return this.#piece('text', delta['text'])
       case 'thinking_delta':
-        return this.#piece('thinking', delta['thinking'])
+        return this.#piece('reasoning', delta['thinking'])
       case 'input_json_delta':
         return this.#piece('tool-call', delta['partial_json'])
       case 'signature_delta':
-        if (this.#blocks.open === 'thinking') {
-          this.#seal = sealOf('signature', delta['signature'])
+        if (this.#blocks.open === 'reasoning') {
+          this.#opaque = sealOf('signature', delta['signature'])
         }
         return
       case 'citations_delta':
@@ -196,7 +196,7 @@ class FrameReader {
     }
   }
 
-  #piece(kind: 'text' | 'thinking' | 'tool-call', text: Json | undefined): void {
+  #piece(kind: 'text' | 'reasoning' | 'tool-call', text: Json | undefined): void {
     if (typeof text !== 'string' || text === '') return
     if (this.#blocks.open !== kind) {
       // Some providers omit the start of a text or a thought. A tool call without a start has no name and is ignored.
@@ -214,9 +214,9 @@ class FrameReader {
     // A call without input becomes an empty object, which every other format can parse.
     if (open === 'tool-call' && this.#characters === 0)
       this.#blocks.add(JSON.stringify(this.#input))
-    this.#blocks.end(open === 'thinking' ? this.#seal : undefined)
+    this.#blocks.end(open === 'reasoning' ? this.#opaque : undefined)
     this.#citations = []
-    this.#seal = undefined
+    this.#opaque = undefined
     this.#characters = 0
     this.#input = {}
   }
@@ -273,7 +273,10 @@ function isFound({ type, content }: JsonObject): boolean {
   return type === 'web_search_tool_result' && isArray(content)
 }
 
-function sealOf(kind: ReasoningSeal['kind'], value: Json | undefined): ReasoningSeal | undefined {
+function sealOf(
+  kind: OpaqueReasoning['kind'],
+  value: Json | undefined,
+): OpaqueReasoning | undefined {
   return typeof value === 'string' && value !== '' ? { format: 'messages', kind, value } : undefined
 }
 

@@ -46,18 +46,18 @@ const end: CanonicalEvent[] = [
   { type: 'usage', usage },
   { type: 'response-end' },
 ]
-const seal = { format: 'messages', kind: 'signature', value: 'c2lnbmVk' } as const
+const opaque = { format: 'messages', kind: 'signature', value: 'c2lnbmVk' } as const
 
 const conversation: CanonicalEvent[] = [
   start,
   { type: 'ping' },
-  { type: 'thinking-start', ...at(0) },
+  { type: 'reasoning-start', ...at(0) },
   { type: 'ping' },
-  { type: 'thinking-delta', ...at(0), text: 'Let me ' },
-  { type: 'thinking-delta', ...at(0), text: 'think.' },
-  { type: 'thinking-end', ...at(0), seal },
-  { type: 'thinking-start', ...at(1) },
-  { type: 'thinking-end', ...at(1), seal: { ...seal, kind: 'redacted', value: 'aGlkZGVu' } },
+  { type: 'reasoning-delta', ...at(0), text: 'Let me ' },
+  { type: 'reasoning-delta', ...at(0), text: 'think.' },
+  { type: 'reasoning-end', ...at(0), opaque },
+  { type: 'reasoning-start', ...at(1) },
+  { type: 'reasoning-end', ...at(1), opaque: { ...opaque, kind: 'redacted', value: 'aGlkZGVu' } },
   { type: 'text-start', ...at(2) },
   { type: 'text-delta', ...at(2), text: '' },
   { type: 'text-end', ...at(2) },
@@ -144,8 +144,8 @@ test('a seal behind the last text is left out: an answer ends with what it says'
     { type: 'text-start', ...at(0) },
     { type: 'text-delta', ...at(0), text: 'Done.' },
     { type: 'text-end', ...at(0) },
-    { type: 'thinking-start', ...at(1) },
-    { type: 'thinking-end', ...at(1), seal: gemini },
+    { type: 'reasoning-start', ...at(1) },
+    { type: 'reasoning-end', ...at(1), opaque: gemini },
   ]
   const call: CanonicalEvent[] = [
     { type: 'tool-call-start', ...at(2), id: 'c', name: 'f', custom: false },

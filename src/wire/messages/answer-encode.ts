@@ -9,14 +9,14 @@ import type {
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { listOf, objectOf } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
-import { packSeal, SEAL_MARK } from '../content/opaque-reasoning.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
+import { packReasoning, PACK_MARK } from '../content/opaque-reasoning.ts'
 import { ownCallId, toolInputObject, wrapCustomInput } from '../content/tools.ts'
 import type { AnswerContext, EventEncoder } from '../contract/codec.ts'
 import { encodeError } from '../contract/errors.ts'
 import { sseEvent, writeSse } from '../contract/sse.ts'
 import { STOP_REASONS } from './answer-decode.ts'
-import { asksForThoughts } from './call.ts'
+import { asksToSeeReasoning } from './call.ts'
 import { shortToolName } from './tools.ts'
 
 export const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
@@ -66,14 +66,14 @@ type FrameDelta =
 type ContentEvent = Exclude<CanonicalEvent, { type: 'response-start' | 'usage' | 'ping' }>
 
 /** The signature of unsealed thoughts: an empty pack, so that no provider is sent them as its own. */
-const UNSEALED = SEAL_MARK
+const UNSEALED = PACK_MARK
 
 class FrameWriter {
   readonly #answer: AnswerContext
   readonly #toolNames: ReadonlyMap<string, string>
   readonly #callIds: Set<string>
   readonly #stops: readonly Json[]
-  readonly #showsThoughts: boolean
+  readonly #showsReasoning: boolean
   /** The first choice, whatever its number: this format has only one, and its requests cannot ask for more. */
   #choice: number | undefined
   #counted: UsageEvent
@@ -88,7 +88,7 @@ class FrameWriter {
    * Gemini seals its texts behind them. It is held until another block follows and else left out: no answer of Claude
    * ends with a thought, and Claude Code reports what the last block says.
    */
-  #heldSeal: string | undefined
+  #heldPack: string | undefined
   #hasCalled = false
   #hasRefused = false
   /** The input of a custom tool, which can only be written when it is complete. */
@@ -98,7 +98,7 @@ class FrameWriter {
   constructor(answer: AnswerContext, inputTokens = 0) {
     this.#answer = answer
     this.#counted = { type: 'usage', usage: { ...NO_USAGE, inputTokens } }
-    this.#showsThoughts = asksForThoughts(answer.body)
+    this.#showsReasoning = asksToSeeReasoning(answer.body)
     this.#toolNames = longToolNames(answer.body)
     this.#callIds = callIdsIn(answer.body)
     this.#stops = listOf(answer.body['stop_sequences'])
@@ -122,7 +122,7 @@ class FrameWriter {
     switch (event.type) {
       case 'text-start':
       case 'refusal-start':
-      case 'thinking-start':
+      case 'reasoning-start':
         // The first piece opens the block: clients that send back empty text blocks are refused, and only the end of a
         // thought shows whether it is redacted.
         return []
@@ -133,14 +133,14 @@ class FrameWriter {
         return this.#text(event.text)
       case 'text-citation':
         return this.#citation(event.citation)
-      case 'thinking-delta':
-        if (!this.#showsThoughts || event.text === '') return []
+      case 'reasoning-delta':
+        if (!this.#showsReasoning || event.text === '') return []
         return [
           ...this.#openThinking(),
           this.#delta({ type: 'thinking_delta', thinking: event.text }),
         ]
-      case 'thinking-end':
-        return this.#showsThoughts ? this.#endThinking(event.seal) : []
+      case 'reasoning-end':
+        return this.#showsReasoning ? this.#endThinking(event.opaque) : []
       case 'tool-call-start':
         return this.#startToolCall(event)
       case 'tool-call-delta':
@@ -222,16 +222,16 @@ class FrameWriter {
     return this.#open({ type: 'thinking', thinking: '', signature: '' })
   }
 
-  #endThinking(seal: ReasoningSeal | undefined): Frame[] {
-    if (!this.#isOpen && (seal === undefined || seal.value === '')) return []
-    const signature = seal === undefined ? UNSEALED : packSeal(seal, 'messages')
-    const isSigned = seal?.format === 'messages' && seal.kind === 'signature'
+  #endThinking(opaque: OpaqueReasoning | undefined): Frame[] {
+    if (!this.#isOpen && (opaque === undefined || opaque.value === '')) return []
+    const signature = opaque === undefined ? UNSEALED : packReasoning(opaque, 'messages')
+    const isSigned = opaque?.format === 'messages' && opaque.kind === 'signature'
     if (this.#isOpen || isSigned) {
       const opened = this.#openThinking()
       return [...opened, this.#delta({ type: 'signature_delta', signature }), ...this.#close()]
     }
     if (!this.#isAfterText) return this.#redacted(signature)
-    this.#heldSeal = signature
+    this.#heldPack = signature
     return []
   }
 
@@ -268,8 +268,8 @@ class FrameWriter {
 
   #open(block: JsonObject): Frame[] {
     if (this.#isOpen) return []
-    const data = this.#heldSeal
-    this.#heldSeal = undefined
+    const data = this.#heldPack
+    this.#heldPack = undefined
     const held = data === undefined ? [] : this.#redacted(data)
     this.#isOpen = true
     this.#isAfterText = block['type'] === 'text'

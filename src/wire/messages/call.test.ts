@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { NO_INPUT } from '../../core/request.ts'
 import type { InputMeasure } from '../../core/request.ts'
-import { packSeal } from '../content/opaque-reasoning.ts'
+import { packReasoning } from '../content/opaque-reasoning.ts'
 import { readJsonBody } from '../json/body.ts'
 import { readCall, readCountCall, withoutReasoning } from './call.ts'
 import { forwardRequest } from './forward.ts'
@@ -73,11 +73,11 @@ test('each part of the input is measured by its kind', () => {
     ],
     'a thought with its seal': [
       withBlocks({ type: 'thinking', thinking: 'ab', signature: 'cdef' }),
-      { items: 2, textBytes: 6, sealedBytes: 4 },
+      { items: 2, textBytes: 6, opaqueBytes: 4 },
     ],
     'a hidden thought': [
       withBlocks({ type: 'redacted_thinking', data: 'abc' }),
-      { items: 2, textBytes: 3, sealedBytes: 3 },
+      { items: 2, textBytes: 3, opaqueBytes: 3 },
     ],
     'a call': [withBlocks(call), { items: 2, jsonBytes: bytes(call) }],
     'a result': [
@@ -171,15 +171,15 @@ test('each part of the input is measured by its kind', () => {
 
 test('the output limit and the needed abilities are read', () => {
   const output = (body: JsonObject) => readCall({ ...plain, ...body }).output
-  assert.deepEqual(output({}), { tokensMax: 10, choices: 1, thinks: false })
-  assert.deepEqual(output({ max_tokens: 0 }), { tokensMax: 0, choices: 1, thinks: false })
-  assert.equal(output({ thinking: { type: 'disabled' } }).thinks, false)
-  assert.equal(output({ thinking: { type: 'adaptive' } }).thinks, true)
+  assert.deepEqual(output({}), { tokensMax: 10, choices: 1, reasons: false })
+  assert.deepEqual(output({ max_tokens: 0 }), { tokensMax: 0, choices: 1, reasons: false })
+  assert.equal(output({ thinking: { type: 'disabled' } }).reasons, false)
+  assert.equal(output({ thinking: { type: 'adaptive' } }).reasons, true)
   assert.deepEqual(output({ thinking: { type: 'enabled', budget_tokens: 1024 } }), {
     tokensMax: 10,
     choices: 1,
-    thinkingTokens: 1024,
-    thinks: true,
+    reasoningBudget: 1024,
+    reasons: true,
   })
   const needs = (body: JsonObject) => readCall({ ...plain, ...body }).needs
   assert.deepEqual(needs({ output_config: { effort: 'high' } }), [])
@@ -307,7 +307,7 @@ test('tools and edits that run at the provider are dropped and named, and those 
 const OWN = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }
 const FOREIGN = {
   type: 'redacted_thinking',
-  data: packSeal({ format: 'responses', kind: 'encrypted', value: 'x' }, 'messages'),
+  data: packReasoning({ format: 'responses', kind: 'encrypted', value: 'x' }, 'messages'),
 }
 const CALL = { type: 'tool_use', id: 't', name: 'f', input: {} }
 const ASKS = { role: 'user', content: 'Hello' }
@@ -347,7 +347,7 @@ test('the budget is removed if the turn to continue no longer begins with a thou
       Buffer.from(forwardRequest(readJsonBody(bytes), { model: 'm' })).toString(),
     ) as JsonObject
     assert.deepEqual(sent['thinking'], left, name)
-    const names = readCall(body).droppedAtHome ?? []
+    const names = readCall(body).droppedInPassthrough ?? []
     assert.equal(names.includes('thinking'), left === undefined, name)
   }
 })

@@ -52,10 +52,14 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   refuseLongLists(body)
   const { changes, dropped } = removalsFrom(body)
   const searchesMax = isArray(body['tools']) ? searchesMaxOf(body['tools']) : 0
-  const { hasForeignThoughts } = measureInput(body, changes, measure)
+  const { hasForeignReasoning } = measureInput(body, changes, measure)
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
-  const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expect.count)
-  if (thinkingTokens !== undefined) measure.needs.add('reasoning')
+  const reasoningBudget = optional(
+    thinking['budget_tokens'],
+    'thinking.budget_tokens',
+    expect.count,
+  )
+  if (reasoningBudget !== undefined) measure.needs.add('reasoning')
   const endUser = stringOf(objectOf(body['metadata'])['user_id'])
   return {
     model,
@@ -64,12 +68,14 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
     output: defined({
       tokensMax: countOf(body, 'max_tokens', 0),
       choices: 1,
-      thinkingTokens,
-      thinks: thinking['type'] !== 'disabled',
+      reasoningBudget,
+      reasons: thinking['type'] !== 'disabled',
     }),
     needs: [...measure.needs],
     dropped,
-    ...(hasForeignThoughts && { droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [] }),
+    ...(hasForeignReasoning && {
+      droppedInPassthrough: withoutForeignReasoning(body)?.dropped ?? [],
+    }),
     ...(searchesMax === 0
       ? {}
       : { search: { searchesMax, dropped: removalsFrom(body, { maySearch: true }).dropped } }),
@@ -115,7 +121,7 @@ function removeCompactingEdits(
 type Walk = {
   readonly measure: Measure
   /** Whether any block carries thoughts of another format, sealed or not. */
-  hasForeignThoughts: boolean
+  hasForeignReasoning: boolean
 }
 
 /**
@@ -123,7 +129,7 @@ type Walk = {
  * searches may stay.
  */
 function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): Walk {
-  const walk: Walk = { measure, hasForeignThoughts: false }
+  const walk: Walk = { measure, hasForeignReasoning: false }
   const body = { ...given, ...changes }
   measure.cacheMarks(body, '', CACHE_MARKS)
   readContent(body['system'], 'system', walk)
@@ -174,13 +180,13 @@ function readBlock(block: Json, place: string, walk: Walk): void {
     case 'document':
       return readDocument(block, place, walk)
     case 'thinking':
-      walk.hasForeignThoughts ||= isPacked(block['signature'])
+      walk.hasForeignReasoning ||= isPacked(block['signature'])
       measure.text(block['thinking'])
       // The signature contains the whole thought in sealed form, even when the text is short or omitted.
-      return measure.sealed(block['signature'])
+      return measure.opaque(block['signature'])
     case 'redacted_thinking':
-      walk.hasForeignThoughts ||= isPacked(block['data'])
-      return measure.sealed(block['data'])
+      walk.hasForeignReasoning ||= isPacked(block['data'])
+      return measure.opaque(block['data'])
     case 'tool_use':
       return measure.json(block)
     case 'tool_result':
@@ -279,7 +285,7 @@ export function isBillingLine(text: string): boolean {
 }
 
 /** Clients that do not ask for thoughts take the first block of an answer for its text. */
-export function asksForThoughts({ thinking }: JsonObject): boolean {
+export function asksToSeeReasoning({ thinking }: JsonObject): boolean {
   return isObject(thinking) && thinking['type'] !== 'disabled'
 }
 
@@ -291,8 +297,8 @@ export function withoutReasoning(body: JsonObject): Removals | undefined {
  * After a fallback to a provider of another format, a conversation carries that provider's thoughts under Tollgate's
  * mark. A provider of this format would refuse the whole request because of their signatures.
  */
-export function withoutForeignThoughts(body: JsonObject): Removals | undefined {
-  return removing(body, isForeignThought)
+export function withoutForeignReasoning(body: JsonObject): Removals | undefined {
+  return removing(body, isForeignReasoning)
 }
 
 function removing(body: JsonObject, isGone: (block: JsonObject) => boolean): Removals | undefined {
@@ -306,7 +312,7 @@ function removing(body: JsonObject, isGone: (block: JsonObject) => boolean): Rem
   if (messages === undefined) return undefined
   const dropped = ['messages.content.thinking']
   const isBudgeted = objectOf(body['thinking'])['type'] === 'enabled'
-  if (!isBudgeted || !goesOnUnthinking(messages)) return { changes: { messages }, dropped }
+  if (!isBudgeted || !goesOnUnreasoned(messages)) return { changes: { messages }, dropped }
   return { changes: { messages, thinking: undefined }, dropped: [...dropped, 'thinking'] }
 }
 
@@ -314,7 +320,7 @@ function isThought({ type }: JsonObject): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
-function isForeignThought(block: JsonObject): boolean {
+function isForeignReasoning(block: JsonObject): boolean {
   return isThought(block) && (isPacked(block['signature']) || isPacked(block['data']))
 }
 
@@ -322,7 +328,7 @@ function isForeignThought(block: JsonObject): boolean {
  * Whether the model must continue a turn of its own, after tool results or from given first words, that does not begin
  * with a thought. Providers refuse this together with a thinking budget.
  */
-export function goesOnUnthinking(messages: readonly Json[]): boolean {
+export function goesOnUnreasoned(messages: readonly Json[]): boolean {
   const opening = messages.findLastIndex((message) => isObject(message) && !isOfModelsTurn(message))
   const [first] = messages.slice(opening + 1)
   if (!isObject(first)) return false

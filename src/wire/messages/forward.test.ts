@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { SAMPLE_CONTEXT } from '../../../test/samples/answer-context.ts'
 import type { Json } from '../../core/json.ts'
 import { readJsonAnswer } from '../content/answer.ts'
-import { packSeal } from '../content/opaque-reasoning.ts'
+import { packReasoning } from '../content/opaque-reasoning.ts'
 import { SseReader } from '../contract/sse.ts'
 import { readJsonBody } from '../json/body.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
@@ -54,7 +54,7 @@ test('integers of lists that are rewritten stay as they were written', () => {
 })
 
 test('thoughts from another format’s provider are removed, and its own pass untouched', () => {
-  const foreign = packSeal({ format: 'responses', kind: 'encrypted', value: 'x' }, 'messages')
+  const foreign = packReasoning({ format: 'responses', kind: 'encrypted', value: 'x' }, 'messages')
   const own = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }
   const text = { type: 'text', text: 'tollgate.1. is a word like any other' }
   const turns = [

@@ -1,7 +1,7 @@
 // The messages format on both sides: bytes pass through unchanged, except for the model name, the output limit, what is
 // removed from every request, and thoughts of other formats.
 import type { JsonObject } from '../../core/json.ts'
-import { SEAL_MARK } from '../content/opaque-reasoning.ts'
+import { PACK_MARK } from '../content/opaque-reasoning.ts'
 import type { AnswerContext, EventForwarder, JsonAnswer, RequestChange } from '../contract/codec.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { replaceData } from '../contract/sse.ts'
@@ -9,14 +9,14 @@ import type { JsonBody } from '../json/body.ts'
 import { rewriteMembers } from '../json/body.ts'
 import { findMember, findString, replaceMember, setMembers } from '../json/text.ts'
 import { failing, KEEP_ALIVE } from './answer-encode.ts'
-import { removalsFrom, withoutForeignThoughts } from './call.ts'
+import { removalsFrom, withoutForeignReasoning } from './call.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { outputTokensMax, searchesMax } = change
-  const isSealed = body.bytes.includes(SEAL_MARK)
+  const isSealed = body.bytes.includes(PACK_MARK)
   const changesTo = (value: JsonObject): JsonObject => ({
     ...removalsFrom(value, { maySearch: searchesMax !== undefined }).changes,
-    ...(isSealed ? withoutForeignThoughts(value)?.changes : {}),
+    ...(isSealed ? withoutForeignReasoning(value)?.changes : {}),
     model: change.model,
     ...(outputTokensMax === undefined ? {} : { max_tokens: outputTokensMax }),
   })

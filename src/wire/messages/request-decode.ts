@@ -15,13 +15,13 @@ import type {
   OutputFormat,
   Reasoning,
   TextPart,
-  ThinkingPart,
+  ReasoningPart,
   ToolCallPart,
   UrlSource,
   UserPart,
 } from '../../core/request.ts'
 import { decodeUrl, expectBase64, usualType } from '../content/media.ts'
-import { SEAL_MARK, unpackSeal } from '../content/opaque-reasoning.ts'
+import { PACK_MARK, unpackReasoning } from '../content/opaque-reasoning.ts'
 import { canBeStrict } from '../content/schemas.ts'
 import {
   cacheMarkOf,
@@ -33,7 +33,7 @@ import {
   unknownMembers,
 } from '../contract/fields.ts'
 import { expect, Placed } from '../json/expect.ts'
-import { asksForThoughts, isBillingLine, removalsFrom, sessionOf } from './call.ts'
+import { asksToSeeReasoning, isBillingLine, removalsFrom, sessionOf } from './call.ts'
 import { MESSAGES_FIELDS, MESSAGES_SHAPE } from './fields.ts'
 import { decodeToolChoice, decodeTools, shortToolName } from './tools.ts'
 
@@ -60,7 +60,7 @@ export function decodeRequest(whole: JsonObject): Conversation {
     outputTokensMax: decodeOutputLimit(given),
     outputFormat: decodeOutputFormat(body, config),
     reasoning: decodeReasoning(body, config, dropped),
-    hidesThoughts: asksForThoughts(given) ? undefined : true,
+    hidesReasoning: asksToSeeReasoning(given) ? undefined : true,
     sampling: decodeSampling(body),
     choices: 1,
     endUser,
@@ -300,8 +300,8 @@ function decodeAssistantBlock(block: Placed, dropped: Set<string>): AssistantPar
       return [decodeThinking(block)]
     case 'redacted_thinking': {
       const data = block.get('data', expect.text)
-      const seal = unpackSeal(data, { format: 'messages', kind: 'redacted' })
-      return [{ type: 'thinking', text: '', seal }]
+      const opaque = unpackReasoning(data, { format: 'messages', kind: 'redacted' })
+      return [{ type: 'reasoning', text: '', opaque }]
     }
     default:
       // What a hosted tool did at one provider cannot be expressed to another.
@@ -430,10 +430,10 @@ function decodeToolUse(block: Placed): ToolCallPart {
 }
 
 /** Unpacks the seal of another format. An empty pack, like an empty string, is no signature. */
-function decodeThinking(block: Placed): ThinkingPart {
+function decodeThinking(block: Placed): ReasoningPart {
   const text = block.get('thinking', expect.text)
   const signature = block.optional('signature', expect.text) ?? ''
-  if (signature === '' || signature === SEAL_MARK) return { type: 'thinking', text }
-  const seal = unpackSeal(signature, { format: 'messages', kind: 'signature' })
-  return { type: 'thinking', text, seal }
+  if (signature === '' || signature === PACK_MARK) return { type: 'reasoning', text }
+  const opaque = unpackReasoning(signature, { format: 'messages', kind: 'signature' })
+  return { type: 'reasoning', text, opaque }
 }

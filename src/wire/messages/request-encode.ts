@@ -12,7 +12,7 @@ import type {
   FilePart,
   ImagePart,
   Message,
-  ThinkingPart,
+  ReasoningPart,
   ToolCallPart,
   ToolMessage,
 } from '../../core/request.ts'
@@ -32,15 +32,15 @@ import type { Losses } from '../contract/losses.ts'
 import {
   differs,
   drop,
-  foreignThinking,
+  foreignReasoning,
   hasPart,
   refuse,
   usual,
   usualBut,
 } from '../contract/losses.ts'
 import { claudeOf } from '../models/claude.ts'
-import { asksForThinking, asksNotToThink, nearestEffort } from '../models/effort.ts'
-import { goesOnUnthinking } from './call.ts'
+import { asksForReasoning, asksForNoReasoning, nearestEffort } from '../models/effort.ts'
+import { goesOnUnreasoned } from './call.ts'
 import {
   encodeTool,
   encodeToolChoice,
@@ -121,8 +121,8 @@ const DISPLAYS = { summary: 'summarized', omitted: 'omitted' } as const
 
 function encodeThinking(request: Conversation): JsonObject | undefined {
   const { reasoning } = request
-  const { thinks, takesDisabled } = claudeOf(request)
-  if (reasoning === undefined || !thinks) return undefined
+  const { reasons, takesDisabled } = claudeOf(request)
+  if (reasoning === undefined || !reasons) return undefined
   if (reasoning.effort === 'none') return takesDisabled ? { type: 'disabled' } : undefined
   if (hindranceOf(request) !== undefined) return undefined
   const display = reasoning.display && DISPLAYS[reasoning.display]
@@ -133,7 +133,7 @@ function encodeThinking(request: Conversation): JsonObject | undefined {
 }
 
 /** Whether thinking is requested and possible. */
-function thinksAsAsked(request: Conversation): boolean {
+function reasonsAsAsked(request: Conversation): boolean {
   return isThinker(request) && hindranceOf(request) === undefined
 }
 
@@ -146,11 +146,11 @@ export function hindranceOf(request: Conversation): Hindrance | undefined {
   const budget = budgetOf(request)
   if (budget === undefined) return undefined
   if (budget < BUDGET_TOKENS_MIN) return 'small limit'
-  return goesOnUnthinking(encodeTurns(request).messages) ? 'unthinking turn' : undefined
+  return goesOnUnreasoned(encodeTurns(request).messages) ? 'unthinking turn' : undefined
 }
 
 function isThinker(request: Conversation): boolean {
-  return asksForThinking(request) && claudeOf(request).thinks
+  return asksForReasoning(request) && claudeOf(request).reasons
 }
 
 /** The thresholds of `effort.ts`, and larger budgets above `high`. */
@@ -233,7 +233,7 @@ function encodePart(part: Part): JsonObject | undefined {
       return encodeImage(part)
     case 'file':
       return encodeFile(part)
-    case 'thinking':
+    case 'reasoning':
       return encodeThought(part)
     case 'tool-call':
       return encodeToolCall(part)
@@ -279,11 +279,11 @@ function encodeSource(source: ImagePart['source']): JsonObject {
 }
 
 /** A provider takes back only the thoughts that it sealed itself. */
-function encodeThought({ text, seal }: ThinkingPart): JsonObject | undefined {
-  if (seal?.format !== 'messages') return undefined
-  return seal.kind === 'redacted'
-    ? { type: 'redacted_thinking', data: seal.value }
-    : { type: 'thinking', thinking: text, signature: seal.value }
+function encodeThought({ text, opaque }: ReasoningPart): JsonObject | undefined {
+  if (opaque?.format !== 'messages') return undefined
+  return opaque.kind === 'redacted'
+    ? { type: 'redacted_thinking', data: opaque.value }
+    : { type: 'thinking', thinking: text, signature: opaque.value }
 }
 
 function encodeToolCall(call: ToolCallPart): JsonObject {
@@ -333,17 +333,17 @@ export const MESSAGES_LOSSES: Losses = {
   ...usual('choices', 'temperature_above_one', 'frequency_penalty', 'presence_penalty', 'seed'),
   ...usual('logit_bias', 'logprobs', 'verbosity', 'metadata', 'cache_key', 'participant_name'),
   ...usual('audio', 'image_detail', 'tool_input_format', 'schema_name'),
-  ...foreignThinking('messages'),
+  ...foreignReasoning('messages'),
   blank_stop: refuse('a stop sequence must contain more than white space', ({ sampling }) =>
     (sampling.stop ?? []).some((text) => text.trim() === ''),
   ),
-  temperature_while_thinking: drop(
+  temperature_while_reasoning: drop(
     'a model that thinks chooses its own temperature',
-    (request) => differs(request.sampling.temperature, 1) && thinksAsAsked(request),
+    (request) => differs(request.sampling.temperature, 1) && reasonsAsAsked(request),
   ),
-  top_p_while_thinking: drop(
+  top_p_while_reasoning: drop(
     'a model that thinks chooses its own sampling',
-    (request) => differs(request.sampling.topP, 1) && thinksAsAsked(request),
+    (request) => differs(request.sampling.topP, 1) && reasonsAsAsked(request),
   ),
   top_p_beside_temperature: drop(
     'only one of temperature and top_p can be set',
@@ -369,22 +369,22 @@ export const MESSAGES_LOSSES: Losses = {
     'Opus and Sonnet since 5.5 and Fable since 5.1 are told in words',
     isForcedInWords,
   ),
-  thinking_before_forced_tool: drop(
+  reasoning_before_forced_tool: drop(
     'a model that must call a tool cannot think first',
     (request) => hindranceIn(request) === 'forced tool',
   ),
-  thinking_within_small_limit: drop(
+  reasoning_within_small_limit: drop(
     'Claude before 4.6 thinks only within more than 1,024 tokens',
     (request) => hindranceIn(request) === 'small limit',
   ),
-  thinking_in_unthinking_turn: drop(
+  reasoning_in_unreasoned_turn: drop(
     'Claude before 4.6 thinks after a call only if it thought before it',
     (request) => hindranceIn(request) === 'unthinking turn',
   ),
   ...usualBut('reasoning', {
-    isUsed: (request) => asksForThinking(request) && !claudeOf(request).thinks,
+    isUsed: (request) => asksForReasoning(request) && !claudeOf(request).reasons,
   }),
-  ...usualBut('thinking_off', { isUsed: thinksAnyway }),
+  ...usualBut('reasoning_off', { isUsed: reasonsAnyway }),
   schema_constraints: drop(DESCRIBED, unenforcedInAnswer),
   tool_constraints: drop(DESCRIBED, ({ tools }) =>
     tools.flatMap((tool) =>
@@ -402,9 +402,9 @@ function hindranceIn(request: Conversation): ReturnType<typeof hindranceOf> {
   return known.is
 }
 
-function thinksAnyway(request: Conversation): boolean {
-  const { thinks, takesDisabled } = claudeOf(request)
-  return asksNotToThink(request) && thinks && !takesDisabled
+function reasonsAnyway(request: Conversation): boolean {
+  const { reasons, takesDisabled } = claudeOf(request)
+  return asksForNoReasoning(request) && reasons && !takesDisabled
 }
 
 /** Whether a file can be a document of the format: a PDF, or any kind of text. */

@@ -40,9 +40,9 @@ const shown = fc.oneof(
 const thought = fc
   .record({ text: words, value: base64, isHidden: fc.boolean() })
   .map(({ text: told, value, isHidden }): AssistantPart => ({
-    type: 'thinking',
+    type: 'reasoning',
     text: isHidden ? '' : told,
-    seal: { format: 'messages', kind: isHidden ? 'redacted' : 'signature', value },
+    opaque: { format: 'messages', kind: isHidden ? 'redacted' : 'signature', value },
   }))
 const input = fc
   .dictionary(fc.stringMatching(/^[a-z]{1,4}$/), words, { noNullPrototype: true })
@@ -181,7 +181,7 @@ test('a request survives encoding and decoding', () => {
   fc.assert(
     fc.property(conversation, (request) => {
       const body = JSON.parse(JSON.stringify(encodeRequest(request))) as JsonObject
-      const { hidesThoughts: _, ...decoded } = decodeRequest(body)
+      const { hidesReasoning: _, ...decoded } = decodeRequest(body)
       assert.deepEqual(decoded, withOneZero(request))
       assert.equal(readCall(body).output.tokensMax, 4096)
     }),

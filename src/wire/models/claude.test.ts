@@ -121,7 +121,7 @@ test('a budget is sent only if the turn to continue begins with the model’s ow
   const asks = { role: 'user', parts: [{ type: 'text', text: 'When?' }] } as const
   const result = { role: 'tool', callId: 'c', parts: [] } as const
   const thought = (format: 'messages' | 'responses') =>
-    ({ type: 'thinking', text: 'Hm.', seal: { format, kind: 'signature', value: 's' } }) as const
+    ({ type: 'reasoning', text: 'Hm.', opaque: { format, kind: 'signature', value: 's' } }) as const
   const fate = (model: string, ...messages: Conversation['messages']) => {
     const told = sent(model, { messages, reasoning: { effort: 'low' } })
     return [told['thinking'], told['dropped']]

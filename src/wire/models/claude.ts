@@ -4,7 +4,7 @@ import type { Effort, TargetModel } from '../../core/request.ts'
 import { knownNames } from '../../core/request.ts'
 
 type Claude = {
-  readonly thinks: boolean
+  readonly reasons: boolean
   /** Whether it chooses itself how much to think; if not, it needs a token budget. */
   readonly isAdaptive: boolean
   /** The efforts it accepts, from the least to the most; empty = none. */
@@ -19,7 +19,7 @@ type Claude = {
 
 /** A name without a version may stand for any model, so everything is assumed to be accepted. */
 const ANY: Claude = {
-  thinks: true,
+  reasons: true,
   isAdaptive: true,
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   takesSampling: true,
@@ -39,7 +39,7 @@ export function claudeOf(target: TargetModel): Claude {
       .map(claudeNamed)
       .find((named) => named !== undefined) ?? ANY
   const isPlain = target.traits?.reasons === false
-  return isPlain ? { ...claude, thinks: false, efforts: [] } : claude
+  return isPlain ? { ...claude, reasons: false, efforts: [] } : claude
 }
 
 /** 4.5 for `claude-sonnet-4-5@20250929`, 3 for everything before 4; undefined for a name without a version. */
@@ -56,7 +56,7 @@ function claudeNamed(model: string): Claude | undefined {
   const line = NAME.exec(model)?.[1] ?? ''
   const isLarge = line === 'opus' || line === 'sonnet'
   return {
-    thinks: !isOld || THINKING_OLD_NAME.test(model),
+    reasons: !isOld || THINKING_OLD_NAME.test(model),
     isAdaptive: version >= 4.6,
     efforts: effortsOf(line, version),
     takesSampling: version < 5 && !(line === 'opus' && version >= 4.7),

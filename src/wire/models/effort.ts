@@ -16,11 +16,11 @@ const OTHERS: readonly (readonly [RegExp, readonly Effort[]])[] = [
 
 type ReasoningTarget = TargetModel & Pick<Conversation, 'reasoning'>
 
-export function asksForThinking({ reasoning }: Pick<Conversation, 'reasoning'>): boolean {
+export function asksForReasoning({ reasoning }: Pick<Conversation, 'reasoning'>): boolean {
   return reasoning !== undefined && reasoning.effort !== 'none'
 }
 
-export function asksNotToThink({ reasoning }: Pick<Conversation, 'reasoning'>): boolean {
+export function asksForNoReasoning({ reasoning }: Pick<Conversation, 'reasoning'>): boolean {
   return reasoning?.effort === 'none'
 }
 
@@ -40,21 +40,21 @@ export function isPlain(target: TargetModel): boolean {
 
 /** Whether a request for thinking, or for a certain effort, has no effect on the model. */
 export function ignoresEffort(target: ReasoningTarget): boolean {
-  if (!asksForThinking(target)) return false
+  if (!asksForReasoning(target)) return false
   const isWordless = effortOf(target.reasoning) === undefined
   return isPlain(target) || (!isWordless && toldEffort(target) === undefined)
 }
 
 /** Whether a model that is asked not to think may think anyway. */
-export function thinksAnyway(target: ReasoningTarget): boolean {
-  return asksNotToThink(target) && !isPlain(target) && toldEffort(target) !== 'none'
+export function reasonsAnyway(target: ReasoningTarget): boolean {
+  return asksForNoReasoning(target) && !isPlain(target) && toldEffort(target) !== 'none'
 }
 
 /** Whether a model may think, although nothing says that it must. */
-export function mayThink(target: ReasoningTarget): boolean {
-  if (asksNotToThink(target)) return thinksAnyway(target)
+export function mayReason(target: ReasoningTarget): boolean {
+  if (asksForNoReasoning(target)) return reasonsAnyway(target)
   if (isPlain(target)) return false
-  return asksForThinking(target) || (openAiOf(target)?.reasonsUnasked ?? true)
+  return asksForReasoning(target) || (openAiOf(target)?.reasonsUnasked ?? true)
 }
 
 /** The highest effort that is not above the requested one, else the lowest; never `none` for a request to think. */

@@ -3,14 +3,14 @@
 import type { TargetModel } from '../../core/request.ts'
 
 type Gemini = {
-  readonly thinks: boolean
+  readonly reasons: boolean
   /** Whether thinking can be turned off. */
   readonly takesDisabled: boolean
 }
 
 export function geminiOf({ model, traits }: TargetModel): Gemini {
   return {
-    thinks: traits?.reasons !== false && !isOfOldKind(model),
+    reasons: traits?.reasons !== false && !isOfOldKind(model),
     takesDisabled: generationOf(model) < 3 && !isPro(model),
   }
 }

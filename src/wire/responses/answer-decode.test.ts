@@ -32,10 +32,10 @@ const SEAL = { format: 'responses', kind: 'encrypted', value: 'gAAAAAB', id: 'rs
 const STREAMED: readonly CanonicalEvent[] = [
   { type: 'ping' },
   { type: 'response-start', id: 'resp_up', model: 'gpt-up-2026' },
-  { type: 'thinking-start', ...at(0) },
-  { type: 'thinking-delta', ...at(0), text: 'Schön' },
-  { type: 'thinking-delta', ...at(0), text: '\n\nlangsam 🐢' },
-  { type: 'thinking-end', ...at(0), seal: SEAL },
+  { type: 'reasoning-start', ...at(0) },
+  { type: 'reasoning-delta', ...at(0), text: 'Schön' },
+  { type: 'reasoning-delta', ...at(0), text: '\n\nlangsam 🐢' },
+  { type: 'reasoning-end', ...at(0), opaque: SEAL },
   { type: 'text-start', ...at(1) },
   { type: 'text-delta', ...at(1), text: 'I look' },
   { type: 'text-delta', ...at(1), text: ' it up.' },
@@ -275,7 +275,7 @@ describe('responses: a provider that deviates', () => {
         completed(finished),
       )
       assert.deepEqual(
-        events.flatMap((event) => (event.type === 'thinking-delta' ? [event.text] : [])),
+        events.flatMap((event) => (event.type === 'reasoning-delta' ? [event.text] : [])),
         ['raw'],
       )
     }
@@ -286,7 +286,7 @@ describe('responses: a provider that deviates', () => {
     const events = decoded(added(0, item), done(0, item), done(1, B), completed(item, B))
     assert.deepEqual(texts(events), ['0:Bb'])
     assert.equal(
-      events.some((event) => event.type === 'thinking-start'),
+      events.some((event) => event.type === 'reasoning-start'),
       false,
     )
   })

@@ -15,7 +15,7 @@ import {
   stringOf,
   typeOf,
 } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
 import {
   BlockWriter,
   countIn,
@@ -26,7 +26,7 @@ import {
 } from '../content/answer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
-import { BETWEEN_THOUGHTS } from './fields.ts'
+import { BETWEEN_SUMMARIES } from './fields.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
@@ -380,7 +380,7 @@ class ReasoningDecoder implements ItemDecoder {
     this.#source ??= source
     if (this.#source !== source) return
     const part = numberOf(data['summary_index']) ?? numberOf(data['content_index']) ?? 0
-    const separator = part === this.#part ? '' : BETWEEN_THOUGHTS
+    const separator = part === this.#part ? '' : BETWEEN_SUMMARIES
     this.#part = part
     this.#tell(separator + (stringOf(data['delta']) ?? ''))
   }
@@ -389,12 +389,12 @@ class ReasoningDecoder implements ItemDecoder {
   end(item: JsonObject): void {
     const whole = thoughtsOf(item[this.#source ?? 'summary']) || thoughtsOf(item['content'])
     this.#tell(remainder(whole, this.#text))
-    const seal = this.#sealOf(item)
-    if (seal !== undefined && this.#text === '') this.#blocks.start('thinking')
-    this.#blocks.end(seal)
+    const opaque = this.#sealOf(item)
+    if (opaque !== undefined && this.#text === '') this.#blocks.start('reasoning')
+    this.#blocks.end(opaque)
   }
 
-  #sealOf(item: JsonObject): ReasoningSeal | undefined {
+  #sealOf(item: JsonObject): OpaqueReasoning | undefined {
     const value = stringOf(item['encrypted_content'])
     if (value === undefined) return undefined
     const id = this.#id ?? stringOf(item['id'])
@@ -403,7 +403,7 @@ class ReasoningDecoder implements ItemDecoder {
 
   #tell(text: string): void {
     if (text === '') return
-    if (this.#text === '') this.#blocks.start('thinking')
+    if (this.#text === '') this.#blocks.start('reasoning')
     this.#text += text
     this.#blocks.add(text)
   }
@@ -412,7 +412,7 @@ class ReasoningDecoder implements ItemDecoder {
 function thoughtsOf(parts: Json | undefined): string {
   return listOf(parts)
     .map((part) => stringOf(objectOf(part)['text']) ?? '')
-    .join(BETWEEN_THOUGHTS)
+    .join(BETWEEN_SUMMARIES)
 }
 
 class CallDecoder implements ItemDecoder {

@@ -10,8 +10,8 @@ import type {
 } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isObject } from '../../core/json.ts'
-import type { ReasoningSeal } from '../../core/request.ts'
-import { packSeal } from '../content/opaque-reasoning.ts'
+import type { OpaqueReasoning } from '../../core/request.ts'
+import { packReasoning } from '../content/opaque-reasoning.ts'
 import { ownCallId, restoreCustomCalls } from '../content/tools.ts'
 import type { AnswerContext, EventEncoder } from '../contract/codec.ts'
 import type { SseEvent } from '../contract/sse.ts'
@@ -116,13 +116,13 @@ class AnswerWriter {
       case 'text-end':
       case 'refusal-end':
         return this.#grow(this.#message().end())
-      case 'thinking-start':
+      case 'reasoning-start':
         return this.#start(new ReasoningItem(this.#answer.newId('rs')))
-      case 'thinking-delta':
+      case 'reasoning-delta':
         if (this.#open instanceof ReasoningItem) this.#grow(this.#open.add(event.text))
         return
-      case 'thinking-end':
-        if (this.#open instanceof ReasoningItem) this.#grow(this.#open.end(event.seal))
+      case 'reasoning-end':
+        if (this.#open instanceof ReasoningItem) this.#grow(this.#open.end(event.opaque))
         return
       case 'tool-call-start': {
         const { custom } = event
@@ -307,8 +307,8 @@ class ReasoningItem implements OpenItem {
     return isFirst ? [added, grown] : [grown]
   }
 
-  end(seal: ReasoningSeal | undefined): Step[] {
-    if (seal !== undefined) this.#encrypted = packSeal(seal, 'responses')
+  end(opaque: OpaqueReasoning | undefined): Step[] {
+    if (opaque !== undefined) this.#encrypted = packReasoning(opaque, 'responses')
     if (this.#text === '') return []
     const text = this.#text
     const part = { type: 'summary_text', text }

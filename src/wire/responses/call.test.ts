@@ -76,7 +76,7 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
   [
     'encrypted thoughts',
     { input: [{ type: 'reasoning', encrypted_content: '12345678' }] },
-    { textBytes: 8, sealedBytes: 8 },
+    { textBytes: 8, opaqueBytes: 8 },
   ],
   ['unknown items', { input: [SCREENSHOT] }, { unbounded: true, jsonBytes: bytes(SCREENSHOT) }],
   [
@@ -138,7 +138,7 @@ test('responses: admission learns the limit, needs, searches and labels of a req
   assert.deepEqual(rest, {
     model: 'm',
     stream: true,
-    output: { tokensMax: 50, choices: 1, thinks: true },
+    output: { tokensMax: 50, choices: 1, reasons: true },
     needs: ['tools', 'structured_output'],
     dropped: ['tools.web_search', 'tools.mcp'],
     search: { searchesMax: 5, dropped: ['tools.mcp'] },
@@ -243,8 +243,8 @@ test('responses: a thought that no provider of this format could read is named',
       },
     ],
   })
-  const packed = (seal: JsonObject): string =>
-    `tollgate.1.${Buffer.from(JSON.stringify(seal)).toString('base64url')}`
+  const packed = (opaque: JsonObject): string =>
+    `tollgate.1.${Buffer.from(JSON.stringify(opaque)).toString('base64url')}`
   for (const unreadable of [
     packed({ format: 'messages', kind: 'signature', value: 'c2ln' }),
     // As a client of another format carries it.
@@ -253,10 +253,10 @@ test('responses: a thought that no provider of this format could read is named',
     undefined,
   ]) {
     assert.deepEqual(
-      read(thought(unreadable)).droppedAtHome,
+      read(thought(unreadable)).droppedInPassthrough,
       ['input.reasoning'],
       String(unreadable),
     )
   }
-  assert.equal(read(thought('gAAAA')).droppedAtHome, undefined)
+  assert.equal(read(thought('gAAAA')).droppedInPassthrough, undefined)
 })

@@ -29,7 +29,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const stream = streamOf(body)
   refuseFields(body, RESPONSES_FIELDS)
   refuseLongLists(body)
-  const walk: Walk = { measure, hasForeignThoughts: false }
+  const walk: Walk = { measure, hasForeignReasoning: false }
   readPrompt(body, walk)
   const { tools, dropped } = usableTools(body)
   const everywhere = [...compactionIn(body), ...usableCaching(body).dropped]
@@ -44,11 +44,11 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
     output: defined({
       tokensMax: countOf(body, 'max_output_tokens', 1),
       choices: 1,
-      thinks: typeof effort === 'string' && effort !== 'none',
+      reasons: typeof effort === 'string' && effort !== 'none',
     }),
     needs: [...measure.needs],
     dropped: [...dropped, ...everywhere],
-    droppedAtHome: walk.hasForeignThoughts ? ['input.reasoning'] : undefined,
+    droppedInPassthrough: walk.hasForeignReasoning ? ['input.reasoning'] : undefined,
     search:
       searchesMax === 0
         ? undefined
@@ -64,7 +64,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
 type Walk = {
   readonly measure: Measure
   /** Whether any item carries thoughts that a provider of this format cannot read. */
-  hasForeignThoughts: boolean
+  hasForeignReasoning: boolean
 }
 
 function readPrompt(body: JsonObject, walk: Walk): void {
@@ -105,9 +105,9 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
       measure.text(item['call_id'])
       return readOutput(item['output'], `${place}.output`, measure)
     case 'reasoning':
-      walk.hasForeignThoughts ||= isUnreadable(item)
+      walk.hasForeignReasoning ||= isUnreadable(item)
       // Encryption makes a thought longer, so the encrypted text bounds what the model reads.
-      measure.sealed(item['encrypted_content'])
+      measure.opaque(item['encrypted_content'])
       measure.text(item['summary'])
       return measure.text(item['content'])
     case 'additional_tools':

@@ -29,7 +29,7 @@ export const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 export const LOGPROBS = 'message.output_text.logprobs'
 
 /** Separates the parts of a summary, in requests and in answers. */
-export const BETWEEN_THOUGHTS = '\n\n'
+export const BETWEEN_SUMMARIES = '\n\n'
 
 /** The type of an input item: the short forms of messages and references omit it. */
 export function itemType(item: JsonObject): string {

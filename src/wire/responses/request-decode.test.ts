@@ -93,9 +93,9 @@ describe('responses: input as messages', () => {
           role: 'assistant',
           parts: [
             {
-              type: 'thinking',
+              type: 'reasoning',
               text: 'one\n\ntwo',
-              seal: { format: 'responses', kind: 'encrypted', value: 'gAAA', id: 'rs_1' },
+              opaque: { format: 'responses', kind: 'encrypted', value: 'gAAA', id: 'rs_1' },
             },
             text('Fine.'),
             { type: 'refusal', text: 'No.' },
@@ -149,8 +149,8 @@ describe('responses: input as messages', () => {
   })
 
   test('a seal of another format is unpacked to its original', () => {
-    const seal = { format: 'messages', kind: 'signature', value: 's' }
-    const packed = 'tollgate.1.' + Buffer.from(JSON.stringify(seal)).toString('base64url')
+    const opaque = { format: 'messages', kind: 'signature', value: 's' }
+    const packed = 'tollgate.1.' + Buffer.from(JSON.stringify(opaque)).toString('base64url')
     const [message] = messages({
       type: 'reasoning',
       id: 'rs_1',
@@ -158,7 +158,7 @@ describe('responses: input as messages', () => {
       content: [{ type: 'reasoning_text', text: 'raw' }],
       encrypted_content: packed,
     })
-    assert.deepEqual(message?.parts, [{ type: 'thinking', text: 'raw', seal }])
+    assert.deepEqual(message?.parts, [{ type: 'reasoning', text: 'raw', opaque }])
   })
 })
 

@@ -14,13 +14,13 @@ import type {
   Reasoning,
   Sampling,
   TextPart,
-  ThinkingPart,
+  ReasoningPart,
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
 import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
 import { decodeAudio, decodeDataUrl, decodeUrl } from '../content/media.ts'
-import { unpackSeal } from '../content/opaque-reasoning.ts'
+import { unpackReasoning } from '../content/opaque-reasoning.ts'
 import {
   cacheMarkOf,
   countOf,
@@ -38,7 +38,7 @@ import {
   LOGPROBS,
   RESPONSES_FIELDS,
   RESPONSES_SHAPE,
-  BETWEEN_THOUGHTS,
+  BETWEEN_SUMMARIES,
 } from './fields.ts'
 import type { Reading } from './tools.ts'
 import { decodeToolChoice, decodeTools, toolNames } from './tools.ts'
@@ -275,21 +275,21 @@ function partsOf(item: Placed, name: string): readonly Placed[] {
 }
 
 /** Clients are shown a summary; providers of open models send the thoughts themselves instead. */
-function decodeThought(item: Placed): ThinkingPart {
+function decodeThought(item: Placed): ReasoningPart {
   const text = thoughts(item, 'summary') || thoughts(item, 'content')
   const encrypted = item.optional('encrypted_content', expect.text)
-  if (encrypted === undefined) return { type: 'thinking', text }
+  if (encrypted === undefined) return { type: 'reasoning', text }
   const home = defined({
     format: 'responses' as const,
     kind: 'encrypted' as const,
     id: stringOf(item.value['id']),
   })
-  return { type: 'thinking', text, seal: unpackSeal(encrypted, home) }
+  return { type: 'reasoning', text, opaque: unpackReasoning(encrypted, home) }
 }
 
 function thoughts(item: Placed, name: string): string {
   const parts = item.optional(name, expect.placedList) ?? []
-  return parts.map((part) => part.get('text', expect.text)).join(BETWEEN_THOUGHTS)
+  return parts.map((part) => part.get('text', expect.text)).join(BETWEEN_SUMMARIES)
 }
 
 /** The content parts of an item, by the role that may use them. */

@@ -25,13 +25,13 @@ test('responses: a provider is told to store nothing and to return its thoughts 
 })
 
 test('responses: only thoughts of this format are sent to its provider', () => {
-  const seal = { format: 'messages', kind: 'signature', value: 's' } as const
+  const opaque = { format: 'messages', kind: 'signature', value: 's' } as const
   assert.deepEqual(
     items({
       role: 'assistant',
       parts: [
-        { type: 'thinking', text: 'foreign', seal },
-        { type: 'thinking', text: 'bare' },
+        { type: 'reasoning', text: 'foreign', opaque },
+        { type: 'reasoning', text: 'bare' },
         { type: 'text', text: 'a' },
         { type: 'text', text: 'b' },
       ],

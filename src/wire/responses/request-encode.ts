@@ -12,7 +12,7 @@ import type {
   OutputFormat,
   RefusalPart,
   TextPart,
-  ThinkingPart,
+  ReasoningPart,
   ToolCallPart,
   ToolMessage,
   UserPart,
@@ -20,7 +20,7 @@ import type {
 import { belowTitle, encodeUrl, fileName } from '../content/media.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../content/tools.ts'
 import type { Losses } from '../contract/losses.ts'
-import { foreignThinking, refuse, usual } from '../contract/losses.ts'
+import { foreignReasoning, refuse, usual } from '../contract/losses.ts'
 import { isPlain, takesSampling, toldEffort } from '../models/effort.ts'
 import { givesEncryptedReasoning } from '../models/openai.ts'
 import { ENCRYPTED_REASONING, LOGPROBS } from './fields.ts'
@@ -159,7 +159,7 @@ function encodeTurn(parts: readonly AssistantPart[]): JsonObject[] {
       words.push(encodeWords(part))
       continue
     }
-    const item = part.type === 'thinking' ? encodeThinking(part) : encodeCall(part)
+    const item = part.type === 'reasoning' ? encodeThinking(part) : encodeCall(part)
     if (item === undefined) continue
     words = undefined
     items.push(item)
@@ -174,13 +174,13 @@ function encodeWords(part: TextPart | RefusalPart): JsonObject {
 }
 
 /** Only thoughts that a provider of this format produced: it cannot read any others. */
-function encodeThinking({ text, seal }: ThinkingPart): JsonObject | undefined {
-  if (seal?.format !== 'responses') return undefined
+function encodeThinking({ text, opaque }: ReasoningPart): JsonObject | undefined {
+  if (opaque?.format !== 'responses') return undefined
   return defined({
     type: 'reasoning',
-    id: seal.id,
+    id: opaque.id,
     summary: text === '' ? [] : [{ type: 'summary_text', text }],
-    encrypted_content: seal.value,
+    encrypted_content: opaque.value,
   })
 }
 
@@ -219,7 +219,7 @@ export const RESPONSES_LOSSES: Losses = {
   ...usual('choices', 'temperature_of_reasoner', 'top_p_of_reasoner', 'logprobs_of_reasoner'),
   ...usual('top_k', 'frequency_penalty', 'presence_penalty', 'seed', 'logit_bias'),
   ...usual('participant_name', 'audio', 'cache_marks', 'loose_schema'),
-  ...usual('thinking_budget', 'reasoning', 'thinking_off', 'unasked_thoughts'),
-  ...foreignThinking('responses'),
+  ...usual('reasoning_budget', 'reasoning', 'reasoning_off', 'unasked_reasoning'),
+  ...foreignReasoning('responses'),
   stop: refuse('there are no stop sequences', ({ sampling }) => sampling.stop !== undefined),
 }

@@ -63,12 +63,12 @@ const refusal = fc.array(word, { minLength: 1, maxLength: 3 }).map((deltas): Blo
 const thinking = fc
   .record({ deltas: fc.array(word, { maxLength: 3 }), value: word })
   .map(({ deltas, value }): Block => (place) => [
-    { type: 'thinking-start', ...place },
-    ...deltas.map((delta): CanonicalEvent => ({ type: 'thinking-delta', ...place, text: delta })),
+    { type: 'reasoning-start', ...place },
+    ...deltas.map((delta): CanonicalEvent => ({ type: 'reasoning-delta', ...place, text: delta })),
     {
-      type: 'thinking-end',
+      type: 'reasoning-end',
       ...place,
-      seal: { format: 'responses', kind: 'encrypted', value, id: '' },
+      opaque: { format: 'responses', kind: 'encrypted', value, id: '' },
     },
   ])
 const call = fc
@@ -124,8 +124,8 @@ function plain<Value>(value: Value): Value {
 /** Item ids are generated anew, and the ids in seals with them. */
 function withoutSealIds(events: readonly CanonicalEvent[]): CanonicalEvent[] {
   return events.map((event) =>
-    event.type === 'thinking-end' && event.seal !== undefined
-      ? { ...event, seal: { ...event.seal, id: '' } }
+    event.type === 'reasoning-end' && event.opaque !== undefined
+      ? { ...event, opaque: { ...event.opaque, id: '' } }
       : event,
   )
 }
@@ -201,9 +201,9 @@ const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc
     .record({ text: fc.oneof(word, fc.constant('')), value: word })
     .map(({ text: thought, value }) => ({
-      type: 'thinking' as const,
+      type: 'reasoning' as const,
       text: thought,
-      seal: { format: 'responses' as const, kind: 'encrypted' as const, value, id: 'rs_1' },
+      opaque: { format: 'responses' as const, kind: 'encrypted' as const, value, id: 'rs_1' },
     })),
 )
 /** An assistant turn with calls, and the results of all of them. */
