@@ -2,7 +2,7 @@
 import { NativeSelect, Radio, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core/limits.ts'
+import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_REASONING } from '../../../../../src/core/limits.ts'
 import { PERIODS, WEEK_STARTS } from '../../../../../src/core/periods.ts'
 import { budgetWarning } from '../../../base/amounts.ts'
 import { frameQuery } from '../../../base/queries.ts'
@@ -60,7 +60,7 @@ export function BudgetFields({ form }: FieldsProps) {
               label={t('keyForm.whenTight.cap')}
               description={t('keyForm.whenTight.capAbout', {
                 least: format.number(OUTPUT_MINIMUM),
-                leastThinking: format.number(OUTPUT_MINIMUM_THINKING),
+                leastThinking: format.number(OUTPUT_MINIMUM_REASONING),
               })}
             />
             <Radio value="refuse" label={t('keyForm.whenTight.refuse')} />
