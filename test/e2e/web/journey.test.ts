@@ -230,8 +230,8 @@ describe('from the first start to a revoked key', () => {
     await page.route('**/session', async (route) => {
       if (route.request().method() === 'DELETE') {
         page.on('request', note)
-        // As long as a page waits for an answer at most; it would ask for new figures several times.
-        await page.clock.runFor(29_000)
+        // It would ask for new figures several times. The page waits for an answer for ten seconds more than this.
+        await page.clock.runFor(20_000)
         page.off('request', note)
       }
       await route.fallback()
