@@ -44,9 +44,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-type Context = { readonly queryClient: QueryClient }
-
-const rootRoute = createRootRouteWithContext<Context>()({
+const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: Outlet,
   notFoundComponent: NowherePage,
 })

@@ -159,10 +159,8 @@ function Enabled({ destination }: { readonly destination: DestinationAnswer }) {
   )
 }
 
-type NewDestinationDialogProps = {
-  readonly isEmailAvailable: boolean
-  readonly onClose: () => void
-}
+type DialogProps = { readonly onClose: () => void }
+type NewDestinationDialogProps = DialogProps & { readonly isEmailAvailable: boolean }
 
 const kinds = ['webhook', 'email'] as const
 
@@ -227,9 +225,7 @@ function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinationDialo
   )
 }
 
-type SigningSecretProps = { readonly secret: string; readonly onClose: () => void }
-
-function SigningSecret({ secret, onClose }: SigningSecretProps) {
+function SigningSecret({ secret, onClose }: DialogProps & { readonly secret: string }) {
   const { t } = useTranslation()
   return (
     <OnceDialog title={t('alerts.secret')} loss={t('once.signing')} onClose={onClose}>
@@ -245,10 +241,7 @@ function SigningSecret({ secret, onClose }: SigningSecretProps) {
   )
 }
 
-type RemoveDestinationDialogProps = {
-  readonly destination: DestinationAnswer
-  readonly onClose: () => void
-}
+type RemoveDestinationDialogProps = DialogProps & { readonly destination: DestinationAnswer }
 
 function RemoveDestinationDialog({ destination, onClose }: RemoveDestinationDialogProps) {
   const { t } = useTranslation()

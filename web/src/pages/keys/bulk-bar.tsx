@@ -5,20 +5,9 @@ import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { dialogOnDemand } from '../../parts/on-demand.tsx'
 import styles from './bulk-bar.module.css'
-import type { BulkAction } from './bulk-change.ts'
+import { BULK_ACTIONS, type BulkAction } from './bulk-change.ts'
 
 const BulkDialog = dialogOnDemand(async () => (await import('./bulk-dialog.tsx')).BulkDialog)
-
-const actions: readonly BulkAction[] = [
-  'pause',
-  'resume',
-  'add_models',
-  'remove_models',
-  'budget',
-  'expiry',
-  'tag',
-  'revoke',
-]
 
 export function BulkBar({ selection }: { readonly selection: Selection }) {
   const { t } = useTranslation()
@@ -40,7 +29,7 @@ export function BulkBar({ selection }: { readonly selection: Selection }) {
           >
             {t('bulk.clear')}
           </Button>
-          {actions.map((each) => (
+          {BULK_ACTIONS.map((each) => (
             <Button
               key={each}
               size="compact-sm"

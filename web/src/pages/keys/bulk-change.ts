@@ -6,7 +6,7 @@ import type { Words } from '../../i18n/i18n.ts'
 import { readAmount } from '../../i18n/typed-numbers.ts'
 import { type ChangeLine, recordedLine, valueWord } from '../audit/change-lines.ts'
 
-/** The field each action changes. */
+/** The actions in the order of their buttons, and the field each changes. */
 const fields = {
   pause: 'status',
   resume: 'status',
@@ -19,6 +19,7 @@ const fields = {
 } as const
 
 export type BulkAction = keyof typeof fields
+export const BULK_ACTIONS = Object.keys(fields) as BulkAction[]
 type Field = (typeof fields)[BulkAction]
 
 export type BulkChange = BodyOf<typeof keyRoutes.changeKeys>['change']

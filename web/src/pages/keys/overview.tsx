@@ -1,6 +1,6 @@
 // Settings → API access: the frame above all keys, and every key with its limits, spending and state.
 import { Button, Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
@@ -39,7 +39,7 @@ export function OverviewPage() {
   const { t } = useTranslation()
   const { may } = useSession()
   const search = route.useSearch()
-  const keys = useKeys(search)
+  const keys = useQuery(keysQuery(keyQueryOf(search)))
   const page = keys.data
   const navigate = route.useNavigate()
   // Kept here rather than in the list: a key that leaves the list must not take its new secret with it.
@@ -99,12 +99,8 @@ function EditFrame({ frame }: { readonly frame: FrameAnswer }) {
 }
 
 type KeyListProps = AddressProps<OverviewSearch> & {
-  readonly keys: ReturnType<typeof useKeys>
+  readonly keys: UseQueryResult<KeyPage>
   readonly onAction: (action: KeyAction, row: KeyRow) => void
-}
-
-function useKeys(search: OverviewSearch) {
-  return useQuery(keysQuery(keyQueryOf(search)))
 }
 
 function KeyList({ search, keys, onChange, onAction }: KeyListProps) {

@@ -1,17 +1,5 @@
 // Ready-made code for each client, with the address and a model filled in. Pure text; snippets.test.ts reads it.
 
-export const SNIPPETS = [
-  'curl',
-  'openai-python',
-  'openai-typescript',
-  'anthropic-python',
-  'anthropic-typescript',
-  'claude-code',
-  'codex',
-  'env',
-] as const
-type Snippet = (typeof SNIPPETS)[number]
-
 type SnippetValues = {
   /** Without a trailing slash. */
   readonly baseUrl: string
@@ -20,7 +8,7 @@ type SnippetValues = {
   readonly secret: string | undefined
 }
 
-export const snippetNames: Readonly<Record<Snippet, string>> = {
+export const snippetNames = {
   curl: 'curl',
   'openai-python': 'OpenAI · Python',
   'openai-typescript': 'OpenAI · TypeScript',
@@ -29,7 +17,10 @@ export const snippetNames: Readonly<Record<Snippet, string>> = {
   'claude-code': 'Claude Code',
   codex: 'Codex',
   env: '.env',
-}
+} as const
+
+type Snippet = keyof typeof snippetNames
+export const SNIPPETS = Object.keys(snippetNames) as Snippet[]
 
 export function snippetText(snippet: Snippet, values: SnippetValues): string {
   return writers[snippet](values)

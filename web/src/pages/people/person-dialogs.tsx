@@ -57,9 +57,9 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   )
 }
 
-type EditPersonDialogProps = { readonly person: PersonAnswer; readonly onClose: () => void }
+type PersonDialogProps = { readonly person: PersonAnswer; readonly onClose: () => void }
 
-export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
+export function EditPersonDialog({ person, onClose }: PersonDialogProps) {
   const { t } = useTranslation()
   const before = { name: person.name, email: person.email, role: person.role.id }
   const { values, text } = useFields(before)
@@ -119,11 +119,9 @@ export type PersonAction = keyof typeof actions
 
 export const isDangerous = (action: PersonAction): boolean => actions[action].isDangerous
 
-type PersonActionDialogProps = {
-  readonly person: PersonAnswer
+type PersonActionDialogProps = PersonDialogProps & {
   readonly action: PersonAction
   readonly onLink: (link: SentLink) => void
-  readonly onClose: () => void
 }
 
 export function PersonActionDialog(props: PersonActionDialogProps) {
@@ -156,14 +154,9 @@ async function run(action: PersonAction, id: string): Promise<SentLink | undefin
   return 'url' in answer ? answer : undefined
 }
 
-type LinkDialogProps = {
-  readonly person: PersonAnswer
-  readonly link: SentLink
-  readonly onClose: () => void
-}
-
 /** A one-time link: says that it was mailed, or shows it once to pass on. */
-export function LinkDialog({ person, link, onClose }: LinkDialogProps) {
+export function LinkDialog(props: PersonDialogProps & { readonly link: SentLink }) {
+  const { person, link, onClose } = props
   const { t, format } = useTranslation()
   const title = t('people.linkTitle', { name: person.name || person.email })
   const expiry = (

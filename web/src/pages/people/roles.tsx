@@ -22,7 +22,9 @@ import shadows from '../../parts/side-shadows.module.css'
 import { madeOldByPeople, rolesQuery } from './person-dialogs.tsx'
 import styles from './roles.module.css'
 
-type Open = { readonly action: 'edit' | 'remove'; readonly role: RoleAnswer } | 'new'
+type Open =
+  | { readonly action: 'edit'; readonly role?: RoleAnswer }
+  | { readonly action: 'remove'; readonly role: RoleAnswer }
 
 export function RolesPage() {
   const { t } = useTranslation()
@@ -37,7 +39,7 @@ export function RolesPage() {
         about={t('roles.about')}
         actions={
           may('people:manage') && (
-            <Button leftSection={<PlusIcon />} onClick={() => setOpen('new')}>
+            <Button leftSection={<PlusIcon />} onClick={() => setOpen({ action: 'edit' })}>
               {t('roles.create')}
             </Button>
           )
@@ -46,13 +48,8 @@ export function RolesPage() {
       {roles.error && !roles.data && <QueryError title={t('roles.failed')} query={roles} />}
       {roles.isPending && <Loading lines={6} height={40} />}
       {roles.data && <Roles roles={roles.data} onOpen={setOpen} />}
-      {open === 'new' && <RoleDialog onClose={close} />}
-      {typeof open === 'object' && open.action === 'edit' && (
-        <RoleDialog role={open.role} onClose={close} />
-      )}
-      {typeof open === 'object' && open.action === 'remove' && (
-        <RemoveRoleDialog role={open.role} onClose={close} />
-      )}
+      {open?.action === 'edit' && <RoleDialog role={open.role} onClose={close} />}
+      {open?.action === 'remove' && <RemoveRoleDialog role={open.role} onClose={close} />}
     </>
   )
 }
@@ -201,7 +198,7 @@ function RemoveRoleDialog({ role, onClose }: RemoveRoleDialogProps) {
   )
 }
 
-type RoleDialogProps = { readonly role?: RoleAnswer; readonly onClose: () => void }
+type RoleDialogProps = { readonly role: RoleAnswer | undefined; readonly onClose: () => void }
 
 /** Creates or edits a custom role. Nobody can grant a permission they lack, so those cannot be chosen. */
 function RoleDialog({ role, onClose }: RoleDialogProps) {

@@ -4,8 +4,8 @@ import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { AnswerOf } from '../../../../src/admin/contract/route.ts'
 import {
-  type LinkKind,
   PASSWORD_LENGTH_MIN,
   PERSON_NAME_LENGTH_MAX,
   signInRoutes,
@@ -63,13 +63,7 @@ function DeadLink({ message }: { readonly message: string }) {
   )
 }
 
-type LinkFormProps = {
-  readonly token: string
-  readonly kind: LinkKind
-  readonly email: string | null
-  readonly name: string | null
-  readonly expires_at: string
-}
+type LinkFormProps = AnswerOf<typeof signInRoutes.lookAtLink> & { readonly token: string }
 
 function LinkForm({ token, kind, email, name, expires_at: expiresAt }: LinkFormProps) {
   const { t, format } = useTranslation()

@@ -237,12 +237,8 @@ type ComparisonOptions = {
 }
 
 /** The cost in the span before, and the change since then. */
-function comparison({
-  t,
-  before,
-  total,
-  moneyBefore,
-}: ComparisonOptions): readonly Column<Totals>[] {
+function comparison(options: ComparisonOptions): readonly Column<Totals>[] {
+  const { t, before, total, moneyBefore } = options
   const costs = new Map(before.rows.map(({ id, cost }) => [id, cost]))
   const costBefore = (id: string): string => costs.get(id) ?? '0'
   return [

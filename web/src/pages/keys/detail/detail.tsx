@@ -192,9 +192,7 @@ function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps)
   )
 }
 
-type ManagerButtonsProps = Pick<DetailHeaderProps, 'detail' | 'onAction'>
-
-function ManagerButtons({ detail, onAction }: ManagerButtonsProps) {
+function ManagerButtons({ detail, onAction }: Pick<DetailHeaderProps, 'detail' | 'onAction'>) {
   const { t } = useTranslation()
   const resume = useResume()
   const isPaused = detail.status === 'paused'
