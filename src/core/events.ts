@@ -110,11 +110,3 @@ export const NO_USAGE: Usage = {
   outputTokens: 0,
   reasoningTokens: 0,
 }
-
-/** A count that most usages lack: left out if it is 0 or unknown. */
-export function whereAny<Name extends 'audioTokens' | 'webSearches'>(
-  name: Name,
-  count: number | undefined,
-): Partial<Pick<Usage, Name>> {
-  return count === undefined || count === 0 ? {} : ({ [name]: count } as Pick<Usage, Name>)
-}

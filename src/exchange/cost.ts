@@ -4,7 +4,7 @@ import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
 import type { Cost, CostLine, Price } from '../catalog/prices.ts'
 import { likelyInput, likelyTokens, textTokensAtMost } from '../catalog/worst-case.ts'
 import type { Clock } from '../core/clock.ts'
-import { NO_USAGE, whereAny, type CanonicalEvent, type Usage } from '../core/events.ts'
+import { NO_USAGE, type CanonicalEvent, type Usage } from '../core/events.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { SEARCHES_MOST, type InputMeasure } from '../core/request.ts'
 
@@ -160,8 +160,9 @@ function inputTold(billable: Billable): Usage | undefined {
 function inputUntold(billable: Billable): Usage {
   const { input, inputTokens, textTokens, inputTokensMax } = billable
   if (chargesAllInput(billable)) {
-    const heard = input.audio === true ? inputTokensMax : 0
-    return { ...NO_USAGE, inputTokens: inputTokensMax, ...whereAny('audioTokens', heard) }
+    const heard = input.audio === true && inputTokensMax > 0
+    const usage = { ...NO_USAGE, inputTokens: inputTokensMax }
+    return heard ? { ...usage, audioTokens: inputTokensMax } : usage
   }
   const read = inputTokens ?? likelyInput(input, textTokens ?? textTokensAtMost(input))
   return { ...NO_USAGE, inputTokens: Math.min(read, inputTokensMax) }

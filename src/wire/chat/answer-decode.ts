@@ -9,7 +9,6 @@ import type {
   TokenLogprob,
   Usage,
 } from '../../core/events.ts'
-import { whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import {
   BACKSLASH,
@@ -33,6 +32,7 @@ import {
   readable,
   readJsonEvent,
   usageEvent,
+  whereAny,
 } from '../content/answer.ts'
 import type { ProseKind } from '../content/answer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'

@@ -50,6 +50,14 @@ export function usageEvent(usage: Usage, given: Json | undefined): UsageEvent {
   return tier === undefined ? { type: 'usage', usage } : { type: 'usage', usage, tier }
 }
 
+/** A count that most usages lack: left out if it is 0 or unknown. */
+export function whereAny<Name extends 'audioTokens' | 'webSearches'>(
+  name: Name,
+  count: number | undefined,
+): Partial<Pick<Usage, Name>> {
+  return count === undefined || count === 0 ? {} : ({ [name]: count } as Pick<Usage, Name>)
+}
+
 /** How likely each token and its alternatives were. The chat and responses formats write this alike. */
 export function decodeLogprobs(value: Json | undefined): readonly TokenLogprob[] | undefined {
   if (!isArray(value) || value.length === 0) return undefined

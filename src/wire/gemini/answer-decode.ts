@@ -1,7 +1,7 @@
 // Answers of generateContent as canonical events. Every event of a stream is a complete JSON answer with the next
 // pieces. There is no end marker: the answer is complete when its candidate reports a finish reason.
 import type { CanonicalEvent, Citation, FinishReason, Usage } from '../../core/events.ts'
-import { NO_USAGE, whereAny } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import {
   defined,
@@ -13,7 +13,14 @@ import {
   stringOf,
 } from '../../core/json.ts'
 import type { OpaqueReasoning } from '../../core/request.ts'
-import { BlockWriter, Choices, countIn, readable, readJsonEvent } from '../content/answer.ts'
+import {
+  BlockWriter,
+  Choices,
+  countIn,
+  readable,
+  readJsonEvent,
+  whereAny,
+} from '../content/answer.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
 import { streamError, unusableAnswer } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'

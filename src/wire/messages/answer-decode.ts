@@ -1,7 +1,7 @@
 // A provider's messages answer as canonical events. A whole answer goes through the same steps as a stream, so that
 // both decode alike. Tolerates merely compatible providers: missing starts, null counts, `[DONE]`.
 import type { CanonicalEvent, ChoiceEnd, FinishReason, Usage } from '../../core/events.ts'
-import { NO_USAGE, whereAny } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import {
   defined,
@@ -21,6 +21,7 @@ import {
   readable,
   readJsonEvent,
   usageEvent,
+  whereAny,
 } from '../content/answer.ts'
 import type { ProviderComplaint } from '../contract/codec.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'

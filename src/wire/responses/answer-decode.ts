@@ -3,7 +3,6 @@
 // is a list of items that are already done.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, TokenLogprob, Usage } from '../../core/events.ts'
-import { whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import {
   defined,
@@ -23,6 +22,7 @@ import {
   readable,
   readJsonEvent,
   usageEvent,
+  whereAny,
 } from '../content/answer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
