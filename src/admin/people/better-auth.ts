@@ -5,7 +5,6 @@ import { betterAuth } from 'better-auth/minimal'
 import type { Store } from '../../store/database/store.ts'
 import { isFirstTry } from '../../store/database/try-counts.ts'
 import {
-  adoptIdentities,
   deleteSessions,
   findPassword,
   isStillLinked,
@@ -202,9 +201,7 @@ type Reached = { readonly auth: Auth; readonly id: string }
 async function discover(options: SignInOptions): Promise<Reached | undefined> {
   const provider = options.oidc && (await discoverProvider(options, options.oidc))
   if (provider === undefined) return undefined
-  const { id } = provider
-  await options.store.db.transaction().execute((tx) => adoptIdentities(tx, id))
-  return { auth: newAuth(options, provider), id }
+  return { auth: newAuth(options, provider), id: provider.id }
 }
 
 type Return = { readonly visit: Visit; readonly query: Readonly<Record<string, string>> }

@@ -64,34 +64,16 @@ type Identity = {
   readonly subject: string
 }
 
-/** How earlier releases named every provider. */
-const NAMELESS = 'oidc'
+const PROTOCOL = 'oidc '
 
 /** Contains the issuer: another one may give the same subject to somebody else. */
 export function providerIdOf(issuer: string): string {
-  return `${NAMELESS} ${issuer}`
+  return PROTOCOL + issuer
 }
 
 /** For the record of changes. */
 export function identityText({ providerId, subject }: Identity): string {
-  return `${subject} at ${providerId.slice(NAMELESS.length + 1)}`
-}
-
-/** Gives identities that an earlier release stored without their issuer to the provider that is in use now. */
-export async function adoptIdentities(tx: Tx, providerId: string): Promise<void> {
-  // A node of the earlier release may have stored one again since.
-  await tx
-    .deleteFrom('identities')
-    .where('provider_id', '=', NAMELESS)
-    .where('subject', 'in', (eb) =>
-      eb.selectFrom('identities').select('subject').where('provider_id', '=', providerId),
-    )
-    .execute()
-  await tx
-    .updateTable('identities')
-    .set({ provider_id: providerId })
-    .where('provider_id', '=', NAMELESS)
-    .execute()
+  return `${subject} at ${providerId.slice(PROTOCOL.length)}`
 }
 
 type Linked = { readonly personId: string; readonly providerId: string }
