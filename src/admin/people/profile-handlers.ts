@@ -164,10 +164,10 @@ function sessionHandlers(
         sessions: sessions.map((session) => ({
           id: session.id,
           current: session.id === current.id,
-          address: session.address,
-          user_agent: session.userAgent,
-          created_at: iso(session.createdAt),
-          expires_at: iso(session.expiresAt),
+          address: session.ip_address || null,
+          user_agent: session.user_agent || null,
+          created_at: session.created_at,
+          expires_at: session.expires_at,
         })),
       }
     },

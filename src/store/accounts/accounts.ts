@@ -3,7 +3,7 @@
 import type { Nanodollars } from '../../core/money.ts'
 import { periodAt, type PeriodRule } from '../../core/periods.ts'
 import { databaseNow, type Store } from '../database/store.ts'
-import type { Row, Tx } from '../database/tables.ts'
+import { valuesOf, type Row, type Tx, type Values } from '../database/tables.ts'
 
 export type AccountView = PeriodRule & {
   /** Null: only the frame limits it. */
@@ -62,12 +62,7 @@ export function limitWithTopUp(account: OwnLimit<Nanodollars | null>): Nanodolla
   return limit === null ? null : limit + topUp
 }
 
-export type PastPeriod = {
-  readonly startsAt: number
-  readonly endsAt: number
-  readonly limitNanodollars: Nanodollars | null
-  readonly spentNanodollars: Nanodollars
-}
+export type PastPeriod = Values<'account_periods'>
 
 /** Periods that are over, newest first. */
 export async function pastPeriods(
@@ -82,12 +77,7 @@ export async function pastPeriods(
     .orderBy('seq', 'desc')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({
-    startsAt: row.starts_at,
-    endsAt: row.ends_at,
-    limitNanodollars: row.limit_nanodollars,
-    spentNanodollars: row.spent_nanodollars,
-  }))
+  return rows.map(valuesOf)
 }
 
 /**

@@ -5,15 +5,11 @@ import { recordChange, type Change } from '../audit/record.ts'
 import { StoreError } from '../database/errors.ts'
 import { withChangeLock } from '../database/revision.ts'
 import type { Store } from '../database/store.ts'
-import type { Row, Tx } from '../database/tables.ts'
+import { valuesOf, type Row, type Tx, type Values } from '../database/tables.ts'
 
-export type Destination = {
-  readonly id: string
-  readonly kind: 'webhook' | 'email'
-  /** In full, for sending. */
-  readonly address: string
+/** Its address is in full, for sending. */
+export type Destination = Omit<Values<'alert_destinations'>, 'enabled'> & {
   readonly enabled: boolean
-  readonly createdAt: number
 }
 
 export async function listDestinations(store: Store): Promise<readonly Destination[]> {
@@ -150,11 +146,5 @@ async function record(store: Store, tx: Tx, { id, shown, ...change }: Recorded):
 }
 
 function destinationOf(row: Row<'alert_destinations'>): Destination {
-  return {
-    id: row.id,
-    kind: row.kind,
-    address: row.address,
-    enabled: row.enabled === 1,
-    createdAt: row.created_at,
-  }
+  return { ...valuesOf(row), enabled: row.enabled === 1 }
 }

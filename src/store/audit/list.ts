@@ -2,25 +2,19 @@
 // balances, which the ledger writes into ledger_entries.
 import { sql, type RawBuilder } from 'kysely'
 import { firstIdAt } from '../../core/ids.ts'
+import { defined } from '../../core/json.ts'
 import { wordsOf, type NamedSentence } from '../../core/sentences.ts'
 import { usd } from '../../core/units.ts'
 import type { Author, Store } from '../database/store.ts'
-import { FRAME_ID, type Row } from '../database/tables.ts'
+import { FRAME_ID, valuesOf, type Row, type Values } from '../database/tables.ts'
 import type { FieldChange } from './record.ts'
 
-export type AuditEntry = Author & {
-  readonly id: string
+type Recorded = Omit<Values<'audit'>, 'createdAt' | 'version' | 'gathered' | 'fields' | 'sentence'>
+
+export type AuditEntry = Recorded & {
   readonly at: number
-  readonly action: string
-  readonly subject: string
-  readonly subjectId: string
-  readonly subjectName: string | null
-  readonly outcome: 'done' | 'refused'
-  readonly reason: string | null
   /** Why it was refused. */
   readonly sentence: NamedSentence | null
-  /** How often it was tried within a minute. */
-  readonly count: number
   readonly fields: readonly FieldChange[]
 }
 
@@ -64,7 +58,7 @@ export async function changesSince(
 }
 
 async function changesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
-  const { subject, subjectId, actor, action, source, outcome } = filter
+  const { subject, subjectId: subject_id, actor, action, source, outcome } = filter
   const { first, last } = idRange(filter)
   // A refusal records only the id of a key.
   let query = store.db
@@ -73,13 +67,8 @@ async function changesOf(store: Store, filter: AuditFilter): Promise<readonly Au
     .selectAll('audit')
     .select((eb) => eb.fn.coalesce('audit.subject_name', 'keys.name').as('subject_name'))
     .where('audit.id', '>=', first)
+    .where((eb) => eb.and(defined({ subject, subject_id, actor, action, source, outcome })))
   if (last !== undefined) query = query.where('audit.id', '<', last)
-  if (subject !== undefined) query = query.where('subject', '=', subject)
-  if (subjectId !== undefined) query = query.where('subject_id', '=', subjectId)
-  if (actor !== undefined) query = query.where('actor', '=', actor)
-  if (action !== undefined) query = query.where('action', '=', action)
-  if (source !== undefined) query = query.where('source', '=', source)
-  if (outcome !== undefined) query = query.where('outcome', '=', outcome)
   return (await query.orderBy('audit.id', 'desc').limit(filter.limit).execute()).map(entryOf)
 }
 
@@ -87,7 +76,7 @@ const LEDGER_ACTIONS = { top_up: 'top_up', reset: 'reset_spend', adjust: 'adjust
 const LEDGER_FIELDS = { top_up: 'top_up', reset: 'spent', adjust: 'cost' } as const
 
 async function ledgerEntriesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
-  const { subjectId, actor, source, outcome } = filter
+  const { subjectId: account_id, actor, source, outcome } = filter
   const { subjects, kinds } = ledgerFilterOf(filter)
   if (outcome === 'refused' || subjects.length === 0 || kinds.length === 0) return []
   const { first, last } = idRange(filter)
@@ -98,11 +87,10 @@ async function ledgerEntriesOf(store: Store, filter: AuditFilter): Promise<reado
     .select('keys.name')
     .where('ledger_entries.id', '>=', first)
     .where('kind', 'in', kinds)
+    .where((eb) => eb.and(defined({ account_id, actor })))
   if (last !== undefined) query = query.where('ledger_entries.id', '<', last)
   if (!subjects.includes('key')) query = query.where('account_id', '=', FRAME_ID)
   if (!subjects.includes('frame')) query = query.where('account_id', '<>', FRAME_ID)
-  if (subjectId !== undefined) query = query.where('account_id', '=', subjectId)
-  if (actor !== undefined) query = query.where('actor', '=', actor)
   if (source !== undefined) query = query.where(sourceIn(store), '=', source)
   const rows = await query.orderBy('ledger_entries.id', 'desc').limit(filter.limit).execute()
   return rows.map(ledgerEntryOf)
@@ -134,23 +122,13 @@ function idRange({ since, until, before }: AuditFilter): {
   return { first: since === undefined ? '' : firstIdAt('entry', since), last }
 }
 
-function entryOf(row: Row<'audit'>): AuditEntry {
+function entryOf({ created_at: at, version: _, gathered: _gathered, ...row }: Row<'audit'>): AuditEntry {
   const sentence = row.sentence === null ? null : (JSON.parse(row.sentence) as NamedSentence)
   return {
-    id: row.id,
-    at: row.created_at,
-    actor: row.actor,
-    source: row.source,
-    address: row.address,
-    requestId: row.request_id,
-    action: row.action,
-    subject: row.subject,
-    subjectId: row.subject_id,
-    subjectName: row.subject_name,
-    outcome: row.outcome,
+    ...valuesOf(row),
+    at,
     reason: row.reason ?? (sentence && wordsOf(sentence)),
     sentence,
-    count: row.count,
     fields: JSON.parse(row.fields) as readonly FieldChange[],
   }
 }

@@ -434,6 +434,25 @@ export type Tx = Transaction<Tables>
 /** A row as it is read. */
 export type Row<Table extends keyof Tables> = Selectable<Tables[Table]>
 
+/** A row under the names that values have in code: `created_at` is createdAt. */
+export type Values<Table extends keyof Tables> = CamelCased<Row<Table>>
+
+export function valuesOf<Columns extends object>(row: Columns): CamelCased<Columns> {
+  const named = Object.entries(row).map(([name, value]): [string, unknown] => [
+    name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ])
+  return Object.fromEntries(named) as CamelCased<Columns>
+}
+
+type CamelCased<Columns> = {
+  readonly [Name in keyof Columns as CamelCase<Name>]: Columns[Name]
+}
+
+type CamelCase<Name> = Name extends `${infer Word}_${infer Rest}`
+  ? `${Word}${Capitalize<CamelCase<Rest>>}`
+  : Name
+
 export type AccountStatus = Row<'accounts'>['status']
 export type UsageState = Row<'usage'>['state']
 

@@ -159,11 +159,7 @@ function statusOf(row: Row<'people'>): PersonStatus {
 }
 
 /** A custom role; the built-in ones are a table in the code. */
-type StoredRole = {
-  readonly id: string
-  readonly name: string
-  readonly permissions: readonly string[]
-}
+type StoredRole = Pick<Row<'roles'>, 'id' | 'name'> & { readonly permissions: readonly string[] }
 
 export async function listStoredRoles(db: Queries): Promise<readonly StoredRole[]> {
   const rows = await db.selectFrom('roles').selectAll().orderBy('name').execute()

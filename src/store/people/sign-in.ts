@@ -2,7 +2,7 @@
 // single sign-on providers, sessions. Anyone who manages people may end them.
 import { newId } from '../../core/ids.ts'
 import type { Store } from '../database/store.ts'
-import type { Queries, Tx } from '../database/tables.ts'
+import type { Queries, Row, Tx } from '../database/tables.ts'
 import { normalEmail, PASSWORD_PROVIDER } from './people.ts'
 import { deleteOpenLinks } from './tokens.ts'
 
@@ -117,33 +117,18 @@ export async function deleteIdentities(tx: Tx, personId: string): Promise<readon
   return rows.map((row) => ({ providerId: row.provider_id, subject: row.subject }))
 }
 
-type PersonSession = {
-  readonly id: string
-  readonly address: string | null
-  readonly userAgent: string | null
-  readonly createdAt: number
-  readonly expiresAt: number
-}
-
 /** Newest first, without expired ones. */
 export async function listPersonSessions(
   db: Queries,
   { personId, now }: { readonly personId: string; readonly now: number },
-): Promise<readonly PersonSession[]> {
-  const rows = await db
+): Promise<readonly Row<'person_sessions'>[]> {
+  return db
     .selectFrom('person_sessions')
     .selectAll()
     .where('person_id', '=', personId)
     .where('expires_at', '>', new Date(now).toISOString())
     .orderBy('id', 'desc')
     .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    address: row.ip_address === '' ? null : row.ip_address,
-    userAgent: row.user_agent === '' ? null : row.user_agent,
-    createdAt: Date.parse(row.created_at),
-    expiresAt: Date.parse(row.expires_at),
-  }))
 }
 
 export async function hasSession(db: Queries, id: string): Promise<boolean> {

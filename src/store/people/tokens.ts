@@ -5,7 +5,7 @@ import { newId } from '../../core/ids.ts'
 import { hashSecret, maskSecret, newPersonalToken } from '../../core/secret.ts'
 import { DAY_MS } from '../../core/units.ts'
 import type { Store } from '../database/store.ts'
-import type { Queries, Row } from '../database/tables.ts'
+import { valuesOf, type Queries, type Row, type Values } from '../database/tables.ts'
 
 const TOKEN_BYTES = 32
 /** How long people can still be told why a link no longer works. */
@@ -102,18 +102,10 @@ export async function useLink(db: Queries, token: string, now: number): Promise<
   return numUpdatedRows > 0n
 }
 
-export type AccessToken = {
-  readonly id: string
-  readonly personId: string
-  readonly name: string
-  readonly masked: string
+export type AccessToken = Omit<Values<'access_tokens'>, 'hash' | 'permissions'> & {
   /** Null = all rights of the person. */
   readonly permissions: readonly string[] | null
-  readonly createdAt: number
-  readonly expiresAt: number
-  readonly lastUsedAt: number | null
 }
-
 type NewAccessToken = Pick<AccessToken, 'personId' | 'name' | 'permissions' | 'expiresAt'>
 
 /** The secret leaves the store here and never again. */
@@ -123,34 +115,31 @@ export async function insertAccessToken(
   given: NewAccessToken,
 ): Promise<{ readonly token: AccessToken; readonly secret: string }> {
   const secret = newPersonalToken()
-  const token: AccessToken = {
-    ...given,
+  const row = {
     id: newId('token', clock),
+    person_id: given.personId,
+    name: given.name,
+    hash: hashSecret(secret),
     masked: maskSecret(secret),
-    createdAt: clock.now(),
-    lastUsedAt: null,
+    permissions: given.permissions && JSON.stringify(given.permissions),
+    created_at: clock.now(),
+    expires_at: given.expiresAt,
+    last_used_at: null,
   }
-  await db
-    .insertInto('access_tokens')
-    .values({
-      id: token.id,
-      person_id: token.personId,
-      name: token.name,
-      hash: hashSecret(secret),
-      masked: token.masked,
-      permissions: token.permissions && JSON.stringify(token.permissions),
-      created_at: token.createdAt,
-      expires_at: token.expiresAt,
-    })
-    .execute()
-  return { token, secret }
+  await db.insertInto('access_tokens').values(row).execute()
+  return { token: toToken(row), secret }
 }
 
 export async function listAccessTokens(
   db: Queries,
   personId: string,
 ): Promise<readonly AccessToken[]> {
-  const rows = await selectTokens(db).where('person_id', '=', personId).orderBy('id').execute()
+  const rows = await db
+    .selectFrom('access_tokens')
+    .selectAll()
+    .where('person_id', '=', personId)
+    .orderBy('id')
+    .execute()
   return rows.map(toToken)
 }
 
@@ -158,7 +147,11 @@ export async function findAccessToken(
   db: Queries,
   secret: string,
 ): Promise<AccessToken | undefined> {
-  const row = await selectTokens(db).where('hash', '=', hashSecret(secret)).executeTakeFirst()
+  const row = await db
+    .selectFrom('access_tokens')
+    .selectAll()
+    .where('hash', '=', hashSecret(secret))
+    .executeTakeFirst()
   return row && toToken(row)
 }
 
@@ -184,19 +177,7 @@ export async function recordTokenUse(db: Queries, id: string, now: number): Prom
   await db.updateTable('access_tokens').set({ last_used_at: now }).where('id', '=', id).execute()
 }
 
-function selectTokens(db: Queries) {
-  return db.selectFrom('access_tokens').selectAll()
-}
-
-function toToken(row: Row<'access_tokens'>): AccessToken {
-  return {
-    id: row.id,
-    personId: row.person_id,
-    name: row.name,
-    masked: row.masked,
-    permissions: row.permissions === null ? null : (JSON.parse(row.permissions) as string[]),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-  }
+function toToken({ hash: _hash, permissions, ...row }: Row<'access_tokens'>): AccessToken {
+  const limited = permissions === null ? null : (JSON.parse(permissions) as string[])
+  return { ...valuesOf(row), permissions: limited }
 }
