@@ -17,7 +17,7 @@ import type {
 } from './models.ts'
 import type { Price } from './prices.ts'
 import { TargetFacts, SANDBOX } from './target-facts.ts'
-import type { CatalogParts, SandboxModel } from './target-facts.ts'
+import type { CatalogParts } from './target-facts.ts'
 
 /** The defaults. */
 export const TIMEOUTS: Timeouts = {
@@ -30,7 +30,8 @@ export const TIMEOUTS: Timeouts = {
 const FIRST_BYTE_MS_THINKING = 600_000
 
 export function buildCatalog(parts: CatalogParts): Catalog {
-  const entries = [...parts.sandbox.map(sandboxEntry), ...(parts.entries ?? mainEntries(parts))]
+  const sandbox = parts.sandbox.map(({ id }) => entryFor(id, SANDBOX))
+  const entries = [...sandbox, ...(parts.entries ?? mainEntries(parts))]
   const targetFacts = new TargetFacts(parts, entries)
   const models = new Map(entries.map((entry) => [entry.id, resolveModel(targetFacts, entry)]))
   const changes = targetFacts.changes()
@@ -39,10 +40,6 @@ export function buildCatalog(parts: CatalogParts): Catalog {
     list: () => [...models.values()],
     changesAt: changes.length === 0 ? null : Math.min(...changes),
   }
-}
-
-function sandboxEntry({ id }: SandboxModel): ModelEntry {
-  return entryFor(id, SANDBOX)
 }
 
 /** With two providers of one vendor, the first serves its models; several targets are for the operator to configure. */
@@ -136,7 +133,8 @@ function resolveTarget(targetFacts: TargetFacts, question: TargetReference): Tar
   const isOwn = role === 'targets'
   const written = entry.abilities.reasoning
   const found = known.reasons ?? known.abilities.reasoning
-  const reasons = certain(isOwn ? (written ?? found) : (found ?? written))
+  const reasoning = isOwn ? (written ?? found) : (found ?? written)
+  const reasons = reasoning === 'unknown' ? undefined : reasoning
   return {
     name,
     provider: target.provider,
@@ -156,10 +154,6 @@ function resolveTarget(targetFacts: TargetFacts, question: TargetReference): Tar
       ...target.timeouts,
     },
   }
-}
-
-function certain(ability: boolean | 'unknown' | undefined): boolean | undefined {
-  return ability === 'unknown' ? undefined : ability
 }
 
 type Facts = {
@@ -191,11 +185,8 @@ function mend({ kind, target: { provider, model } }: TargetReference, facts: Fac
     ...('maxOutput' in facts && facts.maxOutput === undefined ? ['max_output: TOKENS'] : []),
   ]
   const unit = facts.price === undefined ? ', in USD per million tokens' : ''
-  return `write ${yamlName(model)}: { ${settings.join(', ')} } under providers.${provider}.models${unit}`
-}
-
-function yamlName(name: string): string {
-  return /^[a-z][\w./:-]*\w$/i.test(name) ? name : JSON.stringify(name)
+  const name = /^[a-z][\w./:-]*\w$/i.test(model) ? model : JSON.stringify(model)
+  return `write ${name}: { ${settings.join(', ')} } under providers.${provider}.models${unit}`
 }
 
 function kindOf(targetFacts: TargetFacts, entry: ModelEntry): ModelKind {

@@ -151,10 +151,7 @@ const DRESS =
 /** Fine-tuned models have names of the customer's choice. */
 const TUNED = /^ft:|\.ft-/
 
-/**
- * Whether the model that the data found for a name is really that model. The data also matches parts of names, so a
- * variant that it does not know, such as a faster or newer one, would get the price of another.
- */
+/** The data also matches parts of names: a variant that it does not know would get the price of another model. */
 function isSameModel(name: string, match: MatchLogic): boolean {
   const meant = name.trim().toLowerCase()
   if (TUNED.test(meant)) return true

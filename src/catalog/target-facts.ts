@@ -112,10 +112,7 @@ export class TargetFacts {
     return [...this.#known.values()].flatMap(({ changesAt }) => changesAt ?? [])
   }
 
-  /**
-   * What the operator says about a target: about the provider's model itself, else in an entry that has it among its
-   * targets. Entries that contradict each other were refused with the configuration.
-   */
+  /** What the operator says: about the provider's model itself, else in an entry that has it among its targets. */
   statedAbout(target: ProviderModel): Figures {
     const all = this.#statements(target)
     const priced = all.find((each) => each.price !== undefined || each.priceLike !== undefined)

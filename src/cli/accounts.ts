@@ -55,7 +55,7 @@ export function keyBlock(key: Key, now: number, old?: OldSecret): string {
     bold(key.name),
     block([
       ...identityPairs(key, now),
-      ...optional('old secret', overlap),
+      ['old secret', overlap],
       ...accountPairs(key, now),
       ...limitPairs(key),
     ]),
@@ -93,13 +93,13 @@ function identityPairs(key: Key, now: number): Pairs {
     ['id', key.id],
     ['status', status],
     ['mode', key.mode],
-    ...optional('environment', key.environment),
-    ...optional('owner', key.owner),
-    ...optional('description', key.description),
-    ...optional('tags', key.tags.join(', ')),
+    ['environment', key.environment],
+    ['owner', key.owner],
+    ['description', key.description],
+    ['tags', key.tags.join(', ') || null],
     ['created', moment(key.createdAt, now)],
-    ...optional('revoked', key.revokedAt === null ? null : moment(key.revokedAt, now)),
-    ...optional('expires', key.expiresAt === null ? null : moment(key.expiresAt, now)),
+    ['revoked', key.revokedAt === null ? null : moment(key.revokedAt, now)],
+    ['expires', key.expiresAt === null ? null : moment(key.expiresAt, now)],
     ['last used', whenUsed(key, now)],
   ]
 }
@@ -112,14 +112,11 @@ function accountPairs(account: AccountView, now: number): Pairs {
   const { topUpNanodollars: topUp, remainingNanodollars: remaining, resetsAt, timezone } = account
   return [
     ['budget', budgetText(account)],
-    ...optional('topped up', topUp === 0n ? null : `${usd(topUp)} more in this period`),
+    ['topped up', topUp === 0n ? null : `${usd(topUp)} more in this period`],
     ['spent', usd(account.spentNanodollars)],
     ['held', usd(account.heldNanodollars)],
-    ...optional('remaining', remaining === null ? null : usd(remaining)),
-    ...optional(
-      'resets',
-      resetsAt === null ? null : `${moment(resetsAt, now)}, midnight in ${timezone}`,
-    ),
+    ['remaining', remaining === null ? null : usd(remaining)],
+    ['resets', resetsAt === null ? null : `${moment(resetsAt, now)}, midnight in ${timezone}`],
   ]
 }
 
@@ -145,8 +142,4 @@ function modelsText(key: Key): string {
 function budgetText({ limitNanodollars, period }: AccountView): string {
   if (limitNanodollars === null) return 'none: only the frame limits it'
   return period === 'never' ? usd(limitNanodollars) : `${usd(limitNanodollars)} per ${period}`
-}
-
-function optional(name: string, value: string | null): Pairs {
-  return value === null || value === '' ? [] : [[name, value]]
 }

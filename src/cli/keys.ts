@@ -2,6 +2,7 @@
 // A running server picks up every change within 1 s.
 import { Option, type Command } from 'commander'
 import type { Config } from '../config/load.ts'
+import { isEmpty } from '../core/json.ts'
 import { KEY_MODES, OVERLAP_MS, type KeyMode } from '../core/limits.ts'
 import { parseBudget } from '../core/money.ts'
 import { iso } from '../core/units.ts'
@@ -171,7 +172,7 @@ type UpdateOptions = CommonOptions &
 async function update(name: string, options: UpdateOptions): Promise<void> {
   const { models, addModels, removeModels, reason } = options
   const change = { ...settingsOf(options), addModels, removeModels }
-  if (Object.values(change).every((value) => value === undefined)) {
+  if (isEmpty(change)) {
     throw new UsageError(
       'nothing to change: name a setting, such as --budget 80 (--help lists them all)',
     )
@@ -317,7 +318,7 @@ export function addFrame(program: Command): void {
     .action(async (options: FrameOptions & CommonOptions) => {
       const { budget, period, timezone, weekStart, reason } = options
       const change = { limitNanodollars: budget, period, timezone, weekStart }
-      if (Object.values(change).every((value) => value === undefined)) {
+      if (isEmpty(change)) {
         throw new UsageError('nothing to change: name a setting, such as --budget 2500')
       }
       await withStoreOrNew(readDatabaseConfig(options), async (store) => {

@@ -226,15 +226,14 @@ function offerOf(id: string, settings: Named<ProviderSettings>, catalog: Catalog
   }
 }
 
-/** A model with a public name needs nothing more here: `models` shows what it may lack. */
-function toConfigure({ models, missing }: Offer): string {
-  return models.length > 0 ? '-' : missing.join(', ') || 'nothing'
-}
-
 function offersText(offers: readonly Offer[]): string {
   return table<Offer>(offers, [
     ['OFFERS', ({ id }) => id],
     ['AS', ({ models }) => models.join(', ') || '-'],
-    ['TO CONFIGURE', toConfigure],
+    // A model with a public name needs nothing more here: `models` shows what it may lack.
+    [
+      'TO CONFIGURE',
+      ({ models, missing }) => (models.length > 0 ? '-' : missing.join(', ') || 'nothing'),
+    ],
   ])
 }

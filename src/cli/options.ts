@@ -9,10 +9,7 @@ import { momentOf, parseDuration } from '../core/units.ts'
 import type { KeySettings, Some } from '../store/accounts/settings.ts'
 import { argument, UsageError } from './failure.ts'
 
-/**
- * Required options. Commander would name only the first missing one, and before a mistyped option that may be that very
- * one; here all are named, once everything else about the options is right.
- */
+/** Commander would name only the first missing option, before a mistyped one that may be it; this names all, last. */
 export function demand(command: Command, options: readonly Option[]): Command {
   for (const option of options) {
     option.description += ' (required)'
@@ -106,11 +103,6 @@ export function readPast(text: string): (now: number) => number {
   )
 }
 
-/** For options that may be repeated. */
-function collect(text: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), text]
-}
-
 /** The 30th of February would otherwise count as a day in March. */
 function isDay(day: string): boolean {
   const moment = Date.parse(day)
@@ -147,7 +139,11 @@ export function settingsOptions(command: Command, key: 'new' | 'changed'): Comma
     .option('--environment <label>', 'such as production or test')
     .option('--owner <text>', 'who is responsible for it')
     .option('--description <text>', 'what it is for')
-    .option('--tag <tag>', 'a label; may be repeated', collect)
+    .option(
+      '--tag <tag>',
+      'a label; may be repeated',
+      (tag: string, before: readonly string[] = []) => [...before, tag],
+    )
     .option('--expires <date>', expires, argument(readMoment))
     .addOption(new Option('--when-tight <policy>', tight).choices(WHEN_TIGHT))
 }

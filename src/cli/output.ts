@@ -62,10 +62,11 @@ export function section(title: string, lines: readonly string[]): readonly strin
   return lines.length === 0 ? [] : ['', title, ...lines]
 }
 
-/** Names and values, one pair per line. */
-export function block(pairs: readonly (readonly [string, string])[]): string {
-  const width = pairs.reduce((most, [name]) => Math.max(most, widthOf(name)), 0)
-  return pairs
+/** Names and values, one pair per line; pairs without a value are left out. */
+export function block(pairs: readonly (readonly [string, string | null])[]): string {
+  const shown = pairs.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
+  const width = shown.reduce((most, [name]) => Math.max(most, widthOf(name)), 0)
+  return shown
     .map(([name, value]) => `  ${pad(name, width)}  ${harmless(value)}`.trimEnd())
     .join('\n')
 }

@@ -146,10 +146,7 @@ async function listenFailure(error: unknown): Promise<unknown> {
 
 type Started = { readonly config: Config; readonly source: ConfigSource }
 
-/**
- * What a person at a terminal needs to know once the gateway serves: its address, how to become the first administrator,
- * and how to make the first call.
- */
+/** For a person at a terminal: the address, how to become the first administrator, how to make the first call. */
 async function greet({ config, source }: Started, url: string): Promise<void> {
   printHint(`Tollgate is listening on ${url}`)
   const { setupUrl, hasManager, isKeyless } = await withStore(config, async (store) => ({
@@ -200,16 +197,15 @@ async function makeSetupUrl(store: Store, base: string): Promise<string | undefi
   return token && linkUrl({ kind: 'setup', token }, base)
 }
 
-/**
- * The words that run this very program again from the folder it was started in. `npx tollgate` is not always among them:
- * where there is none to run, npx fetches whatever is registered under that name.
- */
+/** The words that run this program again. Without one to run, npx would fetch whatever is registered as tollgate. */
 export function ownCommand(place: {
   readonly program: string
   readonly folder: string
   readonly path: string | undefined
 }): string {
-  const program = launcherOf(realPath(place.program) ?? place.program)
+  const started = realPath(place.program) ?? place.program
+  // The launcher runs under any Node, also where the built program was started without it.
+  const program = realPath(join(dirname(started), '..', 'bin', 'tollgate.mjs')) ?? started
   const isHere = (folder: string): boolean => realPath(join(folder, 'tollgate')) === program
   if (isHere(join(place.folder, 'node_modules', '.bin'))) return 'npx tollgate'
   // npm puts folders of its own on the path of what it starts; a person's shell does not have them.
@@ -217,11 +213,6 @@ export function ownCommand(place: {
     .split(delimiter)
     .filter((each) => !each.includes('node_modules'))
   return folders.some(isHere) ? 'tollgate' : `node ${JSON.stringify(program)}`
-}
-
-/** The launcher, also where the built program was started without it: it runs under any Node. */
-function launcherOf(program: string): string {
-  return realPath(join(dirname(program), '..', 'bin', 'tollgate.mjs')) ?? program
 }
 
 function realPath(file: string): string | undefined {

@@ -1,8 +1,7 @@
 // Several serving processes that share one address: the first shows that serving works, the others follow. A worker
 // that dies or stops is replaced by one with the same configuration as the others. Signals are passed on, and the
 // supervisor ends when all workers have ended.
-import cluster from 'node:cluster'
-import type { Worker } from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Config } from '../config/load.ts'
 import type { ConfigSource } from '../config/source.ts'
@@ -78,7 +77,11 @@ export function superviseWorkers({ config, source, onServing }: Supervision): vo
     serving.delete(worker)
     beats.delete(worker.id)
     figures.ended(worker)
-    if (isEnding || !hasServed) return endWhenAlone(code)
+    if (isEnding || !hasServed) {
+      // A worker killed by a signal has no exit code.
+      if (code !== 0) process.exitCode = code ?? 1
+      return workers().length === 0 ? process.exit() : undefined
+    }
     printError(`worker ${worker.process.pid} ended (${signal ?? code}) and is being replaced`)
     setTimeout(() => isEnding || cluster.fork(), REPLACE_AFTER_MS)
   })
@@ -91,10 +94,7 @@ export function superviseWorkers({ config, source, onServing }: Supervision): vo
   cluster.fork()
 }
 
-/**
- * A worker that stands still, as after SIGSTOP, serves nobody, and only its end brings the next one: it is killed. By
- * then the other nodes have taken it for dead, too.
- */
+/** A worker that stands still, as after SIGSTOP, serves nobody, and only its end brings the next one: it is killed. */
 function replaceSilent(
   beats: ReadonlyMap<number, number>,
   { beatMs, deadAfterMs }: Config['ledger'],
@@ -156,12 +156,6 @@ function tell(worker: Worker, message: SupervisorMessage): void {
   worker.send(message, () => {})
 }
 
-/** A worker killed by a signal has no exit code. */
-function endWhenAlone(code: number | null): void {
-  if (code !== 0) process.exitCode = code ?? 1
-  if (workers().length === 0) process.exit()
-}
-
 function workers(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
 }
@@ -169,10 +163,7 @@ function workers(): readonly Worker[] {
 /** Workers that are busy for longer are not waited for. */
 const ANSWER_MS_MAX = 1_000
 
-/**
- * In the supervisor: the figures of its workers. Those of ended workers are kept, and a worker that does not answer
- * counts with its last figures: a sum that falls would look like a restart to a monitor.
- */
+/** Keeps those of ended and silent workers: a sum that falls would look like a restart to a monitor. */
 class WorkerFigures {
   readonly #latest = new Map<number, Figures>()
   #ofEnded: Promise<Figures> = Promise.resolve([])
@@ -222,10 +213,7 @@ async function withEnded(before: Figures, last: Figures): Promise<Figures> {
   return addUp([before, last.filter(({ type }) => type !== 'gauge')])
 }
 
-/**
- * Calls `end` for each signal that asks a gateway to end. SIGHUP counts only at a terminal, where it means that the terminal was closed;
- * elsewhere it asks for the configuration to be reloaded, which happens by itself.
- */
+/** SIGHUP counts only at a terminal that was closed; elsewhere it asks for a reload, which happens by itself. */
 export function onEndSignal(end: () => void): void {
   process.on('SIGTERM', end)
   process.on('SIGINT', end)

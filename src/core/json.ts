@@ -58,6 +58,11 @@ export function defined<T extends object>(object: T): Defined<T> {
   return kept as Defined<T>
 }
 
+/** Whether no member is set. */
+export function isEmpty(object: object): boolean {
+  return Object.values(object).every((value) => value === undefined)
+}
+
 type Defined<T> = {
   [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name]
 } & {

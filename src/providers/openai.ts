@@ -53,11 +53,7 @@ const SERVERS = {
   deepseek: { url: 'https://api.deepseek.com/v1', prices: 'deepseek', vendor: 'deepseek' },
   xai: { url: 'https://api.x.ai/v1', prices: 'x-ai', vendor: 'xai', dialect: 'openai' },
   together: { url: 'https://api.together.xyz/v1', prices: 'together' },
-  openrouter: {
-    url: 'https://openrouter.ai/api/v1',
-    prices: 'openrouter',
-    dialect: 'openrouter',
-  },
+  openrouter: { url: 'https://openrouter.ai/api/v1', prices: 'openrouter', dialect: 'openrouter' },
   vllm: { url: 'http://127.0.0.1:8000/v1', isLocal: true },
   llamacpp: { url: 'http://127.0.0.1:8080/v1', isLocal: true },
   ollama: { url: 'http://127.0.0.1:11434/v1', isLocal: true },

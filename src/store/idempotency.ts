@@ -1,16 +1,12 @@
 // Requests that may be sent twice and must be done once: who has claimed a name, and the answer to the first request.
 import { DAY_MS } from '../core/units.ts'
 import type { Store } from './database/store.ts'
+import type { Values } from './database/tables.ts'
 
 const KEPT_MS = DAY_MS
 
-type Claim = {
-  readonly personId: string
-  /** The caller's name for this request; unique among their own for a day. */
-  readonly name: string
-  /** Tells requests apart: the same name for a different one is a mistake. */
-  readonly requestHash: string
-}
+/** Names are the caller's, unique among their own for a day; the hash tells requests under one name apart. */
+type Claim = Pick<Values<'idempotency'>, 'personId' | 'name' | 'requestHash'>
 
 type Claimed =
   | { readonly claimed: true }

@@ -21,17 +21,11 @@ export type StoreOptions = {
   readonly purpose?: Purpose
   /** Modules whose `handlers` the SQLite thread loads (ThreadHandlers); PostgreSQL has no such thread. */
   readonly threadModules?: readonly URL[]
-  /**
-   * Called when the SQLite thread has ended, or its file is no longer the database: this process will not reach its
-   * database again. Connections to PostgreSQL are opened anew instead.
-   */
+  /** The SQLite thread has ended, or its file is no longer the database: it will not be reached again. */
   readonly onLost?: (why: Error) => void
 }
 
-/**
- * What a database is opened for: to create it where there is none, to change an existing one, or to look. A look
- * leaves the schema as it is: a server of an earlier release may be running on it.
- */
+/** To create it where there is none, to change it, or to look, which leaves an older schema as it is. */
 export type Purpose = 'create' | 'change' | 'look'
 
 const DEFAULTS: Required<Omit<StoreOptions, 'clock'>> = {
@@ -162,11 +156,7 @@ function olderSchema(
 /** In `meta`: a mark of the secret, from which the secret cannot be derived. */
 const SECRET_MARK = 'secret_mark'
 
-/**
- * Checks that the secret is the one that this database was served with before: another one opens nothing that was
- * sealed. Resolves to false when an SQLite database had another secret: its one node may change it. Nodes of PostgreSQL must
- * agree, so there it throws.
- */
+/** Another secret opens nothing that was sealed. False on SQLite, whose one node may change it; others must agree. */
 export async function agreeOnSecret(store: Store, secret: string): Promise<boolean> {
   const mark = createHmac('sha256', secret).update('tollgate secret').digest('hex').slice(0, 16)
   await store.db

@@ -2,13 +2,9 @@
 // every look-up is within one key, so that no key ever reaches another's.
 import { sql } from 'kysely'
 import type { Store } from './database/store.ts'
+import type { Values } from './database/tables.ts'
 
-type SealedResponse = {
-  readonly id: string
-  readonly keyId: string
-  readonly sealed: Uint8Array
-  readonly expiresAt: number
-}
+type SealedResponse = Omit<Values<'responses'>, 'createdAt'>
 
 /** Where an answer is kept: under an id, and for the key that it belongs to. */
 export type ResponseName = Pick<SealedResponse, 'id' | 'keyId'>
@@ -19,17 +15,12 @@ export async function putResponses(
   responses: readonly SealedResponse[],
 ): Promise<void> {
   const created_at = store.clock.now()
+  const rows = responses.map(({ keyId: key_id, expiresAt: expires_at, ...same }) => {
+    return { ...same, key_id, created_at, expires_at }
+  })
   await store.db
     .insertInto('responses')
-    .values(
-      responses.map(({ id, keyId, sealed, expiresAt }) => ({
-        id,
-        key_id: keyId,
-        sealed,
-        created_at,
-        expires_at: expiresAt,
-      })),
-    )
+    .values(rows)
     .onConflict((conflict) =>
       conflict
         .column('id')

@@ -5,21 +5,16 @@ import { periodAt, type PeriodRule } from '../../core/periods.ts'
 import { databaseNow, type Store } from '../database/store.ts'
 import { valuesOf, type Row, type Tx, type Values } from '../database/tables.ts'
 
-export type AccountView = PeriodRule & {
-  /** Null: only the frame limits it. */
-  readonly limitNanodollars: Nanodollars | null
-  readonly spentNanodollars: Nanodollars
-  readonly heldNanodollars: Nanodollars
-  /** Added to the limit until the period ends. */
-  readonly topUpNanodollars: Nanodollars
-  /** limit + this period's top-up - spent - held, never below 0; null without a limit. */
-  readonly remainingNanodollars: Nanodollars | null
-  readonly periodStartsAt: number
-  readonly resetsAt: number | null
-  readonly rpm: number | null
-  readonly tpm: number | null
-  readonly concurrency: number | null
-}
+export type AccountView = PeriodRule &
+  Pick<Values<'accounts'>, 'limitNanodollars' | 'spentNanodollars' | 'heldNanodollars'> &
+  Pick<
+    Values<'accounts'>,
+    'topUpNanodollars' | 'periodStartsAt' | 'rpm' | 'tpm' | 'concurrency'
+  > & {
+    /** limit + this period's top-up - spent - held, never below 0; null without a limit. */
+    readonly remainingNanodollars: Nanodollars | null
+    readonly resetsAt: number | null
+  }
 
 /** By this machine's clock, for display only. Admission is decided by the ledger, by the database's clock. */
 export function viewAccount(store: Store, row: Row<'accounts'>): AccountView {
@@ -80,10 +75,7 @@ export async function pastPeriods(
   return rows.map(valuesOf)
 }
 
-/**
- * Every change of an account begins with this: it locks the account, as the ledger does, and raises its version, even
- * where no request is checked against what changes, because looking a key up again is cheap.
- */
+/** Every change of an account begins with this: it locks the account, as the ledger does, and raises its version. */
 export function lockAccount(tx: Tx, id: string): Promise<Row<'accounts'>> {
   return tx
     .updateTable('accounts')
@@ -93,10 +85,7 @@ export function lockAccount(tx: Tx, id: string): Promise<Row<'accounts'>> {
     .executeTakeFirstOrThrow()
 }
 
-/**
- * The new end of a running period whose rule changes. What is spent stays spent until then, so that no change of the
- * calendar hands out a budget twice. A period that is already over is left to the ledger.
- */
+/** What is spent stays spent until the new end. A period that is already over is left to the ledger. */
 export async function movedPeriodEnd(
   store: Store,
   tx: Tx,

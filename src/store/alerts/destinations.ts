@@ -116,10 +116,7 @@ async function changeOne(
   })
 }
 
-/**
- * The address as shown once it is saved, whatever a person's rights: the path of a webhook is often all it takes to
- * write there (Slack, Teams). The end of a long one stays visible, to tell several of one host apart.
- */
+/** The path of a webhook is often all it takes to write there; the end of a long one tells several apart. */
 export function shownAddress({ kind, address }: Pick<Destination, 'kind' | 'address'>): string {
   if (kind === 'email') return address
   const { origin, pathname, search, hash } = new URL(address)
@@ -137,12 +134,7 @@ type Recorded = Pick<Change, 'action' | 'before' | 'after'> & {
 }
 
 async function record(store: Store, tx: Tx, { id, shown, ...change }: Recorded): Promise<void> {
-  await recordChange(store, tx, {
-    ...change,
-    subject: 'alert',
-    subjectId: id,
-    subjectName: shown,
-  })
+  await recordChange(store, tx, { ...change, subject: 'alert', subjectId: id, subjectName: shown })
 }
 
 function destinationOf(row: Row<'alert_destinations'>): Destination {

@@ -6,7 +6,7 @@ import { newId } from '../../core/ids.ts'
 import { sentence, type Sentence } from '../../core/sentences.ts'
 import { networkOf } from '../../core/text.ts'
 import type { Store } from '../database/store.ts'
-import type { Tx } from '../database/tables.ts'
+import type { Queries } from '../database/tables.ts'
 import { countTry } from '../database/try-counts.ts'
 
 export type AuditSubject = 'key' | 'frame' | 'person' | 'role' | 'token' | 'alert'
@@ -27,8 +27,8 @@ export type Change = Subject & {
   readonly after: Readonly<Record<string, unknown>> | null
 }
 
-export async function recordChange(store: Store, tx: Tx, change: Change): Promise<void> {
-  await tx
+export async function recordChange(store: Store, db: Queries, change: Change): Promise<void> {
+  await db
     .insertInto('audit')
     .values({
       ...auditHead(store, change),
@@ -84,10 +84,7 @@ export async function recordRefusal(store: Store, refused: Refused): Promise<voi
   const key = gatherKey(store, [action, subjectId, subjectName ?? '', refused.sentence.text])
   if (await countAgain(store, key)) return
   const now = store.clock.now()
-  const rows = await countTry(store.db, `refused ${callerOf(store)}`, {
-    windowMs: MINUTE_MS,
-    now,
-  })
+  const rows = await countTry(store.db, `refused ${callerOf(store)}`, { windowMs: MINUTE_MS, now })
   if (rows <= ROWS_A_MINUTE_MAX) return insert(store, refused, key)
   const rest = { action, subject, subjectId: '', sentence: sentence('more_refused') }
   await insert(store, rest, gatherKey(store, ['rest']))

@@ -28,10 +28,7 @@ export async function bumpRevision(store: Store, tx: Tx): Promise<void> {
       .execute()
 }
 
-/**
- * Runs one such change at a time across all nodes: the second sees what the first did. All changes wait for the row of
- * the revision meanwhile, so `work` must be a few statements.
- */
+/** One such change at a time across all nodes. Every other one waits meanwhile: `work` must be a few statements. */
 export function withChangeLock<Result>(
   store: Store,
   work: (tx: Tx) => Promise<Result>,
@@ -58,10 +55,7 @@ type ChangeWatch = {
   readonly onError: (thrown: unknown) => void
 }
 
-/**
- * Calls `onChange` within a second of every committed change, until the returned function is called. While the database
- * cannot be reached nothing is reported; what changed meanwhile is reported once it can.
- */
+/** Calls `onChange` within a second of every change, or once the database can be reached, until it is stopped. */
 export async function watchChanges(
   store: Store,
   { onChange, onError }: ChangeWatch,

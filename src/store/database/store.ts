@@ -50,9 +50,8 @@ export async function databaseNow(store: Store, db = store.db): Promise<number> 
 }
 
 /**
- * For a query that groups by a hundred thousand keys: with its usual 4 MB, PostgreSQL would sort the sums on disk, which
- * takes twice as long. It also expects 200 groups and not 100,000, and then has several processes each add up nearly
- * all of them, which takes longer than one alone. SQLite needs no more than it has.
+ * For a query that groups by a hundred thousand keys: PostgreSQL would sort on disk, or have several processes each add
+ * up nearly all of them, which takes twice as long.
  */
 export async function withWorkMemory<Row>(
   { kind, db }: Store,

@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { newId } from '../../core/ids.ts'
+import { isEmpty } from '../../core/json.ts'
 import {
   OVERLAP_MS_MAX,
   type KeyMode,
@@ -108,7 +109,7 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
       ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
     }
     const ofKey = { ...searchedColumns({ name, owner, tags }), ...otherKeyColumns(settings) }
-    if (hasValues(ofAccount)) {
+    if (!isEmpty(ofAccount)) {
       await tx.updateTable('accounts').set(ofAccount).where('id', '=', id).execute()
     }
     if (limit !== key.limitNanodollars) await lapseAlerts({ ...store, db: tx }, id)
@@ -300,10 +301,6 @@ function isDuplicateName(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('errcode' in error) return error.errcode === 2067
   return 'constraint' in error && error.constraint === 'keys_live_name'
-}
-
-function hasValues(columns: Readonly<Record<string, unknown>>): boolean {
-  return Object.values(columns).some((value) => value !== undefined)
 }
 
 type ModelChange = {

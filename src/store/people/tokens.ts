@@ -13,10 +13,7 @@ const REMEMBERED_MS = 30 * DAY_MS
 
 type LinkState = 'open' | 'used' | 'expired' | 'unknown'
 
-export type Link = {
-  readonly kind: Row<'person_links'>['kind']
-  readonly personId: string | null
-  readonly expiresAt: number
+export type Link = Pick<Values<'person_links'>, 'kind' | 'personId' | 'expiresAt'> & {
   /** Null: the operator of the machine. */
   readonly maker: LinkMaker | null
 }

@@ -11,10 +11,7 @@ export type ThreadOptions = {
   readonly modules: readonly string[]
 }
 
-/**
- * Runs between BEGIN IMMEDIATE and COMMIT: what it returns is posted back after the commit, and throwing rolls
- * back. Integers are read as bigint unless a statement says `setReadBigInts(false)`.
- */
+/** Runs between BEGIN IMMEDIATE and COMMIT; throwing rolls back. Integers are read as bigint, unless told otherwise. */
 export type ThreadHandler = (db: DatabaseSync, argument: never) => unknown
 export type ThreadHandlers = Readonly<Record<string, ThreadHandler>>
 

@@ -4,10 +4,7 @@ import { dirname } from 'node:path'
 import { codeOf } from '../../core/errors.ts'
 import { sqliteCodeOf, StoreError } from '../database/errors.ts'
 
-/**
- * Makes a folder and its parents, for this user alone: what Tollgate keeps there is nobody else's business. Node's
- * recursive mkdir never returns where a file system answers "no such folder" below a folder that exists, as /proc does.
- */
+/** For this user alone. Node's recursive mkdir never returns where a file system such as /proc has no such folder. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))
@@ -22,10 +19,8 @@ export function makeFolder(path: string): void {
 const LOOK_EVERY_MS = 1_000
 
 /**
- * Notices when a database file is removed or replaced, as by a restore under a running server: a process that has the
- * old one open would keep writing where nobody will ever read. The same goes for the files that SQLite keeps beside it:
- * the newest commits are in its log, and processes find each other's locks in its index. All three must exist by now.
- * Calls `onReplaced` once, unless the returned function is called before.
+ * Notices when a database file, or one that SQLite keeps beside it, is removed or replaced, as by a restore under a
+ * running server, which would keep writing where nobody will ever read. All three must exist by now.
  */
 export function watchFiles(file: string, onReplaced: (why: string) => void): () => void {
   const opened = [file, `${file}-wal`, `${file}-shm`].map((path) => ({

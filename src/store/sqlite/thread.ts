@@ -196,10 +196,7 @@ export class SqliteThread {
   }
 }
 
-/**
- * For Kysely. Its connections are only places to remember a transaction: there is one real connection, in the thread,
- * and SqliteThread decides whose statement reaches it.
- */
+/** For Kysely. Its connections only remember a transaction: SqliteThread decides whose statement comes next. */
 export function sqliteDialect(thread: SqliteThread): Dialect {
   return {
     createAdapter: () => new ThreadAdapter(),
