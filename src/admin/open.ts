@@ -54,7 +54,7 @@ export function openAdmin(options: AdminOptions): Promise<AdminServer> {
     ...peopleHandlers(people),
   }
   const metrics = makeMetrics(options)
-  return makeAdminServer({ ...options, identity: personFinder(people), handlers, metrics })
+  return makeAdminServer({ ...options, identify: personFinder(people), handlers, metrics })
 }
 
 /** All handlers except those of people. */

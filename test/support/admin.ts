@@ -11,7 +11,7 @@ import type { AlertParts } from '../../src/admin/alerts/handlers.ts'
 import { alertSender } from '../../src/admin/alerts/sender.ts'
 import { PERMISSIONS, type Permission } from '../../src/admin/contract/permissions.ts'
 import { API_PREFIX } from '../../src/admin/contract/route.ts'
-import type { Identity } from '../../src/admin/http/guard.ts'
+import type { Identify } from '../../src/admin/http/guard.ts'
 import { makeMetrics } from '../../src/admin/http/metrics.ts'
 import { makeAdminServer } from '../../src/admin/http/server.ts'
 import { adminHandlers } from '../../src/admin/open.ts'
@@ -99,7 +99,7 @@ export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
   }
   const server = await makeAdminServer({
     ...parts,
-    identity: byHeader,
+    identify: byHeader,
     handlers: adminHandlers(parts),
     metrics: makeMetrics(parts),
   })
@@ -136,14 +136,12 @@ async function call(url: string, method: string, asked: Asked = {}): Promise<Ans
   return { status: response.status, headers: response.headers, text, body: read }
 }
 
-const byHeader: Identity = {
-  find: async ({ headers }) => {
-    const given = headers['x-test-permissions']
-    if (typeof given !== 'string') return undefined
-    const permissions = new Set(PERMISSIONS.filter((each) => given.split(',').includes(each)))
-    const via = headers['x-test-via'] === 'token' ? 'token' : 'session'
-    return { id: 'person_ann', email: 'ann@example.com', name: 'Ann', permissions, via }
-  },
+const byHeader: Identify = async ({ headers }) => {
+  const given = headers['x-test-permissions']
+  if (typeof given !== 'string') return undefined
+  const permissions = new Set(PERMISSIONS.filter((each) => given.split(',').includes(each)))
+  const via = headers['x-test-via'] === 'token' ? 'token' : 'session'
+  return { id: 'person_ann', email: 'ann@example.com', name: 'Ann', permissions, via }
 }
 
 type FlowParts = {

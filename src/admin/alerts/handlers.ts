@@ -27,7 +27,7 @@ import type {
 import { invalidValue } from '../contract/errors.ts'
 import { storeOf, type AdminParts, type HandlersOf } from '../http/call.ts'
 import type { Mailer } from '../people/email.ts'
-import { DeliveryFailure, type AlertSender } from './sender.ts'
+import { DeliveryFailure, spendingJson, type AlertSender } from './sender.ts'
 
 /** What alerts need beside the parts that all handlers get. */
 export type AlertParts = AdminParts & {
@@ -137,9 +137,7 @@ function alertAnswer(alert: Alert): AlertAnswer {
     ...given,
     scope: isFrame ? 'frame' : 'key',
     key: isFrame ? null : alert.accountId,
-    spent: usd(alert.spentNanodollars),
-    limit: usd(alert.limitNanodollars),
-    resets_at: iso(alert.resetsAt),
+    ...spendingJson(alert),
   } as const
   if (alert.kind === 'refused') {
     return { ...about, kind: 'refused', required: usd(alert.requiredNanodollars) }

@@ -109,17 +109,18 @@ function alertJson(alert: Alert) {
     const { daysBefore: days_before, expiresAt } = alert
     return { ...given, type: 'key.expires_soon', days_before, expires_at: iso(expiresAt) }
   }
-  const spending = {
-    spent: usd(alert.spentNanodollars),
-    limit: usd(alert.limitNanodollars),
-    resets_at: iso(alert.resetsAt),
-  }
+  const spending = spendingJson(alert)
   if (alert.kind === 'refused') {
     const required = usd(alert.requiredNanodollars)
     return { ...given, type: 'budget.calls_refused', required, ...spending }
   }
   const { threshold } = alert
   return { ...given, type: 'budget.threshold_reached', threshold, ...spending }
+}
+
+export function spendingJson(alert: BudgetAlert | RefusedAlert) {
+  const { spentNanodollars: spent, limitNanodollars: limit, resetsAt } = alert
+  return { spent: usd(spent), limit: usd(limit), resets_at: iso(resetsAt) }
 }
 
 /** Slack and Mattermost show this text. Unescaped, a name in <…> could notify a whole channel or become a link. */
@@ -185,7 +186,9 @@ function nameOf({ accountName, accountId }: Alert): string {
 /** For the person who set the address: the HTTP client's errors speak of providers, which are not involved here. */
 export function webhookFailure(thrown: unknown, { hostname: host }: URL): Sentence {
   const causes = causesOf(thrown)
-  const code = causes.map(codeOf).find((each) => each !== undefined)
+  // The codes of GatewayErrors mean something else.
+  const system = causes.filter((each) => !(each instanceof GatewayError))
+  const code = system.map(codeOf).find((each) => each !== undefined)
   const known = code === undefined ? undefined : REASONS[code]
   if (known !== undefined) return sentence(known, { host })
   if (code !== undefined && /CERT|TLS|SSL|SELF_SIGNED/.test(code)) {
@@ -194,7 +197,7 @@ export function webhookFailure(thrown: unknown, { hostname: host }: URL): Senten
   const isLate = (each: Error): boolean =>
     each instanceof GatewayError && each.code === 'provider_timeout'
   if (causes.some(isLate)) return sentence('webhook_late', { host })
-  const why = code ?? causes.findLast((each) => !(each instanceof GatewayError))?.message
+  const why = code ?? system.at(-1)?.message
   return why === undefined
     ? sentence('webhook_failed', { host })
     : sentence('webhook_failed_because', { host, why: why.slice(0, WHY_LENGTH_MAX) })
@@ -226,8 +229,6 @@ function causesOf(thrown: unknown): readonly Error[] {
   return causes
 }
 
-/** The system's error code: those of GatewayErrors mean something else. */
 function codeOf(error: Error): string | undefined {
-  if (error instanceof GatewayError || !('code' in error)) return undefined
-  return typeof error.code === 'string' ? error.code : undefined
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

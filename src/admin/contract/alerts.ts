@@ -28,10 +28,7 @@ const webhook = z.strictObject({
   kind: z.literal('webhook'),
   url: withoutNul(
     z
-      .url({
-        protocol: /^https?$/,
-        error: 'enter a URL that begins with https:// or http://',
-      })
+      .url({ protocol: /^https?$/, error: 'enter a URL that begins with https:// or http://' })
       .max(URL_LENGTH_MAX),
   ).refine(
     (text) => !hasCredentials(text),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { fieldChange } from './errors.ts'
 import { route } from './route.ts'
-import { anyMoment, count, moment } from './values.ts'
+import { count, moment, range } from './values.ts'
 
 export const AUDIT_SUBJECTS = ['key', 'frame', 'person', 'role', 'token', 'alert'] as const
 export const AUDIT_SOURCES = ['ui', 'api', 'cli'] as const
@@ -15,8 +15,7 @@ const filters = {
   action: z.string().optional(),
   source: z.enum(AUDIT_SOURCES).optional(),
   outcome: z.enum(['done', 'refused']).optional(),
-  since: anyMoment.optional(),
-  until: anyMoment.optional(),
+  ...range,
 }
 
 const page = {
@@ -55,10 +54,7 @@ const auditEntry = z.object({
   request_id: z.string().nullable(),
 })
 
-const auditPage = z.object({
-  entries: z.array(auditEntry),
-  next: z.string().nullable(),
-})
+const auditPage = z.object({ entries: z.array(auditEntry), next: z.string().nullable() })
 
 export const auditRoutes = {
   listAudit: route('GET /audit', 'audit:read', {

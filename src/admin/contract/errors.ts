@@ -41,23 +41,14 @@ export type AdminErrorCode = keyof typeof ADMIN_ERRORS
 const ADMIN_ERROR_CODES = Object.keys(ADMIN_ERRORS) as [AdminErrorCode, ...AdminErrorCode[]]
 
 /** One field, before and after. */
-export const fieldChange = z.object({
-  field: z.string(),
-  before: z.unknown(),
-  after: z.unknown(),
-})
+export const fieldChange = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })
 
 const conflict = z.object({
   /** Send this as If-Match to apply the change on top. */
   version: z.string(),
   /** Newest first; empty if their record is gone. */
   changes: z.array(
-    z.object({
-      at: moment,
-      actor: z.string(),
-      action: z.string(),
-      fields: z.array(fieldChange),
-    }),
+    z.object({ at: moment, actor: z.string(), action: z.string(), fields: z.array(fieldChange) }),
   ),
 })
 

@@ -34,12 +34,7 @@ export const frame = z.object({
 })
 
 const frameChange = z
-  .strictObject({
-    budget: amount,
-    period,
-    timezone: z.string(),
-    week_start: weekStart,
-  })
+  .strictObject({ budget: amount, period, timezone: z.string(), week_start: weekStart })
   .partial()
 
 export const topUp = z.strictObject({ amount, reason })

@@ -293,10 +293,7 @@ export const keyRoutes = {
     answer: bulkResult,
     idempotent: true,
   }),
-  readKey: route('GET /keys/:id', 'configuration:read', {
-    summary: 'One key',
-    answer: keyDetail,
-  }),
+  readKey: route('GET /keys/:id', 'configuration:read', { summary: 'One key', answer: keyDetail }),
   changeKey: route('PATCH /keys/:id', 'configuration:manage', {
     summary: 'Change a key; needs If-Match',
     body: keyChange,

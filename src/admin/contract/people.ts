@@ -50,10 +50,7 @@ export const peopleRoutes = {
     summary: 'Everyone who may sign in',
     answer: z.object({ people: z.array(person) }),
   }),
-  readPerson: route('GET /people/:id', 'people:manage', {
-    summary: 'One person',
-    answer: person,
-  }),
+  readPerson: route('GET /people/:id', 'people:manage', { summary: 'One person', answer: person }),
   invitePerson: route('POST /people', 'people:manage', {
     summary: 'Invite somebody: by mail, or with a link to pass on',
     body: z.strictObject({ email, name: personName.optional(), role: roleId }),

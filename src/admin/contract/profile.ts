@@ -10,10 +10,7 @@ import { anyMoment, done, givenName, moment } from './values.ts'
 export const TOKEN_DAYS_MAX = 366
 export const TOKEN_NAME_LENGTH_MAX = 100
 
-export const profile = signedIn.extend({
-  has_password: z.boolean(),
-  two_factor: z.boolean(),
-})
+export const profile = signedIn.extend({ has_password: z.boolean(), two_factor: z.boolean() })
 
 export const personSession = z.object({
   id: z.string(),
@@ -49,10 +46,7 @@ const newAccessToken = z.strictObject({
 })
 
 export const profileRoutes = {
-  readProfile: route('GET /profile', 'signed-in', {
-    summary: 'Your own account',
-    answer: profile,
-  }),
+  readProfile: route('GET /profile', 'signed-in', { summary: 'Your own account', answer: profile }),
   changeProfile: route('PATCH /profile', 'signed-in', {
     summary: 'Change your name',
     body: z.strictObject({ name: personName }),

@@ -41,10 +41,7 @@ export type RouteTable = Readonly<Record<string, Route>>
 const keyParams = z.object({ id: keyId })
 const idParams = z.object({ id: z.string() })
 
-/**
- * `route('GET /keys/:id', access, { … })`: checks the description, and keeps the types of its schemas. An id in the
- * address is looked up without checking its form, unless it is that of a key.
- */
+/** `route('GET /keys/:id', access, { … })` keeps the types of its schemas; only the id of a key must have its form. */
 export function route<
   const Address extends `${Route['method']} /${string}`,
   const Who extends Access,

@@ -80,10 +80,7 @@ export const signInRoutes = {
     body: z.strictObject({ code, kind: z.enum(['app', 'recovery']).default('app') }),
     answer: signInStep,
   }),
-  signOut: route('DELETE /session', 'public', {
-    summary: 'Sign out',
-    answer: done,
-  }),
+  signOut: route('DELETE /session', 'public', { summary: 'Sign out', answer: done }),
   startSingleSignOn: route('POST /sso/start', 'public', {
     summary: 'Where to send the browser for single sign-on',
     answer: z.object({ location: z.string() }),

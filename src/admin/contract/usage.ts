@@ -2,7 +2,7 @@
 // target answered, what it cost. Only metadata, never the content.
 import { z } from 'zod'
 import { route } from './route.ts'
-import { amount, anyMoment, count, keyId, moment } from './values.ts'
+import { amount, count, keyId, moment, range } from './values.ts'
 
 const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day', 'hour'] as const
 export type Group = (typeof GROUPS)[number]
@@ -20,14 +20,8 @@ const groups = z
     examples: ['day,model'],
   })
 
-const range = {
-  /** Default: 30 days before `until`. */
-  since: anyMoment.optional(),
-  /** Default: now. */
-  until: anyMoment.optional(),
-}
-
 const usageQuery = z.object({
+  /** Default: the 30 days before its end. */
   ...range,
   key: keyId.optional(),
   by: groups.default('day'),
@@ -112,8 +106,7 @@ const requestQuery = z.object({
   key: keyId.optional(),
   model: z.string().optional(),
   outcome: z.enum(['ok', 'failed']).optional(),
-  since: anyMoment.optional(),
-  until: anyMoment.optional(),
+  ...range,
   /** The `next` of the previous page. */
   before: z.string().optional(),
   limit: count(1, 200).default(50),

@@ -18,6 +18,13 @@ export const anyMoment = z.iso
   .datetime({ offset: true, error: 'enter a date and time such as 2027-01-31T00:00:00Z' })
   .refine((text) => momentOf(text) !== undefined, 'enter a time from 1970 to 9999')
 
+/** The time that a list or a report covers, read into milliseconds since 1970. */
+export const range = {
+  since: anyMoment.transform((text) => Date.parse(text)).optional(),
+  /** Default: now. */
+  until: anyMoment.transform((text) => Date.parse(text)).optional(),
+}
+
 /** PostgreSQL cannot store NUL, and dropping it silently would change the text. */
 export const withoutNul = <Text extends z.ZodType<string>>(text: Text) =>
   text.refine(

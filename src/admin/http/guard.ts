@@ -38,9 +38,8 @@ function permit(person: Person | undefined, access: Access): void {
 }
 
 /**
- * A browser names the site that a write comes from. That must be this site, by `admin.public_url` or by the requested
- * host, but not without HTTPS if the public address has it: anyone on the network can answer for that. A client that
- * names none is not a browser, and has no cookie that another site could use.
+ * A browser names the site that a write comes from: it must be this one, by `admin.public_url` or by the requested host,
+ * over HTTPS if the public address has it. A client that names none has no cookie that another site could use.
  */
 function isFromHere(headers: RequestHeaders, publicUrl: string): boolean {
   const { origin, host } = headers
@@ -67,10 +66,8 @@ export type Person = {
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-export interface Identity {
-  /** Undefined: nobody is signed in, or no longer. Throws an AdminError if the credentials need a specific refusal. */
-  find(request: {
-    readonly headers: RequestHeaders
-    readonly address: string
-  }): Promise<Person | undefined>
-}
+/** Undefined: nobody is signed in, or no longer. Throws an AdminError if the credentials need a specific refusal. */
+export type Identify = (request: {
+  readonly headers: RequestHeaders
+  readonly address: string
+}) => Promise<Person | undefined>

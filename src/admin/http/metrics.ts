@@ -16,7 +16,7 @@ import { countKeysByStatus } from '../../store/keys/counts.ts'
 import { figureOf, METRICS, type Counts, type Figure } from '../../telemetry/metrics.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { AdminParts } from './call.ts'
-import type { Identity, Person } from './guard.ts'
+import type { Identify, Person } from './guard.ts'
 
 export type Metrics = () => Promise<{ readonly type: string; readonly text: string }>
 
@@ -124,30 +124,25 @@ function targetsOf(catalog: Catalog) {
 const IDENTITY_MS_MAX = 1_000
 const KNOWN_FOR_MS = HOUR_MS
 
-/**
- * Identifies callers as everywhere in the admin API and, while the database does not answer, by tokens that were good
- * within the last hour. Only for the page that reports the outage: a token revoked meanwhile still opens it.
- */
-export function lastingIdentity(identity: Identity, clock: Clock): Identity {
+/** While the database does not answer, tokens that were good within the last hour open the page that reports it. */
+export function lastingIdentity(identify: Identify, clock: Clock): Identify {
   /** By the hash of the Authorization header. */
   const known = new Map<string, { readonly person: Person; readonly untilMs: number }>()
-  return {
-    find: async (request) => {
-      const sent = hashSecret(String(request.headers['authorization'] ?? ''))
-      const now = clock.monotonicMs()
-      for (const [old, { untilMs }] of known) if (untilMs <= now) known.delete(old)
-      try {
-        const person = await answerWithin(IDENTITY_MS_MAX, identity.find(request))
-        known.delete(sent)
-        if (person?.via === 'token') {
-          known.set(sent, { person, untilMs: clock.monotonicMs() + KNOWN_FOR_MS })
-        }
-        return person
-      } catch (thrown) {
-        const last = known.get(sent)
-        if (thrown instanceof AdminError || last === undefined) throw thrown
-        return last.person
+  return async (request) => {
+    const sent = hashSecret(String(request.headers['authorization'] ?? ''))
+    const now = clock.monotonicMs()
+    for (const [old, { untilMs }] of known) if (untilMs <= now) known.delete(old)
+    try {
+      const person = await answerWithin(IDENTITY_MS_MAX, identify(request))
+      known.delete(sent)
+      if (person?.via === 'token') {
+        known.set(sent, { person, untilMs: clock.monotonicMs() + KNOWN_FOR_MS })
       }
-    },
+      return person
+    } catch (thrown) {
+      const last = known.get(sent)
+      if (thrown instanceof AdminError || last === undefined) throw thrown
+      return last.person
+    }
   }
 }

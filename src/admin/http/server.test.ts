@@ -15,7 +15,7 @@ import { makeAdminServer, type AdminServerOptions } from './server.ts'
 
 const log: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
 
-type Chosen = Pick<AdminServerOptions, 'identity' | 'handlers'>
+type Chosen = Pick<AdminServerOptions, 'identify' | 'handlers'>
 
 function makeServer(chosen: Chosen) {
   const publicUrl = 'http://127.0.0.1:4000'
@@ -49,8 +49,8 @@ test('the server does not wait for a client that left during loading', async () 
   await once(response, 'close')
 
   let asked = 0
-  const identity = { find: async () => void (asked += 1) }
-  const server = await makeServer({ identity, handlers: {} })
+  const identify = async () => void (asked += 1)
+  const server = await makeServer({ identify, handlers: {} })
   await server.handle(message, response, 'req_1')
   assert.equal(asked, 0)
   await server.close()
@@ -70,7 +70,7 @@ for (const [body, head] of [
       permissions: new Set(['configuration:manage']),
     }
     const { promise: isKnown, resolve: known } = Promise.withResolvers<void>()
-    const find = async () => {
+    const identify = async () => {
       known()
       return person
     }
@@ -79,7 +79,7 @@ for (const [body, head] of [
       paused += 1
       throw new Error('nobody may come here')
     }
-    const server = await makeServer({ identity: { find }, handlers: { pauseKey } })
+    const server = await makeServer({ identify, handlers: { pauseKey } })
     const handled = server.handle(message, response, 'req_1')
     await isKnown
     person = undefined

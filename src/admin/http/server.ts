@@ -11,14 +11,14 @@ import { adminError, AdminError } from '../contract/errors.ts'
 import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type Route } from '../contract/route.ts'
 import type { AdminParts, Handlers } from './call.ts'
 import { errorJson, toAdminError } from './errors.ts'
-import { guard, type Guarded, type Identity, type Person } from './guard.ts'
+import { guard, type Guarded, type Identify, type Person } from './guard.ts'
 import { idempotently } from './idempotency.ts'
 import { lastingIdentity, type Metrics } from './metrics.ts'
 import { recordRefused } from './refusals.ts'
 
 /** The store is for recording refusals, and for requests that are sent twice. */
 export type AdminServerOptions = Pick<AdminParts, 'publicUrl' | 'clock' | 'log' | 'store'> & {
-  readonly identity: Identity
+  readonly identify: Identify
   readonly handlers: Partial<Handlers>
   readonly metrics: Metrics
 }
@@ -38,7 +38,7 @@ declare module 'fastify' {
     readonly name?: RouteName
     readonly described?: Guarded
     /** How this route identifies its caller, if not in the usual way. */
-    readonly identity?: Identity
+    readonly identify?: Identify
   }
   interface FastifyRequest {
     person: Person | undefined
@@ -110,10 +110,10 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
 
 /** Identifies the caller, and throws unless they may call this route. */
 async function admit(request: FastifyRequest, options: AdminServerOptions): Promise<void> {
-  const { described, identity = options.identity } = request.routeOptions.config
+  const { described, identify = options.identify } = request.routeOptions.config
   if (described === undefined) throw new Error(`${request.url} has no rule for who may call it`)
   const { headers, ip: address } = request
-  request.person = await identity.find({ headers, address })
+  request.person = await identify({ headers, address })
   guard({ route: described, headers, person: request.person }, options.publicUrl)
 }
 
@@ -152,9 +152,9 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
 }
 
 /** Open to everyone who may read usage reports: metrics add only the condition of the processes. */
-function addMetrics(app: FastifyInstance, { identity, clock, metrics }: AdminServerOptions): void {
+function addMetrics(app: FastifyInstance, { identify, clock, metrics }: AdminServerOptions): void {
   const described: Guarded = { method: 'GET', access: 'usage:read' }
-  const config = { described, identity: lastingIdentity(identity, clock) }
+  const config = { described, identify: lastingIdentity(identify, clock) }
   app.get(METRICS_PATH, { config }, async (_, reply) => {
     const { type, text } = await metrics()
     return reply.type(type).send(text)

@@ -1,5 +1,6 @@
 // The overview of keys, a page at a time. Results that require reading every key are cached: the figures above the list
 // and the number of keys that match a filter for at most 5 s, the order by cost for at most 10 minutes.
+import { isEmpty } from '../../core/json.ts'
 import { masksOf } from '../../core/secret.ts'
 import { chunk, csvText } from '../../core/text.ts'
 import { iso } from '../../core/units.ts'
@@ -196,10 +197,6 @@ const EXPORTED = [
   'expires_at',
   'last_used_at',
 ] as const
-
-function isEmpty(filter: KeyFilter): boolean {
-  return Object.values(filter).every((value) => value === undefined)
-}
 
 /** The number of matches, for filters that are counted anyway. */
 function knownCount(filter: KeyFilter, counts: KeyCounts): number | undefined {

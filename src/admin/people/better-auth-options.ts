@@ -225,8 +225,7 @@ async function recordSignOn(
 ): Promise<void> {
   const author = { actor: email, source: 'ui', address: null, requestId: null } as const
   const recorded = { ...subjectOf({ id, email }), reason: 'single sign-on', ...change }
-  const named = inTheNameOf(store, author)
-  await store.db.transaction().execute((tx) => recordChange(named, tx, recorded))
+  await recordChange(inTheNameOf(store, author), store.db, recorded)
 }
 
 function derivedSecret(secret: string): string {

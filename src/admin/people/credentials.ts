@@ -93,10 +93,7 @@ export async function assignEmail(tx: Tx, person: Moved, email: string): Promise
   await updatePerson(tx, person.id, { email_verified: 1 })
 }
 
-/**
- * Set by the person themselves, so it is unverified: it may belong to somebody else, who would then come in by single
- * sign-on and share this account with the person who knows its password.
- */
+/** Chosen by the person, so unverified: its true owner would come in by single sign-on and share this account. */
 export async function chooseEmail(
   tx: Tx,
   person: Moved,
@@ -118,10 +115,7 @@ async function moveTo(tx: Tx, { id }: Moved, email: string): Promise<void> {
 
 const WINDOW_MS = 15 * 60 * 1_000
 
-/**
- * Few for one account from one address, so that nobody else can lock its owner out; more for either alone. Many
- * colleagues may start single sign-on from one address in the same hour, but each leaves a row here until they return.
- */
+/** Few for one account from one address: nobody else can lock its owner out. Many may start single sign-on from one. */
 export const TRIES_MAX = {
   address: 60,
   account: 100,
@@ -151,10 +145,7 @@ export function addressTries(kind: PlaceKind, address: string): readonly Tried[]
   return [{ kind, who: networkOf(address) }]
 }
 
-/**
- * Counts an attempt before it is judged, in the database so that several nodes count together, or refuses it. Only the
- * first refusal is recorded, or a guesser would fill the disk.
- */
+/** Counts an attempt across nodes before it is judged, or refuses it; only the first refusal is recorded. */
 export async function limitTries(store: Store, tries: readonly Tried[]): Promise<void> {
   const now = store.clock.now()
   for (const { kind, who } of tries) {

@@ -48,11 +48,7 @@ type LinkMail = {
 export function mailFor({ kind, email, expiresAt }: LinkMail, url: string): Mail {
   const until = `${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
   const { subject, text } = LINK_MAILS[kind]
-  return {
-    to: email,
-    subject,
-    text: `${text}\n\n${url}\n\nThe link works once, until ${until}.\n`,
-  }
+  return { to: email, subject, text: `${text}\n\n${url}\n\nThe link works once, until ${until}.\n` }
 }
 
 const LINK_MAILS = {

@@ -8,7 +8,7 @@ import { findPerson, updatePerson } from '../../store/people/people.ts'
 import { findAccessToken, recordTokenUse } from '../../store/people/tokens.ts'
 import { AdminError } from '../contract/errors.ts'
 import { storeOf, type AdminParts, type Sender } from '../http/call.ts'
-import type { Identity, Person, RequestHeaders } from '../http/guard.ts'
+import type { Identify, Person, RequestHeaders } from '../http/guard.ts'
 import type { Mailer } from './email.ts'
 import { listRoles, roleById, type Actor } from './roles.ts'
 import type { SignIn, Visit } from './sign-in.ts'
@@ -16,14 +16,12 @@ import type { SignIn, Visit } from './sign-in.ts'
 /** The precision of "last seen"; writing it more often would add nothing. */
 const SEEN_EVERY_MS = 60_000
 
-export function personFinder(parts: PeopleParts): Identity {
-  return {
-    find: ({ headers, address }) => {
-      const authorization = String(headers['authorization'] ?? '')
-      // A token takes precedence over a cookie beside it. Another scheme is meant for a proxy in front.
-      if (/^bearer\b/i.test(authorization)) return byToken(parts, authorization)
-      return bySession(parts, visitOf({ headers, address }))
-    },
+export function personFinder(parts: PeopleParts): Identify {
+  return ({ headers, address }) => {
+    const authorization = String(headers['authorization'] ?? '')
+    // A token takes precedence over a cookie beside it. Another scheme is meant for a proxy in front.
+    if (/^bearer\b/i.test(authorization)) return byToken(parts, authorization)
+    return bySession(parts, visitOf({ headers, address }))
   }
 }
 

@@ -231,10 +231,7 @@ async function judgeLink(db: Queries, token: string, now: number): Promise<Judge
   return { link, person, end: (await couldMake(db, link.maker, person)) ? undefined : 'withdrawn' }
 }
 
-/**
- * A link may do only what its maker could do now. The maker may have seen it, so it must not outlive their rights, nor
- * open an account that has since gained rights the maker never held.
- */
+/** A link may do only what its maker could do both then and now: the maker may have seen it. */
 async function couldMake(db: Queries, maker: LinkMaker | null, person: Person): Promise<boolean> {
   if (maker === null) return true
   const found = await findPerson(db, { id: maker.personId })

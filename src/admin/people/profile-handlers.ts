@@ -37,7 +37,7 @@ import { demandBrowser, signedInAnswer, type PeopleParts, visitOf } from './iden
 import { subjectOf } from './people.ts'
 import type { Session, SignIn } from './sign-in.ts'
 
-export function profileHandlers(parts: PeopleParts): HandlersOf<typeof profileRoutes> {
+export function profileHandlers(parts: PeopleParts): ProfileHandlers {
   return {
     ...accountHandlers(parts),
     ...twoFactorHandlers(parts),
@@ -46,14 +46,9 @@ export function profileHandlers(parts: PeopleParts): HandlersOf<typeof profileRo
   }
 }
 
-type Some<Name extends keyof HandlersOf<typeof profileRoutes>> = Pick<
-  HandlersOf<typeof profileRoutes>,
-  Name
->
+type ProfileHandlers = HandlersOf<typeof profileRoutes>
 
-function accountHandlers(
-  parts: PeopleParts,
-): Some<'readProfile' | 'changeProfile' | 'changeEmail' | 'changePassword'> {
+function accountHandlers(parts: PeopleParts) {
   const read = async (person: Person) => {
     const stored = await findPerson(parts.store.db, { id: person.id })
     return {
@@ -104,12 +99,10 @@ function accountHandlers(
       await changeOwn(parts, call, { action: 'person.set_password', work })
       return { done: true }
     },
-  }
+  } satisfies Partial<ProfileHandlers>
 }
 
-function twoFactorHandlers(
-  parts: PeopleParts,
-): Some<'startTwoFactor' | 'confirmTwoFactor' | 'endTwoFactor' | 'newRecoveryCodes'> {
+function twoFactorHandlers(parts: PeopleParts) {
   return {
     async startTwoFactor(call) {
       const signIn = await proved(parts, call, 'off')
@@ -148,12 +141,10 @@ function twoFactorHandlers(
       await changeOwn(parts, call, { action: 'person.new_recovery_codes' })
       return { recovery_codes: [...codes] }
     },
-  }
+  } satisfies Partial<ProfileHandlers>
 }
 
-function sessionHandlers(
-  parts: PeopleParts,
-): Some<'listSessions' | 'endSession' | 'signOutEverywhere'> {
+function sessionHandlers(parts: PeopleParts) {
   return {
     async listSessions(call) {
       const current = await sessionOf(parts, call)
@@ -194,7 +185,7 @@ function sessionHandlers(
       call.setHeader('set-cookie', await (await parts.signIn()).signOut(visitOf(call)))
       return { done: true }
     },
-  }
+  } satisfies Partial<ProfileHandlers>
 }
 
 /** With the password given again, and two-factor as needed. */
@@ -242,7 +233,7 @@ async function changeOwn(
 }
 
 /** Personal access tokens: for a person's own scripts against the admin API, with that person's rights or fewer. */
-function tokenHandlers(parts: PeopleParts): Some<'listTokens' | 'createToken' | 'revokeToken'> {
+function tokenHandlers(parts: PeopleParts) {
   return {
     async listTokens({ person }) {
       const tokens = await listAccessTokens(parts.store.db, person.id)
@@ -295,7 +286,7 @@ function tokenHandlers(parts: PeopleParts): Some<'listTokens' | 'createToken' | 
       })
       return { done: true }
     },
-  }
+  } satisfies Partial<ProfileHandlers>
 }
 
 /** People who sign in only by single sign-on have no password. */
@@ -337,10 +328,7 @@ function tokenAnswer(token: AccessToken) {
   }
 }
 
-/**
- * The session in which a person changes their own account. It must still be open when the change is made, because
- * ending it, as a password reset does, is meant to prevent exactly that.
- */
+/** It must still be open when the change is made: ending it, as a password reset does, is meant to prevent that. */
 async function sessionOf(parts: PeopleParts, call: OwnRequest): Promise<Session> {
   demandBrowser(call.person)
   const session = await (await parts.signIn()).session(visitOf(call))

@@ -78,10 +78,7 @@ export function operatorOf(store: Store): Actor {
   return { store, personId: null, rights: new Set(PERMISSIONS) }
 }
 
-/**
- * One change of people or roles. It must leave somebody who can manage people, and somebody who can manage the
- * configuration, if there was anyone before. A refused change is recorded, and no part of it takes effect.
- */
+/** Leaves somebody who manages people, and the configuration, if anybody did. A refusal is recorded. */
 export async function change<Result>(
   actor: Actor,
   record: RefusedAction,

@@ -15,7 +15,9 @@ import { findOpenLink, useOpenLink } from './links.ts'
 import { subjectOf } from './people.ts'
 import type { Cookies, SignInOutcome } from './sign-in.ts'
 
-export function signInHandlers(parts: PeopleParts): HandlersOf<typeof signInRoutes> {
+type SignInHandlers = HandlersOf<typeof signInRoutes>
+
+export function signInHandlers(parts: PeopleParts): SignInHandlers {
   return {
     ...linkHandlers(parts),
     ...singleSignOnHandlers(parts),
@@ -62,8 +64,7 @@ export function signInHandlers(parts: PeopleParts): HandlersOf<typeof signInRout
       if (person?.via === 'session') {
         const store = storeOf(parts, call)
         const subject = { action: 'person.sign_out', ...subjectOf(person) } as const
-        const change = { ...subject, before: {}, after: {} }
-        await store.db.transaction().execute((tx) => recordChange(store, tx, change))
+        await recordChange(store, store.db, { ...subject, before: {}, after: {} })
       }
       return { done: true }
     },
@@ -85,9 +86,7 @@ async function recordWrong(
   })
 }
 
-type Some<Name extends keyof typeof signInRoutes> = Pick<HandlersOf<typeof signInRoutes>, Name>
-
-function linkHandlers(parts: PeopleParts): Some<'lookAtLink' | 'useLink'> {
+function linkHandlers(parts: PeopleParts) {
   return {
     async lookAtLink(call) {
       const store = storeOf(parts, call)
@@ -111,13 +110,11 @@ function linkHandlers(parts: PeopleParts): Some<'lookAtLink' | 'useLink'> {
       const outcome = await signIn.signIn(visitOf(call), { email, password })
       return stepAnswer(store, outcome, call.setHeader)
     },
-  }
+  } satisfies Partial<SignInHandlers>
 }
 
-type SingleSignOnHandlers = Some<'startSingleSignOn' | 'finishSingleSignOn'>
-
 /** The browser is sent to the provider, and comes back from it. */
-function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
+function singleSignOnHandlers(parts: PeopleParts) {
   return {
     async startSingleSignOn(call) {
       refuseWithout(parts)
@@ -143,13 +140,13 @@ function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
       call.setHeader('location', error === undefined ? '/' : `/sign-in?error=${error}`)
       return { done: true }
     },
-  }
+  } satisfies Partial<SignInHandlers>
 }
 
 /** Why it failed; undefined = the person is signed in. */
 async function finish(
   parts: PeopleParts,
-  call: Parameters<SingleSignOnHandlers['finishSingleSignOn']>[0],
+  call: Parameters<SignInHandlers['finishSingleSignOn']>[0],
 ): Promise<SingleSignOnError | undefined> {
   const store = storeOf(parts, call)
   const signIn = await parts.signIn()
@@ -215,10 +212,8 @@ async function recordSignIn(store: Store, personId: string): Promise<void> {
   if (person === undefined) return
   const named = inTheNameOf(store, { ...store.author, actor: person.email })
   const change = { action: 'person.sign_in', ...subjectOf(person), before: {}, after: {} } as const
-  await store.db.transaction().execute(async (tx) => {
-    await recordChange(named, tx, change)
-    await deleteExpiredSessions(tx, store.clock.now())
-  })
+  await recordChange(named, store.db, change)
+  await deleteExpiredSessions(store.db, store.clock.now())
 }
 
 function setCookies(setHeader: SetHeader, cookies: Cookies): void {

@@ -27,13 +27,8 @@ export function auditHandlers({ store }: AdminParts): HandlersOf<typeof auditRou
   }
 }
 
-function filterOf({ subject_id, since, until, ...rest }: AuditQuery): AuditFilter {
-  return {
-    ...rest,
-    subjectId: subject_id,
-    since: since === undefined ? undefined : Date.parse(since),
-    until: until === undefined ? undefined : Date.parse(until),
-  }
+function filterOf({ subject_id: subjectId, ...rest }: AuditQuery): AuditFilter {
+  return { ...rest, subjectId }
 }
 
 function entryOf(entry: AuditEntry): AuditEntryAnswer {

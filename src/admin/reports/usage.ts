@@ -55,10 +55,8 @@ const NAMES = usageRow.keyof().options
 type ReportQuery = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined }
 
 async function report(parts: AdminParts, query: ReportQuery): Promise<UsageAnswer> {
-  const now = parts.clock.now()
-  const until = query.until === undefined ? now : Date.parse(query.until)
-  const since =
-    query.since === undefined ? Math.max(0, until - DEFAULT_DAYS * DAY_MS) : Date.parse(query.since)
+  const { until = parts.clock.now() } = query
+  const { since = Math.max(0, until - DEFAULT_DAYS * DAY_MS) } = query
   if (since >= until) throw invalidValue('since', sentence('since_before_until'))
   const by = query.by.split(',') as Group[]
   if (by.includes('hour') && until - since > HOURS_MS_MAX) {
@@ -127,11 +125,8 @@ export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRou
   }
 }
 
-async function listPage({ store }: AdminParts, query: RequestQuery) {
-  const { key: keyId, ...rest } = query
-  const since = query.since === undefined ? undefined : Date.parse(query.since)
-  const until = query.until === undefined ? undefined : Date.parse(query.until)
-  const { rows, next } = await searchUsage(store, { ...rest, keyId, since, until })
+async function listPage({ store }: AdminParts, { key: keyId, ...query }: RequestQuery) {
+  const { rows, next } = await searchUsage(store, { ...query, keyId })
   const ids = rows.map((row) => row.keyId)
   const names = await keyNames(store, ids)
   return { requests: rows.map((row) => rowOf(row, names)), next }
