@@ -122,7 +122,12 @@ function idRange({ since, until, before }: AuditFilter): {
   return { first: since === undefined ? '' : firstIdAt('entry', since), last }
 }
 
-function entryOf({ created_at: at, version: _, gathered: _gathered, ...row }: Row<'audit'>): AuditEntry {
+function entryOf({
+  created_at: at,
+  version: _,
+  gathered: _gathered,
+  ...row
+}: Row<'audit'>): AuditEntry {
   const sentence = row.sentence === null ? null : (JSON.parse(row.sentence) as NamedSentence)
   return {
     ...valuesOf(row),
