@@ -103,6 +103,11 @@ export function readPast(text: string): (now: number) => number {
   )
 }
 
+/** For options that may be repeated. */
+function collect(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text]
+}
+
 /** The 30th of February would otherwise count as a day in March. */
 function isDay(day: string): boolean {
   const moment = Date.parse(day)
@@ -139,11 +144,7 @@ export function settingsOptions(command: Command, key: 'new' | 'changed'): Comma
     .option('--environment <label>', 'such as production or test')
     .option('--owner <text>', 'who is responsible for it')
     .option('--description <text>', 'what it is for')
-    .option(
-      '--tag <tag>',
-      'a label; may be repeated',
-      (tag: string, before: readonly string[] = []) => [...before, tag],
-    )
+    .option('--tag <tag>', 'a label; may be repeated', collect)
     .option('--expires <date>', expires, argument(readMoment))
     .addOption(new Option('--when-tight <policy>', tight).choices(WHEN_TIGHT))
 }

@@ -124,7 +124,7 @@ function idRange({ since, until, before }: AuditFilter): {
 
 function entryOf({
   created_at: at,
-  version: _,
+  version: _version,
   gathered: _gathered,
   ...row
 }: Row<'audit'>): AuditEntry {
