@@ -12,7 +12,7 @@ import { fileCycles, filesByFolder, folderCycles, readSources } from '../scripts
 
 const floors = (
   'core telemetry wire catalog store ledger providers routing ' +
-  'access exchange admin edge config provider-registry gateway cli'
+  'access exchange admin edge config litellm provider-registry gateway cli'
 ).split(' ')
 
 /** An external dependency, the pattern of its use, and the files that may use it. */

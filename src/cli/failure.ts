@@ -3,6 +3,7 @@ import { CommanderError, InvalidArgumentError } from 'commander'
 import { AdminError } from '../admin/contract/errors.ts'
 import { ConfigError } from '../config/problems.ts'
 import { messageOf } from '../core/errors.ts'
+import { ImportError } from '../litellm/source.ts'
 import { StoreError } from '../store/database/errors.ts'
 import { isOutage } from '../store/database/outage.ts'
 import { printError } from './output.ts'
@@ -59,6 +60,7 @@ function isForPeople(error: unknown): error is Error {
     error instanceof UsageError ||
     error instanceof FailureError ||
     error instanceof ConfigError ||
+    error instanceof ImportError ||
     error instanceof StoreError ||
     error instanceof AdminError
   )

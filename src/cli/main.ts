@@ -44,6 +44,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'check the configuration without starting anything',
     load: async () => (await import('./check.ts')).addCheck,
   },
+  import: {
+    summary: 'take over the configuration of LiteLLM',
+    load: async () => (await import('./import.ts')).addImport,
+  },
   probe: {
     summary: "compare a running gateway with the specification, with an application's key",
     load: async () => (await import('./probe.ts')).addProbe,

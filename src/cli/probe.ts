@@ -1,4 +1,4 @@
-// `tollgate probe`: runs the checks of endpoints, headers and errors (probe-checks.ts) against a running gateway and
+// `tollgate probe`: runs the checks of endpoints, headers and errors (probe/checks.ts) against a running gateway and
 // prints one line each. For the owner of an application before switching; it needs only the application's key.
 import { Option, type Command } from 'commander'
 import { GatewayError } from '../core/errors.ts'
@@ -14,7 +14,7 @@ import {
   type Check,
   type ProbeRequest,
   type Seen,
-} from './probe-checks.ts'
+} from './probe/checks.ts'
 
 type ProbeOptions = { readonly url: string; readonly json?: true }
 

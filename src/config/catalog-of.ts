@@ -26,7 +26,7 @@ export function catalogOf(
   })
 }
 
-const PRICE_LISTS = new Map(
+export const PRICE_LISTS = new Map(
   ADAPTERS.flatMap(({ priceLists }) => Object.entries(priceLists)).map(
     ([name, id]) => [name, { id }] as const,
   ),

@@ -193,7 +193,7 @@ function whyLeftOut(settings: ProviderSettings): string | undefined {
   return missing?.is === 'empty' ? `its ${missing.setting} is empty` : undefined
 }
 
-function toEntry(id: string, { price, ...model }: ModelSettings): ModelEntry {
+export function toEntry(id: string, { price, ...model }: ModelSettings): ModelEntry {
   return { id, ...model, price: price && priceFrom(price) }
 }
 

@@ -1,6 +1,6 @@
 // What a gateway must do, as a table: each line has a request, the promised answer (README.md under Endpoints,
 // docs/using.md under Which header, docs/errors.md), and a check of it. No calls are made here.
-import { isArray, isObject, stringOf, type Json, type JsonObject } from '../core/json.ts'
+import { isArray, isObject, stringOf, type Json, type JsonObject } from '../../core/json.ts'
 
 export type Check = {
   readonly name: string

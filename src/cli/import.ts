@@ -1,0 +1,146 @@
+// `tollgate import litellm`: takes over what another gateway has, or says what it would take over and what differs.
+import { basename } from 'node:path'
+import type { Command } from 'commander'
+import { perMillion as rateText } from '../catalog/model-json.ts'
+import { targetName, type Model, type Target } from '../catalog/models.ts'
+import { systemClock } from '../core/clock.ts'
+import { convert, type Conversion } from '../litellm/convert.ts'
+import type { Finding } from '../litellm/findings.ts'
+import { perMillion, readPriceData, type TokenPrices } from '../litellm/prices.ts'
+import { fileText, writeImported } from '../litellm/write.ts'
+import { argument, UsageError } from './failure.ts'
+import { examples, group } from './options.ts'
+import { bold, printHint, printJson, printText, section, table } from './output.ts'
+
+type ImportOptions = {
+  readonly json?: true
+  readonly config?: string
+  readonly prices?: string
+  readonly out: string
+  readonly dryRun?: true
+}
+
+export function addImport(program: Command): void {
+  group(program, 'import', 'Take over what another gateway has.')
+    .command('litellm')
+    .description(
+      'Turn a LiteLLM configuration into one of Tollgate. What has no counterpart is listed with its line.',
+    )
+    .option('--config <file>', "LiteLLM's configuration, such as config.yaml", argument(readName))
+    .option('--prices <file>', "LiteLLM's price data, from its Python package", argument(readName))
+    .option('--out <file>', 'the file to write', 'tollgate.yaml')
+    .option('--dry-run', 'only show what would be written, and how prices differ')
+    .option('--json', 'print only JSON on standard output')
+    .addHelpText(
+      ...examples(
+        'tollgate import litellm --config config.yaml --dry-run',
+        'tollgate import litellm --config config.yaml',
+      ),
+    )
+    .action((options: ImportOptions) => importLiteLlm(options))
+}
+
+function readName(text: string): string {
+  if (text === '') throw new RangeError('Name a file.')
+  return text
+}
+
+function importLiteLlm(options: ImportOptions): void {
+  const { config } = options
+  if (config === undefined) throw new UsageError('missing: --config <file>')
+  const prices = options.prices === undefined ? null : readPriceData(options.prices)
+  const conversion = convert(config, { prices, now: systemClock.now() })
+  const text = fileText(conversion)
+  if (!options.dryRun) writeImported(options.out, text)
+  if (options.json) printJson(conversionJson(conversion, options))
+  else printConversion(conversion, text, options)
+}
+
+function conversionJson(conversion: Conversion, { dryRun, out }: ImportOptions) {
+  const { summary, catalog } = conversion
+  return {
+    written: dryRun ? null : out,
+    models: catalog.list().map(({ id }) => id),
+    taken: summary.taken.length,
+    needless: summary.needless.map(findingJson),
+    not_taken: summary.left.map(findingJson),
+    prices: priceRows(conversion).map(({ target, theirs, ours }) => ({
+      ...{ target, models: modelsOf(conversion, target) },
+      theirs: theirs && {
+        input: perMillion(theirs.input ?? 0),
+        output: perMillion(theirs.output ?? 0),
+      },
+      ours: { input: Number(rateText(ours.input)), output: Number(rateText(ours.output)) },
+    })),
+  }
+}
+
+function findingJson({ file, line, path, why }: Finding) {
+  return { file, line, setting: path, why }
+}
+
+function printConversion(conversion: Conversion, text: string, options: ImportOptions): void {
+  const { summary, catalog } = conversion
+  const models = catalog.list().length
+  if (options.dryRun) printText(`${bold(`${options.out} would be:`)}\n${text}`)
+  const counts = `${models} models; of the settings there, ${summary.taken.length} are taken over, ${summary.needless.length} are not needed here, ${summary.left.length} are not taken over`
+  printText(
+    [
+      options.dryRun ? bold('What would come over') : bold(`Wrote ${options.out}`),
+      `  ${counts}.`,
+      ...section('Not needed here:', summary.needless.map(findingLine)),
+      ...section('Not taken over:', summary.left.map(findingLine)),
+      ...section('Prices in USD per million tokens:', [pricesText(conversion)]),
+    ].join('\n'),
+  )
+  if (!options.dryRun) printHint(`\nNext: tollgate check --config ${basename(options.out)}`)
+}
+
+function findingLine({ file, line, path, why }: Finding): string {
+  return `  ${file}:${line} ${path}: ${why}`
+}
+
+type PriceRow = {
+  readonly target: string
+  /** Undefined: LiteLLM's configuration does not say, and its data was not given. */
+  readonly theirs: TokenPrices | undefined
+  readonly ours: Target['price']['rates']
+}
+
+function priceRows({ catalog, theirPrices }: Conversion): readonly PriceRow[] {
+  const targets = catalog.list().flatMap((model) => [...model.targets, ...model.fallbacks])
+  const byName = new Map(targets.map((each) => [targetName(each.provider, each.model), each]))
+  return [...byName].map(([target, { price }]) => ({
+    target,
+    theirs: theirPrices.get(target),
+    ours: price.rates,
+  }))
+}
+
+function modelsOf({ catalog }: Conversion, target: string): readonly string[] {
+  const serves = ({ provider, model }: Target): boolean => targetName(provider, model) === target
+  const isServed = ({ targets, fallbacks }: Model): boolean =>
+    [...targets, ...fallbacks].some(serves)
+  return catalog.list().flatMap((model) => (isServed(model) ? model.id : []))
+}
+
+function pricesText(conversion: Conversion): string {
+  const their = (each: number | null | undefined): string =>
+    each === null || each === undefined ? '-' : String(perMillion(each))
+  return table<PriceRow>(priceRows(conversion), [
+    ['MODEL', ({ target }) => modelsOf(conversion, target).join(', ')],
+    ['TARGET', ({ target }) => target],
+    ['INPUT THERE', ({ theirs }) => their(theirs?.input), 'right'],
+    ['HERE', ({ ours }) => rateText(ours.input), 'right'],
+    ['OUTPUT THERE', ({ theirs }) => their(theirs?.output), 'right'],
+    ['HERE', ({ ours }) => rateText(ours.output), 'right'],
+    ['', differenceOf],
+  ])
+}
+
+function differenceOf({ theirs, ours }: PriceRow): string {
+  if (theirs === undefined) return 'not known there: --prices'
+  const isSame = (each: number | null, our: bigint): boolean =>
+    each === null || BigInt(Math.round(perMillion(each) * 1e6)) === our
+  return isSame(theirs.input, ours.input) && isSame(theirs.output, ours.output) ? '' : 'differs'
+}

@@ -1,0 +1,158 @@
+// The configuration of Tollgate that an import is about to write: its providers, models and other settings, each with
+// remarks for the operator.
+import { isDeepStrictEqual } from 'node:util'
+import { targetName } from '../catalog/models.ts'
+import type { Setting } from './source.ts'
+import type { Deployment, Timeouts } from './deployments.ts'
+
+/** What is said about a provider's model, under `providers.NAME.models`. */
+export type Figures = {
+  readonly price?: 'free' | Readonly<Record<string, number>>
+  readonly price_like?: string
+  readonly context?: number
+  readonly max_output?: number
+}
+
+export type TargetDraft = {
+  readonly provider: string
+  readonly model: string
+  readonly weight: number
+  readonly timeouts: Timeouts
+}
+
+export type ModelDraft = {
+  /** Where LiteLLM's configuration has it. */
+  readonly from: Setting
+  readonly kind: Deployment['kind']
+  readonly targets: readonly TargetDraft[]
+  readonly fallbacks: readonly TargetDraft[]
+  readonly defaultOutput: number | null
+  readonly abilities: Readonly<Record<string, boolean>>
+  readonly remarks: readonly string[]
+}
+
+type ProviderDraft = {
+  settings: Readonly<Record<string, unknown>>
+  readonly models: Map<string, { figures: Figures; remarks: readonly string[] }>
+  readonly remarks: readonly string[]
+}
+
+/** What an import writes. */
+export type Draft = {
+  /** Sections apart from providers and models, with remarks by their names. */
+  readonly sections: Readonly<Record<string, unknown>>
+  readonly sectionRemarks: ReadonlyMap<string, string>
+  readonly providers: ReadonlyMap<string, ProviderDraft>
+  readonly models: ReadonlyMap<string, ModelDraft>
+}
+
+type Stated = {
+  readonly figures: Figures
+  readonly remarks: readonly string[]
+}
+
+/** The providers of a draft: deployments with the same credentials share one, unless they say different things. */
+export class ProviderSections {
+  readonly sections = new Map<string, ProviderDraft>()
+
+  /** Where the deployment goes. */
+  place(deployment: Deployment, { figures, remarks }: Stated): TargetDraft {
+    const { vendor, settings, detail = '', target: model, notes = [], timeouts } = deployment
+    const fits = ({ settings: others, models }: ProviderDraft): boolean => {
+      const said = models.get(model)
+      return (
+        isDeepStrictEqual(strict(others), strict(settings)) &&
+        (said === undefined || isDeepStrictEqual(said.figures, figures))
+      )
+    }
+    const [known] = [...this.sections].find(([, section]) => fits(section)) ?? []
+    const provider = known ?? this.#newName(vendor.name, detail)
+    const before = this.sections.get(provider)
+    const section = before ?? { settings, models: new Map(), remarks: notes }
+    // One that is written there must be set; one that LiteLLM falls back to may be missing.
+    if (before !== undefined && isDeepStrictEqual(strict(settings), settings)) {
+      before.settings = settings
+    }
+    this.sections.set(provider, section)
+    if (!section.models.has(model)) section.models.set(model, { figures, remarks })
+    return { provider, model, weight: 1, timeouts }
+  }
+
+  #newName(vendor: string, detail: string): string {
+    const plain = detail
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9.-]+/g, '-')
+      .slice(0, 40)
+    const full = plain === '' || plain === vendor ? vendor : `${vendor}-${plain}`
+    const names = [vendor, full.replace(/-+$/, '')]
+    const free = names.find((name) => !this.sections.has(name) && name !== 'sandbox')
+    if (free !== undefined) return free
+    let count = 2
+    while (this.sections.has(`${full}-${count}`)) count++
+    return `${full}-${count}`
+  }
+}
+
+/** With variables that must be set. */
+function strict(settings: ProviderDraft['settings']): ProviderDraft['settings'] {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value.replace(/^(\$\{\w+):-\}$/, '$1}') : value,
+    ]),
+  )
+}
+
+/** Targets that come twice are one, with both shares. */
+export function merged(targets: readonly TargetDraft[]): readonly TargetDraft[] {
+  const byName = new Map<string, TargetDraft>()
+  for (const target of targets) {
+    const name = targetName(target.provider, target.model)
+    const before = byName.get(name)
+    const weight = Math.min(1_000, (before?.weight ?? 0) + target.weight)
+    byName.set(name, { ...(before ?? target), weight })
+  }
+  return [...byName.values()]
+}
+
+/** The draft as a configuration file says it. */
+export function documentOf({ sections, providers, models }: Draft): Record<string, unknown> {
+  return {
+    ...sections,
+    ...(providers.size > 0 && {
+      providers: Object.fromEntries(
+        [...providers].map(([name, provider]) => [name, providerDocument(provider)]),
+      ),
+    }),
+    ...(models.size > 0 && {
+      models: Object.fromEntries([...models].map(([id, model]) => [id, modelDocument(model)])),
+    }),
+  }
+}
+
+function providerDocument({ settings, models }: ProviderDraft): Record<string, unknown> {
+  const said = [...models].filter(([, { figures }]) => Object.keys(figures).length > 0)
+  const stated = Object.fromEntries(said.map(([model, { figures }]) => [model, figures]))
+  return { ...settings, ...(said.length > 0 && { models: stated }) }
+}
+
+function modelDocument(model: ModelDraft): Record<string, unknown> {
+  const { kind, targets, fallbacks, defaultOutput, abilities } = model
+  const isSplit = new Set(targets.map(({ weight }) => weight)).size > 1
+  return {
+    ...(kind === 'embedding' && { kind }),
+    targets: targets.map((target) => targetDocument(target, isSplit)),
+    ...(fallbacks.length > 0 && {
+      fallbacks: fallbacks.map((target) => targetDocument(target, false)),
+    }),
+    ...(defaultOutput !== null && { default_output: defaultOutput }),
+    ...(Object.keys(abilities).length > 0 && { abilities }),
+  }
+}
+
+function targetDocument({ provider, model, weight, timeouts }: TargetDraft, isSplit: boolean) {
+  const to = targetName(provider, model)
+  const hasTimeouts = Object.keys(timeouts).length > 0
+  if (!isSplit && !hasTimeouts) return to
+  return { to, ...(isSplit && { weight }), ...(hasTimeouts && { timeouts }) }
+}

@@ -1,0 +1,119 @@
+// What the general sections of a LiteLLM configuration say that Tollgate has a setting for: the budget above all keys,
+// limits, timeouts, discounts and margins.
+import { parseBudget } from '../core/money.ts'
+import { parseDuration } from '../core/units.ts'
+import { seconds } from './deployments.ts'
+import type { Findings } from './findings.ts'
+import { Params } from './params.ts'
+import { periodOf } from './periods.ts'
+import { numberIn, type Setting } from './source.ts'
+
+export type Adjustments = {
+  /** Sections of the file, as they are written. */
+  readonly sections: Readonly<Record<string, unknown>>
+  readonly remarks: ReadonlyMap<string, string>
+  /** Settings of every provider with this prefix there. */
+  readonly discountOf: (prefix: string) => Readonly<Record<string, unknown>>
+  /** What a written price is multiplied by. */
+  readonly factorOf: (prefix: string) => number
+}
+
+export function readSections(
+  sections: ReadonlyMap<string, Setting>,
+  findings: Findings,
+): Adjustments {
+  const library = new Params(findings, [sections.get('litellm_settings')?.members])
+  const general = new Params(findings, [sections.get('general_settings')?.members])
+  const router = new Params(findings, [sections.get('router_settings')?.members])
+  const remarks = new Map([['server', 'LiteLLM listens on all addresses of the machine']])
+  const size = general.number('max_request_size_mb')
+  const factorOf = factors(library)
+  const timeouts = timeoutsIn(router, library)
+  const frame = frameIn(library, remarks)
+  const kept = retentionIn(general)
+  return {
+    sections: {
+      server: {
+        host: '0.0.0.0',
+        port: 4000,
+        ...(size !== undefined && { body_limit: `${Math.max(1, Math.ceil(size))}MB` }),
+      },
+      frame,
+      ...(kept !== undefined && { ledger: { keep_usage: kept } }),
+    },
+    remarks,
+    factorOf,
+    discountOf: (prefix) => {
+      const discount = Number((1 - factorOf(prefix)).toFixed(6))
+      return { ...timeouts, ...(discount !== 0 && { discount }) }
+    },
+  }
+}
+
+/** LiteLLM's budget of the whole proxy; without one, the largest that Tollgate has. */
+function frameIn(library: Params, remarks: Map<string, string>) {
+  const budget = library.find('max_budget')
+  const amount = budget && numberIn(budget)
+  if (budget === undefined || amount === undefined || !(amount > 0) || !isBudget(amount)) {
+    remarks.set(
+      'frame',
+      'there is no budget above all keys there: set what you want to spend at most',
+    )
+    return { budget: 9_000_000, period: 'month' }
+  }
+  library.findings.take(budget)
+  const duration = library.text('budget_duration')
+  const { period, remark } = periodOf(duration ?? null)
+  if (remark !== null) remarks.set('frame', remark)
+  return { budget: amount, period }
+}
+
+function isBudget(amount: number): boolean {
+  try {
+    return parseBudget(String(amount)) > 0n
+  } catch {
+    return false
+  }
+}
+
+function timeoutsIn(router: Params, library: Params) {
+  const whole = router.number('timeout') ?? library.number('request_timeout')
+  const stream = router.number('stream_timeout') ?? whole
+  if (whole === undefined && stream === undefined) return {}
+  return {
+    timeouts: {
+      ...(whole !== undefined && { first_byte: seconds(whole) }),
+      ...(stream !== undefined && { idle: seconds(stream) }),
+    },
+  }
+}
+
+function retentionIn(general: Params): string | undefined {
+  const setting = general.find('maximum_spend_logs_retention_period')
+  if (setting === undefined || parseDuration(setting.text) === undefined) return undefined
+  general.findings.take(setting)
+  return setting.text
+}
+
+/** A discount of 0.05 takes 5 % off, a margin of 0.05 adds 5 %; `global` is for all. */
+function factors(library: Params): (prefix: string) => number {
+  const less = sharesIn(library, 'cost_discount_config')
+  const more = sharesIn(library, 'cost_margin_config')
+  return (prefix) => {
+    const discount = less.get(prefix) ?? 0
+    const margin = more.get(prefix) ?? more.get('global') ?? 0
+    return (1 - discount) * (1 + margin)
+  }
+}
+
+function sharesIn(library: Params, name: string): ReadonlyMap<string, number> {
+  const shares = new Map<string, number>()
+  for (const [prefix, setting] of library.find(name)?.members ?? []) {
+    const percentage = setting.members?.get('percentage') ?? setting
+    const share = numberIn(percentage)
+    if (share === undefined || share <= -1 || share >= 1) continue
+    library.findings.take(percentage)
+    shares.set(prefix, share)
+  }
+  return shares
+}
