@@ -4,11 +4,13 @@ import { freshDatabase } from '../support/postgres/postgres.ts'
 import { freshSqlite } from '../support/store.ts'
 import { keysContract } from './keys.ts'
 import { storeContract } from './store.ts'
+import { takeoverContract } from './takeover.ts'
 
-for (const [name, fresh] of [
-  ['SQLite', freshSqlite],
-  ['PostgreSQL', freshDatabase],
+for (const [name, kind, fresh] of [
+  ['SQLite', 'sqlite', freshSqlite],
+  ['PostgreSQL', 'postgres', freshDatabase],
 ] as const) {
   describe(`store on ${name}`, () => storeContract(fresh))
+  describe(`taking over 977cfc19 on ${name}`, () => takeoverContract(kind, fresh))
   describe(`keys on ${name}`, () => keysContract(fresh))
 }

@@ -3,9 +3,15 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Kysely, PostgresDialect } from 'kysely'
+import { Pool } from 'pg'
 import type { Clock } from '../../src/core/clock.ts'
 import { StoreError, type StoreErrorCode } from '../../src/store/database/errors.ts'
+import type { Store } from '../../src/store/database/store.ts'
+import type { Queries, Tables } from '../../src/store/database/tables.ts'
+import { sqlitePath } from '../../src/store/database/url.ts'
 import type { NewKey } from '../../src/store/keys/lifecycle.ts'
+import { sqliteDialect, SqliteThread } from '../../src/store/sqlite/thread.ts'
 
 /** Makes an empty database; `drop` removes it once every store on it is closed. */
 export type FreshDatabase = () => Promise<{ readonly url: string; drop(): Promise<void> }>
@@ -16,6 +22,21 @@ export const freshSqlite: FreshDatabase = async () => {
     url: `sqlite:${join(folder, 'tollgate.db')}`,
     drop: async () => rmSync(folder, { recursive: true }),
   }
+}
+
+/** The database as it is: opening it this way changes nothing. `onStatement` is called after each statement. */
+export async function openBare(
+  url: string,
+  onStatement = (_statement: string): void => {},
+): Promise<{ readonly kind: Store['kind']; readonly db: Queries }> {
+  const log = ({ query }: { readonly query: { readonly sql: string } }) => onStatement(query.sql)
+  const path = sqlitePath(url)
+  if (path === undefined) {
+    const dialect = new PostgresDialect({ pool: new Pool({ connectionString: url }) })
+    return { kind: 'postgres', db: new Kysely<Tables>({ dialect, log }) }
+  }
+  const thread = await SqliteThread.open({ path, modules: [] }, () => {})
+  return { kind: 'sqlite', db: new Kysely<Tables>({ dialect: sqliteDialect(thread), log }) }
 }
 
 /** A clock that stands still until it is set. */

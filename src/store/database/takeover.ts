@@ -1,6 +1,6 @@
 // Takes over a database from before the first release: of commit 977cfc19 (schema 1.12), or of the commits after it that
-// had its tables (1.13). Every table is made anew and filled from the old one, which then goes; what both have is
-// copied, what is new gets its default. All of it happens in the transaction of migrate.ts, so a process that is killed
+// had its tables (1.13). Every table is set aside and made anew; columns that both have are copied, new ones get their
+// default. All of it happens in the transaction of migrate.ts, so a process that is killed
 // leaves the old database. This file, its test and its fixtures may be deleted once the first release is out and no such
 // database is left.
 import { sql } from 'kysely'
@@ -51,12 +51,12 @@ export async function takeOver(tx: Tx, kind: DatabaseKind, schema: Schema): Prom
     const names = columns.get(former)
     return names === undefined ? [] : [{ table, former, names }]
   })
-  await freeIndexNames(
-    tx,
-    kind,
-    old.map(({ former }) => former),
-  )
-  for (const { former } of old) await execute(tx, `ALTER TABLE ${former} RENAME TO old_${former}`)
+  // From the last to the first: a table is only referred to by later ones. Dropped and not renamed, so that the names of
+  // its indexes and constraints are free for the new one.
+  for (const { former } of old.toReversed()) {
+    await execute(tx, `CREATE TABLE old_${former} AS SELECT * FROM ${former}`)
+    await execute(tx, `DROP TABLE ${former}`)
+  }
   await run(tx, kind, schema.tables)
   for (const { table, former, names } of old) {
     const pairs = columnPairs(table, names)
@@ -65,9 +65,8 @@ export async function takeOver(tx: Tx, kind: DatabaseKind, schema: Schema): Prom
       `INSERT INTO ${table} (${pairs.map(([name]) => name).join(', ')})
         SELECT ${pairs.map(([, source]) => source).join(', ')} FROM old_${former}`,
     )
+    await execute(tx, `DROP TABLE old_${former}`)
   }
-  // From the last to the first: a table is only referred to by later ones.
-  for (const { former } of old.toReversed()) await execute(tx, `DROP TABLE old_${former}`)
   await run(tx, kind, schema.indexes)
   if (columns.get('accounts')?.has('frame_period_seq') !== true) await addUpFrameParts(tx)
 }
@@ -103,22 +102,6 @@ async function columnsByTable(
       new Set(found.map(({ column_name }) => column_name)),
     ]),
   )
-}
-
-/** A renamed table keeps its indexes under their names, which the new tables need. */
-async function freeIndexNames(
-  tx: Tx,
-  kind: DatabaseKind,
-  tables: readonly string[],
-): Promise<void> {
-  type Found = { readonly statement: string }
-  const query =
-    kind === 'sqlite'
-      ? sql<Found>`SELECT 'DROP INDEX ' || name AS statement FROM sqlite_schema
-          WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (${sql.join(tables)})`
-      : sql<Found>`SELECT format('ALTER INDEX %I RENAME TO %I', indexname, 'old_' || indexname) AS statement
-          FROM pg_indexes WHERE schemaname = current_schema() AND tablename IN (${sql.join(tables)})`
-  for (const { statement } of (await query.execute(tx)).rows) await execute(tx, statement)
 }
 
 /** Each key's part of the frame's period, which 977cfc19 did not keep: what its usage rows of that period add up to. */
