@@ -44,6 +44,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'check the configuration without starting anything',
     load: async () => (await import('./check.ts')).addCheck,
   },
+  doctor: {
+    summary: 'look at everything a gateway needs, and say what to do where something is wrong',
+    load: async () => (await import('./doctor.ts')).addDoctor,
+  },
   import: {
     summary: 'take over the configuration of LiteLLM',
     load: async () => (await import('./import.ts')).addImport,

@@ -151,7 +151,7 @@ async function discover(name: string, options: CommonOptions): Promise<void> {
   const config = readConfig(options)
   const settings = settingsOf(config, name)
   const catalog = catalogFor(config)
-  const offers = usable(await ask(settings)).map((id) => offerOf(id, settings, catalog))
+  const offers = usable(await askForModels(settings)).map((id) => offerOf(id, settings, catalog))
   if (options.json) printJson({ provider: name, models: offers })
   else printText(offers.length === 0 ? `${name} lists no models.` : offersText(offers))
 }
@@ -185,7 +185,11 @@ function settingsOf(config: Config, name: string): Named<ProviderSettings> {
   throw new UsageError(`there is no provider "${name}" to ask: ${known}`)
 }
 
-async function ask(settings: Named<ProviderSettings>): Promise<readonly string[]> {
+/** What a provider answers when it is asked for its models. */
+export async function askForModels(
+  settings: Named<ProviderSettings>,
+  signal = new AbortController().signal,
+): Promise<readonly string[]> {
   // Loaded here, because listing models calls nobody.
   const { HttpClient } = await import('../providers/upstream/http.ts')
   const http = new HttpClient(process.env)
@@ -193,7 +197,7 @@ async function ask(settings: Named<ProviderSettings>): Promise<readonly string[]
     // No log: the command reports failures itself.
     const log = { error: () => {} }
     const provider = makeProvider(settings, { http, clock: systemClock, log })
-    const list = provider.listModels?.(new AbortController().signal)
+    const list = provider.listModels?.(signal)
     if (list !== undefined) return await list
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error

@@ -16,7 +16,12 @@ const LENGTH_MIN = 16
 export function secretOf(config: Pick<Config, 'secret' | 'database' | 'dataFolder'>): string {
   const problems = secretProblems(config)
   if (problems.length > 0) throw new ConfigError(null, problems)
-  return config.secret ?? readSecret(join(config.dataFolder, 'secret'))
+  return config.secret ?? readSecret(secretFile(config))
+}
+
+/** Where it is kept if the environment has none. */
+export function secretFile({ dataFolder }: Pick<Config, 'dataFolder'>): string {
+  return join(dataFolder, 'secret')
 }
 
 /** What is wrong with the secret given, or with giving none; no file is read or made. */

@@ -158,7 +158,7 @@ const SECRET_MARK = 'secret_mark'
 
 /** Another secret opens nothing that was sealed. False on SQLite, whose one node may change it; others must agree. */
 export async function agreeOnSecret(store: Store, secret: string): Promise<boolean> {
-  const mark = createHmac('sha256', secret).update('tollgate secret').digest('hex').slice(0, 16)
+  const mark = markOf(secret)
   await store.db
     .insertInto('meta')
     .values({ name: SECRET_MARK, value: mark })
@@ -180,4 +180,18 @@ export async function agreeOnSecret(store: Store, secret: string): Promise<boole
   }
   const message = `TOLLGATE_SECRET is not the one that this database was served with before: set the same on every node (to change it for good, stop them all and run: DELETE FROM meta WHERE name = '${SECRET_MARK}')`
   throw new StoreError('wrong_secret', message)
+}
+
+/** The same question for those who only look: undefined if no secret has served this database yet. */
+export async function isSecretOf(store: Store, secret: string): Promise<boolean | undefined> {
+  const found = await store.db
+    .selectFrom('meta')
+    .select('value')
+    .where('name', '=', SECRET_MARK)
+    .executeTakeFirst()
+  return found && found.value === markOf(secret)
+}
+
+function markOf(secret: string): string {
+  return createHmac('sha256', secret).update('tollgate secret').digest('hex').slice(0, 16)
 }

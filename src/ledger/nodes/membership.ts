@@ -38,12 +38,17 @@ export async function beat(store: Store, nodeId: number): Promise<readonly Beat[
     .set((column) => ({ beats: column('beats', '+', 1) }))
     .where('node_id', '=', nodeId)
     .execute()
+  const all = await readBeats(store)
+  return all.filter((other) => other.nodeId !== nodeId)
+}
+
+/** How often each live node has beaten so far. */
+export function readBeats(store: Store): Promise<readonly Beat[]> {
   return store.db
     .selectFrom('nodes')
     .innerJoin('node_beats', 'node_beats.node_id', 'nodes.id')
     .select(['nodes.id as nodeId', 'node_beats.beats'])
     .where('nodes.status', '=', 'live')
-    .where('nodes.id', '!=', nodeId)
     .execute()
 }
 

@@ -129,6 +129,17 @@ export async function listDeliveries(
   return rows.map(deliveryOf)
 }
 
+/** Those that were given up since a moment. */
+export async function countFailedDeliveries({ db }: Store, since: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('alert_deliveries')
+    .select((query) => query.fn.countAll<number>().as('count'))
+    .where('state', '=', 'failed')
+    .where('last_attempt_at', '>', since)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 const DUE_MAX = 50
 const DUE_OF_DESTINATION_MAX = 5
 

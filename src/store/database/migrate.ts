@@ -46,6 +46,12 @@ export async function schemaState(db: Queries, kind: DatabaseKind): Promise<Sche
   return { state: 'older', version: textOf(version), newest: textOf(SCHEMA) }
 }
 
+/** The version of a schema that this release serves, such as 1.7. */
+export async function servedSchema(db: Queries, kind: DatabaseKind): Promise<string> {
+  const version = await schemaVersion(db, kind)
+  return version === undefined ? 'none' : textOf(version)
+}
+
 /** Waiting for another node's migration, and a step over millions of rows, may take longer than any query. */
 async function waitForOthers(tx: Tx): Promise<void> {
   await sql`SET LOCAL statement_timeout = 0`.execute(tx)

@@ -49,6 +49,14 @@ export async function databaseNow(store: Store, db = store.db): Promise<number> 
   return rows[0]?.now ?? store.clock.now()
 }
 
+/** Of a PostgreSQL server; SQLite comes with Node. */
+export async function serverVersion({ kind, db }: Store): Promise<string | undefined> {
+  if (kind === 'sqlite') return undefined
+  const { rows } = await sql<{ version: string }>`
+    SELECT current_setting('server_version') AS version`.execute(db)
+  return rows[0]?.version
+}
+
 /**
  * For a query that groups by a hundred thousand keys: PostgreSQL would sort on disk, or have several processes each add
  * up nearly all of them, which takes twice as long.
