@@ -8,7 +8,16 @@ import { keyJson, type Key } from '../store/keys/keys.ts'
 import type { KeyWithSecret } from '../store/keys/lifecycle.ts'
 import { findOldSecret, type OldSecret } from '../store/keys/secrets.ts'
 import type { CommonOptions } from './context.ts'
-import { block, bold, moment, printJson, printText, relativeTime, table, usd } from './output.ts'
+import {
+  block,
+  bold,
+  moment,
+  printJson,
+  printText,
+  relativeTime,
+  table,
+  usd,
+} from './terminal/output.ts'
 
 export async function printKey(store: Store, key: Key, { json }: CommonOptions): Promise<void> {
   if (json) printJson(keyJson(key))

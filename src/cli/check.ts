@@ -13,9 +13,9 @@ import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
 import { describeDatabaseUrl } from '../store/database/url.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { common, lookAtStore, readConfig, type CommonOptions } from './context.ts'
-import { report as complain } from './failure.ts'
 import { catalogFor, modelsText } from './models.ts'
-import { block, bold, printJson, printText } from './output.ts'
+import { report as complain } from './terminal/failure.ts'
+import { block, bold, printJson, printText } from './terminal/output.ts'
 
 export function addCheck(program: Command): void {
   common(program.command('check'))

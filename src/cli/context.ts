@@ -9,8 +9,8 @@ import type { Author, Store } from '../store/database/store.ts'
 import { describeDatabaseUrl } from '../store/database/url.ts'
 import { seedFrame } from '../store/frame.ts'
 import { openStore, type Purpose } from '../store/open.ts'
-import { argument } from './failure.ts'
-import { printNote, printWarning } from './output.ts'
+import { argument } from './terminal/failure.ts'
+import { printNote, printWarning } from './terminal/output.ts'
 
 export type CommonOptions = { readonly json?: true; readonly config?: string }
 

@@ -14,9 +14,9 @@ import { serverVersion, type Store } from '../store/database/store.ts'
 import { describeDatabaseUrl } from '../store/database/url.ts'
 import { common, lookAtStore, readConfig, sourceOf, type CommonOptions } from './context.ts'
 import { alarms, clock, database, nodes, secretHere } from './doctor/database.ts'
-import { disk, fine, secret, unknown, versions, wrong, type Finding } from './doctor/machine.ts'
+import { disk, fine, secret, type Finding, unknown, versions, wrong } from './doctor/machine.ts'
 import { askForModels, catalogFor } from './models.ts'
-import { block, printJson, printText } from './output.ts'
+import { block, printJson, printText } from './terminal/output.ts'
 
 export function addDoctor(program: Command): void {
   common(program.command('doctor'))

@@ -8,9 +8,9 @@ import { convert, type Conversion } from '../litellm/convert.ts'
 import type { Finding } from '../litellm/findings.ts'
 import { perMillion, readPriceData, type TokenPrices } from '../litellm/prices.ts'
 import { fileText, writeImported } from '../litellm/write.ts'
-import { argument, UsageError } from './failure.ts'
 import { examples, group } from './options.ts'
-import { bold, printHint, printJson, printText, section, table } from './output.ts'
+import { argument, UsageError } from './terminal/failure.ts'
+import { bold, printHint, printJson, printText, section, table } from './terminal/output.ts'
 
 type ImportOptions = {
   readonly json?: true

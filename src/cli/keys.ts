@@ -29,7 +29,6 @@ import {
   withStore,
   withStoreOrNew,
 } from './context.ts'
-import { argument, UsageError } from './failure.ts'
 import {
   BUDGET_RANGE,
   demand,
@@ -46,7 +45,8 @@ import {
   type SettingsOptions,
   weekStartOption,
 } from './options.ts'
-import { moment, printJson, printNote, printText } from './output.ts'
+import { argument, UsageError } from './terminal/failure.ts'
+import { moment, printJson, printNote, printText } from './terminal/output.ts'
 
 const KEY = ['<KEY>', 'id or name'] as const
 const BUDGET = `what it may spend in a period, ${BUDGET_RANGE}, or none`

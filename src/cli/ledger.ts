@@ -13,10 +13,10 @@ import {
   DAMAGE,
   examineLedger,
   OPEN_HOLD,
-  VIOLATIONS_MAX,
   type Examination,
   type PeriodAhead,
   type Violation,
+  VIOLATIONS_MAX,
 } from '../ledger/reports/verify.ts'
 import { LEDGER_THREAD_MODULE } from '../ledger/sqlite/runner.ts'
 import type { Store } from '../store/database/store.ts'
@@ -28,12 +28,12 @@ import {
   common,
   lookAtStore,
   readDatabaseConfig,
-  withStore,
   type CommonOptions,
+  withStore,
 } from './context.ts'
-import { argument } from './failure.ts'
 import { demand, examples, group, reasonOption } from './options.ts'
-import { exactTime, printJson, printText, table, usd } from './output.ts'
+import { argument } from './terminal/failure.ts'
+import { exactTime, printJson, printText, table, usd } from './terminal/output.ts'
 
 export function addLedger(program: Command): void {
   const ledger = group(

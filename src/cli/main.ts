@@ -1,10 +1,9 @@
 // The command line: its commands, and the handling of their errors. Each command's module is loaded only when it is
 // called, so that none waits for what another one needs.
 import { Command, CommanderError } from 'commander'
-
 import { version } from '../config/version.ts'
-import { exitCodeOf, report } from './failure.ts'
-import { printError, printText } from './output.ts'
+import { exitCodeOf, report } from './terminal/failure.ts'
+import { printError, printText } from './terminal/output.ts'
 
 type Group = {
   readonly summary: string

@@ -16,8 +16,8 @@ import { makeProvider, priceListOf, type ProviderSettings } from '../providers/a
 import { SANDBOX_MODELS } from '../providers/sandbox/models.ts'
 import type { Named } from '../providers/upstream/adapter.ts'
 import { common, readConfig, type CommonOptions } from './context.ts'
-import { FailureError, UsageError } from './failure.ts'
-import { printJson, printNote, printText, section, table } from './output.ts'
+import { FailureError, UsageError } from './terminal/failure.ts'
+import { printJson, printNote, printText, section, table } from './terminal/output.ts'
 
 export function addModels(program: Command): void {
   const models = common(program.command('models'))

@@ -7,7 +7,7 @@ import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../core/mo
 import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
 import { momentOf, parseDuration } from '../core/units.ts'
 import type { KeySettings, Some } from '../store/accounts/settings.ts'
-import { argument, UsageError } from './failure.ts'
+import { argument, UsageError } from './terminal/failure.ts'
 
 /** Commander would name only the first missing option, before a mistyped one that may be it; this names all, last. */
 export function demand(command: Command, options: readonly Option[]): Command {

@@ -4,9 +4,7 @@ import { Option, type Command } from 'commander'
 import { GatewayError } from '../core/errors.ts'
 import { isObject, stringOf, type Json } from '../core/json.ts'
 import { HttpClient } from '../providers/upstream/http.ts'
-import { FailureError, UsageError } from './failure.ts'
 import { demand } from './options.ts'
-import { block, printJson, printText } from './output.ts'
 import {
   checksFor,
   LISTING,
@@ -15,6 +13,8 @@ import {
   type ProbeRequest,
   type Seen,
 } from './probe/checks.ts'
+import { FailureError, UsageError } from './terminal/failure.ts'
+import { block, printJson, printText } from './terminal/output.ts'
 
 type ProbeOptions = { readonly url: string; readonly json?: true }
 

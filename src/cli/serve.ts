@@ -14,11 +14,11 @@ import type { Store } from '../store/database/store.ts'
 import { hasKeys } from '../store/keys/keys.ts'
 import { hasPeople } from '../store/people/people.ts'
 import { jsonLog, terminalLog } from '../telemetry/log.ts'
-import { common, sourceOf, withStore, type CommonOptions } from './context.ts'
-import { exitCodeOf, FailureError, report } from './failure.ts'
+import { common, sourceOf, type CommonOptions, withStore } from './context.ts'
 import { catalogFor } from './models.ts'
 import { examples } from './options.ts'
-import { printHint } from './output.ts'
+import { exitCodeOf, FailureError, report } from './terminal/failure.ts'
+import { printHint } from './terminal/output.ts'
 import {
   figuresOfWorkers,
   isWorker,

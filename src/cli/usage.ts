@@ -17,14 +17,14 @@ import {
   reportUsage,
   sumsJson,
   targetOf,
-  type UsageScan,
   type ScanSums,
+  type UsageScan,
 } from '../ledger/reports/usage.ts'
 import type { Store } from '../store/database/store.ts'
 import { findKey, keyNames } from '../store/keys/keys.ts'
 import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './context.ts'
-import { argument, UsageError } from './failure.ts'
 import { examples, readPast } from './options.ts'
+import { argument, UsageError } from './terminal/failure.ts'
 import {
   block,
   bold,
@@ -34,9 +34,9 @@ import {
   printText,
   section,
   table,
-  usd,
   type Column,
-} from './output.ts'
+  usd,
+} from './terminal/output.ts'
 
 const DEFAULT_DAYS = 30
 

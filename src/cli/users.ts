@@ -29,12 +29,12 @@ import {
   lookAtStore,
   readConfig,
   readDatabaseConfig,
+  type CommonOptions,
   withStore,
   withStoreOrNew,
-  type CommonOptions,
 } from './context.ts'
-import { argument } from './failure.ts'
 import { demand, examples, group } from './options.ts'
+import { argument } from './terminal/failure.ts'
 import {
   block,
   bold,
@@ -45,7 +45,7 @@ import {
   printWarning,
   relativeTime,
   table,
-} from './output.ts'
+} from './terminal/output.ts'
 
 const PERSON = ['<PERSON>', 'e-mail address or id'] as const
 

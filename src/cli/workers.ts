@@ -9,7 +9,7 @@ import { watchConfig } from '../config/watch.ts'
 import { systemClock } from '../core/clock.ts'
 import { FailureDetector } from '../ledger/nodes/failure-detector.ts'
 import type { Figure } from '../telemetry/metrics.ts'
-import { printError } from './output.ts'
+import { printError } from './terminal/output.ts'
 
 /** A worker that dies at once must not be restarted in a tight loop. */
 const REPLACE_AFTER_MS = 1_000

@@ -1,11 +1,11 @@
 // Turns an error into one line on stderr that says what to do, and an exit code.
 import { CommanderError, InvalidArgumentError } from 'commander'
-import { AdminError } from '../admin/contract/errors.ts'
-import { ConfigError } from '../config/problems.ts'
-import { messageOf } from '../core/errors.ts'
-import { ImportError } from '../litellm/source.ts'
-import { StoreError } from '../store/database/errors.ts'
-import { isOutage } from '../store/database/outage.ts'
+import { AdminError } from '../../admin/contract/errors.ts'
+import { ConfigError } from '../../config/problems.ts'
+import { messageOf } from '../../core/errors.ts'
+import { ImportError } from '../../litellm/source.ts'
+import { StoreError } from '../../store/database/errors.ts'
+import { isOutage } from '../../store/database/outage.ts'
 import { printError } from './output.ts'
 
 /** The options do not make sense, alone or together. */

@@ -1,8 +1,8 @@
 // Output of the command line: JSON or text on stdout, everything else on stderr. Formats tables, blocks, money and
 // times for people.
 import { styleText } from 'node:util'
-import { formatUsd, type Nanodollars } from '../core/money.ts'
-import { timeDistance } from '../core/units.ts'
+import { formatUsd, type Nanodollars } from '../../core/money.ts'
+import { timeDistance } from '../../core/units.ts'
 
 export function printText(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
