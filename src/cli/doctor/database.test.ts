@@ -69,10 +69,11 @@ test('an alarm is what can still be seen of it: files set aside, orphans of toda
   assert.equal((await alarms(store, spool)).found, `costs that fit no books: ${aside}`)
 
   const sums = { spent_nanodollars: 900n, limit_nanodollars: 1_000n, threshold: 90 }
-  const alert = { id: 'alert_1', at: time.at, account_id: 'frame', period_seq: 0, ...sums }
+  const of = { account_id: 'frame', kind: 'budget', period_seq: 0 } as const
+  const alert = { id: 'alert_1', created_at: time.at, ...of, ...sums }
   await store.db.insertInto('alerts').values(alert).execute()
   const delivery = { alert_id: 'alert_1', destination_id: 'dest_1', address: 'https://a.example' }
-  const failed = { state: 'failed', attempts: 9, next_attempt_at: null, result: null } as const
+  const failed = { state: 'failed', attempt_count: 9, next_attempt_at: null, result: null } as const
   const at = { last_attempt_at: time.at - DAY_MS + 1 }
   await store.db
     .insertInto('alert_deliveries')
