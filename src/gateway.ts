@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as timeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
-import { KeyDirectory, LastUse, loadCaller } from './access/authenticate.ts'
+import { ForeignSecrets, KeyDirectory, LastUse, loadCaller } from './access/authenticate.ts'
 import { RaisedBounds } from './catalog/worst-case.ts'
 import { Tokenizer } from './access/tokenizer.ts'
 import { alertSender } from './admin/alerts/sender.ts'
@@ -36,7 +36,7 @@ import { readRevision, watchChanges } from './store/database/revision.ts'
 import type { Store } from './store/database/store.ts'
 import { seedFrame } from './store/frame.ts'
 import { findKey, keyJson, revokedAmong } from './store/keys/keys.ts'
-import { recordUse } from './store/keys/secrets.ts'
+import { foreignSecrets, recordUse } from './store/keys/secrets.ts'
 import { agreeOnSecret, openStore } from './store/open.ts'
 import { describeError, type Log } from './telemetry/log.ts'
 import { Counts, type Figure } from './telemetry/metrics.ts'
@@ -105,13 +105,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const lastUse = new LastUse(clock, (used) => recordUse(store, used))
   opened.defer(() => lastUse.stop())
   const registry = new ProviderRegistry(config, { http, clock, log })
+  const foreign = await openForeignSecrets(store, registry)
   const { bodyBytesMax } = config.server
   const keyBytesMax = () => registry.config.responses.keyBytesMax
   const vault = opened.use(new ResponseVault({ store, log, secret, keyBytesMax }))
   const settings = () => ({ ...registry.config.responses, bodyBytesMax })
 
-  opened.defer(await watchKeys(store, { directory, running, log }))
-  opened.defer(watchSettings(options, registry))
+  opened.defer(await watchKeys(store, { directory, foreign, running, log }))
+  opened.defer(watchSettings(options, registry, foreign))
 
   const parts: DataPlaneParts = {
     clock,
@@ -122,7 +123,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     running,
     responses: { vault, clock, settings },
     lastUse,
-    authenticator: { clock, settings: registry, directory },
+    authenticator: { clock, settings: registry, directory, foreign },
     registry,
     describeKey: async (keyId) =>
       keyJson(await retryDuringOutage(clock, () => findKey(store, keyId))),
@@ -239,6 +240,7 @@ async function listen(
     admin,
     counts,
     bodyBytesMax: server.bodyBytesMax,
+    hasBarePaths: server.hasBarePaths,
     web: webFiles(WEB),
     isAdminSecure: config.admin.publicUrl?.startsWith('https:') === true,
     readiness: () => readiness(store, ledger),
@@ -259,14 +261,34 @@ async function listen(
   return { edges, url }
 }
 
+async function openForeignSecrets(
+  store: Store,
+  registry: ProviderRegistry,
+): Promise<ForeignSecrets> {
+  const foreign = new ForeignSecrets({
+    isOn: () => registry.config.keys.foreign,
+    read: (since) => foreignSecrets(store, since),
+  })
+  await foreign.refresh()
+  return foreign
+}
+
+type WatchedKeys = {
+  readonly directory: KeyDirectory
+  readonly foreign: ForeignSecrets
+  readonly running: RunningExchanges
+  readonly log: Log
+}
+
 /** When any key changes, forgets what is remembered, and cuts the answers of revoked keys. */
 function watchKeys(
   store: Store,
-  { directory, running, log }: { directory: KeyDirectory; running: RunningExchanges; log: Log },
+  { directory, foreign, running, log }: WatchedKeys,
 ): Promise<() => Promise<void>> {
   return watchChanges(store, {
     onChange: async () => {
       directory.forget()
+      await foreign.refresh()
       running.cutRevoked(await revokedAmong(store, running.keyIds()))
     },
     onError: (thrown) => log.error('revocation_check_failed', { cause: describeError(thrown) }),
@@ -276,6 +298,7 @@ function watchKeys(
 function watchSettings(
   { config, source, log }: GatewayOptions,
   registry: ProviderRegistry,
+  foreign: ForeignSecrets,
 ): () => void {
   return watchConfig({
     source,
@@ -284,6 +307,9 @@ function watchSettings(
       const { frame } = registry.config
       registry.replace(changed)
       log.info('configuration_reloaded')
+      foreign.refresh().catch((thrown: unknown) => {
+        log.error('revocation_check_failed', { cause: describeError(thrown) })
+      })
       if (waiting.length > 0) log.warn('restart_needed', { sections: waiting.join(', ') })
       if (!isDeepStrictEqual(frame, changed.frame)) {
         const reason = 'the file only seeds a new database: `tollgate frame set` changes the frame'

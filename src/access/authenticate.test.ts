@@ -7,7 +7,7 @@ import { GatewayError } from '../core/errors.ts'
 import { hashSecret, newPersonalToken, newSecret } from '../core/secret.ts'
 import type { Used } from '../store/keys/secrets.ts'
 import type { Authenticator, Caller, Credentials } from './authenticate.ts'
-import { authenticate, KeyDirectory, LastUse } from './authenticate.ts'
+import { authenticate, ForeignSecrets, KeyDirectory, LastUse } from './authenticate.ts'
 
 const NOW = 1_800_000_000_000
 const secret = newSecret('live')
@@ -21,6 +21,7 @@ function door(
     asked,
     clock: { now: () => NOW, monotonicMs: () => 0 },
     settings: { authHeaders },
+    foreign: { has: () => false },
     directory: {
       forget: () => {},
       findBySecretHash: async (hash) => {
@@ -282,4 +283,42 @@ test('an unreachable database causes no failure', async () => {
   const lastUse = new LastUse(clock, () => Promise.reject(new Error('away')))
   lastUse.note({ keyId: 'key_a', secretHash: null })
   await lastUse.stop()
+})
+
+test('a secret of another gateway opens its key, and a guess at one is never looked up', async () => {
+  const old = 'sk-1234567890abcdef'
+  const reads: number[] = []
+  let isOn = true
+  const foreign = new ForeignSecrets({
+    isOn: () => isOn,
+    read: async (since) => {
+      reads.push(since)
+      return [{ hash: hashSecret(old), createdAt: 7 }]
+    },
+  })
+  const asked: string[] = []
+  const gate: Authenticator = {
+    ...door(caller, 'either'),
+    foreign,
+    directory: {
+      forget: () => {},
+      findBySecretHash: (hash) => {
+        asked.push(hash)
+        return caller
+      },
+    },
+  }
+  await assert.rejects(authenticate(gate, chat(`Bearer ${old}`), {}), /unknown/)
+  await foreign.refresh()
+  await foreign.refresh()
+  assert.deepEqual(reads, [0, 7])
+  assert.equal(await authenticate(gate, chat(`Bearer ${old}`), {}), caller)
+  // Beside what a library sends by itself.
+  assert.equal(await authenticate(gate, messages(`Bearer ${old}`, 'sk-none'), {}), caller)
+  for (let guess = 0; guess < 1_000; guess++) {
+    await assert.rejects(authenticate(gate, chat(`Bearer sk-${guess}`), {}), /unknown/)
+  }
+  assert.deepEqual(new Set(asked), new Set([hashSecret(old)]))
+  isOn = false
+  await assert.rejects(authenticate(gate, chat(`Bearer ${old}`), {}), /unknown/)
 })

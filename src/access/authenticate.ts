@@ -7,7 +7,7 @@ import type { KeyMode, WhenTight } from '../core/limits.ts'
 import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
 import type { Store } from '../store/database/store.ts'
 import { findKey, findKeyBySecretHash, type Key } from '../store/keys/keys.ts'
-import type { Used } from '../store/keys/secrets.ts'
+import type { ForeignSecret, Used } from '../store/keys/secrets.ts'
 import { expiredKey, pausedKey, revokedKey, StaleKey } from './refusal.ts'
 
 export type Authenticator = {
@@ -15,6 +15,7 @@ export type Authenticator = {
   /** As configured now. */
   readonly settings: { readonly authHeaders: AuthHeaders }
   readonly directory: Pick<KeyDirectory, 'findBySecretHash' | 'forget'>
+  readonly foreign: Pick<ForeignSecrets, 'has'>
 }
 
 export type Credentials = {
@@ -24,13 +25,14 @@ export type Credentials = {
 }
 
 export async function authenticate(
-  { clock, settings, directory }: Authenticator,
+  { clock, settings, directory, foreign }: Authenticator,
   credentials: Credentials,
   trace: { keyId?: string },
 ): Promise<Caller> {
-  const secret = secretOf(credentials, settings.authHeaders)
+  const isKey = (text: string): boolean => isWellFormedSecret(text) || foreign.has(text)
+  const secret = secretOf(credentials, settings.authHeaders, isKey)
   // The checksum refuses typing errors and guesses before anything is looked up.
-  if (!isWellFormedSecret(secret)) throw secret.startsWith('tgp_') ? personalToken() : unknownKey()
+  if (!isKey(secret)) throw secret.startsWith('tgp_') ? personalToken() : unknownKey()
   const caller = await directory.findBySecretHash(hashSecret(secret))
   const now = clock.now()
   const isOver = (caller?.secretValidUntil ?? Infinity) <= now
@@ -61,7 +63,9 @@ export function withCurrentKey(handle: () => Promise<void>, forget: () => void):
 const BEARER = 'Authorization: Bearer <API_KEY>'
 const API_KEY = 'x-api-key: <API_KEY>'
 
-function secretOf(credentials: Credentials, headers: AuthHeaders): string {
+type IsKey = (text: string) => boolean
+
+function secretOf(credentials: Credentials, headers: AuthHeaders, isKey: IsKey): string {
   const isMessages = credentials.family === 'messages'
   const own = isMessages ? apiKeyOf(credentials) : bearerOf(credentials)
   if (headers === 'strict') {
@@ -69,16 +73,12 @@ function secretOf(credentials: Credentials, headers: AuthHeaders): string {
     throw wrongHeader([isMessages ? API_KEY : BEARER])
   }
   const other = isMessages ? bearerOf(credentials) : apiKeyOf(credentials)
-  const [key, another] = new Set([own, other].filter(isKey))
+  const [key, another] = new Set([own, other].filter((each) => each !== undefined && isKey(each)))
   if (another !== undefined) throw twoKeys()
   // If neither can be a key, the refusal is about what the client most likely meant as one.
   const found = key ?? own ?? other
   if (found !== undefined) return found
   throw wrongHeader(isMessages ? [API_KEY, BEARER] : [BEARER, API_KEY])
-}
-
-function isKey(value: string | undefined): value is string {
-  return value !== undefined && isWellFormedSecret(value)
 }
 
 function bearerOf({ authorization = '' }: Credentials): string | undefined {
@@ -221,6 +221,40 @@ export class KeyDirectory {
     }
     return caller
   }
+}
+
+/**
+ * The hashes of secrets that other gateways made, in memory. Such a secret has no checksum, so without this every guess
+ * would reach the database.
+ */
+export class ForeignSecrets {
+  readonly #source: ForeignSource
+  readonly #hashes = new Set<string>()
+  #since = 0
+
+  constructor(source: ForeignSource) {
+    this.#source = source
+  }
+
+  has(secret: string): boolean {
+    return this.#hashes.size > 0 && this.#source.isOn() && this.#hashes.has(hashSecret(secret))
+  }
+
+  /** Takes over what was added. One that no longer opens a key stays: its look-up says so. */
+  async refresh(): Promise<void> {
+    if (!this.#source.isOn()) return
+    for (const { hash, createdAt } of await this.#source.read(this.#since)) {
+      this.#hashes.add(hash)
+      this.#since = Math.max(this.#since, createdAt)
+    }
+  }
+}
+
+type ForeignSource = {
+  /** Whether such secrets open keys (`keys.foreign`). */
+  readonly isOn: () => boolean
+  /** Those that were added at a time or later. */
+  readonly read: (since: number) => Promise<readonly ForeignSecret[]>
 }
 
 const WRITE_EVERY_MS = 5_000

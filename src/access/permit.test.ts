@@ -25,7 +25,12 @@ const models = new Map(
     model('secret-model'),
   ].map((one) => [one.id, one]),
 )
-const catalog = { get: (id) => models.get(id), list: () => [], changesAt: null } as Catalog
+const catalog = {
+  get: (id) => models.get(id),
+  list: () => [],
+  aliases: new Map(),
+  changesAt: null,
+} as Catalog
 const caller: Caller = {
   ...SAMPLE_CALLER,
   models: new Set(['gpt-5-mini', 'embedder', 'gone', 'removed']),

@@ -38,6 +38,7 @@ export function buildCatalog(parts: CatalogParts): Catalog {
   return {
     get: models.get.bind(models),
     list: () => [...models.values()],
+    aliases: new Map(),
     changesAt: changes.length === 0 ? null : Math.min(...changes),
   }
 }

@@ -6,6 +6,8 @@ import type { Price } from './prices.ts'
 
 export type Catalog = {
   get(id: string): Model | undefined
+  /** Other names that clients may call a model by, with its public one. */
+  readonly aliases: ReadonlyMap<string, string>
   /** Every model, unavailable ones too, in the order of the configuration, the sandbox first. */
   list(): readonly Model[]
   /** When a date or hour changes a price and the catalogue must be rebuilt; null = no such moment is known. */

@@ -69,3 +69,22 @@ test('a model that writes its cache unasked is known as such at every provider',
   for (const [provider, model, isUnasked] of cases)
     assert.equal(modelAt(provider, model)?.targets[0]?.writesCacheUnasked, isUnasked, model)
 })
+
+test('where clients of LiteLLM are served, a name may begin with its provider', () => {
+  const settings = { ...providerSettings.parse({ kind: 'openai', api_key: 'k' }), name: 'ours' }
+  const entry = (id: string) => ({
+    ...{ id, fallbacks: [], abilities: {} },
+    targets: [{ provider: 'ours', model: 'gpt-5', weight: 1, timeouts: {} }],
+  })
+  const models = ['gpt-5', 'best', 'openai/best'].map(entry)
+  const known = { providers: [settings], leftOut: new Map(), keyless: [], sandbox: false }
+  const aliasesWith = (litellm: boolean) => [
+    ...catalogOf({ ...known, models, compat: { litellm } }, { sandbox: [], now: NOW }).aliases,
+  ]
+  assert.deepEqual(aliasesWith(false), [])
+  // A model that has such a name itself is meant by it.
+  assert.deepEqual(aliasesWith(true), [
+    ['openai/gpt-5', 'gpt-5'],
+    ['openai/openai/best', 'openai/best'],
+  ])
+})

@@ -12,10 +12,11 @@ import type { Log } from '../telemetry/log.ts'
 import type { Config } from './load.ts'
 
 export function catalogOf(
-  config: Pick<Config, 'providers' | 'leftOut' | 'keyless' | 'models' | 'sandbox'>,
+  config: Pick<Config, 'providers' | 'leftOut' | 'keyless' | 'models' | 'sandbox'> &
+    Partial<Pick<Config, 'compat'>>,
   { sandbox, now }: { readonly sandbox: readonly SandboxModel[]; readonly now: number },
 ): Catalog {
-  return buildCatalog({
+  const catalog = buildCatalog({
     providers: [...config.providers, ...config.keyless].map(toCatalogProvider),
     leftOut: config.leftOut,
     entries: config.models,
@@ -24,6 +25,31 @@ export function catalogOf(
     priceLists: PRICE_LISTS,
     now,
   })
+  return config.compat?.litellm ? { ...catalog, aliases: prefixed(config, catalog) } : catalog
+}
+
+/** What LiteLLM calls a kind of provider, where it is not the name here. */
+const PREFIXES: Readonly<Record<string, string>> = { vertex: 'vertex_ai', together: 'together_ai' }
+
+/** `openai/gpt-5` for gpt-5: clients of LiteLLM may name the provider, too. */
+function prefixed(
+  { providers }: Pick<Config, 'providers'>,
+  catalog: Catalog,
+): ReadonlyMap<string, string> {
+  const kinds = new Map(
+    providers.map((provider) => {
+      const kind = ('preset' in provider && provider.preset) || provider.kind
+      return [provider.name, PREFIXES[kind] ?? kind]
+    }),
+  )
+  const aliases = catalog.list().flatMap(({ id, targets }) =>
+    targets.flatMap(({ provider }) => {
+      const kind = kinds.get(provider)
+      const alias = `${kind}/${id}`
+      return kind === undefined || catalog.get(alias) !== undefined ? [] : [[alias, id] as const]
+    }),
+  )
+  return new Map(aliases)
 }
 
 export const PRICE_LISTS = new Map(

@@ -24,6 +24,7 @@ describe('without a file', () => {
       workers: 1,
       bodyBytesMax: 33_554_432,
       drainMs: 120_000,
+      hasBarePaths: false,
     })
     assert.deepEqual(config.frame, {
       limitNanodollars: 100_000_000_000n,
@@ -69,6 +70,21 @@ describe('without a file', () => {
 })
 
 describe('with a file', () => {
+  test('compat.litellm switches on what its clients need, unless the file says otherwise', () => {
+    const path = join(folder, 'compat.yaml')
+    const settingsOf = (text: string) => {
+      writeFileSync(path, text)
+      const config = loadConfig({ env: {}, folder, options: { config: path } })
+      return [config.server.hasBarePaths, config.keys.foreign, config.auth.headers]
+    }
+    assert.deepEqual(settingsOf('compat: {}'), [false, false, 'strict'])
+    assert.deepEqual(settingsOf('compat: { litellm: true }'), [true, true, 'either'])
+    assert.deepEqual(
+      settingsOf('compat: { litellm: true }\nauth: { headers: strict }\nkeys: { prefix: a }'),
+      [true, true, 'strict'],
+    )
+  })
+
   test('an example with every section works as written', () => {
     writeFileSync(join(folder, 'gemini'), ' g-key\n')
     const config = load(

@@ -44,7 +44,8 @@ export function loadConfig(source: ConfigSource): Config {
   const written = readWritten(source)
   const { path, document } = written
   if (!written.isReadable) throw new ConfigError(path, written.problems)
-  const { data, problems } = check(withUsualProviders(document, source.env), written)
+  const given = withCompat(withUsualProviders(document, source.env))
+  const { data, problems } = check(given, written)
   const known = new Set(written.problems.map((problem) => problem.path))
   const all = [...written.problems, ...problems.filter((problem) => !known.has(problem.path))]
   if (data === undefined || all.length > 0) {
@@ -108,6 +109,25 @@ function withUsualProviders(
     return key === undefined || key === '' ? [] : [[kind, { kind, api_key: key }] as const]
   })
   return { ...document, providers: Object.fromEntries(found) }
+}
+
+/** What `compat.litellm` switches on. A setting that the file itself makes stays as it is. */
+const LITELLM = {
+  server: { bare_paths: true },
+  keys: { foreign: true },
+  auth: { headers: 'either' },
+} as const
+
+function withCompat(
+  document: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const compat = document['compat']
+  if (!isObject(compat) || !['true', true].includes(compat['litellm'] as boolean)) return document
+  const switched = Object.entries(LITELLM).map(([name, settings]) => {
+    const section = document[name] ?? {}
+    return [name, isObject(section) ? { ...settings, ...section } : section] as const
+  })
+  return { ...document, ...Object.fromEntries(switched) }
 }
 
 /** A wrong part must not hide problems in the others: it is removed before the cross-check. */

@@ -45,8 +45,9 @@ const server = z
     workers: workers.default(1),
     body_limit: someSize.prefault('32MB'),
     drain: wait.prefault('2m'),
+    bare_paths: flag.default(false),
   })
-  .transform(renamed({ body_limit: 'bodyBytesMax', drain: 'drainMs' }))
+  .transform(renamed({ body_limit: 'bodyBytesMax', drain: 'drainMs', bare_paths: 'hasBarePaths' }))
 
 const oidc = z
   .strictObject({
@@ -94,9 +95,13 @@ const keys = z.strictObject({
   prefix: text
     .regex(/^[a-z][a-z0-9]{0,15}$/, 'must be 1 to 16 lower-case letters and digits, a letter first')
     .default('tg'),
+  foreign: flag.default(false),
 })
 
 const auth = z.strictObject({ headers: oneOf(AUTH_HEADERS).default('strict') })
+
+/** Whether clients are served as the gateway they come from served them. */
+const compat = z.strictObject({ litellm: flag.default(false) })
 
 const NOTHING_STORED = 'must be above 0: to store nothing, set responses.store to false'
 
@@ -185,6 +190,7 @@ export const file = z.strictObject({
   frame: frame.prefault({}),
   keys: keys.prefault({}),
   auth: auth.prefault({}),
+  compat: compat.prefault({}),
   responses: responses.prefault({}),
   ledger: ledger.prefault({}),
   sandbox: flag.default(true),

@@ -20,7 +20,7 @@ const ACCOUNT_HEADERS = ['anthropic-user-profile-id', 'anthropic-workspace-id']
 const WIDER_WINDOW = /^context-1m\b/i
 
 /** Where clients name the conversation that a request belongs to. */
-const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id']
+const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id', 'x-litellm-session-id']
 
 export type Received = { readonly message: IncomingMessage; readonly body: Body }
 

@@ -95,6 +95,10 @@ export function findOperation(
   throw otherMethods(path, method, methods)
 }
 
+export function isOperation(path: string): boolean {
+  return findPath(path) !== undefined
+}
+
 export function otherMethods(
   path: string,
   method: string,

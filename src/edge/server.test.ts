@@ -471,7 +471,7 @@ const UNREACHED: Omit<DataPlaneParts, 'clock' | 'log' | 'authenticator'> = {
     settings: unreached,
   },
   registry: {
-    catalog: { get: unreached, list: unreached, changesAt: null },
+    catalog: { get: unreached, list: unreached, aliases: new Map(), changesAt: null },
     route: unreached,
   },
   running: new RunningExchanges(),
@@ -488,12 +488,14 @@ function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
     clock,
     settings: { authHeaders: 'strict' },
     directory: { findBySecretHash: () => caller, forget: () => {} },
+    foreign: { has: () => false },
   }
   return new Edge({
     parts: { ...UNREACHED, clock, log, authenticator },
     log,
     counts: new Counts(),
     bodyBytesMax: 1_000,
+    hasBarePaths: false,
     web,
     isAdminSecure: false,
     admin: { handle: async () => {}, close: async () => {} },

@@ -26,7 +26,13 @@ import {
 } from './connection.ts'
 import type { WebFiles } from './files.ts'
 import { credentialsOf, HttpRequest, type Received } from './inbound.ts'
-import { findOperation, nothingAt, otherMethods, type DataPlaneParts } from './operations.ts'
+import {
+  findOperation,
+  isOperation,
+  nothingAt,
+  otherMethods,
+  type DataPlaneParts,
+} from './operations.ts'
 import { HttpReply } from './reply.ts'
 
 type EdgeOptions = {
@@ -35,6 +41,8 @@ type EdgeOptions = {
   /** The metrics of data-plane requests. */
   readonly counts: Counts
   readonly bodyBytesMax: number
+  /** Whether /v1 may be missing from the paths of the data plane. */
+  readonly hasBarePaths: boolean
   readonly web: WebFiles
   readonly admin: AdminServer
   /** Whether people reach the admin plane over HTTPS. */
@@ -140,7 +148,7 @@ export class Edge {
     // While draining, no client should send another request over a connection that is about to end.
     if (this.#isDraining) response.shouldKeepAlive = false
     if (message.headers.upgrade !== undefined) endAfterwards(response)
-    const path = pathOf(message)
+    const path = this.#options.hasBarePaths ? wholePath(message) : pathOf(message)
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)
     const reply = new HttpReply(response, this.#watch)
@@ -299,6 +307,14 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   if (url.startsWith('http')) return URL.parse(url)?.pathname ?? url
   const query = url.indexOf('?')
   return query < 0 ? url : url.slice(0, query)
+}
+
+/** With the /v1 that a client left out. Pages have such paths, too, but browsers ask for them without a key. */
+function wholePath(message: IncomingMessage): string {
+  const path = pathOf(message)
+  const { method, headers } = message
+  const hasKey = headers.authorization !== undefined || headers['x-api-key'] !== undefined
+  return (method === 'POST' || hasKey) && isOperation(`/v1${path}`) ? `/v1${path}` : path
 }
 
 function refuseOddHead({ url = '/', headers, httpVersion }: IncomingMessage): void {

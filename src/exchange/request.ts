@@ -2,6 +2,7 @@
 // because another target may still have to be sent it. After that only a summary (`call`) remains, because a prompt may
 // be large and its answer slow.
 import type { Caller } from '../access/authenticate.ts'
+import type { Catalog } from '../catalog/models.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import { newId, type IdPrefix } from '../core/ids.ts'
@@ -42,7 +43,11 @@ export type InboundRequest = {
   releaseBody(): void
 }
 
-export type RequestParts = { readonly clock: Clock; readonly responses: ResponsesState }
+export type RequestParts = {
+  readonly clock: Clock
+  readonly responses: ResponsesState
+  readonly registry: { readonly catalog: Pick<Catalog, 'aliases'> }
+}
 
 /** Reads a request, with the conversation behind it where it names one. `readCall`: where less is asked of it. */
 export async function readRequest(
@@ -57,7 +62,9 @@ export async function readRequest(
       : { body: sent, asked: sent.value, dropped: [] }
   await nextStep(resolved.body.bytes.length)
   const call = readCall(resolved.body.value)
-  return new ClientRequest(inbound, resolved, { call, clock: parts.clock })
+  const model = parts.registry.catalog.aliases.get(call.model)
+  const named = model === undefined ? call : { ...call, model }
+  return new ClientRequest(inbound, resolved, { call: named, clock: parts.clock })
 }
 
 export class ClientRequest implements AnswerContext, Routed {
@@ -137,7 +144,8 @@ export class ClientRequest implements AnswerContext, Routed {
     if (removals === undefined) return undefined
     await this.nextStep()
     const body = await readBodyInSteps(changeMembers(content, removals.changes))
-    const call = withDropped(codec.readCall(body.value), removals.dropped)
+    const { model } = this.call
+    const call = { ...withDropped(codec.readCall(body.value), removals.dropped), model }
     return new ClientRequest(this.inbound, { ...this.#kept, body }, { call, clock: this.#clock })
   }
 

@@ -25,7 +25,10 @@ export function readSections(
   const library = new Params(findings, [sections.get('litellm_settings')?.members])
   const general = new Params(findings, [sections.get('general_settings')?.members])
   const router = new Params(findings, [sections.get('router_settings')?.members])
-  const remarks = new Map([['server', 'LiteLLM listens on all addresses of the machine']])
+  const remarks = new Map([
+    ['server', 'LiteLLM listens on all addresses of the machine'],
+    ['compat', 'old keys, either header, paths without /v1, names with their provider'],
+  ])
   const size = general.number('max_request_size_mb')
   const factorOf = factors(library)
   const timeouts = timeoutsIn(router, library)
@@ -38,6 +41,7 @@ export function readSections(
         port: 4000,
         ...(size !== undefined && { body_limit: `${Math.max(1, Math.ceil(size))}MB` }),
       },
+      compat: { litellm: true },
       frame,
       ...(kept !== undefined && { ledger: { keep_usage: kept } }),
     },

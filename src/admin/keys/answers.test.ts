@@ -48,7 +48,12 @@ const key: Key = {
   remainingNanodollars: 10n * USD,
 }
 
-const catalog: Catalog = { get: () => undefined, list: () => [], changesAt: null }
+const catalog: Catalog = {
+  get: () => undefined,
+  list: () => [],
+  aliases: new Map(),
+  changesAt: null,
+}
 const rotating: ShownSecrets = {
   masked: 'new',
   lastUsedAt: null,

@@ -88,6 +88,47 @@ export async function addSecret(
     .execute()
 }
 
+/** Before the end of a secret in another form, where Tollgate's own have the beginning. */
+const FOREIGN = '…'
+
+/** A secret that another gateway made, of which only the hash and the end are known. */
+export async function addForeignSecret(
+  store: Store,
+  tx: Tx,
+  { keyId, hash, end }: { readonly keyId: string; readonly hash: string; readonly end: string },
+): Promise<void> {
+  const row = { hash, key_id: keyId, masked: `${FOREIGN}${end}`, created_at: store.clock.now() }
+  await tx
+    .insertInto('secrets')
+    .values({ ...row, valid_until: null })
+    .execute()
+}
+
+export type ForeignSecret = { readonly hash: string; readonly createdAt: number }
+
+const FOREIGN_PAGE = 10_000
+
+/** The secrets of other gateways that were added at a time or later. */
+export async function foreignSecrets(
+  store: Store,
+  since: number,
+): Promise<readonly ForeignSecret[]> {
+  const found: ForeignSecret[] = []
+  for (let last = ''; ; last = found.at(-1)?.hash ?? '') {
+    const rows = await store.db
+      .selectFrom('secrets')
+      .select(['hash', 'created_at as createdAt'])
+      .where('created_at', '>=', since)
+      .where('masked', 'like', `${FOREIGN}%`)
+      .where('hash', '>', last)
+      .orderBy('hash')
+      .limit(FOREIGN_PAGE)
+      .execute()
+    found.push(...rows)
+    if (rows.length < FOREIGN_PAGE) return found
+  }
+}
+
 /** Ends the overlap of the last rotation, if it is still running. */
 export async function endOldSecret(tx: Tx, keyId: string, now: number): Promise<void> {
   await tx
