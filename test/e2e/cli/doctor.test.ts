@@ -51,7 +51,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const)
       assert.equal(of(checks, 'database').outcome, 'wrong')
       assert.match(String(of(checks, 'database').todo), /`tollgate serve`/)
       assert.equal(of(checks, 'nodes').outcome, 'unknown')
-      assert.deepEqual((await look()).checks, checks)
+      // The second look finds no database either. What it says of the disk and the clock may differ by then.
+      assert.deepEqual(of((await look()).checks, 'database'), of(checks, 'database'))
     })
 
     test('beside a gateway every line is fine; after its end, and after a kill, it says what to do', async () => {
