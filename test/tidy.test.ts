@@ -18,7 +18,7 @@ const floors = (
 /** An external dependency, the pattern of its use, and the files that may use it. */
 const owners = [
   { thing: 'kysely', use: /from 'kysely/, owner: /^src\/(store|ledger)\// },
-  { thing: 'pg', use: /from 'pg'/, owner: /^src\/(store|ledger)\// },
+  { thing: 'pg', use: /from 'pg'/, owner: /^src\/(store|ledger|litellm\/database)\// },
   {
     thing: 'node:sqlite',
     use: /from 'node:sqlite'/,

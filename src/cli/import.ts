@@ -7,8 +7,12 @@ import { systemClock } from '../core/clock.ts'
 import { convert, type Conversion } from '../litellm/convert.ts'
 import type { Finding } from '../litellm/findings.ts'
 import { perMillion, readPriceData, type TokenPrices } from '../litellm/prices.ts'
+import type { KnownModels } from '../litellm/database/allowlists.ts'
+import { readPlan } from '../litellm/database/read-plan.ts'
+import { SourceDatabase } from '../litellm/database/source-database.ts'
 import { fileText, writeImported } from '../litellm/write.ts'
-import { examples, group } from './options.ts'
+import { planJson, planText } from './import/plan-text.ts'
+import { examples, group, readList } from './options.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import { bold, printHint, printJson, printText, section, table } from './terminal/output.ts'
 
@@ -16,6 +20,8 @@ type ImportOptions = {
   readonly json?: true
   readonly config?: string
   readonly prices?: string
+  readonly database?: string
+  readonly allModelsAs?: readonly string[]
   readonly out: string
   readonly dryRun?: true
 }
@@ -28,12 +34,19 @@ export function addImport(program: Command): void {
     )
     .option('--config <file>', "LiteLLM's configuration, such as config.yaml", argument(readName))
     .option('--prices <file>', "LiteLLM's price data, from its Python package", argument(readName))
+    .option('--database <url>', "LiteLLM's database: show what its keys would be (with --dry-run)")
+    .option(
+      '--all-models-as <list>',
+      'what a key gets that may call every model: every, or a list',
+      readList,
+    )
     .option('--out <file>', 'the file to write', 'tollgate.yaml')
     .option('--dry-run', 'only show what would be written, and how prices differ')
     .option('--json', 'print only JSON on standard output')
     .addHelpText(
       ...examples(
         'tollgate import litellm --config config.yaml --dry-run',
+        'tollgate import litellm --config config.yaml --dry-run --database postgresql://litellm@db/litellm',
         'tollgate import litellm --config config.yaml',
       ),
     )
@@ -45,15 +58,40 @@ function readName(text: string): string {
   return text
 }
 
-function importLiteLlm(options: ImportOptions): void {
-  const { config } = options
+async function importLiteLlm(options: ImportOptions): Promise<void> {
+  const { config, database } = options
   if (config === undefined) throw new UsageError('missing: --config <file>')
+  if (database !== undefined && !options.dryRun) {
+    throw new UsageError('--database is only looked at: add --dry-run')
+  }
   const prices = options.prices === undefined ? null : readPriceData(options.prices)
   const conversion = convert(config, { prices, now: systemClock.now() })
   const text = fileText(conversion)
   if (!options.dryRun) writeImported(options.out, text)
-  if (options.json) printJson(conversionJson(conversion, options))
-  else printConversion(conversion, text, options)
+  if (!options.json) printConversion(conversion, text, options)
+  const told = conversionJson(conversion, options)
+  if (database === undefined) {
+    if (options.json) printJson(told)
+    return
+  }
+  await using source = await SourceDatabase.open(database)
+  const known = knownModels(conversion, options.allModelsAs ?? null)
+  const plan = await readPlan(source, { known, now: systemClock.now() })
+  if (options.json) printJson({ ...told, database: await planJson({ plan, conversion }) })
+  else printText(`\n${await planText({ plan, conversion })}`)
+}
+
+function knownModels(
+  { catalog, accessGroups }: Conversion,
+  every: readonly string[] | null,
+): KnownModels {
+  const names = new Set(catalog.list().map(({ id }) => id))
+  const isEvery = every?.length === 1 && every[0] === 'every'
+  const unknown = isEvery ? [] : (every ?? []).filter((name) => !names.has(name))
+  if (unknown.length > 0) {
+    throw new UsageError(`--all-models-as names ${unknown.join(', ')}, which does not come over`)
+  }
+  return { names, accessGroups, every: isEvery ? [...names] : every }
 }
 
 function conversionJson(conversion: Conversion, { dryRun, out }: ImportOptions) {

@@ -1,0 +1,454 @@
+// Reads the plan of an import from LiteLLM's database: everything is looked at once to find what is wrong or different,
+// and then keys can be read again, in the same snapshot, one after the other.
+import { ENDPOINTS, type Endpoint } from '../../core/endpoints.ts'
+import { isObject, listOf, stringOf } from '../../core/json.ts'
+import { checkSettings } from '../../store/accounts/settings.ts'
+import { StoreError } from '../../store/database/errors.ts'
+import { ImportError } from '../source.ts'
+import { Allowlists, type KnownModels } from './allowlists.ts'
+import { Problems, Tally, type PlannedGroup, type PlannedKey, type PlannedPerson } from './plan.ts'
+import type { SourceDatabase } from './source-database.ts'
+import { readUsage, type ModelUsage } from './usage.ts'
+import { readSchema, type Schema, type TableName } from './tables.ts'
+import { isClosed, limitsOf, modelBudgetsOf, type LimitColumns, type Row } from './values.ts'
+
+export type ImportPlan = {
+  readonly groups: readonly PlannedGroup[]
+  readonly counts: { readonly keys: number; readonly groups: number; readonly people: number }
+  /** What means something else here, or is not taken over, with how many rows it is about. */
+  readonly notes: readonly { readonly note: string; readonly count: number }[]
+  /** In the order of their hashes. May be read again and again. */
+  readonly keys: () => AsyncGenerator<PlannedKey>
+  readonly people: () => AsyncGenerator<PlannedPerson>
+  /** Of the last 30 days, by public model. */
+  readonly usage: readonly ModelUsage[]
+}
+
+/** Throws an ImportError with everything that keeps it from being imported. */
+export async function readPlan(
+  database: SourceDatabase,
+  options: { readonly known: KnownModels; readonly now: number },
+): Promise<ImportPlan> {
+  const schema = await readSchema(database)
+  const reader = new PlanReader({ database, schema, ...options })
+  return reader.read()
+}
+
+type Reading = {
+  readonly database: SourceDatabase
+  readonly schema: Schema
+  readonly known: KnownModels
+  readonly now: number
+}
+
+/** LiteLLM's own interface calls with keys of this team. */
+const DASHBOARD = 'litellm-dashboard'
+
+class PlanReader {
+  readonly #with: Reading
+  readonly #problems = new Problems()
+  readonly #tally = new Tally()
+  readonly #teams = new Map<string, PlannedGroup>()
+
+  constructor(reading: Reading) {
+    this.#with = reading
+  }
+
+  async read(): Promise<ImportPlan> {
+    await this.#findTwins()
+    for (const row of await this.#with.database.all<TeamRow>(this.#teamsSql())) {
+      const group = this.#groupOf(row)
+      this.#teams.set(group.teamId, group)
+    }
+    const keys = await counted(this.#keys())
+    const people = await counted(this.#people())
+    await this.#nameOthers()
+    const problems = this.#problems.list()
+    if (problems.length > 0) throw new ImportError(problems)
+    const notes = [
+      ...this.#with.schema.notes.map((note) => ({ note, count: 1 })),
+      ...this.#tally.list(),
+    ]
+    return {
+      groups: [...this.#teams.values()],
+      counts: { keys, groups: this.#teams.size, people },
+      notes,
+      keys: () => this.#keys(),
+      people: () => this.#people(),
+      usage: await readUsage(this.#with.database, this.#with.schema),
+    }
+  }
+
+  /** Names and hashes that are there twice. The database itself compares them, so that none need be kept here. */
+  async #findTwins(): Promise<void> {
+    const { database } = this.#with
+    const twins = async (sql: string, told: (name: string, count: string) => string) => {
+      for (const { name, count } of await database.all<{ name: string; count: string }>(sql)) {
+        this.#problems.add(told(name, count))
+      }
+    }
+    await twins(
+      `SELECT lower(token) AS name, count(*) FROM "LiteLLM_VerificationToken" GROUP BY 1 HAVING count(*) > 1`,
+      (name, count) =>
+        `LiteLLM_VerificationToken: ${count} rows have the token ${name.slice(0, 8)}…`,
+    )
+    await twins(
+      `SELECT btrim(key_alias) AS name, count(*) FROM "LiteLLM_VerificationToken"
+       WHERE btrim(key_alias) <> '' AND ${this.#isCurrent()} GROUP BY 1, team_id HAVING count(*) > 1`,
+      (name, count) =>
+        `LiteLLM_VerificationToken: ${count} keys of one team have the key_alias ${JSON.stringify(name)}: rename all but one`,
+    )
+    await twins(
+      `SELECT btrim(coalesce(team_alias, team_id)) AS name, count(*) FROM "LiteLLM_TeamTable"
+       GROUP BY 1 HAVING count(*) > 1`,
+      (name, count) =>
+        `LiteLLM_TeamTable: ${count} teams have the team_alias ${JSON.stringify(name)}: rename all but one`,
+    )
+  }
+
+  #isCurrent(): string {
+    return `(expires IS NULL OR expires > to_timestamp(${this.#with.now / 1000}) AT TIME ZONE 'UTC')`
+  }
+
+  #has(table: TableName, column: string): boolean {
+    return this.#with.schema.tables.get(table)?.has(column) === true
+  }
+
+  /** A column, or nothing where this version has none. */
+  #column(table: TableName, alias: string, column: string): string {
+    return this.#has(table, column) ? `${alias}."${column}"` : `NULL AS "${column}"`
+  }
+
+  #teamsSql(): string {
+    const optional = [
+      'soft_budget',
+      'members_with_roles',
+      'model_max_budget',
+      'model_id',
+      'tpd_limit',
+    ]
+    const columns = optional.map((name) => this.#column('LiteLLM_TeamTable', 't', name))
+    return `SELECT t.team_id, t.team_alias, t.organization_id, t.spend, t.models, t.blocked, t.max_budget,
+      t.budget_duration, t.max_parallel_requests, t.tpm_limit, t.rpm_limit, ${columns.join(', ')}
+      FROM "LiteLLM_TeamTable" t WHERE t.team_id <> '${DASHBOARD}' ORDER BY t.team_id`
+  }
+
+  #groupOf(row: TeamRow): PlannedGroup {
+    const name = (row.team_alias ?? row.team_id).trim()
+    const at = this.#row('LiteLLM_TeamTable', `team_alias ${JSON.stringify(name)}`)
+    const limits = limitsOf(at, row)
+    const isArchived = row.blocked === true || isClosed(row)
+    if (row.organization_id !== null)
+      this.#tally.note(
+        'a team of an organization is a group: the organization itself is not taken over',
+      )
+    if (hasMembers(row.model_max_budget))
+      this.#tally.note('budgets per model of a team are not taken over')
+    if (row.tpd_limit !== null) this.#tally.note(NO_DAILY_TOKENS)
+    if (row.model_id !== null)
+      this.#tally.note('names of models that only one team has are not taken over')
+    this.#check(at, { name, limitNanodollars: limits.limitNanodollars })
+    return {
+      ...limits,
+      teamId: row.team_id,
+      name,
+      models: new Allowlists(this.#with.known, this.#tally).ofTeam(row.models ?? []),
+      isArchived,
+      members: listOf(row.members_with_roles).flatMap((member) => {
+        const userId = isObject(member) ? stringOf(member['user_id']) : undefined
+        const isAdmin = isObject(member) && member['role'] === 'admin'
+        return userId === undefined ? [] : [{ userId, isAdmin }]
+      }),
+    }
+  }
+
+  async *#keys(): AsyncGenerator<PlannedKey> {
+    const lists = new Allowlists(this.#with.known, this.#tally)
+    for await (const row of this.#with.database.each<KeyRow>(this.#keysSql())) {
+      const key = this.#keyOf(row, lists)
+      if (key !== undefined) yield key
+    }
+  }
+
+  #keysSql(): string {
+    const own = KEY_COLUMNS.map((name) => this.#column('LiteLLM_VerificationToken', 'k', name))
+    const hasBudgets = this.#has('LiteLLM_VerificationToken', 'budget_id')
+    const shared = SHARED_COLUMNS.map((name) => {
+      const isThere = hasBudgets && this.#has('LiteLLM_BudgetTable', name)
+      return `${isThere ? `b."${name}"` : 'NULL'} AS "shared_${name}"`
+    })
+    return `SELECT k.token, k.key_alias, k.spend, (extract(epoch FROM k.expires) * 1000)::float8 AS expires, k.models,
+      k.user_id, k.team_id, k.metadata, k.max_budget, k.budget_duration, k.max_parallel_requests, k.tpm_limit,
+      k.rpm_limit, ${[...own, ...shared].join(', ')} FROM "LiteLLM_VerificationToken" k
+      ${hasBudgets ? 'LEFT JOIN "LiteLLM_BudgetTable" b ON b.budget_id = k.budget_id' : ''} ORDER BY k.token`
+  }
+
+  #keyOf(row: KeyRow, lists: Allowlists): PlannedKey | undefined {
+    const alias = row.key_alias?.trim() ?? ''
+    const hash = row.token.toLowerCase()
+    if (row.team_id === DASHBOARD) return this.#skip('a session of LiteLLM’s interface')
+    if (row.expires !== null && row.expires <= this.#with.now) return this.#skip('an expired key')
+    const shown = alias === '' ? `token ${hash.slice(0, 8)}…` : `key_alias ${JSON.stringify(alias)}`
+    const at = this.#row('LiteLLM_VerificationToken', shown)
+    if (!/^[0-9a-f]{64}$/.test(hash)) {
+      // Never shown: it may be the secret itself.
+      const what = alias === '' ? 'a key without an alias' : shown
+      this.#problems.add(`LiteLLM_VerificationToken, ${what}: its token is no SHA-256 hash`)
+      return undefined
+    }
+    const team = row.team_id === null ? undefined : this.#teams.get(row.team_id)
+    if (row.team_id !== null && team === undefined) {
+      this.#problems.add(`${at.place}: its team ${row.team_id} is not in LiteLLM_TeamTable`)
+    }
+    const columns = withShared(row)
+    const models = lists.ofKey(row.models ?? [], team?.models ?? null)
+    const key: PlannedKey = {
+      ...limitsOf(at, columns),
+      hash,
+      end: row.key_name?.slice(-4) ?? '',
+      name: alias === '' ? `key-${hash.slice(0, 12)}` : alias,
+      teamId: team?.teamId ?? null,
+      ownerId: row.user_id,
+      models,
+      permissions: this.#permissionsOf(row),
+      modelBudgets: modelBudgetsOf(at, row.model_max_budget),
+      expiresAt: row.expires === null ? null : Math.ceil(row.expires),
+      isPaused: row.blocked === true || isClosed(columns),
+      tags: this.#tagsOf(row),
+    }
+    this.#noteExtras(row)
+    const { name, limitNanodollars, rpm, tpm, concurrency, tags } = key
+    this.#check(at, { name, models, limitNanodollars, rpm, tpm, concurrency, tags })
+    return key
+  }
+
+  #skip(what: string): undefined {
+    this.#tally.note(`${what} is not taken over`)
+  }
+
+  #row(table: TableName, name: string): Row {
+    return { place: `${table}, ${name}`, problems: this.#problems, tally: this.#tally }
+  }
+
+  /** The rules for what may be written here. */
+  #check({ place }: Row, settings: Parameters<typeof checkSettings>[0]): void {
+    try {
+      checkSettings(settings)
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      this.#problems.add(`${place}: ${error.message}`)
+    }
+  }
+
+  #permissionsOf({ allowed_routes }: KeyRow): readonly Endpoint[] {
+    const routes = allowed_routes ?? []
+    if (routes.length === 0 || routes.some((route) => ALL_ROUTES.includes(route))) return ENDPOINTS
+    for (const route of routes.filter((each) => ROUTES[bare(each)] === undefined)) {
+      this.#tally.note(`the route ${route} of a key has no counterpart`)
+    }
+    const named = new Set(routes.map((route) => ROUTES[bare(route)]))
+    return ENDPOINTS.filter((endpoint) => named.has(endpoint))
+  }
+
+  #tagsOf({ metadata }: KeyRow): readonly string[] {
+    const given = isObject(metadata) ? metadata : {}
+    for (const name of Object.keys(given).filter((each) => each !== 'tags')) {
+      if (given[name] !== null && !isEmpty(given[name])) {
+        this.#tally.note(`metadata.${name.slice(0, 60)} of keys is not taken over`)
+      }
+    }
+    return listOf(given['tags']).flatMap((tag) => stringOf(tag) ?? [])
+  }
+
+  #noteExtras(row: KeyRow): void {
+    for (const [column, what] of Object.entries(EXTRAS)) {
+      const value = row[column as keyof typeof EXTRAS]
+      if (value !== null && value !== false && !isEmpty(value)) this.#tally.note(what)
+    }
+  }
+
+  async *#people(): AsyncGenerator<PlannedPerson> {
+    const { database } = this.#with
+    const alias = this.#column('LiteLLM_UserTable', 'u', 'user_alias')
+    const rows = database.each<UserRow>(
+      `SELECT u.user_id, u.user_email, u.user_role, u.max_budget, ${alias} FROM "LiteLLM_UserTable" u ORDER BY u.user_id`,
+    )
+    for await (const { user_id: userId, user_email, user_role, max_budget, user_alias } of rows) {
+      if (max_budget !== null)
+        this.#tally.note('a budget of a person is not taken over: keys and groups have budgets')
+      const email = user_email?.trim() ?? ''
+      if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
+        this.#tally.note('a user without an address is not taken over: people sign in with one')
+        continue
+      }
+      yield { userId, email, name: user_alias, role: ROLES[user_role ?? ''] ?? null }
+    }
+  }
+
+  /** What is in other tables, and in rows that cannot be read. */
+  async #nameOthers(): Promise<void> {
+    const { database, schema } = this.#with
+    const models = await database.all<{ model_name: string; count: string }>(
+      `SELECT model_name, count(*) FROM "LiteLLM_ProxyModelTable" GROUP BY 1 ORDER BY 1 LIMIT 1000`,
+    )
+    for (const { model_name, count } of models) {
+      this.#tally.note(
+        `the model ${model_name} is in LiteLLM’s database, encrypted with its salt: add it to its configuration`,
+        Number(count),
+      )
+    }
+    const organizations = await database.all<{ organization_alias: string }>(
+      `SELECT o.organization_alias FROM "LiteLLM_OrganizationTable" o
+       JOIN "LiteLLM_BudgetTable" b ON b.budget_id = o.budget_id WHERE b.max_budget IS NOT NULL LIMIT 1000`,
+    )
+    for (const { organization_alias } of organizations) {
+      this.#tally.note(`the budget of the organization ${organization_alias} is not taken over`)
+    }
+    for (const [table, what] of Object.entries(OTHER_TABLES)) {
+      if (!schema.tables.has(table)) continue
+      const [row] = await database.all<{ count: string }>(`SELECT count(*) FROM "${table}"`)
+      this.#tally.note(`${what} are not taken over (${table})`, Number(row?.count ?? 0))
+    }
+  }
+}
+
+type TeamRow = LimitColumns & {
+  readonly team_id: string
+  readonly team_alias: string | null
+  readonly organization_id: string | null
+  readonly models: readonly string[] | null
+  readonly blocked: boolean | null
+  readonly members_with_roles: unknown
+  readonly model_max_budget: unknown
+  readonly model_id: number | null
+  readonly tpd_limit: string | null
+}
+
+type UserRow = {
+  readonly user_id: string
+  readonly user_email: string | null
+  readonly user_role: string | null
+  readonly user_alias: string | null
+  readonly max_budget: number | null
+}
+
+/** Of a key, where this version has them. */
+const KEY_COLUMNS = [
+  ...['key_name', 'blocked', 'allowed_routes', 'model_max_budget', 'aliases', 'config'],
+  ...[
+    'router_settings',
+    'object_permission_id',
+    'budget_limits',
+    'budget_fallbacks',
+    'auto_rotate',
+  ],
+  ...['project_id', 'policies', 'access_group_ids', 'tpd_limit'],
+]
+
+/** Of a budget that several keys may refer to. */
+const SHARED_COLUMNS = [
+  ...['max_budget', 'soft_budget', 'budget_duration'],
+  ...['tpm_limit', 'rpm_limit', 'max_parallel_requests', 'tpd_limit', 'temp_budget_increase'],
+]
+
+type KeyRow = LimitColumns &
+  Readonly<Record<keyof typeof EXTRAS, unknown>> & {
+    readonly token: string
+    readonly key_name: string | null
+    readonly key_alias: string | null
+    readonly expires: number | null
+    readonly models: readonly string[] | null
+    readonly user_id: string | null
+    readonly team_id: string | null
+    readonly metadata: unknown
+    readonly blocked: boolean | null
+    readonly allowed_routes: readonly string[] | null
+    readonly model_max_budget: unknown
+    readonly shared_max_budget: number | null
+    readonly shared_soft_budget: number | null
+    readonly shared_budget_duration: string | null
+    readonly shared_tpm_limit: string | null
+    readonly shared_rpm_limit: string | null
+    readonly shared_max_parallel_requests: number | null
+  }
+
+/** The key's own limits, else those of the budget it refers to. */
+function withShared(row: KeyRow): LimitColumns {
+  return {
+    spend: row.spend,
+    max_budget: row.max_budget ?? row.shared_max_budget,
+    soft_budget: row.shared_soft_budget,
+    budget_duration: row.budget_duration ?? row.shared_budget_duration,
+    tpm_limit: row.tpm_limit ?? row.shared_tpm_limit,
+    rpm_limit: row.rpm_limit ?? row.shared_rpm_limit,
+    max_parallel_requests: row.max_parallel_requests ?? row.shared_max_parallel_requests,
+  }
+}
+
+const NO_DAILY_TOKENS = 'a limit of tokens per day is not taken over: tpm is one per minute'
+
+const EXTRAS = {
+  aliases: 'names of models that only one key has are not taken over',
+  config: 'settings that only one key has (config) are not taken over',
+  router_settings: 'settings of routing that only one key has are not taken over',
+  object_permission_id: 'permissions for MCP servers, vector stores and agents are not taken over',
+  budget_limits: 'further budgets of a key (budget_limits) are not taken over',
+  budget_fallbacks: 'fallbacks for a spent budget are not taken over',
+  auto_rotate: 'keys are not rotated by themselves here',
+  project_id: 'a project between team and key is not taken over',
+  policies: 'policies of guardrails are not taken over',
+  access_group_ids: 'access groups of the database are not taken over',
+  tpd_limit: NO_DAILY_TOKENS,
+  shared_tpd_limit: NO_DAILY_TOKENS,
+  shared_temp_budget_increase:
+    'a budget that is raised for a while is taken over as it is without that',
+} as const
+
+const OTHER_TABLES = {
+  LiteLLM_DeprecatedVerificationToken: 'old secrets of rotated keys',
+  LiteLLM_EndUserTable: 'end users and their budgets',
+  LiteLLM_TagTable: 'budgets of tags',
+  LiteLLM_CredentialsTable: 'credentials, which are encrypted,',
+  LiteLLM_Config: 'settings in the database',
+  LiteLLM_TeamMembership: 'budgets of members within a team',
+  LiteLLM_ProjectTable: 'projects',
+  LiteLLM_MCPServerTable: 'MCP servers',
+  LiteLLM_GuardrailsTable: 'guardrails',
+  LiteLLM_PromptTable: 'prompts',
+  LiteLLM_AgentsTable: 'agents',
+} as const
+
+const ROLES: Readonly<Record<string, PlannedPerson['role']>> = {
+  proxy_admin: 'Administrator',
+  proxy_admin_viewer: 'Viewer',
+}
+
+const ALL_ROUTES = ['llm_api_routes', 'openai_routes', '*', '/*', '/v1/*']
+
+const ROUTES: Readonly<Record<string, Endpoint>> = {
+  '/chat/completions': 'chat',
+  '/responses': 'responses',
+  '/embeddings': 'embeddings',
+  '/models': 'models',
+  '/messages': 'messages',
+  '/messages/count_tokens': 'count_tokens',
+}
+
+function bare(route: string): string {
+  return route.replace(/^\/v1/, '')
+}
+
+function hasMembers(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > 0
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value) || typeof value === 'string') return value.length === 0
+  return value === undefined || (isObject(value) && Object.keys(value).length === 0)
+}
+
+async function counted(items: AsyncGenerator<unknown>): Promise<number> {
+  let count = 0
+  for await (const _ of items) count++
+  return count
+}

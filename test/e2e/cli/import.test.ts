@@ -1,0 +1,103 @@
+// `tollgate import litellm` as an operator runs it: first to look, then to write, and what wrong usage gets.
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { COMMAND } from '../../support/gateway.ts'
+import { freshLiteLlm, insert, keyRow, type LiteLlm } from '../../support/litellm.ts'
+import { bareEnv, run } from '../../support/process.ts'
+
+const CONFIG = `
+model_list:
+  - { model_name: gpt-5, litellm_params: { model: openai/gpt-5, api_key: os.environ/OPENAI_API_KEY } }
+  - { model_name: house, litellm_params: { model: openai/gpt-5-mini, input_cost_per_token: 0.000001, output_cost_per_token: 0.000002 } }
+litellm_settings: { cache: true }
+`
+
+let folder = ''
+let there: LiteLlm
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-import-'))
+  writeFileSync(join(folder, 'config.yaml'), CONFIG)
+  there = await freshLiteLlm()
+  const day = new Date().toISOString().slice(0, 10)
+  await insert(there, 'TeamTable', {
+    ...{ team_id: 't', team_alias: 'search', models: [], max_budget: 50, budget_duration: '30d' },
+  })
+  await insert(
+    there,
+    'VerificationToken',
+    keyRow('sk-app-1', { key_alias: 'app', team_id: 't', max_budget: 10, spend: 2.5 }),
+  )
+  await insert(there, 'DailyUserSpend', {
+    ...{ id: '1', date: day, api_key: 'x', model: 'gpt-5', model_group: 'gpt-5', updated_at: day },
+    ...{ prompt_tokens: 1_000_000, completion_tokens: 100_000, spend: 1.5 },
+  })
+})
+after(async () => {
+  await there.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const tollgate = (...words: string[]) =>
+  run(process.execPath, [COMMAND, ...words], {
+    cwd: folder,
+    env: { ...bareEnv, OPENAI_API_KEY: 'a key' },
+  })
+
+test('a dry run shows everything and writes nothing', async () => {
+  const words = ['import', 'litellm', '--config', 'config.yaml', '--dry-run']
+  const { code, stdout } = await tollgate(...words, '--database', there.url)
+  assert.equal(code, 0)
+  for (const part of [
+    /^tollgate\.yaml would be:$/m,
+    /config\.yaml:5 litellm_settings\.cache: answers are not cached here/,
+    /^house +openai\/gpt-5-mini +1 +1 +2 +2$/m,
+    /1 keys, which have spent 2\.5 USD in their periods, 1 groups and 0 people/,
+    /^search +every model +50 \/ month +0 +0$/m,
+    /^app +…pp-1 +none +10 \/ never +2\.5 +-$/m,
+    /1 × keys may call every model there, and lists are explicit here: say --all-models-as/,
+    /a budget that is spent is refused with 402 here/,
+    /^gpt-5 +1\.5000 +2\.25$/m,
+  ])
+    assert.match(stdout, part)
+  assert.equal(existsSync(join(folder, 'tollgate.yaml')), false)
+  const json = await tollgate(
+    ...words,
+    '--database',
+    there.url,
+    '--all-models-as',
+    'every',
+    '--json',
+  )
+  const told = JSON.parse(json.stdout) as { database: { first_keys: { models: string[] }[] } }
+  assert.deepEqual(told.database.first_keys[0]?.models, ['gpt-5', 'house'])
+})
+
+test('what it writes is accepted, and is written again', async () => {
+  const words = ['import', 'litellm', '--config', 'config.yaml']
+  assert.equal((await tollgate(...words)).code, 0)
+  const checked = await tollgate('check', '--config', 'tollgate.yaml')
+  assert.equal(checked.code, 0, checked.stderr)
+  assert.equal((await tollgate(...words)).code, 0)
+})
+
+test('wrong usage and wrong input have their exit codes, and one line each', async () => {
+  const wrong: readonly (readonly [string[], number, RegExp])[] = [
+    [[], 2, /^tollgate: missing: --config <file>\n$/],
+    [['--config', 'none.yaml'], 1, /^tollgate: none\.yaml cannot be read \(ENOENT\)\n$/],
+    [['--config', 'config.yaml', '--database', there.url], 2, /add --dry-run\n$/],
+    [['--config', 'config.yaml', '--prices', 'config.yaml'], 1, /is not LiteLLM's price data/],
+    [
+      ['--config', 'config.yaml', '--dry-run', '--database', there.url, '--all-models-as', 'x'],
+      2,
+      /--all-models-as names x, which does not come over/,
+    ],
+  ]
+  for (const [words, expected, message] of wrong) {
+    const { code, stderr } = await tollgate('import', 'litellm', ...words)
+    assert.equal(code, expected, stderr)
+    assert.match(stderr, message)
+  }
+})
