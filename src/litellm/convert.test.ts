@@ -167,6 +167,61 @@ model_list:
     })
   })
 
+  test('takes over how it signs in: named credentials, Entra ID, and what has no counterpart', () => {
+    const conversion = converted(`
+model_list:
+  - model_name: a
+    litellm_params: { model: azure/gpt-5, litellm_credential_name: eu, api_version: preview }
+  - model_name: b
+    litellm_params:
+      model: azure/gpt-5-mini
+      api_base: https://b.openai.azure.com
+      tenant_id: os.environ/TENANT
+      client_id: app
+      client_secret: os.environ/SECRET
+  - { model_name: c, litellm_params: { model: azure/gpt-5, azure_ad_token: os.environ/TOKEN } }
+  - { model_name: d, litellm_params: { model: bedrock/anthropic.claude-x, aws_role_name: arn } }
+credential_list:
+  - { credential_name: eu, credential_values: { api_key: os.environ/EU, api_base: "https://a.openai.azure.com/" } }
+  - { credential_name: idle, credential_values: { api_key: os.environ/IDLE } }
+`)
+    assert.deepEqual(written(conversion, 'providers'), {
+      azure: { kind: 'azure', base_url: 'https://a.openai.azure.com/', api_key: '${EU}' },
+      'azure-b': {
+        kind: 'azure',
+        base_url: 'https://b.openai.azure.com',
+        entra: { tenant_id: '${TENANT}', client_id: 'app', client_secret: '${SECRET}' },
+      },
+    })
+    assert.deepEqual(
+      left(conversion).map((line) => line.replace(/:.*/, '')),
+      [
+        '12 model_list[2] (c)',
+        '13 model_list[3] (d)',
+        '16 credential_list[1].credential_values.api_key',
+      ],
+    )
+  })
+
+  test('applies a margin or a discount to prices that are written, too', () => {
+    const conversion = converted(`
+model_list:
+  - { model_name: a, litellm_params: { model: openai/gpt-5, input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 } }
+  - { model_name: b, litellm_params: { model: openai/gpt-5-mini } }
+litellm_settings: { cost_margin_config: { global: 0.5, openai: { percentage: 0.1, fixed_amount: 1 } } }
+`)
+    assert.deepEqual(written(conversion, 'providers')['openai'], {
+      kind: 'openai',
+      api_key: '${OPENAI_API_KEY:-}',
+      discount: -0.1,
+      models: { 'gpt-5': { price: { input: 1.1, output: 2.2 } } },
+    })
+    assert.deepEqual(
+      left(conversion).map((line) => line.replace(/:.*/, '')),
+      ['5 litellm_settings.cost_margin_config.openai.fixed_amount'],
+    )
+  })
+
   test('names what cannot be served, and keeps what can', () => {
     const conversion = converted(`
 model_list:

@@ -106,8 +106,7 @@ function nameTheRest(findings: Findings, sections: ReadonlyMap<string, Setting>)
   }
 }
 
-function unknownSetting({ path, overriddenIn }: Setting): string {
-  if (overriddenIn !== undefined) return `is written again in line ${overriddenIn}, which counts`
+function unknownSetting({ path }: Setting): string {
   return path.startsWith('credential_list')
     ? 'is not used by any model that was taken over'
     : 'is not known, or not as it is written here'

@@ -228,7 +228,7 @@ export const COUNTERPARTS: readonly Counterpart[] = [
       'alerts are set up in the administration interface',
     'pass_through_endpoints pass_through_request_timeout use_client_credentials_pass_through_routes':
       'there are no pass-through routes',
-    'custom_auth custom_auth_run_common_checks custom_sso custom_ui_sso_sign_in_handler custom_key_generate custom_key_update custom_team_metadata_validate':
+    'custom_auth custom_auth_run_common_checks custom_sso custom_ui_sso_sign_in_handler custom_key_generate custom_key_update custom_team_metadata_validate team_metadata_validation_timeout team_metadata_validation_error_message':
       'no code of yours runs inside the gateway',
     'enable_jwt_auth litellm_jwtauth enable_oauth2_auth enable_oauth2_proxy_auth oauth2_config_mappings':
       'applications have keys; people sign in with OpenID Connect (admin.oidc)',

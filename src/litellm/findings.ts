@@ -41,6 +41,10 @@ export class Findings {
       // What was said about a part counts more than what was said about the whole.
       const fate = this.#fates.get(setting) ?? outer
       const inside = partsOf(setting)
+      if (setting.overriddenIn !== undefined) {
+        const why = `is written again in line ${setting.overriddenIn}, which counts`
+        return void found.left.push({ ...placed(setting), why })
+      }
       const isOpened = withinOf(setting).some((each) => this.#fates.has(each))
       if (inside.length > 0 && (fate?.is !== 'left' || isOpened)) {
         for (const each of inside) visit(each, fate)

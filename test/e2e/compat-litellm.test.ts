@@ -66,6 +66,7 @@ describe('compat.litellm', () => {
     // Nobody listens there: what matters is that the model was found.
     const house = await ask('/v1/chat/completions', key, { model: 'openai/house', ...HELLO })
     assert.equal(house.status, 502)
+    assert.equal((await ask('/models/openai/house', key)).status, 200)
     const other = await ask('/v1/chat/completions', key, { model: 'openai/other', ...HELLO })
     assert.equal(other.status, 403)
   })

@@ -59,7 +59,8 @@ function positionOf(id: string, { models, param }: Sought): number {
 }
 
 export const showModel: Handler<ListingParts> = async (parts, inbound, reply) => {
-  const model = modelsOf(parts, inbound.caller).find(({ id }) => id === inbound.id)
+  const name = parts.registry.catalog.aliases.get(inbound.id) ?? inbound.id
+  const model = modelsOf(parts, inbound.caller).find(({ id }) => id === name)
   if (model === undefined) {
     throw new GatewayError(
       'model_not_found',
