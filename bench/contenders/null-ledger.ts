@@ -1,18 +1,27 @@
 // A ledger that does nothing: grants everything and keeps no books, to show the cost of the real one. Only the
 // benchmark can put it in place (without-ledger.ts); the product has no such switch.
-import type { Balances } from '../../src/ledger/ledger.ts'
+import type { Balance, Balances } from '../../src/ledger/ledger.ts'
 import type { NodeLedger } from '../../src/ledger/nodes/open.ts'
 
-const BALANCE = {
+const BALANCE: Balance = {
+  period: 'never',
   limitNanodollars: 1_000_000_000n,
   spentNanodollars: 0n,
   heldNanodollars: 0n,
   remainingNanodollars: 1_000_000_000n,
+  startsAt: 0,
   resetsAt: null,
 }
 const BALANCES: Balances = {
   key: BALANCE,
+  keyWindow: null,
+  models: [],
+  groupId: null,
+  group: null,
+  groupWindow: null,
+  groupRates: null,
   frame: BALANCE,
+  frameWindow: null,
   requests: { limit: 1_000_000, remaining: 1_000_000, resetsAt: 0 },
   tokens: null,
   concurrency: { limit: null, inFlight: 0 },
@@ -25,6 +34,7 @@ export async function openLedger(): Promise<NodeLedger> {
     reserve: async ({ candidates }) => ({
       reserved: true,
       holdId: ++holds,
+      groupId: null,
       amountNanodollars: 1_000_000n,
       outputTokens: candidates[0]?.outputTokens ?? 0,
       capped: false,

@@ -27,6 +27,8 @@ function askOf(requestId: string, keyId: string): Ask {
   return {
     requestId,
     keyId,
+    groupId: null,
+    groupVersion: 0,
     allowVersion: 1,
     endpoint: 'chat',
     modelAsked: 'bench-chat',
@@ -50,6 +52,7 @@ function settlementOf(requestId: string, keyId: string, holdId: number): Settlem
     holdId,
     requestId,
     keyId,
+    groupId: null,
     endpoint: 'chat',
     modelAsked: 'bench-chat',
     modelServed: 'constant',

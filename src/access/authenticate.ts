@@ -148,6 +148,9 @@ export type Caller = {
   readonly permissions: ReadonlySet<Endpoint>
   /** Compared by the ledger when it reserves, so that no request passes with settings that have since changed. */
   readonly allowVersion: number
+  /** Its group and the version of its settings, compared likewise; null and 0 without one. */
+  readonly groupId: string | null
+  readonly groupVersion: number
   readonly whenTight: WhenTight
 }
 
@@ -175,6 +178,8 @@ function callerOf(key: Key, secret: Pick<Caller, 'secretValidUntil' | 'secretHas
     models: new Set(key.models),
     permissions: new Set(key.permissions),
     allowVersion: key.allowVersion,
+    groupId: key.groupId,
+    groupVersion: key.groupVersion,
     whenTight: key.whenTight,
   }
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SAMPLE_CALLER } from '../../test/samples/caller.ts'
-import type { Balances, Refused, Shortage } from '../ledger/ledger.ts'
+import { sampleBalances } from '../../test/samples/ledger-rows.ts'
+import type { Refused, Shortage } from '../ledger/ledger.ts'
 import { refusalOf, StaleKey } from './refusal.ts'
 
 const caller = { ...SAMPLE_CALLER, name: 'billing bot' }
@@ -10,12 +11,14 @@ const caller = { ...SAMPLE_CALLER, name: 'billing bot' }
 const shortage: Shortage = {
   candidate: 1,
   scope: 'key',
+  period: 'month',
   limitNanodollars: 1_000_000_000n,
   spentNanodollars: 590_000_000n,
   heldNanodollars: 0n,
   requiredNanodollars: 930_000_000n,
   affordableOutputTokens: 11_200,
   resetsAt: Date.UTC(2026, 11, 1),
+  also: [{ scope: 'frame', period: 'day', resetsAt: Date.UTC(2026, 10, 16) }],
 }
 
 const refuse = (refused: Omit<Refused & object, 'reserved'>) =>
@@ -33,12 +36,14 @@ test('a used-up key budget says what is left, until when and what would help', (
   assert.equal(error.details.shouldRetry, false)
   assert.deepEqual(error.details.facts, {
     scope: 'key',
+    period: 'month',
     limit: '1',
     spent: '0.59',
     held: '0',
     required: '0.93',
     affordable_output_tokens: 11_200,
     resets_at: '2026-12-01T00:00:00.000Z',
+    also: [{ scope: 'frame', period: 'day', resets_at: '2026-11-16T00:00:00.000Z' }],
   })
 })
 
@@ -65,6 +70,40 @@ test('a used-up frame without a reset names no date', () => {
   )
 })
 
+test('each kind of budget has its code, and says whose it is', () => {
+  const told = (scope: Shortage['scope']) => {
+    const { code, message } = refuse({
+      reason: 'budget',
+      shortage: { ...shortage, scope },
+    } as Refused)
+    return [code, message.slice(message.indexOf('USD and ') + 8)]
+  }
+  const left =
+    '0.41 USD is left until 1 Dec 00:00 UTC: ask for at most 11,200 output tokens, or have'
+  assert.deepEqual(told('group'), [
+    'group_budget_exceeded',
+    `${left} the budget of the group of the key "billing bot" raised`,
+  ])
+  assert.deepEqual(told('model'), [
+    'model_budget_exceeded',
+    `${left} the budget of the key "billing bot" for this model raised`,
+  ])
+  const request: Shortage = {
+    ...shortage,
+    scope: 'request',
+    period: null,
+    spentNanodollars: 0n,
+    limitNanodollars: 500_000_000n,
+  }
+  const { code, message } = refuse({ reason: 'budget', shortage: request } as Refused)
+  assert.equal(code, 'request_cost_exceeded')
+  assert.equal(
+    message,
+    'this call may cost up to 0.93 USD and one request may cost at most 0.5 USD: ask for at most 11,200 ' +
+      'output tokens, or have what one request of the key "billing bot" or its group may cost raised',
+  )
+})
+
 test('a budget lowered below its spending has nothing left', () => {
   const lowered = { ...shortage, limitNanodollars: 500_000_000n, affordableOutputTokens: null }
   const { message } = refuse({ reason: 'budget', shortage: lowered } as Refused)
@@ -78,16 +117,20 @@ test('a budget that is only held by requests in flight advises a retry', () => {
 })
 
 test('a rate limit names itself and its value', () => {
-  const balances = {
-    requests: { limit: 60 },
+  const rates = (limit: number) => ({
+    requests: { limit, remaining: 0, resetsAt: 0 },
     tokens: null,
-    concurrency: { limit: null },
-  } as Balances
-  const error = refuse({ reason: 'rate', limit: 'rpm', retryAfterSeconds: 7, balances } as Refused)
+  })
+  const concurrency = { limit: null, inFlight: 0 }
+  const balances = sampleBalances({ ...rates(60), groupRates: { ...rates(90), concurrency } })
+  const slowed = (scope: 'key' | 'group') =>
+    refuse({ reason: 'rate', scope, limit: 'rpm', retryAfterSeconds: 7, balances } as Refused)
+  const error = slowed('key')
   assert.equal(error.code, 'rate_limit_exceeded')
-  assert.match(error.message, /limited to 60 requests per minute: try again in 7 s/)
-  assert.deepEqual(error.details.facts, { limit: 'rpm' })
+  assert.match(error.message, /^the key .* limited to 60 requests per minute: try again in 7 s/)
+  assert.deepEqual(error.details.facts, { limit: 'rpm', scope: 'key' })
   assert.equal(error.details.retryAfterSeconds, 7)
+  assert.match(slowed('group').message, /^the group of the key .* limited to 90 requests/)
 })
 
 test('each status of a key has its own code', () => {
@@ -96,6 +139,7 @@ test('each status of a key has its own code', () => {
     ['unknown', 'revoked_api_key'],
     ['expired', 'expired_api_key'],
     ['paused', 'paused_api_key'],
+    ['archived', 'paused_api_key'],
   ] as const) {
     assert.equal(refuse({ reason: 'key_status', status } as Refused).code, code)
   }

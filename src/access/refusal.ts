@@ -1,9 +1,10 @@
 // Refusals of a key, in words that tell its owner what to do: which limit, how much, until when, and what would help.
 import { AssertionError } from 'node:assert'
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, type ErrorCode } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
 import { formatUsd } from '../core/money.ts'
 import { iso, usd } from '../core/units.ts'
-import type { Refused, Shortage } from '../ledger/ledger.ts'
+import type { Refused, Scope, Shortage } from '../ledger/ledger.ts'
 
 /** A key, by the name that its owner knows. */
 type Named = { readonly name: string }
@@ -47,32 +48,48 @@ function budgetExceeded(key: Named, shortage: Shortage, targets: readonly string
   const left = shortage.limitNanodollars - shortage.spentNanodollars
   const remaining = formatUsd(left > 0n ? left : 0n)
   const until = shortage.resetsAt === null ? '' : ` until ${moment(shortage.resetsAt)}`
-  const cost = `this call may cost up to ${formatUsd(shortage.requiredNanodollars)} USD${where} and ${remaining} USD is left${until}`
-  const raise = `have the budget of ${scopeName(key, shortage)} raised`
+  const isRequest = shortage.scope === 'request'
+  const room = isRequest
+    ? `one request may cost at most ${remaining} USD`
+    : `${remaining} USD is left${until}`
+  const cost = `this call may cost up to ${formatUsd(shortage.requiredNanodollars)} USD${where} and ${room}`
+  const raise = isRequest
+    ? `have what one request of the key "${key.name}" or its group may cost raised`
+    : `have the budget of ${scopeName(key, shortage)} raised`
   const tokens = shortage.affordableOutputTokens
   const help =
     tokens === null
       ? raise
       : `ask for at most ${tokens.toLocaleString('en-US')} output tokens, or ${raise}`
-  return new GatewayError(
-    shortage.scope === 'key' ? 'key_budget_exceeded' : 'frame_budget_exceeded',
-    `${cost}: ${help}`,
-    {
-      shouldRetry: false,
-      facts: { ...factsOf(shortage), ...(cheapest !== undefined && { target: cheapest }) },
-    },
-  )
+  return new GatewayError(EXCEEDED[shortage.scope], `${cost}: ${help}`, {
+    shouldRetry: false,
+    facts: { ...factsOf(shortage), ...(cheapest !== undefined && { target: cheapest }) },
+  })
 }
 
-function factsOf(shortage: Shortage): Record<string, string | number | null> {
+const EXCEEDED: Readonly<Record<Scope, ErrorCode>> = {
+  key: 'key_budget_exceeded',
+  group: 'group_budget_exceeded',
+  frame: 'frame_budget_exceeded',
+  model: 'model_budget_exceeded',
+  request: 'request_cost_exceeded',
+}
+
+function factsOf(shortage: Shortage): JsonObject {
   return {
     scope: shortage.scope,
+    period: shortage.period,
     limit: usd(shortage.limitNanodollars),
     spent: usd(shortage.spentNanodollars),
     held: usd(shortage.heldNanodollars),
     required: usd(shortage.requiredNanodollars),
     affordable_output_tokens: shortage.affordableOutputTokens,
     resets_at: iso(shortage.resetsAt),
+    also: shortage.also.map(({ scope, period, resetsAt }) => ({
+      scope,
+      period,
+      resets_at: iso(resetsAt),
+    })),
   }
 }
 
@@ -83,16 +100,17 @@ const RATE_WORDS = {
 }
 
 function rateExceeded(key: Named, refused: Refused & { reason: 'rate' }): GatewayError {
-  const { limit, retryAfterSeconds, balances } = refused
+  const { scope, limit, retryAfterSeconds, balances } = refused
+  const rates = scope === 'key' ? balances : balances.groupRates
   const figure = {
-    rpm: balances.requests?.limit,
-    tpm: balances.tokens?.limit,
-    concurrency: balances.concurrency.limit,
+    rpm: rates?.requests?.limit,
+    tpm: rates?.tokens?.limit,
+    concurrency: rates?.concurrency.limit,
   }[limit]
   return new GatewayError(
     'rate_limit_exceeded',
-    `the key "${key.name}" is limited to ${figure?.toLocaleString('en-US') ?? 'a number of'} ${RATE_WORDS[limit]}: try again in ${retryAfterSeconds} s`,
-    { retryAfterSeconds, facts: { limit } },
+    `${accountName(key, scope)} is limited to ${figure?.toLocaleString('en-US') ?? 'a number of'} ${RATE_WORDS[limit]}: try again in ${retryAfterSeconds} s`,
+    { retryAfterSeconds, facts: { limit, scope } },
   )
 }
 
@@ -105,6 +123,8 @@ function statusRefused(status: (Refused & { reason: 'key_status' })['status']): 
       return expiredKey()
     case 'paused':
       return pausedKey()
+    case 'archived':
+      return archivedGroup()
     case 'stale':
       throw new StaleKey()
   }
@@ -121,8 +141,13 @@ export class StaleKey extends GatewayError {
   }
 }
 
-function scopeName(key: Named, shortage: Shortage): string {
-  return shortage.scope === 'key' ? `the key "${key.name}"` : 'the frame above all keys'
+function scopeName(key: Named, { scope }: Shortage): string {
+  if (scope === 'model') return `${accountName(key, 'key')} for this model`
+  return scope === 'frame' ? 'the frame above all keys' : accountName(key, scope)
+}
+
+function accountName(key: Named, scope: Scope): string {
+  return scope === 'group' ? `the group of the key "${key.name}"` : `the key "${key.name}"`
 }
 
 /** Made once: constructing it takes longer than the rest of a refusal. */
@@ -151,6 +176,13 @@ export function expiredKey(): GatewayError {
   return new GatewayError(
     'expired_api_key',
     'this API key has expired: ask an administrator to extend it',
+  )
+}
+
+function archivedGroup(): GatewayError {
+  return new GatewayError(
+    'paused_api_key',
+    'the group of this API key is archived: ask an administrator to activate it, or to move the key',
   )
 }
 

@@ -12,7 +12,7 @@ const key: Key = {
   ...{ models: ['gpt-5'], permissions: ['chat'], whenTight: 'cap' },
   ...{ createdAt: NOW, expiresAt: null, lastUsedAt: null, revokedAt: null, revokedReason: null },
   ...{ alertThresholds: [], expiryReminders: [], allowVersion: 1, version: 1 },
-  ...{ framePeriodSeq: 0, frameSpentNanodollars: 0n },
+  ...{ groupId: null, groupVersion: 0, framePeriodSeq: 0, frameSpentNanodollars: 0n },
   ...{ period: 'never', timezone: 'UTC', weekStart: 'mon', periodStartsAt: NOW, resetsAt: null },
   ...{ limitNanodollars: null, remainingNanodollars: null, topUpNanodollars: 0n },
   ...{ spentNanodollars: 0n, heldNanodollars: 0n, rpm: null, tpm: null, concurrency: null },

@@ -1,7 +1,8 @@
 // The text about the state of the books: open holds are not an imbalance.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DAMAGE, OPEN_HOLD, type Violation } from '../ledger/reports/verify.ts'
+import { OPEN_HOLD } from '../ledger/reports/checks.ts'
+import { DAMAGE, type Violation } from '../ledger/reports/verify.ts'
 import { examinationText, violationsText } from './ledger.ts'
 
 const open: Violation = {

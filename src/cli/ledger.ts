@@ -9,10 +9,10 @@ import {
   topUp,
   type Orphan,
 } from '../ledger/nodes/adjustments.ts'
+import { OPEN_HOLD } from '../ledger/reports/checks.ts'
 import {
   DAMAGE,
   examineLedger,
-  OPEN_HOLD,
   type Examination,
   type PeriodAhead,
   type Violation,

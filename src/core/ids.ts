@@ -11,6 +11,7 @@ const RANDOM_DIGITS = 16
 
 export type IdPrefix =
   | 'key'
+  | 'grp'
   | 'req'
   | 'resp'
   | 'msg'
@@ -32,6 +33,11 @@ export type IdPrefix =
 
 export function newId(prefix: IdPrefix, clock: Clock): string {
   return `${prefix}${markAfter(prefix)}${timeDigits(clock.now())}${randomDigits()}`
+}
+
+/** Whether an account is that of a group of keys. */
+export function isGroupId(id: string): boolean {
+  return id.startsWith('grp_')
 }
 
 /** Clients know the ids of chat completions by the form that OpenAI gives them, `chatcmpl-…`. */

@@ -15,6 +15,8 @@ export const KEY_ID_SHAPE = /^key_[0-9a-z]{26}$/
 export const NAME_LENGTH_MAX = 200
 export const TEXT_LENGTH_MAX = 2_000
 export const MODELS_MAX = 1_000
+/** Caps for models on one key. */
+export const MODEL_BUDGETS_MAX = 50
 export const TAGS_MAX = 50
 export const RATE_MAX = 1_000_000_000
 /** How long an old secret works beside the new one, by default. */

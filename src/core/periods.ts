@@ -4,7 +4,7 @@
 import { DAY_MS } from './units.ts'
 
 export const PERIODS = ['day', 'week', 'month', 'year', 'never'] as const
-type Period = (typeof PERIODS)[number]
+export type Period = (typeof PERIODS)[number]
 
 export const WEEK_STARTS = ['mon', 'sun'] as const
 type WeekStart = (typeof WEEK_STARTS)[number]

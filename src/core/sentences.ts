@@ -38,6 +38,12 @@ export const SENTENCES = {
   no_key_named:
     'there is no key with the id "{{key}}", and no key with this name that is not revoked: `tollgate keys list` shows all',
   no_such_account: 'there is no such account',
+  no_such_window: 'this account has no such budget',
+  no_such_group: 'there is no such group',
+  group_archived: 'this group is archived: activate it first',
+  window_same_period:
+    'the second window needs another period than the budget, which is by {{period}}',
+  request_cost_range: 'what one request may cost must be above 0 and at most {{most}} USD, or none',
   key_id_shape: 'this is not the id of a key',
   key_name_needed: 'a key needs a name that says which application and environment it is for',
   key_name_like_id: 'a name may not look like the id of a key',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SAMPLE_CALLER } from '../../test/samples/caller.ts'
+import { sampleBalances } from '../../test/samples/ledger-rows.ts'
 import {
   SAMPLE_INBOUND,
   SAMPLE_OUTBOUND,
@@ -18,7 +19,7 @@ import { FREE, makePrice } from '../catalog/prices.ts'
 import { countedBound, inputBound, likelyInput, recountedBound } from '../catalog/worst-case.ts'
 import { formatUsd } from '../core/money.ts'
 import { NO_INPUT, type Call, type InputMeasure } from '../core/request.ts'
-import type { Ask, Balances, Ledger, Refused, Reserved, Shortage } from '../ledger/ledger.ts'
+import type { Ask, Ledger, Refused, Reserved, Shortage } from '../ledger/ledger.ts'
 import { admit, dryRun, type AdmissionInput } from './admission.ts'
 import type { OutboundRequest } from './prepare.ts'
 
@@ -53,11 +54,12 @@ const model: Model = {
 const bytesBound = inputBound(INPUT, 'chat', target)
 const textsBound = recountedBound(INPUT, COUNT.most, { kind: 'chat', window: target })
 
-const left = { remainingNanodollars: 1n }
-const balances = { key: left, frame: left, requests: null, tokens: null } as Balances
+const left = { ...sampleBalances().key, remainingNanodollars: 1n }
+const balances = sampleBalances({ key: left, frame: left })
 const granted: Reserved = {
   reserved: true,
   holdId: 1,
+  groupId: null,
   amountNanodollars: 1n,
   outputTokens: 500,
   capped: false,
@@ -102,7 +104,7 @@ function setUp(...answers: readonly (Reserved | Refused)[]) {
   const ledger: Pick<Ledger, 'reserve' | 'dryRun' | 'countRefused'> = {
     reserve: answer('reserve'),
     dryRun: answer('dry run'),
-    countRefused: (keyId, name) => void happened.push(`refused ${keyId} ${name}`),
+    countRefused: ({ keyId, modelAsked }) => void happened.push(`refused ${keyId} ${modelAsked}`),
   }
   const parts = {
     clock: { now: () => 0, monotonicMs: () => 0 },
@@ -301,12 +303,14 @@ test('a dry run of a call that does not fit reports the amount the ledger requir
   const shortage: Shortage = {
     candidate: 0,
     scope: 'key',
+    period: 'month',
     limitNanodollars: 0n,
     spentNanodollars: 0n,
     heldNanodollars: 0n,
     requiredNanodollars: 7n,
     affordableOutputTokens: null,
     resetsAt: null,
+    also: [],
   }
   const { parts, asked } = setUp({ reserved: false, reason: 'budget', shortage, balances })
   assert.equal((await dryRun(parts, asked()))['worst_case'], '0.000000007')

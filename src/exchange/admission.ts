@@ -1,4 +1,4 @@
-// The last gate before a provider is called: the worst case of a request is held on the key and on the frame. Admits only
+// The last gate before a provider is called: the worst case of a request is held on all its legs. Admits only
 // with a committed hold; otherwise throws a refusal that explains itself. A dry run asks the same, with nothing held.
 import { refusalOf } from '../access/refusal.ts'
 import type { Count } from '../access/tokenizer-thread.ts'
@@ -43,16 +43,17 @@ export type Admission = {
 }
 
 export async function admit(parts: AdmissionParts, asked: AdmissionInput): Promise<Admission> {
-  const { outcome, maySearch, inputTokens, basis } = await askLedger(parts, asked, 'reserve')
+  const { ask, outcome, maySearch, inputTokens, basis } = await askLedger(parts, asked, 'reserve')
   if (!outcome.reserved) {
-    const { reply, request } = asked
-    const { caller, codec } = request.inbound
+    const { reply, request, model } = asked
+    const { codec } = request.inbound
     if ('balances' in outcome) {
-      setBalanceHeaders(reply, outcome.balances, { family: codec.family, clock: parts.clock })
+      const client = { family: codec.family, clock: parts.clock, model: model.id }
+      setBalanceHeaders(reply, outcome.balances, client)
     }
     reply.closed.throwIfAborted()
     const refusal = refuse(asked, outcome)
-    parts.ledger.countRefused(caller.keyId, request.call.model)
+    parts.ledger.countRefused(ask)
     throw refusal
   }
   const outputTokensMax = mostOutput(outcome) || undefined
@@ -152,9 +153,11 @@ function askOf(
   const ask: Ask = {
     requestId: inbound.requestId,
     keyId: caller.keyId,
+    groupId: caller.groupId,
+    groupVersion: caller.groupVersion,
     allowVersion: caller.allowVersion,
     endpoint: inbound.endpoint,
-    modelAsked: call.model,
+    modelAsked: model.id,
     // A test key is answered by the sandbox at no cost, with the limits a live key would have.
     candidates: caller.mode === 'test' ? worsts.slice(0, 1).map(atNoCost) : worsts,
     whenTight: caller.whenTight,
@@ -252,14 +255,17 @@ export function verdictOf(outcome: Reserved | GatewayError): JsonObject {
 }
 
 /** At the dearest target that is not skipped. */
-function worstCaseOf({ candidates }: Ask, outcome: Reserved | Refused): Nanodollars {
+function worstCaseOf(
+  { candidates, modelAsked: model }: Ask,
+  outcome: Reserved | Refused,
+): Nanodollars {
   if ('shortage' in outcome) return outcome.shortage.requiredNanodollars
   const grants = outcome.reserved ? outcome.grants : undefined
   const costs = candidates
     .filter((_, index) => typeof grants?.[index] !== 'string')
     .map((worst) =>
       'balances' in outcome
-        ? costAtMostWith(outcome.balances, worst)
+        ? costAtMostWith({ balances: outcome.balances, model }, worst)
         : costAtMost(worst, worst.outputTokens),
     )
   return costs.reduce((one, other) => (one > other ? one : other))

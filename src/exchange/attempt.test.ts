@@ -100,7 +100,7 @@ const call: Call = {
 }
 const hold: Reserved = {
   ...{ reserved: true, holdId: 1, amountNanodollars: 1n, outputTokens: 500, capped: false },
-  ...{ waitedMs: 0, balances: {} as Balances },
+  ...{ groupId: null, waitedMs: 0, balances: {} as Balances },
 }
 
 /** A request with these routes and a limit of 500 tokens. */

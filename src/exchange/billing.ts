@@ -11,6 +11,7 @@ import { formatUsd, type Nanodollars } from '../core/money.ts'
 import { SEARCHES_MOST } from '../core/request.ts'
 import { SENTENCES } from '../core/sentences.ts'
 import type { Attempt, AttemptCharge, Reserved, Settled, Settlement } from '../ledger/ledger.ts'
+import { leastRemaining } from '../ledger/rules/account.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Admission, AdmissionParts } from './admission.ts'
 import { billOf, Meter, mostOf, needsCount, NOTHING, type Bill, type Billable } from './cost.ts'
@@ -168,7 +169,7 @@ export class Billing {
     const { hold } = this.#billed.admission
     if (this.#sent === undefined || this.#meter.usage === undefined) return
     this.#isTrimmed = true
-    if (!isTight(hold) || this.#sent.searchesMax > 0) return
+    if (!isTight(hold, this.#billed.model) || this.#sent.searchesMax > 0) return
     const most = mostOf(this.#billable(this.#sent, undefined))
     if (most === undefined || most + this.#owed >= hold.amountNanodollars) return
     this.#parts.ledger.trim(hold.holdId, most + this.#owed).catch(() => {
@@ -262,17 +263,18 @@ export class Billing {
   }
 
   #settlement(bill: Bill, failure: unknown): Settlement {
-    const { admission, request, skipped } = this.#billed
+    const { admission, model, request, skipped } = this.#billed
     const { call } = request
     const { requestId, endpoint, caller, startedMs } = request.inbound
     const target = this.#sent?.route.target
     const firstOutputMs = this.#meter.firstOutputMs
     return {
       holdId: admission.hold.holdId,
+      groupId: admission.hold.groupId,
       requestId,
       keyId: caller.keyId,
       endpoint,
-      modelAsked: call.model,
+      modelAsked: model.id,
       modelServed: target?.model ?? null,
       provider: target?.provider ?? null,
       ...endedWith(failure),
@@ -294,10 +296,9 @@ function notTried({ target, why, by }: Skipped): Attempt {
   return { target, why, outcome: `skipped: ${by}`, durationMs: 0 }
 }
 
-function isTight({ amountNanodollars, balances }: Reserved): boolean {
-  return [balances.key, balances.frame].some(
-    ({ remainingNanodollars: left }) => left !== null && left < amountNanodollars * TIGHT_BELOW,
-  )
+function isTight({ amountNanodollars, balances }: Reserved, model: Model): boolean {
+  const left = leastRemaining(balances, model.id)
+  return left !== null && left < amountNanodollars * TIGHT_BELOW
 }
 
 /** Tokens and surcharge in one charge, rounded up once, as `explain` does. */

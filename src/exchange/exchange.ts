@@ -59,7 +59,7 @@ export async function exchange(parts: Parts, inbound: InboundRequest, reply: Rep
     const { hold, outputTokensMax } = admission
     const { outbound, skipped } = affordable(prepared, admission)
     const billing = new Billing(parts, { request, model, admission, skipped })
-    const client = { family: codec.family, clock: parts.clock }
+    const client = { family: codec.family, clock: parts.clock, model: model.id }
     try {
       setHoldHeaders(reply, hold)
       if (call.stream) {

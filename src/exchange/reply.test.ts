@@ -4,7 +4,8 @@ import { validateHeaderValue } from 'node:http'
 import { test } from 'node:test'
 import { SAMPLE_OUTBOUND, SAMPLE_ROUTE, SAMPLE_TARGET } from '../../test/samples/exchange.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Balances, Reserved, Settled } from '../ledger/ledger.ts'
+import { sampleBalances } from '../../test/samples/ledger-rows.ts'
+import type { Balance, Reserved, Settled } from '../ledger/ledger.ts'
 import {
   RunningExchanges,
   setBalanceHeaders,
@@ -50,13 +51,16 @@ test('an exchange that has ended is not cut', () => {
 const NOW = Date.UTC(2026, 10, 15, 12)
 const clock = { now: () => NOW, monotonicMs: () => 0 }
 
-const left = (nanodollars: bigint | null) => ({ remainingNanodollars: nanodollars })
-const BALANCES = {
+const left = (remainingNanodollars: bigint | null): Balance => ({
+  ...sampleBalances().key,
+  remainingNanodollars,
+})
+const BALANCES = sampleBalances({
   key: left(2_500_000_000n),
   frame: left(1_000_000_000n),
   requests: { limit: 60, remaining: 7, resetsAt: NOW + 1_001 },
   tokens: { limit: 9_000, remaining: 0, resetsAt: NOW - 1 },
-} as Balances
+})
 
 /** What is set in the head of a reply. */
 function headersOf(set: (reply: Pick<Reply, 'setHeader'>) => void): Record<string, string> {
@@ -67,7 +71,7 @@ function headersOf(set: (reply: Pick<Reply, 'setHeader'>) => void): Record<strin
 
 test('each family gets limits in its own headers: chat counts down to the reset, messages names its time', () => {
   const told = (family: 'chat' | 'messages') =>
-    headersOf((reply) => setBalanceHeaders(reply, BALANCES, { family, clock }))
+    headersOf((reply) => setBalanceHeaders(reply, BALANCES, { family, clock, model: 'm' }))
   assert.deepEqual(told('chat'), {
     'x-tollgate-budget-remaining': '1',
     'x-ratelimit-limit-requests': '60',
@@ -88,17 +92,33 @@ test('each family gets limits in its own headers: chat counts down to the reset,
   })
 })
 
+test('the tightest leg and the tighter rate are reported', () => {
+  const rate = (remaining: number) => ({ limit: 60, remaining, resetsAt: NOW })
+  const rates = { requests: rate(3), tokens: rate(9), concurrency: { limit: null, inFlight: 0 } }
+  const told = (model: string) =>
+    headersOf((reply) => {
+      const models = [{ model: 'm', ...left(5n) }]
+      const balances = sampleBalances({ ...BALANCES, models, groupRates: rates, group: left(700n) })
+      setBalanceHeaders(reply, balances, { family: 'chat', clock, model })
+    })
+  assert.partialDeepStrictEqual(told('n'), {
+    'x-tollgate-budget-remaining': '0.0000007',
+    'x-ratelimit-remaining-requests': '3',
+    'x-ratelimit-remaining-tokens': '0',
+  })
+  assert.equal(told('m')['x-tollgate-budget-remaining'], '0.000000005')
+})
+
 test('limits that are not set have no headers', () => {
-  const unlimited = { key: left(null), frame: left(null), requests: null, tokens: null }
   const set = (reply: Pick<Reply, 'setHeader'>) =>
-    setBalanceHeaders(reply, unlimited as Balances, { family: 'chat', clock })
+    setBalanceHeaders(reply, sampleBalances(), { family: 'chat', clock, model: 'm' })
   assert.deepEqual(headersOf(set), {})
 })
 
 test('a cap and a wait are reported if there was one', () => {
   const told = (more: { capped: boolean; waitedMs: number }) => {
     const hold: Reserved = {
-      ...{ reserved: true, holdId: 1, amountNanodollars: 1n, outputTokens: 300 },
+      ...{ reserved: true, holdId: 1, groupId: null, amountNanodollars: 1n, outputTokens: 300 },
       ...{ balances: BALANCES, ...more },
     }
     return headersOf((reply) => setHoldHeaders(reply, hold))
@@ -117,7 +137,7 @@ test('a whole answer reports its cost, and the limits after it if they are known
     overrunNanodollars: 0n,
   }
   const told = (settled: Settled | undefined) =>
-    headersOf((reply) => setSettledHeaders(reply, settled, { family: 'chat', clock }))
+    headersOf((reply) => setSettledHeaders(reply, settled, { family: 'chat', clock, model: 'm' }))
   assert.deepEqual(told(undefined), {})
   assert.deepEqual(told(spooled), { 'x-tollgate-cost': '0.0015' })
   assert.partialDeepStrictEqual(told({ ...spooled, balances: BALANCES }), {

@@ -4,9 +4,10 @@ import { revokedKey } from '../access/refusal.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Family } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
-import { formatUsd, tighterLimit } from '../core/money.ts'
+import { formatUsd } from '../core/money.ts'
 import { LinkedList, type Link } from '../core/runtime.ts'
 import type { Balances, RateBalance, Reserved, Settled } from '../ledger/ledger.ts'
+import { leastRemaining } from '../ledger/rules/account.ts'
 import type { SseEvent } from '../wire/contract/sse.ts'
 import type { OutboundRequest } from './prepare.ts'
 
@@ -83,8 +84,8 @@ export class RunningExchanges {
 /** Headers report the client's limits and what the gateway did, under the names of the client's family. */
 type Head = Pick<Reply, 'setHeader'>
 
-/** The family of the client's endpoint, and the clock by which its countdowns go. */
-type Client = { readonly family: Family; readonly clock: Clock }
+/** The family of the client's endpoint, the clock by which its countdowns go, and the model it asked for. */
+type Client = { readonly family: Family; readonly clock: Clock; readonly model: string }
 
 /** What is known before a target answers. */
 export function setHoldHeaders(reply: Head, hold: Reserved): void {
@@ -114,11 +115,19 @@ export function setSettledHeaders(reply: Head, settled: Settled | undefined, cli
 }
 
 export function setBalanceHeaders(reply: Head, balances: Balances, client: Client): void {
-  const { key, frame, requests, tokens } = balances
-  const remaining = tighterLimit(key.remainingNanodollars, frame.remainingNanodollars)
+  const { groupRates } = balances
+  const remaining = leastRemaining(balances, client.model)
+  const requests = tighterRate(balances.requests, groupRates?.requests ?? null)
+  const tokens = tighterRate(balances.tokens, groupRates?.tokens ?? null)
   if (remaining !== null) reply.setHeader('x-tollgate-budget-remaining', formatUsd(remaining))
   if (requests !== null) setRateHeaders(reply, requests, { ...client, what: 'requests' })
   if (tokens !== null) setRateHeaders(reply, tokens, { ...client, what: 'tokens' })
+}
+
+/** Of the rates of a key and its group, the one with less left. */
+function tighterRate(ofKey: RateBalance | null, ofGroup: RateBalance | null): RateBalance | null {
+  if (ofKey === null || ofGroup === null) return ofKey ?? ofGroup
+  return ofGroup.remaining < ofKey.remaining ? ofGroup : ofKey
 }
 
 /** In this order: the limit, what remains of it, when all of it is available again. */

@@ -6,10 +6,11 @@ import type { Endpoint } from '../core/endpoints.ts'
 import type { Usage } from '../core/events.ts'
 import type { WhenTight } from '../core/limits.ts'
 import type { Nanodollars } from '../core/money.ts'
+import type { Period } from '../core/periods.ts'
 
 export interface Ledger {
   /**
-   * Commits a hold for the worst case of one request on its key and on the frame, or says why not. Nothing may go
+   * Commits a hold for the worst case of one request on all its legs, or says why not. Nothing may go
    * upstream before this has answered `reserved: true`. Waits up to 5 s for holds in flight and for a database that
    * does not answer. Every hold it grants must end in exactly one `settle` or `void`.
    */
@@ -31,10 +32,10 @@ export interface Ledger {
    * to 2 s for the database; after that the release waits for it alone, in memory and in the spool.
    */
   void(holdId: HoldId, reason: string): Promise<void>
-  /** The current figures of a key and of the frame; a period that has ended already counts as closed. */
+  /** The current figures of a key and of what is above it; a period that has ended already counts as closed. */
   balances(keyId: string): Promise<Balances | undefined>
   /** Counts a request that was turned away; lossy by design, because a refusal must cost next to nothing. */
-  countRefused(keyId: string, modelAsked: string): void
+  countRefused(ask: Refusable): void
   /** Writes what is waiting, leaves the list of live nodes, and stops. */
   close(): Promise<void>
 }
@@ -45,9 +46,13 @@ export type HoldId = number
 export type Ask = {
   readonly requestId: string
   readonly keyId: string
+  /** The group of the key, and the version of its settings (0 without one), that this request was checked against. */
+  readonly groupId: string | null
+  readonly groupVersion: number
   /** The version of the allowlist this request was checked against; a newer one in the books refuses the hold. */
   readonly allowVersion: number
   readonly endpoint: Endpoint
+  /** By its public name, whatever the client called it; empty if the request concerns no model. */
   readonly modelAsked: string
   /** What it can cost at each target it may go to, in the order in which they would be tried; at least one. */
   readonly candidates: readonly WorstCase[]
@@ -62,9 +67,14 @@ export type Ask = {
   readonly signal?: AbortSignal
 }
 
+/** As much of a request as is counted when it is turned away. */
+export type Refusable = Pick<Ask, 'keyId' | 'groupId' | 'endpoint' | 'modelAsked'>
+
 export type Reserved = {
   readonly reserved: true
   readonly holdId: HoldId
+  /** The group that the hold is on as well: its settlement must name it. */
+  readonly groupId: string | null
   readonly amountNanodollars: Nanodollars
   /** The output limit the hold pays for at the first target that is not skipped: it must be sent upstream. */
   readonly outputTokens: number
@@ -85,11 +95,16 @@ export type Refused = { readonly reserved: false } &
     | { readonly reason: 'recount'; readonly isFirstFit: boolean }
     | {
         readonly reason: 'key_status'
-        /** stale = the allowlist changed since the request was checked: look the key up again. */
-        readonly status: 'unknown' | 'paused' | 'revoked' | 'expired' | 'stale'
+        /**
+         * stale = the key or its group changed since the request was checked: look the key up again. archived = the
+         * group of the key is.
+         */
+        readonly status: 'unknown' | 'paused' | 'revoked' | 'expired' | 'archived' | 'stale'
       }
     | {
         readonly reason: 'rate'
+        /** Whose limit it is. */
+        readonly scope: 'key' | 'group'
         readonly limit: 'rpm' | 'tpm' | 'concurrency'
         readonly retryAfterSeconds: number
         readonly balances: Balances
@@ -104,38 +119,65 @@ export type Refused = { readonly reserved: false } &
     | { readonly reason: 'abandoned' }
   )
 
+/** What a budget bounds: `model` = the cap of a key for one model, `request` = what a single request may cost. */
+export type Scope = 'key' | 'group' | 'frame' | 'model' | 'request'
+
 /** Why an amount does not fit, in the words of docs/errors.md. */
-export type Shortage = {
+export type Shortage = ShortLeg & {
   /** The candidate it is about: the cheapest, or the one that is waited for. */
   readonly candidate: number
-  readonly scope: 'key' | 'frame'
   readonly limitNanodollars: Nanodollars
   readonly spentNanodollars: Nanodollars
   readonly heldNanodollars: Nanodollars
   readonly requiredNanodollars: Nanodollars
   /** The largest output limit that would be admitted now; null when not even the input fits. */
   readonly affordableOutputTokens: number | null
-  /** Null for a period that never ends. */
+  /** What else has no room for it: all reset earlier. */
+  readonly also: readonly ShortLeg[]
+}
+
+export type ShortLeg = {
+  readonly scope: Scope
+  /** Null for the cost of one request, which has none. */
+  readonly period: Period | null
+  /** Null = never. */
   readonly resetsAt: number | null
 }
 
-export type Balances = {
+/** Every budget of a key and of what is above it, and their rates. */
+export type Balances = RateBalances & {
   readonly key: Balance
+  readonly keyWindow: Balance | null
+  readonly models: readonly ModelBalance[]
+  /** Null = the key is in none. */
+  readonly groupId: string | null
+  readonly group: Balance | null
+  readonly groupWindow: Balance | null
+  readonly groupRates: RateBalances | null
   readonly frame: Balance
-  /** Null where the key has no such limit. */
-  readonly requests: RateBalance | null
-  readonly tokens: RateBalance | null
-  readonly concurrency: { readonly limit: number | null; readonly inFlight: number }
+  readonly frameWindow: Balance | null
 }
 
 export type Balance = {
-  /** Null = no limit but the frame's. */
+  readonly period: Period
+  /** Null = nothing but the other budgets limits it. */
   readonly limitNanodollars: Nanodollars | null
   readonly spentNanodollars: Nanodollars
   readonly heldNanodollars: Nanodollars
   /** limit - spent - held, never below 0; null without a limit. */
   readonly remainingNanodollars: Nanodollars | null
+  readonly startsAt: number
   readonly resetsAt: number | null
+}
+
+/** What is left of a key's cap for one model. */
+export type ModelBalance = Balance & { readonly model: string }
+
+export type RateBalances = {
+  /** Null where there is no such limit. */
+  readonly requests: RateBalance | null
+  readonly tokens: RateBalance | null
+  readonly concurrency: { readonly limit: number | null; readonly inFlight: number }
 }
 
 export type RateBalance = {
@@ -150,6 +192,8 @@ export type Settlement = {
   readonly holdId: HoldId
   readonly requestId: string
   readonly keyId: string
+  /** The group of the reservation. */
+  readonly groupId: string | null
   readonly endpoint: Endpoint
   readonly modelAsked: string
   /** The provider's model that answered, and the provider; null when none did. */

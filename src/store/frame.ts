@@ -10,6 +10,7 @@ import {
   type AccountView,
   viewAccount,
 } from './accounts/accounts.ts'
+import { legColumns, type LegsChange } from './accounts/budget-changes.ts'
 import { checkReason, checkSettings, type Some } from './accounts/settings.ts'
 import { lapseAlerts } from './alerts/give.ts'
 import { recordChange } from './audit/record.ts'
@@ -71,6 +72,8 @@ export function partOfFrame(
 }
 
 type FrameChange = Some<FrameSettings> & {
+  /** A second window beside its budget; null removes it. */
+  readonly window?: LegsChange['window']
   /** Only if nobody has changed the frame since this version was read. */
   readonly ifVersion?: number | undefined
   /** Why, for the record. */
@@ -79,7 +82,7 @@ type FrameChange = Some<FrameSettings> & {
 
 export async function setFrame(
   store: Store,
-  { ifVersion, reason: given, ...change }: FrameChange,
+  { ifVersion, reason: given, window, ...change }: FrameChange,
 ): Promise<Frame> {
   const settings = checkSettings(change)
   const reason = given === undefined ? null : checkReason(given)
@@ -95,6 +98,7 @@ export async function setFrame(
         timezone: settings.timezone,
         week_start: settings.weekStart,
         ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
+        ...(await legColumns(store, tx, { from: account, to: { ...settings, window } })),
       })
       .where('id', '=', FRAME_ID)
       .returningAll()

@@ -304,6 +304,8 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
             const answer = await admin.parts.flow.ledger.reserve({
               requestId: `req_refused_${time}`,
               keyId,
+              groupId: null,
+              groupVersion: 0,
               allowVersion,
               endpoint: 'chat',
               modelAsked: 'sandbox-chat',

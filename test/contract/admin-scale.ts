@@ -202,7 +202,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     const { db } = admin.store
     const before = await readAllocated(admin.store)
     const accounts = Array.from({ length: 1_100 }, (_, index) => ({
-      ...{ id: `large ${index}`, limit_nanodollars: BUDGET_MAX - 1n, period: 'never' as const },
+      ...{ id: `key_large_${index}`, limit_nanodollars: BUDGET_MAX - 1n, period: 'never' as const },
       ...{ timezone: 'UTC', week_start: 'mon' as const },
     }))
     await db.insertInto('accounts').values(accounts).execute()
@@ -210,7 +210,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     assert.equal(after - before, 1_100n * (BUDGET_MAX - 1n))
     const { status } = await admin.call('GET', '/keys')
     assert.equal(status, 200)
-    await db.deleteFrom('accounts').where('id', 'like', 'large %').execute()
+    await db.deleteFrom('accounts').where('id', 'like', 'key_large_%').execute()
   })
 }
 

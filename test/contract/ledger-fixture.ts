@@ -5,9 +5,18 @@ import { NO_USAGE } from '../../src/core/events.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledger/ledger.ts'
 import { openLedger, type LedgerOptions } from '../../src/ledger/nodes/open.ts'
+import { lockAccount } from '../../src/store/accounts/accounts.ts'
+import {
+  insertGroupAccount,
+  legColumns,
+  type LegsChange,
+} from '../../src/store/accounts/budget-changes.ts'
+import { packBudgets, unpackBudgets } from '../../src/store/accounts/budgets.ts'
 import type { Store } from '../../src/store/database/store.ts'
+import type { Row } from '../../src/store/database/tables.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/keys/lifecycle.ts'
+import { findKey } from '../../src/store/keys/keys.ts'
 import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 
@@ -53,6 +62,63 @@ export class LedgerFixture {
     return key.id
   }
 
+  /** A group of keys without rates; `columns` are set as they are. */
+  async group(
+    limitNanodollars: bigint | null,
+    columns: Partial<Row<'accounts'>> = {},
+    legs: LegsChange = {},
+  ): Promise<string> {
+    const rule = { period: 'month', timezone: 'UTC', weekStart: 'mon' } as const
+    const id = await this.store.db
+      .transaction()
+      .execute((tx) => insertGroupAccount(this.store, tx, { ...rule, limitNanodollars }))
+    await this.changeGroup(id, columns, legs)
+    return id
+  }
+
+  /** As a change of a group does: its version goes up. */
+  async changeGroup(
+    id: string,
+    columns: Partial<Row<'accounts'>>,
+    legs: LegsChange = {},
+  ): Promise<void> {
+    await this.store.db.transaction().execute(async (tx) => {
+      const from = await lockAccount(tx, id)
+      const changed = { ...columns, ...(await legColumns(this.store, tx, { from, to: legs })) }
+      if (Object.keys(changed).length === 0) return
+      await tx.updateTable('accounts').set(changed).where('id', '=', id).execute()
+    })
+  }
+
+  /** An ask of a key as a request would make it now, with the versions that are true. */
+  async ask(keyId: string, outputTokens: number, more: Partial<Ask> = {}): Promise<Ask> {
+    const { allowVersion, groupId, groupVersion } = await findKey(this.store, keyId)
+    return ask(keyId, outputTokens, { allowVersion, groupId, groupVersion, ...more })
+  }
+
+  /** What the budgets of an account have spent and hold, by their names. */
+  async budgets(id: string): Promise<Readonly<Record<string, readonly [bigint, bigint]>>> {
+    const row = await this.account(id)
+    const further = unpackBudgets(row.budgets)
+    return Object.fromEntries([
+      ['', [row.spent_nanodollars, row.held_nanodollars]],
+      ...further.map(({ name, spent, held }) => [name, [spent, held]]),
+    ])
+  }
+
+  /** Simulates the end of a further budget's period. */
+  async endBudget(id: string, name: string): Promise<void> {
+    const { budgets } = await this.account(id)
+    const ended = unpackBudgets(budgets).map((budget) =>
+      budget.name === name ? { ...budget, periodEndsAt: budget.periodStartsAt } : budget,
+    )
+    await this.store.db
+      .updateTable('accounts')
+      .set({ budgets: packBudgets(ended) })
+      .where('id', '=', id)
+      .execute()
+  }
+
   async account(id: string) {
     return this.store.db
       .selectFrom('accounts')
@@ -87,6 +153,8 @@ export function ask(keyId: string, outputTokens: number, more: Partial<Ask> = {}
   return {
     requestId: newId('req', systemClock),
     keyId,
+    groupId: null,
+    groupVersion: 0,
     allowVersion: 1,
     endpoint: 'chat',
     modelAsked: 'm',
@@ -115,6 +183,7 @@ export function settlement(
     holdId: reserved.holdId,
     requestId: asked.requestId,
     keyId: asked.keyId,
+    groupId: reserved.groupId,
     endpoint: asked.endpoint,
     modelAsked: asked.modelAsked,
     modelServed: 'm-2026',

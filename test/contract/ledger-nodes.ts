@@ -96,7 +96,7 @@ export function ledgerNodesContract(
       await runner.run({
         nodeId: null,
         items: [
-          { kind: 'orphan', keyId: key, holdId: reserved.holdId },
+          { kind: 'orphan', keyId: key, groupId: null, holdId: reserved.holdId },
           { kind: 'settle', charge },
         ],
         prices: [],
@@ -201,7 +201,7 @@ export function ledgerNodesContract(
         return rows.reduce((sum, row) => sum + row.refused, 0)
       }
       for (const round of [1, 2, 3]) {
-        node.countRefused(key, 'm')
+        node.countRefused(ask(key, 1))
         await until(async () => (await refused()) === round)
       }
       assert.equal(alarms.filter(isAhead).length, 1)

@@ -6,8 +6,9 @@ import type { Price } from '../../src/catalog/prices.ts'
 import { NO_COST } from '../../src/catalog/worst-case.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
-import type { Ask, Ledger, Refused, Reserved } from '../../src/ledger/ledger.ts'
+import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
+import { readLatencies } from '../../src/ledger/reports/latencies.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { setFrame } from '../../src/store/frame.ts'
@@ -24,6 +25,7 @@ import {
   type It,
   USD,
 } from './ledger-fixture.ts'
+import { legs, legsWhileOpen } from './ledger-legs.ts'
 import { byHand, reports } from './ledger-reports.ts'
 
 export function ledgerContract(name: string, open: () => Promise<Database>): void {
@@ -46,12 +48,15 @@ export function ledgerContract(name: string, open: () => Promise<Database>): voi
     }
 
     basics(it)
+    latencies(it)
     limits(it)
     periods(it)
     several(it)
     trouble(it)
     byHand(it)
     reports(it)
+    legs(it)
+    legsWhileOpen(it)
   })
 }
 
@@ -218,7 +223,7 @@ function basics(it: It): void {
   it('refusals are counted', async (fixture) => {
     const key = await fixture.key(0n)
     const node = await openLedger({ store: fixture.store, ...SAMPLE_PACE })
-    for (const _ of [1, 2, 3]) node.countRefused(key, 'm')
+    for (const _ of [1, 2, 3]) node.countRefused(ask(key, 1))
     await node.close()
     const rows = await fixture.store.db
       .selectFrom('rollups')
@@ -230,6 +235,27 @@ function basics(it: It): void {
       { span: 'day', refused: 3, requests: 0 },
       { span: 'hour', refused: 3, requests: 0 },
     ])
+  })
+}
+
+function latencies(it: It): void {
+  it('how long answers take is counted by model', async (fixture) => {
+    const key = await fixture.key(null)
+    const node = await openLedger({ store: fixture.store, ...SAMPLE_PACE })
+    const call = (latencyMs: number, more: Partial<Settlement> = {}) =>
+      spend(node, ask(key, 1, { modelAsked: 'timed' }), { latencyMs, firstTokenMs: 10, ...more })
+    for (let count = 0; count < 18; count++) await call(100)
+    for (let count = 0; count < 2; count++) await call(3000, { firstTokenMs: null })
+    await call(9000, { status: 502 })
+    await call(9000, { provider: null })
+    await node.close()
+    const now = systemClock.now()
+    const found = await readLatencies(fixture.store, { since: now - 3_600_000, until: now + 1000 })
+    // To within a tenth.
+    assert.deepEqual(found.get('timed'), {
+      whole: { requests: 20, p50: 108, p95: 3158 },
+      firstToken: { requests: 18, p50: 10, p95: 10 },
+    })
   })
 }
 

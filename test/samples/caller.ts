@@ -12,5 +12,7 @@ export const SAMPLE_CALLER: Caller = {
   models: new Set(),
   permissions: new Set(),
   allowVersion: 1,
+  groupId: null,
+  groupVersion: 0,
   whenTight: 'cap',
 }

@@ -14,10 +14,11 @@ import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { insertGroupAccount } from '../../src/store/accounts/budget-changes.ts'
 import type { Store } from '../../src/store/database/store.ts'
-import { FRAME_ID } from '../../src/store/database/tables.ts'
+import { FRAME_ID, type Tx } from '../../src/store/database/tables.ts'
 import { seedFrame } from '../../src/store/frame.ts'
-import { createKey } from '../../src/store/keys/lifecycle.ts'
+import { createKey, updateKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
@@ -43,16 +44,25 @@ async function killLoop(url: string, count: number): Promise<void> {
   const options = { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] }
   const store = await openStore(url, options)
   await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: 40_000n })
-  const keys = []
-  for (const limitNanodollars of [5000n, 20_000n, null]) {
-    const name = `key ${limitNanodollars}`
-    const { key } = await createKey(store, {
-      name,
-      models: ['m'],
-      limitNanodollars,
-      period: 'never',
-    })
-    keys.push(key.id)
+  const rule = { period: 'never', timezone: 'UTC', weekStart: 'mon' } as const
+  const groups: string[] = []
+  for (const limitNanodollars of [8000n, null]) {
+    const open = (tx: Tx) => insertGroupAccount(store, tx, { ...rule, limitNanodollars })
+    groups.push(await store.db.transaction().execute(open))
+  }
+  const [one = '', other = ''] = groups
+  const window = { limitNanodollars: 3000n, period: 'day' } as const
+  const modelBudgets = new Map([['m', { limitNanodollars: 6000n, period: 'week' }]] as const)
+  const keys: string[] = []
+  for (const [limitNanodollars, legs] of [
+    [5000n, {}],
+    [20_000n, { groupId: one, window, modelBudgets }],
+    [null, { groupId: one, requestCostMaxNanodollars: 900n }],
+    [null, { groupId: other, window }],
+  ] as const) {
+    const name = `key ${keys.length}`
+    const settings = { name, models: ['m'], limitNanodollars, period: 'never', legs } as const
+    keys.push((await createKey(store, settings)).key.id)
   }
   const crew = new Crew([url, join(folder, 'truth'), join(folder, 'spool'), ...keys])
   try {
@@ -60,7 +70,8 @@ async function killLoop(url: string, count: number): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       await sleep(50 + Math.random() * 250)
       await disturb(crew, store)
-      await raise(store, [...keys, FRAME_ID])
+      await raise(store, [...keys, ...groups, FRAME_ID])
+      await rearrange(store, keys.slice(1), groups)
     }
     await crew.dismiss()
     await compare(store, join(folder, 'truth'), join(folder, 'spool'))
@@ -78,6 +89,27 @@ async function raise(store: Store, accounts: readonly string[]): Promise<void> {
       store.db,
     )
   }
+}
+
+/** Moves keys between groups, and removes and sets windows and caps, while calls are held on them. */
+async function rearrange(
+  store: Store,
+  keys: readonly string[],
+  groups: readonly string[],
+): Promise<void> {
+  const pick = <Thing>(things: readonly Thing[]): Thing | undefined =>
+    things[Math.floor(Math.random() * things.length)]
+  const amount = {
+    limitNanodollars: BigInt(Math.floor(Math.random() * 9000)),
+    period: 'week',
+  } as const
+  await updateKey(store, pick(keys) ?? '', {
+    legs: {
+      groupId: pick([...groups, null]) ?? null,
+      window: pick([amount, null]) ?? null,
+      modelBudgets: new Map([['m', pick([amount, null]) ?? null]]),
+    },
+  })
 }
 
 /** Mostly kills a node; sometimes freezes it until others take it for dead, or cuts the connections of all. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { findKey, type Key } from '../../src/store/keys/keys.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, settlement } from '../contract/ledger-fixture.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
@@ -25,6 +26,7 @@ const ledger = await openLedger({
   deadAfterMs: 1000,
   sweepMs: 1000,
 })
+const callers = new Map<string, Known>()
 let isStopping = false
 process.on('message', () => (isStopping = true))
 process.send?.('ready')
@@ -33,12 +35,26 @@ await ledger.close()
 await store.close()
 process.disconnect?.()
 
+type Known = Pick<Key, 'allowVersion' | 'groupId' | 'groupVersion'>
+
+/** The key as it was when it was last looked up: it is looked up again when a request is refused. */
+async function current(keyId: string): Promise<Known> {
+  const known = callers.get(keyId)
+  if (known !== undefined) return known
+  const { allowVersion, groupId, groupVersion } = await findKey(store, keyId)
+  const found = { allowVersion, groupId, groupVersion }
+  callers.set(keyId, found)
+  return found
+}
+
 async function client(): Promise<void> {
   while (!isStopping) {
     const keyId = keys[Math.floor(Math.random() * keys.length)] ?? ''
-    const asked = ask(keyId, 1 + Math.floor(Math.random() * 1000), { whenTight: 'cap' })
+    const known = await current(keyId)
+    const asked = ask(keyId, 1 + Math.floor(Math.random() * 1000), { whenTight: 'cap', ...known })
     const answer = await ledger.reserve(asked)
     if (!answer.reserved) {
+      callers.delete(keyId)
       await sleep(5)
       continue
     }

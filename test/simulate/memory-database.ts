@@ -3,15 +3,37 @@
 import assert from 'node:assert/strict'
 import type { Beat } from '../../src/ledger/nodes/failure-detector.ts'
 import type { Batch, BatchResult, Snapshot, Writes } from '../../src/ledger/rules/batch.ts'
-import type { Account, ClosedPeriod, Hold, UsageRow } from '../../src/ledger/rules/rows.ts'
+import {
+  ACCOUNT_CHANGE,
+  type Account,
+  type ClosedPeriod,
+  type Hold,
+  type LegPeriods,
+  type UsageRow,
+} from '../../src/ledger/rules/rows.ts'
+import {
+  closedBudget,
+  endedAt,
+  packBudgets,
+  setBudgets,
+  unpackBudgets,
+  type Budget,
+  type BudgetSetting,
+  type FurtherBudget,
+} from '../../src/store/accounts/budgets.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { sampleAccount } from '../samples/ledger-rows.ts'
 import type { Rules } from './rules.ts'
 
-type StoredAccount = Omit<Account, 'rateWindow'> & { readonly rateWindow: string }
+type StoredAccount = Omit<Account, 'rateWindow' | 'budgets'> & {
+  readonly rateWindow: string
+  readonly budgets: string
+}
 
 /** Deliberate faults, for mutants that are not in the rules but in what a database must do. */
 export type Faults = { readonly noFence?: boolean; readonly clockOfNode?: boolean }
+
+type Sums = { spent: bigint; held: bigint; overrun: bigint }
 
 export class MemoryDatabase {
   /** The database's clock, in milliseconds. */
@@ -39,6 +61,7 @@ export class MemoryDatabase {
     this.accounts.set(id, {
       ...sampleAccount({ id, limit, period: 'day', periodSeq: 0, periodEndsAt: 0 }),
       rateWindow: '',
+      budgets: '',
       ...more,
     })
   }
@@ -79,34 +102,79 @@ export class MemoryDatabase {
     return account
   }
 
-  /** What an account has spent and holds in its current period, added up from rows. */
-  sums(id: string): { readonly spent: bigint; readonly held: bigint } {
-    return this.#sumsOf(id, this.account(id).periodSeq)
+  change(id: string, change: Partial<StoredAccount>): void {
+    this.accounts.set(id, { ...this.account(id), ...change })
+  }
+
+  /** The main budget of an account under the name '', and its further ones. */
+  budgets(id: string): readonly (Budget & { readonly name: string })[] {
+    const account = this.account(id)
+    return [{ ...account, name: '' }, ...unpackBudgets(account.budgets)]
+  }
+
+  /** As the store sets and removes them while holds are open. */
+  setBudgets(id: string, wanted: readonly BudgetSetting[]): void {
+    const account = this.account(id)
+    const { now } = this
+    const { budgets, removed } = setBudgets(unpackBudgets(account.budgets), {
+      wanted,
+      rule: account,
+      formerRule: account,
+      now,
+      firstSeq: (name) => {
+        const closed = [...this.periods.values()].filter(
+          ({ accountId, budget }) => accountId === id && budget === name,
+        )
+        return 1 + Math.max(0, ...closed.map(({ seq }) => seq))
+      },
+    })
+    for (const budget of removed) this.#close(id, budget, endedAt(budget, now))
+    this.change(id, { budgets: packBudgets(budgets) })
+  }
+
+  /** What a budget has spent and holds in its current period, added up from rows. */
+  sums(id: string, { name, periodSeq }: { readonly name: string; readonly periodSeq: number }) {
+    return this.#addUp().get(`${id} ${name} ${periodSeq}`) ?? { spent: 0n, held: 0n, overrun: 0n }
   }
 
   assertBalanced(): void {
+    const sums = this.#addUp()
     for (const account of this.accounts.values()) {
-      this.#assertPeriod(account.id, { ...account, seq: account.periodSeq })
+      const { id } = account
+      for (const budget of this.budgets(id)) {
+        assertPeriod(sums, `${id} ${budget.name} ${budget.periodSeq}`, budget)
+      }
       const inFlight = [...this.holds.values()].filter(
-        ({ keyId }) => account.id === FRAME_ID || keyId === account.id,
+        ({ keyId, groupId }) => id === FRAME_ID || keyId === id || groupId === id,
       )
-      assert.equal(account.inFlight, inFlight.length, `in flight on ${account.id}`)
+      assert.equal(account.inFlight, inFlight.length, `in flight on ${id}`)
       this.#assertPartOfFrame(account)
     }
-    for (const period of this.periods.values()) this.#assertPeriod(period.accountId, period)
+    for (const [name, period] of this.periods) assertPeriod(sums, name, period)
+    // Whatever is left belongs to a period that nobody knows.
+    for (const [name, { spent, held }] of sums) assert.ok(spent + held === 0n, `period ${name}`)
     for (const id of this.holds.keys()) assert.ok(!this.usage.has(id), `hold ${id} is closed too`)
-    let cost = 0n
-    for (const row of this.usage.values()) cost += row.costNanodollars
-    for (const span of ['hour', 'day']) {
-      for (const sum of [`${span} of keys`, `${span} of the frame`]) {
-        assert.equal(this.rollupCosts.get(sum) ?? 0n, cost, `rollups by ${sum}`)
+    this.#assertRollups()
+  }
+
+  #assertRollups(): void {
+    const costs = new Map<string, bigint>()
+    for (const { costNanodollars, keyId, groupId } of this.usage.values()) {
+      for (const id of [keyId, groupId, FRAME_ID]) {
+        if (id !== null) costs.set(id, (costs.get(id) ?? 0n) + costNanodollars)
+      }
+    }
+    for (const id of this.accounts.keys()) {
+      for (const span of ['hour', 'day']) {
+        const cost = this.rollupCosts.get(`${span} ${id}`) ?? 0n
+        assert.equal(cost, costs.get(id) ?? 0n, `rollups by ${span} of ${id}`)
       }
     }
   }
 
   /** A key with no figure for the frame's current period has spent nothing in it. */
   #assertPartOfFrame({ id, framePeriodSeq, frameSpent }: StoredAccount): void {
-    if (id === FRAME_ID) return
+    if (!id.startsWith('key_')) return
     const current = this.account(FRAME_ID).periodSeq
     let spent = 0n
     for (const row of this.usage.values())
@@ -114,46 +182,57 @@ export class MemoryDatabase {
     assert.equal(framePeriodSeq === current ? frameSpent : 0n, spent, `part of the frame of ${id}`)
   }
 
-  #assertPeriod(
-    id: string,
-    stated: Pick<Account, 'spent' | 'held' | 'overrun' | 'grantedLimit'> & { readonly seq: number },
-  ): void {
-    const { spent, held, overrun } = this.#sumsOf(id, stated.seq)
-    const name = `of ${id} in period ${stated.seq}`
-    assert.equal(stated.spent, spent, `spent ${name}`)
-    assert.equal(stated.held, held, `held ${name}`)
-    assert.equal(stated.overrun, overrun, `overrun ${name}`)
-    const limit = stated.grantedLimit
-    assert.ok(limit === null || spent + held <= limit + overrun, `limit ${name} is exceeded`)
-  }
-
-  #sumsOf(id: string, seq: number): { spent: bigint; held: bigint; overrun: bigint } {
-    const isOf = (entry: Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>): boolean =>
-      id === FRAME_ID ? entry.framePeriod === seq : entry.keyId === id && entry.keyPeriod === seq
-    const sums = { spent: 0n, held: 0n, overrun: 0n }
-    for (const hold of this.holds.values()) if (isOf(hold)) sums.held += hold.heldNanodollars
-    for (const row of this.usage.values()) {
-      if (!isOf(row)) continue
-      sums.spent += row.costNanodollars
-      if (row.costNanodollars > row.heldNanodollars)
-        sums.overrun += row.costNanodollars - row.heldNanodollars
+  /** By account, budget and period, from the columns of the rows: not by the ledger's own list of legs. */
+  #addUp(): Map<string, Sums> {
+    const all = new Map<string, Sums>()
+    const add = (entry: LegPeriods, amounts: Sums): void => {
+      const { keyId, groupId } = entry
+      for (const [id, budget, seq] of [
+        [keyId, '', entry.keyPeriod],
+        [keyId, 'window', entry.keyWindow],
+        [keyId, `model:${entry.modelAsked}`, entry.modelCap],
+        [groupId, '', entry.groupPeriod],
+        [groupId, 'window', entry.groupWindow],
+        [FRAME_ID, '', entry.framePeriod],
+        [FRAME_ID, 'window', entry.frameWindow],
+      ] as const) {
+        if (seq === null) continue
+        const name = `${id} ${budget} ${seq}`
+        const sums = all.get(name) ?? { spent: 0n, held: 0n, overrun: 0n }
+        sums.spent += amounts.spent
+        sums.held += amounts.held
+        sums.overrun += amounts.overrun
+        all.set(name, sums)
+      }
     }
-    return sums
+    for (const hold of this.holds.values()) {
+      add(hold, { spent: 0n, held: hold.heldNanodollars, overrun: 0n })
+    }
+    for (const row of this.usage.values()) {
+      const { costNanodollars: spent, heldNanodollars: held } = row
+      add(row, { spent, held: 0n, overrun: spent > held ? spent - held : 0n })
+    }
+    return all
   }
 
   #snapshot(batch: Batch, skewMs: number): Snapshot {
-    const { keyOf, knownHoldOf, unpackWindow } = this.#rules
+    const { accountsOf, knownHoldOf, unpackWindow } = this.#rules
     const now = this.now + skewMs
-    const ids = new Set([...batch.items.map(keyOf), FRAME_ID])
+    const ids = accountsOf(batch.items)
+    assertLockOrder(ids)
     const holdIds = batch.items.map((item) => knownHoldOf(item, batch.isRetry))
     const found = <Row>(table: ReadonlyMap<number, Row>): Row[] =>
       holdIds.flatMap((id) => (id === undefined ? [] : (table.get(id) ?? [])))
     return {
       now,
-      accounts: [...ids].flatMap((id) => {
+      accounts: ids.flatMap((id) => {
         const account = this.accounts.get(id)
         if (account === undefined) return []
-        return { ...account, rateWindow: unpackWindow(account.rateWindow, now) }
+        return {
+          ...account,
+          rateWindow: unpackWindow(account.rateWindow, now),
+          budgets: unpackBudgets(account.budgets),
+        }
       }),
       holds: found(this.holds),
       usage: found(this.usage),
@@ -162,15 +241,13 @@ export class MemoryDatabase {
 
   #apply(writes: Writes): void {
     for (const period of writes.closedPeriods) {
-      assert.ok(
-        period.endsAt <= this.now,
-        `a period of ${period.accountId} was ended before its time`,
-      )
-      insert(this.periods, `${period.accountId} ${period.seq}`, { ...period })
+      const { accountId, budget, seq } = period
+      assert.ok(period.endsAt <= this.now, `a period of ${accountId} was ended before its time`)
+      insert(this.periods, `${accountId} ${budget} ${seq}`, { ...period })
     }
-    for (const { accountId, seq, spent, held, overrun } of writes.periodDeltas) {
-      const period = this.periods.get(`${accountId} ${seq}`)
-      assert.ok(period, `period ${seq} of ${accountId} is in the books`)
+    for (const { accountId, budget, seq, spent, held, overrun } of writes.periodDeltas) {
+      const period = this.periods.get(`${accountId} ${budget} ${seq}`)
+      assert.ok(period, `period ${seq} of ${accountId} ${budget} is in the books`)
       period.spent += spent
       period.held += held
       period.overrun += overrun
@@ -184,15 +261,48 @@ export class MemoryDatabase {
     for (const row of writes.usageInserted) insert(this.usage, row.id, row)
     for (const row of writes.usageCorrected) this.usage.set(row.id, row)
     for (const { span, keyId, cost } of writes.rollups) {
-      const sum = `${span} of ${keyId === FRAME_ID ? 'the frame' : 'keys'}`
-      this.rollupCosts.set(sum, (this.rollupCosts.get(sum) ?? 0n) + cost)
+      const name = `${span} ${keyId}`
+      this.rollupCosts.set(name, (this.rollupCosts.get(name) ?? 0n) + cost)
     }
     for (const account of writes.accounts) {
-      const { limit, rpm, concurrency } = this.account(account.id)
-      const rateWindow = this.#rules.packWindow(account.rateWindow)
-      this.accounts.set(account.id, { ...account, limit, rpm, concurrency, rateWindow })
+      const changed = ACCOUNT_CHANGE.columns.map(({ field }) => [field, account[field]])
+      this.change(account.id, {
+        ...Object.fromEntries(changed),
+        rateWindow: this.#rules.packWindow(account.rateWindow),
+        budgets: packBudgets(account.budgets),
+      })
     }
   }
+
+  #close(accountId: string, budget: FurtherBudget, endsAt: number): void {
+    const { name } = budget
+    const period = { accountId, budget: name, ...closedBudget(budget, endsAt) }
+    insert(this.periods, `${accountId} ${name} ${period.seq}`, period)
+  }
+}
+
+type Stated = Pick<Budget, 'spent' | 'held' | 'overrun' | 'grantedLimit'>
+
+/** And takes it off the list of sums. */
+function assertPeriod(sums: Map<string, Sums>, name: string, stated: Stated): void {
+  const { spent, held, overrun } = sums.get(name) ?? { spent: 0n, held: 0n, overrun: 0n }
+  sums.delete(name)
+  assert.equal(stated.spent, spent, `spent of ${name}`)
+  assert.equal(stated.held, held, `held of ${name}`)
+  assert.equal(stated.overrun, overrun, `overrun of ${name}`)
+  const limit = stated.grantedLimit
+  assert.ok(limit === null || spent + held <= limit + overrun, `limit of ${name} is exceeded`)
+}
+
+/** Nodes that lock in different orders wait for each other for ever. */
+function assertLockOrder(ids: readonly string[]): void {
+  const ranks = ids.map((id) => {
+    const kind = id === FRAME_ID ? 2 : id.startsWith('grp_') ? 1 : 0
+    return `${kind} ${id}`
+  })
+  assert.deepEqual(ranks, ranks.toSorted(), 'accounts are locked in another order')
+  assert.equal(new Set(ids).size, ids.length, 'an account is locked twice')
+  assert.equal(ids.at(-1), FRAME_ID)
 }
 
 function insert<Name, Row>(table: Map<Name, Row>, name: Name, row: Row): void {

@@ -11,21 +11,26 @@ import type { Ask, Reserved } from '../../src/ledger/ledger.ts'
 import { adjustHold, resetSpent, topUp } from '../../src/ledger/nodes/adjustments.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import type { LegsChange } from '../../src/store/accounts/budget-changes.ts'
+import { updateKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
-import { ask, LedgerFixture, settlement } from '../contract/ledger-fixture.ts'
+import { LedgerFixture, settlement } from '../contract/ledger-fixture.ts'
 import { freshDatabase } from '../support/postgres/postgres.ts'
 
 const LIMIT = 1000
 
-/** One key's books as plain sums. `period` counts up; a hold remembers the one it was granted in. */
+/** One budget as plain sums; `period` counts up, also when it is set anew. */
+type Budget = { isOn: boolean; limit: number; topUp: number; period: number; spent: number }
+
+const LEGS = ['key', 'window', 'cap', 'group'] as const
+type Leg = (typeof LEGS)[number]
+
+/** One key's books. A hold remembers the period of each leg that it was granted in; 0 = it had no such leg. */
 type Model = {
-  limit: number
-  topUp: number
-  period: number
-  spent: number
+  readonly legs: Readonly<Record<Leg, Budget>>
   holds: {
     readonly id: number
-    readonly period: number
+    readonly periods: Readonly<Record<Leg, number>>
     amount: number
     cost: number | undefined
     isVoided: boolean
@@ -36,15 +41,16 @@ type Model = {
 type Real = {
   readonly fixture: LedgerFixture
   readonly keyId: string
+  readonly groupId: string
   readonly holds: { readonly asked: Ask; readonly reserved: Reserved }[]
 }
 
 type Command = fc.AsyncCommand<Model, Real>
 
-const held = (model: Model): number =>
+const held = (model: Model, leg: Leg): number =>
   sum(
     model.holds
-      .filter((hold) => isOpen(hold) && hold.period === model.period)
+      .filter((hold) => isOpen(hold) && hold.periods[leg] === model.legs[leg].period)
       .map((hold) => hold.amount),
   )
 const isOpen = (hold: Model['holds'][number]): boolean => hold.cost === undefined
@@ -52,35 +58,46 @@ const sum = (amounts: readonly number[]): number =>
   amounts.reduce((total, amount) => total + amount, 0)
 const someone = { reason: 'model' }
 
+const legsOn = ({ legs }: Model): readonly Leg[] => LEGS.filter((leg) => legs[leg].isOn)
+
+/** Whether all legs have room: now, or once nothing is held, or not. */
+function room(model: Model, amount: number): 'granted' | 'held' | 'budget' {
+  const isRoom = (taken: (leg: Leg) => number): boolean =>
+    legsOn(model).every((leg) => {
+      const { limit, topUp, spent } = model.legs[leg]
+      return spent + taken(leg) + amount <= limit + topUp
+    })
+  if (amount === 0 || isRoom((leg) => held(model, leg))) return 'granted'
+  return isRoom(() => 0) ? 'held' : 'budget'
+}
+
+function addHold(model: Model, amount: number): void {
+  const numbers = LEGS.map((leg) => [leg, model.legs[leg].isOn ? model.legs[leg].period : 0])
+  model.holds.push({
+    id: model.holds.length,
+    periods: Object.fromEntries(numbers) as Record<Leg, number>,
+    amount,
+    cost: undefined,
+    isVoided: false,
+    isSettled: false,
+  })
+}
+
 /** Each command does one thing to both and compares the results; `pick` chooses one of the existing holds. */
 function reserve(tokens: number): Command {
   return {
     check: () => true,
     toString: () => `reserve ${tokens}`,
     async run(model, real) {
-      const asked = ask(real.keyId, tokens)
+      const asked = await real.fixture.ask(real.keyId, tokens)
       // A dry run first, because it does not wait for holds that this test will not free meanwhile.
       const verdict = await real.fixture.ledger.dryRun(asked)
-      const room = model.limit + model.topUp - model.spent
-      const expected =
-        tokens === 0 || held(model) + tokens <= room
-          ? 'granted'
-          : tokens <= room
-            ? 'held'
-            : 'budget'
-      assert.equal(verdict.reserved ? 'granted' : verdict.reason, expected)
+      assert.equal(verdict.reserved ? 'granted' : verdict.reason, room(model, tokens))
       if (!verdict.reserved) return
       const reserved = await real.fixture.ledger.reserve(asked)
       assert.ok(reserved.reserved)
       real.holds.push({ asked, reserved })
-      model.holds.push({
-        id: model.holds.length,
-        period: model.period,
-        amount: tokens,
-        cost: undefined,
-        isVoided: false,
-        isSettled: false,
-      })
+      addHold(model, tokens)
     },
   }
 }
@@ -91,7 +108,7 @@ function choose(tokens: number, prices: readonly number[], isLastTry: boolean): 
     check: () => true,
     toString: () => `reserve ${tokens} at ${prices.join(' or ')}${isLastTry ? ', last try' : ''}`,
     async run(model, real) {
-      const asked = ask(real.keyId, tokens)
+      const asked = await real.fixture.ask(real.keyId, tokens)
       const [worst] = asked.candidates
       assert.ok(worst)
       const candidates = prices.map((price) => ({
@@ -99,11 +116,9 @@ function choose(tokens: number, prices: readonly number[], isLastTry: boolean): 
         outputTokenPicodollars: worst.outputTokenPicodollars * BigInt(price),
       }))
       const verdict = await real.fixture.ledger.dryRun({ ...asked, candidates, isLastTry })
-      const room = model.limit + model.topUp - model.spent
       const grants = prices.map((price) => {
-        const cost = tokens * price
-        if (cost === 0 || held(model) + cost <= room) return { outputTokens: tokens, capped: false }
-        return cost <= room ? 'held' : 'budget'
+        const found = room(model, tokens * price)
+        return found === 'granted' ? { outputTokens: tokens, capped: false } : found
       })
       const first = grants.find((grant) =>
         isLastTry ? typeof grant !== 'string' : grant !== 'budget',
@@ -122,14 +137,7 @@ function choose(tokens: number, prices: readonly number[], isLastTry: boolean): 
       const amount = Math.max(...kept) * tokens
       assert.deepEqual([reserved.grants, reserved.amountNanodollars], [grants, BigInt(amount)])
       real.holds.push({ asked, reserved })
-      model.holds.push({
-        id: model.holds.length,
-        period: model.period,
-        amount,
-        cost: undefined,
-        isVoided: false,
-        isSettled: false,
-      })
+      addHold(model, amount)
     },
   }
 }
@@ -169,8 +177,12 @@ function trim(pick: number, percent: number): Command {
 
 function extend(pick: number, extra: number): Command {
   return onHold(`extend by ${extra}`, pick, async (model, real, { hold, reserved }) => {
-    const fits = model.spent + held(model) + extra <= model.limit + model.topUp
-    const expected = isOpen(hold) && hold.period === model.period && fits
+    const fits = LEGS.filter((leg) => hold.periods[leg] !== 0).every((leg) => {
+      const { isOn, limit, topUp, period, spent } = model.legs[leg]
+      const isRunning = hold.periods[leg] === period && (isOn || leg === 'group')
+      return isRunning && spent + held(model, leg) + extra <= limit + topUp
+    })
+    const expected = isOpen(hold) && fits
     assert.equal(await real.fixture.ledger.extend(reserved.holdId, BigInt(extra)), expected)
     if (expected) hold.amount += extra
   })
@@ -185,21 +197,56 @@ function adjust(pick: number, cost: number): Command {
   })
 }
 
-function administer(what: 'top up' | 'reset' | 'end of period'): Command {
+const NAMES = { key: '', group: '', window: 'window', cap: 'model:m' } as const
+
+function administer(what: 'top up' | 'reset' | 'end of period', leg: Leg): Command {
   return {
-    check: () => true,
-    toString: () => what,
-    async run(model, { fixture, keyId: accountId }) {
+    check: ({ legs }) => legs[leg].isOn,
+    toString: () => `${what} of ${leg}`,
+    async run(model, { fixture, keyId, groupId }) {
+      const accountId = leg === 'group' ? groupId : keyId
+      const budget = NAMES[leg]
       if (what === 'top up') {
-        await topUp(fixture.store, { ...someone, accountId, amountNanodollars: 300n })
-        model.topUp += 300
+        await topUp(fixture.store, { ...someone, accountId, budget, amountNanodollars: 300n })
+        model.legs[leg].topUp += 300
         return
       }
-      // Without a first use there is no period to end.
-      if (model.holds.length === 0) return
-      if (what === 'reset') await resetSpent(fixture.store, { ...someone, accountId })
-      else await fixture.endPeriod(accountId)
-      Object.assign(model, { period: model.period + 1, spent: 0, topUp: 0 })
+      // Without a first use there is no period of an account to end.
+      const { period } = model.legs[leg]
+      const isUsed = period > 1 || model.holds.some(({ periods }) => periods[leg] === period)
+      if (budget === '' && !isUsed) return
+      if (what === 'reset') await resetSpent(fixture.store, { ...someone, accountId, budget })
+      else if (budget === '') await fixture.endPeriod(accountId)
+      else await fixture.endBudget(accountId, budget)
+      Object.assign(model.legs[leg], { period: period + 1, spent: 0, topUp: 0 })
+    },
+  }
+}
+
+/** Sets a window, a cap or the group of the key; null removes it. */
+function arrange(leg: 'window' | 'cap' | 'group', limit: number | null): Command {
+  return {
+    check: () => true,
+    toString: () => `${leg} of ${limit}`,
+    async run(model, { fixture, keyId, groupId }) {
+      const budget = model.legs[leg]
+      const limitNanodollars = BigInt(limit ?? 0)
+      const legs: LegsChange = {
+        window: {
+          window: limit === null ? null : ({ limitNanodollars, period: 'never' } as const),
+        },
+        cap: {
+          modelBudgets: new Map([
+            ['m', limit === null ? null : ({ limitNanodollars, period: 'year' } as const)],
+          ]),
+        },
+        group: { groupId: limit === null ? null : groupId },
+      }[leg]
+      await updateKey(fixture.store, keyId, { legs })
+      const isNew = !budget.isOn && limit !== null && leg !== 'group'
+      if (isNew) Object.assign(budget, { period: budget.period + 1, spent: 0, topUp: 0 })
+      if (limit !== null && leg !== 'group') budget.limit = limit
+      budget.isOn = limit !== null
     },
   }
 }
@@ -219,15 +266,26 @@ function onHold(
       const known = hold && real.holds[hold.id]
       assert.ok(hold && known)
       await act(model, real, { ...known, hold })
-      const account = await real.fixture.ledger.balances(real.keyId)
-      assert.equal(account?.key.spentNanodollars, BigInt(model.spent))
-      assert.equal(account.key.heldNanodollars, BigInt(held(model)))
+      const balances = await real.fixture.ledger.balances(real.keyId)
+      const found = {
+        key: balances?.key,
+        window: balances?.keyWindow,
+        cap: balances?.models[0],
+        group: balances?.group,
+      }
+      for (const leg of legsOn(model)) {
+        assert.equal(found[leg]?.spentNanodollars, BigInt(model.legs[leg].spent), `spent of ${leg}`)
+        assert.equal(found[leg]?.heldNanodollars, BigInt(held(model, leg)), `held of ${leg}`)
+      }
     },
   }
 }
 
 function charge(model: Model, hold: Model['holds'][number], cost: number): void {
-  if (hold.period === model.period) model.spent += cost - (hold.cost ?? 0)
+  for (const leg of LEGS) {
+    const budget = model.legs[leg]
+    if (hold.periods[leg] === budget.period) budget.spent += cost - (hold.cost ?? 0)
+  }
   hold.cost = cost
   hold.isVoided = false
 }
@@ -249,7 +307,12 @@ const commands = fc.commands(
     fc.tuple(pick, fc.constantFrom(0, 50)).map(([of, to]) => trim(of, to)),
     fc.tuple(pick, fc.constantFrom(1, 100, 500)).map(([of, by]) => extend(of, by)),
     fc.tuple(pick, fc.constantFrom(0, 100, 900)).map(([of, to]) => adjust(of, to)),
-    fc.constantFrom(administer('top up'), administer('reset'), administer('end of period')),
+    fc
+      .tuple(fc.constantFrom('top up', 'reset', 'end of period'), fc.constantFrom(...LEGS))
+      .map(([what, leg]) => administer(what, leg)),
+    fc
+      .tuple(fc.constantFrom('window', 'cap', 'group'), fc.constantFrom(null, 300, 700, 5000))
+      .map(([leg, limit]) => arrange(leg, limit)),
   ],
   { maxCommands: 40 },
 )
@@ -272,8 +335,20 @@ async function compare(fixture: LedgerFixture, numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(commands, async (todo) => {
       const keyId = await fixture.key(BigInt(LIMIT))
-      const model: Model = { limit: LIMIT, topUp: 0, period: 1, spent: 0, holds: [] }
-      const real: Real = { fixture, keyId, holds: [] }
+      const groupId = await fixture.group(BigInt(LIMIT))
+      const budget = (isOn: boolean): Budget => {
+        return { isOn, limit: LIMIT, topUp: 0, period: 1, spent: 0 }
+      }
+      const model: Model = {
+        legs: {
+          key: budget(true),
+          window: budget(false),
+          cap: budget(false),
+          group: budget(false),
+        },
+        holds: [],
+      }
+      const real: Real = { fixture, keyId, groupId, holds: [] }
       await fc.asyncModelRun(() => ({ model, real }), todo)
     }),
     { numRuns },

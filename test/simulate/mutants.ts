@@ -1,12 +1,14 @@
 // Mistakes that would break a promise of the ledger, each as small as a slip of the pen: one exported function or class,
 // replaced by one that is wrong. The simulation must find every one of them; a mistake it cannot find means a promise
 // that no test guards.
-import { costAtMost, type judge, type Legs } from '../../src/ledger/rules/judge.ts'
+import { costAtMost, type judge, type Legs, type OpenLeg } from '../../src/ledger/rules/judge.ts'
 import type { Beat, FailureDetector } from '../../src/ledger/nodes/failure-detector.ts'
 import type { openPeriod } from '../../src/ledger/rules/account.ts'
 import type { CheckedAsk, Snapshot } from '../../src/ledger/rules/batch.ts'
+import type { Accounts, Leg } from '../../src/ledger/rules/legs.ts'
 import type { Account, UsageRow } from '../../src/ledger/rules/rows.ts'
 import type { WorkingSet } from '../../src/ledger/rules/working-set.ts'
+import type { Budget } from '../../src/store/accounts/budgets.ts'
 import type { Faults } from './memory-database.ts'
 import { replacing, type Mutation } from './rules.ts'
 
@@ -20,12 +22,60 @@ export const MUTANTS: readonly Mutant[] = [
   { name: 'periods follow the clock of the node', faults: { clockOfNode: true } },
 
   // What is judged differs from what is true.
-  judgingAccounts('nothing is refused', unlimited, unlimited),
-  judgingAccounts('the last nano-dollar is refused', withLessLimit, withLessLimit),
-  judgingAccounts('only the key is checked', asItIs, unlimited),
-  judgingAccounts('only the frame is checked', unlimited, asItIs),
-  judgingAccounts('holds do not count', withoutHolds, withoutHolds),
-  judgingAccounts('one request too many runs at once', withMoreConcurrency, asItIs),
+  judgingBudgets('nothing is refused', unlimited),
+  judgingBudgets('the last nano-dollar is refused', withLessLimit),
+  judgingBudgets('holds do not count', withoutHolds),
+  judgingBudgets(
+    'only the key is checked',
+    unlimitedUnless(({ scope }) => scope === 'key'),
+  ),
+  judgingBudgets(
+    'the key is not checked',
+    unlimitedUnless(({ scope }) => scope !== 'key'),
+  ),
+  judgingBudgets(
+    'the group is not checked',
+    unlimitedUnless(({ scope }) => scope !== 'group'),
+  ),
+  judgingBudgets(
+    'the frame is not checked',
+    unlimitedUnless(({ scope }) => scope !== 'frame'),
+  ),
+  judgingBudgets(
+    'a cap is not checked',
+    unlimitedUnless(({ scope }) => scope !== 'model'),
+  ),
+  judgingBudgets('windows are not checked', unlimitedUnless(isMain)),
+  judging('one request too many of a key runs at once', (judge) => (ask, legs, now) => {
+    return judge(ask, { ...legs, key: withMoreConcurrency(legs.key) }, now)
+  }),
+  judging('one request too many of a group runs at once', (judge) => (ask, legs, now) => {
+    const { group } = legs
+    return judge(ask, { ...legs, group: group && withMoreConcurrency(group) }, now)
+  }),
+  judging('the cost of one request is not bounded', (judge) => (ask, legs, now) => {
+    return judge(ask, unbounded(legs), now)
+  }),
+  judging('the version of the group is not checked', (judge) => (ask, legs, now) => {
+    const { group } = legs
+    return judge({ ...ask, groupVersion: group?.allowVersion ?? 0 }, legs, now)
+  }),
+  judging('the group is taken as the request knows it', (judge) => (ask, legs, now) => {
+    const groupVersion = legs.group?.allowVersion ?? 0
+    return judge({ ...ask, groupId: legs.key.groupId, groupVersion }, legs, now)
+  }),
+  judging('an archived group goes on', (judge) => (ask, legs, now) => {
+    return judge(ask, { ...legs, group: legs.group && { ...legs.group, status: 'active' } }, now)
+  }),
+  judging('a refusal names the budget that resets first', (judge) => (ask, legs, now) => {
+    const verdict = judge(ask, legs, now)
+    if (verdict.reserved || verdict.reason !== 'budget') return verdict
+    const { shortage } = verdict
+    const first = shortage.also.at(-1)
+    if (first === undefined) return verdict
+    const also = [shortage, ...shortage.also.slice(0, -1)]
+    return { ...verdict, shortage: { ...shortage, ...first, also } }
+  }),
   judging('room is rounded up', (judge) => (ask, legs, now) => {
     const candidates = ask.candidates.map((worst) => {
       const { fixedPicodollars: fixed } = worst
@@ -78,8 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
   }),
   judging('a refusal leaves an amount held', (judge) => (ask, legs, now) => {
     const verdict = judge(ask, legs, now)
-    if (!verdict.reserved) legs.key.held += 1n
-    if (!verdict.reserved) legs.frame.held += 1n
+    for (const { budget } of legs.budgets) if (!verdict.reserved) budget.held += 1n
     return verdict
   }),
   {
@@ -99,18 +148,24 @@ export const MUTANTS: readonly Mutant[] = [
     mutation: replacing(
       'rules/judge.ts',
       'mayExtend',
-      (mayExtend) => (hold, legs, extra) =>
-        mayExtend(hold, { key: unlimited(legs.key), frame: unlimited(legs.frame) }, extra),
+      (mayExtend) => (hold, legs, extra) => mayExtend(hold, withBudgets(legs, unlimited), extra),
     ),
   },
   {
-    name: 'an extension grows a closed period',
-    mutation: replacing('rules/judge.ts', 'mayExtend', (mayExtend) => (hold, legs, extra) => {
-      const { key, frame } = legs
-      const current = { keyPeriod: key.periodSeq, framePeriod: frame.periodSeq }
-      return mayExtend({ ...hold, ...current }, legs, extra)
-    }),
+    name: 'an extension makes a request dearer than one may be',
+    mutation: replacing(
+      'rules/judge.ts',
+      'mayExtend',
+      (mayExtend) => (hold, legs, extra) => mayExtend(hold, unbounded(legs), extra),
+    ),
   },
+  working('an extension grows a closed period', (Original) => {
+    return class extends Original {
+      override legs(periods: Place): Legs | undefined {
+        return super.legs({ ...periods, ...runningOn(this, periods) })
+      }
+    }
+  }),
 
   // Rates.
   {
@@ -134,6 +189,13 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'admissions are not counted',
     mutation: replacing('rules/rates.ts', 'countAdmission', () => () => {}),
   },
+  working('admissions are not counted on the group', (Original) => {
+    return class extends Original {
+      override movedBy(entry: Parameters<WorkingSet['movedBy']>[0]) {
+        return super.movedBy(entry).filter(({ id, rpm }) => id === entry.keyId || rpm === null)
+      }
+    }
+  }),
 
   // What a decision is made from, and what is written of it.
   reading('a retried ask is granted again', (snapshot, asked) => ({
@@ -163,6 +225,45 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
 
+  // Which budgets an entry belongs to, and in which order accounts are locked.
+  legging('a leg of the group is forgotten', ({ scope }) => scope !== 'group'),
+  legging('a cap is forgotten', ({ scope }) => scope !== 'model'),
+  legging('a second window is forgotten', ({ budget }) => budget !== 'window'),
+  moving('a leg of the group is forgotten when a hold ends', (place, { inFlight }) =>
+    inFlight === -1 ? { ...place, groupPeriod: null, groupWindow: null } : place,
+  ),
+  moving('a cap is forgotten when a hold ends', (place, { inFlight }) =>
+    inFlight === -1 ? { ...place, modelCap: null } : place,
+  ),
+  moving('a moved key settles in its new group', (place, _, work) => {
+    const group = work.accounts(place.keyId)?.group
+    if (!group) return place
+    return { ...place, groupId: group.id, groupPeriod: group.periodSeq, groupWindow: null }
+  }),
+  {
+    name: 'a cap is charged twice',
+    mutation: replacing(
+      'rules/legs.ts',
+      'legsOf',
+      (legsOf) => (entry) =>
+        legsOf(entry).flatMap((leg) => (leg.scope === 'model' ? [leg, leg] : [leg])),
+    ),
+  },
+  {
+    name: 'accounts are locked in the order of their ids',
+    mutation: replacing(
+      'rules/decide.ts',
+      'accountsOf',
+      (accountsOf) => (items) => accountsOf(items).toSorted(),
+    ),
+  },
+  {
+    name: 'accounts are locked in the order in which they are asked for',
+    mutation: replacing('rules/decide.ts', 'accountsOf', (accountsOf) => (items) => {
+      return [...new Set(items.flatMap((item) => accountsOf([item]).slice(0, -1))), 'frame']
+    }),
+  },
+
   // How balances move.
   ending('an overrun is clipped', (movement) => {
     const freed = -movement.held
@@ -170,19 +271,13 @@ export const MUTANTS: readonly Mutant[] = [
   }),
   ending('an overrun is not counted', (movement) => ({ ...movement, overrun: 0n })),
   ending('requests in flight are not counted down', (movement) => ({ ...movement, inFlight: 0 })),
-  working('a late settlement lands in the running period', (Original) => {
-    return class extends Original {
-      override move(place: Place, movement: Movement): void {
-        const { key, frame } = legsOf(this, place)
-        const current = { keyPeriod: key.periodSeq, framePeriod: frame.periodSeq }
-        super.move({ ...place, ...current }, movement)
-      }
-    }
+  moving('a late settlement lands in the running period', (place, _, work) => {
+    return { ...place, ...runningOn(work, place) }
   }),
   working('a late settlement counts in the running period of the frame', (Original) => {
     return class extends Original {
       override move(place: Place, movement: Movement): void {
-        const { key } = legsOf(this, place)
+        const { key } = accountsOf(this, place)
         super.move(place, movement)
         if (place.framePeriod < key.framePeriodSeq) key.frameSpent += movement.spent
       }
@@ -191,7 +286,7 @@ export const MUTANTS: readonly Mutant[] = [
   working('what a key spent in the last period of the frame counts in the next', (Original) => {
     return class extends Original {
       override move(place: Place, movement: Movement): void {
-        const { key } = legsOf(this, place)
+        const { key } = accountsOf(this, place)
         const { framePeriodSeq, frameSpent } = key
         super.move(place, movement)
         if (key.framePeriodSeq > framePeriodSeq) key.frameSpent += frameSpent
@@ -215,25 +310,28 @@ export const MUTANTS: readonly Mutant[] = [
   }),
 
   // How periods begin and end.
-  opening('a reset forgets the old period', (openPeriod) => (account, now) => {
-    openPeriod(account, now)
+  opening('a reset forgets the old period', (openPeriod) => (account, budget, now) => {
+    openPeriod(account, budget, now)
     return undefined
   }),
-  opening('a new period keeps the old holds', (openPeriod) => (account, now) => {
-    const { held } = account
-    const closed = openPeriod(account, now)
-    account.held = held
+  opening('a second window does not roll', (openPeriod) => (account, budget, now) => {
+    return budget === account ? openPeriod(account, budget, now) : undefined
+  }),
+  opening('a new period keeps the old holds', (openPeriod) => (account, budget, now) => {
+    const { held } = budget
+    const closed = openPeriod(account, budget, now)
+    budget.held = held
     return closed
   }),
-  opening('a top-up lasts for ever', (openPeriod) => (account, now) => {
-    const { topUp } = account
-    const closed = openPeriod(account, now)
-    account.topUp = topUp
+  opening('a top-up lasts for ever', (openPeriod) => (account, budget, now) => {
+    const { topUp } = budget
+    const closed = openPeriod(account, budget, now)
+    budget.topUp = topUp
     return closed
   }),
-  opening('a clock that is set back ends the period', (openPeriod) => (account, now) => {
-    const isBefore = now < account.periodStartsAt
-    return openPeriod(account, isBefore ? (account.periodEndsAt ?? now) : now)
+  opening('a clock that is set back ends the period', (openPeriod) => (account, budget, now) => {
+    const isBefore = now < budget.periodStartsAt
+    return openPeriod(account, budget, isBefore ? (budget.periodEndsAt ?? now) : now)
   }),
 
   // Which nodes are dead.
@@ -260,33 +358,43 @@ function judging(name: string, replace: (judge: Judge) => Judge): Mutant {
   return { name, mutation: replacing('rules/judge.ts', 'judge', replace) }
 }
 
-/** Judges as if the key and the frame were as these functions make them. */
-function judgingAccounts(
-  name: string,
-  key: (account: Account) => Account,
-  frame: (account: Account) => Account,
-): Mutant {
-  return judging(
-    name,
-    (judge) => (ask, legs, now) =>
-      judge(ask, { key: key(legs.key), frame: frame(legs.frame) }, now),
-  )
+/** Judges as if the budgets were as this function makes them. */
+function judgingBudgets(name: string, change: (budget: Budget, leg: OpenLeg) => Budget): Mutant {
+  return judging(name, (judge) => (ask, legs, now) => judge(ask, withBudgets(legs, change), now))
 }
 
-function asItIs(account: Account): Account {
-  return account
+function withBudgets(legs: Legs, change: (budget: Budget, leg: OpenLeg) => Budget): Legs {
+  const budgets = legs.budgets.map((leg) => ({ ...leg, budget: change(leg.budget, leg) }))
+  return { ...legs, budgets }
 }
 
-function unlimited(account: Account): Account {
-  return { ...account, limit: null }
+function unlimited(budget: Budget): Budget {
+  return { ...budget, limit: null }
 }
 
-function withLessLimit(account: Account): Account {
-  return { ...account, limit: account.limit === null ? null : account.limit - 1n }
+function unlimitedUnless(isChecked: (leg: OpenLeg) => boolean) {
+  return (budget: Budget, leg: OpenLeg) => (isChecked(leg) ? budget : unlimited(budget))
 }
 
-function withoutHolds(account: Account): Account {
-  return { ...account, held: 0n }
+function isMain({ budget }: OpenLeg): boolean {
+  return !('name' in budget)
+}
+
+function withLessLimit(budget: Budget): Budget {
+  return { ...budget, limit: budget.limit === null ? null : budget.limit - 1n }
+}
+
+function withoutHolds(budget: Budget): Budget {
+  return { ...budget, held: 0n }
+}
+
+/** One request may cost anything. */
+function unbounded({ key, group, ...legs }: Legs): Legs {
+  return {
+    ...legs,
+    key: { ...key, requestCostMax: null },
+    group: group && { ...group, requestCostMax: null },
+  }
 }
 
 function withMoreConcurrency(account: Account): Account {
@@ -352,10 +460,40 @@ function ending(name: string, change: (movement: Movement) => Movement): Mutant 
   })
 }
 
-function legsOf(work: WorkingSet, { keyId }: Place): Legs {
-  const legs = work.legs(keyId)
-  if (legs === undefined) throw new Error(`no account ${keyId}`)
-  return legs
+/** Changes where balances move. */
+function moving(
+  name: string,
+  change: (place: Place, movement: Movement, work: WorkingSet) => Place,
+): Mutant {
+  return working(name, (Original) => {
+    return class extends Original {
+      override move(place: Place, movement: Movement): void {
+        super.move(change(place, movement, this), movement)
+      }
+    }
+  })
+}
+
+/** Leaves out some of the legs. */
+function legging(name: string, isKept: (leg: Leg) => boolean): Mutant {
+  const mutation = replacing(
+    'rules/legs.ts',
+    'legsOf',
+    (legsOf) => (entry) => legsOf(entry).filter(isKept),
+  )
+  return { name, mutation }
+}
+
+function accountsOf(work: WorkingSet, { keyId }: Pick<Place, 'keyId'>): Accounts {
+  const accounts = work.accounts(keyId)
+  if (accounts === undefined) throw new Error(`no account ${keyId}`)
+  return accounts
+}
+
+/** The numbers of the running periods of key and frame. */
+function runningOn(work: WorkingSet, place: Place): Pick<Place, 'keyPeriod' | 'framePeriod'> {
+  const { key, frame } = accountsOf(work, place)
+  return { keyPeriod: key.periodSeq, framePeriod: frame.periodSeq }
 }
 
 type OpenPeriod = typeof openPeriod

@@ -2,7 +2,7 @@
 // whether each grant and each refusal was right, worked out independently from the rows of the books.
 import assert from 'node:assert/strict'
 import type { WorstCase } from '../../src/catalog/worst-case.ts'
-import type { Reserved, Grant } from '../../src/ledger/ledger.ts'
+import type { Grant, Reserved, Shortage } from '../../src/ledger/ledger.ts'
 import type { Batch, Item, Outcome, CheckedAsk, Refusal } from '../../src/ledger/rules/batch.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import type { MemoryDatabase } from './memory-database.ts'
@@ -22,9 +22,11 @@ export class Oracle {
   readonly #books: MemoryDatabase
   readonly #dispatched = new Map<number, Dispatch>()
   readonly #granted = new Set<number>()
-  /** By account and period. */
+  /** The group that each hold was granted in. */
+  readonly #groups = new Map<number, string | null>()
+  /** By account, budget and period. */
   readonly #topUps = new Map<string, bigint>()
-  /** When requests were admitted, by key. */
+  /** When requests were admitted, by account. */
   readonly #admissions = new Map<string, number[]>()
   /** Until then the books may still count admissions that were forgotten here. */
   #surelyAfter = 0
@@ -78,30 +80,89 @@ export class Oracle {
     for (const [holdId, { cost, isAcknowledged }] of this.#dispatched) {
       const row = this.#books.usage.get(holdId)
       assert.ok(row, `hold ${holdId} was dispatched and has no row`)
+      assert.equal(row.groupId, this.#groups.get(holdId), `the group of hold ${holdId}`)
       if (isAcknowledged) assert.equal(row.costNanodollars, cost, `what hold ${holdId} cost`)
       else if (row.state === 'orphaned') assert.equal(row.costNanodollars, row.heldNanodollars)
       else assert.equal(row.costNanodollars, cost, `what hold ${holdId} cost, unacknowledged`)
     }
   }
 
-  #checkChange(item: Item): void {
-    if (item.kind === 'top-up') {
-      const name = `${item.keyId} ${this.#books.account(item.keyId).periodSeq}`
-      this.#topUps.set(name, (this.#topUps.get(name) ?? 0n) + item.amount)
-    }
-    if (item.kind !== 'extend') return
-    this.#assertWithin(item.keyId)
-    const hold = this.#books.holds.get(item.holdId)
-    const isRunning =
-      hold?.keyPeriod === this.#books.account(item.keyId).periodSeq &&
-      hold.framePeriod === this.#books.account(FRAME_ID).periodSeq
-    assert.ok(isRunning, `hold ${item.holdId} grew in a period that is closed`)
+  /** What the tightest budget of a call has left; null = none limits it. */
+  left(keyId: string, modelAsked: string): bigint | null {
+    const { groupId } = this.#books.account(keyId)
+    const lefts = this.#boundsOf({ keyId, groupId, modelAsked }).map(
+      ({ limit, spent, held }) => limit - spent - held,
+    )
+    return lefts.length === 0 ? null : lefts.reduce((one, other) => (one < other ? one : other))
   }
 
-  #limitOf(id: string): bigint | null {
-    const { limit, topUp, periodSeq } = this.#books.account(id)
-    assert.equal(topUp, this.#topUps.get(`${id} ${periodSeq}`) ?? 0n, `top-up of ${id}`)
-    return limit === null ? null : limit + topUp
+  #checkChange(item: Item): void {
+    if (item.kind === 'top-up') {
+      const { keyId, budget: name } = item
+      const topped = this.#books.budgets(keyId).find((budget) => budget.name === name)
+      const period = `${keyId} ${name} ${topped?.periodSeq}`
+      this.#topUps.set(period, (this.#topUps.get(period) ?? 0n) + item.amount)
+    }
+    if (item.kind === 'extend') this.#checkExtension(item.holdId)
+  }
+
+  /** All legs that the hold was granted on must run still, and have room for the larger one. */
+  #checkExtension(holdId: number): void {
+    const hold = this.#books.holds.get(holdId)
+    assert.ok(hold)
+    const { keyId, groupId, modelAsked, heldNanodollars } = hold
+    for (const [id, name, seq] of [
+      [keyId, '', hold.keyPeriod],
+      [keyId, 'window', hold.keyWindow],
+      [keyId, `model:${modelAsked}`, hold.modelCap],
+      [groupId, '', hold.groupPeriod],
+      [groupId, 'window', hold.groupWindow],
+      [FRAME_ID, '', hold.framePeriod],
+      [FRAME_ID, 'window', hold.frameWindow],
+    ] as const) {
+      if (seq === null || id === null) continue
+      const budget = this.#books.budgets(id).find((each) => each.name === name)
+      assert.equal(budget?.periodSeq, seq, `hold ${holdId} grew in a period that is closed`)
+      const { limit, topUp } = budget
+      const { spent, held } = this.#books.sums(id, budget)
+      assert.ok(
+        limit === null || spent + held <= limit + topUp,
+        `${id} ${name} was granted too much`,
+      )
+    }
+    this.#assertRequestCost(hold, heldNanodollars)
+  }
+
+  #assertRequestCost({ keyId, groupId }: Payer, amount: bigint): void {
+    for (const id of [keyId, groupId]) {
+      const most = id === null ? null : this.#books.account(id).requestCostMax
+      assert.ok(most === null || amount <= most, `one request of ${id} may cost ${amount}`)
+    }
+  }
+
+  /** Everything that limits a call, with what is spent and held of it by the rows. */
+  #boundsOf({ keyId, groupId, modelAsked }: Payer): readonly Bound[] {
+    const ids = groupId === null ? [keyId, FRAME_ID] : [keyId, groupId, FRAME_ID]
+    const bounds = ids.flatMap((id) =>
+      this.#books.budgets(id).flatMap((budget): Bound[] => {
+        const { name, limit, topUp, periodSeq, periodEndsAt: resetsAt } = budget
+        const isOfCall = !name.startsWith('model:') || name === `model:${modelAsked}`
+        if (!isOfCall) return []
+        const topped = this.#topUps.get(`${id} ${name} ${periodSeq}`) ?? 0n
+        assert.equal(topUp, topped, `top-up of ${id} ${name}`)
+        if (limit === null) return []
+        return [
+          { limit: limit + topUp, resetsAt, isRequest: false, ...this.#books.sums(id, budget) },
+        ]
+      }),
+    )
+    const costs = [keyId, groupId].flatMap((id) => {
+      const most = id === null ? null : this.#books.account(id).requestCostMax
+      return most === null ? [] : [most]
+    })
+    if (costs.length === 0) return bounds
+    const limit = costs.reduce((one, other) => (one < other ? one : other))
+    return [...bounds, { limit, resetsAt: null, isRequest: true, spent: 0n, held: 0n }]
   }
 
   #checkGrant(item: Extract<Item, { kind: 'reserve' }>, granted: Granted, isAlone: boolean): void {
@@ -123,13 +184,64 @@ export class Oracle {
     this.#granted.add(item.holdId)
     assert.ok(costs.includes(amount), `${amount} held for targets of ${costs.join(', ')}`)
     if (isAlone) this.#checkGrants(item.ask, grants, amount)
-    if (amount > 0n) this.#assertWithin(keyId)
-    const { rpm, concurrency } = this.#books.account(keyId)
-    const open = [...this.#books.holds.values()].filter((hold) => hold.keyId === keyId)
-    assert.ok(concurrency === null || open.length <= concurrency, `concurrency of ${keyId}`)
-    const lately = this.#lately(keyId, MINUTE_MS)
-    assert.ok(rpm === null || lately < rpm, `${lately + 1} of ${rpm} requests a minute on ${keyId}`)
-    this.#admissions.set(keyId, [...(this.#admissions.get(keyId) ?? []), this.#books.now])
+    this.#checkLegs(item)
+    if (amount > 0n) {
+      for (const { limit, spent, held, isRequest } of this.#boundsOf(item.ask)) {
+        const taken = isRequest ? amount : spent + held
+        assert.ok(taken <= limit, `${taken} of ${limit} was granted to ${keyId}`)
+      }
+    }
+    this.#checkRates(item.ask)
+  }
+
+  /** The group must be as the request knew it, and the hold must be on every budget that there is. */
+  #checkLegs({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): void {
+    const { keyId, groupId, groupVersion, modelAsked } = ask
+    const hold = this.#books.holds.get(holdId)
+    assert.ok(hold)
+    assert.equal(groupId, this.#books.account(keyId).groupId, `${keyId} was in another group`)
+    const group = groupId === null ? undefined : this.#books.account(groupId)
+    assert.equal(group?.allowVersion ?? 0, groupVersion, `${groupId} had changed`)
+    assert.ok(group === undefined || group.status === 'active', `${groupId} is archived`)
+    this.#groups.set(holdId, groupId)
+    const seqOf = (id: string | null, name: string): number | null => {
+      if (id === null) return null
+      const budget = this.#books.budgets(id).find((each) => each.name === name)
+      const endsAt = budget?.periodEndsAt ?? Infinity
+      assert.ok(this.#books.now < endsAt, `a hold was granted on ${id} ${name} after its period`)
+      return budget?.periodSeq ?? null
+    }
+    assert.deepEqual(
+      [hold.keyPeriod, hold.keyWindow, hold.modelCap, hold.groupPeriod, hold.groupWindow],
+      [
+        seqOf(keyId, ''),
+        seqOf(keyId, 'window'),
+        seqOf(keyId, `model:${modelAsked}`),
+        seqOf(groupId, ''),
+        seqOf(groupId, 'window'),
+      ],
+      `the legs of hold ${holdId}`,
+    )
+    assert.deepEqual(
+      [hold.framePeriod, hold.frameWindow],
+      [seqOf(FRAME_ID, ''), seqOf(FRAME_ID, 'window')],
+    )
+  }
+
+  #checkRates({ keyId, groupId }: CheckedAsk): void {
+    for (const id of groupId === null ? [keyId] : [keyId, groupId]) {
+      const { rpm, concurrency } = this.#books.account(id)
+      const open = this.#openOn(id)
+      assert.ok(concurrency === null || open <= concurrency, `concurrency of ${id}`)
+      const lately = this.#lately(id, MINUTE_MS)
+      assert.ok(rpm === null || lately < rpm, `${lately + 1} of ${rpm} requests a minute on ${id}`)
+      this.#admissions.set(id, [...(this.#admissions.get(id) ?? []), this.#books.now])
+    }
+  }
+
+  #openOn(id: string): number {
+    const holds = [...this.#books.holds.values()]
+    return holds.filter(({ keyId, groupId }) => keyId === id || groupId === id).length
   }
 
   /** Whether each target that was skipped had to be; `own` is what this request holds by now. */
@@ -148,27 +260,18 @@ export class Oracle {
     assert.ok(ask.isLastTry === true || first !== 'held', 'a target was not waited for')
   }
 
-  /** Whether an amount does not fit the key or the frame: beside all holds but its own, or null: without any. */
+  /** Whether an amount does not fit a budget: beside all holds but its own, or null: without any. */
   #isShort(ask: CheckedAsk, amount: bigint, own: bigint | null): boolean {
-    return [ask.keyId, FRAME_ID].some((id) => {
-      const limit = this.#limitOf(id)
-      const { spent, held } = this.#books.sums(id)
-      return limit !== null && spent + (own === null ? 0n : held - own) + amount > limit
+    return this.#boundsOf(ask).some(({ limit, spent, held, isRequest }) => {
+      const others = own === null || isRequest ? 0n : held - own
+      return spent + others + amount > limit
     })
   }
 
   /** How many requests were admitted within the last `withinMs`. */
-  #lately(keyId: string, withinMs: number): number {
-    const admissions = this.#admissions.get(keyId) ?? []
+  #lately(id: string, withinMs: number): number {
+    const admissions = this.#admissions.get(id) ?? []
     return admissions.filter((at) => this.#books.now - at <= withinMs).length
-  }
-
-  #assertWithin(keyId: string): void {
-    for (const id of [keyId, FRAME_ID]) {
-      const limit = this.#limitOf(id)
-      const { spent, held } = this.#books.sums(id)
-      assert.ok(limit === null || spent + held <= limit, `${id} was granted too much`)
-    }
   }
 
   #checkRefusal(ask: CheckedAsk, refused: Refusal): void {
@@ -187,6 +290,7 @@ export class Oracle {
         costs.every((cost) => cost >= requiredNanodollars),
         'a dearer target was named',
       )
+      this.#checkNamed(ask, refused.shortage, isSpent)
     }
     if (reason === 'held') {
       const { candidate } = refused.shortage
@@ -205,18 +309,53 @@ export class Oracle {
       for (const before of ask.candidates.slice(0, candidate))
         assert.ok(isSpent(leastOf(ask, before, isSpent)), 'an earlier target was passed over')
     }
-    if (reason === 'rate') {
-      const { rpm, concurrency } = this.#books.account(ask.keyId)
-      const open = [...this.#books.holds.values()].filter((hold) => hold.keyId === ask.keyId)
-      const isFull = concurrency !== null && open.length >= concurrency
-      // The window counts whole seconds, so a request admitted up to 61 s ago may still count.
-      const isFast = rpm !== null && this.#lately(ask.keyId, MINUTE_MS + 1000) >= rpm
-      assert.ok(
-        isFull || isFast || this.#books.now < this.#surelyAfter,
-        `${ask.keyId} was slowed down for nothing`,
-      )
-    }
+    if (reason === 'rate') this.#checkSlowed(ask, refused.scope)
+    if (reason === 'key_status') this.#checkStatus(ask, refused.status)
   }
+
+  /** Of the legs that spending keeps it out of, the one that resets latest is named, and all the others. */
+  #checkNamed(ask: CheckedAsk, named: Shortage, isSpent: (amount: bigint) => boolean): void {
+    const worst = ask.candidates[named.candidate]
+    assert.ok(worst)
+    const least = leastOf(ask, worst, isSpent)
+    const short = this.#boundsOf(ask).filter(({ limit, spent }) => spent + least > limit)
+    const latest = Math.max(...short.map(({ resetsAt }) => resetsAt ?? Infinity))
+    assert.equal(named.resetsAt ?? Infinity, latest, 'a budget that resets earlier was named')
+    assert.equal(named.also.length, short.length - 1, 'the other budgets without room')
+  }
+
+  #checkSlowed({ keyId, groupId }: CheckedAsk, scope: 'key' | 'group'): void {
+    const id = scope === 'key' ? keyId : groupId
+    assert.ok(id)
+    const { rpm, concurrency } = this.#books.account(id)
+    const isFull = concurrency !== null && this.#openOn(id) >= concurrency
+    // The window counts whole seconds, so a request admitted up to 61 s ago may still count.
+    const isFast = rpm !== null && this.#lately(id, MINUTE_MS + 1000) >= rpm
+    assert.ok(
+      isFull || isFast || this.#books.now < this.#surelyAfter,
+      `${id} was slowed down for nothing`,
+    )
+  }
+
+  #checkStatus({ keyId, groupId, groupVersion }: CheckedAsk, status: string): void {
+    const isElsewhere = this.#books.account(keyId).groupId !== groupId
+    const group = groupId === null ? undefined : this.#books.account(groupId)
+    const isStale = isElsewhere || (group?.allowVersion ?? 0) !== groupVersion
+    if (status === 'archived') assert.equal(group?.status, 'archived', `${groupId} is not archived`)
+    else assert.ok(status === 'stale' && isStale, `${keyId} is ${status} without a reason`)
+  }
+}
+
+/** Who pays for a call, and what for. */
+type Payer = Pick<CheckedAsk, 'keyId' | 'groupId' | 'modelAsked'>
+
+type Bound = {
+  readonly limit: bigint
+  readonly spent: bigint
+  readonly held: bigint
+  readonly resetsAt: number | null
+  /** Limits a single request: what others spend and hold does not count. */
+  readonly isRequest: boolean
 }
 
 function costOf(worst: WorstCase, outputTokens: number): bigint {

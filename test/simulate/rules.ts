@@ -5,11 +5,12 @@ import type * as failureDetector from '../../src/ledger/nodes/failure-detector.t
 import type * as account from '../../src/ledger/rules/account.ts'
 import type * as decide from '../../src/ledger/rules/decide.ts'
 import type * as judge from '../../src/ledger/rules/judge.ts'
+import type * as legs from '../../src/ledger/rules/legs.ts'
 import type * as rates from '../../src/ledger/rules/rates.ts'
 import type * as rows from '../../src/ledger/rules/rows.ts'
 import type * as workingSet from '../../src/ledger/rules/working-set.ts'
 
-export type Rules = Pick<typeof decide, 'decide' | 'keyOf' | 'knownHoldOf'> &
+export type Rules = Pick<typeof decide, 'accountsOf' | 'decide' | 'knownHoldOf'> &
   Pick<typeof rates, 'packWindow' | 'unpackWindow'> &
   Pick<typeof failureDetector, 'FailureDetector'>
 
@@ -17,6 +18,7 @@ type Modules = {
   readonly 'rules/account.ts': typeof account
   readonly 'rules/decide.ts': typeof decide
   readonly 'rules/judge.ts': typeof judge
+  readonly 'rules/legs.ts': typeof legs
   readonly 'rules/rates.ts': typeof rates
   readonly 'rules/rows.ts': typeof rows
   readonly 'rules/working-set.ts': typeof workingSet

@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../src/core/units.ts'
 import { HOLDS_PER_NODE } from '../../src/ledger/nodes/membership.ts'
 import type { Batch, BatchResult, Item, Outcome, CheckedAsk } from '../../src/ledger/rules/batch.ts'
 import type { Charge } from '../../src/ledger/rules/rows.ts'
+import { unpackBudgets, type BudgetSetting } from '../../src/store/accounts/budgets.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { MemoryDatabase, type Faults } from './memory-database.ts'
 import { Oracle } from './oracle.ts'
@@ -14,7 +15,9 @@ import { Random } from './random.ts'
 import type { Rules } from './rules.ts'
 
 const NODES = 3
-const KEYS = ['key_a', 'key_b', 'key_c']
+const KEYS = ['key_a', 'key_b', 'key_c', 'key_d']
+const GROUPS = ['grp_x', 'grp_y']
+const MODELS = ['m', 'n']
 const DEAD_AFTER_MS = 4000
 const BATCH_MAX = 8
 const SETTLE_DOWN_ROUNDS = 60
@@ -72,9 +75,17 @@ class World {
     this.#books = new MemoryDatabase(rules, faults)
     this.#oracle = new Oracle(this.#books)
     this.#books.openAccount('key_a', 3000n, { rpm: 5, timezone: 'Asia/Kolkata' })
-    this.#books.openAccount('key_b', 8000n, { concurrency: 3 })
-    this.#books.openAccount('key_c', null)
+    this.#books.openAccount('key_b', 8000n, { concurrency: 3, groupId: 'grp_x' })
+    this.#books.openAccount('key_c', null, { groupId: 'grp_x' })
+    this.#books.openAccount('key_d', null, { groupId: 'grp_y' })
+    this.#books.openAccount('grp_x', 9000n, { rpm: 8 })
+    this.#books.openAccount('grp_y', null, { concurrency: 4 })
     this.#books.openAccount(FRAME_ID, 12_000n)
+    for (const id of this.#books.accounts.keys()) {
+      if (this.#random.chance(0.5)) this.#changeBudget(id)
+      if (this.#random.chance(0.5)) this.#changeBudget(id)
+      if (this.#random.chance(0.2)) this.#changeRequestCost(id)
+    }
     for (let count = 0; count < NODES; count++) this.#nodes.push(this.#newNode(count))
   }
 
@@ -108,19 +119,21 @@ class World {
 
   ask(node: Node): void {
     if (node.state !== 'up') return
-    const keyId = this.#random.pick(KEYS) ?? ''
+    // More often the one with the most limits, so that they are reached.
+    const keyId = this.#random.pick(['key_a', ...KEYS]) ?? ''
+    const modelAsked = this.#random.pick(MODELS) ?? ''
     // Now and then exactly what is left, where an off-by-one error shows.
-    const { limit, topUp, spent, held } = this.#books.account(keyId)
-    const left = limit === null ? 0 : Number(limit + topUp - spent - held)
+    const left = Number(this.#oracle.left(keyId, modelAsked) ?? 0n)
     const isExact = left > 0 && this.#random.chance(0.2)
     const outputTokens = isExact ? left : this.#random.between(0, 9) * 100
     const others = this.#random.chance(0.4) ? this.#random.between(1, 2) : 0
     const ask: CheckedAsk = {
       requestId: `req_${++this.#requests}`,
       keyId,
+      ...this.#groupOf(keyId),
       allowVersion: 1,
       endpoint: 'chat',
-      modelAsked: 'm',
+      modelAsked,
       candidates: [
         {
           // Round amounts reach limits exactly, and a pico-dollar more must not fit.
@@ -194,10 +207,11 @@ class World {
     const holdId = this.#random.pick([...node.open.keys()])
     const hold = holdId === undefined ? undefined : node.open.get(holdId)
     if (node.state !== 'up' || holdId === undefined || hold === undefined || hold.isEnding) return
-    const { keyId } = hold.ask
+    const { keyId, groupId } = hold.ask
+    const on = { keyId, groupId, holdId }
     const item: Item = this.#random.chance(0.5)
-      ? { kind: 'extend', keyId, holdId, extra: BigInt(this.#random.between(1, 9)) * 100n }
-      : { kind: 'trim', keyId, holdId, amount: hold.amount / 2n }
+      ? { kind: 'extend', ...on, extra: BigInt(this.#random.between(1, 9)) * 100n }
+      : { kind: 'trim', ...on, amount: hold.amount / 2n }
     node.queue.push({ item, isRetry: false })
   }
 
@@ -268,35 +282,86 @@ class World {
   }
 
   administer(): void {
-    const id = this.#random.pick([...KEYS, FRAME_ID]) ?? ''
+    const id = this.#random.pick([...KEYS, ...GROUPS, FRAME_ID]) ?? ''
     const account = this.#books.account(id)
-    const note = { entryId: 'entry', actor: 'ann', reason: 'test' }
     const what = this.#random.next()
-    if (what < 0.4 && account.limit !== null) {
+    if (what < 0.3 && account.limit !== null) {
       const limit = BigInt(this.#random.between(0, id === FRAME_ID ? 200 : 90)) * 100n
-      this.#books.accounts.set(id, { ...account, limit })
-    } else if (what < 0.5) {
+      this.#books.change(id, { limit })
+    } else if (what < 0.4 && id !== FRAME_ID) {
       const rpm = this.#random.chance(0.5) ? null : this.#random.between(1, 6)
       const concurrency = this.#random.chance(0.5) ? null : this.#random.between(1, 4)
-      this.#books.accounts.set(id, {
-        ...account,
-        rpm: id === FRAME_ID ? null : rpm,
-        concurrency: id === FRAME_ID ? null : concurrency,
-        rateWindow: '',
-      })
+      this.#books.change(id, { rpm, concurrency, rateWindow: '' })
       this.#oracle.forgetMinutes(this.#books.now)
-    } else if (what < 0.7) {
-      this.#command({ kind: 'top-up', keyId: id, amount: 500n, note })
-    } else if (what < 0.8) this.#command({ kind: 'reset', keyId: id, note })
+    } else if (what < 0.5) {
+      const budget = this.#anyBudget(id)
+      this.#command({ kind: 'top-up', keyId: id, budget, amount: 500n, note: NOTE })
+    } else if (what < 0.6) {
+      this.#command({ kind: 'reset', keyId: id, budget: this.#anyBudget(id), note: NOTE })
+    } else if (what < 0.8) this.#changeBudget(id)
+    else if (what < 0.85) this.#changeRequestCost(id)
+    else if (GROUPS.includes(id)) this.#changeGroup(id)
+    else if (KEYS.includes(id)) {
+      this.#books.change(id, { groupId: this.#random.pick([...GROUPS, null]) ?? null })
+    }
   }
 
   /** A node looks for its own forgotten holds, as the maintenance does every half minute. */
   sweep(node: Node): void {
     if (node.state !== 'up' || node.sent !== undefined || node.queue.length > 0) return
-    for (const [holdId, { keyId }] of this.#books.holds) {
+    for (const [holdId, { keyId, groupId }] of this.#books.holds) {
       if (nodeOf(holdId) !== node.id || node.open.has(holdId)) continue
-      node.queue.push({ item: { kind: 'void', keyId, holdId, reason: 'forgotten' }, isRetry: true })
+      const on = { keyId, groupId, holdId }
+      node.queue.push({ item: { kind: 'void', ...on, reason: 'forgotten' }, isRetry: true })
     }
+  }
+
+  /** What a node knows of the key's group: now and then something that is no longer true. */
+  #groupOf(keyId: string): Pick<CheckedAsk, 'groupId' | 'groupVersion'> {
+    const { groupId: known } = this.#books.account(keyId)
+    const groupId = this.#random.chance(0.02)
+      ? (this.#random.pick([...GROUPS, null]) ?? null)
+      : known
+    if (groupId === null) return { groupId, groupVersion: 0 }
+    const { allowVersion } = this.#books.account(groupId)
+    return { groupId, groupVersion: allowVersion - (this.#random.chance(0.02) ? 1 : 0) }
+  }
+
+  /** Its models, or whether it is archived: its version goes up, and the next request is checked anew. */
+  #changeGroup(id: string): void {
+    const { status, allowVersion } = this.#books.account(id)
+    const isArchived = status === 'active' && this.#random.chance(0.3)
+    this.#books.change(id, {
+      status: isArchived ? 'archived' : 'active',
+      allowVersion: allowVersion + 1,
+    })
+  }
+
+  /** Adds, changes or removes a second window, or on a key the cap for a model. */
+  #changeBudget(id: string): void {
+    const isCap = KEYS.includes(id) && this.#random.chance(0.5)
+    const name = isCap ? (`model:${this.#random.pick(MODELS)}` as const) : 'window'
+    const others = unpackBudgets(this.#books.account(id).budgets).flatMap(
+      ({ name: other, period, limit }) =>
+        other === name || limit === null ? [] : { name: other, period, limit },
+    )
+    const limit = BigInt(this.#random.between(0, id === FRAME_ID ? 200 : 90)) * 100n
+    const period = this.#random.pick(['week', 'never', 'day'] as const) ?? 'week'
+    const wanted: readonly BudgetSetting[] = this.#random.chance(0.3)
+      ? others
+      : [...others, { name, period, limit }]
+    this.#books.setBudgets(id, wanted)
+  }
+
+  #changeRequestCost(id: string): void {
+    if (id === FRAME_ID) return
+    const most = this.#random.between(0, 9)
+    this.#books.change(id, { requestCostMax: most === 0 ? null : BigInt(most) * 100n })
+  }
+
+  #anyBudget(id: string) {
+    const budgets = unpackBudgets(this.#books.account(id).budgets)
+    return this.#random.pick(['' as const, ...budgets.map(({ name }) => name)]) ?? ''
   }
 
   /** Cheaper or dearer than the first, or free. */
@@ -406,9 +471,10 @@ class World {
     const hold = node.open.get(holdId)
     if (hold === undefined || hold.isEnding) return
     hold.isEnding = true
-    const { keyId } = hold.ask
+    const { keyId, groupId, modelAsked } = hold.ask
     if (how === 'void') {
-      node.queue.push({ item: { kind: 'void', keyId, holdId, reason: 'gone' }, isRetry: false })
+      const on = { keyId, groupId, holdId }
+      node.queue.push({ item: { kind: 'void', ...on, reason: 'gone' }, isRetry: false })
       return
     }
     const share = this.#random.chance(0.03) ? 3 : this.#random.between(0, 2)
@@ -418,6 +484,8 @@ class World {
       id: holdId,
       requestId: hold.ask.requestId,
       keyId,
+      groupId,
+      modelAsked,
       costNanodollars,
     }
     this.#oracle.finish(holdId, costNanodollars)
@@ -446,9 +514,9 @@ class World {
   #chargeOrphans(node: Node): void {
     const isQueued = node.queue.some(({ item }) => item.kind === 'orphan')
     if (isQueued) return
-    for (const [holdId, { keyId }] of this.#books.holds) {
+    for (const [holdId, { keyId, groupId }] of this.#books.holds) {
       if (this.#books.nodes.get(nodeOf(holdId)) === 'live') continue
-      node.queue.push({ item: { kind: 'orphan', keyId, holdId }, isRetry: false })
+      node.queue.push({ item: { kind: 'orphan', keyId, groupId, holdId }, isRetry: false })
     }
   }
 }
@@ -474,10 +542,13 @@ const ACTIONS = [
   'sweep',
 ] as const
 
+const NOTE = { entryId: 'entry', actor: 'ann', reason: 'test' }
+
 const emptyCharge: Charge = {
   id: 0,
   requestId: '',
   keyId: '',
+  groupId: null,
   endpoint: 'chat',
   modelAsked: 'm',
   modelServed: null,
@@ -497,7 +568,8 @@ const emptyCharge: Charge = {
 }
 
 function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
-  return { kind: 'void', keyId: ask.keyId, holdId, reason: 'abandoned' }
+  const { keyId, groupId } = ask
+  return { kind: 'void', keyId, groupId, holdId, reason: 'abandoned' }
 }
 
 function nodeOf(holdId: number): number {

@@ -121,7 +121,7 @@ describe('the writer', () => {
     await turn()
     const asks = Array.from({ length: 100 }, reserve)
     const holdId = writer.nodeId * HOLDS_PER_NODE + 1
-    const item: Item = { kind: 'void', keyId: 'key_a', holdId, reason: 'test' }
+    const item: Item = { kind: 'void', keyId: 'key_a', groupId: null, holdId, reason: 'test' }
     const freed = writer.submit({ item, timeoutMs: 5000 })
     onFreed(() => asks.push(...Array.from({ length: 256 }, reserveFirst)))
     letGo()
@@ -137,7 +137,7 @@ describe('the writer', () => {
 
   test('an item that the database refuses fails alone', async () => {
     const { writer, reserve } = await setUp()
-    const bad: Item = { kind: 'trim', keyId: 'key_a', holdId: 1, amount: 0n }
+    const bad: Item = { kind: 'trim', keyId: 'key_a', groupId: null, holdId: 1, amount: 0n }
     const answers = await Promise.allSettled([
       reserve(),
       writer.submit({ item: bad, timeoutMs: 5000 }),
@@ -188,7 +188,7 @@ describe('the writer', () => {
     const asks = Promise.allSettled(Array.from({ length: 20_000 }, reserve))
     await assert.rejects(reserve(), Unavailable)
     const holdId = writer.nodeId * HOLDS_PER_NODE + 1
-    const item: Item = { kind: 'void', keyId: 'key_a', holdId, reason: 'test' }
+    const item: Item = { kind: 'void', keyId: 'key_a', groupId: null, holdId, reason: 'test' }
     const late = writer.submit({ item, timeoutMs: Infinity })
     letGo()
     await Promise.all([first, late])
@@ -211,6 +211,7 @@ describe('the ledger', () => {
       writer,
       readBalances: async () => undefined,
       spool: undefined,
+      writeLatencies: async () => {},
       isBeating: () => true,
       stopMaintenance: async () => {},
       leave: async () => {},

@@ -43,7 +43,7 @@ const key: Key = {
   ...{ permissions: [], createdAt: 0, expiresAt: null, lastUsedAt: null },
   ...{ alertThresholds: [50], expiryReminders: [1] },
   ...{ revokedAt: null, revokedReason: null, allowVersion: 1, version: 1 },
-  ...{ framePeriodSeq: 3, frameSpentNanodollars: 0n },
+  ...{ groupId: null, groupVersion: 0, framePeriodSeq: 3, frameSpentNanodollars: 0n },
   limitNanodollars: 10n * USD,
   remainingNanodollars: 10n * USD,
 }

@@ -36,9 +36,9 @@ export async function answerFree(
   const startedMs = clock.monotonicMs()
   const outcome = await ledger.reserve(freeAsk(inbound, model))
   const { family } = inbound.codec
-  if ('balances' in outcome) setBalanceHeaders(reply, outcome.balances, { family, clock })
+  if ('balances' in outcome) setBalanceHeaders(reply, outcome.balances, { family, clock, model })
   if (!outcome.reserved) throw refusalOf(inbound.caller, outcome)
-  const { holdId } = outcome
+  const { holdId, groupId } = outcome
   let body: string
   let failure: unknown
   try {
@@ -47,7 +47,7 @@ export async function answerFree(
     failure = thrown
     throw thrown
   } finally {
-    const settlement = { ...freeSettlement(inbound, model, failure), holdId }
+    const settlement = { ...freeSettlement(inbound, model, failure), holdId, groupId }
     const latencyMs = clock.monotonicMs() - startedMs
     // Nothing was spent, so the answer goes out even if the books cannot be written; the hold ends when they can.
     await ledger
@@ -78,6 +78,8 @@ export function freeAsk({ requestId, endpoint, caller }: InboundRequest, model: 
   return {
     requestId,
     keyId: caller.keyId,
+    groupId: caller.groupId,
+    groupVersion: caller.groupVersion,
     allowVersion: caller.allowVersion,
     endpoint,
     modelAsked: model,
@@ -92,7 +94,7 @@ function freeSettlement(
   { requestId, endpoint, caller }: InboundRequest,
   model: string,
   failure: unknown,
-): Omit<Settlement, 'holdId' | 'latencyMs'> {
+): Omit<Settlement, 'holdId' | 'groupId' | 'latencyMs'> {
   return {
     requestId,
     keyId: caller.keyId,

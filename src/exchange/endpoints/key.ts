@@ -4,8 +4,9 @@ import { noEndpointAllowed, noModelCallable } from '../../access/permit.ts'
 import { refusalOf } from '../../access/refusal.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { tighterLimit } from '../../core/money.ts'
 import { iso, usd } from '../../core/units.ts'
-import type { Balance } from '../../ledger/ledger.ts'
+import type { Balance, Balances } from '../../ledger/ledger.ts'
 import { requestJson } from '../../ledger/reports/usage.ts'
 import type { UsageRow } from '../../ledger/rules/rows.ts'
 import type { KeyJson } from '../../store/keys/keys.ts'
@@ -24,12 +25,10 @@ export const showOwnKey: Handler<OwnKeyParts> = async (parts, inbound, reply) =>
   const key = await parts.describeKey(caller.keyId)
   const balances = await parts.ledger.balances(caller.keyId)
   const blocked = await blockOf(parts, inbound)
-  const remaining = balances?.frame.remainingNanodollars ?? null
   await reply.end(
     JSON.stringify({
       ...key,
-      ...(balances !== undefined && figuresOf(balances.key)),
-      frame: { remaining: usd(remaining) },
+      ...(balances !== undefined && balancesJson(balances)),
       blocked_by:
         blocked === null
           ? null
@@ -57,7 +56,35 @@ async function blockOf(
 }
 
 /** As the ledger sees them, by the database's clock: this node's clock may be wrong. */
-function figuresOf(balance: Balance): Partial<KeyJson> {
+function balancesJson(balances: Balances) {
+  const { groupId, group, groupWindow, frame, frameWindow } = balances
+  return {
+    ...figuresOf(balances.key),
+    window: budgetJson(balances.keyWindow),
+    model_budgets: balances.models.map((cap) => ({ model: cap.model, ...budgetJson(cap) })),
+    group: group && { id: groupId, ...leftOf(group, groupWindow) },
+    frame: leftOf(frame, frameWindow),
+  }
+}
+
+/** What is left on the tighter of two budgets. */
+function leftOf(main: Balance, window: Balance | null) {
+  const left = tighterLimit(main.remainingNanodollars, window && window.remainingNanodollars)
+  return { remaining: usd(left) }
+}
+
+function budgetJson(balance: Balance | null) {
+  if (balance === null) return null
+  const { limitNanodollars, period, startsAt } = balance
+  return {
+    budget: usd(limitNanodollars),
+    period,
+    starts_at: iso(startsAt),
+    ...figuresOf(balance),
+  }
+}
+
+function figuresOf(balance: Balance): Pick<KeyJson, 'spent' | 'held' | 'remaining' | 'resets_at'> {
   const { spentNanodollars, heldNanodollars, remainingNanodollars, resetsAt } = balance
   return {
     spent: usd(spentNanodollars),

@@ -3,41 +3,43 @@
 import { newId } from '../../core/ids.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
+import { MAIN, type Budget, type BudgetName } from '../../store/accounts/budgets.ts'
 import { checkReason } from '../../store/accounts/settings.ts'
 import { lapseAlerts } from '../../store/alerts/give.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Item, Note } from '../rules/batch.ts'
+import { budgetOf } from '../rules/legs.ts'
+import { ACCOUNT } from '../rules/rows.ts'
 import { runOnce } from './open.ts'
 
 /** Why, in the author's own words; kept for good, with the name under which the store was opened. */
 type Reasoned = { readonly reason: string }
 
-/** Adds to what a key or the frame may spend, until its period ends. */
+/** A budget of a key, of a group or of the frame; the main one unless another is named. */
+type OnBudget = Reasoned & { readonly accountId: string; readonly budget?: BudgetName | undefined }
+
+/** Adds to what may be spent, until the period of the budget ends. */
 export async function topUp(
   store: Store,
-  change: Reasoned & { readonly accountId: string; readonly amountNanodollars: Nanodollars },
+  change: OnBudget & { readonly amountNanodollars: Nanodollars },
 ): Promise<void> {
-  const { accountId: keyId, amountNanodollars: amount } = change
+  const { accountId: keyId, budget = MAIN, amountNanodollars: amount } = change
   if (amount <= 0n) {
     throw new StoreError('invalid_value', sentence('amount_above_zero'), { field: 'amount' })
   }
-  const account = await readOpen(store, keyId)
-  if (account.limit_nanodollars === null) {
-    throw new StoreError('wrong_state', sentence('key_without_limit'))
-  }
-  await apply(store, { kind: 'top-up', keyId, amount, note: noteOf(store, change) })
+  const { limit } = await readOpen(store, keyId, budget)
+  if (limit === null) throw new StoreError('wrong_state', sentence('key_without_limit'))
+  await apply(store, { kind: 'top-up', keyId, budget, amount, note: noteOf(store, change) })
   await lapseAlerts(store, keyId)
 }
 
-/** Starts a new period of a key or of the frame now. It ends when the old one would have ended. */
-export async function resetSpent(
-  store: Store,
-  change: Reasoned & { readonly accountId: string },
-): Promise<void> {
-  await readOpen(store, change.accountId)
-  await apply(store, { kind: 'reset', keyId: change.accountId, note: noteOf(store, change) })
+/** Starts a new period of a budget now. It ends when the old one would have ended. */
+export async function resetSpent(store: Store, change: OnBudget): Promise<void> {
+  const { accountId: keyId, budget = MAIN } = change
+  await readOpen(store, keyId, budget)
+  await apply(store, { kind: 'reset', keyId, budget, note: noteOf(store, change) })
 }
 
 type Adjusted = { readonly before: Nanodollars; readonly after: Nanodollars }
@@ -55,7 +57,7 @@ export async function adjustHold(
   }
   const row = await store.db
     .selectFrom('usage')
-    .select(['key_id', 'cost_nanodollars'])
+    .select(['key_id', 'group_id', 'cost_nanodollars'])
     .where('id', '=', holdId)
     .executeTakeFirst()
   if (row === undefined) {
@@ -64,6 +66,7 @@ export async function adjustHold(
   await apply(store, {
     kind: 'adjust',
     keyId: row.key_id,
+    groupId: row.group_id,
     holdId,
     cost,
     note: noteOf(store, change),
@@ -94,19 +97,24 @@ export async function listOrphans(store: Store): Promise<readonly Orphan[]> {
     .execute()
 }
 
-/** A revoked key is history: nothing about it changes any more. */
+/** The budget. A revoked key is history: nothing about it changes any more. */
 async function readOpen(
   store: Store,
   accountId: string,
-): Promise<{ readonly limit_nanodollars: Nanodollars | null }> {
-  const account = await store.db
+  name: BudgetName,
+): Promise<Pick<Budget, 'limit'>> {
+  const row = await store.db
     .selectFrom('accounts')
-    .select(['status', 'limit_nanodollars'])
+    .selectAll()
     .where('id', '=', accountId)
     .executeTakeFirst()
-  if (account === undefined) throw new StoreError('unknown_key', sentence('no_such_account'))
-  if (account.status !== 'revoked') return account
-  throw new StoreError('wrong_state', sentence('key_revoked_for_good'))
+  if (row === undefined) throw new StoreError('unknown_key', sentence('no_such_account'))
+  if (row.status === 'revoked') {
+    throw new StoreError('wrong_state', sentence('key_revoked_for_good'))
+  }
+  const budget = budgetOf(ACCOUNT.read(row, 0), name)
+  if (budget !== undefined) return budget
+  throw new StoreError('wrong_state', sentence('no_such_window'))
 }
 
 async function apply(store: Store, item: Item): Promise<void> {

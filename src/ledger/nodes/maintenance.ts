@@ -7,10 +7,12 @@ import { iso } from '../../core/units.ts'
 import { answerWithin, isOutage } from '../../store/database/outage.ts'
 import { databaseNow } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
-import { FRAME_ID, type Tables, type Tx } from '../../store/database/tables.ts'
+import type { Row, Tx } from '../../store/database/tables.ts'
 import type { HoldId } from '../ledger.ts'
 import { Auditor, type PeriodAhead, verifyOpenAccounts } from '../reports/verify.ts'
-import { overrunOf } from '../rules/rows.ts'
+import type { OnHold } from '../rules/batch.ts'
+import { legsOf, type Leg } from '../rules/legs.ts'
+import { overrunOf, USAGE, type UsageRow } from '../rules/rows.ts'
 import type { DatabaseLedger } from '../writer/database-ledger.ts'
 import type { Writer } from '../writer/writer.ts'
 import { FailureDetector } from './failure-detector.ts'
@@ -21,7 +23,6 @@ import {
   holdsOfNode,
   leaveNodes,
   nodesOfDeadProcesses,
-  type HeldBy,
 } from './membership.ts'
 
 export type MaintenanceOptions = {
@@ -114,7 +115,7 @@ export class Maintenance {
     if (!this.#isBeating) return
     const { store, ledger } = this.#options
     await this.#chargeOrphans()
-    await ledger.flushRefused()
+    await ledger.flushCounts()
     if (store.clock.monotonicMs() - this.#sweptAt < this.#options.sweepMs) return
     this.#sweptAt = store.clock.monotonicMs()
     await this.#sweep()
@@ -170,7 +171,7 @@ export class Maintenance {
    * Their settlements or voids were committed once, but the database now in use, such as a replica, does not have them;
    * or it refused their voids.
    */
-  async #chargeLost(holds: readonly HeldBy[]): Promise<void> {
+  async #chargeLost(holds: readonly OnHold[]): Promise<void> {
     const charged = await this.#chargeInFull(holds)
     if (charged === 0) return
     const fate = charged === 1 ? '1 call ended: it is' : `${charged} calls ended: they are`
@@ -187,7 +188,7 @@ export class Maintenance {
   }
 
   /** Returns how many were charged: some may have been settled meanwhile, or charged by another node. */
-  async #chargeInFull(holds: readonly HeldBy[]): Promise<number> {
+  async #chargeInFull(holds: readonly OnHold[]): Promise<number> {
     const { writer } = this.#options
     const charges = holds.map((hold) =>
       writer.submit({ item: { kind: 'orphan', ...hold }, timeoutMs: ITEM_MS_MAX }),
@@ -281,13 +282,8 @@ export function purgeUsage(store: Store, olderThan: number): Promise<boolean> {
   })
 }
 
-type DeletedRow = Pick<
-  Tables['usage'],
-  'key_id' | 'key_period' | 'frame_period' | 'cost_nanodollars' | 'held_nanodollars'
->
-
-function deleteRows(tx: Tx, olderThan: number): Promise<readonly DeletedRow[]> {
-  return tx
+async function deleteRows(tx: Tx, olderThan: number): Promise<readonly UsageRow[]> {
+  const rows = await tx
     .deleteFrom('usage')
     .where('id', 'in', (query) =>
       query
@@ -297,29 +293,28 @@ function deleteRows(tx: Tx, olderThan: number): Promise<readonly DeletedRow[]> {
         .orderBy('request_id')
         .limit(ROWS_MAX),
     )
-    .returning(['key_id', 'key_period', 'frame_period', 'cost_nanodollars', 'held_nanodollars'])
+    .returningAll()
     .execute()
+  return rows.map((row) => USAGE.read(row, 0))
 }
 
-type PurgedSum = Tables['purged_usage']
+type PurgedSum = Row<'purged_usage'>
 
-/** By account and period, in the same order on every node, so that two cannot deadlock. */
-function sumsOf(rows: readonly DeletedRow[]): readonly PurgedSum[] {
+/** By leg, in the same order on every node, so that two cannot deadlock. */
+function sumsOf(rows: readonly UsageRow[]): readonly PurgedSum[] {
   const sums = new Map<string, PurgedSum>()
-  for (const row of rows) {
-    count(sums, { account_id: row.key_id, period_seq: row.key_period }, row)
-    count(sums, { account_id: FRAME_ID, period_seq: row.frame_period }, row)
-  }
-  return [...sums.values()].toSorted(byAccount)
+  for (const row of rows) for (const leg of legsOf(row)) count(sums, leg, row)
+  return [...sums.values()].toSorted(byLeg)
 }
 
-type PurgedPeriod = Pick<PurgedSum, 'account_id' | 'period_seq'>
-
-function count(sums: Map<string, PurgedSum>, period: PurgedPeriod, row: DeletedRow): void {
-  const { cost_nanodollars: cost, held_nanodollars: held } = row
-  const name = `${period.account_id} ${period.period_seq}`
+function count(sums: Map<string, PurgedSum>, leg: Leg, row: UsageRow): void {
+  const { costNanodollars: cost, heldNanodollars: held } = row
+  const { accountId: account_id, budget, seq: period_seq } = leg
+  const name = `${account_id} ${period_seq} ${budget}`
   const sum = sums.get(name) ?? {
-    ...period,
+    account_id,
+    budget,
+    period_seq,
     requests: 0,
     cost_nanodollars: 0n,
     overrun_nanodollars: 0n,
@@ -330,8 +325,9 @@ function count(sums: Map<string, PurgedSum>, period: PurgedPeriod, row: DeletedR
   sums.set(name, sum)
 }
 
-function byAccount(one: PurgedPeriod, other: PurgedPeriod): number {
+function byLeg(one: PurgedSum, other: PurgedSum): number {
   if (one.account_id !== other.account_id) return one.account_id < other.account_id ? -1 : 1
+  if (one.budget !== other.budget) return one.budget < other.budget ? -1 : 1
   return one.period_seq - other.period_seq
 }
 
@@ -340,7 +336,7 @@ async function addSums(tx: Tx, sums: readonly PurgedSum[]): Promise<void> {
     .insertInto('purged_usage')
     .values(sums)
     .onConflict((conflict) =>
-      conflict.columns(['account_id', 'period_seq']).doUpdateSet((column) => ({
+      conflict.columns(['account_id', 'budget', 'period_seq']).doUpdateSet((column) => ({
         requests: column('purged_usage.requests', '+', column.ref('excluded.requests')),
         cost_nanodollars: column(
           'purged_usage.cost_nanodollars',

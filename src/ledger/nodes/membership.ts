@@ -5,11 +5,8 @@ import { hostname } from 'node:os'
 import { sql } from 'kysely'
 import { codeOf } from '../../core/errors.ts'
 import type { Store } from '../../store/database/store.ts'
-import type { HoldId } from '../ledger.ts'
+import type { OnHold } from '../rules/batch.ts'
 import type { Beat } from './failure-detector.ts'
-
-/** A hold and the key it is on. */
-export type HeldBy = { readonly holdId: HoldId; readonly keyId: string }
 
 /** Room for 2^20 starts of a node and 2^33 holds each, in a safe integer. */
 export const HOLDS_PER_NODE = 2 ** 33
@@ -76,10 +73,10 @@ export async function nodesOfDeadProcesses(store: Store): Promise<readonly numbe
 }
 
 /** Open holds whose node is no longer live. */
-export async function holdsOfDeadNodes(store: Store, limit: number): Promise<readonly HeldBy[]> {
+export async function holdsOfDeadNodes(store: Store, limit: number): Promise<readonly OnHold[]> {
   return store.db
     .selectFrom('holds')
-    .select(['id as holdId', 'key_id as keyId'])
+    .select(['id as holdId', 'key_id as keyId', 'group_id as groupId'])
     .where(sql<number>`id / ${sql.lit(HOLDS_PER_NODE)}`, 'not in', (query) =>
       query.selectFrom('nodes').select('id').where('status', '=', 'live'),
     )
@@ -92,10 +89,10 @@ export async function holdsOfNode(
   store: Store,
   nodeId: number,
   reservedBefore: number,
-): Promise<readonly HeldBy[]> {
+): Promise<readonly OnHold[]> {
   return store.db
     .selectFrom('holds')
-    .select(['id as holdId', 'key_id as keyId'])
+    .select(['id as holdId', 'key_id as keyId', 'group_id as groupId'])
     .where('id', '>=', nodeId * HOLDS_PER_NODE)
     .where('id', '<', (nodeId + 1) * HOLDS_PER_NODE)
     .where('reserved_at', '<', reservedBefore)

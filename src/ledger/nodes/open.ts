@@ -5,6 +5,7 @@ import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID, type Tables } from '../../store/database/tables.ts'
 import type { Balance, Balances, Ledger, Shortage } from '../ledger.ts'
 import { postgresRunner, runOnPool } from '../postgres/runner.ts'
+import { writeLatencies } from '../reports/latencies.ts'
 import { balancesOf, openPeriod } from '../rules/account.ts'
 import type { Batch, BatchResult } from '../rules/batch.ts'
 import { ACCOUNT, type Account } from '../rules/rows.ts'
@@ -57,6 +58,7 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
     clock,
     writer,
     spool,
+    writeLatencies: (counts) => writeLatencies(store, counts),
     readBalances: async (keyId) => readBalances(store.db, keyId, await databaseNow(store)),
     onSettled: options.onSettled,
     onRefused: options.onRefused,
@@ -116,8 +118,10 @@ async function readBalances(
   now: number,
 ): Promise<Balances | undefined> {
   const key = await readAccount(db, keyId, now)
+  const groupId = key?.groupId ?? null
+  const group = groupId === null ? null : ((await readAccount(db, groupId, now)) ?? null)
   const frame = await readAccount(db, FRAME_ID, now)
-  return key && frame && balancesOf(key, frame, now)
+  return key && frame && balancesOf({ key, group, frame }, now)
 }
 
 /** A period that is over counts as closed, even before a batch has closed it. */
@@ -129,6 +133,7 @@ async function readAccount(
   const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined) return undefined
   const account = ACCOUNT.read(row, now)
-  openPeriod(account, now)
+  openPeriod(account, account, now)
+  for (const budget of account.budgets) openPeriod(account, budget, now)
   return account
 }

@@ -3,11 +3,11 @@
 import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
 import type { Clock } from '../../core/clock.ts'
 import { codeOf, messageOf } from '../../core/errors.ts'
+import { integer, type Stored, type StoredRow } from '../../store/database/layout.ts'
 import type { PostgresStore } from '../../store/database/store.ts'
-import { FRAME_ID } from '../../store/database/tables.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Batch, BatchResult, Outcome, Snapshot, Writes } from '../rules/batch.ts'
-import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
+import { accountsOf, decide, knownHoldOf } from '../rules/decide.ts'
 import {
   ACCOUNT,
   ACCOUNT_CHANGE,
@@ -15,14 +15,11 @@ import {
   ENTRY,
   HOLD,
   HOLD_CHANGE,
-  integer,
   PERIOD_DELTA,
   PRICE,
   ROLLUP,
   USAGE,
   type Hold,
-  type Stored,
-  type StoredRow,
   type UsageRow,
 } from '../rules/rows.ts'
 import { type BatchRunner, Unavailable } from '../writer/writer.ts'
@@ -187,14 +184,14 @@ async function readSnapshot(
   batch: Batch,
   begin: string,
 ): Promise<Snapshot | undefined> {
-  const keyIds = [...new Set(batch.items.map(keyOf)), FRAME_ID]
+  const accountIds = accountsOf(batch.items)
   const holdIds = batch.items
     .map((item) => knownHoldOf(item, batch.isRetry))
     .filter((id) => id !== undefined)
   const [, node, accounts, holds] = await atOnce(client, () => [
     client.query(begin),
     batch.nodeId === null ? nothing : ask(client, 'liveNode', [batch.nodeId]),
-    ask(client, 'lockAccounts', [keyIds]),
+    ask(client, 'lockAccounts', [accountIds]),
     holdIds.length > 0 ? ask(client, 'holds', [holdIds]) : nothing,
   ])
   if (node?.rows.length === 0) return undefined

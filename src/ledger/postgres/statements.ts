@@ -32,11 +32,12 @@ const ACCOUNTS_AT = ROLLUPS_AT + ROLLUP.names.length
 export const STATEMENTS = {
   // Serialises with fencing: a node that is being fenced either commits first or finds out here.
   liveNode: "SELECT 1 FROM nodes WHERE id = $1 AND status = 'live' FOR SHARE",
-  // One order for all nodes, so that no two can wait for each other; the frame last, because every batch needs it. The
-  // outer query sees a row once it is locked, so the time in the last row is later than all locks.
+  // In the order of the list (`accountsOf`). The outer query sees a row once it is locked, so the time in the last row is
+  // later than all locks.
   lockAccounts: `SELECT locked.*, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM (
-      SELECT ${ACCOUNT.names.join(', ')} FROM accounts WHERE id = ANY ($1)
-      ORDER BY id = 'frame', id FOR NO KEY UPDATE
+      SELECT ${ACCOUNT.names.map((name) => `accounts.${name}`).join(', ')}
+      FROM unnest($1::text[]) WITH ORDINALITY AS named (id, place) JOIN accounts ON accounts.id = named.id
+      ORDER BY named.place FOR NO KEY UPDATE OF accounts
     ) AS locked`,
   // The locking statement's own snapshot is older than its locks: a later statement reads what they protect.
   holds: `SELECT ${HOLD.names.join(', ')} FROM holds WHERE id = ANY ($1)`,
@@ -49,7 +50,8 @@ export const STATEMENTS = {
       held_nanodollars = account_periods.held_nanodollars + given.held_nanodollars,
       overrun_nanodollars = account_periods.overrun_nanodollars + given.overrun_nanodollars
     FROM ${given(PERIOD_DELTA)}
-    WHERE account_periods.account_id = given.account_id AND account_periods.seq = given.seq`,
+    WHERE account_periods.account_id = given.account_id AND account_periods.budget = given.budget
+      AND account_periods.seq = given.seq`,
   // What nearly every batch writes, as one statement: most of a small statement's cost is fixed.
   write: `WITH
     new_holds AS (${insert('holds', HOLD, HOLDS_AT)}),

@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../core/units.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import { withWorkMemory } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
-import { FRAME_ID } from '../../store/database/tables.ts'
+import { FRAME_ID, KEYS_AFTER } from '../../store/database/tables.ts'
 import { manyIds } from '../../store/keys/search.ts'
 import type { RollupSpan } from '../rules/rows.ts'
 
@@ -214,7 +214,7 @@ function rollupsIn(
     const { span, from, to } = stretch
     const which =
       accounts === undefined
-        ? sql`starts_at >= ${from} AND starts_at < ${to} AND key_id <> ${FRAME_ID}`
+        ? sql`starts_at >= ${from} AND starts_at < ${to} AND key_id > ${KEYS_AFTER}`
         : // One look-up per account and hour or day, instead of reading past the rows of all other keys.
           sql`starts_at IN (${sql.join(momentsOf(stretch))}) AND key_id IN (${sql.join([...accounts])})`
     return sql`SELECT * FROM rollups WHERE span = ${span} AND ${which}`
@@ -307,7 +307,7 @@ export async function dearestKeys(
   among?: readonly string[],
 ): Promise<readonly string[]> {
   const whose =
-    among === undefined ? sql`key_id <> ${FRAME_ID}` : sql`key_id IN (${sql.join([...among])})`
+    among === undefined ? sql`key_id > ${KEYS_AFTER}` : sql`key_id IN (${sql.join([...among])})`
   return manyIds(
     store,
     sql`

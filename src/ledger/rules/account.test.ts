@@ -1,9 +1,10 @@
-// What one account's row says: what is left of its limits, and when its period ends and the next begins.
+// What the rows of accounts say: what is left of their limits, and when a period ends and the next begins.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sampleAccount } from '../../../test/samples/ledger-rows.ts'
 import { DAY_MS } from '../../core/units.ts'
-import { balancesOf, openPeriod, remainingOf } from './account.ts'
+import { capOf, newBudget, remainingOf } from '../../store/accounts/budgets.ts'
+import { balancesOf, leastRemaining, openPeriod } from './account.ts'
 import { countAdmission, unpackWindow } from './rates.ts'
 
 const NOON = Date.UTC(2026, 10, 15, 12)
@@ -30,11 +31,12 @@ test('a period closes with its figures, and the next begins at zero', () => {
     periodEndsAt: MIDNIGHT,
   })
   const running = structuredClone(account)
-  assert.equal(openPeriod(account, MIDNIGHT - 1), undefined)
+  assert.equal(openPeriod(account, account, MIDNIGHT - 1), undefined)
   assert.deepEqual(account, running, 'it is not over yet')
-  assert.deepEqual(openPeriod(account, MIDNIGHT), {
+  assert.deepEqual(openPeriod(account, account, MIDNIGHT), {
     ...figures,
     accountId: account.id,
+    budget: '',
     seq: 4,
     startsAt: NOON - 1,
     endsAt: MIDNIGHT,
@@ -56,17 +58,18 @@ test('a period closes with its figures, and the next begins at zero', () => {
 test('after idle days the open period is today’s, and the previous one keeps its own end', () => {
   const account = sampleAccount({ period: 'day', periodEndsAt: MIDNIGHT })
   const later = MIDNIGHT + 3 * DAY_MS
-  assert.equal(openPeriod(account, later + 1)?.endsAt, MIDNIGHT)
+  assert.equal(openPeriod(account, account, later + 1)?.endsAt, MIDNIGHT)
   const { periodSeq, periodStartsAt, periodEndsAt } = account
   assert.deepEqual([periodSeq, periodStartsAt, periodEndsAt], [2, later, later + DAY_MS])
 })
 
-test('neither an unused account nor one without an end closes a period', () => {
+test('an unused account begins its first period, one without an end stays in its own', () => {
   const unused = sampleAccount({ period: 'day', periodSeq: 0, periodEndsAt: 0 })
-  assert.equal(openPeriod(unused, NOON), undefined)
+  // Its number says that it never was one.
+  assert.equal(openPeriod(unused, unused, NOON)?.seq, 0)
   assert.deepEqual([unused.periodSeq, unused.periodEndsAt], [1, MIDNIGHT])
   const endless = sampleAccount({})
-  assert.equal(openPeriod(endless, NOON), undefined)
+  assert.equal(openPeriod(endless, endless, NOON), undefined)
   assert.equal(endless.periodSeq, 1)
 })
 
@@ -75,7 +78,10 @@ test('balances report what remains of each limit of a key', () => {
   for (const tokens of [5, 8]) countAdmission(rateWindow, NOON, tokens)
   const told = (limits: Partial<ReturnType<typeof sampleAccount>>) => {
     const key = sampleAccount({ ...limits, rateWindow, inFlight: 2 })
-    const { requests, tokens, concurrency } = balancesOf(key, sampleAccount({ id: 'frame' }), NOON)
+    const { requests, tokens, concurrency } = balancesOf(
+      { key, group: null, frame: sampleAccount({ id: 'frame' }) },
+      NOON,
+    )
     return { requests, tokens, concurrency }
   }
   const resetsAt = NOON + 61_000
@@ -91,4 +97,47 @@ test('balances report what remains of each limit of a key', () => {
     concurrency,
   })
   assert.deepEqual(told({}), { requests: null, tokens: null, concurrency })
+})
+
+test('a further budget rolls by its own period, in the time zone of its account', () => {
+  const account = sampleAccount({ period: 'never', timezone: 'Asia/Kolkata' })
+  const rule = { period: 'day', timezone: 'Asia/Kolkata', weekStart: 'mon' } as const
+  const window = newBudget({ name: 'window', limit: 9n, periodSeq: 3 }, rule, NOON)
+  const ends = Date.UTC(2026, 10, 15, 18, 30)
+  assert.deepEqual([window.periodStartsAt, window.periodEndsAt], [NOON, ends])
+  assert.equal(openPeriod(account, window, ends - 1), undefined)
+  const { budget, seq, endsAt } = openPeriod(account, window, ends) ?? {}
+  assert.deepEqual([budget, seq, endsAt], ['window', 3, ends])
+  assert.deepEqual([window.periodSeq, window.periodEndsAt], [4, ends + DAY_MS])
+})
+
+test('balances have every leg, and the least of them is what is left for a call', () => {
+  const rule = { period: 'day', timezone: 'UTC', weekStart: 'mon' } as const
+  const further = (name: 'window' | `model:${string}`, limit: bigint) =>
+    newBudget({ name, limit, periodSeq: 1 }, rule, NOON)
+  const key = sampleAccount({
+    limit: 90n,
+    groupId: 'grp_a',
+    budgets: [further('window', 80n), further(capOf('m'), 10n), further(capOf('n'), 70n)],
+  })
+  const group = sampleAccount({
+    id: 'grp_a',
+    limit: 60n,
+    rpm: 7,
+    budgets: [further('window', 50n)],
+  })
+  const frame = sampleAccount({ id: 'frame', limit: 40n, budgets: [further('window', 30n)] })
+  const balances = balancesOf({ key, group, frame }, NOON)
+  const { key: main, keyWindow, models, group: ofGroup, groupWindow } = balances
+  assert.deepEqual(
+    [main, keyWindow, ...models, ofGroup, groupWindow, balances.frame, balances.frameWindow].map(
+      (leg) => leg?.remainingNanodollars,
+    ),
+    [90n, 80n, 10n, 70n, 60n, 50n, 40n, 30n],
+  )
+  assert.deepEqual([balances.groupId, balances.groupRates?.requests?.limit], ['grp_a', 7])
+  assert.equal(leastRemaining(balances, 'm'), 10n)
+  assert.equal(leastRemaining(balances, 'n'), 30n)
+  const alone = balancesOf({ key: sampleAccount({}), group: null, frame: sampleAccount({}) }, NOON)
+  assert.equal(leastRemaining(alone, 'm'), null)
 })

@@ -1,22 +1,20 @@
-// What follows from one account's row alone: its limit, its balance, and whether its period is over.
-import type { Nanodollars } from '../../core/money.ts'
+// What follows from the rows of accounts alone: whether a period of a budget is over, and the balances of a key.
+import { tighterLimit, type Nanodollars } from '../../core/money.ts'
 import { periodAt } from '../../core/periods.ts'
-import type { Balance, Balances, RateBalance } from '../ledger.ts'
+import {
+  cappedModel,
+  closedBudget,
+  limitOf,
+  MAIN,
+  remainingOf,
+  WINDOW,
+  type Budget,
+  type FurtherBudget,
+} from '../../store/accounts/budgets.ts'
+import type { Balance, Balances, ModelBalance, RateBalance, RateBalances } from '../ledger.ts'
+import { furtherBudget, type Accounts } from './legs.ts'
 import { windowEndsAt } from './rates.ts'
 import type { Account, ClosedPeriod } from './rows.ts'
-
-/** What may be spent in this period, top-ups included; null = no limit but the frame's. */
-export function limitOf(account: Account): Nanodollars | null {
-  return account.limit === null ? null : account.limit + account.topUp
-}
-
-/** What is left, at least 0: a limit may be lowered below what is spent. Null = no limit but the frame's. */
-export function remainingOf(account: Account): Nanodollars | null {
-  const limit = limitOf(account)
-  if (limit === null) return null
-  const remaining = limit - account.spent - account.held
-  return remaining > 0n ? remaining : 0n
-}
 
 /** Whether its rate window is kept. */
 export function hasRates({ rpm, tpm }: Account): boolean {
@@ -24,69 +22,110 @@ export function hasRates({ rpm, tpm }: Account): boolean {
 }
 
 /**
- * Starts the next period if the current one is over, and returns the closed one, which keeps its open holds. A clock
- * that is set back never reopens a closed period: the current one runs on to its end.
+ * Starts the next period of a budget if the current one is over, and returns the closed one, which keeps its open holds.
+ * A clock that is set back never reopens a closed period: the current one runs on to its end.
  */
-export function openPeriod(account: Account, now: number): ClosedPeriod | undefined {
-  if (account.periodEndsAt === null || now < account.periodEndsAt) return undefined
-  const closed = closePeriod(account, account.periodEndsAt)
-  const { startsAt, endsAt } = periodAt(account, now)
-  account.periodStartsAt = startsAt
-  account.periodEndsAt = endsAt
-  // Sequence 0 is that of an account never used: there is no period to record.
-  return closed.seq === 0 ? undefined : closed
-}
-
-/** Ends the current period at `endsAt` and clears the account's amounts; the caller sets when the next period ends. */
-export function closePeriod(account: Account, endsAt: number): ClosedPeriod {
-  const closed: ClosedPeriod = {
-    accountId: account.id,
-    seq: account.periodSeq,
-    startsAt: account.periodStartsAt,
-    endsAt,
-    limit: limitOf(account),
-    spent: account.spent,
-    held: account.held,
-    overrun: account.overrun,
-    grantedLimit: account.grantedLimit,
-  }
-  account.periodSeq += 1
-  account.periodStartsAt = endsAt
-  account.topUp = 0n
-  account.spent = 0n
-  account.held = 0n
-  account.overrun = 0n
-  account.grantedLimit = 0n
+export function openPeriod(
+  account: Account,
+  budget: Account | FurtherBudget,
+  now: number,
+): ClosedPeriod | undefined {
+  const { period, periodEndsAt } = budget
+  if (periodEndsAt === null || now < periodEndsAt) return undefined
+  const closed = closePeriod(account, budget, periodEndsAt)
+  const { timezone, weekStart } = account
+  const { startsAt, endsAt } = periodAt({ period, timezone, weekStart }, now)
+  budget.periodStartsAt = startsAt
+  budget.periodEndsAt = endsAt
   return closed
 }
 
-export function balancesOf(key: Account, frame: Account, now: number): Balances {
+/** Ends the current period at `endsAt` and clears its amounts; the caller sets when the next period ends. */
+export function closePeriod(
+  account: Account,
+  budget: Account | FurtherBudget,
+  endsAt: number,
+): ClosedPeriod {
+  const closed: ClosedPeriod = {
+    accountId: account.id,
+    budget: 'name' in budget ? budget.name : MAIN,
+    ...closedBudget(budget, endsAt),
+  }
+  budget.periodSeq += 1
+  budget.periodStartsAt = endsAt
+  budget.topUp = 0n
+  budget.spent = 0n
+  budget.held = 0n
+  budget.overrun = 0n
+  budget.grantedLimit = 0n
+  return closed
+}
+
+/** A group that is not among the accounts at hand is left out, as that of a key which was just moved. */
+export function balancesOf({ key, group, frame }: Accounts, now: number): Balances {
+  const { requests, tokens, concurrency } = rateBalances(key, now)
   return {
     key: balanceOf(key),
+    keyWindow: windowOf(key),
+    models: key.budgets.length === 0 ? NO_CAPS : capsOf(key),
+    groupId: group === null ? null : group.id,
+    group: group === null ? null : balanceOf(group),
+    groupWindow: group === null ? null : windowOf(group),
+    groupRates: group === null ? null : rateBalances(group, now),
     frame: balanceOf(frame),
-    ...rateBalances(key, now),
-    concurrency: { limit: key.concurrency, inFlight: key.inFlight },
+    frameWindow: windowOf(frame),
+    requests,
+    tokens,
+    concurrency,
   }
 }
 
-function balanceOf(account: Account): Balance {
+/** What is left for a call to this model, on the leg with the least; null = nothing limits it. */
+export function leastRemaining(balances: Balances, model: string): Nanodollars | null {
+  const { key, keyWindow, models, group, groupWindow, frame, frameWindow } = balances
+  const cap = models.find((each) => each.model === model)
+  return [key, keyWindow, cap, group, groupWindow, frame, frameWindow].reduce<Nanodollars | null>(
+    (least, leg) => tighterLimit(least, leg?.remainingNanodollars ?? null),
+    null,
+  )
+}
+
+const NO_CAPS: readonly ModelBalance[] = []
+
+function capsOf({ budgets }: Account): readonly ModelBalance[] {
+  return budgets.flatMap((budget) => {
+    const model = cappedModel(budget.name)
+    return model === undefined ? [] : { model, ...balanceOf(budget) }
+  })
+}
+
+function windowOf(account: Account): Balance | null {
+  const window = furtherBudget(account, WINDOW)
+  return window === undefined ? null : balanceOf(window)
+}
+
+function balanceOf(budget: Budget): Balance {
   return {
-    limitNanodollars: limitOf(account),
-    spentNanodollars: account.spent,
-    heldNanodollars: account.held,
-    remainingNanodollars: remainingOf(account),
-    resetsAt: account.periodEndsAt,
+    period: budget.period,
+    limitNanodollars: limitOf(budget),
+    spentNanodollars: budget.spent,
+    heldNanodollars: budget.held,
+    remainingNanodollars: remainingOf(budget),
+    startsAt: budget.periodStartsAt,
+    resetsAt: budget.periodEndsAt,
   }
 }
 
-function rateBalances(
-  key: Account,
-  now: number,
-): { readonly requests: RateBalance | null; readonly tokens: RateBalance | null } {
-  if (!hasRates(key)) return { requests: null, tokens: null }
-  const window = key.rateWindow
+function rateBalances(account: Account, now: number): RateBalances {
+  const concurrency = { limit: account.concurrency, inFlight: account.inFlight }
+  if (!hasRates(account)) return { requests: null, tokens: null, concurrency }
+  const window = account.rateWindow
   const resetsAt = windowEndsAt(window, now)
   const left = (limit: number | null, used: number): RateBalance | null =>
     limit === null ? null : { limit, remaining: Math.max(0, limit - used), resetsAt }
-  return { requests: left(key.rpm, window.requests), tokens: left(key.tpm, window.tokens) }
+  return {
+    requests: left(account.rpm, window.requests),
+    tokens: left(account.tpm, window.tokens),
+    concurrency,
+  }
 }

@@ -1,7 +1,8 @@
 // A batch as plain data: what it asks, what both databases read before the decision (`Snapshot`), what they write after it
 // (`Writes`), and what they answer. No logic, so that a decision cannot depend on a database.
 import type { Nanodollars } from '../../core/money.ts'
-import type { Ask, Balances, HoldId, Refused, Reserved } from '../ledger.ts'
+import type { BudgetName } from '../../store/accounts/budgets.ts'
+import type { Ask, Balances, HoldId, Refusable, Refused, Reserved } from '../ledger.ts'
 import type {
   Account,
   Charge,
@@ -14,9 +15,14 @@ import type {
   UsageRow,
 } from './rows.ts'
 
-type OnHold = { readonly keyId: string; readonly holdId: HoldId }
-/** May also be on the frame, by its id. */
-type Adjustment = { readonly keyId: string; readonly note: Note }
+/** A hold, and the accounts it is on: one statement locks everything that a batch moves. */
+export type OnHold = {
+  readonly keyId: string
+  readonly groupId: string | null
+  readonly holdId: HoldId
+}
+/** May also be on a group or the frame, by its id. */
+type Adjustment = { readonly keyId: string; readonly budget: BudgetName; readonly note: Note }
 
 export type Item =
   | { readonly kind: 'reserve'; readonly holdId: HoldId; readonly ask: CheckedAsk }
@@ -29,12 +35,7 @@ export type Item =
   | (OnHold & { readonly kind: 'adjust'; readonly cost: Nanodollars; readonly note: Note })
   | (Adjustment & { readonly kind: 'top-up'; readonly amount: Nanodollars })
   | (Adjustment & { readonly kind: 'reset' })
-  | {
-      readonly kind: 'refused'
-      readonly keyId: string
-      readonly model: string
-      readonly count: number
-    }
+  | (Refusable & { readonly kind: 'refused'; readonly count: number })
 
 /** Who changed the books by hand, and why. */
 export type Note = {
@@ -60,7 +61,7 @@ export type Outcome =
     }
   | { readonly kind: 'changed'; readonly done: boolean }
 
-export type Granted = Omit<Reserved, 'waitedMs' | 'balances'>
+export type Granted = Omit<Reserved, 'groupId' | 'waitedMs' | 'balances'>
 export type Refusal = WithoutBalances<Refused>
 type WithoutBalances<Answer> = Answer extends unknown ? Omit<Answer, 'balances'> : never
 

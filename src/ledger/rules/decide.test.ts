@@ -40,7 +40,7 @@ test('a retried ask gets its existing hold, and is refused once another node has
 })
 
 test('the estimate of a voided request leaves the rate window, and that of an orphan stays', () => {
-  const voided: Item = { kind: 'void', keyId: 'key_a', holdId: 1, reason: 'a test' }
+  const voided: Item = { kind: 'void', keyId: 'key_a', groupId: null, holdId: 1, reason: 'a test' }
   for (const [item, tokens] of [
     [voided, 0],
     [orphan, 50],
@@ -56,7 +56,7 @@ test('a charge corrected twice counts only its last overrun', () => {
   let usage = decided(orphan, { accounts, holds }).writes.usageInserted
   const note = { entryId: 'entry_1', actor: 'a test', reason: 'a test' }
   const overruns = [150n, 120n, 0n].map((cost) => {
-    const adjust: Item = { kind: 'adjust', keyId: 'key_a', holdId: 1, cost, note }
+    const adjust: Item = { kind: 'adjust', keyId: 'key_a', groupId: null, holdId: 1, cost, note }
     usage = decided(adjust, { accounts, usage }).writes.usageCorrected
     return accounts.map(({ spent, overrun }) => [spent, overrun])
   })
@@ -74,7 +74,7 @@ function decided(item: Item, known: Partial<Snapshot> = {}) {
 }
 
 const reserve: Item = { kind: 'reserve', holdId: 1, ask: { ...SAMPLE_ASK, estimatedTokens: 50 } }
-const orphan: Item = { kind: 'orphan', keyId: 'key_a', holdId: 1 }
+const orphan: Item = { kind: 'orphan', keyId: 'key_a', groupId: null, holdId: 1 }
 
 function pageAt(now: number, packed: string): Snapshot {
   const key = sampleAccount({ id: 'key_a', rpm: 2, rateWindow: unpackWindow(packed, now) })

@@ -1,10 +1,14 @@
 // The one decision procedure: turns a batch of items and the snapshot of the books they concern into outcomes and writes.
 // Both databases and the simulation run exactly this code. No I/O, no clock: the time is the snapshot's.
+import { isGroupId } from '../../core/ids.ts'
 import type { Nanodollars } from '../../core/money.ts'
+import { MAIN } from '../../store/accounts/budgets.ts'
+import { FRAME_ID } from '../../store/database/tables.ts'
 import type { Balances, HoldId } from '../ledger.ts'
 import { balancesOf, hasRates } from './account.ts'
 import type { Batch, Item, Outcome, Snapshot, CheckedAsk, Writes } from './batch.ts'
-import { grantsWithin, judge, mayExtend } from './judge.ts'
+import { grantsWithin, judge, mayExtend, type Legs, type Verdict } from './judge.ts'
+import { periodsNow } from './legs.ts'
 import { countAdmission, correct } from './rates.ts'
 import type { Charge, Hold, UsageRow } from './rows.ts'
 import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './rows.ts'
@@ -37,10 +41,37 @@ export function decide(batch: Batch, snapshot: Snapshot): Decision {
   return { outcomes, balances: balancesAfter(work, batch.items), writes: work.writes() }
 }
 
-/** The key whose account an item moves. */
+/** The key whose account an item moves; where people change a balance, also a group or the frame. */
 export function keyOf(item: Item): string {
   if (item.kind === 'settle') return item.charge.keyId
   return 'ask' in item ? item.ask.keyId : item.keyId
+}
+
+/** The group whose account an item moves as well. */
+function groupOf(item: Item): string | null {
+  if (item.kind === 'settle') return item.charge.groupId
+  if ('ask' in item) return item.ask.groupId
+  return 'groupId' in item ? item.groupId : null
+}
+
+/**
+ * The accounts of a batch in the one order in which all nodes lock them, so that no two can wait for each other: keys,
+ * then groups, each by id, and last the frame, because every batch needs it.
+ */
+export function accountsOf(items: readonly Item[]): readonly string[] {
+  const ids = new Set<string>()
+  for (const item of items) {
+    ids.add(keyOf(item))
+    const group = groupOf(item)
+    if (group !== null) ids.add(group)
+  }
+  ids.delete(FRAME_ID)
+  return [...ids].toSorted(byLockOrder).concat(FRAME_ID)
+}
+
+function byLockOrder(one: string, other: string): number {
+  const isGroup = Number(isGroupId(one)) - Number(isGroupId(other))
+  return isGroup === 0 ? (one < other ? -1 : 1) : isGroup
 }
 
 /** The hold an item names, if the books may contain it: a new one only when an earlier try may have committed it. */
@@ -72,11 +103,11 @@ function change(work: WorkingSet, item: Exclude<Release, { readonly kind: 'settl
     case 'adjust':
       return adjust(work, item)
     case 'top-up':
-      return work.topUp(item.keyId, item.amount, item.note)
+      return work.topUp(item, item.amount)
     case 'reset':
-      return work.reset(item.keyId, item.note)
+      return work.reset(item)
     case 'refused':
-      work.countRefused(item.keyId, item.model, item.count)
+      work.countRefused(item, item.count)
       return true
   }
 }
@@ -86,7 +117,7 @@ function demand(work: WorkingSet, item: Demand): Outcome {
     case 'reserve':
       return { kind: 'judged', answer: knownGrant(work, item) ?? reserve(work, item) }
     case 'dry-run':
-      return { kind: 'judged', answer: consider(work, item.ask, 0) }
+      return { kind: 'judged', answer: named(consider(work, item.ask).verdict, 0) }
     case 'extend':
       return { kind: 'changed', done: extend(work, item.holdId, item.extra) }
   }
@@ -115,46 +146,61 @@ function knownGrant(
   }
 }
 
-function consider(work: WorkingSet, ask: CheckedAsk, holdId: HoldId): Answer {
-  const legs = work.legs(ask.keyId)
-  if (legs === undefined) return { reserved: false, reason: 'key_status', status: 'unknown' }
-  const verdict = judge(ask, legs, work.now)
+const UNKNOWN_KEY: Verdict = { reserved: false, reason: 'key_status', status: 'unknown' }
+
+/** The verdict, and the legs that it is about. */
+function consider(work: WorkingSet, ask: CheckedAsk): { verdict: Verdict; legs?: Legs } {
+  const accounts = work.accounts(ask.keyId)
+  const legs = accounts && work.legs(periodsNow(accounts, ask.modelAsked))
+  if (legs === undefined) return { verdict: UNKNOWN_KEY }
+  return { verdict: judge(ask, legs, work.now), legs }
+}
+
+function named(verdict: Verdict, holdId: HoldId): Answer {
   return verdict.reserved ? { ...verdict, holdId } : verdict
 }
 
 function reserve(work: WorkingSet, item: Extract<Item, { kind: 'reserve' }>): Answer {
   const { ask, holdId } = item
-  const answer = consider(work, ask, holdId)
-  const legs = work.legs(ask.keyId)
-  if (!answer.reserved || legs === undefined) return answer
+  const { verdict, legs } = consider(work, ask)
+  if (!verdict.reserved || legs === undefined) return named(verdict, holdId)
+  const { periods } = legs
   const hold: Hold = {
     id: holdId,
     requestId: ask.requestId,
-    keyId: ask.keyId,
-    keyPeriod: legs.key.periodSeq,
-    framePeriod: legs.frame.periodSeq,
-    heldNanodollars: answer.amountNanodollars,
-    outputTokens: answer.outputTokens,
-    capped: answer.capped,
+    keyId: periods.keyId,
+    groupId: periods.groupId,
+    modelAsked: periods.modelAsked,
+    keyPeriod: periods.keyPeriod,
+    keyWindow: periods.keyWindow,
+    modelCap: periods.modelCap,
+    groupPeriod: periods.groupPeriod,
+    groupWindow: periods.groupWindow,
+    framePeriod: periods.framePeriod,
+    frameWindow: periods.frameWindow,
+    heldNanodollars: verdict.amountNanodollars,
+    outputTokens: verdict.outputTokens,
+    capped: verdict.capped,
     estimatedTokens: ask.estimatedTokens,
     at: work.now,
     endpoint: ask.endpoint,
-    modelAsked: ask.modelAsked,
   }
   work.move(hold, { held: hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 1 })
-  work.grant(hold, hold.heldNanodollars)
+  work.grant(legs, hold.heldNanodollars)
   work.insertHold(hold)
-  if (hasRates(legs.key)) countAdmission(legs.key.rateWindow, work.now, ask.estimatedTokens)
-  return answer
+  for (const account of work.movedBy(hold)) {
+    if (hasRates(account)) countAdmission(account.rateWindow, work.now, ask.estimatedTokens)
+  }
+  return named(verdict, holdId)
 }
 
-/** For a second attempt, which may cost again. */
+/** For a second attempt, which may cost again. A hold with a leg whose period is over cannot grow: that is closed. */
 function extend(work: WorkingSet, holdId: HoldId, extra: Nanodollars): boolean {
   const hold = work.holds.get(holdId)
-  const legs = hold && work.legs(hold.keyId)
+  const legs = hold && work.legs(hold)
   if (hold === undefined || legs === undefined || !mayExtend(hold, legs, extra)) return false
   changeAmount(work, hold, hold.heldNanodollars + extra)
-  work.grant(hold, extra)
+  work.grant(legs, extra)
   return true
 }
 
@@ -219,6 +265,7 @@ function adjust(work: WorkingSet, item: Extract<Item, { kind: 'adjust' }>): bool
   work.enter({
     kind: 'adjust',
     accountId: row.keyId,
+    budget: MAIN,
     periodSeq: row.keyPeriod,
     holdId: row.id,
     before: row.costNanodollars,
@@ -238,10 +285,11 @@ function close(work: WorkingSet, hold: Hold, row: UsageRow): void {
     inFlight: -1,
   })
   work.closeHold(hold, row)
-  const key = work.legs(hold.keyId)?.key
-  if (key === undefined || !hasRates(key) || row.state === 'orphaned') return
-  const used = row.inputTokens + row.outputTokens
-  correct(key.rateWindow, hold.at, { now: work.now, tokens: used - hold.estimatedTokens })
+  if (row.state === 'orphaned') return
+  const tokens = row.inputTokens + row.outputTokens - hold.estimatedTokens
+  for (const account of work.movedBy(hold)) {
+    if (hasRates(account)) correct(account.rateWindow, hold.at, { now: work.now, tokens })
+  }
 }
 
 /** Changes what a closed hold is charged, in the periods it was reserved in. */
@@ -266,8 +314,8 @@ function balancesAfter(work: WorkingSet, items: readonly Item[]): ReadonlyMap<st
   const balances = new Map<string, Balances>()
   for (const item of items) {
     const keyId = keyOf(item)
-    const legs = balances.has(keyId) ? undefined : work.legs(keyId)
-    if (legs !== undefined) balances.set(keyId, balancesOf(legs.key, legs.frame, work.now))
+    const accounts = balances.has(keyId) ? undefined : work.accounts(keyId)
+    if (accounts !== undefined) balances.set(keyId, balancesOf(accounts, work.now))
   }
   return balances
 }

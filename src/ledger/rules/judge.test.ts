@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { SAMPLE_ASK, sampleAccount } from '../../../test/samples/ledger-rows.ts'
+import { SAMPLE_ASK, sampleAccount, sampleLegs } from '../../../test/samples/ledger-rows.ts'
 import { NO_COST, type WorstCase } from '../../catalog/worst-case.ts'
+import type { FurtherBudget } from '../../store/accounts/budgets.ts'
 import type { Grant } from '../ledger.ts'
 import type { CheckedAsk } from './batch.ts'
-import { judge, grantsWithin } from './judge.ts'
+import { grantsWithin, judge, mayExtend, type Legs } from './judge.ts'
 import type { Account } from './rows.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 12)
@@ -168,7 +169,7 @@ describe('budgets', () => {
   ]
   for (const { name, key, frame, ask: asked, granted, refused } of cases) {
     test(name, () => {
-      const legs = { key: account(key), frame: { ...wealthy, ...frame } }
+      const legs = sampleLegs({ key: account(key), frame: { ...wealthy, ...frame } })
       const verdict = judge(asked ?? ask(), legs, NOW)
       if (verdict.reserved) {
         assert.equal(verdict.outputTokens, granted)
@@ -184,7 +185,7 @@ describe('budgets', () => {
       [79_000n, 20_000, false],
       [79_001n, 19_999, true],
     ] as const) {
-      const verdict = judge(ask(), { key: account({ spent }), frame: wealthy }, NOW)
+      const verdict = judge(ask(), sampleLegs({ key: account({ spent }), frame: wealthy }), NOW)
       const amountNanodollars = 1000n + BigInt(outputTokens)
       assert.deepEqual(verdict, { reserved: true, amountNanodollars, outputTokens, capped })
     }
@@ -198,7 +199,7 @@ describe('budgets', () => {
       [free, { key: account({}), frame: wealthy }],
       [ask({}, output), unlimited],
     ] as const) {
-      const verdict = judge(asked, legs, NOW)
+      const verdict = judge(asked, sampleLegs(legs), NOW)
       assert.deepEqual(verdict.reserved && verdict.outputTokens, 60_000)
     }
   })
@@ -206,7 +207,7 @@ describe('budgets', () => {
   test('a default output takes an eighth of what remains, and at least 4,096 tokens', () => {
     const open = ask({}, { outputTokens: 60_000, outputTokensFrom: 'default' })
     const outputs = [0n, 60_000n, 90_000n].map((spent) => {
-      const verdict = judge(open, { key: account({ spent }), frame: wealthy }, NOW)
+      const verdict = judge(open, sampleLegs({ key: account({ spent }), frame: wealthy }), NOW)
       return verdict.reserved && [verdict.outputTokens, verdict.capped]
     })
     assert.deepEqual(outputs, [
@@ -218,19 +219,21 @@ describe('budgets', () => {
 
   test('a refusal reports the figures and the affordable output', () => {
     const key = account({ spent: 99_900n - 1000n, held: 10n })
-    const verdict = judge(ask(), { key, frame: wealthy }, NOW)
+    const verdict = judge(ask(), sampleLegs({ key, frame: wealthy }), NOW)
     assert.deepEqual(verdict, {
       reserved: false,
       reason: 'budget',
       shortage: {
         candidate: 0,
         scope: 'key',
+        period: 'month',
         limitNanodollars: 100_000n,
         spentNanodollars: 98_900n,
         heldNanodollars: 10n,
         requiredNanodollars: 21_000n,
         affordableOutputTokens: 90,
         resetsAt: NOW + 1,
+        also: [],
       },
     })
   })
@@ -241,7 +244,7 @@ describe('budgets', () => {
       [99_000n, null],
       [99_001n, null],
     ] as const) {
-      const verdict = judge(ask(), { key: account({ spent }), frame: wealthy }, NOW)
+      const verdict = judge(ask(), sampleLegs({ key: account({ spent }), frame: wealthy }), NOW)
       assert.ok('shortage' in verdict)
       assert.equal(verdict.shortage.affordableOutputTokens, affordable)
     }
@@ -257,7 +260,7 @@ describe('several targets', () => {
   })
   const whole = { outputTokens: 10_000, capped: false }
   const judged = (asked: CheckedAsk, key: Partial<Account>, frame: Partial<Account> = {}) =>
-    judge(asked, { key: account(key), frame: { ...wealthy, ...frame } }, NOW)
+    judge(asked, sampleLegs({ key: account(key), frame: { ...wealthy, ...frame } }), NOW)
 
   type Case = {
     readonly name: string
@@ -409,7 +412,8 @@ describe('several targets', () => {
     })
     fc.assert(
       fc.property(question, fc.tuple(amount, amount, amount), (asked, [spent, held, other]) => {
-        const legs = { key: account({ spent, held }), frame: account({ spent: other, held }) }
+        const frame = account({ id: 'frame', spent: other, held })
+        const legs = sampleLegs({ key: account({ spent, held }), frame })
         const verdict = judge({ ...ask(), ...asked }, legs, NOW)
         const alone = asked.candidates.map((one) =>
           judge({ ...ask(), ...asked, candidates: [one] }, legs, NOW),
@@ -461,24 +465,25 @@ describe('status and rates of the key', () => {
   ]
   for (const [changes, status] of cases) {
     test(`${status} refuses even a free call`, () => {
-      const legs = { key: account(changes), frame: wealthy }
+      const legs = sampleLegs({ key: account(changes), frame: wealthy })
       const verdict = judge(ask({ candidates: [NO_COST] }), legs, NOW)
       assert.deepEqual(verdict, { reserved: false, reason: 'key_status', status })
     })
   }
 
   test('a key works until the moment it expires', () => {
-    const legs = { key: account({ expiresAt: NOW + 1 }), frame: wealthy }
+    const legs = sampleLegs({ key: account({ expiresAt: NOW + 1 }), frame: wealthy })
     assert.equal(judge(ask(), legs, NOW).reserved, true)
   })
 
   test('concurrency counts open holds', () => {
     const at = (inFlight: number) =>
-      judge(ask(), { key: account({ concurrency: 2, inFlight }), frame: wealthy }, NOW)
+      judge(ask(), sampleLegs({ key: account({ concurrency: 2, inFlight }), frame: wealthy }), NOW)
     assert.equal(at(1).reserved, true)
     assert.deepEqual(at(2), {
       reserved: false,
       reason: 'rate',
+      scope: 'key',
       limit: 'concurrency',
       retryAfterSeconds: 1,
     })
@@ -486,7 +491,179 @@ describe('status and rates of the key', () => {
 
   test('rates are judged before budgets', () => {
     const key = account({ rpm: 0, spent: 100_000n })
-    const verdict = judge(ask(), { key, frame: wealthy }, NOW)
+    const verdict = judge(ask(), sampleLegs({ key, frame: wealthy }), NOW)
     assert.equal(!verdict.reserved && verdict.reason, 'rate')
+  })
+})
+
+describe('legs', () => {
+  const DAY = { period: 'day', periodEndsAt: NOW + 1 } as const
+  const further = (name: FurtherBudget['name'], limit: bigint, more: Partial<FurtherBudget> = {}) =>
+    ({ ...account({}), ...DAY, limit, ...more, name }) satisfies FurtherBudget
+  const group = (changes: Partial<Account>) => account({ id: 'grp_a', ...changes })
+  const inGroup = { groupId: 'grp_a', groupVersion: 1 }
+  const shortageOf = (legs: Legs, asked = ask({ whenTight: 'refuse' })) => {
+    const verdict = judge(asked, legs, NOW)
+    assert.ok('shortage' in verdict, 'granted')
+    return { reason: verdict.reason, ...verdict.shortage }
+  }
+
+  type Case = {
+    readonly name: string
+    readonly key?: Partial<Account>
+    readonly group?: Partial<Account>
+    readonly frame?: Partial<Account>
+    readonly refused: readonly [scope: string, period: string | null, limit: bigint]
+  }
+  const cases: readonly Case[] = [
+    {
+      name: 'the second window of the key',
+      key: { budgets: [further('window', 20_000n)] },
+      refused: ['key', 'day', 20_000n],
+    },
+    {
+      name: 'the cap for the model',
+      key: { budgets: [further('model:m', 20_999n)] },
+      refused: ['model', 'day', 20_999n],
+    },
+    { name: 'the group', group: { limit: 20_999n }, refused: ['group', 'month', 20_999n] },
+    {
+      name: 'the second window of the group',
+      group: { budgets: [further('window', 5_000n)] },
+      refused: ['group', 'day', 5_000n],
+    },
+    {
+      name: 'the second window of the frame',
+      frame: { budgets: [further('window', 5_000n)] },
+      refused: ['frame', 'day', 5_000n],
+    },
+    {
+      name: 'the cost of a request',
+      key: { requestCostMax: 20_999n },
+      refused: ['request', null, 20_999n],
+    },
+    {
+      name: 'the cost of a request of the group',
+      key: { requestCostMax: 30_000n },
+      group: { requestCostMax: 5_000n },
+      refused: ['request', null, 5_000n],
+    },
+  ]
+  for (const { name, key = {}, group: above = {}, frame = {}, refused } of cases) {
+    test(`${name} refuses what it has no room for`, () => {
+      const legs = sampleLegs({
+        key: account({ ...key, groupId: 'grp_a' }),
+        group: group(above),
+        frame: { ...wealthy, ...frame },
+      })
+      const { reason, scope, period, limitNanodollars } = shortageOf(
+        legs,
+        ask({ ...inGroup, whenTight: 'refuse' }),
+      )
+      assert.equal(reason, 'budget')
+      assert.deepEqual([scope, period, limitNanodollars], refused)
+    })
+  }
+
+  test('a cap for another model does not count', () => {
+    const key = account({ budgets: [further('model:n', 0n)] })
+    assert.equal(judge(ask(), sampleLegs({ key, frame: wealthy }), NOW).reserved, true)
+  })
+
+  test('the output is lowered to what the cost of one request pays for', () => {
+    const legs = sampleLegs({ key: account({ requestCostMax: 1_300n }), frame: wealthy })
+    const verdict = judge(ask(), legs, NOW)
+    assert.ok(verdict.reserved)
+    assert.deepEqual([verdict.outputTokens, verdict.capped], [300, true])
+    const tight = sampleLegs({ key: account({ requestCostMax: 1_255n }), frame: wealthy })
+    assert.equal(shortageOf(tight, ask()).scope, 'request')
+  })
+
+  test('free calls pass whatever a request may cost', () => {
+    const legs = sampleLegs({ key: account({ requestCostMax: 0n }), frame: wealthy })
+    assert.equal(judge(ask({ candidates: [NO_COST] }), legs, NOW).reserved, true)
+  })
+
+  test('of several that refuse, the one that resets latest is named, and the others beside it', () => {
+    const key = account({
+      limit: 1n,
+      budgets: [
+        further('window', 2n),
+        further('model:m', 3n, { period: 'year', periodEndsAt: NOW + 9 }),
+      ],
+    })
+    const frame = { ...wealthy, limit: 4n, period: 'never', periodEndsAt: null } as const
+    const { scope, limitNanodollars, resetsAt, also } = shortageOf(sampleLegs({ key, frame }))
+    assert.deepEqual([scope, limitNanodollars, resetsAt], ['frame', 4n, null])
+    assert.deepEqual(also, [
+      { scope: 'model', period: 'year', resetsAt: NOW + 9 },
+      { scope: 'key', period: 'month', resetsAt: NOW + 1 },
+      { scope: 'key', period: 'day', resetsAt: NOW + 1 },
+    ])
+  })
+
+  test('of those that reset at the same time, the key is named before the group and the frame', () => {
+    const legs = sampleLegs({
+      key: account({ groupId: 'grp_a', limit: 1n }),
+      group: group({ limit: 1n, requestCostMax: 1n }),
+      frame: { ...wealthy, limit: 1n, periodEndsAt: NOW + 1 },
+    })
+    const { scope, also } = shortageOf(legs, ask({ ...inGroup, whenTight: 'refuse' }))
+    // What one request may cost never resets.
+    assert.deepEqual(
+      [scope, ...also.map((each) => each.scope)],
+      ['request', 'key', 'group', 'frame'],
+    )
+  })
+
+  test('holds on any leg are waited for', () => {
+    const key = account({ budgets: [further('window', 30_000n, { held: 20_000n })] })
+    const { reason, scope } = shortageOf(sampleLegs({ key, frame: wealthy }))
+    assert.deepEqual([reason, scope], ['held', 'key'])
+  })
+
+  test('a default output takes an eighth of what the tightest leg has left', () => {
+    const open = ask({}, { outputTokens: 60_000, outputTokensFrom: 'default' })
+    const key = account({ budgets: [further('window', 80_000n)] })
+    const verdict = judge(open, sampleLegs({ key, frame: wealthy }), NOW)
+    assert.equal(verdict.reserved && verdict.outputTokens, 10_000)
+  })
+
+  test('a hold grows only as far as every leg and the cost of one request allow', () => {
+    const grows = (key: Partial<Account>, extra: bigint) =>
+      mayExtend({ heldNanodollars: 100n }, sampleLegs({ key: account(key), frame: wealthy }), extra)
+    const window = { budgets: [further('window', 500n, { held: 100n })] }
+    assert.deepEqual([grows(window, 400n), grows(window, 401n)], [true, false])
+    const bounded = { requestCostMax: 150n }
+    assert.deepEqual([grows(bounded, 50n), grows(bounded, 51n)], [true, false])
+  })
+
+  test('the group must be active, and as the request knows it', () => {
+    const status = (
+      ofGroup: Partial<Account>,
+      asked: Partial<CheckedAsk> = inGroup,
+      groupId: string | null = 'grp_a',
+    ) => {
+      const legs = sampleLegs({ key: account({ groupId }), group: group(ofGroup), frame: wealthy })
+      const verdict = judge(ask({ candidates: [NO_COST], ...asked }), legs, NOW)
+      return verdict.reserved || (verdict.reason === 'key_status' && verdict.status)
+    }
+    assert.equal(status({}), true)
+    assert.equal(status({ status: 'archived' }), 'archived')
+    assert.equal(status({ allowVersion: 2 }), 'stale')
+    assert.equal(status({}, { groupId: 'grp_b', groupVersion: 1 }), 'stale')
+    assert.equal(status({}, { groupId: null, groupVersion: 0 }), 'stale')
+  })
+
+  test('rates of the key are judged before those of its group', () => {
+    const judged = (ofKey: Partial<Account>, ofGroup: Partial<Account>) => {
+      const key = account({ groupId: 'grp_a', ...ofKey })
+      const legs = sampleLegs({ key, group: group(ofGroup), frame: wealthy })
+      const verdict = judge(ask(inGroup), legs, NOW)
+      return !verdict.reserved && verdict.reason === 'rate' && [verdict.scope, verdict.limit]
+    }
+    assert.deepEqual(judged({ rpm: 0 }, { rpm: 0 }), ['key', 'rpm'])
+    assert.deepEqual(judged({}, { rpm: 0 }), ['group', 'rpm'])
+    assert.deepEqual(judged({}, { concurrency: 3, inFlight: 3 }), ['group', 'concurrency'])
   })
 })

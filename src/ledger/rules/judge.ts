@@ -1,5 +1,6 @@
 // May this ask be granted, and with how much output? The rules of docs/using.md (Budgets, Limits), for one ask
 // against the accounts as they stand. Pure: judging changes nothing, so a dry run calls the same function.
+import { AssertionError } from 'node:assert'
 import type { WorstCase } from '../../catalog/worst-case.ts'
 import {
   PICO_PER_NANO,
@@ -7,16 +8,26 @@ import {
   tighterLimit,
   type Nanodollars,
 } from '../../core/money.ts'
-import type { Balances, Grant, Shortage } from '../ledger.ts'
-import { limitOf, remainingOf } from './account.ts'
+import { limitOf, remainingOf, type Budget } from '../../store/accounts/budgets.ts'
+import type { Balances, Grant, Shortage, ShortLeg } from '../ledger.ts'
+import { leastRemaining } from './account.ts'
 import type { Granted, CheckedAsk, Refusal } from './batch.ts'
+import type { Leg } from './legs.ts'
 import { rateExceeded } from './rates.ts'
-import type { Account, Hold } from './rows.ts'
+import type { Account, Hold, LegPeriods } from './rows.ts'
 
-/** The accounts that must all have room. Key first: its refusal is the more useful one. */
-export type Legs = { readonly key: Account; readonly frame: Account }
+/** What a request is judged against: its key, the key's group, and all budgets that must have room, in order (legs.ts). */
+export type Legs = {
+  readonly periods: LegPeriods
+  readonly key: Account
+  readonly group: Account | null
+  readonly budgets: readonly OpenLeg[]
+}
 
-type Verdict = Omit<Granted, 'holdId'> | Refusal
+/** A leg whose period runs. */
+export type OpenLeg = Pick<Leg, 'scope'> & { readonly budget: Budget }
+
+export type Verdict = Omit<Granted, 'holdId'> | Refusal
 
 type KeyStatusRefusal = Extract<Refusal, { readonly reason: 'key_status' }>
 
@@ -25,25 +36,23 @@ const OUTPUT_TOKENS_AMPLE = 4096
 /** A request without an output limit may hold one part in this many of the remaining budget for its output. */
 const DEFAULT_OUTPUT_SHARE = 8n
 
-/** The API contract fixes the order of checks: the key itself, its rates, its budget, the frame's budget. */
+/** The API contract fixes the order of checks: key and group themselves, their rates, then all budgets at once. */
 export function judge(ask: CheckedAsk, legs: Legs, now: number): Verdict {
-  return (
-    judgeStatus(ask, legs.key, now) ?? judgeRates(ask, legs.key, now) ?? judgeBudgets(ask, legs)
-  )
+  return judgeStatus(ask, legs, now) ?? judgeRates(ask, legs, now) ?? judgeBudgets(ask, legs)
 }
 
-/** Whether a hold may grow by this much. One whose period is over cannot: that period is closed. */
+/** Whether a hold may grow by this much. */
 export function mayExtend(
-  hold: Pick<Hold, 'keyPeriod' | 'framePeriod'>,
-  { key, frame }: Legs,
+  { heldNanodollars }: Pick<Hold, 'heldNanodollars'>,
+  legs: Legs,
   extra: Nanodollars,
 ): boolean {
-  const fits = (account: Account, period: number): boolean => {
-    const limit = limitOf(account)
-    if (period !== account.periodSeq) return false
-    return limit === null || account.spent + account.held + extra <= limit
-  }
-  return fits(key, hold.keyPeriod) && fits(frame, hold.framePeriod)
+  const most = requestCostMax(legs)
+  if (most !== null && heldNanodollars + extra > most) return false
+  return legs.budgets.every(({ budget }) => {
+    const limit = limitOf(budget)
+    return limit === null || budget.spent + budget.held + extra <= limit
+  })
 }
 
 /** What a request with this output limit can cost at most. */
@@ -53,13 +62,16 @@ export function costAtMost(worst: WorstCase, outputTokens: number): Nanodollars 
   )
 }
 
-/** What a request can cost at most with these balances: its default output limit depends on what is left. */
-export function costAtMostWith({ key, frame }: Balances, worst: WorstCase): Nanodollars {
-  const left = tighterLimit(key.remainingNanodollars, frame.remainingNanodollars)
-  return costAtMost(worst, outputWanted(worst, left))
+/** What a request to this model can cost at most with these balances: its default output limit depends on what is left. */
+export function costAtMostWith(
+  { balances, model }: { readonly balances: Balances; readonly model: string },
+  worst: WorstCase,
+): Nanodollars {
+  return costAtMost(worst, outputWanted(worst, leastRemaining(balances, model)))
 }
 
-function judgeStatus(ask: CheckedAsk, key: Account, now: number): Refusal | undefined {
+function judgeStatus(ask: CheckedAsk, legs: Legs, now: number): Refusal | undefined {
+  const { key, group } = legs
   const refused = (status: KeyStatusRefusal['status']): Refusal => ({
     reserved: false,
     reason: 'key_status',
@@ -68,16 +80,27 @@ function judgeStatus(ask: CheckedAsk, key: Account, now: number): Refusal | unde
   if (key.status === 'paused' || key.status === 'revoked') return refused(key.status)
   if (key.status !== 'active') return refused('unknown')
   if (key.expiresAt !== null && key.expiresAt <= now) return refused('expired')
-  return key.allowVersion === ask.allowVersion ? undefined : refused('stale')
+  if (key.allowVersion !== ask.allowVersion || key.groupId !== ask.groupId) return refused('stale')
+  if (key.groupId === null) return undefined
+  if (group?.status !== 'active') return refused('archived')
+  return group.allowVersion === ask.groupVersion ? undefined : refused('stale')
 }
 
-function judgeRates(ask: CheckedAsk, key: Account, now: number): Refusal | undefined {
-  const exceeded =
-    rateExceeded(key, key.rateWindow, { now, tokens: ask.estimatedTokens }) ??
-    (key.concurrency !== null && key.inFlight >= key.concurrency
+function judgeRates(ask: CheckedAsk, { key, group }: Legs, now: number): Refusal | undefined {
+  const ofKey = exceededOf(key, ask, now)
+  if (ofKey !== undefined) return { reserved: false, reason: 'rate', scope: 'key', ...ofKey }
+  const ofGroup = group === null ? undefined : exceededOf(group, ask, now)
+  return ofGroup && { reserved: false, reason: 'rate', scope: 'group', ...ofGroup }
+}
+
+function exceededOf(account: Account, ask: CheckedAsk, now: number) {
+  const { rateWindow, concurrency, inFlight } = account
+  return (
+    rateExceeded(account, rateWindow, { now, tokens: ask.estimatedTokens }) ??
+    (concurrency !== null && inFlight >= concurrency
       ? { limit: 'concurrency' as const, retryAfterSeconds: 1 }
       : undefined)
-  return exceeded && { reserved: false, reason: 'rate', ...exceeded }
+  )
 }
 
 /**
@@ -119,7 +142,7 @@ type Trial = {
 }
 
 function tryTarget(ask: CheckedAsk, worst: WorstCase, legs: Legs): Trial {
-  const wanted = outputWanted(worst, tighterLimit(remainingOf(legs.key), remainingOf(legs.frame)))
+  const wanted = outputWanted(worst, remainingOn(legs))
   const now = affordable(worst, legs, 'beside holds')
   // Free calls pass even when a limit was lowered below what is spent.
   if (now >= wanted || costAtMost(worst, wanted) === 0n) {
@@ -158,11 +181,23 @@ function cheaper(one: Trial, other: Trial): Trial {
   return isLess ? other : one
 }
 
-function isAllSpent({ key, frame }: Legs): boolean {
-  return [key, frame].some((account) => {
-    const limit = limitOf(account)
-    return limit !== null && account.spent >= limit
+function isAllSpent({ budgets }: Legs): boolean {
+  return budgets.some(({ budget }) => {
+    const limit = limitOf(budget)
+    return limit !== null && budget.spent >= limit
   })
+}
+
+/** What the leg with the least has left; null = none has a limit. */
+function remainingOn({ budgets }: Legs): Nanodollars | null {
+  let least: Nanodollars | null = null
+  for (const { budget } of budgets) least = tighterLimit(least, remainingOf(budget))
+  return least
+}
+
+/** The most that one request may cost, by its key and its group; null = as much as the budgets have. */
+function requestCostMax({ key, group }: Legs): Nanodollars | null {
+  return tighterLimit(key.requestCostMax, group === null ? null : group.requestCostMax)
 }
 
 /** The client's own limit, or a default that leaves others most of the budget `left` (null = no limit). */
@@ -176,12 +211,13 @@ function outputWanted(worst: WorstCase, left: Nanodollars | null): number {
 
 /** The output tokens that all legs can pay for after the input: Infinity if free, -1 if not even the input fits. */
 function affordable(worst: WorstCase, legs: Legs, holds: 'beside holds' | 'without holds'): number {
-  const roomOf = (account: Account): Nanodollars | null => {
-    const limit = limitOf(account)
-    if (limit === null) return null
-    return limit - account.spent - (holds === 'beside holds' ? account.held : 0n)
+  let room = requestCostMax(legs)
+  for (const { budget } of legs.budgets) {
+    const limit = limitOf(budget)
+    if (limit === null) continue
+    const left = limit - budget.spent - (holds === 'beside holds' ? budget.held : 0n)
+    if (room === null || left < room) room = left
   }
-  const room = tighterLimit(roomOf(legs.key), roomOf(legs.frame))
   return room === null ? Infinity : outputFor(worst, room)
 }
 
@@ -194,7 +230,10 @@ function outputFor(worst: WorstCase, room: Nanodollars): number {
     : Number(forOutput / worst.outputTokenPicodollars)
 }
 
-/** Names the first leg that cannot pay for the decisive output, and its figures. */
+/**
+ * Names the leg that cannot pay for the decisive output, with its figures: of several the one that resets latest,
+ * because nothing is let through before that; the others are listed.
+ */
 function refusal(
   reason: 'budget' | 'held',
   legs: Legs,
@@ -203,24 +242,57 @@ function refusal(
   const { worst, wanted, now } = trial
   const required = costAtMost(worst, wanted)
   const decisive = reason === 'held' ? required : costAtMost(worst, trial.decisive)
-  const isShort = (account: Account): boolean => {
-    const limit = limitOf(account)
-    const held = reason === 'held' ? account.held : 0n
-    return limit !== null && account.spent + held + decisive > limit
-  }
-  const scope = isShort(legs.key) ? 'key' : 'frame'
-  const account = legs[scope]
+  const [named, ...also] = boundsOf(legs)
+    .filter(({ limit, spent, held }) => spent + (reason === 'held' ? held : 0n) + decisive > limit)
+    .toSorted(latestFirst)
+  if (named === undefined) throw new AssertionError({ message: 'a refusal without a leg' })
   const shortage: Shortage = {
     candidate: trials.indexOf(trial),
-    scope,
-    limitNanodollars: limitOf(account) ?? 0n,
-    spentNanodollars: account.spent,
-    heldNanodollars: account.held,
+    scope: named.scope,
+    period: named.period,
+    limitNanodollars: named.limit,
+    spentNanodollars: named.spent,
+    heldNanodollars: named.held,
     requiredNanodollars: required,
     affordableOutputTokens: now >= 1 ? now : null,
-    resetsAt: account.periodEndsAt,
+    resetsAt: named.resetsAt,
+    also: also.map(({ scope, period, resetsAt }) => ({ scope, period, resetsAt })),
   }
   return { reserved: false, reason, shortage }
+}
+
+type Bound = ShortLeg & {
+  readonly limit: Nanodollars
+  readonly spent: Nanodollars
+  readonly held: Nanodollars
+}
+
+/** Everything that limits a request. */
+function boundsOf(legs: Legs): readonly Bound[] {
+  const bounds: Bound[] = []
+  for (const { scope, budget } of legs.budgets) {
+    const limit = limitOf(budget)
+    const { period, spent, held, periodEndsAt: resetsAt } = budget
+    if (limit !== null) bounds.push({ scope, period, resetsAt, limit, spent, held })
+  }
+  const most = requestCostMax(legs)
+  if (most !== null) {
+    bounds.push({
+      scope: 'request',
+      period: null,
+      resetsAt: null,
+      limit: most,
+      spent: 0n,
+      held: 0n,
+    })
+  }
+  return bounds
+}
+
+/** What never resets is latest; equal ones stay in their order. */
+function latestFirst(one: Bound, other: Bound): number {
+  const [a, b] = [one.resetsAt ?? Infinity, other.resetsAt ?? Infinity]
+  return a === b ? 0 : b - a
 }
 
 /**

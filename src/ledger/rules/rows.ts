@@ -1,68 +1,91 @@
 // The rows of the ledger: their types, their columns in both databases, and how a hold ends as a usage row. All money is
 // nano-USD; a name says so where it is used outside this folder.
-import { compileFunction } from 'node:vm'
 import type { Endpoint } from '../../core/endpoints.ts'
 import { CLIENT_GONE_STATUS } from '../../core/errors.ts'
 import { NO_USAGE, type Usage } from '../../core/events.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import type { PeriodRule } from '../../core/periods.ts'
+import {
+  packBudgets,
+  unpackBudgets,
+  type Budget,
+  type BudgetName,
+  type ClosedBudget,
+  type FurtherBudget,
+} from '../../store/accounts/budgets.ts'
+import {
+  flag,
+  integer,
+  layout,
+  money,
+  nullable,
+  text,
+  type Columns,
+} from '../../store/database/layout.ts'
 import type { UsageState } from '../../store/database/tables.ts'
 import type { HoldId, Settlement } from '../ledger.ts'
 import type { RateWindow } from './rates.ts'
 import { packWindow, unpackWindow } from './rates.ts'
 
-/** What a key may spend, or all keys together (the frame). Only a decision changes it. */
-export type Account = PeriodRule & {
-  readonly id: string
-  readonly status: string
-  readonly expiresAt: number | null
-  readonly allowVersion: number
-  readonly limit: Nanodollars | null
-  /** Added to the limit until the period ends. */
-  topUp: Nanodollars
-  spent: Nanodollars
-  held: Nanodollars
-  overrun: Nanodollars
-  /** The highest limit a hold of this period was granted under; null = one was granted without a limit. */
-  grantedLimit: Nanodollars | null
-  inFlight: number
-  readonly rpm: number | null
-  readonly tpm: number | null
-  readonly concurrency: number | null
-  periodSeq: number
-  periodStartsAt: number
-  periodEndsAt: number | null
-  /** What the key has spent in the frame's period of this number, the latest in which it spent anything. */
-  framePeriodSeq: number
-  frameSpent: Nanodollars
-  /** The last minute's admissions; kept only for keys with a rate limit. */
-  rateWindow: RateWindow
+/** What a key may spend, or the keys of a group, or all keys together (the frame). Only a decision changes it. */
+export type Account = PeriodRule &
+  Budget & {
+    readonly id: string
+    readonly status: string
+    readonly expiresAt: number | null
+    readonly allowVersion: number
+    /** The group of a key; null = it has none, or is no key. */
+    readonly groupId: string | null
+    /** The most that one request may cost, failed attempts included; null = whatever the budgets have room for. */
+    readonly requestCostMax: Nanodollars | null
+    inFlight: number
+    readonly rpm: number | null
+    readonly tpm: number | null
+    readonly concurrency: number | null
+    /** What the key has spent in the frame's period of this number, the latest in which it spent anything. */
+    framePeriodSeq: number
+    frameSpent: Nanodollars
+    /** The last minute's admissions; kept only for accounts with a rate limit. */
+    rateWindow: RateWindow
+    /** Beside the main one, which is the account itself. */
+    readonly budgets: readonly FurtherBudget[]
+  }
+
+/** The budgets that an entry of the books belongs to (legs.ts): by the period of each, null where it has none. */
+export type LegPeriods = {
+  readonly keyId: string
+  /** The group that the key was in when it asked. */
+  readonly groupId: string | null
+  /** Its public name; the key's cap goes by it. */
+  readonly modelAsked: string
+  /** A hold belongs to the periods it was reserved in, however late it is settled. */
+  readonly keyPeriod: number
+  readonly keyWindow: number | null
+  readonly modelCap: number | null
+  readonly groupPeriod: number | null
+  readonly groupWindow: number | null
+  readonly framePeriod: number
+  readonly frameWindow: number | null
 }
 
 /** A hold that is open. Closed ones live on as usage rows under the same id. */
-export type Hold = {
+export type Hold = LegPeriods & {
   readonly id: HoldId
   readonly requestId: string
-  readonly keyId: string
-  /** A hold belongs to the periods it was reserved in, however late it is settled. */
-  readonly keyPeriod: number
-  readonly framePeriod: number
   readonly heldNanodollars: Nanodollars
   readonly outputTokens: number
   readonly capped: boolean
   readonly estimatedTokens: number
   readonly at: number
   readonly endpoint: Endpoint
-  readonly modelAsked: string
 }
 
 /** What a request cost and how it went. Its texts are storable, its price is named by version. */
 export type UsageRow = Omit<Settlement, 'holdId' | 'tokens' | 'price' | 'tags' | 'attempts'> &
-  Required<Omit<Usage, 'audioTokens' | 'webSearches'>> & {
+  Required<Omit<Usage, 'audioTokens' | 'webSearches'>> &
+  LegPeriods & {
     readonly id: HoldId
     readonly state: UsageState
-    readonly keyPeriod: number
-    readonly framePeriod: number
     /** The size of the hold when it ended. */
     readonly heldNanodollars: Nanodollars
     readonly priceVersion: string | null
@@ -77,36 +100,34 @@ export type UsageRow = Omit<Settlement, 'holdId' | 'tokens' | 'price' | 'tags' |
 /** A settlement in the form of its usage row, before it meets its hold. */
 export type Charge = Omit<
   UsageRow,
-  'state' | 'keyPeriod' | 'framePeriod' | 'heldNanodollars' | 'at' | 'settledAt'
+  | ('state' | 'heldNanodollars' | 'at' | 'settledAt')
+  | Exclude<keyof LegPeriods, 'keyId' | 'groupId' | 'modelAsked'>
 >
 
-/** Changes to a closed period of an account. */
+/** Changes to a closed period of a budget. */
 export type PeriodDelta = {
   readonly accountId: string
+  readonly budget: BudgetName
   readonly seq: number
   spent: Nanodollars
   held: Nanodollars
   overrun: Nanodollars
 }
 
-export type ClosedPeriod = Readonly<PeriodDelta> & {
-  readonly startsAt: number
-  readonly endsAt: number
-  readonly limit: Nanodollars | null
-  readonly grantedLimit: Nanodollars | null
-}
+export type ClosedPeriod = Readonly<PeriodDelta> & ClosedBudget
 
 /** Figures are kept once per version, as JSON text. */
 export type PriceRow = { readonly version: string; readonly figures: string }
 
 export type RollupSpan = 'hour' | 'day'
 
-/** Sums over the requests of one key (under the frame's id, of all keys) for one model in one hour or day (UTC). */
-export type Rollup = {
+/**
+ * Sums over the requests of one key for one model in one hour or day (UTC); under the id of a group or of the frame, of
+ * the keys below it.
+ */
+export type Rollup = RollupOf & {
   readonly span: RollupSpan
   readonly startsAt: number
-  readonly keyId: string
-  readonly model: string
   requests: number
   failed: number
   refused: number
@@ -119,11 +140,21 @@ export type Rollup = {
   cost: Nanodollars
 }
 
+/** What a rollup is about. Texts are empty where a sum is over all groups, or no provider was called. */
+export type RollupOf = {
+  readonly keyId: string
+  readonly model: string
+  readonly groupId: string
+  readonly provider: string
+  readonly endpoint: string
+}
+
 export type LedgerEntry = {
   readonly id: string
   readonly at: number
   readonly kind: 'top_up' | 'reset' | 'adjust'
   readonly accountId: string
+  readonly budget: BudgetName
   readonly periodSeq: number
   readonly holdId: HoldId | null
   readonly before: Nanodollars
@@ -133,125 +164,10 @@ export type LedgerEntry = {
   readonly origin: string | null
 }
 
-/** What a database takes. It gives every integer as a bigint; money stays one, the rest become numbers. */
-export type Stored = string | number | bigint | null
-export type StoredRow = Readonly<Record<string, unknown>>
-
-/** A field of a row: its column, and how its values get into a database, or to another thread, and back. */
-type Column<Value> = {
-  readonly name: string
-  readonly type: 'bigint' | 'text'
-  /** Whether a value is stored, and packed, as it is. */
-  readonly isPlain: boolean
-  write(value: Value): Stored
-  /** `now` is the time of the database. */
-  read(stored: unknown, now: number): Value
-}
-
-type Columns<Row> = { readonly [Field in keyof Row]-?: Column<Exclude<Row[Field], undefined>> }
-
-type FieldColumn<Row> = Column<Row[keyof Row]> & { readonly field: keyof Row }
-
-/** The columns of a row, in their order; reading, writing and packing it follow from them. */
-type Layout<Row> = {
-  readonly columns: readonly FieldColumn<Row>[]
-  readonly names: readonly string[]
-  readonly read: (stored: StoredRow, now: number) => Row
-  readonly write: (row: Row) => Stored[]
-  /** For JSON, which has no big integers: an amount that a number cannot hold exactly becomes a string of digits. */
-  readonly pack: (row: Row) => Packed[]
-  readonly unpack: (values: readonly Packed[]) => Row
-}
-
-export function layout<Row extends object>(byField: Columns<Row>): Layout<Row> {
-  const fields = Object.keys(byField) as (keyof Row & string)[]
-  const columns = fields.map((field) => ({ ...byField[field], field }))
-  return { columns, names: columns.map(({ name }) => name), ...writtenOut(columns) }
-}
-
-type Functions = 'read' | 'write' | 'pack' | 'unpack'
-
-/** As code, once for each layout: loops over the columns took 4 µs more for every request. */
-function writtenOut<Row>(columns: readonly FieldColumn<Row>[]): Pick<Layout<Row>, Functions> {
-  type Written = { readonly field: string; readonly name: string; readonly isPlain: boolean }
-  const each = (code: (column: Written, index: number) => string): string =>
-    columns
-      .map(({ field, name, isPlain }, index) =>
-        code({ field: String(field), name, isPlain }, index),
-      )
-      .join(', ')
-  const code = `
-    const [${each(({ field }) => field)}] = columns
-    return {
-      read: (stored, now) => ({ ${each(({ field, name }) => `${field}: ${field}.read(stored.${name}, now)`)} }),
-      write: (row) => [${each(({ field, isPlain }) => (isPlain ? `row.${field}` : `${field}.write(row.${field})`))}],
-      pack: (row) => [${each(({ field, isPlain }) => (isPlain ? `row.${field}` : `packed(${field}.write(row.${field}))`))}],
-      unpack: (values) => ({ ${each(({ field, isPlain }, index) => `${field}: ${isPlain ? `values[${index}]` : `${field}.read(values[${index}], 0)`}`)} }),
-    }`
-  return compileFunction(code, ['columns', 'packed'])(columns, packed)
-}
-
-export type Packed = Exclude<Stored, bigint>
-
-function packed(value: Stored): Packed {
-  return typeof value === 'bigint' ? packAmount(value) : value
-}
-
-export function packAmount(amount: bigint): number | string {
-  const number = Number(amount)
-  return Number.isSafeInteger(number) ? number : String(amount)
-}
-
-export function text<Value extends string>(name: string): Column<Value> {
-  const read = (stored: unknown): Value => {
-    if (typeof stored !== 'string') throw new TypeError(`column ${name} holds ${String(stored)}`)
-    return stored as Value
-  }
-  return { name, type: 'text', isPlain: true, read, write: (value) => value }
-}
-
-export function integer(name: string): Column<number> {
-  const read = (stored: unknown): number => {
-    const value = Number(stored)
-    if (!Number.isSafeInteger(value)) throw new RangeError(`column ${name} holds ${String(stored)}`)
-    return value
-  }
-  return { name, type: 'bigint', isPlain: true, read, write: (value) => value }
-}
-
-export function flag(name: string): Column<boolean> {
-  const column = integer(name)
-  return {
-    name,
-    type: 'bigint',
-    isPlain: false,
-    read: (stored) => column.read(stored, 0) === 1,
-    write: (value) => (value ? 1 : 0),
-  }
-}
-
-/** A number or digits only where it was packed. */
-export function money(name: string): Column<bigint> {
-  const read = (stored: unknown): bigint => {
-    if (typeof stored === 'bigint') return stored
-    if (typeof stored === 'number' || typeof stored === 'string') return BigInt(stored)
-    throw new TypeError(`column ${name} holds ${String(stored)}`)
-  }
-  return { name, type: 'bigint', isPlain: false, read, write: (amount) => amount }
-}
-
-export function nullable<Value>(column: Column<Value>): Column<Value | null> {
-  return {
-    ...column,
-    read: (stored, now) => (stored === null ? null : column.read(stored, now)),
-    write: (value) => (value === null ? null : column.write(value)),
-  }
-}
-
 type AccountChange = Omit<
   Account,
-  | ('status' | 'expiresAt' | 'allowVersion' | 'limit' | 'rpm' | 'tpm' | 'concurrency')
-  | ('period' | 'timezone' | 'weekStart')
+  | ('status' | 'expiresAt' | 'allowVersion' | 'groupId' | 'requestCostMax' | 'limit')
+  | ('rpm' | 'tpm' | 'concurrency' | 'period' | 'timezone' | 'weekStart')
 >
 
 const accountChange: Columns<AccountChange> = {
@@ -273,6 +189,12 @@ const accountChange: Columns<AccountChange> = {
     read: (stored, now) => unpackWindow(String(stored), now),
     write: packWindow,
   },
+  budgets: {
+    ...text('budgets'),
+    isPlain: false,
+    read: (stored) => unpackBudgets(String(stored)),
+    write: packBudgets,
+  },
 }
 
 /** Its id, then what a batch may change of it. */
@@ -283,6 +205,8 @@ export const ACCOUNT = layout<Account>({
   status: text('status'),
   expiresAt: nullable(integer('expires_at')),
   allowVersion: integer('allow_version'),
+  groupId: nullable(text('group_id')),
+  requestCostMax: nullable(money('request_cost_max_nanodollars')),
   limit: nullable(money('limit_nanodollars')),
   rpm: nullable(integer('rpm')),
   tpm: nullable(integer('tpm')),
@@ -294,6 +218,7 @@ export const ACCOUNT = layout<Account>({
 
 const periodDelta: Columns<PeriodDelta> = {
   accountId: text('account_id'),
+  budget: text('budget'),
   seq: integer('seq'),
   spent: money('spent_nanodollars'),
   held: money('held_nanodollars'),
@@ -310,12 +235,22 @@ export const CLOSED_PERIOD = layout<ClosedPeriod>({
   grantedLimit: nullable(money('granted_limit_nanodollars')),
 })
 
+const reservedIn: Columns<Omit<LegPeriods, 'keyId' | 'groupId' | 'modelAsked'>> = {
+  keyPeriod: integer('key_period'),
+  keyWindow: nullable(integer('key_window')),
+  modelCap: nullable(integer('model_cap')),
+  groupPeriod: nullable(integer('group_period')),
+  groupWindow: nullable(integer('group_window')),
+  framePeriod: integer('frame_period'),
+  frameWindow: nullable(integer('frame_window')),
+}
+
 export const HOLD = layout<Hold>({
   id: integer('id'),
   requestId: text('request_id'),
   keyId: text('key_id'),
-  keyPeriod: integer('key_period'),
-  framePeriod: integer('frame_period'),
+  groupId: nullable(text('group_id')),
+  ...reservedIn,
   heldNanodollars: money('held_nanodollars'),
   outputTokens: integer('output_tokens_max'),
   capped: flag('capped'),
@@ -334,6 +269,7 @@ const charge: Columns<Charge> = {
   id: integer('id'),
   requestId: text('request_id'),
   keyId: text('key_id'),
+  groupId: nullable(text('group_id')),
   costNanodollars: money('cost_nanodollars'),
   priceVersion: nullable(text('price_version')),
   endpoint: text('endpoint'),
@@ -361,8 +297,7 @@ export const CHARGE = layout(charge)
 export const USAGE = layout<UsageRow>({
   ...charge,
   state: text('state'),
-  keyPeriod: integer('key_period'),
-  framePeriod: integer('frame_period'),
+  ...reservedIn,
   heldNanodollars: money('held_nanodollars'),
   at: integer('reserved_at'),
   settledAt: integer('settled_at'),
@@ -373,6 +308,9 @@ export const ROLLUP = layout<Rollup>({
   startsAt: integer('starts_at'),
   keyId: text('key_id'),
   model: text('model'),
+  groupId: text('group_id'),
+  provider: text('provider'),
+  endpoint: text('endpoint'),
   requests: integer('requests'),
   failed: integer('failed'),
   refused: integer('refused'),
@@ -386,13 +324,14 @@ export const ROLLUP = layout<Rollup>({
 })
 
 /** The first columns of ROLLUP; the others are sums. */
-export const ROLLUP_KEYS = 4
+export const ROLLUP_KEYS = 7
 
 export const ENTRY = layout<LedgerEntry>({
   id: text('id'),
   at: integer('created_at'),
   kind: text('kind'),
   accountId: text('account_id'),
+  budget: text('budget'),
   periodSeq: integer('period_seq'),
   holdId: nullable(integer('hold_id')),
   before: money('before_nanodollars'),
@@ -407,9 +346,24 @@ export const PRICE = layout<PriceRow>({ version: text('version'), figures: text(
 /** What the reservation fixed, whether it is still a hold or already an orphan's row. */
 type Reservation = Omit<Hold, 'outputTokens' | 'capped' | 'estimatedTokens'>
 
+/** The reservation has the last word on what decides the legs: its group and its model. */
 export function settledRow(charge: Charge, reservation: Reservation, settledAt: number): UsageRow {
-  const { keyPeriod, framePeriod, heldNanodollars, at } = reservation
-  return { ...charge, state: 'settled', keyPeriod, framePeriod, heldNanodollars, at, settledAt }
+  return {
+    ...charge,
+    state: 'settled',
+    groupId: reservation.groupId,
+    modelAsked: reservation.modelAsked,
+    keyPeriod: reservation.keyPeriod,
+    keyWindow: reservation.keyWindow,
+    modelCap: reservation.modelCap,
+    groupPeriod: reservation.groupPeriod,
+    groupWindow: reservation.groupWindow,
+    framePeriod: reservation.framePeriod,
+    frameWindow: reservation.frameWindow,
+    heldNanodollars: reservation.heldNanodollars,
+    at: reservation.at,
+    settledAt,
+  }
 }
 
 /** No provider was called, so there is no status of an answer: the row gets that of an answer nobody received. */
@@ -448,8 +402,14 @@ function unservedRow(hold: Reservation, settledAt: number): Omit<UsageRow, 'stat
     id: hold.id,
     requestId: hold.requestId,
     keyId: hold.keyId,
+    groupId: hold.groupId,
     keyPeriod: hold.keyPeriod,
+    keyWindow: hold.keyWindow,
+    modelCap: hold.modelCap,
+    groupPeriod: hold.groupPeriod,
+    groupWindow: hold.groupWindow,
     framePeriod: hold.framePeriod,
+    frameWindow: hold.frameWindow,
     heldNanodollars: hold.heldNanodollars,
     endpoint: hold.endpoint,
     modelAsked: hold.modelAsked,

@@ -34,6 +34,7 @@ export function toCharge(settlement: Settlement): Charge {
     id: settlement.holdId,
     requestId: settlement.requestId,
     keyId: settlement.keyId,
+    groupId: settlement.groupId,
     endpoint: settlement.endpoint,
     modelAsked: short(settlement.modelAsked),
     modelServed: settlement.modelServed && short(settlement.modelServed),

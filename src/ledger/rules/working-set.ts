@@ -4,23 +4,27 @@ import { AssertionError } from 'node:assert'
 import type { Nanodollars } from '../../core/money.ts'
 import { periodAt } from '../../core/periods.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
+import { limitOf, MAIN, type BudgetName, type FurtherBudget } from '../../store/accounts/budgets.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
-import type { HoldId } from '../ledger.ts'
-import { closePeriod, limitOf, openPeriod } from './account.ts'
+import type { HoldId, Refusable } from '../ledger.ts'
+import { closePeriod, openPeriod } from './account.ts'
 import type { Note, Snapshot, Writes } from './batch.ts'
-import type { Legs } from './judge.ts'
+import type { Legs, OpenLeg } from './judge.ts'
+import { budgetOf, furtherBudget, legsOf, type Accounts, type Leg } from './legs.ts'
 import type {
   Account,
   ClosedPeriod,
   Hold,
   LedgerEntry,
+  LegPeriods,
   PeriodDelta,
   Rollup,
+  RollupOf,
   RollupSpan,
   UsageRow,
 } from './rows.ts'
 
-/** How far an entry moves the balances of the accounts it belongs to. */
+/** How far an entry moves the balances of its legs. */
 type Movement = {
   readonly held: Nanodollars
   readonly spent: Nanodollars
@@ -28,10 +32,17 @@ type Movement = {
   readonly inFlight: number
 }
 
-/** The accounts and periods an entry belongs to: those of its reservation. */
-type HoldPeriods = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
+/** The budget of an account that a person changes, and why. */
+type Change = {
+  readonly keyId: string
+  readonly budget: BudgetName
+  readonly note: Note
+}
 
-type EntryFigures = Pick<LedgerEntry, 'kind' | 'accountId' | 'periodSeq' | 'before' | 'after'>
+type EntryFigures = Pick<
+  LedgerEntry,
+  'kind' | 'accountId' | 'budget' | 'periodSeq' | 'before' | 'after'
+>
 type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
 
 const SPANS = ['hour', 'day'] as const satisfies readonly RollupSpan[]
@@ -59,35 +70,58 @@ export class WorkingSet {
     this.usage = new Map(snapshot.usage.map((row) => [row.id, row]))
     for (const account of snapshot.accounts) {
       this.#accounts.set(account.id, account)
-      const seq = account.periodSeq
-      const closed = openPeriod(account, snapshot.now)
-      const isAltered = account.periodSeq !== seq || account.rateWindow.isRedated
-      if (isAltered) this.#changed.add(account)
-      if (closed !== undefined) this.#closedPeriods.push(closed)
+      if (account.rateWindow.isRedated) this.#changed.add(account)
+      this.#openPeriod(account, account)
+      for (const budget of account.budgets) this.#openPeriod(account, budget)
     }
   }
 
-  /** Undefined when there is no such key. */
-  legs(keyId: string): Legs | undefined {
+  /** Undefined when there is no such key. Its group is null if it is not among the accounts of this batch. */
+  accounts(keyId: string): Accounts | undefined {
     const key = this.#accounts.get(keyId)
-    return key === undefined ? undefined : { key, frame: this.#account(FRAME_ID) }
+    if (key === undefined) return undefined
+    const group = key.groupId === null ? null : (this.#accounts.get(key.groupId) ?? null)
+    return { key, group, frame: this.#account(FRAME_ID) }
+  }
+
+  /** What the budgets of these periods have left; undefined when one of the periods is over, or its budget removed. */
+  legs(periods: LegPeriods): Legs | undefined {
+    const { keyId, groupId } = periods
+    const budgets: OpenLeg[] = []
+    for (const { scope, accountId, budget: name, seq } of legsOf(periods)) {
+      const budget = budgetOf(this.#account(accountId), name)
+      if (budget?.periodSeq !== seq) return undefined
+      budgets.push({ scope, budget })
+    }
+    const group = groupId === null ? null : this.#account(groupId)
+    return { periods, key: this.#account(keyId), group, budgets }
+  }
+
+  /** The accounts that an entry moves. */
+  movedBy({ keyId, groupId }: Pick<LegPeriods, 'keyId' | 'groupId'>): readonly Account[] {
+    const key = this.#account(keyId)
+    const frame = this.#account(FRAME_ID)
+    return groupId === null ? [key, frame] : [key, this.#account(groupId), frame]
   }
 
   /** Moves balances in the entry's own periods: on the account while a period runs, on the closed period afterwards. */
-  move(periods: HoldPeriods, movement: Movement): void {
-    const key = this.#account(periods.keyId)
-    this.#moveLeg(key, periods.keyPeriod, movement)
-    this.#moveLeg(this.#account(FRAME_ID), periods.framePeriod, movement)
-    if (movement.spent !== 0n) addToFrameSpent(key, periods.framePeriod, movement.spent)
+  move(periods: LegPeriods, movement: Movement): void {
+    for (const account of this.movedBy(periods)) {
+      this.#changed.add(account)
+      account.inFlight += movement.inFlight
+    }
+    for (const leg of legsOf(periods)) addTo(this.#moved(leg), movement)
+    if (movement.spent === 0n) return
+    addToFrameSpent(this.#account(periods.keyId), periods.framePeriod, movement.spent)
   }
 
   /** Records the limits that budget was granted under, as proof that no grant ever exceeded them. */
-  grant(periods: HoldPeriods, amount: Nanodollars): void {
+  grant({ budgets }: Legs, amount: Nanodollars): void {
     if (amount === 0n) return
-    for (const account of [this.#account(periods.keyId), this.#account(FRAME_ID)]) {
-      const limit = limitOf(account)
-      if (limit === null || account.grantedLimit === null) account.grantedLimit = null
-      else if (limit > account.grantedLimit) account.grantedLimit = limit
+    for (const { budget } of budgets) {
+      const limit = limitOf(budget)
+      if (limit === null || budget.grantedLimit === null) budget.grantedLimit = null
+      else if (limit > budget.grantedLimit) budget.grantedLimit = limit
     }
   }
 
@@ -117,21 +151,21 @@ export class WorkingSet {
     this.#roll(after, 1)
   }
 
-  countRefused(keyId: string, model: string, count: number): void {
-    for (const span of SPANS) {
-      this.#rollup(span, this.now, { keyId, model }).refused += count
-    }
+  countRefused({ keyId, groupId, endpoint, modelAsked }: Refusable, count: number): void {
+    const of = { keyId, model: modelAsked, groupId: groupId ?? '', provider: '', endpoint }
+    for (const span of SPANS) this.#rollup(span, this.now, of).refused += count
   }
 
   /** Adds to what may be spent until the period ends. */
-  topUp(accountId: string, amount: Nanodollars, note: Note): boolean {
-    const account = this.#accounts.get(accountId)
-    if (account === undefined) return false
-    const before = account.topUp
-    account.topUp += amount
+  topUp({ keyId: accountId, budget: name, note }: Change, amount: Nanodollars): boolean {
+    const found = this.#budget(accountId, name)
+    if (found === undefined) return false
+    const { account, budget } = found
+    const before = budget.topUp
+    budget.topUp += amount
     this.#changed.add(account)
-    const { periodSeq } = account
-    this.enter({ kind: 'top_up', accountId, periodSeq, before, after: account.topUp, note })
+    const { periodSeq, topUp: after } = budget
+    this.enter({ kind: 'top_up', accountId, budget: name, periodSeq, before, after, note })
     return true
   }
 
@@ -139,14 +173,16 @@ export class WorkingSet {
    * Starts a new period now; it ends when the old one would have ended, unless a clock that ran ahead had opened that
    * one. The closed period keeps what was spent.
    */
-  reset(accountId: string, note: Note): boolean {
-    const account = this.#accounts.get(accountId)
-    if (account === undefined) return false
-    const { spent, periodSeq } = account
-    this.#closedPeriods.push(closePeriod(account, this.now))
-    account.periodEndsAt = periodAt(account, this.now).endsAt
+  reset({ keyId: accountId, budget: name, note }: Change): boolean {
+    const found = this.#budget(accountId, name)
+    if (found === undefined) return false
+    const { account, budget } = found
+    const { spent: before, periodSeq, period } = budget
+    const { timezone, weekStart } = account
+    this.#closedPeriods.push(closePeriod(account, budget, this.now))
+    budget.periodEndsAt = periodAt({ period, timezone, weekStart }, this.now).endsAt
     this.#changed.add(account)
-    this.enter({ kind: 'reset', accountId, periodSeq, before: spent, after: 0n, note })
+    this.enter({ kind: 'reset', accountId, budget: name, periodSeq, before, after: 0n, note })
     return true
   }
 
@@ -170,7 +206,7 @@ export class WorkingSet {
       holdsDeleted: this.#holdsDeleted,
       usageInserted: this.#usageInserted,
       usageCorrected: this.#usageCorrected,
-      rollups: this.#rollupsAndFrame(),
+      rollups: this.#rollupsAndAbove(),
       entries: this.#entries,
     }
   }
@@ -180,26 +216,47 @@ export class WorkingSet {
     return account ?? fail(`account ${id} is not in the books`)
   }
 
-  #moveLeg(account: Account, period: number, movement: Movement): void {
+  #openPeriod(account: Account, budget: Account | FurtherBudget): void {
+    const closed = openPeriod(account, budget, this.now)
+    if (closed === undefined) return
     this.#changed.add(account)
-    account.inFlight += movement.inFlight
-    if (period === account.periodSeq) addTo(account, movement)
-    else addTo(this.#periodDelta(account.id, period), movement)
+    // Sequence 0 is that of a budget never used: there is no period to record.
+    if (closed.seq > 0) this.#closedPeriods.push(closed)
   }
 
-  #periodDelta(accountId: string, seq: number): PeriodDelta {
-    const name = `${accountId} ${seq}`
+  #budget(accountId: string, name: BudgetName) {
+    const account = this.#accounts.get(accountId)
+    if (account === undefined) return undefined
+    const budget = name === MAIN ? account : furtherBudget(account, name)
+    return budget && { account, budget }
+  }
+
+  /** What moves with an entry in this period. */
+  #moved(leg: Leg): Movable {
+    const budget = budgetOf(this.#account(leg.accountId), leg.budget)
+    return budget?.periodSeq === leg.seq ? budget : this.#periodDelta(leg)
+  }
+
+  #periodDelta({ accountId, budget, seq }: Leg): PeriodDelta {
+    const name = `${accountId} ${seq} ${budget}`
     let delta = this.#periodDeltas.get(name)
     if (delta === undefined) {
-      delta = { accountId, seq, spent: 0n, held: 0n, overrun: 0n }
+      delta = { accountId, budget, seq, spent: 0n, held: 0n, overrun: 0n }
       this.#periodDeltas.set(name, delta)
     }
     return delta
   }
 
   #roll(row: UsageRow, sign: 1 | -1): void {
+    const of: RollupOf = {
+      keyId: row.keyId,
+      model: row.modelAsked,
+      groupId: row.groupId ?? '',
+      provider: row.provider ?? '',
+      endpoint: row.endpoint,
+    }
     for (const span of SPANS) {
-      const rollup = this.#rollup(span, row.at, { keyId: row.keyId, model: row.modelAsked })
+      const rollup = this.#rollup(span, row.at, of)
       rollup.requests += sign
       rollup.failed += row.status >= 400 ? sign : 0
       rollup.estimated += row.estimated ? sign : 0
@@ -212,18 +269,21 @@ export class WorkingSet {
     }
   }
 
-  /** The frame's rollups are the sums over all keys: a report on all keys reads only those. */
-  #rollupsAndFrame(): readonly Rollup[] {
+  /** Those of a group and of the frame are sums over their keys: a report on all keys reads only the frame's. */
+  #rollupsAndAbove(): readonly Rollup[] {
     for (const rollup of [...this.#rollups.values()]) {
-      const ofFrame = { keyId: FRAME_ID, model: rollup.model }
-      addRollup(this.#rollup(rollup.span, rollup.startsAt, ofFrame), rollup)
+      const { span, startsAt, groupId, model, provider, endpoint } = rollup
+      for (const keyId of groupId === '' ? [FRAME_ID] : [groupId, FRAME_ID]) {
+        const above = { keyId, model, groupId: '', provider, endpoint }
+        addRollup(this.#rollup(span, startsAt, above), rollup)
+      }
     }
     return [...this.#rollups.values()]
   }
 
-  #rollup(span: RollupSpan, at: number, of: { keyId: string; model: string }): Rollup {
+  #rollup(span: RollupSpan, at: number, of: RollupOf): Rollup {
     const startsAt = Math.floor(at / SPAN_MS[span]) * SPAN_MS[span]
-    const name = `${startsAt} ${span} ${of.keyId} ${of.model}`
+    const name = `${startsAt} ${span} ${of.keyId} ${of.groupId} ${of.endpoint} ${of.provider} ${of.model}`
     let rollup = this.#rollups.get(name)
     if (rollup === undefined) {
       rollup = emptyRollup(span, startsAt, of)
@@ -242,10 +302,9 @@ function addToFrameSpent(key: Account, framePeriod: number, spent: Nanodollars):
   if (framePeriod === key.framePeriodSeq) key.frameSpent += spent
 }
 
-function addTo(
-  balance: { held: Nanodollars; spent: Nanodollars; overrun: Nanodollars },
-  movement: Movement,
-): void {
+type Movable = { held: Nanodollars; spent: Nanodollars; overrun: Nanodollars }
+
+function addTo(balance: Movable, movement: Movement): void {
   balance.held += movement.held
   balance.spent += movement.spent
   balance.overrun += movement.overrun
@@ -266,11 +325,16 @@ function addRollup(sums: Rollup, rollup: Rollup): void {
 
 /** Not "spent + held <= limit": an administrator may lower a limit. The guard is on granting (judge.ts). */
 function assertSound(account: Account): void {
-  const { id, held, spent, overrun, inFlight } = account
-  if (held < 0n) fail(`${id} would hold ${held}`)
-  if (spent < 0n) fail(`${id} would have spent ${spent}`)
-  if (overrun < 0n) fail(`${id} would have overrun by ${overrun}`)
+  const { id, inFlight } = account
   if (inFlight < 0) fail(`${id} would have ${inFlight} in flight`)
+  assertNoneBelowZero(id, account)
+  for (const budget of account.budgets) assertNoneBelowZero(`${id}, ${budget.name},`, budget)
+}
+
+function assertNoneBelowZero(name: string, { held, spent, overrun }: Movable): void {
+  if (held < 0n) fail(`${name} would hold ${held}`)
+  if (spent < 0n) fail(`${name} would have spent ${spent}`)
+  if (overrun < 0n) fail(`${name} would have overrun by ${overrun}`)
 }
 
 /** A broken invariant. The message is built only on failure: as an argument of `assert` it cost more than the check. */
@@ -278,17 +342,16 @@ function fail(message: string): never {
   throw new AssertionError({ message })
 }
 
-function emptyRollup(
-  span: RollupSpan,
-  startsAt: number,
-  of: { readonly keyId: string; readonly model: string },
-): Rollup {
+function emptyRollup(span: RollupSpan, startsAt: number, of: RollupOf): Rollup {
   return {
     span,
     startsAt,
     // Not `...of`: a spread in the middle of a literal made every later member slow.
     keyId: of.keyId,
     model: of.model,
+    groupId: of.groupId,
+    provider: of.provider,
+    endpoint: of.endpoint,
     requests: 0,
     failed: 0,
     refused: 0,

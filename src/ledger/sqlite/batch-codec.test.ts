@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deserialize, serialize } from 'node:v8'
+import { sampleBalances } from '../../../test/samples/ledger-rows.ts'
 import { NO_COST, type WorstCase } from '../../catalog/worst-case.ts'
 import type { Balance, Balances, Grant } from '../ledger.ts'
 import type { Batch, BatchResult, Item, Outcome } from '../rules/batch.ts'
@@ -14,11 +15,11 @@ const HUGE = 9_007_199_254_740_993n
 const NOTE = { entryId: 'entry_1', actor: 'ann@example.com', reason: 'a "quoted" reason\n' }
 
 const ITEMS: readonly Item[] = [
-  { kind: 'void', keyId: 'key_1', holdId: 1, reason: 'abandoned' },
+  { kind: 'void', keyId: 'key_1', groupId: 'grp_1', holdId: 1, reason: 'abandoned' },
   reserve(HUGE),
-  { kind: 'top-up', keyId: 'key_2', amount: HUGE, note: NOTE },
+  { kind: 'top-up', keyId: 'key_2', budget: 'window', amount: HUGE, note: NOTE },
   settle(11_150n),
-  { kind: 'reset', keyId: 'key_2', note: NOTE },
+  { kind: 'reset', keyId: 'key_2', budget: '', note: NOTE },
   settle(HUGE, {
     modelServed: 'served',
     provider: 'local',
@@ -26,10 +27,11 @@ const ITEMS: readonly Item[] = [
     priceVersion: 'price_1',
     firstTokenMs: 7,
     endUser: 'a user',
+    groupId: 'grp_1',
   }),
   reserve(0n),
   reserve(1n, { ...NO_COST, fixedPicodollars: HUGE, outputTokens: 7 }, NO_COST),
-  { kind: 'refused', keyId: 'key_3', model: 'm', count: 3 },
+  { kind: 'refused', keyId: 'key_3', groupId: null, endpoint: 'chat', modelAsked: 'm', count: 3 },
 ]
 
 test('a batch arrives as it was sent', () => {
@@ -56,6 +58,7 @@ test('a result arrives as it was sent', () => {
   const balances = new Map<string, Balances>([
     ['key_1', balancesOf({ limit: null, remaining: null })],
     ['key_2', balancesOf({ limit: HUGE, remaining: 0n })],
+    ['key_3', { ...balancesOf({ limit: 5n, remaining: 5n }), ...more() }],
   ])
   const result: BatchResult = { live: true, outcomes: OUTCOMES, balances }
   assert.deepEqual(unpackResult(cloned(packResult(result))), result)
@@ -79,6 +82,8 @@ function reserve(fixedPicodollars: bigint, ...more: readonly WorstCase[]): Item 
     ask: {
       requestId: 'req_1',
       keyId: 'key_1',
+      groupId: more.length > 0 ? 'grp_1' : null,
+      groupVersion: more.length,
       allowVersion: 3,
       endpoint: 'chat',
       modelAsked: 'a model, "quoted", with \u{1F9FE}',
@@ -107,6 +112,7 @@ function settle(costNanodollars: bigint, more: Partial<Charge> = {}): Item {
       id: 3,
       requestId: 'req_2',
       keyId: 'key_2',
+      groupId: null,
       endpoint: 'messages',
       modelAsked: 'm',
       modelServed: null,
@@ -143,19 +149,40 @@ function granted(amountNanodollars: bigint, grants?: readonly Grant[]): Outcome 
   return { kind: 'judged', answer: grants === undefined ? answer : { ...answer, grants } }
 }
 
+const BALANCE: Balance = {
+  period: 'month',
+  limitNanodollars: 1n,
+  spentNanodollars: HUGE,
+  heldNanodollars: 2n,
+  remainingNanodollars: 1n,
+  startsAt: 3,
+  resetsAt: 5,
+}
+
 function balancesOf(key: { limit: bigint | null; remaining: bigint | null }): Balances {
-  const balance: Balance = {
-    limitNanodollars: key.limit,
-    spentNanodollars: HUGE,
-    heldNanodollars: 2n,
-    remainingNanodollars: key.remaining,
-    resetsAt: null,
-  }
-  return {
-    key: balance,
-    frame: { ...balance, limitNanodollars: 1n, remainingNanodollars: 1n, resetsAt: 5 },
+  return sampleBalances({
+    key: {
+      ...BALANCE,
+      limitNanodollars: key.limit,
+      remainingNanodollars: key.remaining,
+      resetsAt: null,
+    },
+    frame: BALANCE,
+    frameWindow: { ...BALANCE, period: 'day' },
     requests: { limit: 60, remaining: 59, resetsAt: 1_790_000_000_000 },
     tokens: null,
     concurrency: { limit: null, inFlight: 4 },
+  })
+}
+
+/** What only some keys have. */
+function more(): Partial<Balances> {
+  return {
+    keyWindow: { ...BALANCE, period: 'week' },
+    models: [{ ...BALANCE, model: 'a "model"', period: 'never', resetsAt: null }],
+    groupId: 'grp_1',
+    group: { ...BALANCE, spentNanodollars: 7n },
+    groupWindow: { ...BALANCE, heldNanodollars: HUGE },
+    groupRates: { requests: null, tokens: null, concurrency: { limit: 3, inFlight: 1 } },
   }
 }

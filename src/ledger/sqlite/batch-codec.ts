@@ -2,10 +2,7 @@
 // brings cross as one JSON text of lists: cloning the same lists took two to three times as long, and was the most
 // expensive part of a batch.
 import type { WorstCase } from '../../catalog/worst-case.ts'
-import type { Balance, Balances, Grant, HoldId, RateBalance } from '../ledger.ts'
-import type { Batch, BatchResult, Item, Outcome, CheckedAsk } from '../rules/batch.ts'
 import {
-  CHARGE,
   flag,
   integer,
   layout,
@@ -14,7 +11,10 @@ import {
   packAmount,
   text,
   type Packed,
-} from '../rules/rows.ts'
+} from '../../store/database/layout.ts'
+import type { Balance, Balances, Grant, HoldId, RateBalances } from '../ledger.ts'
+import type { Batch, BatchResult, Item, Outcome, CheckedAsk } from '../rules/batch.ts'
+import { CHARGE } from '../rules/rows.ts'
 
 export type PackedBatch = Omit<Batch, 'items'> & PackedAll<Item>
 
@@ -68,6 +68,8 @@ function unpack<Thing, List>(
 const ASK = layout<Omit<CheckedAsk, 'candidates'>>({
   requestId: text('requestId'),
   keyId: text('keyId'),
+  groupId: nullable(text('groupId')),
+  groupVersion: integer('groupVersion'),
   allowVersion: integer('allowVersion'),
   endpoint: text('endpoint'),
   modelAsked: text('modelAsked'),
@@ -144,41 +146,117 @@ function unpackOutcome(list: GrantedList | SettledList): Outcome {
 }
 
 const BALANCE = layout<Balance>({
+  period: text('period'),
   limitNanodollars: nullable(money('limitNanodollars')),
   spentNanodollars: money('spentNanodollars'),
   heldNanodollars: money('heldNanodollars'),
   remainingNanodollars: nullable(money('remainingNanodollars')),
+  startsAt: integer('startsAt'),
   resetsAt: nullable(integer('resetsAt')),
 })
 
-/** The frame's balance is the same for all keys of a batch, so it crosses once. */
-type PackedBalances = { readonly frame: Packed[]; readonly keys: readonly KeyList[] } | null
+type PackedBalance = Packed[] | null
+
+/** The frame's balances are the same for all keys of a batch, so they cross once. */
+type PackedBalances = {
+  readonly frame: readonly [main: Packed[], window: PackedBalance]
+  readonly keys: readonly KeyList[]
+} | null
 
 type KeyList = readonly [
   keyId: string,
   balance: Packed[],
-  requests: RateBalance | null,
-  tokens: RateBalance | null,
-  concurrency: Balances['concurrency'],
+  requests: RateBalances['requests'],
+  tokens: RateBalances['tokens'],
+  concurrency: RateBalances['concurrency'],
+  more: MoreList | null,
+]
+
+/** What only some keys have. */
+type MoreList = readonly [
+  window: PackedBalance,
+  models: readonly (readonly [model: string, balance: Packed[]])[],
+  groupId: string | null,
+  group: PackedBalance,
+  groupWindow: PackedBalance,
+  groupRates: RateBalances | null,
 ]
 
 function packBalances(balances: ReadonlyMap<string, Balances>): string {
   let all: PackedBalances = null
   const keys: KeyList[] = []
-  for (const [keyId, { key, frame, requests, tokens, concurrency }] of balances) {
-    all ??= { frame: BALANCE.pack(frame), keys }
-    keys.push([keyId, BALANCE.pack(key), requests, tokens, concurrency])
+  for (const [keyId, each] of balances) {
+    const { key, frame, frameWindow, requests, tokens, concurrency } = each
+    all ??= { frame: [BALANCE.pack(frame), packed(frameWindow)], keys }
+    keys.push([keyId, BALANCE.pack(key), requests, tokens, concurrency, moreOf(each)])
   }
   return JSON.stringify(all)
+}
+
+function moreOf(balances: Balances): MoreList | null {
+  const { keyWindow, models, groupId, group, groupWindow, groupRates } = balances
+  if (keyWindow === null && models.length === 0 && groupId === null) return null
+  const caps = models.map((cap) => [cap.model, BALANCE.pack(cap)] as const)
+  return [packed(keyWindow), caps, groupId, packed(group), packed(groupWindow), groupRates]
+}
+
+function packed(balance: Balance | null): PackedBalance {
+  return balance === null ? null : BALANCE.pack(balance)
+}
+
+function unpacked(list: PackedBalance): Balance | null {
+  return list === null ? null : BALANCE.unpack(list)
+}
+
+type More = Pick<
+  Balances,
+  'keyWindow' | 'models' | 'groupId' | 'group' | 'groupWindow' | 'groupRates'
+>
+
+const NO_MORE: More = {
+  keyWindow: null,
+  models: [],
+  groupId: null,
+  group: null,
+  groupWindow: null,
+  groupRates: null,
 }
 
 function unpackBalances(json: string): ReadonlyMap<string, Balances> {
   const all = JSON.parse(json) as PackedBalances
   const balances = new Map<string, Balances>()
   if (all === null) return balances
-  const frame = BALANCE.unpack(all.frame)
-  for (const [keyId, key, requests, tokens, concurrency] of all.keys) {
-    balances.set(keyId, { key: BALANCE.unpack(key), frame, requests, tokens, concurrency })
+  const frame = BALANCE.unpack(all.frame[0])
+  const frameWindow = unpacked(all.frame[1])
+  for (const [keyId, key, requests, tokens, concurrency, more] of all.keys) {
+    const { keyWindow, models, groupId, group, groupWindow, groupRates } = unpackMore(more)
+    balances.set(keyId, {
+      key: BALANCE.unpack(key),
+      keyWindow,
+      models,
+      groupId,
+      group,
+      groupWindow,
+      groupRates,
+      frame,
+      frameWindow,
+      requests,
+      tokens,
+      concurrency,
+    })
   }
   return balances
+}
+
+function unpackMore(list: MoreList | null): More {
+  if (list === null) return NO_MORE
+  const [keyWindow, models, groupId, group, groupWindow, groupRates] = list
+  return {
+    keyWindow: unpacked(keyWindow),
+    models: models.map(([model, cap]) => ({ model, ...BALANCE.unpack(cap) })),
+    groupId,
+    group: unpacked(group),
+    groupWindow: unpacked(groupWindow),
+    groupRates,
+  }
 }

@@ -1,11 +1,10 @@
 // One batch on SQLite, run inside the database's own thread: read, decide, write, between its BEGIN IMMEDIATE and its
 // COMMIT. One message in, one out, one wait for the disk however many requests share it.
 import { systemClock } from '../../core/clock.ts'
-import { FRAME_ID } from '../../store/database/tables.ts'
 import type { ThreadHandler, ThreadHandlers } from '../../store/sqlite/connection.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Batch, BatchResult, Snapshot, Writes } from '../rules/batch.ts'
-import { decide, keyOf, knownHoldOf } from '../rules/decide.ts'
+import { accountsOf, decide, knownHoldOf } from '../rules/decide.ts'
 import { ageWindow } from '../rules/rates.ts'
 import type { Account, Hold, UsageRow } from '../rules/rows.ts'
 import {
@@ -135,9 +134,9 @@ function prepare(db: Connection) {
     updateAccount: statement(`UPDATE accounts SET ${changes.slice(1).join(', ')} WHERE id = ?1`),
     insertPeriod: statement(insert('account_periods', CLOSED_PERIOD)),
     changePeriod: statement(
-      `UPDATE account_periods SET spent_nanodollars = spent_nanodollars + ?3,
-       held_nanodollars = held_nanodollars + ?4, overrun_nanodollars = overrun_nanodollars + ?5
-       WHERE account_id = ?1 AND seq = ?2`,
+      `UPDATE account_periods SET spent_nanodollars = spent_nanodollars + ?4,
+       held_nanodollars = held_nanodollars + ?5, overrun_nanodollars = overrun_nanodollars + ?6
+       WHERE account_id = ?1 AND budget = ?2 AND seq = ?3`,
     ),
     insertEntry: statement(insert('ledger_entries', ENTRY)),
     insertPrice: statement(`${insert('prices', PRICE)} ON CONFLICT DO NOTHING`),
@@ -154,9 +153,7 @@ function isLive(statements: Statements, nodeId: number): boolean {
 function readSnapshot(statements: Statements, batch: Batch): Snapshot {
   const now = systemClock.now()
   const accounts: Account[] = []
-  const ids = new Set<string>([FRAME_ID])
-  for (const item of batch.items) ids.add(keyOf(item))
-  for (const id of ids) {
+  for (const id of accountsOf(batch.items)) {
     const account = cache.account(id, now) ?? readAccount(statements, id, now)
     if (account !== undefined) accounts.push(account)
   }

@@ -12,12 +12,14 @@ import type {
   Balances,
   HoldId,
   Ledger,
+  Refusable,
   Refused,
   Reserved,
   Settled,
   Settlement,
   Shortage,
 } from '../ledger.ts'
+import { LatencyCounts } from '../reports/latencies.ts'
 import type { Item, Outcome } from '../rules/batch.ts'
 import type { Charge } from '../rules/rows.ts'
 import { assertNanodollars, checkedAsk, toCharge, toPriceRow } from '../rules/validation.ts'
@@ -31,6 +33,7 @@ type DatabaseLedgerParts = {
   readonly readBalances: (keyId: string) => Promise<Balances | undefined>
   /** Takes settlements and voids that the database does not take; without it settlements fail. */
   readonly spool: Spool | undefined
+  readonly writeLatencies: (counts: ReturnType<LatencyCounts['take']>) => Promise<void>
   /** Called with the new balance of each account when a charge is in the database. */
   readonly onSettled?: ((accountId: string, balance: Balance) => void) | undefined
   /** Called when spending keeps a request out. */
@@ -46,7 +49,7 @@ type DatabaseLedgerParts = {
 const SETTLE_MS_MAX = 2000
 
 /** An open hold: what its void needs. */
-type Open = Pick<Ask, 'requestId' | 'keyId' | 'endpoint' | 'modelAsked'> & {
+type Open = Pick<Ask, 'requestId' | 'keyId' | 'groupId' | 'endpoint' | 'modelAsked'> & {
   voided?: Promise<void>
 }
 
@@ -61,12 +64,13 @@ export class DatabaseLedger implements Ledger {
   /** Recent settlements, in two generations: the older one is dropped as a whole, at no cost. */
   #settled = new Map<HoldId, Promise<Settled>>()
   #settledBefore = new Map<HoldId, Promise<Settled>>()
-  #refused = new Map<string, { readonly keyId: string; readonly model: string; count: number }>()
+  readonly #latencies = new LatencyCounts()
+  #refused = new Map<string, Refusable & { count: number }>()
 
   constructor(parts: DatabaseLedgerParts) {
     this.#parts = parts
     this.#waiting = new Waiting((ask, first) => this.#ask(ask, first), parts.clock)
-    parts.writer.onFreed = (keyIds) => this.#waiting.freed(keyIds)
+    parts.writer.onFreed = (accountIds) => this.#waiting.freed(accountIds)
   }
 
   async reserve(ask: Ask): Promise<Reserved | Refused> {
@@ -78,21 +82,23 @@ export class DatabaseLedger implements Ledger {
 
   async dryRun(ask: Ask): Promise<Reserved | Refused> {
     const item: Item = { kind: 'dry-run', ask: checkedAsk(ask) }
-    return this.#judge({ item, timeoutMs: OUTAGE_MS_MAX })
+    return this.#judge({ item, timeoutMs: OUTAGE_MS_MAX }, ask)
   }
 
   async trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void> {
     assertNanodollars('hold', amountNanodollars)
-    const keyId = this.#open.get(holdId)?.keyId
-    if (keyId === undefined) return
-    await this.#change({ kind: 'trim', holdId, keyId, amount: amountNanodollars })
+    const open = this.#open.get(holdId)
+    if (open === undefined) return
+    const { keyId, groupId } = open
+    await this.#change({ kind: 'trim', holdId, keyId, groupId, amount: amountNanodollars })
   }
 
   async extend(holdId: HoldId, extraNanodollars: Nanodollars): Promise<boolean> {
     assertNanodollars('extension', extraNanodollars)
-    const keyId = this.#open.get(holdId)?.keyId
-    if (keyId === undefined) return false
-    return this.#change({ kind: 'extend', holdId, keyId, extra: extraNanodollars })
+    const open = this.#open.get(holdId)
+    if (open === undefined) return false
+    const { keyId, groupId } = open
+    return this.#change({ kind: 'extend', holdId, keyId, groupId, extra: extraNanodollars })
   }
 
   async settle(settlement: Settlement): Promise<Settled> {
@@ -120,16 +126,16 @@ export class DatabaseLedger implements Ledger {
     return this.#parts.readBalances(keyId)
   }
 
-  countRefused(keyId: string, modelAsked: string): void {
-    const name = `${keyId} ${modelAsked}`
+  countRefused({ keyId, groupId, endpoint, modelAsked }: Refusable): void {
+    const name = `${keyId} ${groupId} ${endpoint} ${modelAsked}`
     const known = this.#refused.get(name)
-    if (known === undefined) this.#refused.set(name, { keyId, model: modelAsked, count: 1 })
-    else known.count += 1
+    if (known !== undefined) known.count += 1
+    else this.#refused.set(name, { keyId, groupId, endpoint, modelAsked, count: 1 })
   }
 
   async close(): Promise<void> {
     await this.#parts.stopMaintenance()
-    await this.flushRefused()
+    await this.flushCounts()
     await this.#parts.writer.close()
     await this.#parts.spool?.close()
     await this.#parts.leave()
@@ -153,11 +159,14 @@ export class DatabaseLedger implements Ledger {
     return this.#open.has(holdId)
   }
 
-  /** Writes the refusals counted since the last call. */
-  async flushRefused(): Promise<void> {
+  /** Writes the refusals and latencies counted since the last call. */
+  async flushCounts(): Promise<void> {
     const counts = [...this.#refused.values()]
     this.#refused = new Map()
-    await Promise.allSettled(counts.map((count) => this.#change({ kind: 'refused', ...count })))
+    await Promise.allSettled([
+      ...counts.map((count) => this.#change({ kind: 'refused', ...count })),
+      this.#parts.writeLatencies(this.#latencies.take()),
+    ])
   }
 
   async #ask(ask: Ask, first: boolean): Promise<Reserved | Refused> {
@@ -165,24 +174,26 @@ export class DatabaseLedger implements Ledger {
     if (signal?.aborted) return { reserved: false, reason: 'abandoned' }
     const holdId = this.#parts.writer.newHoldId()
     const item: Item = { kind: 'reserve', holdId, ask: checkedAsk(ask) }
-    const answer = await this.#judge({ item, timeoutMs: OUTAGE_MS_MAX, first })
+    const answer = await this.#judge({ item, timeoutMs: OUTAGE_MS_MAX, first }, ask)
     if (!answer.reserved) return answer
-    const { requestId, keyId, endpoint, modelAsked } = ask
-    this.#open.set(answer.holdId, { requestId, keyId, endpoint, modelAsked })
+    const { requestId, keyId, groupId, endpoint, modelAsked } = ask
+    this.#open.set(answer.holdId, { requestId, keyId, groupId, endpoint, modelAsked })
     if (!signal?.aborted) return answer
     // The client has gone or its answer was cut, so nothing will be dispatched on it.
     await this.void(answer.holdId, 'abandoned')
     return { reserved: false, reason: 'abandoned' }
   }
 
-  async #judge(submission: Submission): Promise<Reserved | Refused> {
+  async #judge(submission: Submission, { groupId }: Ask): Promise<Reserved | Refused> {
     try {
       const { outcome, balances } = await this.#parts.writer.submit(submission)
       const { answer } = expect('judged', outcome)
       // Only refusals caused by the accounts' figures carry balances.
       if (!answer.reserved && answer.reason !== 'rate' && !('shortage' in answer)) return answer
       if (balances === undefined) throw new Error('an account that was judged has balances')
-      return answer.reserved ? { ...answer, waitedMs: 0, balances } : { ...answer, balances }
+      // Granted means that the group asked for is the key's.
+      if (answer.reserved) return { ...answer, groupId, waitedMs: 0, balances }
+      return { ...answer, balances }
     } catch (error) {
       if (error instanceof Unavailable) return { reserved: false, reason: 'unavailable' }
       throw error
@@ -190,7 +201,8 @@ export class DatabaseLedger implements Ledger {
   }
 
   async #void(holdId: HoldId, open: Open, reason: string): Promise<void> {
-    const item: Item = { kind: 'void', holdId, keyId: open.keyId, reason }
+    const { keyId, groupId } = open
+    const item: Item = { kind: 'void', holdId, keyId, groupId, reason }
     try {
       await this.#release(item, SETTLE_MS_MAX)
     } catch (error) {
@@ -260,6 +272,7 @@ export class DatabaseLedger implements Ledger {
     if (found === 'unknown') throw new Error(`hold ${charge.id} is not in the books`)
     // Not before the charge is in the books: the sweep charges a hold that nobody owns in full.
     this.#open.delete(charge.id)
+    if (found === 'open') this.#latencies.add(charge, this.#parts.clock.now())
     if (balances !== undefined) {
       this.#parts.onSettled?.(charge.keyId, balances.key)
       this.#parts.onSettled?.(FRAME_ID, balances.frame)

@@ -28,6 +28,7 @@ function charge(id: number): Charge {
     id,
     requestId: `req_${id}`,
     keyId: 'key_a',
+    groupId: 'grp_a',
     endpoint: 'chat',
     modelAsked: 'm',
     modelServed: null,

@@ -12,12 +12,14 @@ const heldUp: Answer = {
   shortage: {
     candidate: 0,
     scope: 'key',
+    period: 'never',
     limitNanodollars: 1n,
     spentNanodollars: 0n,
     heldNanodollars: 1n,
     requiredNanodollars: 1n,
     affordableOutputTokens: null,
     resetsAt: null,
+    also: [],
   },
   balances: {} as Balances,
 }
@@ -136,7 +138,7 @@ test('money freed by other nodes is found by trying again', async () => {
 test('a grant reports how long it waited', async () => {
   const balances = {} as Balances
   const granted = { reserved: true, holdId: 1, amountNanodollars: 1n, outputTokens: 1 } as const
-  const answer: Answer = { ...granted, capped: false, waitedMs: 0, balances }
+  const answer: Answer = { ...granted, groupId: null, capped: false, waitedMs: 0, balances }
   const { waiting, clock } = queue(heldUp, answer)
   const waited = waiting.reserve(ask('one'))
   await turn()

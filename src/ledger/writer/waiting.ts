@@ -46,10 +46,14 @@ export class Waiting {
     })
   }
 
-  /** Something is being freed on these keys: asks waiting for it are tried again, in order, ahead of new ones. */
-  freed(keyIds: ReadonlySet<string>): void {
-    // What frees a key frees the frame as well.
-    this.#wake(({ ask, refusal }) => refusal.shortage.scope === 'frame' || keyIds.has(ask.keyId))
+  /** Something is being freed on these accounts: asks waiting for it are tried again, in order, ahead of new ones. */
+  freed(accountIds: ReadonlySet<string>): void {
+    this.#wake(({ ask, refusal: { shortage } }) => {
+      const { keyId, groupId } = ask
+      if (accountIds.has(keyId) || (groupId !== null && accountIds.has(groupId))) return true
+      // What frees any key frees the frame as well.
+      return shortage.scope === 'frame' || shortage.also.some(({ scope }) => scope === 'frame')
+    })
   }
 
   #wake(isConcerned: (waiter: Waiter) => boolean): void {

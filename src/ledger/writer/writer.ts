@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import type { Balances, HoldId } from '../ledger.ts'
 import type { Batch, BatchResult, Item, Outcome } from '../rules/batch.ts'
-import { isDemand, keyOf } from '../rules/decide.ts'
+import { accountsOf, isDemand, keyOf } from '../rules/decide.ts'
 import type { PriceRow } from '../rules/rows.ts'
 
 /** Runs a batch as one transaction: the seam between the writer and the two databases. */
@@ -68,8 +68,8 @@ const CLOSE_MS_MAX = 5000
 const RETRY_MS = { first: 40, max: 500 }
 
 export class Writer {
-  /** Called with the keys while a batch that may free budget is formed: items submitted `first` now join it. */
-  onFreed: (keyIds: ReadonlySet<string>) => void = () => {}
+  /** Called with the accounts while a batch that may free budget is formed: items submitted `first` now join it. */
+  onFreed: (accountIds: ReadonlySet<string>) => void = () => {}
   readonly #options: WriterOptions
   readonly #watch: NodeJS.Timeout
   readonly #knownPrices = new Set<string>()
@@ -178,7 +178,7 @@ export class Writer {
       if (entry.isAnswered && entry.isRetry && item.kind === 'reserve') entry.item = voidOf(item)
     }
     const freeing = due.filter(({ item }) => mayFree(item))
-    if (freeing.length > 0) this.onFreed(new Set(freeing.map(({ item }) => keyOf(item))))
+    if (freeing.length > 0) this.onFreed(new Set(accountsOf(freeing.map(({ item }) => item))))
     const taken = [...freeing, ...this.#urgent, ...due.filter(({ item }) => !mayFree(item))]
     this.#urgent = []
     return taken.filter(isWanted)
@@ -313,7 +313,8 @@ function mayFree(item: Item): boolean {
 }
 
 function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
-  return { kind: 'void', keyId: ask.keyId, holdId, reason: 'abandoned' }
+  const { keyId, groupId } = ask
+  return { kind: 'void', keyId, groupId, holdId, reason: 'abandoned' }
 }
 
 /** On an event loop busy with streams, more turns would delay requests for the sake of others that may never come. */

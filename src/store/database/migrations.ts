@@ -30,7 +30,7 @@ export const SCHEMA: Schema = {
     create('accounts'),
     // Balances change with every batch; room in the page keeps those updates out of the indexes.
     onPostgres('ALTER TABLE accounts SET (fillfactor = 50)'),
-    create('account_periods', 'PRIMARY KEY (account_id, seq)'),
+    create('account_periods', 'PRIMARY KEY (account_id, budget, seq)'),
     create('keys'),
     create('key_models', 'PRIMARY KEY (key_id, model)'),
     create('secrets'),
@@ -42,10 +42,11 @@ export const SCHEMA: Schema = {
     ),
     create('usage'),
     // Time first: all writes go to the newest hour and day, and a report reads one range.
-    createSorted('rollups', 'span, starts_at, key_id, model'),
+    createSorted('rollups', 'span, starts_at, key_id, model, group_id, provider, endpoint'),
     onPostgres('ALTER TABLE rollups SET (fillfactor = 70)'),
+    createSorted('latencies', 'starts_at, model, bucket'),
     create('prices'),
-    create('purged_usage', 'PRIMARY KEY (account_id, period_seq)'),
+    create('purged_usage', 'PRIMARY KEY (account_id, budget, period_seq)'),
     create('ledger_entries'),
     create('nodes'),
     // Apart from nodes: a beat must not wait for a batch that has its node's row locked.
@@ -70,6 +71,7 @@ export const SCHEMA: Schema = {
     // Only columns of accounts that no request changes: balances stay out of the indexes.
     'CREATE INDEX accounts_by_expiry ON accounts (expires_at, id)',
     'CREATE INDEX accounts_by_status ON accounts (status, expires_at, id)',
+    'CREATE INDEX accounts_by_group ON accounts (group_id, id) WHERE group_id IS NOT NULL',
     'CREATE UNIQUE INDEX keys_live_name ON keys (name) WHERE revoked_at IS NULL',
     // One for each order of the list, with what a page gives and a search compares: the rows themselves are not read.
     'CREATE INDEX keys_by_name ON keys (name, id, folded_text)',
@@ -87,6 +89,7 @@ export const SCHEMA: Schema = {
     // Request ids sort by time, so these also serve lists from the newest row on.
     'CREATE INDEX usage_by_request ON usage (request_id)',
     'CREATE INDEX usage_by_key ON usage (key_id, request_id)',
+    'CREATE INDEX usage_by_group ON usage (group_id, request_id) WHERE group_id IS NOT NULL',
     "CREATE INDEX usage_orphaned ON usage (id) WHERE state = 'orphaned'",
     'CREATE INDEX ledger_entries_by_account ON ledger_entries (account_id, period_seq)',
     'CREATE INDEX audit_by_subject ON audit (subject_id, id)',

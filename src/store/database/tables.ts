@@ -16,13 +16,15 @@ import type {
 
 /** The id of the account above all keys. */
 export const FRAME_ID = 'frame'
+/** The ids of keys come after this, those of groups (`grp_…`) and of the frame before it. */
+export const KEYS_AFTER = 'key_'
 
 /** In SQLite's words; migrate.ts puts them into PostgreSQL's. */
 export const TABLES = {
   /** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`, `secret_mark`. */
   meta: { name: 'TEXT PRIMARY KEY', value: 'TEXT NOT NULL' },
   /**
-   * What can be spent: one row per key, under the key's id, and one for the frame. The ledger alone changes money,
+   * What can be spent: one row per key, under the key's id, one per group of keys (`grp_…`), and one for the frame. The ledger alone changes money,
    * in_flight and the period columns; the store creates rows and changes limits, rules and status.
    *
    * The current period is in the row. It is over when period_ends_at <= the database's clock, and NULL never ends.
@@ -34,11 +36,16 @@ export const TABLES = {
    */
   accounts: {
     id: 'TEXT PRIMARY KEY',
-    status: "TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'paused', 'revoked'))",
+    status:
+      "TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'paused', 'revoked', 'archived'))",
     expires_at: 'INTEGER',
-    /** Goes up with every change of the key; part of the reserve guard. */
+    /** Goes up with every change of the key or group; part of the reserve guard. */
     allow_version: 'INTEGER NOT NULL DEFAULT 1',
-    /** NULL: only the frame limits the key. The frame always has a limit. */
+    /** The group of a key. */
+    group_id: 'TEXT',
+    /** The most that one request may cost; NULL = as much as the budgets have room for. */
+    request_cost_max_nanodollars: 'INTEGER CHECK (request_cost_max_nanodollars > 0)',
+    /** NULL: only what is above limits it. The frame always has a limit. */
     limit_nanodollars: 'INTEGER CHECK (limit_nanodollars >= 0)',
     /** Added to the limit until the period ends. */
     top_up_nanodollars: 'INTEGER NOT NULL DEFAULT 0',
@@ -56,17 +63,21 @@ export const TABLES = {
     /** What a key has spent in this period of the frame, the latest in which it spent anything. */
     frame_period: 'INTEGER NOT NULL DEFAULT 0',
     frame_spent_nanodollars: 'INTEGER NOT NULL DEFAULT 0',
+    /** The further budgets, packed: a second window, caps for models (accounts/budgets.ts). */
+    budgets: "TEXT NOT NULL DEFAULT ''",
     rpm: 'INTEGER',
     tpm: 'INTEGER',
     concurrency: 'INTEGER',
     /** How many holds are open. */
     in_flight: 'INTEGER NOT NULL DEFAULT 0 CHECK (in_flight >= 0)',
-    /** The last minute's admissions, packed; kept only for keys with a rate limit. */
+    /** The last minute's admissions, packed; kept only where there is a rate limit. */
     rate_window: "TEXT NOT NULL DEFAULT ''",
   },
   /** Closed periods; late settlements still change them. */
   account_periods: {
     account_id: 'TEXT NOT NULL REFERENCES accounts (id)',
+    /** Empty for the main one. */
+    budget: "TEXT NOT NULL DEFAULT ''",
     seq: 'INTEGER NOT NULL',
     starts_at: 'INTEGER NOT NULL',
     ends_at: 'INTEGER NOT NULL',
@@ -130,8 +141,15 @@ export const TABLES = {
     id: 'INTEGER PRIMARY KEY',
     request_id: 'TEXT NOT NULL',
     key_id: 'TEXT NOT NULL',
+    /** The group that the key was in, and the periods of the budgets that it is held on; NULL = there was none. */
+    group_id: 'TEXT',
     key_period: 'INTEGER NOT NULL',
+    key_window: 'INTEGER',
+    model_cap: 'INTEGER',
+    group_period: 'INTEGER',
+    group_window: 'INTEGER',
     frame_period: 'INTEGER NOT NULL',
+    frame_window: 'INTEGER',
     held_nanodollars: 'INTEGER NOT NULL CHECK (held_nanodollars >= 0)',
     endpoint: 'TEXT NOT NULL',
     model_asked: 'TEXT NOT NULL',
@@ -146,8 +164,14 @@ export const TABLES = {
     id: 'INTEGER PRIMARY KEY',
     request_id: 'TEXT NOT NULL',
     key_id: 'TEXT NOT NULL',
+    group_id: 'TEXT',
     key_period: 'INTEGER NOT NULL',
+    key_window: 'INTEGER',
+    model_cap: 'INTEGER',
+    group_period: 'INTEGER',
+    group_window: 'INTEGER',
     frame_period: 'INTEGER NOT NULL',
+    frame_window: 'INTEGER',
     /**
      * settled = charged what it cost; voided = never dispatched; orphaned = its node died, charged what it held;
      * adjusted = an operator set the cost by hand. An orphan can still be settled, and so can a void that turns out to
@@ -182,13 +206,17 @@ export const TABLES = {
   },
   /**
    * Sums of usage rows by the hour and the day (UTC) they were reserved in; `refused` counts requests that never had a
-   * hold. The frame's id stands for the sums of all keys.
+   * hold. The ids of groups and of the frame stand for the sums of the keys below them; these have no group_id.
    */
   rollups: {
     span: "TEXT NOT NULL CHECK (span IN ('hour', 'day'))",
     starts_at: 'INTEGER NOT NULL',
     key_id: 'TEXT NOT NULL',
     model: 'TEXT NOT NULL',
+    /** Empty outside groups, and where no provider was called. */
+    group_id: "TEXT NOT NULL DEFAULT ''",
+    provider: "TEXT NOT NULL DEFAULT ''",
+    endpoint: "TEXT NOT NULL DEFAULT ''",
     requests: 'INTEGER NOT NULL',
     failed: 'INTEGER NOT NULL',
     refused: 'INTEGER NOT NULL',
@@ -200,11 +228,23 @@ export const TABLES = {
     reasoning_tokens: 'INTEGER NOT NULL',
     cost_nanodollars: 'INTEGER NOT NULL',
   },
+  /**
+   * How long answers took, by hour and model: how many fell into each bucket, and into which one their first token. Lossy:
+   * a node that dies loses the counts of its last seconds.
+   */
+  latencies: {
+    starts_at: 'INTEGER NOT NULL',
+    model: 'TEXT NOT NULL',
+    bucket: 'INTEGER NOT NULL',
+    latency_count: 'INTEGER NOT NULL',
+    first_token_count: 'INTEGER NOT NULL',
+  },
   /** The figures behind a usage row's price_version, as JSON. */
   prices: { version: 'TEXT PRIMARY KEY', figures: 'TEXT NOT NULL' },
   /** Sums of the usage rows that retention has deleted, by account and period: spent can still be added up. */
   purged_usage: {
     account_id: 'TEXT NOT NULL',
+    budget: "TEXT NOT NULL DEFAULT ''",
     period_seq: 'INTEGER NOT NULL',
     requests: 'INTEGER NOT NULL',
     cost_nanodollars: 'INTEGER NOT NULL',
@@ -216,6 +256,7 @@ export const TABLES = {
     created_at: 'INTEGER NOT NULL',
     kind: "TEXT NOT NULL CHECK (kind IN ('top_up', 'reset', 'adjust'))",
     account_id: 'TEXT NOT NULL',
+    budget: "TEXT NOT NULL DEFAULT ''",
     period_seq: 'INTEGER NOT NULL',
     hold_id: 'INTEGER',
     before_nanodollars: 'INTEGER',

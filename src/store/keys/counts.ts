@@ -3,9 +3,8 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { NANO_PER_USD, type Nanodollars } from '../../core/money.ts'
 import type { Store } from '../database/store.ts'
-import { FRAME_ID, type AccountStatus } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'
-import { expiresSoon, isHigh, isUnused, noOwnLimit, type KeyConcern } from './search.ts'
+import { expiresSoon, IS_KEY, isHigh, isUnused, noOwnLimit, type KeyConcern } from './search.ts'
 
 /** All keys by status, and those not revoked by what needs attention. */
 export type KeyCounts = Readonly<Record<'all' | KeyStatus | KeyConcern, number>>
@@ -55,7 +54,9 @@ function byStatus({ active, paused, revoked }: Kinds): Readonly<Record<KeyStatus
   }
 }
 
-type Kinds = Readonly<Record<AccountStatus, Kind>>
+type Kinds = Readonly<Record<StoredStatus, Kind>>
+
+type StoredStatus = Exclude<KeyStatus, 'expired'>
 
 type Kind = {
   readonly keys: number
@@ -68,12 +69,12 @@ const NONE: Kind = { keys: 0, with_expiry: 0, expired: 0, expiring: 0 }
 
 /** Reads an index alone, with columns that no request changes. */
 async function countByStatus(store: Store, now: number): Promise<Kinds> {
-  const { rows } = await sql<Kind & { readonly status: AccountStatus }>`
+  const { rows } = await sql<Kind & { readonly status: StoredStatus }>`
     SELECT status, count(*) AS keys, count(expires_at) AS with_expiry,
       ${countIf(sql`expires_at <= ${now}`)} AS expired,
       ${countIf(expiresSoon(now))} AS expiring
-    FROM accounts WHERE id <> ${FRAME_ID} GROUP BY status`.execute(store.db)
-  const of = (status: AccountStatus): Kind => rows.find((row) => row.status === status) ?? NONE
+    FROM accounts WHERE ${IS_KEY} GROUP BY status`.execute(store.db)
+  const of = (status: StoredStatus): Kind => rows.find((row) => row.status === status) ?? NONE
   return { active: of('active'), paused: of('paused'), revoked: of('revoked') }
 }
 
@@ -83,7 +84,7 @@ async function countByMoney(store: Store, now: number) {
   >`
     SELECT ${allocatedSums}, ${countIf(noOwnLimit)} AS no_own_limit,
       ${countIf(isHigh(now))} AS over_80_percent
-    FROM accounts WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)
+    FROM accounts WHERE ${IS_KEY} AND status <> 'revoked'`.execute(store.db)
   const [row] = rows
   if (row === undefined) throw new Error('a sum without GROUP BY has one row')
   return row
@@ -108,7 +109,7 @@ function sum(kinds: readonly Kind[], of: (kind: Kind) => number): number {
 export async function readAllocated(store: Store): Promise<Nanodollars> {
   const { rows } = await sql<AllocatedSums>`
     SELECT ${allocatedSums} FROM accounts
-    WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)
+    WHERE ${IS_KEY} AND status <> 'revoked'`.execute(store.db)
   return rows[0] === undefined ? 0n : allocatedOf(rows[0])
 }
 

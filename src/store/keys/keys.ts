@@ -14,7 +14,7 @@ import type { Store } from '../database/store.ts'
 import type { AccountStatus, Row } from '../database/tables.ts'
 
 /** As people see it: expired follows from the date. */
-export type KeyStatus = AccountStatus | 'expired'
+export type KeyStatus = Exclude<AccountStatus, 'archived'> | 'expired'
 
 export type Key = AccountView &
   KeySettings & {
@@ -27,6 +27,10 @@ export type Key = AccountView &
     readonly revokedReason: string | null
     /** Goes up with every change of the key; the ledger refuses a hold that was checked against an older one. */
     readonly allowVersion: number
+    /** Null outside groups. */
+    readonly groupId: string | null
+    /** The same of its group: goes up with every change of that; 0 outside groups. */
+    readonly groupVersion: number
     /** Counts all changes of the key: a caller that changes it may name the version it has seen. */
     readonly version: number
     /** What it has spent in this period of the frame (frame.ts). */
@@ -165,10 +169,15 @@ function selectKeys(store: Store) {
   return store.db
     .selectFrom('keys')
     .innerJoin('accounts', 'accounts.id', 'keys.id')
+    .leftJoin('accounts as groups', 'groups.id', 'accounts.group_id')
     .leftJoin('alert_rules', 'alert_rules.account_id', 'keys.id')
     .selectAll('accounts')
     .selectAll('keys')
-    .select(['alert_rules.thresholds', models.as('models')])
+    .select([
+      'alert_rules.thresholds',
+      models.as('models'),
+      'groups.allow_version as group_version',
+    ])
 }
 
 /** Uses are recorded every few seconds (secrets.ts): a key with none yet may have a request in the books. */
@@ -178,7 +187,11 @@ const LAST_USED_AT = sql<number | null>`coalesce(keys.last_used_at,
 )
 
 type KeyRow = Row<'keys'> &
-  Row<'accounts'> & { readonly thresholds: string | null; readonly models: string | null }
+  Row<'accounts'> & {
+    readonly thresholds: string | null
+    readonly models: string | null
+    readonly group_version: number | null
+  }
 
 function readKey(store: Store, row: KeyRow): Key {
   return {
@@ -202,15 +215,17 @@ function readKey(store: Store, row: KeyRow): Key {
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
     allowVersion: row.allow_version,
+    groupId: row.group_id,
+    groupVersion: row.group_version ?? 0,
     version: row.version,
     framePeriodSeq: row.frame_period,
     frameSpentNanodollars: row.frame_spent_nanodollars,
   }
 }
 
-/** Revoked is final, and expired takes precedence over paused. */
+/** Revoked is final, and expired takes precedence over paused. Only groups are archived. */
 function statusOf(row: KeyRow, now: number): KeyStatus {
-  if (row.status === 'revoked') return 'revoked'
+  if (row.status === 'revoked' || row.status === 'archived') return 'revoked'
   return row.expires_at !== null && row.expires_at <= now ? 'expired' : row.status
 }
 

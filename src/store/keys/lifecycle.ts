@@ -14,6 +14,7 @@ import { newSecret } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
 import { caseFold } from '../../core/text.ts'
 import { lockAccount, movedPeriodEnd } from '../accounts/accounts.ts'
+import { legColumns, type LegsChange } from '../accounts/budget-changes.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from '../accounts/settings.ts'
 import { lapseAlerts } from '../alerts/give.ts'
 import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.ts'
@@ -28,6 +29,7 @@ import { addSecret, endOldSecret, newestUsedAt } from './secrets.ts'
 export type NewKey = Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> &
   Some<KeySettings> & {
     readonly mode?: KeyMode | undefined
+    readonly legs?: LegsChange | undefined
     /** The first part of the secret, `tg` unless configured. */
     readonly secretPrefix?: string | undefined
   }
@@ -37,6 +39,8 @@ export type KeyChange = Some<KeySettings> & {
   readonly removeModels?: readonly string[] | undefined
   readonly addTags?: readonly string[] | undefined
   readonly removeTags?: readonly string[] | undefined
+  /** Its second window, caps for models, the cost of one request, and its group. */
+  readonly legs?: LegsChange | undefined
   /** Only if nobody has changed the key since this version was read. */
   readonly ifVersion?: number | undefined
   /** Why, for the record. */
@@ -47,14 +51,14 @@ export type KeyChange = Some<KeySettings> & {
 export type KeyWithSecret = { readonly key: Key; readonly secret: string }
 
 export async function createKey(store: Store, given: NewKey): Promise<KeyWithSecret> {
-  const { mode = 'live', secretPrefix, ...rest } = given
+  const { mode = 'live', secretPrefix, legs = {}, ...rest } = given
   const settings = checkSettings(rest)
   const { expiresAt = null, expiryReminders = USUAL_REMINDERS } = settings
   checkExpiry(store, expiresAt)
   const id = newId('key', store.clock)
   const secret = newSecret(mode, secretPrefix)
   const created = store.db.transaction().execute(async (tx) => {
-    await tx
+    const account = await tx
       .insertInto('accounts')
       .values({
         id,
@@ -63,7 +67,9 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
         timezone: settings.timezone ?? ofFrame('timezone', 'UTC'),
         week_start: settings.weekStart ?? ofFrame('week_start', 'mon'),
       })
-      .execute()
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    await setColumns(tx, id, await legColumns(store, tx, { from: account, to: legs }))
     const { name, owner = null, tags = [] } = settings
     await tx
       .insertInto('keys')
@@ -93,7 +99,7 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
 
 export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
   const { models, addModels = [], removeModels = [], ...others } = change
-  const { addTags = [], removeTags = [], ifVersion, reason, ...rest } = others
+  const { addTags = [], removeTags = [], legs = {}, ifVersion, reason, ...rest } = others
   const settings = checkSettings(rest)
   const why = reason === undefined ? undefined : checkReason(reason)
   checkExpiry(store, settings.expiresAt)
@@ -107,11 +113,10 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
     const ofAccount = {
       ...accountColumns(settings),
       ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
+      ...(await legColumns(store, tx, { from: account, to: { ...settings, ...legs } })),
     }
     const ofKey = { ...searchedColumns({ name, owner, tags }), ...otherKeyColumns(settings) }
-    if (!isEmpty(ofAccount)) {
-      await tx.updateTable('accounts').set(ofAccount).where('id', '=', id).execute()
-    }
+    await setColumns(tx, id, ofAccount)
     if (limit !== key.limitNanodollars) await lapseAlerts({ ...store, db: tx }, id)
     await tx.updateTable('keys').set(ofKey).where('id', '=', id).execute()
     if (settings.alertThresholds !== undefined) {
@@ -270,6 +275,11 @@ function otherKeyColumns({ permissions, expiryReminders, ...settings }: Some<Key
     when_tight: settings.whenTight,
     expiry_reminders: expiryReminders && storedReminders(expiryReminders),
   }
+}
+
+async function setColumns(tx: Tx, id: string, columns: Some<Row<'accounts'>>): Promise<void> {
+  if (isEmpty(columns)) return
+  await tx.updateTable('accounts').set(columns).where('id', '=', id).execute()
 }
 
 /** The frame's value, read by the statement that needs it. */

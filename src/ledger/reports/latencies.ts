@@ -1,0 +1,111 @@
+// How long answers take, by model: counted by each node in memory, written every few seconds, and read as percentiles.
+// Lossy by design: no request waits for it, and a node that dies loses the counts of its last seconds.
+import { HOUR_MS } from '../../core/units.ts'
+import type { Store } from '../../store/database/store.ts'
+import type { Row } from '../../store/database/tables.ts'
+import type { Charge } from '../rules/rows.ts'
+
+type Count = Row<'latencies'>
+
+/** Buckets double every eight, so a percentile is at most 9 % above the truth. */
+const BUCKETS_PER_DOUBLING = 8
+
+export class LatencyCounts {
+  #counts = new Map<string, Count>()
+
+  /** Failures and requests that no provider was called for say nothing about how fast it answers. */
+  add(charge: Charge, now: number): void {
+    const { modelAsked, provider, status, latencyMs, firstTokenMs } = charge
+    if (provider === null || status >= 400) return
+    this.#count(modelAsked, latencyMs, now).latency_count += 1
+    if (firstTokenMs !== null) this.#count(modelAsked, firstTokenMs, now).first_token_count += 1
+  }
+
+  /** What was counted since the last call, in the same order on every node, so that two cannot deadlock. */
+  take(): readonly Count[] {
+    const counts = [...this.#counts].toSorted(([one], [other]) => (one < other ? -1 : 1))
+    this.#counts = new Map()
+    return counts.map(([, count]) => count)
+  }
+
+  #count(model: string, ms: number, now: number): Count {
+    const starts_at = Math.floor(now / HOUR_MS) * HOUR_MS
+    const bucket = ms <= 1 ? 0 : Math.ceil(Math.log2(ms) * BUCKETS_PER_DOUBLING)
+    const name = `${starts_at} ${bucket} ${model}`
+    let count = this.#counts.get(name)
+    if (count === undefined) {
+      count = { starts_at, model, bucket, latency_count: 0, first_token_count: 0 }
+      this.#counts.set(name, count)
+    }
+    return count
+  }
+}
+
+export async function writeLatencies(store: Store, counts: readonly Count[]): Promise<void> {
+  if (counts.length === 0) return
+  await store.db
+    .insertInto('latencies')
+    .values(counts)
+    .onConflict((conflict) =>
+      conflict.columns(['starts_at', 'model', 'bucket']).doUpdateSet((column) => ({
+        latency_count: column('latencies.latency_count', '+', column.ref('excluded.latency_count')),
+        first_token_count: column(
+          'latencies.first_token_count',
+          '+',
+          column.ref('excluded.first_token_count'),
+        ),
+      })),
+    )
+    .execute()
+}
+
+type Latency = {
+  readonly requests: number
+  /** Milliseconds; null where nothing was counted. */
+  readonly p50: number | null
+  readonly p95: number | null
+}
+
+/** Of answers within these hours, by model: until they were complete, and until their first token. */
+export async function readLatencies(
+  store: Store,
+  { since, until }: { readonly since: number; readonly until: number },
+): Promise<ReadonlyMap<string, { readonly whole: Latency; readonly firstToken: Latency }>> {
+  const rows = await store.db
+    .selectFrom('latencies')
+    .select(({ fn }) => [
+      'model',
+      'bucket',
+      fn.sum<number>('latency_count').as('latency_count'),
+      fn.sum<number>('first_token_count').as('first_token_count'),
+    ])
+    .where('starts_at', '>=', Math.floor(since / HOUR_MS) * HOUR_MS)
+    .where('starts_at', '<', until)
+    .groupBy(['model', 'bucket'])
+    .orderBy('bucket')
+    .execute()
+  const byModel = Map.groupBy(rows, ({ model }) => model)
+  return new Map(
+    [...byModel].map(([model, found]) => [
+      model,
+      {
+        whole: latencyOf(found.map((row) => [row.bucket, Number(row.latency_count)])),
+        firstToken: latencyOf(found.map((row) => [row.bucket, Number(row.first_token_count)])),
+      },
+    ]),
+  )
+}
+
+function latencyOf(buckets: readonly (readonly [bucket: number, count: number])[]): Latency {
+  const requests = buckets.reduce((sum, [, count]) => sum + count, 0)
+  const percentile = (share: number): number | null => {
+    let left = Math.ceil(requests * share)
+    if (left === 0) return null
+    for (const [bucket, count] of buckets) {
+      left -= count
+      if (left <= 0) return Math.round(2 ** (bucket / BUCKETS_PER_DOUBLING))
+    }
+    return null
+  }
+  return { requests, p50: percentile(0.5), p95: percentile(0.95) }
+}
