@@ -10,7 +10,7 @@ import { perMillion, readPriceData, type TokenPrices } from '../litellm/prices.t
 import type { KnownModels } from '../litellm/database/allowlists.ts'
 import { readPlan } from '../litellm/database/read-plan.ts'
 import { SourceDatabase } from '../litellm/database/source-database.ts'
-import { fileText, writeImported } from '../litellm/write.ts'
+import { fileText, shownText, writeImported } from '../litellm/write.ts'
 import { planJson, planText } from './import/plan-text.ts'
 import { examples, group, readList } from './options.ts'
 import { argument, UsageError } from './terminal/failure.ts'
@@ -66,9 +66,8 @@ async function importLiteLlm(options: ImportOptions): Promise<void> {
   }
   const prices = options.prices === undefined ? null : readPriceData(options.prices)
   const conversion = convert(config, { prices, now: systemClock.now() })
-  const text = fileText(conversion)
-  if (!options.dryRun) writeImported(options.out, text)
-  if (!options.json) printConversion(conversion, text, options)
+  if (!options.dryRun) writeImported(options.out, fileText(conversion))
+  if (!options.json) printConversion(conversion, options)
   const told = conversionJson(conversion, options)
   if (database === undefined) {
     if (options.json) printJson(told)
@@ -117,10 +116,10 @@ function findingJson({ file, line, path, why }: Finding) {
   return { file, line, setting: path, why }
 }
 
-function printConversion(conversion: Conversion, text: string, options: ImportOptions): void {
+function printConversion(conversion: Conversion, options: ImportOptions): void {
   const { summary, catalog } = conversion
   const models = catalog.list().length
-  if (options.dryRun) printText(`${bold(`${options.out} would be:`)}\n${text}`)
+  if (options.dryRun) printText(`${bold(`${options.out} would be:`)}\n${shownText(conversion)}`)
   const counts = `${models} models; of the settings there, ${summary.taken.length} are taken over, ${summary.needless.length} are not needed here, ${summary.left.length} are not taken over`
   printText(
     [

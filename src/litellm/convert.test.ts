@@ -11,7 +11,7 @@ import { isObject } from '../core/json.ts'
 import { convert, type Conversion } from './convert.ts'
 import { readPriceData } from './prices.ts'
 import { ImportError } from './source.ts'
-import { fileText, writeImported } from './write.ts'
+import { fileText, shownText, writeImported } from './write.ts'
 
 const NOW = Date.UTC(2026, 10, 18)
 
@@ -392,6 +392,22 @@ litellm_settings: { cache: true }
       [],
     )
     assert.ok(models.length > 10)
+  })
+
+  test('is shown without the secrets in it, and says which are written out', () => {
+    const conversion = converted(`
+model_list:
+  - { model_name: a, litellm_params: { model: openai/gpt-5, api_key: sk-plain } }
+  - model_name: b
+    litellm_params: { model: azure/gpt-5, tenant_id: t, client_id: c, client_secret: hidden, api_base: "https://a.openai.azure.com" }
+  - { model_name: c, litellm_params: { model: gemini/gemini-2.5-pro, api_key: os.environ/GEMINI } }
+`)
+    const shown = shownText(conversion)
+    assert.doesNotMatch(shown, /sk-plain|hidden/)
+    assert.match(shown, /api_key: \$\{GEMINI\}/)
+    const text = fileText(conversion)
+    assert.match(text, /sk-plain/)
+    assert.equal(text.match(/is written out, as there/g)?.length, 2)
   })
 
   test('is replaced by the next import, unless someone has changed it, and is for its owner alone', () => {

@@ -2,6 +2,7 @@
 // remarks for the operator.
 import { isDeepStrictEqual } from 'node:util'
 import { targetName } from '../catalog/models.ts'
+import { isObject } from '../core/json.ts'
 import type { Setting } from './source.ts'
 import type { Deployment, Timeouts } from './deployments.ts'
 
@@ -35,6 +36,37 @@ type ProviderDraft = {
   settings: Readonly<Record<string, unknown>>
   readonly models: Map<string, { figures: Figures; remarks: readonly string[] }>
   readonly remarks: readonly string[]
+}
+
+/** Settings that open something. */
+const SECRETS = ['api_key', 'secret_access_key', 'session_token', 'client_secret', 'credentials']
+
+/** Whether it is written out, and not taken from a variable or a file. */
+function isPlainSecret(name: string, value: unknown): value is string {
+  return SECRETS.includes(name) && typeof value === 'string' && !/^(file:|\$\{)/.test(value)
+}
+
+/** The names of the secrets that are written out. */
+export function plainSecrets({ settings }: ProviderDraft): readonly string[] {
+  const entra = isObject(settings['entra']) ? settings['entra'] : {}
+  return Object.entries({ ...settings, ...entra }).flatMap(([name, value]) =>
+    isPlainSecret(name, value) ? [name] : [],
+  )
+}
+
+/** The same without secrets, to be shown. */
+export function masked(draft: Draft): Draft {
+  const mask = (settings: object): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(settings).map(([name, value]: [string, unknown]) => {
+        if (isObject(value)) return [name, mask(value)]
+        return [name, isPlainSecret(name, value) ? '…' : value]
+      }),
+    )
+  const providers = [...draft.providers].map(
+    ([name, each]) => [name, { ...each, settings: mask(each.settings) }] as const,
+  )
+  return { ...draft, providers: new Map(providers) }
 }
 
 /** What an import writes. */

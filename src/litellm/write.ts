@@ -1,14 +1,19 @@
 // The configuration file that an import writes: the draft as YAML, with a comment where something was decided, and at
 // the end everything that was not taken over, with its line there.
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { Document, isMap, isPair, isScalar, isSeq, type Node, type Pair } from 'yaml'
 import { codeOf } from '../core/errors.ts'
-import { documentOf, type Draft } from './draft.ts'
+import { documentOf, masked, plainSecrets, type Draft } from './draft.ts'
 import type { Conversion } from './convert.ts'
 import { ImportError } from './source.ts'
 
 const MARK = '# imported: sha256:'
+
+/** The text of the file as it may be shown, without secrets. */
+export function shownText(conversion: Conversion): string {
+  return fileText({ ...conversion, draft: masked(conversion.draft) })
+}
 
 /** The text of the file. Its last line lets the next import see whether anyone has changed it since. */
 export function fileText({ file, draft, summary }: Conversion): string {
@@ -40,7 +45,10 @@ export function writeImported(path: string, text: string): void {
       `${path} exists and is not as an import left it: move it away, or name another file with --out`,
     ])
   }
-  writeFileSync(path, text, { mode: 0o600 })
+  // Whole or not at all.
+  const half = `${path}.half`
+  writeFileSync(half, text, { mode: 0o600 })
+  renameSync(half, path)
 }
 
 function contentsOf(path: string): string | null {
@@ -66,14 +74,21 @@ function inOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 }
 
+function inPlainText(name: string): string {
+  return `${name} is written out, as there: \${NAME} or file:/path keeps it out of this file`
+}
+
 type Path = readonly string[]
 
 function remarksIn(draft: Draft): readonly (readonly [Path, readonly string[]])[] {
   return [
     ...[...draft.sectionRemarks].map(([name, text]) => [[name], [text]] as const),
-    ...[...draft.providers].flatMap(([name, { remarks, models }]) => [
-      [['providers', name], remarks] as const,
-      ...[...models].map(([model, said]) => {
+    ...[...draft.providers].flatMap(([name, provider]) => [
+      [
+        ['providers', name],
+        [...provider.remarks, ...plainSecrets(provider).map(inPlainText)],
+      ] as const,
+      ...[...provider.models].map(([model, said]) => {
         const path = ['providers', name, 'models', model]
         return [path, said.remarks] as const
       }),

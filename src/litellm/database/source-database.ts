@@ -1,6 +1,6 @@
 // A connection to LiteLLM's database that cannot write: one snapshot for everything that is read, in pieces, so that the
 // number of keys does not matter.
-import { Client } from 'pg'
+import { Client, DatabaseError } from 'pg'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { describeDatabaseUrl, isDatabaseUrl, sqlitePath } from '../../store/database/url.ts'
 import { ImportError } from '../source.ts'
@@ -44,31 +44,43 @@ export class SourceDatabase implements AsyncDisposable {
         await client.query(`SELECT set_config('search_path', $1, true)`, [schema])
     } catch (error) {
       await client.end().catch(() => {})
-      const why = codeOf(error) ?? messageOf(error)
-      throw new ImportError([`${describeDatabaseUrl(url)} cannot be read: ${why}`])
+      throw new ImportError([`${describeDatabaseUrl(url)} cannot be read: ${whyNot(error)}`])
     }
     return new SourceDatabase(client)
   }
 
   /** For few rows. */
   async all<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const { rows } = await this.#client.query<Row>(sql, [...values])
+    const { rows } = await this.#query<Row>(sql, values)
     return rows
   }
 
   /** For any number of rows. */
   async *each<Row extends object>(sql: string): AsyncGenerator<Row> {
     const cursor = `rows_${++this.#cursors}`
-    await this.#client.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`)
+    await this.#query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`)
     for (;;) {
-      const { rows } = await this.#client.query<Row>(`FETCH ${ROWS_MAX} FROM ${cursor}`)
+      const { rows } = await this.#query<Row>(`FETCH ${ROWS_MAX} FROM ${cursor}`)
       yield* rows
       if (rows.length < ROWS_MAX) break
     }
-    await this.#client.query(`CLOSE ${cursor}`)
+    await this.#query(`CLOSE ${cursor}`)
+  }
+
+  async #query<Row extends object>(sql: string, values: readonly unknown[] = []) {
+    try {
+      return await this.#client.query<Row>(sql, [...values])
+    } catch (error) {
+      throw new ImportError([`LiteLLM’s database cannot be read: ${whyNot(error)}`])
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#client.end()
   }
+}
+
+/** In the server's words, or by the code of the connection's failure. */
+function whyNot(error: unknown): string {
+  return error instanceof DatabaseError ? error.message : (codeOf(error) ?? messageOf(error))
 }
