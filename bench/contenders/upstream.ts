@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { CHAT_ANSWER, CHAT_EVENTS, EMBEDDING_ANSWER, SLOW_EVENT } from './answers.ts'
 
-/** The interval between events of a slow stream: long, like a model that thinks. */
+/** The interval between events of a slow stream: long, like a model that reasons. */
 const SLOW_EVERY_MS = 10_000
 
 const server = createServer({ noDelay: true }, (socket) => {

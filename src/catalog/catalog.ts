@@ -26,8 +26,8 @@ export const TIMEOUTS: Timeouts = {
   idleMs: 120_000,
   totalMs: 1_800_000,
 }
-/** A model that thinks may be silent for long; the official SDKs wait this long too. */
-const FIRST_BYTE_MS_THINKING = 600_000
+/** A model that reasons may be silent for long; the official SDKs wait this long too. */
+const FIRST_BYTE_MS_REASONING = 600_000
 
 export function buildCatalog(parts: CatalogParts): Catalog {
   const sandbox = parts.sandbox.map(({ id }) => entryFor(id, SANDBOX))
@@ -150,7 +150,7 @@ function resolveTarget(targetFacts: TargetFacts, question: TargetReference): Tar
     writesCacheUnasked: provider?.writesCacheUnasked(target.model) ?? false,
     timeouts: {
       ...TIMEOUTS,
-      ...(reasons === true ? { firstByteMs: FIRST_BYTE_MS_THINKING } : {}),
+      ...(reasons === true ? { firstByteMs: FIRST_BYTE_MS_REASONING } : {}),
       ...provider?.timeouts,
       ...target.timeouts,
     },

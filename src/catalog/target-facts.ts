@@ -55,7 +55,7 @@ export type SandboxModel = {
   readonly context: number
   readonly maxOutput: number
   readonly abilities: Abilities
-  /** Whether it thinks; unset = if it has the ability. Some accept settings for it without ever thinking. */
+  /** Whether it reasons; unset = if it has the ability. Some accept settings for it without ever reasoning. */
   readonly reasons?: boolean
 }
 

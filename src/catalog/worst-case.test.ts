@@ -42,7 +42,7 @@ describe('recountedBound', () => {
     assert.equal(recountedBound(input, 2_000, at), 3_000 + 16 + 1_024)
   })
 
-  test('sealed content is still bounded by its bytes', () => {
+  test('opaque reasoning is still bounded by its bytes', () => {
     assert.equal(recountedBound({ ...input, opaqueBytes: 40_000 }, 2_000, at), 43_000 + 16 + 1_024)
   })
 })

@@ -41,7 +41,7 @@ export type WorstCase = {
   readonly outputTokens: number
   /** A limit the client did not set is lowered to max(4,096 tokens, what 1/8 of the remaining budget pays for). */
   readonly outputTokensFrom: 'client' | 'default'
-  /** Capping stops here, as a shorter answer is worthless: 256, 4,096 for reasoning, above any thinking budget. */
+  /** Capping stops here, as a shorter answer is worthless: 256, 4,096 for reasoning, above any reasoning budget. */
   readonly outputTokensMinimum: number
 }
 
@@ -109,7 +109,7 @@ function inputMost(input: InputMeasure, kind: ModelKind, { context }: Window): n
 /** Other tokenizers count differently; half as much again was above all that were compared. */
 const RECOUNT_FACTOR = 1.5
 
-/** A tighter bound, once a tokenizer has counted the texts. Sealed content is still bounded by its bytes. */
+/** A tighter bound, once a tokenizer has counted the texts. Opaque reasoning is still bounded by its bytes. */
 export function recountedBound(
   input: InputMeasure,
   textTokens: number,
@@ -162,15 +162,15 @@ export function likelyInput(input: InputMeasure, textTokens?: number): number {
   )
 }
 
-/** Because the request asks for it, or because many models think unless told not to. */
+/** Because the request asks for it, or because many models reason unless told not to. */
 export function mayReason({ abilities }: Model, { reasons }: OutputLimits): boolean {
   return reasons || abilities.reasoning === true
 }
 
-/** Thinking counts against the same limit; a model whose longest answer has no room for it is not expected to think. */
+/** Reasoning counts against the same limit; a model whose longest answer has no room for it is not expected to reason. */
 function outputMinimum(output: OutputLimits, model: Model): number {
   const { reasons, reasoningBudget } = output
-  // A request that asks for thinking gets the room regardless.
+  // A request that asks for reasoning gets the room regardless.
   const hasRoom = reasons || (model.maxOutput ?? Infinity) > OUTPUT_MINIMUM_REASONING
   const least = mayReason(model, output) && hasRoom ? OUTPUT_MINIMUM_REASONING : OUTPUT_MINIMUM
   if (reasoningBudget === undefined) return least

@@ -62,7 +62,7 @@ type ErrorDetails = {
   readonly usage?: Usage
   /** Only the operator can fix it: credentials, quota, a model that the provider does not know. */
   readonly forOperator?: boolean
-  /** The provider refuses the thoughts it was sent: another model's or account's, too old, or in the wrong form. */
+  /** The provider refuses the reasoning it was sent: another model's or account's, too old, or in the wrong form. */
   readonly unknownReasoning?: boolean
   readonly cause?: unknown
 }

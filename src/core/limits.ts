@@ -22,7 +22,7 @@ export const RATE_MAX = 1_000_000_000
 /** How long an old secret works beside the new one, by default. */
 export const OVERLAP_MS = DAY_MS
 export const OVERLAP_MS_MAX = 7 * DAY_MS
-/** In tokens: an answer shorter than this is not worth having; thinking models need room to think first. */
+/** In tokens: an answer shorter than this is not worth having; reasoning models need room to reason first. */
 export const OUTPUT_MINIMUM = 256
 export const OUTPUT_MINIMUM_REASONING = 4_096
 

@@ -259,7 +259,7 @@ test('a usage reported before the last words does not cover them', () => {
   )
 })
 
-test('hidden thoughts are estimated by the time they took, up to the limit', () => {
+test('hidden reasoning is estimated by the time it took, up to the limit', () => {
   const outputTokensOf = (unseenMs: number): number => {
     const meter = new Meter()
     meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'x'.repeat(300) }, CLOCK)
@@ -270,7 +270,7 @@ test('hidden thoughts are estimated by the time they took, up to the limit', () 
 
 // What counts as a model's work, when it began, and when all of it is counted.
 
-const SEAL = { format: 'messages', kind: 'redacted', value: 'sealed' } as const
+const OPAQUE = { format: 'messages', kind: 'redacted', value: 'sealed' } as const
 const place = { choice: 0, block: 0 }
 const clock = { at: 0, monotonicMs: () => clock.at }
 
@@ -290,8 +290,8 @@ test('everything a model writes is counted in bytes', () => {
     [{ type: 'reasoning-delta', ...place, text: 'hm' }, 2],
     [{ type: 'tool-call-start', ...place, id: 'call_1', name: 'clock', custom: false }, 5],
     [{ type: 'tool-call-delta', ...place, text: '{}' }, 2],
-    [{ type: 'reasoning-end', ...place, opaque: SEAL }, 6],
-    [{ type: 'reasoning-end', ...place, opaque: { ...SEAL, kind: 'signature' } }, 0],
+    [{ type: 'reasoning-end', ...place, opaque: OPAQUE }, 6],
+    [{ type: 'reasoning-end', ...place, opaque: { ...OPAQUE, kind: 'signature' } }, 0],
     [{ type: 'reasoning-end', ...place }, 0],
     [{ type: 'text-start', ...place }, 0],
     [{ type: 'response-start', id: 'chatcmpl-1', model: 'm' }, 0],

@@ -38,7 +38,7 @@ export type Billable = {
   readonly outputTokensMax: number
   /** Whether the client cut the answer off, perhaps on purpose. */
   readonly hasClientLeft: boolean
-  /** How long the model worked unseen, on thoughts or a whole answer, before the client or a timeout cut it off. */
+  /** How long the model worked unseen, on reasoning or a whole answer, before the client or a timeout cut it off. */
   readonly unseenMs: number
   readonly held: Nanodollars
   /** Whether every cache write counts as a long-lived one. */
@@ -181,7 +181,7 @@ export class Meter {
   usage: Usage | undefined
   /** Whether those totals came after all of the output: earlier ones leave out what followed. */
   isCounted = false
-  /** UTF-8 bytes of everything the model wrote: text, thoughts, tool calls. */
+  /** UTF-8 bytes of everything the model wrote: text, reasoning, tool calls. */
   outputBytes = 0
   /** In how many pieces that came: a provider streams whole tokens, so there are at least as many. */
   outputPieces = 0
@@ -209,7 +209,7 @@ export class Meter {
         this.#output(event.name, clock)
         break
       case 'reasoning-end':
-        // A redacted thought is billed like a visible one, and only its seal is visible.
+        // Redacted reasoning is billed like any other, and only its opaque text is visible.
         if (event.opaque?.kind === 'redacted') this.#output(event.opaque.value, clock)
         break
       case 'usage':

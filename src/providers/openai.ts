@@ -227,7 +227,7 @@ function headersWith(key: string | undefined, { organization, project }: Setting
   })
 }
 
-/** OpenAI itself speaks both, and shows its thinking only in responses; at other servers only chat is certain. */
+/** OpenAI itself speaks both, and shows its reasoning only in responses; at other servers only chat is certain. */
 function formatsOf(settings: Settings): readonly UpstreamFormat[] {
   if (settings.api !== undefined) return [settings.api, 'embeddings']
   return serverOf(settings).isOpenAi === true

@@ -1,5 +1,5 @@
 // Every library for JavaScript against a scripted model in every upstream format, Gemini's too: a stream, a loop of
-// three tool calls without and with thinking, an object of a schema, and errors. `npm run clients` has the others.
+// three tool calls without and with reasoning, an object of a schema, and errors. `npm run clients` has the others.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 

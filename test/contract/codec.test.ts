@@ -151,7 +151,7 @@ const PAIRS = Object.keys(ANSWERS).flatMap((provider) =>
 
 describe('from any provider to any client', () => {
   for (const [provider, client] of PAIRS) {
-    test(`${provider} to ${client}: text, thoughts, calls, finish reasons and counts arrive`, () => {
+    test(`${provider} to ${client}: text, reasoning, calls, finish reasons and counts arrive`, () => {
       fc.assert(
         fc.property(answers(['text', 'reasoning', 'tool-call'], 1), (events) => {
           const sent = streamed(provider, events)
@@ -282,7 +282,7 @@ function checkCase(codec: Codec, { sections }: Case): void {
   }
 }
 
-/** A request that asks for thoughts as well: messages clients that do not are shown none. */
+/** A request that asks for reasoning as well: messages clients that do not are shown none. */
 function asking(request: JsonObject): JsonObject {
   return { thinking: { type: 'adaptive' }, ...request }
 }

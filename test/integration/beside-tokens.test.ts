@@ -145,12 +145,12 @@ test('code run at the provider may not search, because no limit would apply to i
 
 test('other dropped parts are named while searches stay', async () => {
   const opaque = Buffer.from('{"format":"gemini","kind":"signature","value":"c2ln"}')
-  const thought = {
+  const reasoning = {
     type: 'thinking',
     thinking: 'At eight?',
     signature: `tollgate.1.${opaque.toString('base64url')}`,
   }
-  const told = { role: 'assistant', content: [thought, { type: 'text', text: 'At eight.' }] }
+  const told = { role: 'assistant', content: [reasoning, { type: 'text', text: 'At eight.' }] }
   const asked = {
     model: 'claude',
     max_tokens: 100,

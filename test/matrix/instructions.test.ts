@@ -1,5 +1,5 @@
 // What a client asks of every answer, kept to by the sandbox in every format, whatever format it is asked in: JSON
-// without a schema, no thinking, one fixed answer; and the ids of answers and calls.
+// without a schema, no reasoning, one fixed answer; and the ids of answers and calls.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -63,7 +63,7 @@ for (const upstream of UPSTREAMS)
         }
       })
 
-      test(`${client}: no thinking`, async () => {
+      test(`${client}: no reasoning`, async () => {
         const more = {
           chat: { reasoning_effort: 'none' },
           responses: { reasoning: { effort: 'none' } },

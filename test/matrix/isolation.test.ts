@@ -53,8 +53,8 @@ const REACHES: Record<string, (caller: Raw, model: string, stored: Stored) => Pr
       caller.post('responses', { model, input: [{ type: 'item_reference', id: itemId }] }),
     'an item reference without a type': (caller, model, { itemId }) =>
       caller.post('responses', { model, input: [{ id: itemId }] }),
-    'a reference to a thought': (caller, model, { thoughtId }) =>
-      caller.post('responses', { model, input: [{ type: 'item_reference', id: thoughtId }] }),
+    'a reference to a thought': (caller, model, { reasoningId }) =>
+      caller.post('responses', { model, input: [{ type: 'item_reference', id: reasoningId }] }),
     'a reference to a signpost': (caller, model, { keyId, itemId }) =>
       caller.post('responses', {
         model,
@@ -67,14 +67,14 @@ const REACHES: Record<string, (caller: Raw, model: string, stored: Stored) => Pr
 type Stored = {
   readonly id: string
   readonly itemId: string
-  readonly thoughtId: string
+  readonly reasoningId: string
   readonly keyId: string
 }
 
 const NEVER: Stored = {
   id: 'resp_01m7g000000000000000000000',
   itemId: 'msg_01m7g000000000000000000000',
-  thoughtId: 'rs_01m7g000000000000000000000',
+  reasoningId: 'rs_01m7g000000000000000000000',
   keyId: 'key_01m7g00000000000000000000',
 }
 
@@ -87,7 +87,7 @@ async function store(model: string): Promise<Stored> {
   return {
     id: String(body['id']),
     itemId: idOf('message'),
-    thoughtId: idOf('reasoning'),
+    reasoningId: idOf('reasoning'),
     keyId: String((await gateway.logged(requestId))['key']),
   }
 }
@@ -98,7 +98,7 @@ for (const model of MODELS)
     before(async () => {
       stored = await store(model)
       assert.match(stored.itemId, /^msg_/)
-      assert.match(stored.thoughtId, /^rs_/)
+      assert.match(stored.reasoningId, /^rs_/)
     })
 
     for (const [name, reach] of Object.entries(REACHES))

@@ -75,7 +75,7 @@ export function play({ speakers, smoke = [], config }: Play): void {
   for (const speaker of smoke) playAll(speaker, SMOKE)
 }
 
-/** The request body, with a word changed in every thought. */
+/** The request body, with a word changed in all its reasoning. */
 function altered(body: string): string {
   return body.replaceAll('The last message has', 'The last massage has')
 }

@@ -26,7 +26,7 @@ export type Stage = {
   readonly mode: Mode
   /** A connection with the key that may do everything, or with one that may not. */
   voiceOf(key: KeyName): Voice
-  /** The same, with the thoughts altered in transit. */
+  /** The same, with the reasoning altered in transit. */
   readonly tampering: Voice
   /** The headers of the last answer. */
   headers(): Headers
@@ -103,7 +103,7 @@ export const SCENES: readonly Scene[] = [
       })
       assert.equal(usage.input, tokensOf('Say hello'))
       assert.ok(Number(usage.output) > 2)
-      // "hello" has two tokens; the rest of the output is thoughts, if the library reports them.
+      // "hello" has two tokens; the rest of the output is reasoning, if the library reports it.
       if (usage.reasoning !== undefined) assert.equal(usage.output, usage.reasoning + 2)
     },
   },
@@ -260,9 +260,9 @@ export const SCENES: readonly Scene[] = [
       const next = secondTurn(thinking, first)
       const answer = await ask(stage, next)
       assert.match(answer.text, /“sunny”.*“noon”/)
-      assert.doesNotMatch(stage.headers().get('x-tollgate-dropped') ?? '', DROPPED_THOUGHTS)
+      assert.doesNotMatch(stage.headers().get('x-tollgate-dropped') ?? '', DROPPED_REASONING)
       if (stage.speaker.lacks?.['thoughts back'] !== undefined) return
-      // The thoughts reached the model: altered ones are refused.
+      // The reasoning reached the model: altered, it is refused.
       const failure = await failed(stage.tampering, stage.mode, next)
       assert.equal(failure.status, 400, failure.message)
       assert.match(failure.message, /invalid signature/)
@@ -304,11 +304,11 @@ function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4)
 }
 
-/** The sandbox's thought about any message. */
+/** The sandbox's reasoning about any message. */
 const THOUGHT = /^The last message has \d+ words\./
 
-/** The names under which returned thoughts are reported as dropped. */
-const DROPPED_THOUGHTS = /messages\.reasoning_details|input\.reasoning|messages\.content\.thinking/
+/** The names under which returned reasoning is reported as dropped. */
+const DROPPED_REASONING = /messages\.reasoning_details|input\.reasoning|messages\.content\.thinking/
 
 /** Refusals of the gateway before the first byte: the request, the key, and what the client must learn. */
 function refusals(): readonly Scene[] {

@@ -105,7 +105,7 @@ const CHAT: Readonly<Record<string, Make>> = {
         reasoning_details: many(count, () => ({
           type: 'reasoning.text',
           text: 'x',
-          signature: SEAL,
+          signature: PACKED,
         })),
       },
       user,
@@ -374,7 +374,7 @@ const MESSAGES: Readonly<Record<string, Make>> = {
       {
         role: 'assistant',
         content: [
-          ...many(count, () => ({ type: 'thinking', thinking: 'x', signature: SEAL })),
+          ...many(count, () => ({ type: 'thinking', thinking: 'x', signature: PACKED })),
           textPart(),
         ],
       },
@@ -588,6 +588,6 @@ function many<Each>(count: number, make: (index: number) => Each): Each[] {
 }
 
 const PICTURE = 'data:image/png;base64,iVBORw0KGgo='
-/** Thoughts as another format would have sealed them. */
-const SEAL = packReasoning({ format: 'gemini', kind: 'signature', value: 'x' }, 'messages')
+/** Reasoning as another format would have packed it. */
+const PACKED = packReasoning({ format: 'gemini', kind: 'signature', value: 'x' }, 'messages')
 const SIGNATURE = packReasoning({ format: 'gemini', kind: 'signature', value: 'x' }, 'chat')

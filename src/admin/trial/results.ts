@@ -16,7 +16,7 @@ import type { AdminParts, HandlersOf } from '../http/call.ts'
 import { formatOf, runTrial, textOf, type TrialRequest } from './run.ts'
 
 const PLAY_OUTPUT_TOKENS = 4_096
-/** Enough for a model that thinks first to get a word out. */
+/** Enough for a model that reasons first to get a word out. */
 const TEST_OUTPUT_TOKENS = 512
 
 export function playgroundHandlers(parts: AdminParts): HandlersOf<typeof playgroundRoutes> {

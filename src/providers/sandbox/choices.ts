@@ -60,7 +60,7 @@ function shortened(block: Block, tokensMax: number): Block | undefined {
   }
   if (tokensMax === 0) return undefined
   const text = firstTokens(block.text, tokensMax)
-  // An unfinished thought is not sealed.
+  // Unfinished reasoning is not signed.
   return block.type === 'text'
     ? { type: 'text', text }
     : { type: 'reasoning', text, isShown: block.isShown }

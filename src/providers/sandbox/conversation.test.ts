@@ -43,7 +43,7 @@ function options(format: Format = 'messages'): Parameters<typeof answer>[2] {
 
 type Heard = {
   text: string
-  thinking: string
+  reasoning: string
   calls: { name: string; input: string; custom: boolean; id: string }[]
   reason?: string
   stopSequence?: string | null
@@ -55,7 +55,7 @@ type Heard = {
 /** What a client receives of one choice; also asserts the rules of the event stream. */
 function hear(request: Conversation, choice = 0): Heard {
   const events = answer(request, readScript(request, undefined), options())
-  const heard: Heard = { text: '', thinking: '', calls: [], isComplete: false, deltas: 0 }
+  const heard: Heard = { text: '', reasoning: '', calls: [], isComplete: false, deltas: 0 }
   let block = -1
   let isOpen = false
   for (const event of events) {
@@ -81,7 +81,7 @@ function hear(request: Conversation, choice = 0): Heard {
 function take(heard: Heard, event: CanonicalEvent): void {
   const call = heard.calls.at(-1)
   if (event.type === 'text-delta') heard.text += event.text
-  if (event.type === 'reasoning-delta') heard.thinking += event.text
+  if (event.type === 'reasoning-delta') heard.reasoning += event.text
   if (event.type === 'tool-call-delta' && call !== undefined) call.input += event.text
   if (event.type === 'tool-call-start') {
     const { id, name, custom } = event
@@ -474,42 +474,42 @@ describe('structured output', () => {
 
 describe('the reasoner', () => {
   const model = 'sandbox-reasoner@messages'
-  const thought = (more: Partial<Conversation>) =>
-    hear(asking('Hello', { model, ...more })).thinking
+  const reasoned = (more: Partial<Conversation>) =>
+    hear(asking('Hello', { model, ...more })).reasoning
 
-  test('it thinks before it speaks, and thoughts are counted as output', () => {
+  test('it reasons before it speaks, and reasoning is counted as output', () => {
     const heard = hear(asking('Hello', { model }))
-    assert.notEqual(heard.thinking, '')
-    assert.equal(heard.usage?.reasoningTokens, tokensOf(heard.thinking))
-    assert.equal(heard.usage.outputTokens, tokensOf(heard.thinking) + tokensOf(heard.text))
+    assert.notEqual(heard.reasoning, '')
+    assert.equal(heard.usage?.reasoningTokens, tokensOf(heard.reasoning))
+    assert.equal(heard.usage.outputTokens, tokensOf(heard.reasoning) + tokensOf(heard.text))
   })
 
-  test('the effort decides how much it thinks', () => {
-    assert.equal(thought({ reasoning: { effort: 'none' } }), '')
-    const low = thought({ reasoning: { effort: 'low' } })
-    assert.ok(thought({ reasoning: { effort: 'high' } }).length > low.length)
-    assert.equal(tokensOf(thought({ reasoning: { effort: 'high', tokensMax: 3 } })), 3)
+  test('the effort decides how much it reasons', () => {
+    assert.equal(reasoned({ reasoning: { effort: 'none' } }), '')
+    const low = reasoned({ reasoning: { effort: 'low' } })
+    assert.ok(reasoned({ reasoning: { effort: 'high' } }).length > low.length)
+    assert.equal(tokensOf(reasoned({ reasoning: { effort: 'high', tokensMax: 3 } })), 3)
   })
 
-  test('hidden thoughts are counted and sealed, but not shown', () => {
+  test('hidden reasoning is counted and signed, but not shown', () => {
     const request = asking('Hello', { model, reasoning: { display: 'omitted' } })
-    assert.equal(hear(request).thinking, '')
+    assert.equal(hear(request).reasoning, '')
     assert.ok((hear(request).usage?.reasoningTokens ?? 0) > 0)
   })
 
-  test('the requested tokens include the thoughts', () => {
+  test('the requested tokens include the reasoning', () => {
     for (const tokens of [0, 1, 9, 100]) {
       const heard = hear(asking(`Hi [[sandbox tokens=${tokens}]]`, { model }))
-      assert.equal(tokensOf(heard.thinking) + tokensOf(heard.text), tokens)
+      assert.equal(tokensOf(heard.reasoning) + tokensOf(heard.text), tokens)
       assert.equal(heard.usage?.outputTokens, tokens)
     }
   })
 
-  const sealed = [...answer(asking('Hello', { model }), {}, options())]
-  const opaque = sealed.flatMap((event) =>
+  const events = [...answer(asking('Hello', { model }), {}, options())]
+  const opaque = events.flatMap((event) =>
     event.type === 'reasoning-end' ? [event.opaque] : [],
   )[0]
-  const text = hear(asking('Hello', { model })).thinking
+  const text = hear(asking('Hello', { model })).reasoning
   const giveBack = (part: { text: string; value: string }) =>
     hear(
       conversation(
@@ -532,13 +532,13 @@ describe('the reasoner', () => {
       ),
     )
 
-  test('it accepts its own thoughts back, shown or hidden', () => {
+  test('it accepts its own reasoning back, shown or hidden', () => {
     const value = opaque?.value ?? ''
     assert.equal(giveBack({ text, value }).reason, 'stop')
     assert.equal(giveBack({ text: '', value }).reason, 'stop')
   })
 
-  test('an altered thought or seal is refused', () => {
+  test('altered reasoning is refused, and so is an altered signature', () => {
     const value = opaque?.value ?? ''
     const middle = Math.floor(value.length / 2)
     const altered =

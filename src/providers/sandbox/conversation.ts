@@ -10,10 +10,10 @@ import type { CanonicalRequest, Conversation } from '../../core/request.ts'
 import type { Block, Choice } from './choices.ts'
 import { eventsOf, limited, piecesOf, tokensOfBlock } from './choices.ts'
 import { answerEmbedding } from './embeddings.ts'
-import { contextOf, OUTPUT_TOKENS_MAX, thinksFirst } from './models.ts'
+import { contextOf, OUTPUT_TOKENS_MAX, reasonsFirst } from './models.ts'
 import type { Prompt } from './prompt.ts'
 import { readPrompt } from './prompt.ts'
-import { checkSeals, sealThought, thinkAbout } from './reasoning.ts'
+import { checkReasoning, opaqueOf, reasonAbout } from './reasoning.ts'
 import { instanceOf, StepBudget } from './schema-instance.ts'
 import { readHints } from './schema-values.ts'
 import type { Script } from './script.ts'
@@ -61,7 +61,7 @@ function answerConversation(task: Task): Iterable<CanonicalEvent> {
   const roomTokens = contextOf(request.model) - inputTokens
   assertRoom(inputTokens, contextOf(request.model))
   if (request.choices > CHOICES_MAX) throw invalidRequest('n', `n must be at most ${CHOICES_MAX}`)
-  checkSeals(request, options.format)
+  checkReasoning(request, options.format)
   const content = contentFor(task)
   const { logprobs } = request.sampling
   const choices: Choice[] = []
@@ -155,17 +155,17 @@ function choiceOf(content: Content, { script, options }: Task, index: number): C
 }
 
 function reasoningFor({ request, script, options, prompt }: Task): readonly Block[] {
-  // Like Claude, it does not think unless a request in this format asks for it.
-  if (!thinksFirst(request.model) || request.hidesReasoning === true) return []
+  // Like Claude, it does not reason unless a request in this format asks for it.
+  if (!reasonsFirst(request.model) || request.hidesReasoning === true) return []
   // At least half of a short answer is left for the answer itself.
   const tokensMax = Math.min(
     request.reasoning?.tokensMax ?? Infinity,
     Math.floor((script.tokens ?? Infinity) / 2),
   )
-  const text = firstTokens(thinkAbout(request, prompt), tokensMax)
+  const text = firstTokens(reasonAbout(request, prompt), tokensMax)
   if (text === '') return []
   const isShown = request.reasoning?.display !== 'omitted'
-  return [{ type: 'reasoning', text, isShown, opaque: sealThought(text, options.format) }]
+  return [{ type: 'reasoning', text, isShown, opaque: opaqueOf(text, options.format) }]
 }
 
 function textFor({ request, prompt, options }: Task, budget: StepBudget): string {

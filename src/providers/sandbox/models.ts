@@ -67,7 +67,7 @@ export function sandboxTarget(model: string): Target {
   }
 }
 
-export function thinksFirst(model: string): boolean {
+export function reasonsFirst(model: string): boolean {
   return model.startsWith('sandbox-reasoner')
 }
 
@@ -79,7 +79,7 @@ function chatModel(id: string, price: Price): SandboxModel {
     context: CONTEXT_TOKENS,
     maxOutput: OUTPUT_TOKENS_MAX,
     abilities: allAbilities(true),
-    reasons: thinksFirst(id),
+    reasons: reasonsFirst(id),
   }
 }
 

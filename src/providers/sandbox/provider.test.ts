@@ -77,7 +77,7 @@ function user(text: string, ...parts: UserPart[]): Message {
 
 const textOf = (events: readonly CanonicalEvent[]): string =>
   events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
-const thoughtOf = (events: readonly CanonicalEvent[]): string =>
+const reasoningOf = (events: readonly CanonicalEvent[]): string =>
   events.map((event) => (event.type === 'reasoning-delta' ? event.text : '')).join('')
 const usageOf = (events: readonly CanonicalEvent[]): Usage | undefined =>
   events.findLast((event) => event.type === 'usage')?.usage
@@ -195,12 +195,12 @@ for (const format of FORMATS) {
         assert.equal(usageOf(events)?.inputTokens, countSandboxInput(request))
       })
 
-      test('thoughts, sealed, and given back', async () => {
+      test('reasoning, signed, and given back', async () => {
         const more = { model: 'sandbox-reasoner', reasoning: { effort: 'high' } } as const
         const events = await hear(conversation([user('Hello')], more), ways)
-        const thought = thoughtOf(events)
+        const reasoned = reasoningOf(events)
         const opaque = events.find((event) => event.type === 'reasoning-end')?.opaque
-        assert.notEqual(thought, '')
+        assert.notEqual(reasoned, '')
         assert.ok(opaque)
         assert.ok((usageOf(events)?.reasoningTokens ?? 0) > 0)
         const again = (text: string) =>
@@ -218,8 +218,8 @@ for (const format of FORMATS) {
             ],
             more,
           )
-        assert.ok(isComplete(await hear(again(thought), ways)))
-        const altered = await send(again(`${thought}!`), ways)
+        assert.ok(isComplete(await hear(again(reasoned), ways)))
+        const altered = await send(again(`${reasoned}!`), ways)
         assert.equal(altered.status, 400)
         assert.match(
           CODECS[format].decodeError(await json(altered)).message ?? '',

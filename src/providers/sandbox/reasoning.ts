@@ -1,5 +1,5 @@
-// What sandbox-reasoner thinks before it answers, and the seal by which it recognizes its own thoughts. A seal carries
-// the whole thought, so that it can be checked even if the text was not shown.
+// What sandbox-reasoner writes before it answers, and the signature by which it recognizes its own reasoning. That
+// carries all of the text, so that it can be checked even if it was not shown.
 import { createHash } from 'node:crypto'
 import type { Format } from '../../core/endpoints.ts'
 import { invalidRequest } from '../../core/errors.ts'
@@ -17,8 +17,8 @@ const SENTENCES: Record<Effort, number> = {
   max: 3,
 }
 
-/** The thought about a prompt; '' when no thinking is wanted. */
-export function thinkAbout(request: Conversation, prompt: Prompt): string {
+/** The reasoning about a prompt; '' when no reasoning is wanted. */
+export function reasonAbout(request: Conversation, prompt: Prompt): string {
   const words = prompt.text.split(/\s+/).filter((word) => word !== '').length
   const sentences = [
     `The last message has ${words} words.`,
@@ -32,14 +32,14 @@ export function thinkAbout(request: Conversation, prompt: Prompt): string {
 
 const MARK = 'sandbox.1.'
 
-export function sealThought(thought: string, format: Format): OpaqueReasoning {
-  const packed = Buffer.from(thought).toString('base64url')
+export function opaqueOf(reasoned: string, format: Format): OpaqueReasoning {
+  const packed = Buffer.from(reasoned).toString('base64url')
   const kind = format === 'responses' ? 'encrypted' : 'signature'
   return { format, kind, value: `${MARK}${packed}.${digest(packed)}` }
 }
 
-/** Refuses foreign and altered thoughts, as real providers do. */
-export function checkSeals(request: Conversation, format: Format): void {
+/** Refuses foreign and altered reasoning, as real providers do. */
+export function checkReasoning(request: Conversation, format: Format): void {
   for (const [index, message] of request.messages.entries()) {
     if (message.role !== 'assistant') continue
     for (const part of message.parts) {
@@ -55,11 +55,11 @@ export function checkSeals(request: Conversation, format: Format): void {
 function isGenuine({ text, opaque }: ReasoningPart, format: Format): boolean {
   if (opaque === undefined || opaque.value === '' || opaque.format !== format) return true
   const [packed = '', signature] = opaque.value.slice(MARK.length).split('.')
-  const thought = Buffer.from(packed, 'base64url').toString()
+  const reasoned = Buffer.from(packed, 'base64url').toString()
   return (
     opaque.value.startsWith(MARK) &&
     signature === digest(packed) &&
-    (text === '' || text === thought)
+    (text === '' || text === reasoned)
   )
 }
 

@@ -12,7 +12,7 @@ export const SCRIPT_HEADER = 'x-tollgate-sandbox'
 export const CALLS_MAX = 16
 
 export type Script = {
-  /** The length of an answer, thoughts included. */
+  /** The length of an answer, reasoning included. */
   readonly tokens?: number
   /** Milliseconds of silence before the first byte. */
   readonly first?: number

@@ -40,7 +40,7 @@ export function firstTokens(text: string, tokens: number): string {
 /**
  * The input tokens of a request. Texts, tool definitions, tool calls, tool results and schemas count by their length;
  * files by their decoded length; images and audio at a fixed number. Names of roles, schemas and participants, ids and
- * returned thoughts are free: translation may drop or rename them, and the count must not depend on it.
+ * returned reasoning are free: translation may drop or rename them, and the count must not depend on it.
  */
 export function countSandboxInput(request: CanonicalRequest): number {
   if (request.kind === 'embedding') return sum(request.inputs, tokensOfEmbedded)

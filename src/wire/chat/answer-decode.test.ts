@@ -180,7 +180,7 @@ test('a call’s input may arrive as an object instead of a text', () => {
   assert.equal(called(null), '')
 })
 
-test('thoughts beside a call keep their signature', () => {
+test('reasoning beside a call keeps its signature', () => {
   const detail = { type: 'reasoning.text', text: 'Hm.', signature: 'c2ln' }
   const ended = decode(
     delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }),
@@ -190,7 +190,7 @@ test('thoughts beside a call keep their signature', () => {
   assert.deepEqual(ended?.opaque, { format: 'chat', kind: 'signature', value: 'c2ln' })
 })
 
-test('a hidden thought keeps its signature', () => {
+test('hidden reasoning keeps its signature', () => {
   const detail = { type: 'reasoning.text', text: '', signature: 'c2ln' }
   const message = { role: 'assistant', content: 'Hi.', reasoning_details: [detail] }
   const events = decodeResponse({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
@@ -208,7 +208,7 @@ test('a hidden thought keeps its signature', () => {
   )
 })
 
-test('thoughts are sent back exactly as they were received', () => {
+test('reasoning is sent back exactly as it was received', () => {
   const details = [
     { type: 'reasoning.text', text: 'Hm.', signature: 'c2ln', format: 'a-v1' },
     { type: 'reasoning.text', text: '', signature: 'b3RoZXI', format: 'a-v1' },
@@ -216,8 +216,8 @@ test('thoughts are sent back exactly as they were received', () => {
   ]
   const message = { role: 'assistant', content: 'Hi.', reasoning_details: details }
   const events = decodeResponse({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
-  const seals = events.flatMap((event) => (event.type === 'reasoning-end' ? [event.opaque] : []))
-  const parts = seals.map((opaque, index) =>
+  const opaques = events.flatMap((event) => (event.type === 'reasoning-end' ? [event.opaque] : []))
+  const parts = opaques.map((opaque, index) =>
     defined({ type: 'reasoning' as const, text: details[index]?.text ?? '', opaque }),
   )
   const asked = encodeRequest({ ...SAMPLE_CONVERSATION, messages: [{ role: 'assistant', parts }] })

@@ -28,6 +28,7 @@ import {
   BlockWriter,
   Choices,
   countIn,
+  decodeCitation,
   decodeLogprobs,
   readable,
   readJsonEvent,
@@ -142,7 +143,7 @@ function decodeUsage(usage: JsonObject): Usage | undefined {
       countIn(usage, 'cache_creation_input_tokens') ??
       0,
     cacheWriteLongTokens: 0,
-    // Some providers leave thinking out of completion_tokens and count it only in the total.
+    // Some providers leave reasoning out of completion_tokens and count it only in the total.
     outputTokens: Math.max(written ?? 0, (total ?? 0) - inputTokens),
     reasoningTokens: countIn(output, 'reasoning_tokens') ?? 0,
     ...whereAny('audioTokens', countIn(input, 'audio_tokens')),
@@ -176,11 +177,17 @@ type Prose = {
   /** Collected only while the block waits. */
   logprobs?: TokenLogprob[]
 }
-type Call = { readonly kind: 'tool-call'; id: string; name: string; text: string; custom: boolean }
-type Block = Prose | Call
+type ToolCall = {
+  readonly kind: 'tool-call'
+  id: string
+  name: string
+  text: string
+  custom: boolean
+}
+type Block = Prose | ToolCall
 
 /**
- * One choice as canonical blocks. Text, refusals and thoughts stream as they arrive. Pieces of several tool calls may
+ * One choice as canonical blocks. Text, refusals and reasoning stream as they arrive. Pieces of several tool calls may
  * interleave on the wire, but canonical blocks may not: the first call streams, and everything that arrives beside it
  * waits until the choice ends.
  */
@@ -192,8 +199,8 @@ class ChoiceDecoder {
   #waiting: Block[] = []
   /** Citations that arrived before the text they belong to. */
   #citations: Citation[] = []
-  readonly #calls: Call[] = []
-  #callsByIndex: Map<number, Call> | undefined
+  readonly #calls: ToolCall[] = []
+  #callsByIndex: Map<number, ToolCall> | undefined
   isEnded = false
 
   constructor(choice: number) {
@@ -203,7 +210,7 @@ class ChoiceDecoder {
 
   /** Takes the next piece of the message: a delta, or the whole message at once. */
   add(delta: JsonObject, logprobs: Json | undefined): readonly CanonicalEvent[] {
-    this.#addThinking(delta)
+    this.#addReasoning(delta)
     const { annotations, tool_calls: calls, function_call: legacy } = delta
     this.#addContent(delta['content'], logprobs)
     if (isArray(annotations)) for (const each of annotations) this.#addCitation(each)
@@ -237,7 +244,7 @@ class ChoiceDecoder {
     const tokens = isObject(logprobs) ? decodeLogprobs(logprobs['content']) : undefined
     if (typeof content === 'string') return this.#addProse('text', content, tokens)
     if (!isArray(content)) return
-    // Some compatible providers stream a list of parts instead of a string, with thoughts among them.
+    // Some compatible providers stream a list of parts instead of a string, with reasoning among them.
     for (const part of content) {
       if (!isObject(part)) continue
       if (typeOf(part) === 'thinking') this.#addProse('reasoning', textOf(part['thinking']))
@@ -261,8 +268,8 @@ class ChoiceDecoder {
     if (!isMore) this.#waiting.push(block)
   }
 
-  /** Thoughts arrive as plain text, as details with seals, or as both with the same text. */
-  #addThinking(delta: JsonObject): void {
+  /** Reasoning arrives as plain text, as details with signatures, or as both with the same text. */
+  #addReasoning(delta: JsonObject): void {
     const details = listOf(delta['reasoning_details'])
     const hasText = details.some((each) => isObject(each) && (stringOf(each['text']) ?? '') !== '')
     if (!hasText) {
@@ -274,21 +281,21 @@ class ChoiceDecoder {
 
   #addDetail(detail: JsonObject): void {
     const { text, signature, data } = detail
-    if (typeof data === 'string') return this.#addSealed(sealOf(detail, 'encrypted', data))
+    if (typeof data === 'string') return this.#addOpaque(opaqueOf(detail, 'encrypted', data))
     const open = this.#open?.kind === 'reasoning' ? this.#open : undefined
     if (typeof text === 'string' && !(open?.text === text && typeof signature === 'string')) {
       this.#addProse('reasoning', text)
     }
     if (typeof signature !== 'string' || signature === '') return
-    const opaque = sealOf(detail, 'signature', signature)
+    const opaque = opaqueOf(detail, 'signature', signature)
     const signed = this.#open?.kind === 'tool-call' ? this.#waiting.at(-1) : this.#open
-    // A signature with no thought to sign stands for a thought that the provider does not show.
-    if (signed?.kind !== 'reasoning' || signed.opaque) return this.#addSealed(opaque)
+    // A signature with no reasoning to sign stands for reasoning that the provider does not show.
+    if (signed?.kind !== 'reasoning' || signed.opaque) return this.#addOpaque(opaque)
     signed.opaque = opaque
     if (signed === this.#open) this.#close()
   }
 
-  #addSealed(opaque: OpaqueReasoning): void {
+  #addOpaque(opaque: OpaqueReasoning): void {
     const block: Block = { kind: 'reasoning', text: '', opaque }
     if (this.#open?.kind === 'tool-call') this.#waiting.push(block)
     else {
@@ -300,12 +307,7 @@ class ChoiceDecoder {
   #addCitation(annotation: Json): void {
     const { url_citation: cited } = objectOf(annotation)
     if (!isObject(cited)) return
-    this.#citations.push({
-      url: stringOf(cited['url']) ?? '',
-      title: stringOf(cited['title']) ?? '',
-      start: numberOf(cited['start_index']) ?? 0,
-      end: numberOf(cited['end_index']) ?? 0,
-    })
+    this.#citations.push(decodeCitation(cited))
     if (this.#open?.kind === 'text') this.#cite()
   }
 
@@ -332,15 +334,15 @@ class ChoiceDecoder {
   }
 
   /** Which call a piece belongs to. Some providers send no index, others send index 0 for every call. */
-  #callOf(piece: JsonObject): Call {
+  #callOf(piece: JsonObject): ToolCall {
     const id = stringOf(piece['id']) ?? ''
     const index = numberOf(piece['index'])
     const known = index === undefined ? this.#calls.at(-1) : this.#callsByIndex?.get(index)
     if (known !== undefined && (id === '' || known.id === '' || known.id === id)) return known
-    const call: Call = { kind: 'tool-call', id, name: '', text: '', custom: false }
+    const call: ToolCall = { kind: 'tool-call', id, name: '', text: '', custom: false }
     this.#calls.push(call)
     this.#waiting.push(call)
-    if (index !== undefined) (this.#callsByIndex ??= new Map<number, Call>()).set(index, call)
+    if (index !== undefined) (this.#callsByIndex ??= new Map<number, ToolCall>()).set(index, call)
     return call
   }
 
@@ -366,7 +368,7 @@ class ChoiceDecoder {
   }
 }
 
-/** Thoughts without a signature still belong to this format: some providers want them back with a tool's result. */
+/** Reasoning without a signature still belongs to this format: some providers want it back with a tool's result. */
 const UNSIGNED: OpaqueReasoning = { format: 'chat', kind: 'signature', value: '' }
 
 /** Some servers send the object itself instead of its JSON text. */
@@ -374,7 +376,7 @@ function inputText(input: Json | undefined): string {
   return isObject(input) ? JSON.stringify(input) : (stringOf(input) ?? '')
 }
 
-function sealOf(
+function opaqueOf(
   { id, format }: JsonObject,
   kind: OpaqueReasoning['kind'],
   value: string,

@@ -130,15 +130,12 @@ function grow(whole: Growing, delta: JsonObject): void {
   for (const [name, piece] of Object.entries(delta)) {
     const before = whole[name]
     if (typeof before === 'string' && typeof piece === 'string') whole[name] = before + piece
-    else if (isArray(before) && isArray(piece)) append(before as Json[], piece)
+    // In place: copying a long list for every token would stall all other requests.
+    else if (isArray(before) && isArray(piece))
+      for (const each of piece) (before as Json[]).push(each)
     else if (isObject(before) && isObject(piece)) grow(before, piece)
     else whole[name] = isArray(piece) ? [...piece] : piece
   }
-}
-
-/** In place: copying a long list for every token would stall all other requests. */
-function append(list: Json[], more: readonly Json[]): void {
-  for (const each of more) list.push(each)
 }
 
 /** A stream numbers its calls so that their pieces can be matched; a whole answer just lists them. */
@@ -160,7 +157,7 @@ type Change = {
 }
 
 class ChoiceState {
-  /** True until the choice has something other than thoughts. */
+  /** True until the choice has something other than reasoning. */
   isSilent = true
   /** Text blocks are joined into one content, so the citations of a block are shifted by where it starts. */
   textLength = 0
@@ -196,7 +193,7 @@ class DeltaEncoder {
     const started = this.#start(choice, refusal === undefined ? '' : null)
     const { toolCalls, isSilent } = this.#stateOf(choice)
     const finish_reason = this.#finishReason(reason, toolCalls)
-    // Clients expect a string when there is nothing else, even when thinking used up the whole answer.
+    // Clients expect a string when there is nothing else, even when reasoning used up the whole answer.
     const silence = isSilent ? { content: '' } : {}
     const delta = refusal === undefined ? silence : { refusal }
     return [...started, { index: choice, delta, logprobs: null, finish_reason }]
@@ -250,7 +247,7 @@ class DeltaEncoder {
         state.reasoning += event.text
         return { reasoning_content: event.text }
       case 'reasoning-end':
-        return encodeSeal(event.opaque, state.reasoning)
+        return encodeOpaque(event.opaque, state.reasoning)
       case 'tool-call-start':
         state.isSilent = false
         state.toolCalls += 1
@@ -308,19 +305,19 @@ type BlockEvent = Extract<CanonicalEvent, { readonly block: number }>
 type CallPiece = { readonly id?: string; readonly name?: string; readonly input?: string }
 
 /**
- * Thoughts that must come back unchanged travel in `reasoning_details`, the one place that chat clients are known to
- * keep and resend. The text goes with the seal, because a seal is only valid for exactly that text.
+ * Reasoning that must come back unchanged travels in `reasoning_details`, the one place that chat clients are known to
+ * keep and resend. Its text goes along, because a signature is only valid for exactly that text.
  */
-function encodeSeal(opaque: OpaqueReasoning | undefined, text: string): JsonObject | undefined {
+function encodeOpaque(opaque: OpaqueReasoning | undefined, text: string): JsonObject | undefined {
   if (opaque === undefined) return undefined
-  const sealed = packReasoning(opaque, 'chat')
-  if (sealed === '') return undefined
+  const packed = packReasoning(opaque, 'chat')
+  if (packed === '') return undefined
   const isHidden = text === '' && opaque.kind !== 'signature'
   return {
     reasoning_details: [
       isHidden
-        ? { type: 'reasoning.encrypted', data: sealed }
-        : { type: 'reasoning.text', text, signature: sealed },
+        ? { type: 'reasoning.encrypted', data: packed }
+        : { type: 'reasoning.text', text, signature: packed },
     ],
   }
 }

@@ -21,7 +21,7 @@ test('each part of a request is measured by its kind', () => {
     ['text in bytes', user('grün'), { items: 1, textBytes: 5 }],
     ['a list of texts', user([{ type: 'text', text: 'a' }, 'b']), { items: 3, textBytes: 2 }],
     [
-      'names and thoughts',
+      'names and reasoned',
       say({ role: 'assistant', name: 'x', reasoning_content: 'yz' }),
       { items: 1, textBytes: 3 },
     ],
@@ -146,7 +146,7 @@ test('only metadata values that are short texts are recorded', () => {
   assert.equal(readCall({ ...user(''), user: 'old', safety_identifier: 'new' }).endUser, 'new')
 })
 
-// The thoughts of earlier turns are removed from a chat request: those that another format sealed, or all of them.
+// The reasoning of earlier turns is removed from a chat request: another format's, or all of it.
 
 const OWN = { type: 'reasoning.text', text: 'mine', signature: 'c2ln' }
 const FOREIGN = {
@@ -157,7 +157,7 @@ const FOREIGN = {
 const ASKS = { role: 'user', content: 'tollgate.1. is a word like any other' }
 const said = (more: JsonObject): JsonObject => ({ role: 'assistant', content: 'Hello', ...more })
 
-test('thoughts sealed by another format are dropped and named, and the rest is passed on', () => {
+test('packed reasoning of another format is dropped and named, and the rest is passed on', () => {
   const cases: [JsonObject, JsonObject, readonly string[] | undefined][] = [
     [said({ reasoning_details: [OWN] }), said({ reasoning_details: [OWN] }), undefined],
     [
@@ -176,9 +176,9 @@ test('thoughts sealed by another format are dropped and named, and the rest is p
   }
 })
 
-test('all thoughts are removed, whatever their field is called', () => {
-  const thoughts = { reasoning: 'a', reasoning_content: 'b', reasoning_details: [OWN, FOREIGN] }
-  assert.deepEqual(withoutReasoning({ messages: [ASKS, said(thoughts)] }), {
+test('all reasoning is removed, whatever its field is called', () => {
+  const reasoned = { reasoning: 'a', reasoning_content: 'b', reasoning_details: [OWN, FOREIGN] }
+  assert.deepEqual(withoutReasoning({ messages: [ASKS, said(reasoned)] }), {
     changes: { messages: [ASKS, said({})] },
     dropped: ['messages.reasoning_details'],
   })

@@ -28,8 +28,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const stream = streamOf(body)
   refuseFields(body, CHAT_FIELDS)
   refuseLongLists(body)
-  const walk: Walk = { measure, hasForeignReasoning: false }
-  readMessages(body, walk)
+  readMessages(body, measure)
   const { changes, dropped } = removalsFrom(body)
   readTools({ ...body, ...changes }['tools'], 'tools', measure)
   refuseNameless(body['functions'])
@@ -50,7 +49,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
     output: { ...(tokensMax && { tokensMax }), choices, reasons: effort !== 'none' },
     needs: [...measure.needs],
     dropped,
-    ...(walk.hasForeignReasoning && {
+    ...(measure.hasForeignReasoning && {
       droppedInPassthrough: withoutForeignReasoning(body)?.dropped ?? [],
     }),
     ...(endUser !== undefined && { endUser }),
@@ -85,20 +84,12 @@ function nameOf(tool: JsonObject): string {
   return typeOf(tool) || (Object.keys(tool)[0] ?? 'unknown')
 }
 
-type Walk = {
-  readonly measure: Measure
-  /** Whether any message carries thoughts sealed by another format. */
-  hasForeignReasoning: boolean
-}
-
-function readMessages(body: JsonObject, walk: Walk): void {
-  const messages = body['messages']
+function readMessages({ messages }: JsonObject, measure: Measure): void {
   if (!isArray(messages)) throw invalidRequest('messages', 'messages must be a list of messages')
-  messages.forEach((message, index) => readMessage(message, `messages[${index}]`, walk))
+  messages.forEach((message, index) => readMessage(message, `messages[${index}]`, measure))
 }
 
-function readMessage(message: Json, place: string, walk: Walk): void {
-  const { measure } = walk
+function readMessage(message: Json, place: string, measure: Measure): void {
   measure.item()
   if (!isObject(message)) return measure.json(message)
   measure.cacheMarks(message, place, CACHE_MARKS)
@@ -109,7 +100,7 @@ function readMessage(message: Json, place: string, walk: Walk): void {
     else if (name === 'tool_calls' && isArray(value)) readItems(value, `${place}.${name}`, measure)
     else if (name === 'audio' && isObject(value)) refuseAudioId(`${place}.audio`)
     else measure.text(value)
-    if (name === 'reasoning_details') walk.hasForeignReasoning ||= hasForeignReasoning(message)
+    if (name === 'reasoning_details') measure.hasForeignReasoning ||= hasForeignReasoning(message)
   }
 }
 
@@ -199,7 +190,7 @@ export function withoutReasoning({ messages }: JsonObject): Removals | undefined
   return removals(changedEntries(messages, forgetful))
 }
 
-/** Removes what a provider of another format sealed while it served as a fallback: no provider here can open it. */
+/** Removes what a provider of another format left while it served as a fallback: no provider here can read it. */
 export function withoutForeignReasoning({ messages }: JsonObject): Removals | undefined {
   return removals(changedEntries(messages, withOwnDetails))
 }
@@ -212,7 +203,7 @@ function hasForeignReasoning({ reasoning_details: details }: JsonObject): boolea
   return isArray(details) && details.some(isForeign)
 }
 
-/** The members of a message in which compatible servers carry thoughts. */
+/** The members of a message in which compatible servers carry reasoning. */
 export const REASONING_MEMBERS: readonly string[] = [
   'reasoning_details',
   'reasoning_content',

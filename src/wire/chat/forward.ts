@@ -1,6 +1,6 @@
 // Chat completions on both sides: bytes pass through unchanged in both directions, except for the model name, the
-// output limit, the usage that metering needs, tools the provider would run itself, and thoughts sealed by another
-// format.
+// output limit, the usage that metering needs, tools the provider would run itself, and reasoning of other
+// formats.
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, objectOf, parseObject } from '../../core/json.ts'
 import { PACK_MARK } from '../content/opaque-reasoning.ts'
@@ -14,13 +14,13 @@ import { DONE, failing, isUsageAsked, KEEP_ALIVE } from './answer-encode.ts'
 import { removalsFrom, withoutForeignReasoning } from './call.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
-  const isSealed = body.bytes.includes(PACK_MARK)
+  const hasPacked = body.bytes.includes(PACK_MARK)
   const changesTo = (value: JsonObject): JsonObject => ({
     model: change.model,
     ...limitChange(value, change.outputTokensMax),
     ...streamChange(value),
     ...removalsFrom(value).changes,
-    ...(isSealed ? withoutForeignReasoning(value)?.changes : {}),
+    ...(hasPacked ? withoutForeignReasoning(value)?.changes : {}),
   })
   return rewriteMembers(body, changesTo, change.adapt)
 }

@@ -170,7 +170,7 @@ function nameOf(message: Placed): { readonly name?: string } {
 
 const NO_TEXT: TextPart = { type: 'text', text: '' }
 
-/** Thoughts, text, refusal, calls: the order in which a model produces them, since the format records none. */
+/** Reasoning, text, refusal, calls: the order in which a model produces them, since the format records none. */
 function decodeAssistant(message: Placed, open: OpenCalls): readonly AssistantPart[] {
   const { content } = message.value
   const refusal = message.optional('refusal', expect.text)
@@ -178,7 +178,7 @@ function decodeAssistant(message: Placed, open: OpenCalls): readonly AssistantPa
   const legacy = message.optional('function_call', expect.placed)
   const isSpoken = isGiven(content) && content !== ''
   return [
-    ...decodeThinking(message),
+    ...decodeReasoning(message),
     ...(isSpoken ? decodeParts(message, decodeSpokenPart) : []),
     ...(refusal === undefined ? [] : [{ type: 'refusal' as const, text: refusal }]),
     ...calls.map(decodeToolCall),
@@ -186,7 +186,7 @@ function decodeAssistant(message: Placed, open: OpenCalls): readonly AssistantPa
   ]
 }
 
-function decodeThinking(message: Placed): readonly ReasoningPart[] {
+function decodeReasoning(message: Placed): readonly ReasoningPart[] {
   const { reasoning_details: details } = message.value
   if (isArray(details) && details.length > 0) {
     return message.get('reasoning_details', expect.placedList).map(decodeDetail)
@@ -211,7 +211,7 @@ function decodeDetail(detail: Placed): ReasoningPart {
       return { type: 'reasoning', text: '', opaque }
     }
     default:
-      // Summaries and whatever else gateways put here are not thoughts that a model would take back.
+      // Summaries and whatever else gateways put here are not reasoning that a model would take back.
       return { type: 'reasoning', text: stringOf(detail.value['summary']) ?? '' }
   }
 }

@@ -31,11 +31,12 @@ import { encodeTool, encodeToolChoice } from './tools.ts'
 
 export function encodeRequest(asked: CanonicalRequest): JsonObject {
   assert(asked.kind === 'chat')
-  const request = takesCustomTools(asked) ? asked : inOlderWords(asked)
+  // Servers that follow OpenAI know neither custom tools nor lists of allowed ones.
+  const request = takesCustomTools(asked) ? asked : withFunctionsOnly(withAllowedOnly(asked))
   const { tools, toolChoice, cacheKey, endUser } = request
   return defined({
     model: request.model,
-    messages: encodeMessages(request.messages, { wantsReasoning: wantsReasoning(request) }),
+    messages: encodeMessages(request.messages, wantsReasoning(request)),
     stream: request.stream ? true : undefined,
     // Without this a stream reports no usage, and there would be nothing to settle with.
     stream_options: request.stream ? { include_usage: true } : undefined,
@@ -55,17 +56,12 @@ export function encodeRequest(asked: CanonicalRequest): JsonObject {
 }
 
 /**
- * DeepSeek and Kimi refuse a conversation with tools in which an answer lacks its thoughts. A client that was shown none,
- * or another model, has none to send back.
+ * Whether every answer needs reasoning, even where there is none. DeepSeek and Kimi refuse a conversation with tools in
+ * which an answer lacks it; a client that was shown none, or another model, has none to send back.
  */
 function wantsReasoning(request: Conversation): boolean {
   if (request.tools.length === 0 || request.traits?.reasons === false) return false
   return knownNames(request).some((name) => /deepseek|kimi/i.test(name))
-}
-
-/** Servers that follow OpenAI know neither custom tools nor lists of allowed ones. */
-function inOlderWords(request: Conversation): Conversation {
-  return withFunctionsOnly(withAllowedOnly(request))
 }
 
 function encodeSampling(request: Conversation): JsonObject {
@@ -94,28 +90,26 @@ function encodeFormat(format: OutputFormat): JsonObject {
 /** The longest tool call id that OpenAI accepts. */
 const CALL_ID_CHARACTERS_MAX = 40
 
-type Manner = {
-  /** Whether every answer needs thoughts, even where there are none. */
-  readonly wantsReasoning: boolean
-}
-
-function encodeMessages(messages: readonly Message[], manner: Manner): readonly JsonObject[] {
+function encodeMessages(
+  messages: readonly Message[],
+  needsReasoning: boolean,
+): readonly JsonObject[] {
   const encoded: JsonObject[] = []
   // A tool's result can only be text here. Its images and files follow in a user message, after all results.
   let media: (ImagePart | FilePart)[] = []
   for (const message of messages) {
     if (message.role !== 'tool' && media.length > 0) {
-      encoded.push({ role: 'user', content: encodeParts(media) })
+      encoded.push({ role: 'user', content: media.map(encodePart) })
       media = []
     }
-    encoded.push(encodeMessage(message, manner))
+    encoded.push(encodeMessage(message, needsReasoning))
     if (message.role === 'tool') media.push(...message.parts.filter((part) => part.type !== 'text'))
   }
-  if (media.length > 0) encoded.push({ role: 'user', content: encodeParts(media) })
+  if (media.length > 0) encoded.push({ role: 'user', content: media.map(encodePart) })
   return encoded
 }
 
-function encodeMessage(message: Message, manner: Manner): JsonObject {
+function encodeMessage(message: Message, needsReasoning: boolean): JsonObject {
   const name = 'name' in message && message.name !== undefined ? { name: message.name } : {}
   switch (message.role) {
     case 'system':
@@ -123,7 +117,7 @@ function encodeMessage(message: Message, manner: Manner): JsonObject {
     case 'user':
       return { role: message.role, content: encodeContent(message.parts), ...name }
     case 'assistant':
-      return { role: 'assistant', ...encodeAssistant(message.parts, manner), ...name }
+      return { role: 'assistant', ...encodeAssistant(message.parts, needsReasoning), ...name }
     case 'tool': {
       const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
       const content = message.isError === true ? `Error: ${text}` : text
@@ -136,11 +130,7 @@ function encodeMessage(message: Message, manner: Manner): JsonObject {
 function encodeContent(parts: readonly UserPart[]): string | readonly JsonObject[] {
   const [first] = parts
   if (first === undefined) return ''
-  return parts.length === 1 && first.type === 'text' ? first.text : encodeParts(parts)
-}
-
-function encodeParts(parts: readonly UserPart[]): readonly JsonObject[] {
-  return parts.map(encodePart)
+  return parts.length === 1 && first.type === 'text' ? first.text : parts.map(encodePart)
 }
 
 function encodePart(part: UserPart): JsonObject {
@@ -160,16 +150,14 @@ function encodePart(part: UserPart): JsonObject {
 
 function encodeFile(file: FilePart): JsonObject {
   const { source, name } = file
-  if (source.type === 'text') {
-    return { type: 'text', text: belowTitle(source.text, name) }
-  }
+  if (source.type === 'text') return { type: 'text', text: belowTitle(source.text, name) }
   return { type: 'file', file: { filename: fileName(file), file_data: encodeUrl(source) } }
 }
 
-/** What stands in for thoughts: providers that want some take an empty text for none. */
+/** What stands in for reasoning: providers that want some take an empty text for none. */
 const NO_REASONING = ' '
 
-function encodeAssistant(parts: readonly AssistantPart[], { wantsReasoning }: Manner): JsonObject {
+function encodeAssistant(parts: readonly AssistantPart[], needsReasoning: boolean): JsonObject {
   const texts = parts.filter((part) => part.type === 'text')
   const refusals = parts.filter((part) => part.type === 'refusal')
   const calls = parts.filter((part) => part.type === 'tool-call')
@@ -177,23 +165,23 @@ function encodeAssistant(parts: readonly AssistantPart[], { wantsReasoning }: Ma
   return {
     content: text === '' && (calls.length > 0 || refusals.length > 0) ? null : text,
     ...(refusals.length > 0 && { refusal: refusals.map((part) => part.text).join('') }),
-    ...(wantsReasoning && { reasoning_content: NO_REASONING }),
-    ...encodeThinking(parts.filter((part) => part.type === 'reasoning')),
+    ...(needsReasoning && { reasoning_content: NO_REASONING }),
+    ...encodeReasoning(parts.filter((part) => part.type === 'reasoning')),
     ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
   }
 }
 
-/** Only thoughts that a provider of this format produced: it cannot read any others. */
-function encodeThinking(parts: readonly ReasoningPart[]): JsonObject {
+/** Only what a provider of this format produced: it cannot read any other reasoning. */
+function encodeReasoning(parts: readonly ReasoningPart[]): JsonObject {
   const own = parts.flatMap(({ text, opaque }) =>
     opaque?.format === 'chat' ? [{ text, opaque }] : [],
   )
   const text = own.map((part) => part.text).join('')
   const details = own
     .filter((part) => part.opaque.value !== '')
-    .map(({ text: thought, opaque: { kind, value, id, dialect: format } }) =>
+    .map(({ text: reasoned, opaque: { kind, value, id, dialect: format } }) =>
       kind === 'signature'
-        ? defined({ type: 'reasoning.text', text: thought, signature: value, id, format })
+        ? defined({ type: 'reasoning.text', text: reasoned, signature: value, id, format })
         : defined({ type: 'reasoning.encrypted', data: value, id, format }),
     )
   return {
@@ -219,13 +207,8 @@ function encodeCallId(id: string): string {
 export const CHAT_LOSSES: Losses = {
   ...usual('stop_beyond_four', 'temperature_of_reasoner', 'top_p_of_reasoner'),
   ...usual('logprobs_of_reasoner', 'top_k', 'cache_marks', 'file_url', 'loose_schema'),
-  ...usual(
-    'reasoning_budget',
-    'reasoning_display',
-    'reasoning',
-    'reasoning_off',
-    'unasked_reasoning',
-  ),
+  ...usual('reasoning_budget', 'reasoning_display'),
+  ...usual('reasoning', 'reasoning_off', 'unasked_reasoning'),
   ...usualBut('metadata', {
     why: 'it is accepted only for stored answers; it is kept in the usage record',
   }),

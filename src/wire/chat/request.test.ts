@@ -43,8 +43,8 @@ const turn: fc.Arbitrary<readonly Message[]> = fc.oneof(
   fc.tuple(text, text, opaque, fc.uniqueArray(word, { maxLength: 3 })).map(callTurn),
 )
 
-/** An assistant turn with thoughts, text and calls, followed by the results. */
-function callTurn([thought, said, sealed, ids]: [
+/** An assistant turn with reasoning, text and calls, followed by the results. */
+function callTurn([reasoned, said, opaque, ids]: [
   string,
   string,
   OpaqueReasoning,
@@ -55,7 +55,7 @@ function callTurn([thought, said, sealed, ids]: [
     {
       role: 'assistant',
       parts: [
-        { type: 'reasoning', text: thought, opaque: sealed },
+        { type: 'reasoning', text: reasoned, opaque },
         { type: 'text', text: said },
         ...calls.map((call) => ({ type: 'tool-call' as const, ...call })),
       ],
@@ -242,7 +242,7 @@ test('features that the format lacks are expressed in other ways', () => {
   assert.deepEqual(file?.['content'], [{ type: 'text', text: 'notes.txt\n\na note' }])
 })
 
-test('a thinking budget becomes the nearest effort', () => {
+test('a reasoning budget becomes the nearest effort', () => {
   for (const [tokensMax, effort] of [
     [512, 'minimal'],
     [1024, 'low'],
@@ -262,7 +262,7 @@ test('names too long for a provider are shortened and stay distinct', () => {
   assert.notEqual(one, other)
 })
 
-test('models that insist on thoughts beside tools get a placeholder where there are none', () => {
+test('models that insist on reasoning beside tools get a placeholder where there is none', () => {
   const opaque = { format: 'chat', kind: 'signature', value: '' } as const
   const messages: Message[] = [
     { role: 'user', parts: [{ type: 'text', text: 'a' }] },
@@ -274,17 +274,17 @@ test('models that insist on thoughts beside tools get a placeholder where there 
     { role: 'tool', callId: 'c', parts: [] },
   ]
   const tools: Tool[] = [{ type: 'function', name: 'f', schema: {} }]
-  const thoughts = (more: object): unknown[] => {
+  const reasoned = (more: object): unknown[] => {
     const sent = encodeRequest({ ...PLAIN, messages, tools, ...more })['messages'] as JsonObject[]
     return sent.flatMap(({ role, reasoning_content: said }) => (role === 'assistant' ? [said] : []))
   }
-  assert.deepEqual(thoughts({ model: 'deepseek-v4-pro' }), ['hm', ' '])
-  assert.deepEqual(thoughts({ model: 'moonshotai/Kimi-K2.6' }), ['hm', ' '])
-  assert.deepEqual(thoughts({ model: 'prod', traits: { alsoKnownAs: ['kimi-k2.5'] } }), ['hm', ' '])
-  assert.deepEqual(thoughts({ model: 'deepseek-v4-pro', tools: [] }), ['hm', undefined])
-  assert.deepEqual(thoughts({ model: 'deepseek-chat', traits: { reasons: false } }), [
+  assert.deepEqual(reasoned({ model: 'deepseek-v4-pro' }), ['hm', ' '])
+  assert.deepEqual(reasoned({ model: 'moonshotai/Kimi-K2.6' }), ['hm', ' '])
+  assert.deepEqual(reasoned({ model: 'prod', traits: { alsoKnownAs: ['kimi-k2.5'] } }), ['hm', ' '])
+  assert.deepEqual(reasoned({ model: 'deepseek-v4-pro', tools: [] }), ['hm', undefined])
+  assert.deepEqual(reasoned({ model: 'deepseek-chat', traits: { reasons: false } }), [
     'hm',
     undefined,
   ])
-  assert.deepEqual(thoughts({ model: 'gpt-5' }), ['hm', undefined])
+  assert.deepEqual(reasoned({ model: 'gpt-5' }), ['hm', undefined])
 })

@@ -58,6 +58,12 @@ export function whereAny<Name extends 'audioTokens' | 'webSearches'>(
   return count === undefined || count === 0 ? {} : ({ [name]: count } as Pick<Usage, Name>)
 }
 
+/** The chat and responses formats write citations alike, too. */
+export function decodeCitation({ url, title, start_index, end_index }: JsonObject): Citation {
+  const [start, end] = [numberOf(start_index) ?? 0, numberOf(end_index) ?? 0]
+  return { url: stringOf(url) ?? '', title: stringOf(title) ?? '', start, end }
+}
+
 /** How likely each token and its alternatives were. The chat and responses formats write this alike. */
 export function decodeLogprobs(value: Json | undefined): readonly TokenLogprob[] | undefined {
   if (!isArray(value) || value.length === 0) return undefined

@@ -25,7 +25,7 @@ export interface EdgeCodec {
   affinityOf(body: JsonObject): string
   /** Reads everything, for translation. Refuses what it cannot understand, by the field's name. */
   decodeRequest(body: JsonObject): CanonicalRequest
-  /** Removes the thoughts of earlier turns; undefined = there are none. Absent if the format has no thoughts. */
+  /** Removes the reasoning of earlier turns; undefined = there is none. Absent if the format has no reasoning. */
   withoutReasoning?(body: JsonObject): Removals | undefined
   /** A fresh encoder for one answer. `inputTokens`: the likely input, for formats that report it at the beginning. */
   encodeEvents(answer: AnswerContext, inputTokens?: number): EventEncoder

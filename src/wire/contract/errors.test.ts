@@ -119,8 +119,8 @@ test('a prompt that is too long is told to messages clients in the words they lo
   )
 })
 
-test('a refusal of thoughts is recognized by its wording', () => {
-  for (const [message, isAboutThoughts] of [
+test('a refusal of reasoning is recognized by its wording', () => {
+  for (const [message, isAboutReasoning] of [
     ['The encrypted content gAAA...A== could not be verified.', true],
     ['Could not decrypt the provided encrypted_content.', true],
     ['messages.1.content.0: Invalid `signature` in `thinking` block', true],
@@ -135,7 +135,7 @@ test('a refusal of thoughts is recognized by its wording', () => {
     ['Expected `thinking` or `redacted_thinking`, but found `tool_use`.', false],
     ['max_tokens must be greater than thinking.budget_tokens', false],
   ] as const) {
-    assert.equal(refusesReasoning({ message }), isAboutThoughts, message)
+    assert.equal(refusesReasoning({ message }), isAboutReasoning, message)
   }
 })
 

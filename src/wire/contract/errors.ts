@@ -59,35 +59,15 @@ export function errorType(family: Family, code: ErrorCode): string {
 /** The body of an error answer, and of an error event in a stream. */
 export function encodeError(family: Family, error: GatewayError, requestId: string): JsonObject {
   const { param, facts } = error.details
+  const { publicCode: code } = error
   const type = errorType(family, error.code)
   const message = redactOwn(error.message)
-  switch (family) {
-    case 'chat':
-      return {
-        error: {
-          message,
-          type,
-          param: param ?? null,
-          code: error.publicCode,
-          ...facts,
-        },
-      }
-    case 'messages': {
-      const field = param === undefined ? {} : { param }
-      const code = error.publicCode
-      return {
-        type: 'error',
-        error: { type, message: wordsOf(message, code), code, ...field, ...facts },
-        request_id: requestId,
-      }
-    }
-  }
-}
-
-/** Clients of Anthropic know a prompt that is too long by its words, because Anthropic has no code for it. */
-function wordsOf(message: string, code: string): string {
-  if (code !== TOO_LONG_CODE || message.includes(TOO_LONG_WORDS)) return message
-  return `${TOO_LONG_WORDS}: ${message}`
+  if (family === 'chat') return { error: { message, type, param: param ?? null, code, ...facts } }
+  // Clients of Anthropic know a prompt that is too long by its words, because Anthropic has no code for it.
+  const isUnsaid = code === TOO_LONG_CODE && !message.includes(TOO_LONG_WORDS)
+  const told = { type, message: isUnsaid ? `${TOO_LONG_WORDS}: ${message}` : message, code }
+  const field = param === undefined ? {} : { param }
+  return { type: 'error', error: { ...told, ...field, ...facts }, request_id: requestId }
 }
 
 /**
@@ -169,10 +149,10 @@ export function isForOperator({ code, type, message }: ProviderComplaint): boole
 }
 
 /**
- * How providers refuse returned thoughts that they do not know, do not accept, or not in this form: OpenAI and xAI,
+ * How providers refuse returned reasoning that they do not know, do not accept, or not in this form: OpenAI and xAI,
  * Anthropic, Gemini, and strict chat completions servers. Not all of them have a code for it.
  */
-const THOUGHTS_REFUSED = [
+const REASONING_REFUSED = [
   /encrypted[ _]content/i,
   /invalid `?(?:signature|data)`? in `?(?:redacted_)?thinking/i,
   /thinking\.signature/,
@@ -184,7 +164,7 @@ const THOUGHTS_REFUSED = [
 ]
 
 export function refusesReasoning({ message = '' }: ProviderComplaint): boolean {
-  return THOUGHTS_REFUSED.some((pattern) => pattern.test(message))
+  return REASONING_REFUSED.some((pattern) => pattern.test(message))
 }
 
 /**

@@ -3,6 +3,13 @@
 // `docs/translation.md` against both.
 import type { ChatFormat, Format, UpstreamFormat } from '../../core/endpoints.ts'
 
+const TEMPERATURE = {
+  chat: 'temperature',
+  responses: 'temperature',
+  messages: 'temperature',
+} as const
+const CACHE_MARK = 'prompt_cache_breakpoint'
+
 /** The client's name for each feature, in the formats that have it; the order in which losses are reported. */
 export const FEATURES = {
   choices: { chat: 'n' },
@@ -10,21 +17,13 @@ export const FEATURES = {
   stop_beyond_four: { chat: 'stop', messages: 'stop_sequences' },
   stop_beyond_five: { chat: 'stop', messages: 'stop_sequences' },
   blank_stop: { chat: 'stop' },
-  temperature_above_one: {
-    chat: 'temperature',
-    responses: 'temperature',
-    messages: 'temperature',
-  },
+  temperature_above_one: TEMPERATURE,
   temperature_while_reasoning: { chat: 'temperature', responses: 'temperature' },
   top_p_while_reasoning: { chat: 'top_p', responses: 'top_p' },
   top_p_beside_temperature: { chat: 'top_p', responses: 'top_p' },
   temperature_of_newer_claude: { chat: 'temperature', responses: 'temperature' },
   top_p_of_newer_claude: { chat: 'top_p', responses: 'top_p' },
-  temperature_of_reasoner: {
-    chat: 'temperature',
-    responses: 'temperature',
-    messages: 'temperature',
-  },
+  temperature_of_reasoner: TEMPERATURE,
   top_p_of_reasoner: { chat: 'top_p', responses: 'top_p', messages: 'top_p' },
   logprobs_of_reasoner: { chat: 'logprobs', responses: 'top_logprobs' },
   top_k: { messages: 'top_k' },
@@ -36,15 +35,8 @@ export const FEATURES = {
   verbosity: { chat: 'verbosity', responses: 'text.verbosity' },
   metadata: { chat: 'metadata', responses: 'metadata' },
   cache_key: { chat: 'prompt_cache_key', responses: 'prompt_cache_key' },
-  cache_marks: {
-    chat: 'prompt_cache_breakpoint',
-    responses: 'prompt_cache_breakpoint',
-    messages: 'cache_control',
-  },
-  cache_marks_beyond_four: {
-    chat: 'prompt_cache_breakpoint',
-    responses: 'prompt_cache_breakpoint',
-  },
+  cache_marks: { chat: CACHE_MARK, responses: CACHE_MARK, messages: 'cache_control' },
+  cache_marks_beyond_four: { chat: CACHE_MARK, responses: CACHE_MARK },
   end_user: { chat: 'user', responses: 'user', messages: 'metadata.user_id' },
   participant_name: { chat: 'messages.name' },
   audio: { chat: 'messages.content.input_audio', responses: 'input.content.input_audio' },

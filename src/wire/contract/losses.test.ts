@@ -257,7 +257,7 @@ test('constraints of a schema to which a model is not bound are named, each by i
   assert.deepEqual(named('chat', { tools: tools.slice(1) }, 'messages'), [])
 })
 
-test('messages: thoughts that are not asked for are named where a model may have some', () => {
+test('messages: reasoning that is not asked for is named where a model may have some', () => {
   const named = (body: JsonObject, target: Target): boolean => {
     const request = CODECS.messages.decodeRequest({ ...SMALLEST.messages, ...body })
     return lossesTo(request, 'messages', target).includes('thinking')

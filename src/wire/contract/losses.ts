@@ -71,13 +71,13 @@ export function usualBut(feature: keyof typeof USUAL, difference: Partial<Loss>)
   return { [feature]: { ...USUAL[feature], ...difference } }
 }
 
-/** The thoughts that a provider of another format sealed. */
+/** The reasoning of another format's provider. */
 export function foreignReasoning(format: TargetFormat): Losses {
   const isForeign = (part: Part): boolean =>
     part.type === 'reasoning' && part.opaque?.format !== format
   return {
     foreign_reasoning: drop(
-      'thoughts can be returned only to the provider that made them',
+      'reasoning can be returned only to the provider that made it',
       hasPart(isForeign),
     ),
   }
@@ -174,16 +174,16 @@ export const USUAL = {
     ({ reasoning }) => reasoning?.tokensMax !== undefined,
   ),
   reasoning_display: drop(
-    'the provider decides how thoughts are shown',
+    'the provider decides how reasoning is shown',
     ({ reasoning }) => reasoning?.display !== undefined,
   ),
   reasoning: drop('only a reasoning model takes it', ignoresEffort),
   reasoning_off: drop(
-    'a model that cannot be stopped from thinking thinks as little as it can',
+    'a model that cannot be stopped from reasoning reasons as little as it can',
     reasonsAnyway,
   ),
   unasked_reasoning: drop(
-    'a model may think, but a client that does not ask for thoughts is shown none',
+    'a model may reason, but a client that does not ask for reasoning is shown none',
     (request) => request.hidesReasoning === true && mayReason(request),
   ),
   schema_name: drop(

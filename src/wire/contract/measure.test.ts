@@ -61,7 +61,7 @@ function isTooComplex(error: unknown): boolean {
   return error instanceof GatewayError && error.status === 400 && /objects and/.test(error.message)
 }
 
-// A tokenizer is shown everything that was measured in a body, byte for byte, except sealed thoughts.
+// A tokenizer is shown everything that was measured in a body, byte for byte, except opaque reasoning.
 
 const textsIn = (format: Format, body: JsonObject): string[] =>
   textsOf(CODECS[format].readCall, { model: 'm', ...body })
@@ -92,9 +92,9 @@ test('the texts of chat, responses and messages bodies are collected', () => {
     }),
     ['be brief', 'hm', JSON.stringify(call), 'once upon a time', 'rain'],
   )
-  const thought = { type: 'reasoning', summary: [], encrypted_content: 'c2ln' }
+  const reasoning = { type: 'reasoning', summary: [], encrypted_content: 'c2ln' }
   const more = { type: 'additional_tools', tools: [{ type: 'function', name: 'g' }] }
-  assert.deepEqual(textsIn('responses', { instructions: 'be brief', input: [thought, more] }), [
+  assert.deepEqual(textsIn('responses', { instructions: 'be brief', input: [reasoning, more] }), [
     'be brief',
     '[]',
     JSON.stringify(more.tools[0]),
@@ -103,7 +103,7 @@ test('the texts of chat, responses and messages bodies are collected', () => {
 
 const FORMATS = ['chat', 'responses', 'messages', 'embeddings'] as const
 
-test('every measured byte of any body is either shown or sealed', () => {
+test('every measured byte of any body is either shown or opaque', () => {
   fc.assert(
     fc.property(fc.constantFrom(...FORMATS), anyBody, (format, body) => {
       assertAllShown(format, body)

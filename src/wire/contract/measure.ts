@@ -18,6 +18,8 @@ export class Measure {
   readonly #texts: string[] | undefined
   /** The abilities that a model needs for what was counted. */
   readonly needs = new Set<Ability>()
+  /** Whether the conversation carries reasoning that no provider of the client's format could read. */
+  hasForeignReasoning = false
   #containers = 0
 
   /** `texts` collects everything that is counted in bytes and that a tokenizer can read. */
@@ -36,7 +38,7 @@ export class Measure {
     this.#texts?.push(value)
   }
 
-  /** A thought that only its provider can open: longer than what the model reads, and unreadable to a tokenizer. */
+  /** Reasoning that only its provider can read: longer than what the model reads, and unreadable to a tokenizer. */
   opaque(value: unknown): void {
     if (typeof value !== 'string') return this.json(value)
     const bytes = Buffer.byteLength(value)
@@ -168,7 +170,7 @@ export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
   }
 }
 
-/** Everything that was measured in bytes, for a tokenizer; except what is sealed (`InputMeasure.opaqueBytes`). */
+/** Everything that was measured in bytes, for a tokenizer; except opaque reasoning (`InputMeasure.opaqueBytes`). */
 export function textsOf(
   readCall: (body: JsonObject, measure: Measure) => unknown,
   body: JsonObject,

@@ -52,8 +52,8 @@ function wholeBlock(answer: AnswerDecoder, block: JsonObject): readonly Canonica
   }
   if (isObject(reasoningContent)) {
     const { reasoningText, redactedContent } = reasoningContent
-    const { text: thought, signature } = objectOf(reasoningText)
-    for (const piece of [{ text: thought }, { signature }, { redactedContent }]) {
+    const { text: reasoned, signature } = objectOf(reasoningText)
+    for (const piece of [{ text: reasoned }, { signature }, { redactedContent }]) {
       deltas.push({ reasoningContent: piece })
     }
   }
@@ -135,7 +135,7 @@ class AnswerDecoder {
     if (isObject(toolUse) && this.#blocks.open === 'tool-call') {
       this.#blocks.add(stringOf(toolUse['input']) ?? '')
     }
-    if (isObject(reasoningContent)) this.#think(reasoningContent)
+    if (isObject(reasoningContent)) this.#reason(reasoningContent)
     if (isObject(citation)) this.#cite(citation)
   }
 
@@ -145,13 +145,13 @@ class AnswerDecoder {
     if (url !== undefined) this.#citations.push({ url, title: stringOf(title) ?? '' })
   }
 
-  #think({ text, signature, redactedContent }: JsonObject): void {
+  #reason({ text, signature, redactedContent }: JsonObject): void {
     if (typeof text === 'string') this.#prose('reasoning', text)
-    if (typeof signature === 'string') this.#sealWith('signature', signature)
-    if (typeof redactedContent === 'string') this.#sealWith('redacted', redactedContent)
+    if (typeof signature === 'string') this.#setOpaque('signature', signature)
+    if (typeof redactedContent === 'string') this.#setOpaque('redacted', redactedContent)
   }
 
-  #sealWith(kind: OpaqueReasoning['kind'], value: string): void {
+  #setOpaque(kind: OpaqueReasoning['kind'], value: string): void {
     if (this.#blocks.open !== 'reasoning') this.#prose('reasoning', '')
     this.#opaque = { format: 'converse', kind, value }
   }

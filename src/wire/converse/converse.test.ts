@@ -12,7 +12,7 @@ import { messagesCodec } from '../messages/codec.ts'
 import { converseCodec } from './codec.ts'
 import { CONVERSE_LOSSES } from './request-encode.ts'
 
-const SEAL = { format: 'converse', kind: 'signature', value: 'sig' } as const
+const OPAQUE = { format: 'converse', kind: 'signature', value: 'sig' } as const
 
 const request: Conversation = {
   kind: 'chat',
@@ -37,7 +37,7 @@ const request: Conversation = {
     {
       role: 'assistant',
       parts: [
-        { type: 'reasoning', text: 'Hm.', opaque: SEAL },
+        { type: 'reasoning', text: 'Hm.', opaque: OPAQUE },
         { type: 'tool-call', id: 'call:1', name: 'weather', input: '{"a":1}', custom: false },
       ],
     },
@@ -170,7 +170,7 @@ test('the effort is sent to models that accept one', () => {
 
 const usage = { inputTokens: 8, outputTokens: 7, cacheReadInputTokens: 3, cacheWriteInputTokens: 1 }
 
-test('thoughts, text and calls decode alike, whole or streamed', () => {
+test('reasoning, text and calls decode alike, whole or streamed', () => {
   const streamed = read(
     ['messageStart', { role: 'assistant' }],
     ['contentBlockDelta', { delta: { reasoningContent: { text: 'Hm' } } }],
@@ -204,7 +204,7 @@ test('thoughts, text and calls decode alike, whole or streamed', () => {
     [
       { type: 'response-start', id: '', model: '' },
       { type: 'reasoning-start', choice: 0, block: 0 },
-      { type: 'reasoning-end', choice: 0, block: 0, opaque: SEAL },
+      { type: 'reasoning-end', choice: 0, block: 0, opaque: OPAQUE },
       { type: 'text-start', choice: 0, block: 1 },
       { type: 'text-end', choice: 0, block: 1 },
       {

@@ -38,7 +38,7 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
     }),
     toolConfig: encodeToolConfig(request),
     outputConfig: encodeOutputConfig(request),
-    additionalModelRequestFields: encodeThinking(request),
+    additionalModelRequestFields: encodeReasoning(request),
   })
 }
 
@@ -51,20 +51,12 @@ function encodeOutputConfig({ outputFormat }: Conversation): JsonObject | undefi
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
-/** Undefined for models without such a setting. */
-function encodeThinking({ model, reasoning }: Conversation): JsonObject | undefined {
+function encodeReasoning({ model, reasoning }: Conversation): JsonObject | undefined {
   const effort = effortOf(reasoning)
   return effort === undefined ? undefined : fieldsOf(model)?.(effort)
 }
 
-function canBeToldEffort(model: string): boolean {
-  return fieldsOf(model) !== undefined
-}
-
-function canBeKeptFromReasoning(model: string): boolean {
-  return fieldsOf(model) === novaFields
-}
-
+/** How a model is told its effort; undefined for models without such a setting. */
 function fieldsOf(model: string): ((effort: Effort) => JsonObject) | undefined {
   if (model.includes('amazon.nova-2')) return novaFields
   return model.includes('openai.gpt-oss') ? gptOssFields : undefined
@@ -77,7 +69,7 @@ function novaFields(effort: Effort): JsonObject {
   return { reasoningConfig: { type: 'enabled', maxReasoningEffort } }
 }
 
-/** Thinking cannot be turned off in gpt-oss. */
+/** Reasoning cannot be turned off in gpt-oss. */
 function gptOssFields(effort: Effort): JsonObject {
   if (effort === 'medium') return { reasoning_effort: 'medium' }
   const isLittle = effort === 'none' || effort === 'minimal' || effort === 'low'
@@ -127,7 +119,7 @@ function encodePart(part: Part, index: number): JsonObject[] {
     case 'file':
       return encodeFile(part, index)
     case 'reasoning':
-      return encodeThought(part)
+      return encodeReasoningPart(part)
     case 'tool-call':
       return [{ toolUse: { toolUseId: callId(part.id), name: part.name, input: callInput(part) } }]
     case 'audio':
@@ -150,8 +142,8 @@ function encodeFile({ source, name }: FilePart, index: number): JsonObject[] {
   return [{ document: { format, name: title || `document-${index}`, source: { bytes } } }]
 }
 
-/** A provider takes back only the thoughts that it sealed itself. */
-function encodeThought({ text, opaque }: ReasoningPart): JsonObject[] {
+/** A provider takes back only its own reasoning. */
+function encodeReasoningPart({ text, opaque }: ReasoningPart): JsonObject[] {
   if (opaque?.format !== 'converse') return []
   const reasoningContent =
     opaque.kind === 'redacted'
@@ -195,9 +187,9 @@ export const CONVERSE_LOSSES: Losses = {
   ),
   reasoning: drop(
     'only Nova 2 and gpt-oss take it',
-    (request) => asksForReasoning(request) && !canBeToldEffort(request.model),
+    (request) => asksForReasoning(request) && fieldsOf(request.model) === undefined,
   ),
-  reasoning_off: drop('only Nova 2 can be stopped from thinking', reasonsAnyway),
+  reasoning_off: drop('only Nova 2 can be stopped from reasoning', reasonsAnyway),
   ...usualBut('unasked_reasoning', {
     isUsed: (request) => request.hidesReasoning === true && mayReason(request),
   }),
@@ -209,10 +201,10 @@ export const CONVERSE_LOSSES: Losses = {
 
 function reasonsAnyway(request: Conversation): boolean {
   const { model, traits } = request
-  return asksForNoReasoning(request) && traits?.reasons !== false && !canBeKeptFromReasoning(model)
+  return asksForNoReasoning(request) && traits?.reasons !== false && fieldsOf(model) !== novaFields
 }
 
 function mayReason(request: Conversation): boolean {
   if (asksForNoReasoning(request)) return reasonsAnyway(request)
-  return request.traits?.reasons ?? canBeToldEffort(request.model)
+  return request.traits?.reasons ?? fieldsOf(request.model) !== undefined
 }

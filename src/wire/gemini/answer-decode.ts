@@ -89,8 +89,8 @@ function decodeRefusal(promptFeedback: Json | undefined): CanonicalEvent | undef
 }
 
 /**
- * One candidate as canonical blocks. Only texts arrive in pieces; every other part is whole. Signatures become seals of
- * empty thoughts, so that clients of every format carry them back.
+ * One candidate as canonical blocks. Only texts arrive in pieces; every other part is whole. Signatures become
+ * opaque reasoning without a text, so that clients of every format carry them back.
  */
 class CandidateDecoder {
   readonly #choice: number
@@ -119,12 +119,12 @@ class CandidateDecoder {
     const { text, thought, functionCall } = part
     const signature = stringOf(part['thoughtSignature'])
     if (isObject(functionCall)) {
-      if (signature !== undefined) this.#opaque({ ...SEAL, value: signature })
+      if (signature !== undefined) this.#opaque({ ...SIGNATURE, value: signature })
       this.#call(functionCall)
       return
     }
     if (typeof text === 'string' && text !== '') this.#prose(thought ? 'reasoning' : 'text', text)
-    if (signature !== undefined) this.#opaque({ ...SEAL, value: signature, id: 'text' })
+    if (signature !== undefined) this.#opaque({ ...SIGNATURE, value: signature, id: 'text' })
   }
 
   #prose(kind: 'text' | 'reasoning', text: string): void {
@@ -180,7 +180,7 @@ class CandidateDecoder {
   }
 }
 
-const SEAL = { format: 'gemini', kind: 'signature' } as const
+const SIGNATURE = { format: 'gemini', kind: 'signature' } as const
 
 const REFUSALS =
   `SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT
@@ -256,18 +256,18 @@ function startOf({ startIndex }: JsonObject): number {
 }
 
 /**
- * The prompt includes cache reads, thoughts are counted separately from the answer, and a stream repeats its totals.
+ * The prompt includes cache reads, reasoning is counted separately from the answer, and a stream repeats its totals.
  * Undefined without the prompt's count. The provider omits the other counts when they are 0.
  */
 export function decodeUsage(counts: JsonObject): Usage | undefined {
   const prompt = countIn(counts, 'promptTokenCount') ?? NaN
-  const thoughts = countIn(counts, 'thoughtsTokenCount') ?? 0
+  const reasoningTokens = countIn(counts, 'thoughtsTokenCount') ?? 0
   return readable({
     ...NO_USAGE,
     inputTokens: prompt + (countIn(counts, 'toolUsePromptTokenCount') ?? 0),
     cachedTokens: countIn(counts, 'cachedContentTokenCount') ?? 0,
-    outputTokens: (countIn(counts, 'candidatesTokenCount') ?? 0) + thoughts,
-    reasoningTokens: thoughts,
+    outputTokens: (countIn(counts, 'candidatesTokenCount') ?? 0) + reasoningTokens,
+    reasoningTokens,
     ...whereAny('audioTokens', heardTokens(counts['promptTokensDetails'])),
   })
 }

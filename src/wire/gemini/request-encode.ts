@@ -47,7 +47,7 @@ function encodeGeneration(request: Conversation): JsonObject {
     topK,
     seed,
     stopSequences: stop,
-    thinkingConfig: encodeThinking(request),
+    thinkingConfig: encodeReasoning(request),
     ...encodeOutputFormat(request),
   })
 }
@@ -70,7 +70,7 @@ const BUDGETS: Record<Effort, number> = {
   xhigh: 24_576,
   max: 24_576,
 }
-/** In the largest models thinking cannot be turned off, and its budget may be larger. */
+/** In the largest models reasoning cannot be turned off, and its budget may be larger. */
 const BUDGET_MIN_PRO = 128
 const BUDGET_MAX_PRO = 32_768
 
@@ -85,7 +85,7 @@ const LEVELS: Record<Effort, string> = {
 }
 
 /** The second generation takes a number of tokens, the third a level. */
-function encodeThinking(request: Conversation): JsonObject | undefined {
+function encodeReasoning(request: Conversation): JsonObject | undefined {
   const { model, reasoning } = request
   if (reasoning === undefined || !geminiOf(request).reasons) return undefined
   const { effort, tokensMax, display } = reasoning
@@ -181,7 +181,7 @@ function encodeMedia(part: ImagePart | FilePart): JsonObject[] {
 const UNSIGNED = 'skip_thought_signature_validator'
 
 /**
- * A signature belongs to the call that follows it or, since chat clients move all thoughts before all calls, to the
+ * A signature belongs to the call that follows it or, since chat clients move all reasoning before all calls, to the
  * next unsigned one. From the third generation on, the first call of a turn must be signed.
  */
 function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObject[] {
@@ -253,7 +253,7 @@ export const GEMINI_LOSSES: Losses = {
   image_url: refuse(URLS, (request) => hasUnreachable('image', request)),
   file_url: refuse(URLS, (request) => hasUnreachable('file', request)),
   effort_beside_budget: drop(
-    'a thinking budget is sent instead',
+    'a reasoning budget is sent instead',
     ({ reasoning }) => reasoning?.effort !== undefined && reasoning.tokensMax !== undefined,
   ),
   ...usualBut('reasoning', {

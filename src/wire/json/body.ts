@@ -74,7 +74,10 @@ function refuseUnreadable(bytes: Buffer): Buffer {
 function bodyOf(bytes: Buffer, { members, names }: Scanned, value: unknown): JsonBody {
   if (!isObject(value)) throw malformed('the body must be a JSON object')
   // Of two fields with the same name the parser keeps the last, but a provider may read the first.
-  if (namesIn(value) !== names) throw repeated(bytes)
+  if (namesIn(value) !== names) {
+    const place = repeatedField(bytes.toString('utf8')) ?? ''
+    throw invalidRequest(place, `the body has the field ${place} twice`)
+  }
   return { bytes, value, members }
 }
 
@@ -178,13 +181,10 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw malformed(`the body is not valid JSON: ${withoutQuote((cause as Error).message)}`)
+    // Without the piece of the body that the parser may quote: that may be a prompt.
+    const message = (cause as Error).message.replace(/, (?:\.\.\.)?".*$/s, '')
+    throw malformed(`the body is not valid JSON: ${message}`)
   }
-}
-
-/** The parser's message without the piece of the body that it may quote: that may be a prompt. */
-function withoutQuote(message: string): string {
-  return message.replace(/, (?:\.\.\.)?".*$/s, '')
 }
 
 type Scanned = { readonly members: ReadonlyMap<string, Member>; readonly names: number }
@@ -311,11 +311,6 @@ function nameOf(bytes: Buffer, start: number, end: number): string {
   } catch {
     return text // The parser will refuse the whole body.
   }
-}
-
-function repeated(bytes: Buffer): GatewayError {
-  const place = repeatedField(bytes.toString('utf8')) ?? ''
-  return invalidRequest(place, `the body has the field ${place} twice`)
 }
 
 function malformed(message: string): GatewayError {

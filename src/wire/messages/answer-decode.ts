@@ -162,11 +162,11 @@ class FrameReader {
         return this.#piece('text', block['text'])
       case 'thinking':
         this.#blocks.start('reasoning')
-        this.#opaque = sealOf('signature', block['signature'])
+        this.#opaque = opaqueOf('signature', block['signature'])
         return this.#piece('reasoning', block['thinking'])
       case 'redacted_thinking':
         this.#blocks.start('reasoning')
-        this.#opaque = sealOf('redacted', block['data'])
+        this.#opaque = opaqueOf('redacted', block['data'])
         return
       case 'tool_use':
         this.#blocks.startCall(block['id'], block['name'])
@@ -189,7 +189,7 @@ class FrameReader {
         return this.#piece('tool-call', delta['partial_json'])
       case 'signature_delta':
         if (this.#blocks.open === 'reasoning') {
-          this.#opaque = sealOf('signature', delta['signature'])
+          this.#opaque = opaqueOf('signature', delta['signature'])
         }
         return
       case 'citations_delta':
@@ -200,7 +200,7 @@ class FrameReader {
   #piece(kind: 'text' | 'reasoning' | 'tool-call', text: Json | undefined): void {
     if (typeof text !== 'string' || text === '') return
     if (this.#blocks.open !== kind) {
-      // Some providers omit the start of a text or a thought. A tool call without a start has no name and is ignored.
+      // Some providers omit the start of text or reasoning. A tool call without a start has no name and is ignored.
       if (kind === 'tool-call') return
       this.#close()
       this.#blocks.start(kind)
@@ -274,7 +274,7 @@ function isFound({ type, content }: JsonObject): boolean {
   return type === 'web_search_tool_result' && isArray(content)
 }
 
-function sealOf(
+function opaqueOf(
   kind: OpaqueReasoning['kind'],
   value: Json | undefined,
 ): OpaqueReasoning | undefined {

@@ -138,7 +138,7 @@ const message = {
   },
 }
 
-test('a seal behind the last text is left out: an answer ends with what it says', () => {
+test('a signature behind the last text is left out: an answer ends with what it says', () => {
   const gemini = { format: 'gemini', kind: 'signature', value: 'c2lnbmVk', id: 'text' } as const
   const text: CanonicalEvent[] = [
     { type: 'text-start', ...at(0) },
@@ -197,7 +197,7 @@ describe('the input is counted as well as it is known', () => {
   })
 })
 
-describe('a client that does not ask for thoughts is shown none', () => {
+describe('a client that does not ask for reasoning is shown none', () => {
   const [{ content: whole }] = [message]
   const spoken = whole.slice(2)
   const bodies: JsonObject[] = [{}, { thinking: { type: 'disabled' } }, { thinking: null }]
@@ -210,7 +210,7 @@ describe('a client that does not ask for thoughts is shown none', () => {
       const text = frames.map(writeSse).join('')
       assert.doesNotMatch(text, /"(?:redacted_)?thinking"|signature/)
       assert.equal(names(text)[0], 'message_start')
-      // Blocks are numbered as if there had been no thoughts.
+      // Blocks are numbered as if there had been no reasoning.
       assert.match(text, /"type":"content_block_start","index":0,"content_block":{"type":"text"/)
       const thinking = conversation
         .slice(0, 3)

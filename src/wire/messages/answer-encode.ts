@@ -65,8 +65,8 @@ type FrameDelta =
 
 type ContentEvent = Exclude<CanonicalEvent, { type: 'response-start' | 'usage' | 'ping' }>
 
-/** The signature of unsealed thoughts: an empty pack, so that no provider is sent them as its own. */
-const UNSEALED = PACK_MARK
+/** The signature of reasoning that has none: an empty pack, so that no provider is sent it as its own. */
+const EMPTY_PACK = PACK_MARK
 
 class FrameWriter {
   readonly #answer: AnswerContext
@@ -85,8 +85,8 @@ class FrameWriter {
   #isOpen = false
   #isAfterText = false
   /**
-   * Gemini seals its texts behind them. It is held until another block follows and else left out: no answer of Claude
-   * ends with a thought, and Claude Code reports what the last block says.
+   * Gemini signs its texts behind them. The signature is held until another block follows and else left out: no answer of Claude
+   * ends with reasoning, and Claude Code reports what the last block says.
    */
   #heldPack: string | undefined
   #hasCalled = false
@@ -124,7 +124,7 @@ class FrameWriter {
       case 'refusal-start':
       case 'reasoning-start':
         // The first piece opens the block: clients that send back empty text blocks are refused, and only the end of a
-        // thought shows whether it is redacted.
+        // reasoning shows whether it is redacted.
         return []
       case 'text-delta':
         return this.#text(event.text)
@@ -136,11 +136,11 @@ class FrameWriter {
       case 'reasoning-delta':
         if (!this.#showsReasoning || event.text === '') return []
         return [
-          ...this.#openThinking(),
+          ...this.#openReasoning(),
           this.#delta({ type: 'thinking_delta', thinking: event.text }),
         ]
       case 'reasoning-end':
-        return this.#showsReasoning ? this.#endThinking(event.opaque) : []
+        return this.#showsReasoning ? this.#endReasoning(event.opaque) : []
       case 'tool-call-start':
         return this.#startToolCall(event)
       case 'tool-call-delta':
@@ -218,16 +218,16 @@ class FrameWriter {
     return [...this.#openText(), this.#delta({ type: 'citations_delta', citation })]
   }
 
-  #openThinking(): Frame[] {
+  #openReasoning(): Frame[] {
     return this.#open({ type: 'thinking', thinking: '', signature: '' })
   }
 
-  #endThinking(opaque: OpaqueReasoning | undefined): Frame[] {
+  #endReasoning(opaque: OpaqueReasoning | undefined): Frame[] {
     if (!this.#isOpen && (opaque === undefined || opaque.value === '')) return []
-    const signature = opaque === undefined ? UNSEALED : packReasoning(opaque, 'messages')
+    const signature = opaque === undefined ? EMPTY_PACK : packReasoning(opaque, 'messages')
     const isSigned = opaque?.format === 'messages' && opaque.kind === 'signature'
     if (this.#isOpen || isSigned) {
-      const opened = this.#openThinking()
+      const opened = this.#openReasoning()
       return [...opened, this.#delta({ type: 'signature_delta', signature }), ...this.#close()]
     }
     if (!this.#isAfterText) return this.#redacted(signature)

@@ -71,7 +71,7 @@ test('each part of the input is measured by its kind', () => {
       }),
       { items: 3, textBytes: 2 },
     ],
-    'a thought with its seal': [
+    'reasoning with its signature': [
       withBlocks({ type: 'thinking', thinking: 'ab', signature: 'cdef' }),
       { items: 2, textBytes: 6, opaqueBytes: 4 },
     ],
@@ -301,8 +301,8 @@ test('tools and edits that run at the provider are dropped and named, and those 
   assert.equal(call.input.jsonBytes, bytes(bash))
 })
 
-// The thoughts of earlier turns are removed: foreign ones, or all of them. The thinking budget is removed too where the
-// turn to continue would no longer begin with a thought.
+// The reasoning of earlier turns is removed: what is foreign, or all of it. The reasoning budget is removed too where the
+// turn to continue would no longer begin with reasoning.
 
 const OWN = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }
 const FOREIGN = {
@@ -315,7 +315,7 @@ const RESULT = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't'
 const BUDGET = { type: 'enabled', budget_tokens: 1024 }
 const answers = (...content: JsonObject[]): JsonObject => ({ role: 'assistant', content })
 
-test('the budget is removed if the turn to continue no longer begins with a thought', () => {
+test('the budget is removed if the turn to continue no longer begins with reasoning', () => {
   const cases: [string, JsonObject[], JsonObject, JsonObject | undefined][] = [
     ['after a call', [ASKS, answers(FOREIGN, CALL), RESULT], BUDGET, undefined],
     ['after its first words', [ASKS, answers(FOREIGN, CALL)], BUDGET, undefined],
@@ -352,7 +352,7 @@ test('the budget is removed if the turn to continue no longer begins with a thou
   }
 })
 
-test('all thoughts are removed, along with a turn that held nothing else', () => {
+test('all reasoning is removed, along with a turn that held nothing else', () => {
   const messages = [ASKS, answers(OWN), answers(FOREIGN, CALL), RESULT]
   assert.deepEqual(withoutReasoning({ messages }), {
     changes: { messages: [ASKS, answers(CALL), RESULT] },
@@ -361,7 +361,7 @@ test('all thoughts are removed, along with a turn that held nothing else', () =>
   assert.equal(withoutReasoning({ messages: [ASKS, answers(CALL), RESULT] }), undefined)
 })
 
-test('numbers beside a thought keep all their digits', () => {
+test('numbers beside reasoning keep all their digits', () => {
   const body = `{"model":"m","messages":[{"role":"assistant","content":[${JSON.stringify(FOREIGN)},{"type":"tool_use","input":{"id":12345678901234567890}}]}]}`
   const sent = Buffer.from(forwardRequest(readJsonBody(Buffer.from(body)), { model: 'm' }))
   assert.match(sent.toString(), /"id":12345678901234567890/)

@@ -52,7 +52,7 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   refuseLongLists(body)
   const { changes, dropped } = removalsFrom(body)
   const searchesMax = isArray(body['tools']) ? searchesMaxOf(body['tools']) : 0
-  const { hasForeignReasoning } = measureInput(body, changes, measure)
+  measureInput(body, changes, measure)
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
   const reasoningBudget = optional(
     thinking['budget_tokens'],
@@ -73,7 +73,7 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
     }),
     needs: [...measure.needs],
     dropped,
-    ...(hasForeignReasoning && {
+    ...(measure.hasForeignReasoning && {
       droppedInPassthrough: withoutForeignReasoning(body)?.dropped ?? [],
     }),
     ...(searchesMax === 0
@@ -118,21 +118,14 @@ function removeCompactingEdits(
   dropped.push('context_management.edits.compact')
 }
 
-type Walk = {
-  readonly measure: Measure
-  /** Whether any block carries thoughts of another format, sealed or not. */
-  hasForeignReasoning: boolean
-}
-
 /**
  * `changes`: what is removed from every request, searches included. Cache marks on removed tools still count, because
  * searches may stay.
  */
-function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): Walk {
-  const walk: Walk = { measure, hasForeignReasoning: false }
+function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): void {
   const body = { ...given, ...changes }
   measure.cacheMarks(body, '', CACHE_MARKS)
-  readContent(body['system'], 'system', walk)
+  readContent(body['system'], 'system', measure)
   for (const [index, message] of listOf(body['messages']).entries()) {
     measure.item()
     if (!isObject(message)) {
@@ -141,7 +134,7 @@ function measureInput(given: JsonObject, changes: JsonObject, measure: Measure):
     }
     measure.role(message['role'])
     measure.unknownFields(message, MESSAGE)
-    readContent(message['content'], `messages[${index}].content`, walk)
+    readContent(message['content'], `messages[${index}].content`, measure)
   }
   for (const tool of listOf(body['tools'])) {
     measure.tool(tool, { known: isObject(tool) ? vendorToolsIn(tool) : 0 })
@@ -151,7 +144,6 @@ function measureInput(given: JsonObject, changes: JsonObject, measure: Measure):
   }
   readOutputFormat(body, measure)
   measure.unknownFields(body, MESSAGES_FIELDS)
-  return walk
 }
 
 function readOutputFormat({ output_config, output_format }: JsonObject, measure: Measure): void {
@@ -160,58 +152,56 @@ function readOutputFormat({ output_config, output_format }: JsonObject, measure:
   if (isObject(format)) measure.needs.add('structured_output')
 }
 
-function readContent(content: Json | undefined, place: string, walk: Walk): void {
-  if (!isArray(content)) return walk.measure.text(content)
-  content.forEach((block, index) => readBlock(block, `${place}[${index}]`, walk))
+function readContent(content: Json | undefined, place: string, measure: Measure): void {
+  if (!isArray(content)) return measure.text(content)
+  content.forEach((block, index) => readBlock(block, `${place}[${index}]`, measure))
 }
 
-function readBlock(block: Json, place: string, walk: Walk): void {
-  const { measure } = walk
+function readBlock(block: Json, place: string, measure: Measure): void {
   measure.item()
   if (!isObject(block)) return measure.json(block)
   measure.cacheMarks(block, place, CACHE_MARKS)
   switch (typeOf(block)) {
     case 'text':
-      readCitations(block, walk)
+      readCitations(block, measure)
       return measure.text(block['text'])
     case 'image':
-      readUnknown(block['source'], `${place}.source`, walk)
+      readUnknown(block['source'], `${place}.source`, measure)
       return measure.image(sourceType(block['source']))
     case 'document':
-      return readDocument(block, place, walk)
+      return readDocument(block, place, measure)
     case 'thinking':
-      walk.hasForeignReasoning ||= isPacked(block['signature'])
+      measure.hasForeignReasoning ||= isPacked(block['signature'])
       measure.text(block['thinking'])
-      // The signature contains the whole thought in sealed form, even when the text is short or omitted.
+      // The signature contains all the reasoning, encrypted, even when the text is short or omitted.
       return measure.opaque(block['signature'])
     case 'redacted_thinking':
-      walk.hasForeignReasoning ||= isPacked(block['data'])
+      measure.hasForeignReasoning ||= isPacked(block['data'])
       return measure.opaque(block['data'])
     case 'tool_use':
       return measure.json(block)
     case 'tool_result':
       measure.text(block['tool_use_id'])
-      return readToolResult(block['content'], `${place}.content`, walk)
+      return readToolResult(block['content'], `${place}.content`, measure)
     case 'search_result':
       measure.text(block['source'])
       measure.text(block['title'])
-      return readContent(block['content'], `${place}.content`, walk)
+      return readContent(block['content'], `${place}.content`, measure)
     default:
-      readUnknown(block, place, walk)
+      readUnknown(block, place, measure)
       measure.json(block)
       return measure.unbounded()
   }
 }
 
-function readDocument(block: JsonObject, place: string, walk: Walk): void {
-  const { measure } = walk
+function readDocument(block: JsonObject, place: string, measure: Measure): void {
   const { source, title, context } = block
-  readUnknown(source, `${place}.source`, walk)
+  readUnknown(source, `${place}.source`, measure)
   measure.text(title)
   measure.text(context)
   if (isObject(source) && source['type'] === 'text') return measure.text(source['data'])
   if (isObject(source) && source['type'] === 'content') {
-    return readContent(source['content'], `${place}.source.content`, walk)
+    return readContent(source['content'], `${place}.source.content`, measure)
   }
   measure.file(sourceType(source))
 }
@@ -222,33 +212,33 @@ function sourceType(source: Json | undefined): string | undefined {
   return type === 'url' ? dataType(url) : stringOf(mediaType)?.toLowerCase()
 }
 
-function readToolResult(content: Json | undefined, place: string, walk: Walk): void {
-  if (!isArray(content)) return walk.measure.json(content)
+function readToolResult(content: Json | undefined, place: string, measure: Measure): void {
+  if (!isArray(content)) return measure.json(content)
   for (const [index, block] of content.entries()) {
     if (isObject(block) && block['type'] === 'text') {
-      walk.measure.item()
-      walk.measure.json(block['text'])
-      readCitations(block, walk)
-      walk.measure.cacheMarks(block, `${place}[${index}]`, CACHE_MARKS)
-    } else readBlock(block, `${place}[${index}]`, walk)
+      measure.item()
+      measure.json(block['text'])
+      readCitations(block, measure)
+      measure.cacheMarks(block, `${place}[${index}]`, CACHE_MARKS)
+    } else readBlock(block, `${place}[${index}]`, measure)
   }
 }
 
 /** Cited text is not read again, but each citation is framed by its source. */
-function readCitations({ citations }: JsonObject, { measure }: Walk): void {
+function readCitations({ citations }: JsonObject, measure: Measure): void {
   listOf(citations).forEach(() => measure.item())
 }
 
 const CACHE_MARKS = ['cache_control']
 
-function readUnknown(value: Json | undefined, place: string, walk: Walk): void {
+function readUnknown(value: Json | undefined, place: string, measure: Measure): void {
   refuseAccountFiles(value, place)
-  readDeeply(value, place, walk)
+  readDeeply(value, place, measure)
 }
 
 /** Looks at any depth for URLs and cache marks, which count, and for hosted tools, which are refused. */
-function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
-  if (isArray(value)) value.forEach((each, index) => readDeeply(each, `${place}[${index}]`, walk))
+function readDeeply(value: Json | undefined, place: string, measure: Measure): void {
+  if (isArray(value)) value.forEach((each, at) => readDeeply(each, `${place}[${at}]`, measure))
   if (!isObject(value)) return
   if (value['type'] === 'tool_definition' && isHosted(value['definition'])) {
     const tool = `${place}.definition`
@@ -257,9 +247,9 @@ function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
       `${tool} is not supported: the provider runs it, so it belongs in tools`,
     )
   }
-  if (value['type'] === 'url') walk.measure.fetched()
-  walk.measure.cacheMarks(value, place, CACHE_MARKS)
-  for (const [name, member] of Object.entries(value)) readDeeply(member, `${place}.${name}`, walk)
+  if (value['type'] === 'url') measure.fetched()
+  measure.cacheMarks(value, place, CACHE_MARKS)
+  for (const [name, each] of Object.entries(value)) readDeeply(each, `${place}.${name}`, measure)
 }
 
 export function affinityOf({ system, messages, metadata }: JsonObject): string {
@@ -284,17 +274,17 @@ export function isBillingLine(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header:')
 }
 
-/** Clients that do not ask for thoughts take the first block of an answer for its text. */
+/** Clients that do not ask for reasoning take the first block of an answer for its text. */
 export function asksToSeeReasoning({ thinking }: JsonObject): boolean {
   return isObject(thinking) && thinking['type'] !== 'disabled'
 }
 
 export function withoutReasoning(body: JsonObject): Removals | undefined {
-  return removing(body, isThought)
+  return removing(body, isReasoning)
 }
 
 /**
- * After a fallback to a provider of another format, a conversation carries that provider's thoughts under Tollgate's
+ * After a fallback to a provider of another format, a conversation carries that provider's reasoning under Tollgate's
  * mark. A provider of this format would refuse the whole request because of their signatures.
  */
 export function withoutForeignReasoning(body: JsonObject): Removals | undefined {
@@ -316,24 +306,24 @@ function removing(body: JsonObject, isGone: (block: JsonObject) => boolean): Rem
   return { changes: { messages, thinking: undefined }, dropped: [...dropped, 'thinking'] }
 }
 
-function isThought({ type }: JsonObject): boolean {
+function isReasoning({ type }: JsonObject): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
 function isForeignReasoning(block: JsonObject): boolean {
-  return isThought(block) && (isPacked(block['signature']) || isPacked(block['data']))
+  return isReasoning(block) && (isPacked(block['signature']) || isPacked(block['data']))
 }
 
 /**
  * Whether the model must continue a turn of its own, after tool results or from given first words, that does not begin
- * with a thought. Providers refuse this together with a thinking budget.
+ * with reasoning. Providers refuse this together with a reasoning budget.
  */
 export function goesOnUnreasoned(messages: readonly Json[]): boolean {
   const opening = messages.findLastIndex((message) => isObject(message) && !isOfModelsTurn(message))
   const [first] = messages.slice(opening + 1)
   if (!isObject(first)) return false
   const [block] = listOf(first['content'])
-  return !isObject(block) || !isThought(block)
+  return !isObject(block) || !isReasoning(block)
 }
 
 function isOfModelsTurn({ role, content }: JsonObject): boolean {

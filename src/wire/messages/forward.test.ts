@@ -53,7 +53,7 @@ test('integers of lists that are rewritten stay as they were written', () => {
   assert.equal(text, `{"model":"claude","messages":[],"x":1.0,"tools":[${tool}]}`)
 })
 
-test('thoughts from another format’s provider are removed, and its own pass untouched', () => {
+test('reasoning from another format’s provider is removed, and its own passes untouched', () => {
   const foreign = packReasoning({ format: 'responses', kind: 'encrypted', value: 'x' }, 'messages')
   const own = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }
   const text = { type: 'text', text: 'tollgate.1. is a word like any other' }

@@ -1,5 +1,5 @@
 // The messages format on both sides: bytes pass through unchanged, except for the model name, the output limit, what is
-// removed from every request, and thoughts of other formats.
+// removed from every request, and reasoning of other formats.
 import type { JsonObject } from '../../core/json.ts'
 import { PACK_MARK } from '../content/opaque-reasoning.ts'
 import type { AnswerContext, EventForwarder, JsonAnswer, RequestChange } from '../contract/codec.ts'
@@ -13,10 +13,10 @@ import { removalsFrom, withoutForeignReasoning } from './call.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { outputTokensMax, searchesMax } = change
-  const isSealed = body.bytes.includes(PACK_MARK)
+  const hasPacked = body.bytes.includes(PACK_MARK)
   const changesTo = (value: JsonObject): JsonObject => ({
     ...removalsFrom(value, { maySearch: searchesMax !== undefined }).changes,
-    ...(isSealed ? withoutForeignReasoning(value)?.changes : {}),
+    ...(hasPacked ? withoutForeignReasoning(value)?.changes : {}),
     model: change.model,
     ...(outputTokensMax === undefined ? {} : { max_tokens: outputTokensMax }),
   })

@@ -13,7 +13,7 @@ const decode = (fields: JsonObject) =>
     ...fields,
   })
 
-test('an unknown thinking display is dropped and named, not refused', () => {
+test('an unknown reasoning display is dropped and named, not refused', () => {
   const { reasoning, dropped } = decode({ thinking: { type: 'adaptive', display: 'updates' } })
   assert.deepEqual(reasoning, { effort: 'high' })
   assert.deepEqual(dropped, ['thinking.display'])
@@ -22,14 +22,14 @@ test('an unknown thinking display is dropped and named, not refused', () => {
   assert.deepEqual(known.dropped, [])
 })
 
-test('an effort beside disabled thinking is dropped and named', () => {
+test('an effort beside disabled reasoning is dropped and named', () => {
   const thinking = { type: 'disabled' }
   const { reasoning, dropped } = decode({ thinking, output_config: { effort: 'high' } })
   assert.deepEqual([reasoning, dropped], [{ effort: 'none' }, ['output_config.effort']])
   assert.deepEqual(decode({ thinking }).dropped, [])
 })
 
-test('thinking only between tools becomes a low effort, and is named', () => {
+test('reasoning only between tools becomes a low effort, and is named', () => {
   const thinking = { type: 'between_tools', display: 'omitted' }
   const { reasoning, dropped } = decode({ thinking })
   assert.deepEqual([reasoning, dropped], [{ effort: 'low', display: 'omitted' }, ['thinking.type']])

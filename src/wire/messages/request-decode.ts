@@ -132,12 +132,12 @@ function decodeReasoning(
   if (shown !== undefined && display === undefined) dropped.add('thinking.display')
   switch (thinking.get('type', expectThinking)) {
     case 'adaptive':
-      // The default effort of this format. In other formats a model may not think unless it is given an effort.
+      // The default effort of this format. In other formats a model may not reason unless it is given an effort.
       return defined({ effort: effort ?? 'high', display })
     case 'enabled':
       return defined({ effort, tokensMax: thinking.get('budget_tokens', expect.positive), display })
     case 'between_tools':
-      // Other models also think before they answer, so they get the lowest effort of this format.
+      // Other models also reason before they answer, so they get the lowest effort of this format.
       dropped.add('thinking.type')
       return defined({ effort: effort ?? 'low', display })
     case 'disabled':
@@ -297,7 +297,7 @@ function decodeAssistantBlock(block: Placed, dropped: Set<string>): AssistantPar
     case 'tool_use':
       return [decodeToolUse(block)]
     case 'thinking':
-      return [decodeThinking(block)]
+      return [decodeReasoningBlock(block)]
     case 'redacted_thinking': {
       const data = block.get('data', expect.text)
       const opaque = unpackReasoning(data, { format: 'messages', kind: 'redacted' })
@@ -429,8 +429,8 @@ function decodeToolUse(block: Placed): ToolCallPart {
   })
 }
 
-/** Unpacks the seal of another format. An empty pack, like an empty string, is no signature. */
-function decodeThinking(block: Placed): ReasoningPart {
+/** Unpacks the reasoning of another format. An empty pack, like an empty string, is no signature. */
+function decodeReasoningBlock(block: Placed): ReasoningPart {
   const text = block.get('thinking', expect.text)
   const signature = block.optional('signature', expect.text) ?? ''
   if (signature === '' || signature === PACK_MARK) return { type: 'reasoning', text }

@@ -224,7 +224,7 @@ test('a tool name that this format cannot carry is a 400', () => {
   )
 })
 
-test('thinking and sampling settings are encoded within their limits', () => {
+test('reasoning and sampling settings are encoded within their limits', () => {
   const tools = [tool('a')]
   const cases: Record<string, [Partial<Conversation>, JsonObject]> = {
     nothing: [{}, {}],

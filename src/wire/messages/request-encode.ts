@@ -49,18 +49,15 @@ import {
   plainCallId,
 } from './tools.ts'
 
-export function encodeRequest(request: CanonicalRequest): JsonObject {
-  assert(request.kind === 'chat')
-  return encodeConversation(withFewCacheMarks(request))
-}
-
-function encodeConversation(request: Conversation): JsonObject {
+export function encodeRequest(asked: CanonicalRequest): JsonObject {
+  assert(asked.kind === 'chat')
+  const request = withFewCacheMarks(asked)
   const { system, messages } = encodeTurns(request)
   const tools = allowedFunctions(request).map((tool) =>
     defined({ ...encodeTool(tool), cache_control: encodeCacheMark(tool.cache) }),
   )
-  const thinking = encodeThinking(request)
-  const isThinking = thinking !== undefined && thinking['type'] !== 'disabled'
+  const thinking = encodeReasoning(request)
+  const isReasoning = thinking !== undefined && thinking['type'] !== 'disabled'
   const { endUser } = request
   return defined({
     model: request.model,
@@ -72,7 +69,7 @@ function encodeConversation(request: Conversation): JsonObject {
     tool_choice: tools.length === 0 ? undefined : encodeToolChoice(request),
     thinking,
     output_config: encodeOutputConfig(request),
-    ...encodeSampling(request, isThinking),
+    ...encodeSampling(request, isReasoning),
     metadata: endUser === undefined ? undefined : { user_id: endUser },
     service_tier: encodeServiceTier(request.serviceTier),
     cache_control: encodeCacheMark(request.cache),
@@ -92,16 +89,16 @@ function encodeOutputConfig(request: Conversation): JsonObject | undefined {
 function encodeEffort(request: Conversation): Effort | undefined {
   const asked = request.reasoning?.effort
   const { efforts, takesDisabled } = claudeOf(request)
-  // A model whose thinking cannot be turned off gets its lowest effort instead; for all others `thinking` is disabled.
+  // A model whose reasoning cannot be turned off gets its lowest effort instead; for all others `thinking` is disabled.
   if (asked === undefined || (asked === 'none' && takesDisabled)) return undefined
   return nearestEffort(asked, efforts)
 }
 
-function encodeSampling(request: Conversation, isThinking: boolean): JsonObject {
+function encodeSampling(request: Conversation, isReasoning: boolean): JsonObject {
   const { temperature, topP, topK, stop } = request.sampling
   const stop_sequences = stop
-  // A model that thinks chooses its own sampling, and newer models accept only one of temperature and top_p.
-  if (isThinking || !claudeOf(request).takesSampling) return { stop_sequences }
+  // A model that reasons chooses its own sampling, and newer models accept only one of temperature and top_p.
+  if (isReasoning || !claudeOf(request).takesSampling) return { stop_sequences }
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
     top_p: temperature === undefined ? topP : undefined,
@@ -119,7 +116,7 @@ function encodeServiceTier(tier: string | undefined): string | undefined {
 const BUDGET_TOKENS_MIN = 1024
 const DISPLAYS = { summary: 'summarized', omitted: 'omitted' } as const
 
-function encodeThinking(request: Conversation): JsonObject | undefined {
+function encodeReasoning(request: Conversation): JsonObject | undefined {
   const { reasoning } = request
   const { reasons, takesDisabled } = claudeOf(request)
   if (reasoning === undefined || !reasons) return undefined
@@ -132,24 +129,24 @@ function encodeThinking(request: Conversation): JsonObject | undefined {
     : defined({ type: 'enabled', budget_tokens: budget, display })
 }
 
-/** Whether thinking is requested and possible. */
+/** Whether reasoning is requested and possible. */
 function reasonsAsAsked(request: Conversation): boolean {
-  return isThinker(request) && hindranceOf(request) === undefined
+  return couldReason(request) && hindranceOf(request) === undefined
 }
 
-/** What prevents requested thinking in a model that can think. */
-type Hindrance = 'forced tool' | 'small limit' | 'unthinking turn'
+/** What prevents requested reasoning in a model that can reason. */
+type Hindrance = 'forced tool' | 'small limit' | 'unreasoned turn'
 
 export function hindranceOf(request: Conversation): Hindrance | undefined {
-  if (!isThinker(request)) return undefined
+  if (!couldReason(request)) return undefined
   if (forcesTool(request) && !isForcedInWords(request)) return 'forced tool'
   const budget = budgetOf(request)
   if (budget === undefined) return undefined
   if (budget < BUDGET_TOKENS_MIN) return 'small limit'
-  return goesOnUnreasoned(encodeTurns(request).messages) ? 'unthinking turn' : undefined
+  return goesOnUnreasoned(encodeTurns(request).messages) ? 'unreasoned turn' : undefined
 }
 
-function isThinker(request: Conversation): boolean {
+function couldReason(request: Conversation): boolean {
   return asksForReasoning(request) && claudeOf(request).reasons
 }
 
@@ -172,12 +169,7 @@ function budgetOf(request: Conversation): number | undefined {
   return tokens === undefined ? undefined : Math.min(tokens, outputTokensMax - 1)
 }
 
-type EncodedTurns = {
-  readonly system: readonly JsonObject[]
-  readonly messages: readonly JsonObject[]
-}
-
-function encodeTurns(request: Conversation): EncodedTurns {
+function encodeTurns(request: Conversation) {
   const { system, turns } = takeTurns(withUniqueCallIds(request.messages), {
     blocks: ({ parts }) => encodeParts(parts),
     result: encodeResult,
@@ -229,12 +221,17 @@ function encodePart(part: Part): JsonObject | undefined {
       return encodeText(part.text, encodeCacheMark(part.cache))
     case 'refusal':
       return encodeText(part.text, undefined)
-    case 'image':
-      return encodeImage(part)
-    case 'file':
-      return encodeFile(part)
+    case 'image': {
+      const cache_control = encodeCacheMark(part.cache)
+      return defined({ type: 'image', source: encodeSource(part.source), cache_control })
+    }
+    case 'file': {
+      const { source, name: title, cache } = part
+      const cache_control = encodeCacheMark(cache)
+      return defined({ type: 'document', source: encodeFileSource(source), title, cache_control })
+    }
     case 'reasoning':
-      return encodeThought(part)
+      return encodeReasoningPart(part)
     case 'tool-call':
       return encodeToolCall(part)
     case 'audio':
@@ -244,23 +241,6 @@ function encodePart(part: Part): JsonObject | undefined {
 
 function encodeText(text: string, cache_control: JsonObject | undefined): JsonObject | undefined {
   return text.trim() === '' ? undefined : defined({ type: 'text', text, cache_control })
-}
-
-function encodeImage({ source, cache }: ImagePart): JsonObject {
-  return defined({
-    type: 'image',
-    source: encodeSource(source),
-    cache_control: encodeCacheMark(cache),
-  })
-}
-
-function encodeFile({ source, name, cache }: FilePart): JsonObject {
-  return defined({
-    type: 'document',
-    source: encodeFileSource(source),
-    title: name,
-    cache_control: encodeCacheMark(cache),
-  })
 }
 
 function encodeFileSource(source: FilePart['source']): JsonObject {
@@ -278,8 +258,8 @@ function encodeSource(source: ImagePart['source']): JsonObject {
   return { type: 'base64', media_type: source.mediaType, data: source.data }
 }
 
-/** A provider takes back only the thoughts that it sealed itself. */
-function encodeThought({ text, opaque }: ReasoningPart): JsonObject | undefined {
+/** A provider takes back only its own reasoning. */
+function encodeReasoningPart({ text, opaque }: ReasoningPart): JsonObject | undefined {
   if (opaque?.format !== 'messages') return undefined
   return opaque.kind === 'redacted'
     ? { type: 'redacted_thinking', data: opaque.value }
@@ -338,11 +318,11 @@ export const MESSAGES_LOSSES: Losses = {
     (sampling.stop ?? []).some((text) => text.trim() === ''),
   ),
   temperature_while_reasoning: drop(
-    'a model that thinks chooses its own temperature',
+    'a model that reasons chooses its own temperature',
     (request) => differs(request.sampling.temperature, 1) && reasonsAsAsked(request),
   ),
   top_p_while_reasoning: drop(
-    'a model that thinks chooses its own sampling',
+    'a model that reasons chooses its own sampling',
     (request) => differs(request.sampling.topP, 1) && reasonsAsAsked(request),
   ),
   top_p_beside_temperature: drop(
@@ -370,16 +350,16 @@ export const MESSAGES_LOSSES: Losses = {
     isForcedInWords,
   ),
   reasoning_before_forced_tool: drop(
-    'a model that must call a tool cannot think first',
+    'a model that must call a tool cannot reason first',
     (request) => hindranceIn(request) === 'forced tool',
   ),
   reasoning_within_small_limit: drop(
-    'Claude before 4.6 thinks only within more than 1,024 tokens',
+    'Claude before 4.6 reasons only within more than 1,024 tokens',
     (request) => hindranceIn(request) === 'small limit',
   ),
   reasoning_in_unreasoned_turn: drop(
-    'Claude before 4.6 thinks after a call only if it thought before it',
-    (request) => hindranceIn(request) === 'unthinking turn',
+    'Claude before 4.6 reasons after a call only if it reasoned before it',
+    (request) => hindranceIn(request) === 'unreasoned turn',
   ),
   ...usualBut('reasoning', {
     isUsed: (request) => asksForReasoning(request) && !claudeOf(request).reasons,

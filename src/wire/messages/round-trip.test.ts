@@ -121,12 +121,12 @@ const reasoning: fc.Arbitrary<Reasoning> = fc.oneof(
       display: maybe(fc.constantFrom('summary', 'omitted')),
       tokensMax: maybe(fc.integer({ min: 1024, max: 4095 })),
     })
-    // Thinking without an amount is decoded with the format's default effort.
+    // Reasoning without an amount is decoded with the format's default effort.
     .filter(({ effort, tokensMax }) => effort !== undefined || tokensMax !== undefined)
     .map((settings) => defined(settings)),
 )
 
-/** Settings that exclude others: thinking allows neither sampling settings nor forced tools. */
+/** Settings that exclude others: reasoning allows neither sampling settings nor forced tools. */
 const mode = fc.oneof(
   reasoning.map((each) => ({ reasoning: each, sampling: {} })),
   fc
@@ -174,7 +174,7 @@ const conversation = fc
     ...defined(rest),
     ...chosen,
   }))
-  // A request for thinking that cannot be met is a loss, and tested as one.
+  // A request for reasoning that cannot be met is a loss, and tested as one.
   .filter((request) => hindranceOf(request) === undefined)
 
 test('a request survives encoding and decoding', () => {

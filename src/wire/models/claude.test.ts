@@ -116,7 +116,7 @@ test('an effort without room in the output limit is dropped and named, and the t
   ])
 })
 
-test('a budget is sent only if the turn to continue begins with the model’s own thought', () => {
+test('a budget is sent only if the turn to continue begins with the model’s own reasoning', () => {
   const call = { type: 'tool-call', id: 'c', name: 'f', input: '{}', custom: false } as const
   const asks = { role: 'user', parts: [{ type: 'text', text: 'When?' }] } as const
   const result = { role: 'tool', callId: 'c', parts: [] } as const
@@ -148,7 +148,7 @@ test('a budget is sent only if the turn to continue begins with the model’s ow
   assert.deepEqual(fate('claude-sonnet-4-6', asks, called(), result), [{ type: 'adaptive' }, []])
 })
 
-test('a tool call demanded in words leaves room to think, and a forced one does not', () => {
+test('a tool call demanded in words leaves room to reason, and a forced one does not', () => {
   const tools: Conversation['tools'] = [{ type: 'function', name: 'f', schema: {} }]
   const more = { tools, toolChoice: { type: 'required' }, reasoning: { effort: 'low' } } as const
   const { thinking, dropped } = sent('claude-opus-5-5', more)

@@ -5,13 +5,13 @@ import { knownNames } from '../../core/request.ts'
 
 type Claude = {
   readonly reasons: boolean
-  /** Whether it chooses itself how much to think; if not, it needs a token budget. */
+  /** Whether it chooses itself how much to reason; if not, it needs a token budget. */
   readonly isAdaptive: boolean
   /** The efforts it accepts, from the least to the most; empty = none. */
   readonly efforts: readonly Effort[]
   /** Whether it accepts temperature, top_p and top_k. */
   readonly takesSampling: boolean
-  /** Whether its thinking can be turned off. */
+  /** Whether its reasoning can be turned off. */
   readonly takesDisabled: boolean
   /** Whether it accepts a forced tool call. */
   readonly takesForcedTool: boolean
@@ -29,9 +29,9 @@ const ANY: Claude = {
 
 /** `claude-opus-4-8`, `claude-opus-4-5@20251101`, `us.anthropic.claude-sonnet-4-20250514-v1:0`. */
 const NAME = /claude-(opus|sonnet|haiku|fable)-(\d+)(?:-(\d\d?)(?!\d))?/
-/** Names up to 3.7, the only one of these models that thinks. */
+/** Names up to 3.7, the only one of these models that reasons. */
 const OLD_NAME = /claude-(?:2|3|instant)/
-const THINKING_OLD_NAME = /claude-3-7/
+const REASONING_OLD_NAME = /claude-3-7/
 
 export function claudeOf(target: TargetModel): Claude {
   const claude =
@@ -56,7 +56,7 @@ function claudeNamed(model: string): Claude | undefined {
   const line = NAME.exec(model)?.[1] ?? ''
   const isLarge = line === 'opus' || line === 'sonnet'
   return {
-    reasons: !isOld || THINKING_OLD_NAME.test(model),
+    reasons: !isOld || REASONING_OLD_NAME.test(model),
     isAdaptive: version >= 4.6,
     efforts: effortsOf(line, version),
     takesSampling: version < 5 && !(line === 'opus' && version >= 4.7),

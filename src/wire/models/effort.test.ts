@@ -16,7 +16,7 @@ const REASONER: ModelTraits = { reasons: true }
 /** [model, what the catalogue knows about it, requested, sent, what is lost] */
 const CASES: readonly (readonly [string, ModelTraits, Effort, Effort | undefined, 'thinking'?])[] =
   [
-    // Models that do not reason: not to think is what they do anyway.
+    // Models that do not reason: not to reason is what they do anyway.
     ['gpt-4o', PLAIN, 'none', undefined],
     ['gpt-4o', PLAIN, 'high', undefined, 'thinking'],
     ['gpt-4o-2024-11-20', {}, 'none', undefined],

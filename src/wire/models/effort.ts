@@ -28,36 +28,36 @@ export function asksForNoReasoning({ reasoning }: Pick<Conversation, 'reasoning'
 export function toldEffort(target: ReasoningTarget): Effort | undefined {
   const asked = effortOf(target.reasoning)
   const efforts = knownEfforts(target)
-  // Older servers do not know `none`, and most of their models do not think anyway.
+  // Older servers do not know `none`, and most of their models do not reason anyway.
   if (asked === undefined || (asked === 'none' && efforts === undefined)) return undefined
   return nearestEffort(asked, efforts ?? COMMON)
 }
 
-/** Whether the model is known to have no thinking that could be turned up or off. */
+/** Whether the model is known to have no reasoning that could be turned up or off. */
 export function isPlain(target: TargetModel): boolean {
   return knownEfforts(target)?.length === 0
 }
 
-/** Whether a request for thinking, or for a certain effort, has no effect on the model. */
+/** Whether a request for reasoning, or for a certain effort, has no effect on the model. */
 export function ignoresEffort(target: ReasoningTarget): boolean {
   if (!asksForReasoning(target)) return false
   const isWordless = effortOf(target.reasoning) === undefined
   return isPlain(target) || (!isWordless && toldEffort(target) === undefined)
 }
 
-/** Whether a model that is asked not to think may think anyway. */
+/** Whether a model that is asked not to reason may reason anyway. */
 export function reasonsAnyway(target: ReasoningTarget): boolean {
   return asksForNoReasoning(target) && !isPlain(target) && toldEffort(target) !== 'none'
 }
 
-/** Whether a model may think, although nothing says that it must. */
+/** Whether a model may reason, although nothing says that it must. */
 export function mayReason(target: ReasoningTarget): boolean {
   if (asksForNoReasoning(target)) return reasonsAnyway(target)
   if (isPlain(target)) return false
   return asksForReasoning(target) || (openAiOf(target)?.reasonsUnasked ?? true)
 }
 
-/** The highest effort that is not above the requested one, else the lowest; never `none` for a request to think. */
+/** The highest effort that is not above the requested one, else the lowest; never `none` for a request to reason. */
 export function nearestEffort(asked: Effort, efforts: readonly Effort[]): Effort | undefined {
   if (efforts.includes(asked)) return asked
   const rank = EFFORTS.indexOf(asked)

@@ -1,10 +1,10 @@
-// What a Gemini model's name tells about it. Generations differ in how thinking is configured, in which of their own
-// thoughts a conversation must bring back, and in whether they fetch what is at a URL.
+// What a Gemini model's name tells about it. Generations differ in how reasoning is configured, in what a
+// conversation must bring back of it, and in whether they fetch what is at a URL.
 import type { TargetModel } from '../../core/request.ts'
 
 type Gemini = {
   readonly reasons: boolean
-  /** Whether thinking can be turned off. */
+  /** Whether reasoning can be turned off. */
   readonly takesDisabled: boolean
 }
 
@@ -20,7 +20,7 @@ export function generationOf(model: string): number {
   return Number(/(?:^|\/)gemini-(\d+)/.exec(model)?.[1] ?? 0)
 }
 
-/** Gemini models before 2.5 neither think nor fetch anything, nor does any Gemma. */
+/** Gemini models before 2.5 neither reason nor fetch anything, nor does any Gemma. */
 function isOfOldKind(model: string): boolean {
   return /gemini-(?:1|2\.0)|gemma/.test(model)
 }

@@ -58,7 +58,7 @@ function effortsOf(model: string, version: number): readonly Effort[] {
 
 /**
  * OpenAI refuses a request for encrypted reasoning to a model that does not reason. All of those have known names, but
- * the name of a deployment may hide anything. It is not asked: the model then only forgets its earlier thoughts.
+ * the name of a deployment may hide anything. It is not asked: the model then only forgets its earlier reasoning.
  */
 export function givesEncryptedReasoning(target: TargetModel): boolean {
   const { reasons, alsoKnownAs } = target.traits ?? {}

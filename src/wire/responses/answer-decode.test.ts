@@ -28,14 +28,14 @@ const END: readonly CanonicalEvent[] = [
   },
   { type: 'response-end' },
 ]
-const SEAL = { format: 'responses', kind: 'encrypted', value: 'gAAAAAB', id: 'rs_a' } as const
+const OPAQUE = { format: 'responses', kind: 'encrypted', value: 'gAAAAAB', id: 'rs_a' } as const
 const STREAMED: readonly CanonicalEvent[] = [
   { type: 'ping' },
   { type: 'response-start', id: 'resp_up', model: 'gpt-up-2026' },
   { type: 'reasoning-start', ...at(0) },
   { type: 'reasoning-delta', ...at(0), text: 'Schön' },
   { type: 'reasoning-delta', ...at(0), text: '\n\nlangsam 🐢' },
-  { type: 'reasoning-end', ...at(0), opaque: SEAL },
+  { type: 'reasoning-end', ...at(0), opaque: OPAQUE },
   { type: 'text-start', ...at(1) },
   { type: 'text-delta', ...at(1), text: 'I look' },
   { type: 'text-delta', ...at(1), text: ' it up.' },
@@ -263,7 +263,7 @@ describe('responses: a provider that deviates', () => {
     assert.equal(events.filter((event) => event.type === 'response-end').length, 1)
   })
 
-  test('may send raw thoughts under either name: they are reported once', () => {
+  test('may send raw reasoning under either name: it is reported once', () => {
     const item = { id: 'rs_1', type: 'reasoning', summary: [] }
     const finished = { ...item, content: [{ type: 'reasoning_text', text: 'raw' }] }
     for (const type of ['response.reasoning_text.delta', 'response.reasoning.delta']) {
@@ -281,7 +281,7 @@ describe('responses: a provider that deviates', () => {
     }
   })
 
-  test('may think without showing or sealing anything: there is no block', () => {
+  test('may reason without showing or encrypting anything: there is no block', () => {
     const item = { id: 'rs_1', type: 'reasoning', summary: [] }
     const events = decoded(added(0, item), done(0, item), done(1, B), completed(item, B))
     assert.deepEqual(texts(events), ['0:Bb'])

@@ -18,6 +18,7 @@ import type { OpaqueReasoning } from '../../core/request.ts'
 import {
   BlockWriter,
   countIn,
+  decodeCitation,
   decodeLogprobs,
   readable,
   readJsonEvent,
@@ -341,20 +342,14 @@ class MessageDecoder implements ItemDecoder {
     const told = this.#told.get(part)
     if (told === undefined || this.#part !== part || this.#blocks.open !== 'text') return
     told.citations += annotations.length
-    for (const { type, url, title, start_index, end_index } of annotations.map(objectOf)) {
-      if (type !== 'url_citation') continue
-      this.#blocks.cite({
-        url: stringOf(url) ?? '',
-        title: stringOf(title) ?? '',
-        start: numberOf(start_index) ?? 0,
-        end: numberOf(end_index) ?? 0,
-      })
+    for (const annotation of annotations.map(objectOf)) {
+      if (typeOf(annotation) === 'url_citation') this.#blocks.cite(decodeCitation(annotation))
     }
   }
 }
 
-/** The events that carry thoughts: summaries, raw thoughts, and raw thoughts in the Open Responses spelling. */
-const THOUGHTS: ReadonlyMap<string, 'summary' | 'content'> = new Map([
+/** The events that carry reasoning: summaries, raw reasoning, and raw reasoning in the Open Responses spelling. */
+const REASONING_EVENTS: ReadonlyMap<string, 'summary' | 'content'> = new Map([
   ['response.reasoning_summary_text.delta', 'summary'],
   ['response.reasoning_text.delta', 'content'],
   ['response.reasoning.delta', 'content'],
@@ -364,7 +359,7 @@ class ReasoningDecoder implements ItemDecoder {
   readonly isCall = false
   readonly #id: string | undefined
   readonly #blocks: BlockWriter
-  /** The first kind to arrive is the one that is sent: a summary of thoughts already sent adds nothing. */
+  /** The first kind to arrive is the one that is sent: a summary of reasoning already sent adds nothing. */
   #source: 'summary' | 'content' | undefined
   #part = 0
   #text = ''
@@ -375,7 +370,7 @@ class ReasoningDecoder implements ItemDecoder {
   }
 
   grow(type: string, data: JsonObject): void {
-    const source = THOUGHTS.get(type)
+    const source = REASONING_EVENTS.get(type)
     if (source === undefined) return
     this.#source ??= source
     if (this.#source !== source) return
@@ -385,16 +380,16 @@ class ReasoningDecoder implements ItemDecoder {
     this.#tell(separator + (stringOf(data['delta']) ?? ''))
   }
 
-  /** A thought with neither text nor seal is no block. */
+  /** Reasoning with neither a text nor anything opaque is no block. */
   end(item: JsonObject): void {
-    const whole = thoughtsOf(item[this.#source ?? 'summary']) || thoughtsOf(item['content'])
+    const whole = reasoningOf(item[this.#source ?? 'summary']) || reasoningOf(item['content'])
     this.#tell(remainder(whole, this.#text))
-    const opaque = this.#sealOf(item)
+    const opaque = this.#opaqueOf(item)
     if (opaque !== undefined && this.#text === '') this.#blocks.start('reasoning')
     this.#blocks.end(opaque)
   }
 
-  #sealOf(item: JsonObject): OpaqueReasoning | undefined {
+  #opaqueOf(item: JsonObject): OpaqueReasoning | undefined {
     const value = stringOf(item['encrypted_content'])
     if (value === undefined) return undefined
     const id = this.#id ?? stringOf(item['id'])
@@ -409,7 +404,7 @@ class ReasoningDecoder implements ItemDecoder {
   }
 }
 
-function thoughtsOf(parts: Json | undefined): string {
+function reasoningOf(parts: Json | undefined): string {
   return listOf(parts)
     .map((part) => stringOf(objectOf(part)['text']) ?? '')
     .join(BETWEEN_SUMMARIES)

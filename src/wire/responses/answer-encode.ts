@@ -280,7 +280,7 @@ class MessageItem implements OpenItem {
   }
 }
 
-/** Thoughts are sent as a summary: OpenAI and Open Responses name the events of raw thoughts differently. */
+/** Reasoning is sent as a summary: OpenAI and Open Responses name the events of raw reasoning differently. */
 class ReasoningItem implements OpenItem {
   readonly id: string
   #text = ''

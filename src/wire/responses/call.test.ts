@@ -232,8 +232,8 @@ test('responses: restricted fields pass with their default values', () => {
   read({ background: false, conversation: null, service_tier: 'auto', store: null, tools: null })
 })
 
-test('responses: a thought that no provider of this format could read is named', () => {
-  const thought = (encrypted_content?: string): JsonObject => ({
+test('responses: reasoning that no provider of this format could read is named', () => {
+  const reasoning = (encrypted_content?: string): JsonObject => ({
     input: [
       {
         type: 'reasoning',
@@ -253,10 +253,10 @@ test('responses: a thought that no provider of this format could read is named',
     undefined,
   ]) {
     assert.deepEqual(
-      read(thought(unreadable)).droppedInPassthrough,
+      read(reasoning(unreadable)).droppedInPassthrough,
       ['input.reasoning'],
       String(unreadable),
     )
   }
-  assert.equal(read(thought('gAAAA')).droppedInPassthrough, undefined)
+  assert.equal(read(reasoning('gAAAA')).droppedInPassthrough, undefined)
 })

@@ -29,8 +29,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const stream = streamOf(body)
   refuseFields(body, RESPONSES_FIELDS)
   refuseLongLists(body)
-  const walk: Walk = { measure, hasForeignReasoning: false }
-  readPrompt(body, walk)
+  readPrompt(body, measure)
   const { tools, dropped } = usableTools(body)
   const everywhere = [...compactionIn(body), ...usableCaching(body).dropped]
   const searchesMax = searchesMaxOf(body)
@@ -48,7 +47,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
     }),
     needs: [...measure.needs],
     dropped: [...dropped, ...everywhere],
-    droppedInPassthrough: walk.hasForeignReasoning ? ['input.reasoning'] : undefined,
+    droppedInPassthrough: measure.hasForeignReasoning ? ['input.reasoning'] : undefined,
     search:
       searchesMax === 0
         ? undefined
@@ -61,52 +60,40 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   })
 }
 
-type Walk = {
-  readonly measure: Measure
-  /** Whether any item carries thoughts that a provider of this format cannot read. */
-  hasForeignReasoning: boolean
-}
-
-function readPrompt(body: JsonObject, walk: Walk): void {
-  const { instructions, input } = body
-  walk.measure.text(instructions)
+function readPrompt({ instructions, input }: JsonObject, measure: Measure): void {
+  measure.text(instructions)
   if (typeof input === 'string') {
-    walk.measure.item()
-    walk.measure.text(input)
-    return
+    measure.item()
+    return measure.text(input)
   }
   if (!isArray(input) || input.length === 0) {
     throw invalidRequest('input', 'input must be a string or a list of at least one item')
   }
   for (const [index, item] of input.entries()) {
-    walk.measure.item()
-    if (isObject(item)) readItem(item, `input[${index}]`, walk)
-    else walk.measure.json(item)
+    measure.item()
+    if (isObject(item)) readItem(item, `input[${index}]`, measure)
+    else measure.json(item)
   }
 }
 
-function readItem(item: JsonObject, place: string, walk: Walk): void {
-  const { measure } = walk
+function readItem(item: JsonObject, place: string, measure: Measure): void {
   switch (itemType(item)) {
     case 'message':
       measure.role(item['role'])
       measure.unknownFields(item, MESSAGE)
       return readContent(item['content'], `${place}.content`, measure)
     case 'function_call':
-      measure.text(item['call_id'])
-      measure.text(item['name'])
-      return measure.json(item['arguments'])
     case 'custom_tool_call':
       measure.text(item['call_id'])
       measure.text(item['name'])
-      return measure.json(item['input'])
+      return measure.json(item[itemType(item) === 'function_call' ? 'arguments' : 'input'])
     case 'function_call_output':
     case 'custom_tool_call_output':
       measure.text(item['call_id'])
       return readOutput(item['output'], `${place}.output`, measure)
     case 'reasoning':
-      walk.hasForeignReasoning ||= isUnreadable(item)
-      // Encryption makes a thought longer, so the encrypted text bounds what the model reads.
+      measure.hasForeignReasoning ||= isUnreadable(item)
+      // Encryption makes reasoning longer, so the encrypted text bounds what the model reads.
       measure.opaque(item['encrypted_content'])
       measure.text(item['summary'])
       return measure.text(item['content'])
@@ -229,13 +216,13 @@ export function affinityOf(body: JsonObject): string {
   return affinityBy(body['prompt_cache_key'], body['instructions'], body['input'])
 }
 
-/** The input without thoughts that a provider that stores nothing cannot read; the same list if there are none. */
+/** The input without reasoning that a provider that stores nothing cannot read; the same list if there is none. */
 export function readableInput(input: Json | undefined): Json | undefined {
   return without(input, isUnreadable) ?? input
 }
 
 export function withoutReasoning(body: JsonObject): Removals | undefined {
-  const input = without(body['input'], isThought)
+  const input = without(body['input'], isReasoning)
   return input && { changes: { input }, dropped: ['input.reasoning'] }
 }
 
@@ -253,13 +240,13 @@ function without(input: Json | undefined, isGone: (item: JsonObject) => boolean)
   })
 }
 
-/** Whether this is a thought that a provider that stores nothing cannot read. */
+/** Whether this is reasoning that a provider that stores nothing cannot read. */
 function isUnreadable(item: JsonObject): boolean {
   const { encrypted_content: encrypted } = item
-  return isThought(item) && (typeof encrypted !== 'string' || isPacked(encrypted))
+  return isReasoning(item) && (typeof encrypted !== 'string' || isPacked(encrypted))
 }
 
-function isThought({ type }: JsonObject): boolean {
+function isReasoning({ type }: JsonObject): boolean {
   return type === 'reasoning'
 }
 

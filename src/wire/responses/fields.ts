@@ -67,14 +67,17 @@ function toolShape(tool: JsonObject): Shape | undefined {
 export const MESSAGE: Shape = known('type id status role phase', { content: partShape })
 
 const CALL = 'type id status call_id name namespace'
-const THOUGHT: Shape = known('type text')
+const REASONING_TEXT: Shape = known('type text')
 const ITEMS: ReadonlyMap<string, Shape> = shapesOf({
   message: MESSAGE,
   function_call: known(`${CALL} arguments parsed_arguments`),
   custom_tool_call: known(`${CALL} input`),
   function_call_output: known(CALL, { output: partShape }),
   custom_tool_call_output: known(CALL, { output: partShape }),
-  reasoning: known('type id status encrypted_content', { summary: THOUGHT, content: THOUGHT }),
+  reasoning: known('type id status encrypted_content', {
+    summary: REASONING_TEXT,
+    content: REASONING_TEXT,
+  }),
   additional_tools: known('type id status role', { tools: toolShape }),
 })
 

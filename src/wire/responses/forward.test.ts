@@ -164,7 +164,7 @@ test('responses: integers of lists that are rewritten stay as they were written'
   assert.ok(text.includes('"x":1.0'), text)
 })
 
-test('responses: thoughts that the provider cannot read are removed, along with the ids tied to them', () => {
+test('responses: reasoning that the provider cannot read is removed, along with the ids tied to them', () => {
   const foreign = Buffer.from('{"format":"messages","kind":"signature","value":"s"}')
   const user = { id: 'msg_0', role: 'user', content: 'x' }
   const own = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' }

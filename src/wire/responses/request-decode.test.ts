@@ -51,7 +51,7 @@ describe('responses: input as messages', () => {
     ])
   })
 
-  test('an assistant’s thoughts, texts and calls form one message', () => {
+  test('an assistant’s reasoning, texts and calls form one message', () => {
     assert.deepEqual(
       messages(
         { role: 'user', content: 'go' },
@@ -148,7 +148,7 @@ describe('responses: input as messages', () => {
     ])
   })
 
-  test('a seal of another format is unpacked to its original', () => {
+  test('opaque reasoning of another format is unpacked to its original', () => {
     const opaque = { format: 'messages', kind: 'signature', value: 's' }
     const packed = 'tollgate.1.' + Buffer.from(JSON.stringify(opaque)).toString('base64url')
     const [message] = messages({
@@ -328,7 +328,7 @@ test('responses: fields without a canonical form are dropped and named', () => {
   ])
 })
 
-describe('responses: empty reasoning settings ask no model to think', () => {
+describe('responses: empty reasoning settings ask no model to reason', () => {
   for (const reasoning of [{}, { effort: null, summary: null }, { context: 'auto' }])
     test(JSON.stringify(reasoning), () => {
       const request = decode({ reasoning })

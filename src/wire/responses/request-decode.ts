@@ -133,7 +133,7 @@ function decodeReasoning(body: Placed, reading: Reading): Reasoning | undefined 
   if (isGiven(summary) && summary !== 'auto') reading.dropped.add('reasoning.summary')
   const effort = reasoning.optional('effort', expect.oneOf(EFFORTS))
   const display = isGiven(summary) ? ('summary' as const) : undefined
-  // Clients write the object down with nothing in it, or as answers repeat it: that asks no model to think.
+  // Clients write the object down with nothing in it, or as answers repeat it: that asks no model to reason.
   if (effort === undefined && display === undefined) return undefined
   return defined({ effort, display })
 }
@@ -150,7 +150,7 @@ function decodeSampling(body: Placed, include: readonly string[]): Sampling {
 }
 
 /**
- * Each text, thought and call of the assistant is a separate item here. They become one canonical message, up to the
+ * Each text, call and piece of reasoning of the assistant is a separate item here. They become one canonical message, up to the
  * next item from anybody else.
  */
 function decodeInput(body: Placed, reading: Reading): Message[] {
@@ -235,7 +235,7 @@ function decodeItem(item: Placed, turns: Turns, reading: Reading): void {
       throw invalidRequest(place, `${place} is "${callId}", and no tool call before it has that id`)
     }
     case 'reasoning':
-      return turns.assistant([decodeThought(item)])
+      return turns.assistant([decodeReasoningItem(item)])
     case 'additional_tools':
       // Its tools are decoded with the others: in other formats a model knows all of them from the beginning.
       return
@@ -274,9 +274,9 @@ function partsOf(item: Placed, name: string): readonly Placed[] {
   return [new Placed({ type: 'input_text', text: content }, item.at(name))]
 }
 
-/** Clients are shown a summary; providers of open models send the thoughts themselves instead. */
-function decodeThought(item: Placed): ReasoningPart {
-  const text = thoughts(item, 'summary') || thoughts(item, 'content')
+/** Clients are shown a summary; providers of open models send the reasoning itself instead. */
+function decodeReasoningItem(item: Placed): ReasoningPart {
+  const text = reasoningIn(item, 'summary') || reasoningIn(item, 'content')
   const encrypted = item.optional('encrypted_content', expect.text)
   if (encrypted === undefined) return { type: 'reasoning', text }
   const home = defined({
@@ -287,7 +287,7 @@ function decodeThought(item: Placed): ReasoningPart {
   return { type: 'reasoning', text, opaque: unpackReasoning(encrypted, home) }
 }
 
-function thoughts(item: Placed, name: string): string {
+function reasoningIn(item: Placed, name: string): string {
   const parts = item.optional(name, expect.placedList) ?? []
   return parts.map((part) => part.get('text', expect.text)).join(BETWEEN_SUMMARIES)
 }

@@ -12,7 +12,7 @@ function encoded(rest: Partial<Conversation>): JsonObject {
 
 const items = (...messages: readonly Message[]): Json | undefined => encoded({ messages })['input']
 
-test('responses: a provider is told to store nothing and to return its thoughts encrypted', () => {
+test('responses: a provider is told to store nothing and to return its reasoning encrypted', () => {
   assert.deepEqual(encoded({}), {
     model: 'gpt-up',
     input: [],
@@ -24,7 +24,7 @@ test('responses: a provider is told to store nothing and to return its thoughts 
   }
 })
 
-test('responses: only thoughts of this format are sent to its provider', () => {
+test('responses: only reasoning of this format is sent to its provider', () => {
   const opaque = { format: 'messages', kind: 'signature', value: 's' } as const
   assert.deepEqual(
     items({

@@ -76,7 +76,7 @@ function encodeFormat(format: OutputFormat): JsonObject {
 function encodeReasoning(request: Conversation): JsonObject | undefined {
   const { reasoning } = request
   if (reasoning === undefined || isPlain(request)) return undefined
-  // A client that sets a thinking budget uses a format that shows thoughts by default.
+  // A client that sets a reasoning budget uses a format that shows reasoning by default.
   const isShown =
     reasoning.display === 'summary' ||
     (reasoning.tokensMax !== undefined && reasoning.display === undefined)
@@ -146,7 +146,7 @@ function encodeFile(file: FilePart): JsonObject[] {
   }
 }
 
-/** One item for each thought, call and run of text, in their original order. */
+/** One item for each call, piece of reasoning and run of text, in their original order. */
 function encodeTurn(parts: readonly AssistantPart[]): JsonObject[] {
   const items: JsonObject[] = []
   let words: JsonObject[] | undefined
@@ -159,7 +159,7 @@ function encodeTurn(parts: readonly AssistantPart[]): JsonObject[] {
       words.push(encodeWords(part))
       continue
     }
-    const item = part.type === 'reasoning' ? encodeThinking(part) : encodeCall(part)
+    const item = part.type === 'reasoning' ? encodeReasoningItem(part) : encodeCall(part)
     if (item === undefined) continue
     words = undefined
     items.push(item)
@@ -173,8 +173,8 @@ function encodeWords(part: TextPart | RefusalPart): JsonObject {
     : { type: 'refusal', refusal: part.text }
 }
 
-/** Only thoughts that a provider of this format produced: it cannot read any others. */
-function encodeThinking({ text, opaque }: ReasoningPart): JsonObject | undefined {
+/** Only what a provider of this format produced: it cannot read any other reasoning. */
+function encodeReasoningItem({ text, opaque }: ReasoningPart): JsonObject | undefined {
   if (opaque?.format !== 'responses') return undefined
   return defined({
     type: 'reasoning',

@@ -121,7 +121,7 @@ function plain<Value>(value: Value): Value {
   return structuredClone(value)
 }
 
-/** Item ids are generated anew, and the ids in seals with them. */
+/** Item ids are generated anew, and the ids in opaque reasoning with them. */
 function withoutSealIds(events: readonly CanonicalEvent[]): CanonicalEvent[] {
   return events.map((event) =>
     event.type === 'reasoning-end' && event.opaque !== undefined

@@ -1,4 +1,4 @@
-// The scripted model as a server of chat completions that thinks aloud in `reasoning_content`.
+// The scripted model as a server of chat completions that reasons aloud in `reasoning_content`.
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { listOf, objectOf, stringOf } from '../../../src/core/json.ts'
 import type { Part, Seen, Turn } from './plan.ts'

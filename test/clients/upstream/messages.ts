@@ -1,4 +1,4 @@
-// The scripted model as Anthropic's messages: it thinks when it is asked to, signs its thoughts, and wants them back.
+// The scripted model as Anthropic's messages: it reasons when it is asked to, signs its reasoning, and wants it back.
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { listOf, objectOf, stringOf, typeOf } from '../../../src/core/json.ts'
 import { halves } from './chat.ts'
@@ -42,7 +42,7 @@ function read(body: JsonObject): Seen {
     if (strict === true) checkSchema(input_schema)
   }
   const parts = partsOf(listOf(body['messages']).map(objectOf))
-  checkThoughts(body)
+  checkReasoning(body)
   return {
     parts: [{ kind: 'text', text: textOf(system) }, ...parts],
     tools: list.map(({ name }) => String(name)),
@@ -131,8 +131,8 @@ function partsOf(turns: readonly JsonObject[]): Part[] {
   })
 }
 
-/** With a thinking budget, the turn that continues after a tool's result must begin with its thought. */
-function checkThoughts(body: JsonObject): void {
+/** With a reasoning budget, the turn that continues after a tool's result must begin with its reasoning. */
+function checkReasoning(body: JsonObject): void {
   if (objectOf(body['thinking'])['type'] !== 'enabled') return
   const turns = listOf(body['messages']).map(objectOf)
   const last = turns.at(-1)

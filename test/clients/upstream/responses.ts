@@ -1,4 +1,4 @@
-// The scripted model as OpenAI's responses: it reasons, seals its reasoning, and wants it back beside its calls.
+// The scripted model as OpenAI's responses: it reasons, encrypts its reasoning, and wants it back beside its calls.
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { listOf, objectOf, stringOf, typeOf } from '../../../src/core/json.ts'
 import { halves } from './chat.ts'
@@ -11,7 +11,7 @@ const FIELDS =
   'temperature top_p store include reasoning text metadata user safety_identifier prompt_cache_key truncation ' +
   'max_tool_calls service_tier background top_logprobs prompt_cache_options prompt_cache_retention client_metadata'
 
-const seals = new Issued()
+const issued = new Issued()
 const ids = new Issued()
 
 export const responses: Speech = { read, answer }
@@ -56,7 +56,7 @@ function partsOf(input: readonly Json[]): Part[] {
     if (type === 'reasoning') {
       if (typeof item['encrypted_content'] !== 'string')
         throw new Refusal(404, `Item with id '${String(id)}' not found.`)
-      seals.check(item['encrypted_content'], 'The encrypted content could not be verified.')
+      issued.check(item['encrypted_content'], 'The encrypted content could not be verified.')
       const follower = typeOf(objectOf(input[index + 1]))
       if (
         follower !== 'function_call' &&
@@ -109,7 +109,7 @@ function answer(body: JsonObject, turn: Turn): Answer {
       objectOf(body['reasoning'])['summary'] === undefined
         ? []
         : [{ type: 'summary_text', text: 'Let me think.' }],
-    ...(includes && { encrypted_content: seals.make('gAAA') }),
+    ...(includes && { encrypted_content: issued.make('gAAA') }),
   }
   const text = 'call' in turn ? '' : turn.words.join('')
   const message: JsonObject = {
@@ -168,7 +168,7 @@ function answer(body: JsonObject, turn: Turn): Answer {
       { type: 'response.created', response: response('in_progress') },
       { type: 'response.in_progress', response: response('in_progress') },
       { type: 'response.output_item.added', output_index: 0, item: { ...reasoning, summary: [] } },
-      ...thoughtEvents(reasoning),
+      ...reasoningEvents(reasoning),
       { type: 'response.output_item.done', output_index: 0, item: reasoning },
       ...(call ? callEvents(call) : messageEvents(message, 'words' in turn ? turn.words : [])),
       { type: 'response.completed', response: response('completed') },
@@ -184,7 +184,7 @@ function answer(body: JsonObject, turn: Turn): Answer {
   }
 }
 
-function thoughtEvents({ id, summary }: JsonObject): JsonObject[] {
+function reasoningEvents({ id, summary }: JsonObject): JsonObject[] {
   const place = { item_id: id, output_index: 0, summary_index: 0 }
   return listOf(summary).flatMap((part) => [
     {

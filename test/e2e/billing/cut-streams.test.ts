@@ -1,5 +1,5 @@
 // A client that reads a whole answer and cuts the connection before the provider reports its counts is charged like any
-// other. Every client format over every provider format; the provider counts hidden thoughts, so that the received text
+// other. Every client format over every provider format; the provider counts hidden reasoning, so that the received text
 // says little about the cost.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

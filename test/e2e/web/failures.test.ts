@@ -218,7 +218,7 @@ describe('pages while the gateway fails', () => {
       await dialog.waitFor({ state: 'hidden' })
     })
 
-    test('a model may think for longer', async () => {
+    test('a model may reason for longer', async () => {
       await page.goto(`${web.url}/settings/playground?key=${key}`)
       await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
       const { promise: call, resolve } = Promise.withResolvers<Route>()

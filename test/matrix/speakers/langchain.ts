@@ -65,7 +65,7 @@ function openai(useResponsesApi: boolean) {
       configuration: { baseURL: `${url}/v1`, fetch },
       maxRetries: 0,
       ...(outputTokensMax && { maxTokens: outputTokensMax }),
-      // By itself the class requests thoughts only from models whose names it knows.
+      // By itself the class requests reasoning only from models whose names it knows.
       ...(thinks &&
         (useResponsesApi
           ? { modelKwargs: { reasoning: { effort: 'medium', summary: 'auto' } }, zdrEnabled: true }
@@ -148,7 +148,7 @@ function answerOf(asked: readonly BaseMessage[], message: AIMessageChunk | AIMes
   return {
     model: String(told['model_name'] ?? told['model'] ?? ''),
     text: message.text,
-    thoughts: thoughtsOf(message),
+    thoughts: reasoningOf(message),
     calls,
     ending: endingOf(told, calls.length > 0),
     usage: {
@@ -160,7 +160,7 @@ function answerOf(asked: readonly BaseMessage[], message: AIMessageChunk | AIMes
   }
 }
 
-function thoughtsOf({ contentBlocks, additional_kwargs }: AIMessage | AIMessageChunk): string {
+function reasoningOf({ contentBlocks, additional_kwargs }: AIMessage | AIMessageChunk): string {
   const unofficial = additional_kwargs['reasoning_content']
   if (typeof unofficial === 'string') return unofficial
   return contentBlocks

@@ -9,9 +9,9 @@ type Completion = OpenAI.Chat.ChatCompletion
 type Body = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'stream'>
 type Message = OpenAI.Chat.ChatCompletionMessageParam
 
-/** Unofficial fields in which providers of this format send thoughts and take them back. */
-type Thoughtful = { reasoning_content?: string; reasoning_details?: unknown[] }
-type Said = Omit<Completion['choices'][number]['message'], 'refusal'> & Thoughtful
+/** Unofficial fields in which providers of this format send reasoning and take it back. */
+type Reasoned = { reasoning_content?: string; reasoning_details?: unknown[] }
+type Said = Omit<Completion['choices'][number]['message'], 'refusal'> & Reasoned
 
 export function openaiChat(name: string, Client: Client, style: 'by hand' | 'helpers'): Speaker {
   return {
@@ -121,7 +121,7 @@ async function collect(stream: AsyncIterable<OpenAI.Chat.ChatCompletionChunk>): 
     if (chunk.usage) end.usage = chunk.usage
     const [choice] = chunk.choices
     if (choice === undefined) continue
-    const delta = choice.delta as typeof choice.delta & Thoughtful
+    const delta = choice.delta as typeof choice.delta & Reasoned
     said.content += delta.content ?? ''
     said.reasoning_content += delta.reasoning_content ?? ''
     details.push(...(delta.reasoning_details ?? []))

@@ -60,7 +60,7 @@ export function BudgetFields({ form }: FieldsProps) {
               label={t('keyForm.whenTight.cap')}
               description={t('keyForm.whenTight.capAbout', {
                 least: format.number(OUTPUT_MINIMUM),
-                leastThinking: format.number(OUTPUT_MINIMUM_REASONING),
+                leastReasoning: format.number(OUTPUT_MINIMUM_REASONING),
               })}
             />
             <Radio value="refuse" label={t('keyForm.whenTight.refuse')} />

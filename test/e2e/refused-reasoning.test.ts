@@ -1,4 +1,4 @@
-// Sealed thoughts of a provider come back with the next turn, which may reach another provider or account that cannot
+// Opaque reasoning of a provider comes back with the next turn, which may reach another provider or account that cannot
 // open them: it is then asked once more without them, and the client is informed.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { startGateway } from '../support/gateway.ts'
 import { startProvider } from '../support/provider.ts'
 
 const FACTS = 'price: { input: 1, output: 2 }, context: 100000, max_output: 8000'
-/** How providers reject a thought they cannot open. */
+/** How providers reject reasoning they cannot open. */
 const COMPLAINTS: Record<string, JsonObject> = {
   responses: {
     error: {
@@ -40,7 +40,7 @@ const COMPLAINTS: Record<string, JsonObject> = {
   },
 }
 /** Opaque to everyone but its provider. */
-const SEALED = 'c2VhbGVk'
+const OPAQUE = 'c2VhbGVk'
 
 const opened = new AsyncDisposableStack()
 const told: JsonObject[] = []
@@ -55,7 +55,7 @@ before(async () => {
       told.push(asked)
       const format = formatAt(url)
       response.setHeader('content-type', 'application/json')
-      if (isStubborn || body.includes(SEALED)) {
+      if (isStubborn || body.includes(OPAQUE)) {
         response.statusCode = 400
         response.end(JSON.stringify(COMPLAINTS[format]))
         return
@@ -90,7 +90,7 @@ beforeEach(() => {
   isStubborn = false
 })
 
-/** A second turn in each format, after a tool call, with the thought before the call. */
+/** A second turn in each format, after a tool call, with the reasoning before the call. */
 const TURNS: Record<string, (model: string) => JsonObject> = {
   '/v1/responses': (model) => ({
     model,
@@ -151,7 +151,7 @@ const NAMES: Record<string, string> = {
 for (const path of Object.keys(TURNS)) {
   for (const model of Object.keys(COMPLAINTS)) {
     for (const stream of [false, true]) {
-      test(`${path} to ${model}${stream ? ', streamed' : ''}: a refused thought is left out of a second attempt`, async () => {
+      test(`${path} to ${model}${stream ? ', streamed' : ''}: refused reasoning is left out of a second attempt`, async () => {
         const answer = await post(path, { ...TURNS[path]?.(model), stream })
         const text = await answer.text()
         assert.equal(answer.status, 200, text)
@@ -186,7 +186,7 @@ test('the refused attempt costs nothing, and both attempts are in the books', as
   assert.equal(answer.headers.get('x-tollgate-cost'), cost)
 })
 
-test('Claude is no longer asked to think if its turn would begin without a thought', async () => {
+test('Claude is no longer asked to reason if its turn would begin without reasoning', async () => {
   await (await post('/v1/messages', TURNS['/v1/messages']?.('messages') ?? {})).text()
   const [, again] = told
   assert.equal(again?.['thinking'], undefined)
@@ -199,7 +199,7 @@ test('Claude is no longer asked to think if its turn would begin without a thoug
   )
 })
 
-test('a refusal that persists without the thoughts reaches the client', async () => {
+test('a refusal that persists without the reasoning reaches the client', async () => {
   isStubborn = true
   const again = await post('/v1/responses', TURNS['/v1/responses']?.('responses') ?? {})
   const error = (await again.json()) as { error: JsonObject }
@@ -209,10 +209,10 @@ test('a refusal that persists without the thoughts reaches the client', async ()
   assert.equal(told.length, 3, 'a request without thoughts is not sent again')
 })
 
-/** A seal from a provider of the model's format, as a client of the given format holds it. */
+/** Opaque reasoning from a provider of the model's format, as a client of the given format holds it. */
 function sealOf(model: string, client: 'chat' | 'responses' | 'messages'): string {
   const kind = model === 'responses' ? 'encrypted' : 'signature'
-  return packReasoning({ format: model as 'chat', kind, value: SEALED }, client)
+  return packReasoning({ format: model as 'chat', kind, value: OPAQUE }, client)
 }
 
 function formatAt(url: string): string {
