@@ -238,9 +238,6 @@ export function adminUrlOf({ admin }: Pick<Config, 'admin'>, listening: string):
 /** Whether only this machine reaches it, where a password crosses no network. */
 export function isAdminLocal({ admin, server }: Pick<Config, 'admin' | 'server'>): boolean {
   const listening = urlOf(admin.listen === 'same' ? server : admin.listen)
-  return [listening, admin.publicUrl ?? listening].every(isLoopback)
-}
-
-function isLoopback(url: string): boolean {
-  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname)
+  const hosts = [listening, admin.publicUrl ?? listening].map((url) => new URL(url).hostname)
+  return hosts.every((host) => /^(localhost|127\.[\d.]+|\[::1\])$/.test(host))
 }

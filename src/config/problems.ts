@@ -62,11 +62,7 @@ function unknownSection(key: string, sections: readonly string[]): Problem {
 
 const SECTION_CHARACTERS_MAX = 100
 
-function unknownSetting(path: string): Problem {
-  const message = REPLACED.get(path) ?? 'is not a setting: docs/config.md lists them all'
-  return { path, message }
-}
-
+const NO_SETTING = 'is not a setting: docs/config.md lists them all'
 /** Settings of earlier versions, and what to write in their place. */
 const REPLACED = new Map([
   [
@@ -80,7 +76,10 @@ type Issue = z.core.$ZodIssue
 function problemsOfIssue(issue: Issue, before: Path): readonly Problem[] {
   const path = [...before, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownSetting(pathOf([...path, key])))
+    return issue.keys.map((key) => {
+      const own = pathOf([...path, key])
+      return { path: own, message: REPLACED.get(own) ?? NO_SETTING }
+    })
   }
   if (issue.code === 'invalid_key') {
     return [{ path: pathOf(path), message: issue.issues[0]?.message ?? issue.message }]

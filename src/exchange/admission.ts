@@ -148,7 +148,9 @@ function askOf(
   })
   const inputTokens = worsts.reduce((most, worst) => Math.max(most, worst.inputTokens), 0)
   // If the exact input is known for every target within reach, there is nothing to recount.
-  const isExact = caller.mode === 'live' && candidates.every(isCounted)
+  const isExact =
+    caller.mode === 'live' &&
+    candidates.every(({ outbound }) => outbound?.inputTokens !== undefined)
   const isBound = isExact || call.input.unbounded
   const ask: Ask = {
     requestId: inbound.requestId,
@@ -195,10 +197,6 @@ function countedTokens(
   if (count !== undefined) return countedBound(count)
   if (texts === undefined) return undefined
   return recountedBound(request.call.input, texts.most, { kind: model.kind, window: target })
-}
-
-function isCounted({ outbound }: Candidate): boolean {
-  return outbound?.inputTokens !== undefined
 }
 
 function atNoCost(worst: WorstCase): WorstCase {

@@ -176,7 +176,9 @@ async function relayWhole(answer: Answer, { request, billing, reply }: Relayed):
   const value = isSame ? body.value : exactly(body.text, body.value)
   const events = sent.codec.decodeResponse(value)
   for (const event of events) billing.see(event)
-  if (events.length > EVENTS_MAX) throw countless()
+  if (events.length > EVENTS_MAX) {
+    throw new GatewayError('provider_failed', 'the provider’s answer has too many parts')
+  }
   if (!events.some(isEnd)) throw cut()
   const lost = !isSame && events.some(isLost) ? [CITATIONS[codec.format]] : []
   setTargetHeaders(reply, { ...sent, dropped: [...sent.dropped, ...lost] })
@@ -206,10 +208,6 @@ function encoderFor(
       return text
     },
   }
-}
-
-function countless(): GatewayError {
-  return new GatewayError('provider_failed', 'the provider’s answer has too many parts')
 }
 
 function cut(): GatewayError {

@@ -5,7 +5,7 @@ import { isGiven, numberOf, objectOf } from '../core/json.ts'
 import { renamed, text } from '../core/setting-kinds.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
-import { fetchJson, listModels } from './upstream/fetch-json.ts'
+import { fetchJson, listModels, onlyMembers } from './upstream/fetch-json.ts'
 import { KeyPool } from './upstream/key-pool.ts'
 import type { Provider } from './upstream/provider.ts'
 
@@ -64,15 +64,10 @@ function anthropicProvider(settings: Settings, tools: AdapterTools): Provider {
       )
     },
     countTokens: async ({ model, body, headers }, signal) => {
-      const counted = await fetchJson(
-        http,
-        {
-          url: `${base}/v1/messages/count_tokens`,
-          headers: headersFor(keys.next(), headers),
-          body: { ...countable(body), model },
-        },
-        signal,
-      )
+      const url = `${base}/v1/messages/count_tokens`
+      const sent = { ...onlyMembers(withNewerName(body), COUNTED), model }
+      const call = { url, headers: headersFor(keys.next(), headers), body: sent }
+      const counted = await fetchJson(http, call, signal)
       return numberOf(counted['input_tokens'])
     },
     listModels: (signal) => {
@@ -82,12 +77,11 @@ function anthropicProvider(settings: Settings, tools: AdapterTools): Provider {
   }
 }
 
-/** The fields that count as input; the endpoint refuses all others. */
-const COUNTABLE = ['messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config']
+/** The fields that count as input. */
+const COUNTED = ['messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config']
 
-function countable(body: JsonObject): JsonObject {
+/** The endpoint that counts knows only the newer name. */
+function withNewerName(body: JsonObject): JsonObject {
   const { output_format: format, output_config: config } = body
-  // This endpoint knows only the newer name.
-  const told = isGiven(format) ? { ...body, output_config: { ...objectOf(config), format } } : body
-  return Object.fromEntries(Object.entries(told).filter(([name]) => COUNTABLE.includes(name)))
+  return isGiven(format) ? { ...body, output_config: { ...objectOf(config), format } } : body
 }

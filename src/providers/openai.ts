@@ -4,7 +4,6 @@ import { z } from 'zod'
 import type { Vendor } from '../catalog/model-facts.ts'
 import { factsOf } from '../catalog/model-facts.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'
-import type { JsonObject } from '../core/json.ts'
 import { defined, numberOf } from '../core/json.ts'
 import { oneOf, renamed, text } from '../core/setting-kinds.ts'
 import type { Dialect } from '../wire/chat/dialects.ts'
@@ -12,7 +11,7 @@ import { inDialect, leftOutIn } from '../wire/chat/dialects.ts'
 import { gptVersion } from '../wire/models/openai.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
-import { fetchJson, listModels } from './upstream/fetch-json.ts'
+import { fetchJson, listModels, onlyMembers } from './upstream/fetch-json.ts'
 import { KeyPool } from './upstream/key-pool.ts'
 import type { Provider, UnsentRequest } from './upstream/provider.ts'
 
@@ -178,15 +177,10 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
     ...(server.isOpenAi === true && {
       countTokens: async ({ format, model, body }: UnsentRequest, signal: AbortSignal) => {
         if (format !== 'responses') return undefined
-        const counted = await fetchJson(
-          http,
-          {
-            url: `${server.url}/responses/input_tokens`,
-            headers: headersFor(keys.next()),
-            body: { ...countable(body), model },
-          },
-          signal,
-        )
+        const url = `${server.url}/responses/input_tokens`
+        const sent = { ...onlyMembers(body, COUNTED), model }
+        const call = { url, headers: headersFor(keys.next()), body: sent }
+        const counted = await fetchJson(http, call, signal)
         return numberOf(counted['input_tokens'])
       },
     }),
@@ -208,15 +202,11 @@ export function readsFiles(model: string): boolean {
   return names.some((name) => factsOf(name)?.abilities.files === true)
 }
 
-/** The fields that count as input; the endpoint refuses all others. */
-const COUNTABLE = [
+/** The fields that count as input. */
+const COUNTED = [
   ...['input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'text'],
   ...['reasoning', 'personality', 'truncation'],
 ]
-
-function countable(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => COUNTABLE.includes(name)))
-}
 
 function headersWith(key: string | undefined, { organization, project }: Settings): Headers {
   return defined({

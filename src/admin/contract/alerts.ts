@@ -8,7 +8,7 @@ import {
 } from '../../core/limits.ts'
 import { byName } from './errors.ts'
 import { route } from './route.ts'
-import { amount, count, done, moment, withoutNul } from './values.ts'
+import { amount, done, moment, page, withoutNul } from './values.ts'
 
 /** Percent of the limit. */
 export const thresholds = z.array(z.int().min(1).max(THRESHOLD_MAX)).max(THRESHOLDS_MAX)
@@ -141,7 +141,7 @@ export const alertRoutes = {
   }),
   listDeliveries: route('GET /alerts/deliveries', 'configuration:read', {
     summary: 'What was sent, newest first',
-    query: z.object({ before: z.string().optional(), limit: count(1, 200).default(50) }),
+    query: z.object(page),
     answer: z.object({ deliveries: z.array(delivery), next: z.string().nullable() }),
   }),
   readKeyAlerts: route('GET /keys/:id/alerts', 'configuration:read', {

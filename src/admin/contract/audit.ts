@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { fieldChange } from './errors.ts'
 import { route } from './route.ts'
-import { count, moment, range } from './values.ts'
+import { moment, page, range } from './values.ts'
 
 export const AUDIT_SUBJECTS = ['key', 'frame', 'person', 'role', 'token', 'alert'] as const
 export const AUDIT_SOURCES = ['ui', 'api', 'cli'] as const
@@ -16,12 +16,6 @@ const filters = {
   source: z.enum(AUDIT_SOURCES).optional(),
   outcome: z.enum(['done', 'refused']).optional(),
   ...range,
-}
-
-const page = {
-  /** The `next` of the previous page. */
-  before: z.string().optional(),
-  limit: count(1, 200).default(50),
 }
 
 const auditQuery = z.object({ ...filters, ...page })

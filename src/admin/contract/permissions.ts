@@ -21,13 +21,7 @@ export const BUILT_IN_ROLES: readonly BuiltInRole[] = [
   {
     id: 'manager',
     name: 'Manager',
-    permissions: [
-      'configuration:manage',
-      'configuration:read',
-      'usage:read',
-      'requests:read',
-      'audit:read',
-    ],
+    permissions: PERMISSIONS.filter((permission) => permission !== 'people:manage'),
   },
   {
     id: 'viewer',

@@ -2,7 +2,7 @@
 // target answered, what it cost. Only metadata, never the content.
 import { z } from 'zod'
 import { route } from './route.ts'
-import { amount, count, keyId, moment, range } from './values.ts'
+import { amount, count, keyId, moment, page, range } from './values.ts'
 
 const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day', 'hour'] as const
 export type Group = (typeof GROUPS)[number]
@@ -107,9 +107,7 @@ const requestQuery = z.object({
   model: z.string().optional(),
   outcome: z.enum(['ok', 'failed']).optional(),
   ...range,
-  /** The `next` of the previous page. */
-  before: z.string().optional(),
-  limit: count(1, 200).default(50),
+  ...page,
 })
 
 const requestRow = z.object({

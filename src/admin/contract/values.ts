@@ -55,6 +55,13 @@ export const reason = z
 /** A number in a query string. */
 export const count = (least: number, most: number) => z.coerce.number().int().min(least).max(most)
 
+/** Of a list that is read page by page. */
+export const page = {
+  /** The `next` of the previous page. */
+  before: z.string().optional(),
+  limit: count(1, 200).default(50),
+}
+
 export const keyId = z.string().regex(KEY_ID_SHAPE, 'this is not the id of a key')
 
 /** The balance of one scope, key or frame, never mixed. */

@@ -130,12 +130,8 @@ export async function findOpenLink(store: Store, token: string): Promise<OpenLin
   const { link, person, end } = await judgeLink(store.db, token, store.clock.now())
   if (link !== undefined && end === undefined) return { ...link, person }
   const error = LINK_REFUSALS[end ?? 'unknown']()
-  const subject = { subject: 'person', subjectId: person?.id ?? '' } as const
-  const tried = {
-    action: 'person.use_link',
-    ...subject,
-    subjectName: person?.email ?? null,
-  } as const
+  const named = { subjectId: person?.id ?? '', subjectName: person?.email ?? null }
+  const tried = { action: 'person.use_link', subject: 'person', ...named } as const
   throw await recordedRefusal(store, tried, error)
 }
 

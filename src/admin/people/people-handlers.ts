@@ -31,14 +31,10 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
 
     changePerson: (call) => changePerson(actorOf(parts, call), call.params.id, call.body),
 
-    async inviteAgain(call) {
-      const link = await makePersonLink(actorOf(parts, call), call.params.id, 'invitation')
-      return send(parts, call, link)
-    },
-    async resetPassword(call) {
-      const link = await makePersonLink(actorOf(parts, call), call.params.id, 'reset')
-      return send(parts, call, link)
-    },
+    inviteAgain: async (call) =>
+      send(parts, call, await makePersonLink(actorOf(parts, call), call.params.id, 'invitation')),
+    resetPassword: async (call) =>
+      send(parts, call, await makePersonLink(actorOf(parts, call), call.params.id, 'reset')),
     resetTwoFactor: (call) => resetTwoFactor(actorOf(parts, call), call.params.id),
     unlinkPerson: (call) => unlinkPerson(actorOf(parts, call), call.params.id),
     blockPerson: (call) => blockPerson(actorOf(parts, call), call.params.id),

@@ -258,13 +258,8 @@ function tokenHandlers(parts: PeopleParts) {
         await demandOpen(tx, session)
         const given = { personId: person.id, name, permissions, expiresAt }
         const { token, secret } = await insertAccessToken(store, tx, given)
-        const { fields, ...about } = recordOf(token)
-        await recordChange(store, tx, {
-          action: 'token.create',
-          ...about,
-          before: null,
-          after: fields,
-        })
+        const { fields: after, ...about } = recordOf(token)
+        await recordChange(store, tx, { action: 'token.create', ...about, before: null, after })
         return { ...tokenAnswer(token), secret }
       })
     },
@@ -276,13 +271,8 @@ function tokenHandlers(parts: PeopleParts) {
       await store.db.transaction().execute(async (tx) => {
         const token = await deleteAccessToken(tx, owned)
         if (token === undefined) throw new AdminError('not_found', sentence('token_unknown'))
-        const { fields, ...about } = recordOf(token)
-        await recordChange(store, tx, {
-          action: 'token.revoke',
-          ...about,
-          before: fields,
-          after: null,
-        })
+        const { fields: before, ...about } = recordOf(token)
+        await recordChange(store, tx, { action: 'token.revoke', ...about, before, after: null })
       })
       return { done: true }
     },

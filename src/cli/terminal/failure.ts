@@ -39,7 +39,8 @@ export function problemsOf(error: unknown): readonly string[] {
   // A full disk, a lock that is never released, a server that went away: whoever runs the database can fix it.
   if (isOutage(error)) return [`the database failed: ${error.message}`]
   // A bug in Tollgate: the report needs all of it.
-  return [`this should not have happened, please report it:\n${describe(error)}`]
+  const told = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return [`this should not have happened, please report it:\n${told}`]
 }
 
 /** Wraps the reader of an option's value so that Commander reports its errors. */
@@ -64,8 +65,4 @@ function isForPeople(error: unknown): error is Error {
     error instanceof StoreError ||
     error instanceof AdminError
   )
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -13,7 +13,10 @@ type StoredParts = FreeParts & { readonly responses: ResponsesState }
 
 export const showResponse: Handler<StoredParts> = (parts, inbound, reply) => {
   const work = async (): Promise<string> => {
-    if (inbound.query.get('stream') === 'true') throw notStreamed()
+    // The events are not kept, and a client that expects a stream would read a plain answer as an empty one.
+    if (inbound.query.get('stream') === 'true') {
+      throw unsupportedParameter('stream', 'a stored response is returned whole: leave stream out')
+    }
     const { response } = await storedAt(parts, inbound)
     return JSON.stringify(response)
   }
@@ -50,11 +53,6 @@ function notFound(id: string): GatewayError {
     'response_not_found',
     `this key has no stored response "${id.slice(0, 100)}"`,
   )
-}
-
-/** The events are not kept, and a client that expects a stream would read a plain answer as an empty one. */
-function notStreamed(): GatewayError {
-  return unsupportedParameter('stream', 'a stored response is returned whole: leave stream out')
 }
 
 const LIMIT_DEFAULT = 20

@@ -54,15 +54,9 @@ function geminiProvider(settings: Settings, tools: AdapterTools): Provider {
     countTokens: async ({ format, model, body }, signal) => {
       if (format !== 'gemini') return undefined
       const generateContentRequest = { ...body, model: `models/${model}` }
-      const counted = await fetchJson(
-        http,
-        {
-          url: `${base}/models/${model}:countTokens`,
-          headers: headersFor(keys.next()),
-          body: { generateContentRequest },
-        },
-        signal,
-      )
+      const url = `${base}/models/${model}:countTokens`
+      const call = { url, headers: headersFor(keys.next()), body: { generateContentRequest } }
+      const counted = await fetchJson(http, call, signal)
       return numberOf(counted['totalTokens'])
     },
     listModels: async (signal) => {

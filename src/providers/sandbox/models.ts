@@ -88,12 +88,6 @@ function allAbilities(has: boolean): SandboxModel['abilities'] {
 }
 
 function priceOf(input: Picodollars, output: Picodollars): Price {
-  const rates = {
-    input,
-    cached: input,
-    cacheWriteShort: input,
-    cacheWriteLong: input,
-    output,
-  }
+  const rates = { input, cached: input, cacheWriteShort: input, cacheWriteLong: input, output }
   return makePrice({ ...FREE, rates })
 }

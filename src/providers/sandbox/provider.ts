@@ -19,7 +19,7 @@ import type { SseEvent } from '../../wire/contract/sse.ts'
 import { sseEvent, writeSse } from '../../wire/contract/sse.ts'
 import { readJsonBody } from '../../wire/json/body.ts'
 import { inOnePiece } from '../upstream/http.ts'
-import type { Provider, UpstreamAnswer, UpstreamRequest } from '../upstream/provider.ts'
+import type { Provider, UpstreamRequest } from '../upstream/provider.ts'
 import { answer } from './conversation.ts'
 import { sandboxFormatsOf } from './models.ts'
 import type { Script } from './script.ts'
@@ -35,8 +35,10 @@ export function sandboxProvider(clock: Clock): Provider {
       signal.throwIfAborted()
       // Every format that the sandbox speaks is one that clients speak.
       const codec = CODECS[request.format as Format]
-      const refused = (error: GatewayError) =>
-        jsonAnswer(error.status, encodeError(codec.family, error, newId('req', clock)))
+      const refused = (error: GatewayError) => {
+        const body = JSON.stringify(encodeError(codec.family, error, newId('req', clock)))
+        return { status: error.status, headers: JSON_DOCUMENT, body: inOnePiece(Buffer.from(body)) }
+      }
       const performance = prepared(request, codec, clock)
       if (performance instanceof GatewayError) return refused(performance)
       const pace = paceOf(request.timeouts, signal)
@@ -196,14 +198,6 @@ function isPiece(event: CanonicalEvent): boolean {
   return event.type.endsWith('-delta')
 }
 
-function jsonAnswer(status: number, body: JsonObject): UpstreamAnswer {
-  return { status, headers: JSON_DOCUMENT, body: inOnePiece(jsonBytes(body)) }
-}
-
-function jsonBytes(body: JsonObject): Buffer {
-  return Buffer.from(JSON.stringify(body))
-}
-
 /** The code decides the error's type in each family; the word is the code shown to the client. */
 const FAILURES: Readonly<Record<number, readonly [code: ErrorCode, word: string]>> = {
   401: ['invalid_api_key', 'invalid_api_key'],
@@ -219,15 +213,14 @@ const FAILURES: Readonly<Record<number, readonly [code: ErrorCode, word: string]
 
 /** The failure that a steering line asks for, with the error code that real providers use for that status. */
 function failureOf(status: number): GatewayError {
-  const [code, word] = FAILURES[status] ?? USUAL[status < 500 ? 'client' : 'server']
+  const usual = [
+    ['invalid_request', 'invalid_request'],
+    ['internal_error', 'server_error'],
+  ] as const
+  const [code, word] = FAILURES[status] ?? usual[status < 500 ? 0 : 1]
   const message = `the sandbox was asked to fail with the status ${status}`
   return new GatewayError(code, message, { provider: { status, code: word } })
 }
-
-const USUAL = {
-  client: ['invalid_request', 'invalid_request'],
-  server: ['internal_error', 'server_error'],
-} as const
 
 type Silence = {
   /** Infinity = until a timeout or the caller ends it. */

@@ -33,7 +33,8 @@ export function firstTokens(text: string, tokens: number): string {
   if (Buffer.byteLength(text) <= bytesMax) return text
   const bytes = Buffer.from(text)
   let end = bytesMax
-  while (isContinuation(bytes[end])) end--
+  // Back to the first byte of a character.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return bytes.toString('utf8', 0, end)
 }
 
@@ -100,10 +101,6 @@ function tokensOfOutputFormat({ outputFormat }: Conversation): number {
 function compact(input: string): string {
   const value = parseObject(input)
   return value === undefined ? input : JSON.stringify(value)
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80
 }
 
 function sum<Item>(items: readonly Item[], measure: (item: Item) => number): number {

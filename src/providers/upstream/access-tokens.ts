@@ -77,16 +77,10 @@ export async function fetchToken(
   url: string,
   form: Readonly<Record<string, string>>,
 ): Promise<AccessToken> {
-  const answer = await fetchJson(
-    http,
-    {
-      url,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(form),
-    },
-    // Many requests may wait for one token, so none of them may abort the call.
-    new AbortController().signal,
-  )
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const call = { url, headers, body: new URLSearchParams(form) }
+  // Many requests may wait for one token, so none of them may abort the call.
+  const answer = await fetchJson(http, call, new AbortController().signal)
   const value = stringOf(answer['access_token'])
   if (value === undefined) throw failed(`${new URL(url).host} gave no access token`)
   return { value, expiresInSeconds: numberOf(answer['expires_in']) ?? 0 }

@@ -36,6 +36,11 @@ export async function fetchJson(
   return document
 }
 
+/** The members of a body that an endpoint counts as input; it refuses all others. */
+export function onlyMembers(body: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)))
+}
+
 /** A text that is not a model's answer, up to a size limit. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const bytes = await readWhole(body, BYTES_MAX)

@@ -66,12 +66,7 @@ export class HttpClient {
     const { origin, path } = this.#addressOf(call.url)
     const { list: headers, secrets } = this.#headersOf(call.headers)
     const isLarge = call.body !== undefined && call.body.length > KEPT_BYTES_MAX
-    const { hasFrames = false } = call
-    const running = new RunningCall(signal, {
-      totalMs: call.timeouts.totalMs,
-      secrets,
-      hasFrames,
-    })
+    const running = new RunningCall(signal, call, secrets)
     this.#agent(call.timeouts.connectMs).dispatch(
       {
         origin,
@@ -154,12 +149,6 @@ function proxiesIn(env: Environment): EnvHttpProxyAgent.Options | undefined {
   return httpProxy === '' && httpsProxy === '' ? undefined : { httpProxy, httpsProxy, noProxy }
 }
 
-type RunningOptions = {
-  readonly totalMs: number
-  readonly secrets: Secrets
-  readonly hasFrames: boolean
-}
-
 /** One call, until it ends, its caller gives up, or its time is over. */
 class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListenerObject {
   readonly #signal: AbortSignal
@@ -171,11 +160,12 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
 
-  constructor(signal: AbortSignal, { totalMs, secrets, hasFrames }: RunningOptions) {
+  constructor(signal: AbortSignal, call: HttpCall, secrets: Secrets) {
+    const { timeouts, hasFrames = false } = call
     this.#signal = signal
     this.#hasFrames = hasFrames
     if (secrets.length > 0) this.#filter = new SecretFilter(secrets)
-    this.#timer = setTimeout(() => this.#cut(timedOut()), totalMs)
+    this.#timer = setTimeout(() => this.#cut(timedOut()), timeouts.totalMs)
     this.#timer.unref()
     if (signal.aborted) this.handleEvent()
     else signal.addEventListener('abort', this)

@@ -65,7 +65,9 @@ export function removalsFrom(body: JsonObject): Removals {
   const { tools, tool_choice: choice, web_search_options: search } = body
   const given = listOf(tools)
   const kept = given.filter((tool) => !isHosted(tool))
-  const dropped = given.filter(isHosted).map((tool) => `tools.${nameOf(tool)}`)
+  const dropped = given
+    .filter(isHosted)
+    .map((tool) => `tools.${typeOf(tool) || (Object.keys(tool)[0] ?? 'unknown')}`)
   const isLastGone = kept.length === 0 && dropped.length > 0
   if (isGiven(choice) && isLastGone) dropped.push('tool_choice')
   if (isGiven(search)) dropped.push('web_search_options')
@@ -78,10 +80,6 @@ export function removalsFrom(body: JsonObject): Removals {
     ...(isLastGone && { tool_choice: undefined, parallel_tool_calls: undefined }),
   }
   return { changes, dropped: [...dropped, ...compactionIn(body)] }
-}
-
-function nameOf(tool: JsonObject): string {
-  return typeOf(tool) || (Object.keys(tool)[0] ?? 'unknown')
 }
 
 function readMessages({ messages }: JsonObject, measure: Measure): void {

@@ -52,16 +52,16 @@ function inOriginalWords({ max_completion_tokens: limit, messages }: JsonObject)
     max_completion_tokens: undefined,
     ...(isGiven(limit) && { max_tokens: limit }),
     ...(isArray(messages) &&
-      messages.some(isInstruction) && { messages: messages.map(inKnownRole) }),
+      messages.some(isInstruction) && {
+        messages: messages.map((each) =>
+          isInstruction(each) ? { ...each, role: 'system' } : each,
+        ),
+      }),
   }
 }
 
 function isInstruction(message: Json): message is JsonObject {
   return isObject(message) && message['role'] === 'developer'
-}
-
-function inKnownRole(message: Json): Json {
-  return isInstruction(message) ? { ...message, role: 'system' } : message
 }
 
 /**

@@ -152,8 +152,12 @@ function decodeMessage(message: Placed, calls: OpenCalls): Message {
     case 'function': {
       const callId = calls.answerByName(message.get('name', expect.name), message.at('name'))
       const isEmpty = !isGiven(message.value['content'])
-      const parts = isEmpty ? [NO_TEXT] : decodeParts(message, decodeTextPart)
-      return { role: 'tool', callId, parts }
+      const none = { type: 'text', text: '' } as const
+      return {
+        role: 'tool',
+        callId,
+        parts: isEmpty ? [none] : decodeParts(message, decodeTextPart),
+      }
     }
     default:
       throw invalidRequest(
@@ -167,8 +171,6 @@ function nameOf(message: Placed): { readonly name?: string } {
   const name = message.optional('name', expect.text)
   return name === undefined ? {} : { name }
 }
-
-const NO_TEXT: TextPart = { type: 'text', text: '' }
 
 /** Reasoning, text, refusal, calls: the order in which a model produces them, since the format records none. */
 function decodeAssistant(message: Placed, open: OpenCalls): readonly AssistantPart[] {

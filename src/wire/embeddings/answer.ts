@@ -7,7 +7,7 @@ import { embeddingAnswer, noVector } from '../content/answer.ts'
 import type { AnswerContext, JsonAnswer } from '../contract/codec.ts'
 import { decodeComplaint, streamError } from '../contract/errors.ts'
 import { setMembers } from '../json/text.ts'
-import { encodingOf, inputCountOf } from './request.ts'
+import { decodeInputs, encodingOf } from './request.ts'
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   if (isObject(body['error'])) throw streamError(decodeComplaint(body['error']))
@@ -65,7 +65,7 @@ export function forwardResponse({ text, value }: JsonAnswer, answer: AnswerConte
 
 /** Clients match vectors to their texts by position: if one is missing, others are taken for it. */
 function refuseMiscount(vectors: number, { body }: AnswerContext): void {
-  const inputs = inputCountOf(body)
+  const inputs = decodeInputs(body['input']).length
   if (vectors === inputs) return
   const counts = `inputs: ${inputs}, vectors: ${vectors}`
   throw new GatewayError(
@@ -76,8 +76,8 @@ function refuseMiscount(vectors: number, { body }: AnswerContext): void {
 
 const FLOAT_BYTES = 4
 
-export /** Numbers, or base64 of 32-bit little-endian floats. */
-function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): Json {
+/** Numbers, or base64 of 32-bit little-endian floats. */
+export function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): Json {
   if (encoding === 'float') return vector
   const bytes = Buffer.alloc(vector.length * FLOAT_BYTES)
   vector.forEach((value, index) => bytes.writeFloatLE(value, index * FLOAT_BYTES))

@@ -75,18 +75,13 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
   return defined({ model, input, encoding_format: encoding, dimensions })
 }
 
-/** How many texts a request has, and so how many vectors its answer. */
-export function inputCountOf(body: JsonObject): number {
-  return decodeInputs(body['input']).length
-}
-
 /** The encoding in which the client wants its vectors; float by default. */
 export function encodingOf(body: JsonObject): EmbeddingRequest['encoding'] {
   return optional(body['encoding_format'], 'encoding_format', expect.oneOf(ENCODINGS)) ?? 'float'
 }
 
 /** One text, many texts, one list of token numbers, or many such lists. */
-function decodeInputs(input: Json | undefined): readonly Input[] {
+export function decodeInputs(input: Json | undefined): readonly Input[] {
   if (typeof input === 'string') return [expectInput(input, 'input')]
   if (!isArray(input) || input.length === 0) {
     throw invalidRequest('input', 'input must be a string, a list of strings, or token numbers')

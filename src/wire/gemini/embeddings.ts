@@ -59,12 +59,8 @@ export function encodePredictions(request: CanonicalRequest): JsonObject {
 export function decodePredictions(body: JsonObject): readonly CanonicalEvent[] {
   const predictions = listOf(body['predictions'])
   const embeddings = predictions.map((each) => objectOf(objectOf(each)['embeddings']))
-  const counts = embeddings.map(tokensOf)
+  const counts = embeddings.map(({ statistics }) => numberOf(objectOf(statistics)['token_count']))
   const isCounted = counts.length > 0 && counts.every((count) => count !== undefined)
   const inputTokens = isCounted ? counts.reduce((sum, count) => sum + count, 0) : undefined
   return embeddingAnswer(embeddings.map(decodeEmbedding), { model: '', inputTokens })
-}
-
-function tokensOf({ statistics }: JsonObject): number | undefined {
-  return numberOf(objectOf(statistics)['token_count'])
 }

@@ -90,17 +90,15 @@ function isDigit(character: number): boolean {
 }
 
 function unmarked(value: Json | undefined): Json | undefined {
-  if (typeof value === 'string') return value.startsWith(MARK) ? rawNumber(value) : value
+  if (typeof value === 'string') {
+    return value.startsWith(MARK) ? (rawJson(value.slice(MARK.length)) as Json) : value
+  }
   if (isArray(value)) return value.map(unmarked) as readonly Json[]
   return isObject(value) ? unmarkedMembers(value) : value
 }
 
 function unmarkedMembers(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, unmarked(each)]))
-}
-
-function rawNumber(marked: string): Json {
-  return rawJson(marked.slice(MARK.length)) as Json
 }
 
 /** JSON.stringify writes its result unchanged. The type libraries do not declare it yet. */

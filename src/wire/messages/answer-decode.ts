@@ -174,7 +174,9 @@ class FrameReader {
         return
       default:
         this.#isIgnoring = true
-        if (isFound(block)) this.#blocks.push({ type: 'search' })
+        // A search that failed costs nothing, and has no list of results.
+        if (type === 'web_search_tool_result' && isArray(block['content']))
+          this.#blocks.push({ type: 'search' })
     }
   }
 
@@ -267,11 +269,6 @@ function longAmong(cacheWriteTokens: number, before: Usage): number {
   return isLong
     ? before.cacheWriteLongTokens + Math.max(0, cacheWriteTokens - before.cacheWriteTokens)
     : 0
-}
-
-/** Whether a web search succeeded. A failed one costs nothing. */
-function isFound({ type, content }: JsonObject): boolean {
-  return type === 'web_search_tool_result' && isArray(content)
 }
 
 function opaqueOf(

@@ -142,14 +142,10 @@ function measureInput(given: JsonObject, changes: JsonObject, measure: Measure):
   for (const [index, tool] of listOf(given['tools']).entries()) {
     if (isObject(tool)) measure.cacheMarks(tool, `tools[${index}]`, CACHE_MARKS)
   }
-  readOutputFormat(body, measure)
-  measure.unknownFields(body, MESSAGES_FIELDS)
-}
-
-function readOutputFormat({ output_config, output_format }: JsonObject, measure: Measure): void {
-  const format = (isObject(output_config) ? output_config['format'] : undefined) ?? output_format
+  const format = objectOf(body['output_config'])['format'] ?? body['output_format']
   measure.json(format)
   if (isObject(format)) measure.needs.add('structured_output')
+  measure.unknownFields(body, MESSAGES_FIELDS)
 }
 
 function readContent(content: Json | undefined, place: string, measure: Measure): void {

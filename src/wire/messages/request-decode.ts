@@ -194,7 +194,7 @@ function addUserTurn(list: MessageList, blocks: readonly Placed[], dropped: Set<
   const parts: UserPart[] = []
   for (const block of blocks) {
     if (block.value['type'] === 'tool_result') list.addResult(block, dropped)
-    else parts.push(...decodeUserBlock(block, dropped))
+    else parts.push(...(decodeMedia(block, dropped) ?? refuseBlock(block, 'a user message')))
   }
   if (parts.length > 0) list.add({ role: 'user', parts })
 }
@@ -275,10 +275,6 @@ class MessageList {
 }
 
 type MediaPart = TextPart | ImagePart | FilePart
-
-function decodeUserBlock(block: Placed, dropped: Set<string>): readonly UserPart[] {
-  return decodeMedia(block, dropped) ?? refuseBlock(block, 'a user message')
-}
 
 function decodeToolResultBlock(block: Placed, dropped: Set<string>): readonly MediaPart[] {
   if (typeOf(block.value) === 'tool_reference') {

@@ -35,7 +35,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   const searchesMax = searchesMaxOf(body)
   for (const tool of tools) readTool(tool, measure)
   readSettings(body, measure)
-  const effort = isObject(body['reasoning']) ? body['reasoning']['effort'] : undefined
+  const { effort } = objectOf(body['reasoning'])
   return defined({
     model,
     stream,
@@ -173,35 +173,23 @@ function readTool(tool: Json, measure: Measure): void {
 }
 
 function readSettings(body: JsonObject, measure: Measure): void {
-  refuseWithin(body)
-  const { text, store, prompt_cache_retention } = body
+  const { text, store, reasoning, prompt_cache_retention } = body
+  if ((objectOf(reasoning)['mode'] ?? 'standard') !== 'standard') {
+    throw unsupportedParameter('reasoning.mode', `reasoning.mode is not supported: ${PRICE}`)
+  }
   const { options } = usableCaching(body)
   measure.cacheSettings({ prompt_cache_options: options, prompt_cache_retention })
-  const format = isObject(text) ? text['format'] : undefined
+  const { format } = objectOf(text)
   measure.json(format)
-  if (isObject(format) && format['type'] === 'json_schema') measure.needs.add('structured_output')
+  if (objectOf(format)['type'] === 'json_schema') measure.needs.add('structured_output')
   if (isGiven(store) && typeof store !== 'boolean') {
     throw invalidRequest('store', 'store must be true or false')
   }
   measure.unknownFields(body, RESPONSES_FIELDS)
 }
 
-/** Refuses what no request may carry inside fields that are otherwise allowed. */
-function refuseWithin({ reasoning }: JsonObject): void {
-  const mode = (isObject(reasoning) ? reasoning['mode'] : undefined) ?? 'standard'
-  if (mode !== 'standard') {
-    throw unsupportedParameter('reasoning.mode', `reasoning.mode is not supported: ${PRICE}`)
-  }
-}
-
-type UsableCaching = {
-  readonly options: Json | undefined
-  /** What was removed, by the client's names. */
-  readonly dropped: readonly string[]
-}
-
 /** The options without the response that a provider should compare its cache with: it knows no ids of this gateway. */
-export function usableCaching({ prompt_cache_options: options }: JsonObject): UsableCaching {
+export function usableCaching({ prompt_cache_options: options }: JsonObject) {
   if (!isObject(options) || !isGiven(options['comparison_response_id'])) {
     return { options, dropped: [] }
   }

@@ -67,9 +67,7 @@ function isSearch(tool: Json): boolean {
 }
 
 /** The input without hosted tools, or the same input if it has none, and all tools that its items bring. */
-function usableInput(input: Json | undefined): Pick<UsableTools, 'input'> & {
-  readonly brought: readonly Json[]
-} {
+function usableInput(input: Json | undefined) {
   const brought = listOf(input).flatMap(toolsIn)
   if (!isArray(input) || !brought.some(isHosted)) return { input, brought }
   const usable = input.map((item) =>

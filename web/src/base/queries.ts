@@ -113,15 +113,14 @@ export function newQueryClient(): QueryClient {
       queries: {
         staleTime: 10_000,
         // A refusal is final; only errors that may pass are retried.
-        retry: (attempts, error) => isPassing(error) && attempts < attemptsMax,
+        retry: (attempts, error) =>
+          attempts < attemptsMax &&
+          error instanceof ApiError &&
+          (error.code === 'unreachable' || error.status >= 500),
         networkMode: 'always',
       },
       mutations: { networkMode: 'always' },
     },
   })
   return client
-}
-
-function isPassing(error: Error): boolean {
-  return error instanceof ApiError && (error.code === 'unreachable' || error.status >= 500)
 }

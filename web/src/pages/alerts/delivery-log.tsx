@@ -58,7 +58,7 @@ function useColumns(): readonly Column<DeliveryAnswer>[] {
       cell: ({ alert }) => (
         <div className={styles['alert']}>
           <span className="break">{words.whole(alert)}</span>
-          <div className={styles['sub']}>{format.dateTime(alert.at)}</div>
+          <div className="sub">{format.dateTime(alert.at)}</div>
         </div>
       ),
     },
@@ -83,9 +83,7 @@ function useColumns(): readonly Column<DeliveryAnswer>[] {
             {result === null ? '–' : words.result({ result, reason, values })}
           </span>
           {next && (
-            <div className={styles['sub']}>
-              {t('alerts.nextAttempt', { moment: format.dateTime(next) })}
-            </div>
+            <div className="sub">{t('alerts.nextAttempt', { moment: format.dateTime(next) })}</div>
           )}
         </>
       ),

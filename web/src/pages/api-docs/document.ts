@@ -102,7 +102,10 @@ export function fieldsOf(
 ): readonly Field[] {
   if (schema === undefined || prefix.split(/[.[]/).length > depthMax) return []
   const variants = listOf(schema['anyOf'] ?? schema['oneOf'])
-  if (variants.length > 0) return unique(variants.flatMap((each) => fieldsOf(each, place, prefix)))
+  if (variants.length > 0) {
+    const fields = variants.flatMap((each) => fieldsOf(each, place, prefix))
+    return [...new Map(fields.map((field) => [field.name, field])).values()]
+  }
   const items = schemaOf(schema['items'])
   if (items) return fieldsOf(items, place, `${prefix}[]`)
   const required = Array.isArray(schema['required']) ? schema['required'] : []
@@ -130,10 +133,6 @@ export function typeOf(schema: Schema): string {
 
 function aboutOf({ description }: Schema): string | undefined {
   return typeof description === 'string' ? description : undefined
-}
-
-function unique(fields: readonly Field[]): readonly Field[] {
-  return [...new Map(fields.map((field) => [field.name, field])).values()]
 }
 
 function listOf(value: unknown): readonly Schema[] {

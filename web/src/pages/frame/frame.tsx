@@ -121,7 +121,7 @@ function Spenders() {
           <Link className="break" to="/settings/api-access/$id" params={{ id }}>
             {name}
           </Link>
-          {state === 'revoked' && <div className={styles['sub']}>{t('keyState.revoked.word')}</div>}
+          {state === 'revoked' && <div className="sub">{t('keyState.revoked.word')}</div>}
         </>
       ),
     },

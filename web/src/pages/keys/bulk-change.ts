@@ -78,7 +78,8 @@ export function bulkWords(
       field,
       label,
       before: differs ? words.t('bulk.different', { count: others.length + 1 }) : one,
-      after: needsMore(action, change) ? '…' : after,
+      // Changes of status are known before the dialog is filled in: revoking only lacks its reason.
+      after: change === undefined && field !== 'status' ? '…' : after,
     },
     each: differs ? each : undefined,
   }
@@ -101,9 +102,4 @@ function outcomeOf(action: BulkAction, change: BulkChange | undefined) {
   if (action === 'remove_models') return { before: settings.remove_models ?? [], after: [] }
   if (action === 'tag') return { before: [], after: settings.add_tags ?? [] }
   return { after: action === 'budget' ? settings.budget : settings.expires_at }
-}
-
-/** Changes of status are known before the dialog is filled in: revoking only lacks its reason. */
-function needsMore(action: BulkAction, change: BulkChange | undefined): boolean {
-  return change === undefined && fields[action] !== 'status'
 }

@@ -59,7 +59,7 @@ function Targets({ model }: ModelProps) {
             <tr key={`${target.provider}/${target.model}/${target.role}`}>
               <td className="break">
                 {target.provider}
-                <div className={styles['sub']}>{target.model}</div>
+                <div className="sub break">{target.model}</div>
               </td>
               <td>
                 {target.role === 'fallback'
@@ -76,7 +76,7 @@ function Targets({ model }: ModelProps) {
           ))}
         </tbody>
       </table>
-      <p className={styles['sub']}>{t('modelsPage.knownHere')}</p>
+      <p className="sub break">{t('modelsPage.knownHere')}</p>
     </section>
   )
 }
@@ -100,7 +100,7 @@ function Prices({ model }: ModelProps) {
               <td>
                 {model.price ? format.money(model.price[name]) : '–'}
                 {model.price?.tiers?.map((tier) => (
-                  <div key={tier.above_input_tokens} className={styles['sub']}>
+                  <div key={tier.above_input_tokens} className="sub break">
                     {t('modelsPage.whenLong', {
                       tokens: format.number(tier.above_input_tokens),
                       price: format.money(tier[name]),

@@ -48,7 +48,7 @@ function useColumns(
           <UnstyledButton className={styles['open']} onClick={() => onOpen(id)}>
             {id}
           </UnstyledButton>
-          {kind === 'embedding' && <div className={styles['sub']}>{t(`modelKind.${kind}`)}</div>}
+          {kind === 'embedding' && <div className="sub break">{t(`modelKind.${kind}`)}</div>}
         </>
       ),
     },
@@ -59,7 +59,7 @@ function useColumns(
         <>
           {provider ?? '–'}
           {targets.length > 1 && (
-            <div className={styles['sub']}>
+            <div className="sub break">
               {t('modelsPage.moreTargets', { count: targets.length - 1 })}
             </div>
           )}
@@ -95,9 +95,7 @@ function AbilityWords({ model: { abilities } }: ModelProps) {
   const words = ABILITIES.filter((ability) => abilities[ability] === true).map((ability) =>
     t(`ability.${ability}`),
   )
-  return (
-    <div className={`${styles['sub']} ${styles['abilityWords']}`}>{words.join(', ') || '–'}</div>
-  )
+  return <div className={`sub break ${styles['abilityWords']}`}>{words.join(', ') || '–'}</div>
 }
 
 function KeyCount({ model: { id, key_count: count } }: ModelProps) {
@@ -138,15 +136,13 @@ export function TargetBadge({ target }: { readonly target: ModelAnswer['targets'
     <>
       <StatusBadge {...looks[standing]} word={t(`health.${standing}.word`)} />
       {failure !== null && (
-        <div className={styles['sub']}>
+        <div className="sub break">
           {failure.code}
           {failure.refusal !== null && `: ${failure.refusal}`}
         </div>
       )}
       {until !== null && (
-        <div className={styles['sub']}>
-          {t('modelsPage.until', { moment: format.dateTime(until) })}
-        </div>
+        <div className="sub break">{t('modelsPage.until', { moment: format.dateTime(until) })}</div>
       )}
     </>
   )

@@ -14,7 +14,6 @@ import { ConfirmDialog } from '../../parts/dialogs.tsx'
 import { ErrorAlert } from '../../parts/notices.tsx'
 import { browserName } from './browser-name.ts'
 import { Card, sessionsQuery } from './card.tsx'
-import styles from './profile.module.css'
 
 type Session = z.output<typeof personSession>
 
@@ -33,7 +32,7 @@ export function SessionList() {
       cell: ({ user_agent: agent, address }) => (
         <>
           {browserName(agent) ?? t('modelsPage.unknown')}
-          <div className={styles['sub']}>{address}</div>
+          <div className="sub break">{address}</div>
         </>
       ),
     },

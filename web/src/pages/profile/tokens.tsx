@@ -19,7 +19,6 @@ import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
 import { KeyIcon, PlusIcon } from '../../parts/icons.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { Card, CurrentPassword, tokensQuery } from './card.tsx'
-import styles from './profile.module.css'
 
 type Token = z.output<typeof accessToken>
 
@@ -55,7 +54,7 @@ function TokenTable({ onRevoke }: { readonly onRevoke: (token: Token) => void })
       cell: ({ name, masked }) => (
         <>
           <span className="break">{name}</span>
-          <div className={styles['sub']}>{masked}</div>
+          <div className="sub break">{masked}</div>
         </>
       ),
     },

@@ -28,7 +28,7 @@ export function courseOf(
     const own = rows.filter((row) => momentOf(row, span.step) === at)
     const values = series.map((group) =>
       own
-        .filter((row) => seriesOf(groupOf(row), series, rest) === group)
+        .filter((row) => (series.includes(groupOf(row)) ? groupOf(row) : rest) === group)
         .reduce((sum, row) => sum + Number(row[metric]), 0),
     )
     return { at, isKnown: own.length > 0, values }
@@ -84,10 +84,6 @@ function largestGroups(rows: readonly UsageRow[], metric: Metric, rest: string):
     .toSorted((one, other) => Number(other[metric]) - Number(one[metric]))
     .map(({ id }) => id)
   return groups.length <= seriesMax ? groups : [...groups.slice(0, seriesMax - 1), rest]
-}
-
-function seriesOf(group: string, series: readonly string[], rest: string): string {
-  return series.includes(group) ? group : rest
 }
 
 function momentOf(row: UsageRow, step: Span['step']): string | null {
