@@ -104,11 +104,7 @@ export function priceFrom(written: WrittenPrice): Price {
 
 /** The price in a region where the lists have only the global one: a tenth more per token. Fees stay the same. */
 export function inRegion(price: Price): Price {
-  return makePrice(changeRates(price, tenthMore))
-}
-
-function tenthMore(rate: Picodollars): Picodollars {
-  return (rate * 11n + 9n) / 10n
+  return makePrice(changeRates(price, (rate) => (rate * 11n + 9n) / 10n))
 }
 
 const MILLION = 1_000_000n

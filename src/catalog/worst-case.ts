@@ -68,7 +68,10 @@ export function worstCase(
   const preset = model.kind === 'embedding' ? 0 : (model.defaultOutput ?? model.maxOutput ?? 0)
   return {
     inputTokens,
-    fixedPicodollars: BigInt(read) * (rate + heardRate(input, target)) + feesOf(target, searches),
+    fixedPicodollars:
+      BigInt(read) * (rate + heardRate(input, target)) +
+      target.price.fees.request +
+      BigInt(searches) * (target.price.fees.webSearch ?? 0n),
     outputTokenPicodollars: rates.output * BigInt(output.choices),
     outputTokens: Math.min(output.tokensMax ?? preset, question.outputTokensMax ?? Infinity),
     outputTokensFrom: output.tokensMax === undefined ? 'default' : 'client',
@@ -197,10 +200,6 @@ function dearestRates(price: Price, inputTokens: number): Rates {
 /** The extra rate for input that may be audio. */
 function heardRate({ audio }: InputMeasure, { price }: Target): Picodollars {
   return audio === true ? (price.fees.audioToken ?? 0n) : 0n
-}
-
-function feesOf({ price: { fees } }: Target, searches: number): Picodollars {
-  return fees.request + BigInt(searches) * (fees.webSearch ?? 0n)
 }
 
 /** Cache writes cost more than plain input, but only if they happen. */

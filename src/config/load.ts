@@ -201,16 +201,12 @@ function splitProviders(
     unreadable.map(({ provider, path, message }) => [provider, `${path} ${message}`]),
   )
   for (const [name, settings] of Object.entries(providers)) {
-    const reason = whyLeftOut(settings)
+    const missing = adapterOf(settings).missing(settings)
+    const reason = missing?.is === 'empty' ? `its ${missing.setting} is empty` : undefined
     ;(reason === undefined ? usable : keyless).push({ ...settings, name })
     if (reason !== undefined) leftOut.set(name, reason)
   }
   return { providers: usable, leftOut, keyless }
-}
-
-function whyLeftOut(settings: ProviderSettings): string | undefined {
-  const missing = adapterOf(settings).missing(settings)
-  return missing?.is === 'empty' ? `its ${missing.setting} is empty` : undefined
 }
 
 export function toEntry(id: string, { price, ...model }: ModelSettings): ModelEntry {

@@ -44,7 +44,8 @@ export function webFiles(root: string): WebFiles {
       const file = found === undefined ? undefined : await fileAt(found)
       if (file === undefined) return false
       // Files that the build has compressed are sent compressed to clients that accept it.
-      const packed = takesBrotli(headers) ? await fileAt(`${file.path}.br`) : undefined
+      const isPackable = /(^|[\s,])br\s*(,|$)/.test(String(headers['accept-encoding'] ?? ''))
+      const packed = isPackable ? await fileAt(`${file.path}.br`) : undefined
       const sent = packed ?? file
       response.writeHead(200, {
         ...SAFETY,
@@ -84,10 +85,6 @@ const CLOSED_EARLY = 'ERR_STREAM_PREMATURE_CLOSE'
 function isPage(path: string): boolean {
   const pages = ['/', '/settings', '/sign-in', ...Object.values(LINK_PAGES)]
   return pages.includes(path) || path.startsWith('/settings/')
-}
-
-function takesBrotli(headers: IncomingMessage['headers']): boolean {
-  return /(^|[\s,])br\s*(,|$)/.test(String(headers['accept-encoding'] ?? ''))
 }
 
 /** The file that a path names, or undefined if it would lead out of the folder. */

@@ -120,15 +120,12 @@ function formatsFor(
     .filter((format) => EMBEDDING_FORMATS.includes(format) === isEmbedding)
   if (formats.includes(codec.format)) return [codec.format]
   const isShort = (call.output.tokensMax ?? Infinity) < RESPONSE_TOKENS_MIN
-  return isShort ? formats.toSorted(responsesLast) : formats
+  const isLast = (format: UpstreamFormat): number => Number(format === 'responses')
+  return isShort ? formats.toSorted((one, other) => isLast(one) - isLast(other)) : formats
 }
 
 /** OpenAI's responses endpoint refuses a lower output limit; its chat completions accept one. */
 const RESPONSE_TOKENS_MIN = 16
-
-function responsesLast(one: UpstreamFormat, other: UpstreamFormat): number {
-  return Number(one === 'responses') - Number(other === 'responses')
-}
 
 async function prepareIn(
   format: UpstreamFormat,

@@ -5,7 +5,6 @@ import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { APIError } from 'better-auth/api'
 import type { OAuthProvider } from 'better-auth/oauth2'
 import { twoFactor } from 'better-auth/plugins/two-factor'
-import type { BetterAuthPlugin } from 'better-auth/types'
 import { newId, type IdPrefix } from '../../core/ids.ts'
 import type { HttpClient } from '../../providers/upstream/http.ts'
 import { recordChange, type Change } from '../../store/audit/record.ts'
@@ -102,7 +101,9 @@ export function betterAuthOptions(options: SignInOptions, provider?: OAuthProvid
     },
     plugins: [
       twoFactor({ issuer: 'Tollgate', schema: TWO_FACTOR }),
-      ...(provider === undefined ? [] : [singleSignOn(provider)]),
+      ...(provider === undefined
+        ? []
+        : [{ id: 'single-sign-on', init: () => ({ context: { socialProviders: [provider] } }) }]),
     ],
   }
 }
@@ -112,10 +113,6 @@ const ID_PREFIXES: Readonly<Record<string, IdPrefix>> = {
   people: 'person',
   session: 'session',
   person_sessions: 'session',
-}
-
-function singleSignOn(provider: OAuthProvider): BetterAuthPlugin {
-  return { id: 'single-sign-on', init: () => ({ context: { socialProviders: [provider] } }) }
 }
 
 /** Somebody who arrives by single sign-on. */

@@ -82,12 +82,15 @@ type Reader<Value> = { readonly read: (text: string) => Value | undefined; reado
 
 /** Each word, how its value is read, and an example of its use. */
 const WORDS: { readonly [Word in keyof Script]-?: Reader<Script[Word]> } = {
-  tokens: { read: readCount, use: 'tokens=200' },
+  tokens: { read: readNumber, use: 'tokens=200' },
   first: { read: readMilliseconds, use: 'first=500ms, at most ten minutes' },
   gap: { read: readMilliseconds, use: 'gap=20ms, at most ten minutes' },
-  error: { read: readStatus, use: 'error=529, any status from 400 to 599' },
-  stall: { read: readCount, use: 'stall=10' },
-  cut: { read: readCount, use: 'cut=10' },
+  error: {
+    read: (text) => readNumber(text, /^[45]\d\d$/),
+    use: 'error=529, any status from 400 to 599',
+  },
+  stall: { read: readNumber, use: 'stall=10' },
+  cut: { read: readNumber, use: 'cut=10' },
   usage: { read: (text) => (text === 'none' ? text : undefined), use: 'usage=none' },
   tool: { read: readNames, use: `tool=NAME, or tool=NAME,NAME and so on, at most ${CALLS_MAX}` },
   args: { read: parseObject, use: 'args={"name": "value"}' },
@@ -140,12 +143,8 @@ function valueAt(text: string): string {
   return text
 }
 
-function readCount(value: string): number | undefined {
-  return /^\d{1,9}$/.test(value) ? Number(value) : undefined
-}
-
-function readStatus(value: string): number | undefined {
-  return /^[45]\d\d$/.test(value) ? Number(value) : undefined
+function readNumber(value: string, shape = /^\d{1,9}$/): number | undefined {
+  return shape.test(value) ? Number(value) : undefined
 }
 
 const MILLISECONDS_MAX = 600_000

@@ -186,11 +186,7 @@ type ToolCall = {
 }
 type Block = Prose | ToolCall
 
-/**
- * One choice as canonical blocks. Text, refusals and reasoning stream as they arrive. Pieces of several tool calls may
- * interleave on the wire, but canonical blocks may not: the first call streams, and everything that arrives beside it
- * waits until the choice ends.
- */
+/** One choice as canonical blocks. What arrives beside a tool call, also another call, waits for the end. */
 class ChoiceDecoder {
   readonly #choice: number
   readonly #blocks: BlockWriter

@@ -304,10 +304,7 @@ class DeltaEncoder {
 type BlockEvent = Extract<CanonicalEvent, { readonly block: number }>
 type CallPiece = { readonly id?: string; readonly name?: string; readonly input?: string }
 
-/**
- * Reasoning that must come back unchanged travels in `reasoning_details`, the one place that chat clients are known to
- * keep and resend. Its text goes along, because a signature is only valid for exactly that text.
- */
+/** With its text, in `reasoning_details`: the one place that chat clients are known to keep and resend. */
 function encodeOpaque(opaque: OpaqueReasoning | undefined, text: string): JsonObject | undefined {
   if (opaque === undefined) return undefined
   const packed = packReasoning(opaque, 'chat')

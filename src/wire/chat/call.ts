@@ -57,10 +57,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   }
 }
 
-/**
- * What is removed from every request: tools that the provider would run itself, at a price and in the account that all
- * keys share, with the choice among them if none is left, which providers refuse; and compaction.
- */
+/** Removed from every request: compaction, and tools that the provider runs, at a price in the shared account. */
 export function removalsFrom(body: JsonObject): Removals {
   const { tools, tool_choice: choice, web_search_options: search } = body
   const given = listOf(tools)

@@ -64,10 +64,7 @@ function isInstruction(message: Json): message is JsonObject {
   return isObject(message) && message['role'] === 'developer'
 }
 
-/**
- * OpenRouter has PDF files read by OCR for a model that does not read them itself, unless told otherwise: for a fee per
- * page, which no hold covers and no usage reports.
- */
+/** OpenRouter reads PDF files by OCR for models that cannot, unless told otherwise: for a fee that no hold covers. */
 function withFreeParser(body: JsonObject, readsFiles: boolean): JsonObject {
   if (!mentionsFile(body)) return {}
   const engine = readsFiles ? 'native' : 'cloudflare-ai'
@@ -104,10 +101,7 @@ function unknownIn(body: JsonObject, format: UpstreamFormat): readonly string[] 
   return [...fields, ...unknownInMessages(messages)]
 }
 
-/**
- * `functions` and `function_call` are not accepted either, but without them the answer would differ: better that the
- * server refuses the request.
- */
+/** `functions` is not taken either, but without it the answer would differ: better that the server refuses. */
 const TAKEN: Partial<Record<UpstreamFormat, readonly string[]>> = {
   chat: `model messages stream max_tokens n temperature top_p random_seed stop presence_penalty frequency_penalty
     tools tool_choice parallel_tool_calls response_format reasoning_effort metadata prompt_cache_key prompt_mode

@@ -97,10 +97,7 @@ export function endingOf(mediaType: string): string | undefined {
   return ENDINGS.get(mediaType) ?? (isTextType(mediaType) ? TEXT : undefined)
 }
 
-/**
- * The client's name for the file, which may be only a title, with a fitting extension: some providers infer a file's
- * kind from it, and refuse a file without one.
- */
+/** The client's name for the file, with a fitting extension: some providers infer its kind from that, or refuse it. */
 export function fileName({ name = 'document', source }: FilePart): string {
   const ending = source.type === 'base64' ? endingOf(source.mediaType) : undefined
   if (ending === undefined) return name

@@ -4,10 +4,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf } from '../../core/json.ts'
 import type { Conversation, OutputFormat } from '../../core/request.ts'
 
-/**
- * Closed objects, anyOf instead of oneOf, and every unsupported keyword moved to the description, where at least the
- * model reads it. `moved`: collects those keywords.
- */
+/** Closed, with anyOf for oneOf; unsupported keywords, which `moved` collects, go where the model reads them. */
 export function adaptSchema(schema: JsonObject, moved = new Set<string>()): JsonObject {
   const adaptEach = (each: Json): Json => (isObject(each) ? adaptSchema(each, moved) : each)
   const adapted: Record<string, Json | undefined> = {}
@@ -92,10 +89,7 @@ function paragraphs(...texts: readonly unknown[]): string {
   return texts.filter((text) => typeof text === 'string' && text !== '').join('\n\n')
 }
 
-/**
- * Whether OpenAI can bind a model to it: closed objects without optional properties, in the keywords that its API lists.
- * It refuses a strict request with any other schema.
- */
+/** Whether OpenAI can bind a model to it: closed, nothing optional, in listed keywords. It refuses any other. */
 export function canBeStrict(schema: JsonObject): boolean {
   return schema['type'] === 'object' && isStrict(schema, 0)
 }

@@ -70,10 +70,7 @@ export function encodeError(family: Family, error: GatewayError, requestId: stri
   return { type: 'error', error: { ...told, ...field, ...facts }, request_id: requestId }
 }
 
-/**
- * The complaint in the body of a failed request, in the formats of the chat family. Providers other than OpenAI may
- * omit the envelope, or call the message `detail`.
- */
+/** In the body of a failed request. Others than OpenAI may omit the envelope, or call the message `detail`. */
 export function decodeErrorBody(body: JsonObject): ProviderComplaint {
   return decodeComplaint(body['error'] ?? { ...body, message: body['message'] ?? body['detail'] })
 }
@@ -191,10 +188,7 @@ export function clientCode({ code, message = '' }: ProviderComplaint): string | 
 
 const NAME = /^[\w.:/-]{1,100}$/
 
-/**
- * What the log records about a complaint: the provider's names for it. Its message may quote the request, so it goes to
- * the client and never into the log.
- */
+/** For the log: the provider's names for it. The message may quote the request, and goes to the client alone. */
 export function causeOf(where: string, { type, code }: ProviderComplaint): string {
   const names = [type, code].filter((word) => word !== undefined && NAME.test(word))
   return [where, ...names].join(' ')

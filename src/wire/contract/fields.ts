@@ -326,10 +326,7 @@ export function labelsOf(metadata: unknown): Readonly<Record<string, string>> | 
   return labels.length === 0 ? undefined : Object.fromEntries(labels.slice(0, LABELS_MAX))
 }
 
-/**
- * The service tier, among those that cost nothing extra (`fields.ts`). The families have different words for the
- * standard one, and clients of either use both.
- */
+/** Among the tiers that cost nothing extra. Clients of either family use both words for the standard one. */
 export function decodeServiceTier(body: JsonObject): string | undefined {
   const tier = optional(body['service_tier'], 'service_tier', expect.text)
   return tier === 'standard_only' ? 'default' : tier
@@ -365,10 +362,7 @@ export function cacheMarkOf(holder: Placed, name: string): CacheMark | undefined
 /** Taken from each text: enough to distinguish conversations, little enough to hash for every request. */
 const BEGINNING_CHARACTERS = 1024
 
-/**
- * What keeps a conversation on one target, and its cache: the client's own key for it, else its beginning, the
- * instructions and the first words of the user. The formats differ only in where they carry them.
- */
+/** What keeps a conversation on one target, and its cache: the client's own key, else its beginning. */
 export function affinityBy(key: unknown, instructions: Json | undefined, turns: Json | undefined) {
   if (typeof key === 'string' && key !== '') return key
   const beginning = textsIn(instructions)

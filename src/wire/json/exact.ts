@@ -42,10 +42,7 @@ const LONG_INTEGERS_MAX = 20_000
 /** The beginning of a string that stands for a long integer while its text is parsed; no client can know it. */
 const MARK = `${randomUUID()} `
 
-/**
- * The text with a marked string in place of each long integer; undefined if it has none. A reviver would find them, too,
- * but far more slowly.
- */
+/** With a marked string in place of each long integer; undefined = there is none. A reviver is far slower. */
 function withMarks(text: string): string | undefined {
   if (!/\d{16}/.test(text)) return undefined
   let marked = ''

@@ -32,10 +32,7 @@ export function replaceMember(text: string, name: string, value: string): string
 /** Where a value is, in characters. */
 type Span = { readonly start: number; readonly end: number }
 
-/**
- * The span of a string member, without its quotes. `names` is the path to it, the outermost first. A list stands for
- * its first object.
- */
+/** The span of a string, without its quotes, by its path from the outermost; a list stands for its first object. */
 export function findString(text: string, names: readonly string[]): Span | undefined {
   let start = 0
   let end = text.length

@@ -235,10 +235,7 @@ class FrameReader {
   }
 }
 
-/**
- * The totals after one more report: what a report omits or sets to null stays as it was. Input excludes cache reads and
- * writes here.
- */
+/** The totals after one more report; what it lacks stays. Input excludes cache reads and writes here. */
 function decodeUsage(report: JsonObject, before: Usage): Usage {
   const creation = objectOf(report['cache_creation'])
   const short = countIn(creation, 'ephemeral_5m_input_tokens')

@@ -118,10 +118,7 @@ function removeCompactingEdits(
   dropped.push('context_management.edits.compact')
 }
 
-/**
- * `changes`: what is removed from every request, searches included. Cache marks on removed tools still count, because
- * searches may stay.
- */
+/** `changes`: what is removed from every request. Cache marks on removed tools count: searches may stay. */
 function measureInput(given: JsonObject, changes: JsonObject, measure: Measure): void {
   const body = { ...given, ...changes }
   measure.cacheMarks(body, '', CACHE_MARKS)
@@ -279,10 +276,7 @@ export function withoutReasoning(body: JsonObject): Removals | undefined {
   return removing(body, isReasoning)
 }
 
-/**
- * After a fallback to a provider of another format, a conversation carries that provider's reasoning under Tollgate's
- * mark. A provider of this format would refuse the whole request because of their signatures.
- */
+/** What another format's provider left as a fallback: one of this format would refuse its signatures. */
 export function withoutForeignReasoning(body: JsonObject): Removals | undefined {
   return removing(body, isForeignReasoning)
 }

@@ -241,10 +241,7 @@ export function forcingWords(request: Conversation): string | undefined {
     : 'Call at least one tool.'
 }
 
-/**
- * Of a tool's name here; every other format allows 64. Longer names are shortened when a request is decoded and restored
- * when its answer is encoded.
- */
+/** Other formats allow 64: longer names are shortened when a request is decoded, and restored in its answer. */
 const LONG_NAME_CHARACTERS_MAX = 128
 /** 120 bits: two names will never share a hash. */
 const HASH_CHARACTERS = 20

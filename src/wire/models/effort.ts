@@ -84,10 +84,7 @@ function knownEfforts(target: TargetModel): readonly Effort[] | undefined {
   return openAiOf(target)?.efforts ?? others ?? (reasons === true ? COMMON : undefined)
 }
 
-/**
- * Whether a model accepts sampling settings: OpenAI's that reason refuse a temperature other than 1, top_p and logprobs,
- * from GPT-5.1 on only while they reason.
- */
+/** OpenAI's models that reason refuse temperature, top_p and logprobs; from GPT-5.1 on only while they do. */
 export function takesSampling(target: ReasoningTarget): boolean {
   const openAi = openAiOf(target)
   if (openAi === undefined || openAi.efforts.length === 0) return true

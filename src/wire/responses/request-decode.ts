@@ -149,10 +149,7 @@ function decodeSampling(body: Placed, include: readonly string[]): Sampling {
   })
 }
 
-/**
- * Each text, call and piece of reasoning of the assistant is a separate item here. They become one canonical message, up to the
- * next item from anybody else.
- */
+/** The assistant's items become one canonical message, up to the next item from anybody else. */
 function decodeInput(body: Placed, reading: Reading): Message[] {
   const { input } = body.value
   if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }]

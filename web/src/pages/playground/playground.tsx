@@ -3,7 +3,7 @@ import { NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type CallResult, playgroundRoutes } from '../../../../src/admin/contract/trial.ts'
+import { playgroundRoutes } from '../../../../src/admin/contract/trial.ts'
 import type { PlaygroundSearch } from '../../base/address.ts'
 import { call, modelAnswerMsMax } from '../../base/api.ts'
 import { keyQuery, limitsQuery, modelsQuery } from '../../base/queries.ts'
@@ -39,7 +39,8 @@ export function PlaygroundPage() {
         body: bodyOf({ key, model: model ?? '', said }, settings, words.format.separators),
         timeoutMs: modelAnswerMsMax,
       }),
-    onDone: (result) => setTurns((old) => [...old, answered(result)]),
+    onDone: (result) =>
+      setTurns((old) => [...old, { role: 'assistant', content: result.text ?? '', result }]),
   })
   const say = () => {
     const { key } = search
@@ -120,10 +121,6 @@ function bodyOf(
 
 function asked(content: string): Turn {
   return { role: 'user', content }
-}
-
-function answered(result: CallResult): Turn {
-  return { role: 'assistant', content: result.text ?? '', result }
 }
 
 /** The models to choose from; none if they could not be loaded. */
