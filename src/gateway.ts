@@ -1,5 +1,6 @@
 // The composition root: the only place that constructs the parts and connects them. A running gateway gets everything
 // it needs from here, and everything opened here is closed here, in reverse order.
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as timeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -21,9 +22,11 @@ import { version } from './config/version.ts'
 import { watchConfig } from './config/watch.ts'
 import { systemClock } from './core/clock.ts'
 import { messageOf } from './core/errors.ts'
+import { addressList, clientAddress, keptAddress, senderOf } from './edge/address.ts'
 import { webFiles } from './edge/files.ts'
 import type { DataPlaneParts } from './edge/operations.ts'
 import { Edge } from './edge/server.ts'
+import { RefusalRecord } from './exchange/refusals.ts'
 import { RunningExchanges } from './exchange/reply.ts'
 import { ResponseVault } from './exchange/responses/vault.ts'
 import { openLedger, type NodeLedger } from './ledger/nodes/open.ts'
@@ -38,6 +41,7 @@ import { seedFrame } from './store/frame.ts'
 import { findKey, keyJson, revokedAmong } from './store/keys/keys.ts'
 import { foreignSecrets, recordUse } from './store/keys/secrets.ts'
 import { agreeOnSecret, openStore } from './store/open.ts'
+import { purgeRefusals, recordRefusals } from './store/refusals.ts'
 import { describeError, type Log } from './telemetry/log.ts'
 import { Counts, type Figure } from './telemetry/metrics.ts'
 
@@ -106,6 +110,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => lastUse.stop())
   const registry = new ProviderRegistry(config, { http, clock, log })
   const foreign = await openForeignSecrets(store, registry)
+  const refusals = new RefusalRecord({
+    ...{ clock, log, ledger, keepMs: config.ledger.keepUsageMs },
+    write: (some) => recordRefusals(store, some),
+    purge: (olderThan) => purgeRefusals(store, olderThan),
+  })
+  opened.defer(() => refusals.stop())
   const { bodyBytesMax } = config.server
   const keyBytesMax = () => registry.config.responses.keyBytesMax
   const vault = opened.use(new ResponseVault({ store, log, secret, keyBytesMax }))
@@ -123,6 +133,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     running,
     responses: { vault, clock, settings },
     lastUse,
+    refusals,
     authenticator: { clock, settings: registry, directory, foreign },
     registry,
     describeKey: async (keyId) =>
@@ -135,7 +146,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     openAdminPlane({ config, secret, parts, registry, http, mailer, alerts: sender, figures }, url),
   )
   opened.defer(() => admin.close())
-  const { edges, url } = await listen({ parts, store, ledger, admin, counts }, { config, log })
+  const proxies = addressList(config.server.trustedProxies)
+  const addressOf = (message: IncomingMessage) =>
+    keptAddress(clientAddress(senderOf(message), proxies), registry.config.refusals.address)
+  const { edges, url } = await listen(
+    { parts, store, ledger, admin, counts, addressOf },
+    { config, log },
+  )
   return { url, figures: ownFigures, close: closing(edges, opened.move(), { config, log }) }
 }
 
@@ -226,11 +243,12 @@ type ListenParts = {
   readonly ledger: NodeLedger
   readonly admin: AdminServer
   readonly counts: Counts
+  addressOf(message: IncomingMessage): string | null
 }
 
 /** One listener for both planes, or one for each when `admin.listen` says so. */
 async function listen(
-  { parts, store, ledger, admin, counts }: ListenParts,
+  { parts, store, ledger, admin, counts, addressOf }: ListenParts,
   { config, log }: { readonly config: Config; readonly log: Log },
 ): Promise<{ readonly edges: readonly Edge[]; readonly url: string }> {
   const { server } = config
@@ -239,6 +257,7 @@ async function listen(
     log,
     admin,
     counts,
+    addressOf,
     bodyBytesMax: server.bodyBytesMax,
     hasBarePaths: server.hasBarePaths,
     web: webFiles(WEB),

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import type { AuthHeaders, Endpoint, Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyMode, WhenTight } from '../core/limits.ts'
-import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
+import { hashSecret, isWellFormedSecret, maskSecret } from '../core/secret.ts'
 import type { Store } from '../store/database/store.ts'
 import { findKey, findKeyBySecretHash, type Key } from '../store/keys/keys.ts'
 import type { ForeignSecret, Used } from '../store/keys/secrets.ts'
@@ -27,7 +27,7 @@ export type Credentials = {
 export async function authenticate(
   { clock, settings, directory, foreign }: Authenticator,
   credentials: Credentials,
-  trace: { keyId?: string },
+  trace: { keyId?: string; groupId?: string | null },
 ): Promise<Caller> {
   const isKey = (text: string): boolean => isWellFormedSecret(text) || foreign.has(text)
   const secret = secretOf(credentials, settings.authHeaders, isKey)
@@ -36,9 +36,12 @@ export async function authenticate(
   const caller = await directory.findBySecretHash(hashSecret(secret))
   const now = clock.now()
   const isOver = (caller?.secretValidUntil ?? Infinity) <= now
-  if (caller === undefined || isOver) throw unknownKey()
+  if (caller === undefined || isOver) {
+    throw unknownKey(isWellFormedSecret(secret) ? maskSecret(secret) : undefined)
+  }
   // Also for a refused key: its id in the log helps to find out why.
   trace.keyId = caller.keyId
+  trace.groupId = caller.groupId
   assertUsable(caller, now)
   return caller
 }
@@ -125,10 +128,11 @@ function personalToken(): GatewayError {
   )
 }
 
-function unknownKey(): GatewayError {
+function unknownKey(masked?: string): GatewayError {
   return new GatewayError(
     'invalid_api_key',
     'this API key is unknown: check that you copied all of it, and that it belongs to this gateway',
+    masked === undefined ? {} : { masked },
   )
 }
 

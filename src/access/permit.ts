@@ -84,7 +84,7 @@ function modelNotAllowed(caller: Caller, asked: string): GatewayError {
   return new GatewayError(
     'model_not_allowed',
     `the key "${caller.name}" may not call a model named "${name}": ${help}`,
-    { param: 'model' },
+    { param: 'model', modelAsked: asked },
   )
 }
 
@@ -112,7 +112,7 @@ function modelNotThere(caller: Caller, asked: string): GatewayError {
   return new GatewayError(
     'model_not_allowed',
     `the key "${caller.name}" may call "${asked}", but this gateway does not have that model right now: ask an administrator`,
-    { param: 'model' },
+    { param: 'model', modelAsked: asked },
   )
 }
 

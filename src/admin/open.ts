@@ -20,7 +20,7 @@ import { signInHandlers } from './people/sign-in-handlers.ts'
 import type { SignIn } from './people/sign-in.ts'
 import { auditHandlers } from './reports/audit.ts'
 import { modelHandlers } from './reports/models.ts'
-import { requestHandlers, usageHandlers } from './reports/usage.ts'
+import { refusalHandlers, requestHandlers, usageHandlers } from './reports/usage.ts'
 import { playgroundHandlers } from './trial/results.ts'
 
 export type AdminOptions = AlertParts & {
@@ -66,6 +66,7 @@ export function adminHandlers(parts: AlertParts) {
     ...modelHandlers(parts),
     ...usageHandlers(parts),
     ...requestHandlers(parts),
+    ...refusalHandlers(parts),
     ...auditHandlers(parts),
     ...alertHandlers(parts),
     ...playgroundHandlers(parts),

@@ -144,7 +144,8 @@ function usageText({ rows, total, question, names }: UsageText): string {
   const body = table<ScanSums>(rows, [
     ...groups.filter((column) => column !== false),
     count('REQUESTS', (sums) => sums.requests),
-    count('ERRORS', (sums) => sums.errors),
+    count('FAILED', (sums) => sums.failed),
+    count('REFUSED', (sums) => sums.refused),
     count('INPUT', (sums) => sums.inputTokens),
     count('CACHED', (sums) => sums.cachedTokens),
     count('OUTPUT', (sums) => sums.outputTokens),

@@ -21,6 +21,7 @@ import {
   wait,
 } from '../core/setting-kinds.ts'
 import { withoutEndSlash } from '../core/text.ts'
+import { isAddressOrNetwork, KEPT_ADDRESSES } from '../edge/address.ts'
 import { providerSettings } from '../providers/adapters.ts'
 import { timeouts } from '../providers/upstream/adapter.ts'
 import { isDatabaseUrl } from '../store/database/url.ts'
@@ -38,16 +39,27 @@ const database = text
     'must look like postgres://USER@HOST:PORT/NAME: escape special characters, as %40 for @, %2F for /, %3F for ?',
   )
 
+const PROXY_LIST = 'must be a list of addresses and networks, such as [127.0.0.1, 10.0.0.0/8]'
+const proxy = text.refine(isAddressOrNetwork, 'must be an address or a network, such as 10.0.0.0/8')
+
 const server = z
   .strictObject({
     host: host.default('127.0.0.1'),
     port: port.default(4000),
     workers: workers.default(1),
+    trusted_proxies: z.array(proxy, { error: () => PROXY_LIST }).default([]),
     body_limit: someSize.prefault('32MB'),
     drain: wait.prefault('2m'),
     bare_paths: flag.default(false),
   })
-  .transform(renamed({ body_limit: 'bodyBytesMax', drain: 'drainMs', bare_paths: 'hasBarePaths' }))
+  .transform(
+    renamed({
+      trusted_proxies: 'trustedProxies',
+      body_limit: 'bodyBytesMax',
+      drain: 'drainMs',
+      bare_paths: 'hasBarePaths',
+    }),
+  )
 
 const oidc = z
   .strictObject({
@@ -125,6 +137,8 @@ const ledger = z
   })
   .transform(renamed({ beat: 'beatMs', dead_after: 'deadAfterMs', keep_usage: 'keepUsageMs' }))
 
+const refusals = z.strictObject({ address: oneOf(KEPT_ADDRESSES).default('prefix') })
+
 const reference = text
   .regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL, such as openai/gpt-5-mini')
   .transform((name) => {
@@ -193,6 +207,7 @@ export const file = z.strictObject({
   compat: compat.prefault({}),
   responses: responses.prefault({}),
   ledger: ledger.prefault({}),
+  refusals: refusals.prefault({}),
   sandbox: flag.default(true),
   providers: z.record(providerName, providerSettings).optional(),
   models: z.record(modelName, model).optional(),

@@ -44,6 +44,13 @@ type Retry = 'never' | 'later' | 'elsewhere'
 export type ErrorCode = keyof typeof CODES
 export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[]
 
+const REFUSED_STATUSES: readonly number[] = [401, 402, 403, 429]
+
+/** With these Tollgate itself turns a call away. Every other error is a failure, a provider's 429 as well. */
+export const REFUSAL_CODES = ERROR_CODES.filter(
+  (code) => REFUSED_STATUSES.includes(CODES[code].status) && CODES[code].retry !== 'elsewhere',
+)
+
 type ErrorDetails = {
   /** The request field at fault, as the client spelled it. */
   readonly param?: string
@@ -54,6 +61,10 @@ type ErrorDetails = {
   readonly shouldRetry?: boolean
   /** More members of the error object: scope, limit, spent, resets_at … in the words of docs/errors.md. */
   readonly facts?: JsonObject
+  /** For the record of refusals alone: the model as the client wrote it, which need not exist. */
+  readonly modelAsked?: string
+  /** For the record of refusals alone: a secret that is well formed and opens no key, masked. */
+  readonly masked?: string
   /** Set when a provider's own judgement of the request is passed on: its status and its code are kept. */
   readonly provider?: { readonly status: number; readonly code?: string }
   /** The provider was not reached, or refused the request: it does not bill what it did not work on. */
@@ -81,6 +92,11 @@ export class GatewayError extends Error {
 
   get status(): number {
     return this.details.provider?.status ?? CODES[this.code].status
+  }
+
+  /** Whether the caller was turned away, which is no failure of the call. */
+  get isRefusal(): boolean {
+    return this.details.provider === undefined && REFUSAL_CODES.includes(this.code)
   }
 
   get retry(): Retry {

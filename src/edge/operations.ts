@@ -12,12 +12,17 @@ import {
   showResponse,
 } from '../exchange/endpoints/stored-responses.ts'
 import { exchange, type Handler, type Parts } from '../exchange/exchange.ts'
+import type { RefusalRecord } from '../exchange/refusals.ts'
 import { CODECS } from '../wire/codecs.ts'
 import type { Codec } from '../wire/contract/codec.ts'
 
 /** What the data plane is made of. */
 export type DataPlaneParts = Parts &
-  OwnKeyParts & { readonly authenticator: Authenticator; readonly lastUse: Pick<LastUse, 'note'> }
+  OwnKeyParts & {
+    readonly authenticator: Authenticator
+    readonly lastUse: Pick<LastUse, 'note'>
+    readonly refusals: Pick<RefusalRecord, 'note'>
+  }
 
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'DELETE'

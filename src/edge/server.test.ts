@@ -476,6 +476,7 @@ const UNREACHED: Omit<DataPlaneParts, 'clock' | 'log' | 'authenticator'> = {
   },
   running: new RunningExchanges(),
   lastUse: { note: () => {} },
+  refusals: { note: () => {} },
   describeKey: unreached,
   findUsage: unreached,
 }
@@ -496,6 +497,7 @@ function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
     counts: new Counts(),
     bodyBytesMax: 1_000,
     hasBarePaths: false,
+    addressOf: () => null,
     web,
     isAdminSecure: false,
     admin: { handle: async () => {}, close: async () => {} },

@@ -12,6 +12,7 @@ import { newId } from '../core/ids.ts'
 import { LinkedList } from '../core/runtime.ts'
 import { urlOf } from '../core/text.ts'
 import { DAY_MS } from '../core/units.ts'
+import type { Client } from '../exchange/refusals.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import { isOutage } from '../store/database/outage.ts'
 import { describeError, logRequest, type Log, type Trace } from '../telemetry/log.ts'
@@ -43,6 +44,8 @@ type EdgeOptions = {
   readonly bodyBytesMax: number
   /** Whether /v1 may be missing from the paths of the data plane. */
   readonly hasBarePaths: boolean
+  /** As much of a client's address as is kept. */
+  addressOf(message: IncomingMessage): string | null
   readonly web: WebFiles
   readonly admin: AdminServer
   /** Whether people reach the admin plane over HTTPS. */
@@ -177,6 +180,7 @@ export class Edge {
         error = isOutage(thrown) ? unreached(thrown) : toGatewayError(thrown)
         // The rest of a body that came too slowly is not waited for.
         if (error.code === 'request_timeout') response.shouldKeepAlive = false
+        if (isDataPlane) this.#noteRefusal(error, trace, message)
         await reply.fail(error, family, requestId).catch((why) => this.#lose(response, why))
       }
     } finally {
@@ -189,6 +193,15 @@ export class Edge {
       link.remove()
       this.#afterServing()
     }
+  }
+
+  #noteRefusal(error: GatewayError, trace: Trace, message: IncomingMessage): void {
+    const { parts, addressOf } = this.#options
+    const client = (): Client => ({
+      userAgent: message.headers['user-agent'],
+      address: addressOf(message),
+    })
+    parts.refusals.note({ error, trace, client })
   }
 
   /** Finds out which of the clients that have stopped sending are gone. */

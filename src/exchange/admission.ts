@@ -43,7 +43,7 @@ export type Admission = {
 }
 
 export async function admit(parts: AdmissionParts, asked: AdmissionInput): Promise<Admission> {
-  const { ask, outcome, maySearch, inputTokens, basis } = await askLedger(parts, asked, 'reserve')
+  const { outcome, maySearch, inputTokens, basis } = await askLedger(parts, asked, 'reserve')
   if (!outcome.reserved) {
     const { reply, request, model } = asked
     const { codec } = request.inbound
@@ -52,9 +52,7 @@ export async function admit(parts: AdmissionParts, asked: AdmissionInput): Promi
       setBalanceHeaders(reply, outcome.balances, client)
     }
     reply.closed.throwIfAborted()
-    const refusal = refuse(asked, outcome)
-    parts.ledger.countRefused(ask)
-    throw refusal
+    throw refuse(asked, outcome)
   }
   const outputTokensMax = mostOutput(outcome) || undefined
   return { hold: outcome, maySearch, inputTokens, basis, outputTokensMax }

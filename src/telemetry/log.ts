@@ -176,6 +176,8 @@ export type Trace = {
   path?: string
   endpoint?: Endpoint
   keyId?: string
+  /** The group of the key, which a refused call counts for. */
+  groupId?: string | null
   /** The catalogue's name of the model, never a text that the client made up. */
   model?: string
   target?: string

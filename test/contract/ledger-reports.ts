@@ -202,7 +202,7 @@ export function reports(it: It): void {
     const question = { keyId, since: today - DAY_MS, until: today + 2 * DAY_MS, by }
     const { rows, total } = await reportFromRollups(fixture.store, question)
     assert.deepEqual(
-      rows.map((row) => [row.model, row.requests, row.errors, row.estimated, row.costNanodollars]),
+      rows.map((row) => [row.model, row.requests, row.failed, row.estimated, row.costNanodollars]),
       [
         ['m', 1, 0, 0, 10n],
         ['n', 1, 1, 1, 5n],
@@ -239,7 +239,7 @@ export function reports(it: It): void {
     assert.deepEqual(
       report.rows
         .toSorted((one, other) => ((one.provider ?? '') < (other.provider ?? '') ? -1 : 1))
-        .map((row) => [row.provider, row.endpoint, row.requests, row.errors, row.costNanodollars]),
+        .map((row) => [row.provider, row.endpoint, row.requests, row.failed, row.costNanodollars]),
       [
         ['', 'messages', 1, 1, 5n],
         ['one', 'chat', 1, 0, 10n],

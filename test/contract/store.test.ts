@@ -3,6 +3,7 @@ import { describe } from 'node:test'
 import { freshDatabase } from '../support/postgres/postgres.ts'
 import { freshSqlite } from '../support/store.ts'
 import { keysContract } from './keys.ts'
+import { refusalsContract } from './refusals.ts'
 import { storeContract } from './store.ts'
 import { takeoverContract } from './takeover.ts'
 
@@ -13,4 +14,5 @@ for (const [name, kind, fresh] of [
   describe(`store on ${name}`, () => storeContract(fresh))
   describe(`taking over 977cfc19 on ${name}`, () => takeoverContract(kind, fresh))
   describe(`keys on ${name}`, () => keysContract(fresh))
+  describe(`refusals on ${name}`, () => refusalsContract(fresh))
 }

@@ -480,7 +480,7 @@ describe('what a key can learn about itself', () => {
       ['responses', 404, 'response_not_found', '0'],
     ])
     const { rows } = (await gateway.tollgate('usage', '--key', 'free', '--by', 'key')) as Body
-    assert.deepEqual([rows[0].requests, rows[0].errors], [3, 1])
+    assert.deepEqual([rows[0].requests, rows[0].failed, rows[0].refused], [3, 1, 0])
     assert.equal((await call('/v1/messages/count_tokens', counting)).status, 429)
   })
 

@@ -18,6 +18,7 @@ import { adminHandlers } from '../../src/admin/open.ts'
 import type { Mail } from '../../src/admin/people/email.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { RefusalRecord } from '../../src/exchange/refusals.ts'
 import { RunningExchanges } from '../../src/exchange/reply.ts'
 import { ResponseVault } from '../../src/exchange/responses/vault.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
@@ -27,6 +28,7 @@ import { HttpClient } from '../../src/providers/upstream/http.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { openStore } from '../../src/store/open.ts'
+import { purgeRefusals, recordRefusals } from '../../src/store/refusals.ts'
 import type { Log } from '../../src/telemetry/log.ts'
 import { Counts } from '../../src/telemetry/metrics.ts'
 import { SAMPLE_FRAME } from '../samples/frame.ts'
@@ -170,9 +172,16 @@ async function flowOf(
   const keyBytesMax = () => registry.config.responses.keyBytesMax
   const vault = opened.use(new ResponseVault({ store, log: quiet, secret: SECRET, keyBytesMax }))
   const responses = { vault, clock, settings }
+  const refusals = new RefusalRecord({
+    ...{ clock, log: quiet, ledger, keepMs: registry.config.ledger.keepUsageMs },
+    write: (some) => recordRefusals(store, some),
+    purge: (olderThan) => purgeRefusals(store, olderThan),
+  })
+  opened.defer(() => refusals.stop())
   return {
     ...{ clock, log: quiet, ledger, tokenizer, responses, running: new RunningExchanges() },
     lastUse: { note: ({ keyId }) => void used.add(keyId) },
+    refusals,
     raisedBounds: new RaisedBounds(),
     registry,
   }

@@ -18,6 +18,7 @@ import { readAlertRules, setFrameThresholds } from '../../store/alerts/rules.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { findKey } from '../../store/keys/keys.ts'
 import { updateKey } from '../../store/keys/lifecycle.ts'
+import { NO_KEY } from '../../store/refusals.ts'
 import type {
   AlertAnswer,
   alertRoutes,
@@ -132,6 +133,10 @@ function alertAnswer(alert: Alert): AlertAnswer {
     const expires_at = iso(expiresAt)
     return { ...given, kind: 'expiry', scope: 'key', key, days_before, expires_at }
   }
+  if (alert.kind === 'refusals') {
+    const { code, count } = alert
+    return { ...given, kind: 'refusals', ...refusedKey(alert), code, count }
+  }
   const isFrame = alert.accountId === FRAME_ID
   const about = {
     ...given,
@@ -159,4 +164,11 @@ function deliveryAnswer(delivery: Delivery): DeliveryAnswer {
 
 function reasonOf(failure: NamedSentence | null): Pick<DeliveryAnswer, 'reason' | 'values'> {
   return failure === null ? {} : { reason: failure.name, values: { ...failure.values } }
+}
+
+/** Whose calls were refused. */
+function refusedKey({ accountId }: Alert) {
+  return accountId === NO_KEY
+    ? { scope: 'unknown_keys' as const, key: null }
+    : { scope: 'key' as const, key: accountId }
 }

@@ -8,9 +8,16 @@ import { sentence, type Sentence, type SentenceName } from '../../core/sentences
 import { iso, usd } from '../../core/units.ts'
 import { METADATA_CODE } from '../../providers/upstream/addresses.ts'
 import type { HttpCall, HttpClient } from '../../providers/upstream/http.ts'
-import type { Alert, BudgetAlert, ExpiryAlert, RefusedAlert } from '../../store/alerts/alerts.ts'
+import type {
+  Alert,
+  BudgetAlert,
+  ExpiryAlert,
+  RefusalsAlert,
+  RefusedAlert,
+} from '../../store/alerts/alerts.ts'
 import type { Destination } from '../../store/alerts/destinations.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
+import { NO_KEY } from '../../store/refusals.ts'
 import type { Mailer } from '../people/email.ts'
 
 export type AlertSender = {
@@ -97,17 +104,19 @@ async function sendMail(
 }
 
 function alertJson(alert: Alert) {
-  const isFrame = alert.accountId === FRAME_ID
   const given = {
     id: alert.id,
     created_at: iso(alert.at),
     text: inChat(textOf(alert).text),
-    scope: isFrame ? 'frame' : 'key',
-    key: isFrame ? null : { id: alert.accountId, name: alert.accountName },
+    ...subjectOf(alert),
   }
   if (alert.kind === 'expiry') {
     const { daysBefore: days_before, expiresAt } = alert
     return { ...given, type: 'key.expires_soon', days_before, expires_at: iso(expiresAt) }
+  }
+  if (alert.kind === 'refusals') {
+    const { code, count } = alert
+    return { ...given, type: 'calls.refused', code, count }
   }
   const spending = spendingJson(alert)
   if (alert.kind === 'refused') {
@@ -116,6 +125,11 @@ function alertJson(alert: Alert) {
   }
   const { threshold } = alert
   return { ...given, type: 'budget.threshold_reached', threshold, ...spending }
+}
+
+function subjectOf({ accountId: id, accountName: name }: Alert) {
+  if (id === FRAME_ID) return { scope: 'frame', key: null }
+  return id === NO_KEY ? { scope: 'unknown_keys', key: null } : { scope: 'key', key: { id, name } }
 }
 
 export function spendingJson(alert: BudgetAlert | RefusedAlert) {
@@ -142,8 +156,21 @@ function textOf(alert: Alert): AlertText {
         subject: `${payerOf(alert)} refuses calls because of its budget`,
         text: `${refusedText(alert)} ${spendingText(alert)}`,
       }
+    case 'refusals':
+      return refusalsText(alert)
     case 'expiry':
       return expiryText(alert)
+  }
+}
+
+function refusalsText(alert: RefusalsAlert): AlertText {
+  const isUnknown = alert.accountId === NO_KEY
+  const calls = isUnknown ? 'calls with unknown keys' : `calls of ${nameOf(alert, 'the key')}`
+  return {
+    subject: isUnknown
+      ? 'many calls with unknown keys are refused'
+      : `${nameOf(alert)} has many calls refused`,
+    text: `${alert.count} ${calls} were refused with ${alert.code} within an hour.`,
   }
 }
 
@@ -179,8 +206,8 @@ function expiryText(alert: ExpiryAlert): AlertText {
 }
 
 /** Key names are free text: in a subject they must stay on one line. */
-function nameOf({ accountName, accountId }: Alert): string {
-  return `The key "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
+function nameOf({ accountName, accountId }: Alert, what = 'The key'): string {
+  return `${what} "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
 }
 
 /** For the person who set the address: the HTTP client's errors speak of providers, which are not involved here. */

@@ -72,6 +72,17 @@ const refusedAlert = z.object({
   required: amount.nullable(),
 })
 
+/** Many calls were refused within an hour, all with this code: those of a key, or those whose key is unknown. */
+const refusalsAlert = z.object({
+  ...given,
+  kind: z.literal('refusals'),
+  scope: z.enum(['key', 'unknown_keys']),
+  key: z.string().nullable(),
+  key_name: z.string().nullable(),
+  code: z.string(),
+  count: z.int(),
+})
+
 /** A key will expire. */
 const expiryAlert = z.object({
   ...given,
@@ -83,7 +94,7 @@ const expiryAlert = z.object({
   expires_at: moment,
 })
 
-const alert = z.discriminatedUnion('kind', [budgetAlert, refusedAlert, expiryAlert])
+const alert = z.discriminatedUnion('kind', [budgetAlert, refusedAlert, refusalsAlert, expiryAlert])
 
 const delivery = z.object({
   id: z.string(),

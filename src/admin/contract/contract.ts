@@ -10,7 +10,7 @@ import { profileRoutes } from './profile.ts'
 import type { RouteTable } from './route.ts'
 import { signInRoutes } from './sign-in.ts'
 import { playgroundRoutes } from './trial.ts'
-import { requestRoutes, usageRoutes } from './usage.ts'
+import { refusalRoutes, requestRoutes, usageRoutes } from './usage.ts'
 
 export const contract = {
   ...aboutRoutes,
@@ -19,6 +19,7 @@ export const contract = {
   ...modelRoutes,
   ...usageRoutes,
   ...requestRoutes,
+  ...refusalRoutes,
   ...auditRoutes,
   ...alertRoutes,
   ...playgroundRoutes,

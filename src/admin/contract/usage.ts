@@ -1,6 +1,7 @@
 // Usage and its cost, by key, model, provider, endpoint, day and hour; and single requests: what was requested, which
-// target answered, what it cost. Only metadata, never the content.
+// target answered, what it cost; and those that were refused. Only metadata, never the content.
 import { z } from 'zod'
+import { REFUSAL_CODES } from '../../core/errors.ts'
 import { route } from './route.ts'
 import { amount, count, keyId, moment, page, range } from './values.ts'
 
@@ -43,7 +44,9 @@ const tokens = {
 
 const sums = {
   requests: z.int(),
-  errors: z.int(),
+  failed: z.int(),
+  /** Turned away with 401, 402, 403 or 429, before anything was held; counted in `requests`. */
+  refused: z.int(),
   ...tokens,
   cost: amount,
   /** The number of requests charged by estimate. */
@@ -138,6 +141,47 @@ const requestPage = z.object({
   next: z.string().nullable(),
 })
 
+const refusalQuery = z.object({
+  key: keyId.optional(),
+  code: z.enum(REFUSAL_CODES).optional(),
+  ...range,
+  /** The `next` of the previous page. */
+  before: z.string().optional(),
+  limit: count(1, 200).default(50),
+})
+
+/** A call that was turned away, with as much of it as is kept: never its content. */
+const refusal = z.object({
+  id: z.string(),
+  created_at: moment,
+  /** Null: the secret opens no key. */
+  key: z.string().nullable(),
+  key_name: z.string().nullable(),
+  /** That secret, masked; null when it was not in our form. */
+  masked: z.string().nullable(),
+  code: z.string(),
+  /** What had no room, and which of its budgets, by how often it resets. */
+  scope: z.string().nullable(),
+  period: z.string().nullable(),
+  endpoint: z.string().nullable(),
+  /** As the client wrote it, at most 200 characters. */
+  model: z.string().nullable(),
+  /** What the call could have cost, and what was neither spent nor held. */
+  required: amount.nullable(),
+  remaining: amount.nullable(),
+  user_agent: z.string().nullable(),
+  /** As much of it as `refusals.address` says. */
+  address: z.string().nullable(),
+  /** How many more with the same key and code in the same hour were only counted. */
+  further: z.int(),
+})
+
+const refusalPage = z.object({
+  refusals: z.array(refusal),
+  /** Where the next page begins; null = there is no more. */
+  next: z.string().nullable(),
+})
+
 /** The sentences that `why` is made of, by name. */
 const reasons = z.array(z.string())
 
@@ -198,5 +242,20 @@ export const requestRoutes = {
   }),
 }
 
+export const refusalRoutes = {
+  listRefusals: route('GET /refusals', 'requests:read', {
+    summary: 'Calls that were refused with 401, 402, 403 or 429, newest first',
+    query: refusalQuery,
+    answer: refusalPage,
+  }),
+  listKeyRefusals: route('GET /keys/:id/refusals', 'requests:read', {
+    summary: 'Refused calls of one key, newest first',
+    query: refusalQuery.omit({ key: true }),
+    answer: refusalPage,
+  }),
+}
+
+export type RefusalQuery = z.output<typeof refusalQuery>
+export type RefusalRow = z.output<typeof refusal>
 export type RequestQuery = z.output<typeof requestQuery>
 export type RequestRow = z.output<typeof requestRow>

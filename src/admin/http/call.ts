@@ -5,6 +5,7 @@ import type { Catalog } from '../../catalog/models.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { AuthHeaders } from '../../core/endpoints.ts'
 import type { Parts } from '../../exchange/exchange.ts'
+import type { RefusalRecord } from '../../exchange/refusals.ts'
 import type { Health } from '../../routing/breaker.ts'
 import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -47,7 +48,10 @@ export type AdminParts = {
   /** On SQLite a separate connection and thread: a long list must not hold up requests of the data plane. */
   readonly store: Store
   /** The gateway's own flow, for verdicts and for trial calls. */
-  readonly flow: Parts & { readonly lastUse: Pick<LastUse, 'note'> }
+  readonly flow: Parts & {
+    readonly lastUse: Pick<LastUse, 'note'>
+    readonly refusals: Pick<RefusalRecord, 'note'>
+  }
   /** Where people reach the interface. */
   readonly publicUrl: string
   readonly version: string

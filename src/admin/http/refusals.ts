@@ -101,6 +101,8 @@ const AUDIT_ACTIONS: Readonly<Record<RouteName, AuditAction>> = {
   listRequests: 'request.read',
   readRequest: 'request.read',
   listKeyRequests: 'request.read',
+  listRefusals: 'request.read',
+  listKeyRefusals: 'request.read',
   listAudit: 'audit.read',
   exportAudit: 'audit.read',
   listKeyActivity: 'audit.read',

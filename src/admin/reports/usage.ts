@@ -1,5 +1,5 @@
 // The handlers of /usage, sums by key, model, provider, endpoint, day or hour, as JSON and for spreadsheets, and of
-// /requests: single requests, and why each cost what it cost.
+// /requests: single requests, and why each cost what it cost; and of /refusals.
 import { sentence } from '../../core/sentences.ts'
 import { csvText } from '../../core/text.ts'
 import { DAY_MS, HOUR_MS, iso, usd } from '../../core/units.ts'
@@ -15,10 +15,13 @@ import {
 } from '../../ledger/reports/usage.ts'
 import type { UsageRow as LedgerRow } from '../../ledger/rules/rows.ts'
 import { findKey, keyNames } from '../../store/keys/keys.ts'
+import { listRefusals, refusalJson } from '../../store/refusals.ts'
 import { invalidValue } from '../contract/errors.ts'
 import {
   usageRow,
   type Group,
+  type RefusalQuery,
+  type refusalRoutes,
   type RequestQuery,
   type requestRoutes,
   type RequestRow,
@@ -142,4 +145,23 @@ function rowOf(row: LedgerRow, names: ReadonlyMap<string, string>): RequestRow {
     held: usd(row.heldNanodollars),
     end_user: row.endUser,
   }
+}
+
+export function refusalHandlers(parts: AdminParts): HandlersOf<typeof refusalRoutes> {
+  const { store } = parts
+  return {
+    listRefusals: ({ query }) => refusalPage(parts, query),
+    listKeyRefusals: async ({ params, query }) => {
+      const { id: key } = await findKey(store, params.id)
+      return refusalPage(parts, { ...query, key })
+    },
+  }
+}
+
+async function refusalPage({ store }: AdminParts, { key: keyId, ...query }: RefusalQuery) {
+  const found = await listRefusals(store, { ...query, keyId })
+  const ids = found.map((refusal) => refusal.keyId)
+  const names = await keyNames(store, ids)
+  const next = found.length < query.limit ? null : (found.at(-1)?.requestId ?? null)
+  return { refusals: found.map((refusal) => refusalJson(refusal, names)), next }
 }

@@ -3,10 +3,11 @@
 import { assertUsable, callerOfKey, withCurrentKey } from '../../access/authenticate.ts'
 import { permitEndpoint } from '../../access/permit.ts'
 import type { Endpoint, Format } from '../../core/endpoints.ts'
-import type { GatewayError } from '../../core/errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { exchange } from '../../exchange/exchange.ts'
 import type { Reply } from '../../exchange/reply.ts'
 import type { Key } from '../../store/keys/keys.ts'
+import type { Trace } from '../../telemetry/log.ts'
 import { CODECS } from '../../wire/codecs.ts'
 import type { AdminParts } from '../http/call.ts'
 
@@ -18,6 +19,9 @@ export type TrialRequest = {
   readonly temperature?: number | undefined
   readonly isDryRun: boolean
 }
+
+/** Somebody who is signed in called, not an application. */
+const PERSON = { userAgent: undefined, address: null }
 
 type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
 
@@ -33,8 +37,10 @@ export async function runTrial(
   const format = formatOf(parts, trial)
   const body = Buffer.from(JSON.stringify(bodyOf(format, trial)))
   const reply = new MemoryReply()
+  const trace: Trace = { requestId, endpoint: format, keyId: trial.key.id }
   const run = async (): Promise<void> => {
     const caller = await callerOfKey(store, trial.key.id)
+    trace.groupId = caller.groupId
     assertUsable(caller, clock.now())
     // Checking whether a key would work does not count as using it.
     if (!trial.isDryRun) flow.lastUse.note(caller)
@@ -50,14 +56,18 @@ export async function runTrial(
       dropped: [],
       session: undefined,
       startedMs: clock.monotonicMs(),
-      trace: { requestId },
+      trace,
       readDryRun: () => trial.isDryRun,
       readBody: async () => body,
       releaseBody: () => {},
     }
     await exchange(flow, inbound, reply)
   }
-  await withCurrentKey(run, () => {})
+  await withCurrentKey(run, () => {}).catch((thrown: unknown) => {
+    if (thrown instanceof GatewayError && !trial.isDryRun)
+      flow.refusals.note({ error: thrown, trace, client: () => PERSON })
+    throw thrown
+  })
   return { format, body: reply.body }
 }
 

@@ -27,7 +27,8 @@ export type UsageSelection = {
 /** What a report counts, besides the cost; `estimated` = how many of the requests were charged by estimate. */
 export const COUNTS = [
   'requests',
-  'errors',
+  'failed',
+  'refused',
   'inputTokens',
   'cachedTokens',
   'cacheWriteTokens',
@@ -169,8 +170,8 @@ export const TOKEN_SUMS = sql`
   sum(cached_tokens) AS "cachedTokens", sum(cache_write_tokens) AS "cacheWriteTokens",
   sum(output_tokens) AS "outputTokens", sum(reasoning_tokens) AS "reasoningTokens",
   sum(cost_nanodollars) AS "costNanodollars"`
-/** A refused request counts as a request and as an error; it has no usage row. */
-const SUMS = sql`sum(requests + refused) AS requests, sum(failed + refused) AS errors, ${TOKEN_SUMS}`
+/** A refused request counts as a request; it has no usage row. */
+const SUMS = sql`sum(requests + refused) AS requests, sum(failed) AS failed, sum(refused) AS refused, ${TOKEN_SUMS}`
 const COST = sql`sum(cost_nanodollars) AS "costNanodollars"`
 
 const GROUPINGS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
@@ -242,7 +243,8 @@ export const NOTHING_USED: UsageSums = {
   day: null,
   hour: null,
   requests: 0,
-  errors: 0,
+  failed: 0,
+  refused: 0,
   inputTokens: 0,
   cachedTokens: 0,
   cacheWriteTokens: 0,

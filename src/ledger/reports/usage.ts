@@ -170,7 +170,8 @@ async function readSlice(
     SELECT ${column('key')} AS "keyId", ${column('model')} AS model,
       ${column('day')} AS day, ${column('hour')} AS hour,
       ${column('provider')} AS provider, ${column('endpoint')} AS endpoint,
-      count(*) AS requests, sum(CASE WHEN status >= 400 THEN 1 ELSE 0 END) AS errors,
+      count(*) AS requests, sum(CASE WHEN status >= 400 THEN 1 ELSE 0 END) AS failed,
+      0 AS refused,
       ${TOKEN_SUMS}, max(request_id) AS "lastId"
     FROM (
       SELECT * FROM usage
@@ -207,7 +208,8 @@ function dearest(rows: readonly ScanSums[], limit = rows.length): Omit<ScanRepor
 export function sumsJson(sums: UsageSums) {
   return {
     requests: sums.requests,
-    errors: sums.errors,
+    failed: sums.failed,
+    refused: sums.refused,
     input_tokens: sums.inputTokens,
     cached_tokens: sums.cachedTokens,
     cache_write_tokens: sums.cacheWriteTokens,

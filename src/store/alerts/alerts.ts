@@ -6,13 +6,13 @@ import type { Store } from '../database/store.ts'
 import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
 import { readResult, shownAddress, storedResult } from './destinations.ts'
 
-export type Alert = BudgetAlert | RefusedAlert | ExpiryAlert
+export type Alert = BudgetAlert | RefusedAlert | RefusalsAlert | ExpiryAlert
 
 type GivenAlert = {
   readonly id: string
   readonly at: number
   readonly accountId: string
-  /** The key's name when the alert was given; null for the frame. */
+  /** The key's name when the alert was given; null for the frame and for unknown keys. */
   readonly accountName: string | null
 }
 
@@ -32,6 +32,13 @@ export type RefusedAlert = GivenAlert &
     /** What the first refused call could have cost; null where an earlier version gave the alert. */
     readonly requiredNanodollars: bigint | null
   }
+
+/** Many calls of a key were refused within an hour; no account: calls with unknown keys. */
+export type RefusalsAlert = GivenAlert & {
+  readonly kind: 'refusals'
+  readonly code: string
+  readonly count: number
+}
 
 export type ExpiryAlert = GivenAlert & {
   readonly kind: 'expiry'
@@ -72,6 +79,8 @@ function alertOf(row: Row<'alerts'>): Alert {
       const { required_nanodollars: requiredNanodollars } = row
       return { ...given, ...spending, kind: row.kind, requiredNanodollars }
     }
+    case 'refusals':
+      return { ...given, kind: row.kind, code: row.code ?? '', count: row.count ?? 0 }
     case 'expiry': {
       const { threshold: daysBefore, period_seq: expiresAt } = row
       return { ...given, kind: row.kind, daysBefore, expiresAt }

@@ -1,5 +1,5 @@
 // Gives alerts about budgets, refused calls and keys that will expire: each once per account, period and threshold,
-// whichever node notices first; once more only after a new limit made it untrue.
+// whichever node notices first; about budgets once more after a new limit made it untrue.
 import { sql, type Insertable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
@@ -41,6 +41,45 @@ export async function giveRefused(store: Store, calls: readonly RefusedCall[]): 
     } as const
     await store.db.transaction().execute((tx) => giveAlert(store, tx, refused))
   }
+}
+
+/** Refusals of one key with one code, of which there were many within an hour of this day. */
+type ManyRefusals = {
+  readonly keyId: string
+  readonly code: string
+  readonly count: number
+  readonly day: number
+}
+
+/** No threshold of a budget, nor days before an expiry. */
+const MANY_REFUSALS = -1
+
+/**
+ * Gives an alert that many calls of a key, or with unknown keys, are refused: once a day. Not for a used-up budget, which
+ * has alerts of its own, nor where an empty list of thresholds asks for silence.
+ */
+export async function giveRefusals(store: Store, tx: Tx, refusals: ManyRefusals): Promise<void> {
+  const { keyId, code, count, day } = refusals
+  if (code.endsWith('_budget_exceeded')) return
+  const key = await tx
+    .selectFrom('keys')
+    .leftJoin('alert_rules', 'alert_rules.account_id', 'keys.id')
+    .select(['keys.name', 'alert_rules.thresholds'])
+    .where('keys.id', '=', keyId)
+    .executeTakeFirst()
+  if (key !== undefined && readThresholds(key.thresholds).length === 0) return
+  await giveAlert(store, tx, {
+    created_at: store.clock.now(),
+    account_id: keyId,
+    account_name: key?.name ?? null,
+    kind: 'refusals',
+    period_seq: day,
+    threshold: MANY_REFUSALS,
+    spent_nanodollars: 0n,
+    limit_nanodollars: 0n,
+    code,
+    count,
+  })
 }
 
 /** After a new limit: thresholds no longer reached can be given once more, and so can refusals. */

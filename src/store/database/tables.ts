@@ -239,6 +239,38 @@ export const TABLES = {
     latency_count: 'INTEGER NOT NULL',
     first_token_count: 'INTEGER NOT NULL',
   },
+  /** Calls that Tollgate turned away, and no word of their bodies. */
+  refusals: {
+    request_id: 'TEXT PRIMARY KEY',
+    /** Empty: the secret opens no key. */
+    key_id: 'TEXT NOT NULL',
+    /** That secret, masked; NULL = it was not in our form, or the key is known. */
+    masked: 'TEXT',
+    code: 'TEXT NOT NULL',
+    /** Whose budget or limit refused, and which of its budgets, by how often that resets. */
+    scope: 'TEXT',
+    period: 'TEXT',
+    endpoint: 'TEXT',
+    /** As the client wrote it, cut. */
+    model_asked: 'TEXT',
+    required_nanodollars: 'INTEGER',
+    remaining_nanodollars: 'INTEGER',
+    user_agent: 'TEXT',
+    /** As much of it as `refusals.address` says. */
+    address: 'TEXT',
+    /** Which one it is of its key, code and hour, from 1 on. */
+    number: 'INTEGER NOT NULL',
+    created_at: 'INTEGER NOT NULL',
+  },
+  /** How many calls were refused, by key, code and hour (UTC): only the first of each have a row. */
+  refusal_counts: {
+    key_id: 'TEXT NOT NULL',
+    starts_at: 'INTEGER NOT NULL',
+    code: 'TEXT NOT NULL',
+    count: 'INTEGER NOT NULL',
+    /** How many of them nodes wanted to give a row: not those they only counted. */
+    noted: 'INTEGER NOT NULL',
+  },
   /** The figures behind a usage row's price_version, as JSON. */
   prices: { version: 'TEXT PRIMARY KEY', figures: 'TEXT NOT NULL' },
   /** Sums of the usage rows that retention has deleted, by account and period: spent can still be added up. */
@@ -321,7 +353,8 @@ export const TABLES = {
   },
   /**
    * `budget`: a part of the limit was reached. `expiry`: a key will expire; then `threshold` counts the days before, and
-   * `period_seq` is the expiry itself, so that each reminder is given once for each expiry that was set.
+   * `period_seq` is the expiry itself, so that each reminder is given once for each expiry that was set. `refusals`: many
+   * calls of a key (no account: with unknown keys) were refused; once a day, which is `period_seq`, with `threshold` -1.
    */
   alerts: {
     id: 'TEXT PRIMARY KEY',
@@ -335,6 +368,9 @@ export const TABLES = {
     limit_nanodollars: 'INTEGER NOT NULL',
     /** What the call that was refused could have cost; null for other kinds. */
     required_nanodollars: 'INTEGER',
+    /** Of `refusals`: with what the calls were refused, and how many within the hour. */
+    code: 'TEXT',
+    count: 'INTEGER',
     resets_at: 'INTEGER',
     /** When a new limit made the alert untrue: from then on it can be given once more. */
     lapsed_at: 'INTEGER',
@@ -498,7 +534,7 @@ export type AccountStatus = Row<'accounts'>['status']
 export type UsageState = Row<'usage'>['state']
 
 /** The database would take any text. */
-type AlertKind = 'budget' | 'refused' | 'expiry'
+type AlertKind = 'budget' | 'refused' | 'refusals' | 'expiry'
 
 type Column<Table, Name, Sql> = [Table, Name] extends ['alerts', 'kind']
   ? AlertKind

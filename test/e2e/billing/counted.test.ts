@@ -44,12 +44,13 @@ test('a request that meets a change of its key is counted once', async () => {
   await ask(secret)
   // Refusals are written at the latest when the gateway stops.
   await gateway.stop()
-  assert.deepEqual(await countsOf('changing'), { requests: 2, errors: 0 })
+  assert.deepEqual(await countsOf('changing'), { requests: 2, failed: 0, refused: 0 })
 })
 
-async function countsOf(name: string): Promise<{ readonly requests: number; errors: number }> {
+async function countsOf(name: string) {
   const { id } = await findKey(books, name)
   const until = systemClock.now() + 1
   const { total } = await reportFromRollups(books, { keyId: id, since: 0, until, by: [] })
-  return { requests: total.requests, errors: total.errors }
+  const { requests, failed, refused } = total
+  return { requests, failed, refused }
 }

@@ -86,7 +86,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const report = await json('usage', '--key', 'b')
       const figures = {
         requests: 1,
-        errors: 0,
+        failed: 0,
+        refused: 0,
         input_tokens: usage['prompt_tokens'],
         cached_tokens: 0,
         cache_write_tokens: 0,

@@ -182,7 +182,8 @@ function startOfDay(chosen: string | undefined, daysLater = 0): string | undefin
 export const METRICS = [
   'cost',
   'requests',
-  'errors',
+  'failed',
+  'refused',
   'input_tokens',
   'output_tokens',
   'cached_tokens',

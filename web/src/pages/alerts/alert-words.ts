@@ -26,6 +26,10 @@ export function useAlertWords(): AlertWords {
           return t('alerts.reached', { name, threshold: format.percent(alert.threshold / 100) })
         case 'refused':
           return t('alerts.refuses', { name })
+        case 'refusals':
+          return alert.scope === 'key'
+            ? t('alerts.manyRefused', { name, count: alert.count, code: alert.code })
+            : t('alerts.manyUnknown', { count: alert.count })
         case 'expiry':
           return t('alerts.expires', { name, count: alert.days_before })
       }
@@ -33,6 +37,10 @@ export function useAlertWords(): AlertWords {
     brief: (alert) => {
       const when = format.dateTime(alert.at)
       if (alert.kind === 'expiry') return t('alerts.expiry', { count: alert.days_before, when })
+      if (alert.kind === 'refusals') {
+        const { count, code } = alert
+        return t('alerts.refusals', { count, code, when })
+      }
       const [spent, limit] = [format.money(alert.spent), format.money(alert.limit)]
       if (alert.kind === 'refused') return t('alerts.refused', { spent, limit, when })
       const threshold = format.percent(alert.threshold / 100)

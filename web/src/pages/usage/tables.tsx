@@ -124,7 +124,9 @@ function useGroupName(group: Group, rows: UsageAnswer['rows'] = []): (name: stri
   }
 }
 
-const shown = ['cost', 'requests', 'errors', 'input_tokens', 'output_tokens'] as const
+const shown = ['cost', 'requests', 'failed', 'refused', 'input_tokens', 'output_tokens'] as const
+/** Shown also as a part of all requests. */
+const shared: readonly Metric[] = ['failed', 'refused']
 
 /** The sums of a time span at a glance, each compared with the span before. */
 function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
@@ -133,14 +135,17 @@ function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
     if (metric === 'cost') return format.money(sums.cost)
     return metric.endsWith('_tokens') ? format.compact(sums[metric]) : format.number(sums[metric])
   }
-  const share = total.requests === 0 ? 0 : total.errors / total.requests
+  const shareOf = (count: number): number => (total.requests === 0 ? 0 : count / total.requests)
   return (
     <dl className={styles['sums']}>
       {shown.map((metric) => (
         <div key={metric} className="card">
           <dt>{t(`metric.${metric}`)}</dt>
           <dd>
-            {wordOf(metric, total)} {metric === 'errors' && <small>{format.percent(share)}</small>}
+            {wordOf(metric, total)}{' '}
+            {shared.includes(metric) && (
+              <small>{format.percent(shareOf(Number(total[metric])))}</small>
+            )}
           </dd>
           {previous && (
             <dd className={styles['before']}>
