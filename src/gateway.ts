@@ -1,6 +1,5 @@
 // The composition root: the only place that constructs the parts and connects them. A running gateway gets everything
 // it needs from here, and everything opened here is closed here, in reverse order.
-import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as timeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +21,7 @@ import { version } from './config/version.ts'
 import { watchConfig } from './config/watch.ts'
 import { systemClock } from './core/clock.ts'
 import { messageOf } from './core/errors.ts'
-import { addressList, clientAddress, keptAddress, senderOf } from './edge/address.ts'
+import { addressesAsKept, type AddressOf } from './edge/address.ts'
 import { webFiles } from './edge/files.ts'
 import type { DataPlaneParts } from './edge/operations.ts'
 import { Edge } from './edge/server.ts'
@@ -79,14 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const clock = systemClock
   const counts = new Counts()
-  const store = await openStore(config.database, {
-    clock,
-    threadModules: [LEDGER_THREAD_MODULE],
-    onLost: (why) => {
-      log.error('database_lost', { cause: describeError(why) })
-      options.onLost()
-    },
-  })
+  const store = await openDatabase(options)
   opened.defer(() => store.close())
   await seedFrame(store, config.frame)
   const secret = secretOf(config)
@@ -110,11 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => lastUse.stop())
   const registry = new ProviderRegistry(config, { http, clock, log })
   const foreign = await openForeignSecrets(store, registry)
-  const refusals = new RefusalRecord({
-    ...{ clock, log, ledger, keepMs: config.ledger.keepUsageMs },
-    write: (some) => recordRefusals(store, some),
-    purge: (olderThan) => purgeRefusals(store, olderThan),
-  })
+  const refusals = openRefusals({ store, ledger }, options)
   opened.defer(() => refusals.stop())
   const { bodyBytesMax } = config.server
   const keyBytesMax = () => registry.config.responses.keyBytesMax
@@ -146,14 +134,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     openAdminPlane({ config, secret, parts, registry, http, mailer, alerts: sender, figures }, url),
   )
   opened.defer(() => admin.close())
-  const proxies = addressList(config.server.trustedProxies)
-  const addressOf = (message: IncomingMessage) =>
-    keptAddress(clientAddress(senderOf(message), proxies), registry.config.refusals.address)
+  const { trustedProxies } = config.server
+  const addressOf = addressesAsKept(trustedProxies, () => registry.config.refusals.address)
   const { edges, url } = await listen(
     { parts, store, ledger, admin, counts, addressOf },
     { config, log },
   )
   return { url, figures: ownFigures, close: closing(edges, opened.move(), { config, log }) }
+}
+
+function openDatabase({ config, log, onLost }: GatewayOptions): Promise<Store> {
+  return openStore(config.database, {
+    clock: systemClock,
+    threadModules: [LEDGER_THREAD_MODULE],
+    onLost: (why) => {
+      log.error('database_lost', { cause: describeError(why) })
+      onLost()
+    },
+  })
 }
 
 /** Its spool is beside the rest of the data, and its alarms go to the log and are counted. */
@@ -172,6 +170,17 @@ function openNodeLedger(
     onCommit: counts.committed.bind(counts),
     onSettled: alerts.settled.set.bind(alerts.settled),
     onRefused: alerts.noticeRefused.bind(alerts),
+  })
+}
+
+function openRefusals(
+  { store, ledger }: { store: Store; ledger: NodeLedger },
+  { config, log }: GatewayOptions,
+): RefusalRecord {
+  return new RefusalRecord({
+    ...{ clock: systemClock, log, ledger, keepMs: config.ledger.keepUsageMs },
+    write: (refusals) => recordRefusals(store, refusals),
+    purge: (olderThan) => purgeRefusals(store, olderThan),
   })
 }
 
@@ -243,7 +252,7 @@ type ListenParts = {
   readonly ledger: NodeLedger
   readonly admin: AdminServer
   readonly counts: Counts
-  addressOf(message: IncomingMessage): string | null
+  readonly addressOf: AddressOf
 }
 
 /** One listener for both planes, or one for each when `admin.listen` says so. */

@@ -31,6 +31,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'show requests, tokens and cost',
     load: async () => (await import('./usage.ts')).addUsage,
   },
+  refusals: {
+    summary: 'list the calls that were refused, and what was lacking',
+    load: async () => (await import('./refusals.ts')).addRefusals,
+  },
   explain: {
     summary: 'show why a request cost what it cost',
     load: async () => (await import('./usage.ts')).addExplain,

@@ -25,6 +25,7 @@ describe('without a file', () => {
       bodyBytesMax: 33_554_432,
       drainMs: 120_000,
       hasBarePaths: false,
+      trustedProxies: [],
     })
     assert.deepEqual(config.frame, {
       limitNanodollars: 100_000_000_000n,

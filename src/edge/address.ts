@@ -5,7 +5,16 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 
 /** `full`; `prefix`: the network of a customer, /24 or /48; `none`. */
 export const KEPT_ADDRESSES = ['full', 'prefix', 'none'] as const
-export type KeptAddress = (typeof KEPT_ADDRESSES)[number]
+type KeptAddress = (typeof KEPT_ADDRESSES)[number]
+
+/** As much of the address of a request's client as is kept. */
+export type AddressOf = (message: IncomingMessage) => string | null
+
+/** How much is kept changes with the configuration, the trusted proxies do not. */
+export function addressesAsKept(proxies: readonly string[], kept: () => KeptAddress): AddressOf {
+  const list = addressList(proxies)
+  return (message) => keptAddress(clientAddress(senderOf(message), list), kept())
+}
 
 /** `10.1.2.3`, or `10.0.0.0/8`. */
 export function isAddressOrNetwork(text: string): boolean {
@@ -33,7 +42,7 @@ type Sender = {
   readonly forwardedFor?: string | undefined
 }
 
-export function senderOf({ socket, headers }: IncomingMessage): Sender {
+function senderOf({ socket, headers }: IncomingMessage): Sender {
   const forwarded = headers['x-forwarded-for']
   return {
     remoteAddress: socket.remoteAddress,

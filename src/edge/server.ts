@@ -17,6 +17,7 @@ import { ClientGone } from '../exchange/reply.ts'
 import { isOutage } from '../store/database/outage.ts'
 import { describeError, logRequest, type Log, type Trace } from '../telemetry/log.ts'
 import type { Counts } from '../telemetry/metrics.ts'
+import type { AddressOf } from './address.ts'
 import { Body, bodyMsMax, BodyRoom } from './body.ts'
 import {
   endAfterwards,
@@ -45,7 +46,7 @@ type EdgeOptions = {
   /** Whether /v1 may be missing from the paths of the data plane. */
   readonly hasBarePaths: boolean
   /** As much of a client's address as is kept. */
-  addressOf(message: IncomingMessage): string | null
+  readonly addressOf: AddressOf
   readonly web: WebFiles
   readonly admin: AdminServer
   /** Whether people reach the admin plane over HTTPS. */

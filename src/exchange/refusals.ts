@@ -16,11 +16,11 @@ export type Client = {
   readonly address: string | null
 }
 
-export type RefusedCall = {
+type RefusedCall = {
   readonly error: GatewayError
   readonly trace: Trace
   /** Asked only for a call that gets a row. */
-  client(): Client
+  readonly client: () => Client
 }
 
 type RecordParts = {
@@ -29,9 +29,9 @@ type RecordParts = {
   /** Counts refusals of a key for the reports. */
   readonly ledger: Pick<Ledger, 'countRefused'>
   readonly keepMs: number
-  write(refusals: readonly Refusals[]): Promise<void>
+  readonly write: (refusals: readonly Refusals[]) => Promise<void>
   /** Deletes some of what is older; true when there may be more. */
-  purge(olderThan: number): Promise<boolean>
+  readonly purge: (olderThan: number) => Promise<boolean>
 }
 
 const WRITE_EVERY_MS = 2_000

@@ -103,7 +103,7 @@ export type Refusal = Values<'refusals'> & {
   readonly further: number
 }
 
-export type RefusalPage = {
+type RefusalPage = {
   readonly keyId?: string | undefined
   readonly code?: string | undefined
   readonly since?: number | undefined

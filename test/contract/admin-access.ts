@@ -18,6 +18,7 @@ import type { FreshDatabase } from '../support/store.ts'
 const VIEWER = [
   ...['about', 'listKeys', 'exportKeys', 'readKey', 'readLimits', 'readFrame', 'listModels'],
   ...['readUsage', 'exportUsage', 'readKeyUsage', 'listRequests', 'readRequest', 'listKeyRequests'],
+  ...['listRefusals', 'listKeyRefusals'],
   ...['listDestinations', 'listDeliveries', 'readKeyAlerts', 'readFrameAlerts'],
 ]
 const WRITES = [

@@ -6,6 +6,7 @@ import { adminAccessContract } from './admin-access.ts'
 import { adminAlertsContract } from './admin-alerts.ts'
 import { adminKeysContract } from './admin-keys.ts'
 import { adminListsContract } from './admin-lists.ts'
+import { adminRefusalsContract } from './admin-refusals.ts'
 import { adminScaleContract } from './admin-scale.ts'
 
 for (const [name, fresh] of [
@@ -16,5 +17,6 @@ for (const [name, fresh] of [
   describe(`keys in the admin API on ${name}`, () => adminKeysContract(fresh))
   describe(`alerts in the admin API on ${name}`, () => adminAlertsContract(fresh))
   describe(`lists in the admin API on ${name}`, () => adminListsContract(fresh))
+  describe(`refused calls in the admin API on ${name}`, () => adminRefusalsContract(fresh))
   describe(`what lists in the admin API read on ${name}`, () => adminScaleContract(fresh))
 }

@@ -98,8 +98,8 @@ export function refusalsContract(fresh: FreshDatabase): void {
     await recordRefusals(store, [many('key_many', 300)])
     const rows = await listRefusals(store, { keyId: 'key_many', limit: 500 })
     assert.equal(rows.length, 100)
-    assert.deepEqual([...new Set(rows.map(({ further }) => further))].toSorted(), [0, 200])
-    assert.equal(rows.filter(({ further }) => further > 0).length, 1)
+    const told = rows.flatMap(({ further }) => (further > 0 ? [further] : []))
+    assert.deepEqual(told, [200])
 
     clock.at += HOUR_MS
     await recordRefusals(store, [

@@ -60,6 +60,8 @@ export type TestAdmin = AsyncDisposable & {
   readonly mails: Mail[]
   /** The keys that calls were made with. */
   readonly used: ReadonlySet<string>
+  /** What the flow refuses is written when this is flushed. */
+  readonly refusals: RefusalRecord
   call(method: string, path: string, asked?: Asked): Promise<Answer>
 }
 
@@ -114,7 +116,7 @@ export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
   const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
   const kept = opened.move()
   return {
-    ...{ store, parts, url, mails, used },
+    ...{ store, parts, url, mails, used, refusals: flow.refusals },
     call: (method, path, asked) => call(url + API_PREFIX + path, method, asked),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
@@ -156,7 +158,7 @@ type FlowParts = {
 async function flowOf(
   opened: AsyncDisposableStack,
   { store, registry, folder, used }: FlowParts,
-): Promise<AlertParts['flow']> {
+): Promise<AlertParts['flow'] & Pick<TestAdmin, 'refusals'>> {
   const clock = systemClock
   const ledger = await openLedger({
     store,
