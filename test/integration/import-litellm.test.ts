@@ -18,7 +18,7 @@ const KNOWN = {
 const USD = 1_000_000_000n
 const FILLED = [
   ...['VerificationToken', 'TeamTable', 'UserTable', 'OrganizationTable', 'BudgetTable'],
-  ...['ProxyModelTable', 'DailyUserSpend', 'EndUserTable'],
+  ...['ProxyModelTable', 'DailyUserSpend', 'EndUserTable', 'SpendLogs'],
 ]
 
 let there: LiteLlm
@@ -230,6 +230,55 @@ describe('teams, people and what else is there', () => {
         notes.some((note) => note.includes(part)),
         `${part} in ${notes.join('\n')}`,
       )
+  })
+})
+
+describe('the usage of the last 30 days', () => {
+  const DAY_MS = 86_400_000
+  const day = (ago: number): string => new Date(Date.now() - ago * DAY_MS).toISOString()
+
+  test('is added up by public model, from sums by day', async () => {
+    const sum = (id: string, ago: number, more: object) =>
+      insert(there, 'DailyUserSpend', {
+        ...{ id, date: day(ago).slice(0, 10), api_key: id, updated_at: day(0), model: 'm' },
+        ...{ prompt_tokens: 100, completion_tokens: 10, cache_read_input_tokens: 40, spend: 0.5 },
+        ...more,
+      })
+    await sum('1', 1, { model_group: 'gpt-5' })
+    await sum('2', 29, { model_group: 'gpt-5' })
+    await sum('3', 40, { model_group: 'gpt-5' })
+    await sum('4', 2, { model_group: '', model: 'plain', spend: 0.1 })
+    assert.deepEqual(await planned(({ usage }) => usage), [
+      {
+        ...{ model: 'gpt-5', inputTokens: 200, cachedTokens: 80, cacheWriteTokens: 0 },
+        ...{ outputTokens: 20, spend: 1 },
+      },
+      {
+        ...{ model: 'plain', inputTokens: 100, cachedTokens: 40, cacheWriteTokens: 0 },
+        ...{ outputTokens: 10, spend: 0.1 },
+      },
+    ])
+  })
+
+  test('is added up from single requests where there are no sums', async () => {
+    for (const [id, ago] of [
+      ['1', 1],
+      ['2', 31],
+    ] as const)
+      await insert(there, 'SpendLogs', {
+        ...{ request_id: id, call_type: 'acompletion', startTime: day(ago), endTime: day(ago) },
+        ...{ model: 'm', model_group: 'gpt-5', spend: 0.25 },
+        ...{ prompt_tokens: 100, completion_tokens: 10 },
+      })
+    await there.run('ALTER TABLE "LiteLLM_DailyUserSpend" RENAME TO "Sums"')
+    const usage = await planned((plan) => plan.usage)
+    await there.run('ALTER TABLE "Sums" RENAME TO "LiteLLM_DailyUserSpend"')
+    assert.deepEqual(usage, [
+      {
+        ...{ model: 'gpt-5', inputTokens: 100, cachedTokens: 0, cacheWriteTokens: 0 },
+        ...{ outputTokens: 10, spend: 0.25 },
+      },
+    ])
   })
 })
 

@@ -43,6 +43,10 @@ CREATE TABLE "LiteLLM_DailyUserSpend" (id TEXT PRIMARY KEY, user_id TEXT, date T
   completion_tokens BIGINT NOT NULL DEFAULT 0, cache_read_input_tokens BIGINT NOT NULL DEFAULT 0,
   cache_creation_input_tokens BIGINT NOT NULL DEFAULT 0, spend DOUBLE PRECISION NOT NULL DEFAULT 0,
   updated_at TIMESTAMP(3) NOT NULL DEFAULT now());
+CREATE TABLE "LiteLLM_SpendLogs" (request_id TEXT PRIMARY KEY, call_type TEXT NOT NULL, api_key TEXT NOT NULL DEFAULT '',
+  spend DOUBLE PRECISION NOT NULL DEFAULT 0, prompt_tokens INTEGER NOT NULL DEFAULT 0,
+  completion_tokens INTEGER NOT NULL DEFAULT 0, "startTime" TIMESTAMP(3) NOT NULL, "endTime" TIMESTAMP(3) NOT NULL,
+  model TEXT NOT NULL DEFAULT '', model_group TEXT DEFAULT '');
 `
 
 /** Empty, in a database of its own. */
