@@ -120,7 +120,7 @@ function printConversion(conversion: Conversion, options: ImportOptions): void {
   const { summary, catalog } = conversion
   const models = catalog.list().length
   if (options.dryRun) printText(`${bold(`${options.out} would be:`)}\n${shownText(conversion)}`)
-  const counts = `${models} models; of the settings there, ${summary.taken.length} are taken over, ${summary.needless.length} are not needed here, ${summary.left.length} are not taken over`
+  const counts = `models: ${models}; settings taken over: ${summary.taken.length}, not needed here: ${summary.needless.length}, not taken over: ${summary.left.length}`
   printText(
     [
       options.dryRun ? bold('What would come over') : bold(`Wrote ${options.out}`),

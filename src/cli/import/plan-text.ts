@@ -22,7 +22,7 @@ export async function planText(shown: ShownPlan): Promise<string> {
   const { groups, counts, notes } = shown.plan
   const { first, spent } = await look(shown.plan)
   const more = counts.keys - first.length
-  const total = `${counts.keys} keys, which have spent ${formatUsd(spent)} USD in their periods, ${counts.groups} groups and ${counts.people} people.`
+  const total = `keys: ${counts.keys}, which have spent ${formatUsd(spent)} USD in their periods; groups: ${counts.groups}; people: ${counts.people}.`
   return [
     bold('From the database'),
     `  ${total}`,

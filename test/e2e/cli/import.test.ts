@@ -54,7 +54,7 @@ test('a dry run shows everything and writes nothing', async () => {
     /^tollgate\.yaml would be:$/m,
     /config\.yaml:5 litellm_settings\.cache: answers are not cached here/,
     /^house +openai\/gpt-5-mini +1 +1 +2 +2$/m,
-    /1 keys, which have spent 2\.5 USD in their periods, 1 groups and 0 people/,
+    /keys: 1, which have spent 2\.5 USD in their periods; groups: 1; people: 0/,
     /^search +every model +50 \/ month +0 +0$/m,
     /^app +…pp-1 +none +10 \/ never +2\.5 +-$/m,
     /1 × keys may call every model there, and lists are explicit here: say --all-models-as/,
