@@ -45,6 +45,25 @@ export function adminRefusalsContract(fresh: FreshDatabase): void {
     assert.deepEqual(await listed('/refusals?until=2026-01-01T00:00:00Z'), [])
   })
 
+  test('the verdict says that the last calls were refused, and what such a call takes', async () => {
+    const { body } = await admin.call('GET', `/keys/${id}/limits`)
+    assert.partialDeepStrictEqual(body['recent'], {
+      ...{ calls: 1, succeeded: 0, failed: 0, refused: 1 },
+      codes: ['key_budget_exceeded'],
+    })
+    // The small call of a forecast would pass with this budget, one like the last ones would not.
+    const change = { budget: '0.0006', when_tight: 'refuse' }
+    const { headers } = await admin.call('GET', `/keys/${id}`)
+    const changed = { 'if-match': headers.get('etag') ?? '' }
+    await admin.call('PATCH', `/keys/${id}`, { body: change, headers: changed })
+    const tight = (await admin.call('GET', `/keys/${id}/limits`)).body as Json
+    assert.partialDeepStrictEqual(tight, {
+      passes: false,
+      blocked_by: { code: 'key_budget_exceeded', status: 402, scope: 'key' },
+    })
+    assert.equal(tight['worst_case'], (tight['recent'] as Json)['median_hold'])
+  })
+
   test('a code that refuses nothing, and a key that is none, are refused', async () => {
     for (const query of ['code=provider_failed', 'key=wrong', 'limit=0', 'since=yesterday'])
       assert.equal((await admin.call('GET', `/refusals?${query}`)).status, 400, query)

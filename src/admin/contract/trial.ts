@@ -16,7 +16,10 @@ const shortage = z.object({
 
 const rate = z.object({ limit: z.int(), remaining: z.int() })
 
-/** Whether a call would pass now, from the code that decides about calls, and every limit that could stop it. */
+/**
+ * Whether a call would pass now, from the code that decides about calls, and every limit that could stop it: a small one,
+ * and one that is held as much for as for the middle of the key's last calls.
+ */
 export const verdict = z.object({
   model: z.string().nullable(),
   endpoint: z.enum(ENDPOINTS),
@@ -35,6 +38,17 @@ export const verdict = z.object({
   /** The most that this call could cost; null if it was stopped before that was known. */
   worst_case: amount.nullable(),
   target: z.string().nullable(),
+  /** What became of the last calls of the key, at most 20, and the middle of what was held for them. */
+  recent: z.object({
+    calls: z.int(),
+    succeeded: z.int(),
+    failed: z.int(),
+    refused: z.int(),
+    /** Of the refused ones, the newest first. */
+    codes: z.array(z.string()),
+    /** Null where none of them could cost anything. */
+    median_hold: amount.nullable(),
+  }),
   key: balance,
   /** `own` = this key's part of what is spent in the frame's period. */
   frame: balance.extend({ own: amount, timezone: z.string() }),

@@ -256,5 +256,6 @@ export const refusalRoutes = {
 }
 
 export type RefusalQuery = z.output<typeof refusalQuery>
+export type RefusalRow = z.output<typeof refusal>
 export type RequestQuery = z.output<typeof requestQuery>
 export type RequestRow = z.output<typeof requestRow>

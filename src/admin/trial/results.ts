@@ -1,5 +1,6 @@
 // Calls that people make to try a key or a model, with their outcome and cost; and whether a call would pass now, with
 // every limit that could stop it, decided by the code that decides about real calls, in a dry run.
+import { callerOfKey } from '../../access/authenticate.ts'
 import { noModelAllowed } from '../../access/permit.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -13,6 +14,7 @@ import { findKey, type Key } from '../../store/keys/keys.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { CallResult, playgroundRoutes, Shortage, Verdict } from '../contract/trial.ts'
 import type { AdminParts, HandlersOf } from '../http/call.ts'
+import { recentCalls, refusalOfCost, type RecentCalls } from './recent.ts'
 import { formatOf, runTrial, textOf, type TrialRequest } from './run.ts'
 
 const PLAY_OUTPUT_TOKENS = 4_096
@@ -93,10 +95,12 @@ export async function verdictOf(
   const frame = await readFrame(parts.store)
   const { timezone } = frame
   const model = asked ?? firstModel(parts, key) ?? ''
+  const recent = await recentCalls(parts.store, keyId)
   return {
     model: model === '' ? null : model,
     endpoint: formatOf(parts, { key, model }),
-    ...(await forecast(parts, key, model)),
+    ...(await forecastLike(parts, key, { model, recent })),
+    recent: recentJson(recent),
     key: balanceJson(balances.key),
     frame: { ...balanceJson(balances.frame), own: usd(partOfFrame(key, frame)), timezone },
     rates: ratesJson(balances),
@@ -106,6 +110,34 @@ export async function verdictOf(
 type Told = Pick<Verdict, 'passes' | 'blocked_by' | 'worst_case' | 'target'>
 type BlockedBy = NonNullable<Verdict['blocked_by']>
 
+/** For a small call and, if that passes, for one like the key's last calls. */
+async function forecastLike(
+  parts: AdminParts,
+  key: Key,
+  { model, recent }: { readonly model: string; readonly recent: RecentCalls },
+): Promise<Told> {
+  const told = await forecast(parts, key, model)
+  const { medianNanodollars: median } = recent
+  if (!told.passes || median === null) return told
+  const like = {
+    caller: await callerOfKey(parts.store, key.id),
+    endpoint: formatOf(parts, { key, model }),
+    model,
+  }
+  const refused = await refusalOfCost(parts, like, median)
+  const worst_case = usd(median)
+  if (refused === undefined) return { ...told, worst_case }
+  return { ...told, passes: false, blocked_by: blockedBy(refused), worst_case }
+}
+
+function recentJson({ medianNanodollars, codes, ...counts }: RecentCalls): Verdict['recent'] {
+  return { ...counts, codes: [...codes], median_hold: usd(medianNanodollars) }
+}
+
+function blockedBy({ publicCode: code, status, message, details }: GatewayError): BlockedBy {
+  return { code, status, message, ...factsOf(details.facts ?? {}) }
+}
+
 async function forecast(parts: AdminParts, key: Key, model: string): Promise<Told> {
   const messages = [{ role: 'user', content: 'Hello' }] as const
   const trial = { key, model, messages, outputTokensMax: OUTPUT_TOKENS, isDryRun: true }
@@ -113,9 +145,7 @@ async function forecast(parts: AdminParts, key: Key, model: string): Promise<Tol
   // Without a model there is no call to try.
   const outcome = model === '' ? noModelAllowed() : await run()
   if (outcome instanceof GatewayError) {
-    const { publicCode: code, status, message, details } = outcome
-    const blocked_by = { code, status, message, ...factsOf(details.facts ?? {}) }
-    return { passes: false, blocked_by, worst_case: null, target: null }
+    return { passes: false, blocked_by: blockedBy(outcome), worst_case: null, target: null }
   }
   const told = outcome.body as DryRun
   const { passes, worst_case, target } = told

@@ -128,7 +128,7 @@ export const newKeySearch = z.object({
 })
 export type NewKeySearch = z.output<typeof newKeySearch>
 
-export const REQUEST_OUTCOMES = ['ok', 'failed'] as const
+export const REQUEST_OUTCOMES = ['ok', 'failed', 'refused'] as const
 
 export const requestId = z.string().regex(/^req_[0-9a-z]{26}$/)
 

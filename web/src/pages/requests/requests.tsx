@@ -10,6 +10,7 @@ import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Choice, DayFilters, KeySelect, Toolbar, TypedFilter } from '../../parts/filters.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { RefusalTable } from './refusal-table.tsx'
 import { RequestDrawer } from './request-drawer.tsx'
 import { RequestTable } from './request-table.tsx'
 
@@ -21,22 +22,37 @@ export function RequestsPage() {
   const navigate = route.useNavigate()
   const change = (next: Partial<RequestsSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
-  const query = requestQueryOf(search)
-  const requests = useInfiniteQuery(
-    pagesQuery(['requests', 'list', query], (before, signal) =>
-      call(requestRoutes.listRequests, { query: { ...query, before, limit: 50 }, signal }),
-    ),
-  )
+  const { outcome, model, ...query } = requestQueryOf(search)
   return (
     <>
       <PageHeader title={t('nav.requests')} about={t('requestsPage.about')} />
       <RequestFilters search={search} onChange={change} />
-      <RequestTable requests={requests} withKey onOpen={(open) => change({ open })} />
+      {outcome === 'refused' ? (
+        <RefusalTable query={query} withKey />
+      ) : (
+        <AdmittedCalls query={{ ...query, outcome, model }} onOpen={(open) => change({ open })} />
+      )}
       {search.open && (
         <RequestDrawer id={search.open} onClose={() => change({ open: undefined })} />
       )}
     </>
   )
+}
+
+type AdmittedCallsProps = {
+  readonly query: Omit<ReturnType<typeof requestQueryOf>, 'outcome'> & {
+    readonly outcome: 'ok' | 'failed' | undefined
+  }
+  readonly onOpen: (id: string) => void
+}
+
+function AdmittedCalls({ query, onOpen }: AdmittedCallsProps) {
+  const requests = useInfiniteQuery(
+    pagesQuery(['requests', 'list', query], (before, signal) =>
+      call(requestRoutes.listRequests, { query: { ...query, before, limit: 50 }, signal }),
+    ),
+  )
+  return <RequestTable requests={requests} withKey onOpen={onOpen} />
 }
 
 function RequestFilters({ search, onChange }: AddressProps<RequestsSearch>) {
@@ -53,13 +69,15 @@ function RequestFilters({ search, onChange }: AddressProps<RequestsSearch>) {
           onChange={(key) => onChange({ key })}
         />
       )}
-      <TypedFilter
-        label={t('requests.model')}
-        placeholder={t('filter.any')}
-        value={search.model}
-        suggestions={models.data?.map(({ id }) => id)}
-        onChange={(model) => onChange({ model })}
-      />
+      {search.outcome !== 'refused' && (
+        <TypedFilter
+          label={t('requests.model')}
+          placeholder={t('filter.any')}
+          value={search.model}
+          suggestions={models.data?.map(({ id }) => id)}
+          onChange={(model) => onChange({ model })}
+        />
+      )}
       <Choice
         label={t('requests.outcome')}
         value={search.outcome}

@@ -18,6 +18,7 @@ import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
 import { EmptyState, QueryError } from '../../../parts/notices.tsx'
 import { AuditLog } from '../../audit/audit-log.tsx'
 import { type NumberField, numberWords } from '../../audit/change-lines.ts'
+import { RefusalTable } from '../../requests/refusal-table.tsx'
 import { RequestDrawer } from '../../requests/request-drawer.tsx'
 import { RequestTable } from '../../requests/request-table.tsx'
 import { useRateWords } from '../key-brief.tsx'
@@ -27,12 +28,6 @@ export type TabProps = AddressProps<DetailSearch> & { readonly detail: KeyDetail
 
 export function RequestsTab({ detail: { id }, search: { outcome, open }, onChange }: TabProps) {
   const { t } = useTranslation()
-  const requests = useInfiniteQuery(
-    pagesQuery(['keys', 'requests', id, outcome], (before, signal) => {
-      const query = { outcome, before, limit: 25 }
-      return call(requestRoutes.listKeyRequests, { params: { id }, query, signal })
-    }),
-  )
   return (
     <>
       <Toolbar>
@@ -44,10 +39,30 @@ export function RequestsTab({ detail: { id }, search: { outcome, open }, onChang
           onChoose={(each) => onChange({ outcome: each })}
         />
       </Toolbar>
-      <RequestTable requests={requests} onOpen={(request) => onChange({ open: request })} />
+      {outcome === 'refused' ? (
+        <RefusalTable query={{ key: id }} />
+      ) : (
+        <KeyRequests id={id} outcome={outcome} onOpen={(request) => onChange({ open: request })} />
+      )}
       {open && <RequestDrawer id={open} onClose={() => onChange({ open: undefined })} />}
     </>
   )
+}
+
+type KeyRequestsProps = {
+  readonly id: string
+  readonly outcome: 'ok' | 'failed' | undefined
+  readonly onOpen: (request: string) => void
+}
+
+function KeyRequests({ id, outcome, onOpen }: KeyRequestsProps) {
+  const requests = useInfiniteQuery(
+    pagesQuery(['keys', 'requests', id, outcome], (before, signal) => {
+      const query = { outcome, before, limit: 25 }
+      return call(requestRoutes.listKeyRequests, { params: { id }, query, signal })
+    }),
+  )
+  return <RequestTable requests={requests} onOpen={onOpen} />
 }
 
 type Row = { readonly id: string; readonly model: ModelAnswer | undefined }

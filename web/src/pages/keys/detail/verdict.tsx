@@ -49,6 +49,7 @@ function VerdictWords({ verdict, detail }: VerdictWordsProps) {
         actions={<Remedy verdict={verdict} detail={detail} />}
       >
         <CallRefusal error={blocked} />
+        <Recent recent={verdict.recent} />{' '}
         {blocked.resets_at &&
           t('verdict.until', { moment: format.reset(blocked.resets_at, timezone) })}{' '}
         <small className="muted">
@@ -59,14 +60,37 @@ function VerdictWords({ verdict, detail }: VerdictWordsProps) {
       </Notice>
     )
   const left = leastLeft(verdict)
+  const { median_hold: median } = verdict.recent
   return (
-    <Notice tone="good" title={t('verdict.passes')}>
+    <Notice
+      tone={isTurnedAway(verdict.recent) ? 'warn' : 'good'}
+      title={t(median === null ? 'verdict.passes' : 'verdict.usualPasses')}
+    >
+      <Recent recent={verdict.recent} />{' '}
       {verdict.worst_case !== null &&
         t('verdict.worstCase', { amount: format.money(verdict.worst_case) })}{' '}
       {left !== undefined && t('verdict.left', { amount: format.moneyLeft(left) })}{' '}
       {verdict.target !== null && t('verdict.target', { target: verdict.target })}
     </Notice>
   )
+}
+
+type RecentCalls = VerdictAnswer['recent']
+
+function isTurnedAway({ calls, refused }: RecentCalls): boolean {
+  return calls > 0 && refused === calls
+}
+
+/** What became of the key's last calls. */
+function Recent({ recent }: { readonly recent: RecentCalls }) {
+  const { t, format } = useTranslation()
+  const { calls, succeeded, failed, refused, codes } = recent
+  if (calls === 0) return null
+  const code = format.list(codes)
+  if (isTurnedAway(recent)) return t('verdict.allRefused', { count: calls, code })
+  return refused === 0
+    ? t('verdict.recent', { count: calls, succeeded, failed })
+    : t('verdict.someRefused', { count: calls, succeeded, failed, refused, code })
 }
 
 /** The remaining amount of the key or of the frame, whichever is less. */
