@@ -52,6 +52,22 @@ export function lookAtStore<Result>(
   return closing(openedFor('look', config), work)
 }
 
+/** For commands that put something in the place of what is at an address, if anything is. */
+export function replaceStore<Result>(
+  database: string,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  return closing(openedFor('replace', { database }), work)
+}
+
+/** For commands that ask what a database is, whatever it is. */
+export function inspectStore<Result>(
+  config: DatabaseConfig,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  return closing(openedFor('inspect', config), work)
+}
+
 /** Opens the configured database, whether a server is running or not, and closes it whatever happens. */
 export function withStore<Result>(
   config: DatabaseConfig,
@@ -94,7 +110,7 @@ const CREATED: Partial<Record<StoreErrorCode, string>> = {
 
 function openedFor(
   purpose: Purpose,
-  { database }: DatabaseConfig,
+  { database }: Pick<DatabaseConfig, 'database'>,
   threadModules: readonly URL[] = [],
 ): Promise<Store> {
   return openStore(database, { clock: systemClock, threadModules, author: author(), purpose })

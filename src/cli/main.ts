@@ -59,6 +59,22 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: "compare a running gateway with the specification, with an application's key",
     load: async () => (await import('./probe.ts')).addProbe,
   },
+  backup: {
+    summary: 'write everything in the database to a file, beside running servers',
+    load: async () => (await import('./database.ts')).addBackup,
+  },
+  restore: {
+    summary: 'put a backup in the place of everything in the database',
+    load: async () => (await import('./database.ts')).addRestore,
+  },
+  move: {
+    summary: 'copy everything from SQLite to PostgreSQL',
+    load: async () => (await import('./database.ts')).addMove,
+  },
+  migrate: {
+    summary: 'bring the database to the schema of this version, or show what that would change',
+    load: async () => (await import('./database.ts')).addMigrate,
+  },
   ledger: {
     summary: 'check that the books balance, and correct them',
     load: async () => (await import('./ledger.ts')).addLedger,

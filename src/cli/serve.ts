@@ -27,7 +27,7 @@ import {
   superviseWorkers,
   tellFigures,
   tellSupervisor,
-} from './workers.ts'
+} from './serve/workers.ts'
 
 type ServeOptions = CommonOptions & {
   readonly host?: string

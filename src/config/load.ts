@@ -70,7 +70,7 @@ export function loadConfig(source: ConfigSource): Config {
 }
 
 /** What a command that works only on the database needs. */
-export type DatabaseConfig = Pick<Config, 'database' | 'keys'> & {
+export type DatabaseConfig = Pick<Config, 'database' | 'keys' | 'ledger'> & {
   /** Null: the file is wrong, so nothing in it seeds a database. */
   readonly frame: Config['frame'] | null
 }
@@ -93,8 +93,10 @@ export function loadDatabaseConfig(source: ConfigSource): {
     if (!isKnown || !isFilled || !database.success) throw error
     const keys =
       file.shape.keys.safeParse(document['keys']).data ?? file.shape.keys.parse(undefined)
+    const ledger =
+      file.shape.ledger.safeParse(document['ledger']).data ?? file.shape.ledger.parse(undefined)
     const { database: url } = locateDatabase(database.data, written)
-    return { config: { database: url, keys, frame: null }, ignored: error }
+    return { config: { database: url, keys, ledger, frame: null }, ignored: error }
   }
 }
 

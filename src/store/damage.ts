@@ -44,7 +44,7 @@ type Relation = { readonly oid: number; readonly name: string; readonly kind: 't
 async function amcheck(store: PostgresStore): Promise<Damage> {
   const schema = await amcheckSchema(store)
   if (schema === undefined) {
-    const how = 'a superuser can install amcheck for this user, as docs/operating.md says'
+    const how = 'a superuser can install amcheck for this user, as docs/operating/back-up.md says'
     return { faults: [], notChecked: [`whether PostgreSQL's files are damaged: ${how}`] }
   }
   const faults: string[] = []

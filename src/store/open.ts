@@ -25,8 +25,14 @@ export type StoreOptions = {
   readonly onLost?: (why: Error) => void
 }
 
-/** To create it where there is none, to change it, or to look, which leaves an older schema as it is. */
-export type Purpose = 'create' | 'change' | 'look'
+/**
+ * To create it where there is none, to change it, or to look, which leaves an older schema as it is. To inspect or to
+ * replace it: whatever its schema, if it has one; the latter also where there is no database.
+ */
+export type Purpose = 'create' | 'change' | 'look' | 'inspect' | 'replace'
+
+const CREATING: readonly Purpose[] = ['create', 'replace']
+const WITH_ANY_SCHEMA: readonly Purpose[] = ['inspect', 'replace']
 
 const DEFAULTS: Required<Omit<StoreOptions, 'clock'>> = {
   author: { actor: 'tollgate', source: 'cli', address: null, requestId: null },
@@ -54,14 +60,15 @@ async function openSqlite(
   if (path === '')
     throw new StoreError('invalid_url', 'sqlite: needs a path, as in sqlite:data/tollgate.db')
   const file = resolve(path)
-  if (purpose !== 'create' && !existsSync(file)) throw noDatabase(file)
+  if (!CREATING.includes(purpose) && !existsSync(file)) throw noDatabase(file)
   try {
     makeFolder(dirname(file))
     // SQLite would let everyone read a new file; its log gets the mode of the database. Only a new one: closing a file
     // gives up all locks that this process has on it, including those of a store that has it open.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     const modules = threadModules.map((url) => url.href)
-    const thread = await SqliteThread.open({ path: file, modules }, onLost)
+    const isReader = purpose === 'look'
+    const thread = await SqliteThread.open({ path: file, modules, isReader }, onLost)
     const db = new Kysely<Tables>({
       dialect: sqliteDialect(thread),
       plugins: [new IntegerPlugin()],
@@ -79,8 +86,9 @@ async function openSqlite(
       },
     }
     await ready(store, { database: file, purpose })
-    // Only now: the files beside a new database come with its first write.
-    stopWatching = watchFiles(file, (why) => thread.lose(why))
+    // Only now: the files beside a new database come with its first write, which one without a schema has not had.
+    if (!WITH_ANY_SCHEMA.includes(purpose))
+      stopWatching = watchFiles(file, (why) => thread.lose(why))
     return store
   } catch (error) {
     throw sqliteError(file, error)
@@ -107,6 +115,7 @@ async function ready<Opened extends Store>(
 ): Promise<Opened> {
   try {
     if (store.kind === 'postgres') await inspectServer(store.pool)
+    if (WITH_ANY_SCHEMA.includes(purpose)) return store
     const schema = await schemaState(store.db, store.kind)
     if (schema.state === 'none' && purpose !== 'create') throw noTables(database)
     if (schema.state === 'older' && purpose === 'look') throw olderSchema(database, schema)

@@ -304,7 +304,7 @@ function plain(value: unknown): unknown {
   )
 }
 
-async function load(url: string, dump: string): Promise<void> {
+export async function load(url: string, dump: string): Promise<void> {
   const path = sqlitePath(url)
   if (path !== undefined) {
     using database = new DatabaseSync(path)

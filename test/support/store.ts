@@ -35,7 +35,7 @@ export async function openBare(
     const dialect = new PostgresDialect({ pool: new Pool({ connectionString: url }) })
     return { kind: 'postgres', db: new Kysely<Tables>({ dialect, log }) }
   }
-  const thread = await SqliteThread.open({ path, modules: [] }, () => {})
+  const thread = await SqliteThread.open({ path, modules: [], isReader: false }, () => {})
   return { kind: 'sqlite', db: new Kysely<Tables>({ dialect: sqliteDialect(thread), log }) }
 }
 

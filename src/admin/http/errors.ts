@@ -63,6 +63,10 @@ function ofStore(thrown: StoreError): AdminError {
     case 'newer_schema':
     case 'older_schema':
     case 'wrong_secret':
+    case 'unusable_backup':
+    case 'backup_file':
+    case 'not_empty':
+    case 'in_use':
       return internal(thrown)
   }
 }

@@ -16,6 +16,14 @@ export type StoreErrorCode =
   | 'newer_schema'
   /** The database is one of an earlier release, and the caller only looks, or it is too old. */
   | 'older_schema'
+  /** Not a whole backup, or one of another version. */
+  | 'unusable_backup'
+  /** A backup could not be written to its file, or not be read from it. */
+  | 'backup_file'
+  /** There is something in the database that must not be lost. */
+  | 'not_empty'
+  /** Servers work on the database. */
+  | 'in_use'
   /** Other nodes of this database have another TOLLGATE_SECRET. */
   | 'wrong_secret'
   /** A value that cannot be stored; `field` names it. */

@@ -8,6 +8,7 @@ import { StoreError } from './errors.ts'
 import {
   run,
   SCHEMA,
+  textsFor,
   type DatabaseKind,
   type Migration,
   type Schema,
@@ -50,6 +51,35 @@ export async function schemaState(db: Queries, kind: DatabaseKind): Promise<Sche
 export async function servedSchema(db: Queries, kind: DatabaseKind): Promise<string> {
   const version = await schemaVersion(db, kind)
   return version === undefined ? 'none' : textOf(version)
+}
+
+/** What `migrate` would do. */
+export type Plan = {
+  /** Null: there are no tables yet. */
+  readonly from: string | null
+  readonly to: string
+  /** The tables are made anew and their rows copied: then `statements` are those that make them. */
+  readonly isTakeover: boolean
+  readonly statements: readonly string[]
+}
+
+export async function planMigration(
+  db: Queries,
+  kind: DatabaseKind,
+  schema = SCHEMA,
+): Promise<Plan> {
+  const version = await schemaVersion(db, kind)
+  const isTakeover = version !== undefined && mustTakeOver(version)
+  const statements =
+    version === undefined || isTakeover
+      ? [...schema.tables, ...schema.indexes]
+      : pending(version, schema).flatMap((step) => step.statements)
+  return {
+    from: version === undefined ? null : textOf(version),
+    to: textOf(schema),
+    isTakeover,
+    statements: textsFor(kind, statements),
+  }
 }
 
 /** Waiting for another node's migration, and a step over millions of rows, may take longer than any query. */

@@ -139,10 +139,15 @@ export async function run(
   kind: DatabaseKind,
   statements: readonly Statement[],
 ): Promise<void> {
-  for (const statement of statements) {
-    if (typeof statement === 'string') await sql.raw(inWordsOf(kind, statement)).execute(tx)
-    else if (statement.only === kind) await sql.raw(statement.sql).execute(tx)
-  }
+  for (const text of textsFor(kind, statements)) await sql.raw(text).execute(tx)
+}
+
+/** What `run` executes. */
+export function textsFor(kind: DatabaseKind, statements: readonly Statement[]): readonly string[] {
+  return statements.flatMap((statement) => {
+    if (typeof statement === 'string') return inWordsOf(kind, statement)
+    return statement.only === kind ? statement.sql : []
+  })
 }
 
 /** PostgreSQL compares text by the rules of a language by default; SQLite and this code compare bytes. */

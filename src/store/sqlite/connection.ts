@@ -9,6 +9,8 @@ export type ThreadOptions = {
   readonly path: string
   /** Modules that export `handlers: ThreadHandlers`, and `onForeignWrite` when they remember what they wrote. */
   readonly modules: readonly string[]
+  /** Its transactions only read: each sees one moment for as long as it lasts, and keeps no writer waiting. */
+  readonly isReader: boolean
 }
 
 /** Runs between BEGIN IMMEDIATE and COMMIT; throwing rolls back. Integers are read as bigint, unless told otherwise. */
@@ -64,6 +66,7 @@ const BUSY_RETRY_MS = 0.1
 const BUSY_DEADLINE_MS = 10_000
 const STATEMENTS_MAX = 500
 
+let beginning = 'BEGIN IMMEDIATE'
 const statements = new Map<string, StatementSync>()
 const foreignWriteListeners: (() => void)[] = []
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
@@ -104,6 +107,7 @@ async function open(options: ThreadOptions): Promise<{
     if (module.onForeignWrite !== undefined) foreignWriteListeners.push(module.onForeignWrite)
     for (const [name, handler] of Object.entries(module.handlers)) handlers.set(name, handler)
   }
+  if (options.isReader) beginning = 'BEGIN'
   const db = new DatabaseSync(options.path, { readBigInts: true })
   for (const setting of SETTINGS) whenFree(() => db.exec(setting))
   return { db, handlers }
@@ -182,7 +186,7 @@ function announceForeignWrite(): void {
 
 /** IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later. */
 function begin(db: DatabaseSync): void {
-  whenFree(() => prepare(db, 'BEGIN IMMEDIATE').run())
+  whenFree(() => prepare(db, beginning).run())
 }
 
 /** Whether it succeeds or fails, no transaction is open afterwards. */

@@ -22,7 +22,7 @@ import type {
   ThreadRequest,
 } from './connection.ts'
 
-/** An open transaction that is silent for this long waits for something that it blocks itself. */
+/** An open transaction that is silent for this long waits for something that it blocks itself; readers block nothing. */
 const SILENCE_MS_MAX = 10_000
 
 /** The right to send statements inside the open transaction. */
@@ -37,6 +37,7 @@ type PendingRequest = {
 
 export class SqliteThread {
   readonly #worker: Worker
+  readonly #isReader: boolean
   /** Sent, and not yet replied to. */
   readonly #sent: PendingRequest[] = []
   /** Waiting for the open transaction to end. */
@@ -65,6 +66,7 @@ export class SqliteThread {
   }
 
   private constructor(options: ThreadOptions, opening: PendingRequest) {
+    this.#isReader = options.isReader
     this.#worker = new Worker(moduleBeside(import.meta.url, 'connection'), {
       name: 'sqlite',
       workerData: options,
@@ -181,6 +183,7 @@ export class SqliteThread {
   }
 
   #awaitMore(transaction: OpenTransaction): void {
+    if (this.#isReader) return
     transaction.silence = setTimeout(() => {
       this.end(transaction, 'rollback').catch((error: unknown) => this.#fail(error))
     }, SILENCE_MS_MAX)

@@ -3,13 +3,13 @@
 // supervisor ends when all workers have ended.
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
-import type { Config } from '../config/load.ts'
-import type { ConfigSource } from '../config/source.ts'
-import { watchConfig } from '../config/watch.ts'
-import { systemClock } from '../core/clock.ts'
-import { FailureDetector } from '../ledger/nodes/failure-detector.ts'
-import type { Figure } from '../telemetry/metrics.ts'
-import { printError } from './terminal/output.ts'
+import type { Config } from '../../config/load.ts'
+import type { ConfigSource } from '../../config/source.ts'
+import { watchConfig } from '../../config/watch.ts'
+import { systemClock } from '../../core/clock.ts'
+import { FailureDetector } from '../../ledger/nodes/failure-detector.ts'
+import type { Figure } from '../../telemetry/metrics.ts'
+import { printError } from '../terminal/output.ts'
 
 /** A worker that dies at once must not be restarted in a tight loop. */
 const REPLACE_AFTER_MS = 1_000
@@ -209,7 +209,7 @@ type Round = { readonly awaited: Set<number>; readonly over: () => void }
 
 /** Gauges end with their process; counts stay. */
 async function withEnded(before: Figures, last: Figures): Promise<Figures> {
-  const { addUp } = await import('../telemetry/exposition.ts')
+  const { addUp } = await import('../../telemetry/exposition.ts')
   return addUp([before, last.filter(({ type }) => type !== 'gauge')])
 }
 
