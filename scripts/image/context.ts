@@ -2,7 +2,7 @@
 // wanted platform, a base of Debian's packages, and the list of all these parts.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { nodeFor } from '../../bin/runtime.mjs'
 import { listOfParts } from './sbom.ts'
@@ -61,7 +61,18 @@ export async function writeContext(
     base: base ?? SUITE,
   })
   writeFileSync(join(product, 'sbom.cdx.json'), `${JSON.stringify(parts, null, 2)}\n`)
+  openToAll(folder)
   return { folder, facts }
+}
+
+/** Whoever builds it may keep their files to themselves; the user of the image must be able to read them. */
+function openToAll(folder: string): void {
+  chmodSync(folder, 0o755)
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) openToAll(path)
+    else chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755)
+  }
 }
 
 /** The same package that others install with npm. */
