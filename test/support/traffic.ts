@@ -39,7 +39,7 @@ export async function openBooks(url: string, keys: number): Promise<Books> {
   }
 }
 
-const AT_A_TIME = 512
+const AT_A_TIME = 64
 
 /** Requests of odd costs for as long as `more` says so; how long each took, in ms. */
 export async function makeRequests(

@@ -25,8 +25,6 @@ const KEYS = 20
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-backup-'))
 after(() => rmSync(folder, { recursive: true }))
-// A node that was killed is noticed soon.
-writeFileSync(join(folder, 'tollgate.yaml'), 'ledger: { beat: 500ms, dead_after: 2s }\n')
 
 for (const [name, fresh] of [
   ['SQLite', freshSqlite],
