@@ -6,7 +6,8 @@ import { before, describe, test } from 'node:test'
 import { build } from 'vite'
 import type { Rolldown } from 'vite'
 
-const scriptBytesMax = 300_000
+/** With the list of refused calls; it was 300,000 before. */
+const scriptBytesMax = 302_000
 const catalogue = /\/i18n\/\w+\.json$/
 
 describe('the first load', () => {
