@@ -238,9 +238,9 @@ describe('the pages besides those of keys', () => {
     await page.getByRole('link', { name: 'Usage' }).waitFor()
   })
 
-  test('the list of failed requests says where refused calls are counted', async () => {
+  test('the list of failed requests says where refused calls are', async () => {
     await open('/settings/requests?outcome=failed')
-    await page.getByText('Calls stopped by a budget or a rate limit are counted in Usage').waitFor()
+    await page.getByText('Calls that were turned away are under the outcome “Refused”').waitFor()
   })
 
   test('a new destination must have an address', async () => {

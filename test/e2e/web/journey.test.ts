@@ -134,7 +134,7 @@ describe('from the first start to a revoked key', () => {
     await review.getByText('$1.00').waitFor()
     await picture(page, 'journey-5-difference')
     await review.getByRole('button', { name: 'Save changes' }).click()
-    await page.getByText('A small call would pass now').waitFor()
+    await page.getByText('A call like its last ones would pass now').waitFor()
     assert.equal((await ask(secret, 'Hello')).status, 200)
   })
 
