@@ -129,7 +129,8 @@ function Lacking({ row }: { readonly row: RefusalRow }) {
   const period = row.period === null ? undefined : find(`periodShort.${row.period}`)
   return (
     <>
-      {find(`refusals.scope.${row.scope}`) ?? row.scope} {period}
+      {find(`refusals.scope.${row.scope}`) ?? row.scope}
+      {period !== undefined && ` (${period})`}
       {row.required !== null && row.remaining !== null && (
         <div className={styles['sub']}>
           {t('refusals.amounts', {
