@@ -6,9 +6,9 @@ import { GatewayError } from '../core/errors.ts'
 import type { KeyMode, WhenTight } from '../core/limits.ts'
 import { hashSecret, isWellFormedSecret, maskSecret } from '../core/secret.ts'
 import type { Store } from '../store/database/store.ts'
-import { findKey, findKeyBySecretHash, type Key } from '../store/keys/keys.ts'
+import { callableModels, findKey, findKeyBySecretHash, type Key } from '../store/keys/keys.ts'
 import type { ForeignSecret, Used } from '../store/keys/secrets.ts'
-import { expiredKey, pausedKey, revokedKey, StaleKey } from './refusal.ts'
+import { archivedGroup, expiredKey, pausedKey, revokedKey, StaleKey } from './refusal.ts'
 
 export type Authenticator = {
   readonly clock: Clock
@@ -51,6 +51,7 @@ export function assertUsable(caller: Caller, now: number): void {
   if (caller.status === 'revoked') throw revokedKey()
   if (caller.expiresAt !== null && caller.expiresAt <= now) throw expiredKey()
   if (caller.status === 'paused') throw pausedKey()
+  if (caller.isGroupArchived) throw archivedGroup(caller)
 }
 
 /** Runs a handler, and runs it again if the key was changed after it was looked up. `forget`: what is out of date. */
@@ -148,6 +149,7 @@ export type Caller = {
   readonly secretValidUntil: number | null
   /** The hash of the secret it called with, during a rotation: the operator waits for the old secret to fall idle. */
   readonly secretHash: string | null
+  /** What it may call: its allowlist, as far as the ceiling of its group goes. */
   readonly models: ReadonlySet<string>
   readonly permissions: ReadonlySet<Endpoint>
   /** Compared by the ledger when it reserves, so that no request passes with settings that have since changed. */
@@ -155,6 +157,9 @@ export type Caller = {
   /** Its group and the version of its settings, compared likewise; null and 0 without one. */
   readonly groupId: string | null
   readonly groupVersion: number
+  /** As people know it. */
+  readonly groupName: string | null
+  readonly isGroupArchived: boolean
   readonly whenTight: WhenTight
 }
 
@@ -179,11 +184,13 @@ function callerOf(key: Key, secret: Pick<Caller, 'secretValidUntil' | 'secretHas
     status: key.status === 'expired' ? 'active' : key.status,
     expiresAt: key.expiresAt,
     ...secret,
-    models: new Set(key.models),
+    models: new Set(callableModels(key)),
     permissions: new Set(key.permissions),
     allowVersion: key.allowVersion,
     groupId: key.groupId,
     groupVersion: key.groupVersion,
+    groupName: key.group?.name ?? null,
+    isGroupArchived: key.group?.status === 'archived',
     whenTight: key.whenTight,
   }
 }

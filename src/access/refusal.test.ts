@@ -6,7 +6,7 @@ import { sampleBalances } from '../../test/samples/ledger-rows.ts'
 import type { Refused, Shortage } from '../ledger/ledger.ts'
 import { refusalOf, StaleKey } from './refusal.ts'
 
-const caller = { ...SAMPLE_CALLER, name: 'billing bot' }
+const caller = { ...SAMPLE_CALLER, name: 'billing bot', groupName: 'finance' }
 
 const shortage: Shortage = {
   candidate: 1,
@@ -82,7 +82,7 @@ test('each kind of budget has its code, and says whose it is', () => {
     '0.41 USD is left until 1 Dec 00:00 UTC: ask for at most 11,200 output tokens, or have'
   assert.deepEqual(told('group'), [
     'group_budget_exceeded',
-    `${left} the budget of the group of the key "billing bot" raised`,
+    `${left} the budget of the group "finance" raised`,
   ])
   assert.deepEqual(told('model'), [
     'model_budget_exceeded',
@@ -130,7 +130,7 @@ test('a rate limit names itself and its value', () => {
   assert.match(error.message, /^the key .* limited to 60 requests per minute: try again in 7 s/)
   assert.deepEqual(error.details.facts, { limit: 'rpm', scope: 'key' })
   assert.equal(error.details.retryAfterSeconds, 7)
-  assert.match(slowed('group').message, /^the group of the key .* limited to 90 requests/)
+  assert.match(slowed('group').message, /^the group "finance" is limited to 90 requests/)
 })
 
 test('each status of a key has its own code', () => {

@@ -7,7 +7,7 @@ import { iso, usd } from '../core/units.ts'
 import type { Refused, Scope, Shortage } from '../ledger/ledger.ts'
 
 /** A key, by the name that its owner knows. */
-type Named = { readonly name: string }
+type Named = { readonly name: string; readonly groupName: string | null }
 
 /** Throws `StaleKey` where the request must be started again. `targets` are the names of the candidates, if it has any. */
 export function refusalOf(
@@ -27,7 +27,7 @@ export function refusalOf(
     case 'rate':
       return rateExceeded(key, refused)
     case 'key_status':
-      return statusRefused(refused.status)
+      return statusRefused(key, refused.status)
     case 'unavailable':
       return new GatewayError(
         'ledger_unavailable',
@@ -114,7 +114,10 @@ function rateExceeded(key: Named, refused: Refused & { reason: 'rate' }): Gatewa
   )
 }
 
-function statusRefused(status: (Refused & { reason: 'key_status' })['status']): GatewayError {
+function statusRefused(
+  key: Named,
+  status: (Refused & { reason: 'key_status' })['status'],
+): GatewayError {
   switch (status) {
     case 'revoked':
     case 'unknown':
@@ -124,7 +127,7 @@ function statusRefused(status: (Refused & { reason: 'key_status' })['status']): 
     case 'paused':
       return pausedKey()
     case 'archived':
-      return archivedGroup()
+      return archivedGroup(key)
     case 'stale':
       throw new StaleKey()
   }
@@ -147,7 +150,7 @@ function scopeName(key: Named, { scope }: Shortage): string {
 }
 
 function accountName(key: Named, scope: Scope): string {
-  return scope === 'group' ? `the group of the key "${key.name}"` : `the key "${key.name}"`
+  return scope === 'group' ? `the group "${key.groupName}"` : `the key "${key.name}"`
 }
 
 /** Made once: constructing it takes longer than the rest of a refusal. */
@@ -179,10 +182,10 @@ export function expiredKey(): GatewayError {
   )
 }
 
-function archivedGroup(): GatewayError {
+export function archivedGroup({ groupName }: Pick<Named, 'groupName'>): GatewayError {
   return new GatewayError(
     'paused_api_key',
-    'the group of this API key is archived: ask an administrator to activate it, or to move the key',
+    `the group "${groupName}" of this API key is archived: ask an administrator to activate it, or to move the key`,
   )
 }
 

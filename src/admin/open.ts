@@ -3,9 +3,10 @@
 import { iso } from '../core/units.ts'
 import type { HttpClient } from '../providers/upstream/http.ts'
 import { alertHandlers, type AlertParts } from './alerts/handlers.ts'
-import type { aboutRoutes } from './contract/about.ts'
 import { contract } from './contract/contract.ts'
 import { AdminError } from './contract/errors.ts'
+import type { aboutRoutes } from './contract/gateway.ts'
+import { groupHandlers } from './groups/handlers.ts'
 import type { Handlers, HandlersOf } from './http/call.ts'
 import { makeMetrics } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
@@ -62,6 +63,7 @@ export function adminHandlers(parts: AlertParts) {
   return {
     ...aboutHandlers(parts),
     ...keyHandlers(parts),
+    ...groupHandlers(parts),
     ...frameHandlers(parts),
     ...modelHandlers(parts),
     ...usageHandlers(parts),

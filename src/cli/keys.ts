@@ -3,12 +3,20 @@
 import { Option, type Command } from 'commander'
 import type { Config } from '../config/load.ts'
 import { isEmpty } from '../core/json.ts'
-import { KEY_MODES, OVERLAP_MS, type KeyMode } from '../core/limits.ts'
+import { KEY_MODES, KEY_STATUSES, OVERLAP_MS, type KeyMode } from '../core/limits.ts'
 import { parseBudget } from '../core/money.ts'
 import { iso } from '../core/units.ts'
 import type { Store } from '../store/database/store.ts'
 import { readFrame, setFrame, type FrameSettings } from '../store/frame.ts'
-import { findKey, keyJson, listKeys, type Key } from '../store/keys/keys.ts'
+import { findGroup } from '../store/groups/groups.ts'
+import {
+  callableModels,
+  findKey,
+  keyJson,
+  listKeys,
+  OUTSIDE_GROUPS,
+  type Key,
+} from '../store/keys/keys.ts'
 import {
   createKey,
   pauseKey,
@@ -18,8 +26,9 @@ import {
   type KeyWithSecret,
   updateKey,
 } from '../store/keys/lifecycle.ts'
+import { matchingIds, type KeyFilter } from '../store/keys/search.ts'
 import { findOldSecret, type OldSecret } from '../store/keys/secrets.ts'
-import { keyTable, printFrame, printKey, secretText } from './accounts.ts'
+import { findPerson } from '../store/people/people.ts'
 import {
   common,
   lookAtStore,
@@ -35,7 +44,9 @@ import {
   examples,
   fromNone,
   group,
+  legsOf,
   periodOption,
+  readAmount,
   readBudget,
   readDuration,
   readList,
@@ -45,10 +56,11 @@ import {
   type SettingsOptions,
   weekStartOption,
 } from './options.ts'
+import { keyTable, printFrame, printKey, secretText } from './terminal/accounts.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import { moment, printJson, printNote, printText } from './terminal/output.ts'
 
-const KEY = ['<KEY>', 'id or name'] as const
+const KEY = ['<KEY>', 'id, name, or GROUP/NAME'] as const
 const BUDGET = `what it may spend in a period, ${BUDGET_RANGE}, or none`
 
 export function addKeys(program: Command): void {
@@ -56,7 +68,7 @@ export function addKeys(program: Command): void {
     program,
     'keys',
     'Create, list, change, revoke and rotate external API keys.\n' +
-      'KEY is an id or the name of a key that is not revoked.',
+      'KEY is an id or the name of a key that is not revoked, as GROUP/NAME where several have it.',
   )
   addCreate(keys)
   addList(keys)
@@ -82,6 +94,7 @@ function addCreate(keys: Command): void {
       ...examples(
         'tollgate keys create --name shop-production --models gpt-5-mini,text-embedding-3-small --budget 50',
         'tollgate keys create --name shop-test --models gpt-5-mini --budget none --mode test --rpm 60',
+        'tollgate keys create --name crawler --group search --models gpt-5 --budget 50 --window 5/day --model-budget gpt-5=20/month',
       ),
     )
     .action(create)
@@ -97,6 +110,7 @@ async function create(options: CreateOptions): Promise<void> {
   await withStoreOrNew(config, async (store) => {
     const created = await createKey(store, {
       ...settingsOf(options),
+      ...(await placeOf(store, options)),
       name,
       models,
       limitNanodollars: fromNone(budget) ?? null,
@@ -104,20 +118,67 @@ async function create(options: CreateOptions): Promise<void> {
       secretPrefix: config.keys.prefix,
     })
     await noteUnknownModels(config, created.key, models)
+    noteNothingCallable(created.key)
     printSecret(store, created, { ...options, headline: `Created the key "${created.key.name}".` })
   })
 }
 
 function addList(keys: Command): void {
   common(keys.command('list'))
-    .description('List all keys with status, budget and number of models, and the frame above.')
-    .action((options: CommonOptions) =>
+    .description(
+      'List all keys, or some, with status, budget and number of models, and the frame above.',
+    )
+    .option('--group <group>', 'those of this group, by id or name; none = those outside groups')
+    .option('--owner <text>', 'those with this owner')
+    .option('--environment <label>', 'those of this environment')
+    .option('--tag <tag>', 'those with this tag')
+    .addOption(new Option('--status <status>', 'those with this status').choices(KEY_STATUSES))
+    .addHelpText(...examples('tollgate keys list --group search --status active'))
+    .action((options: CommonOptions & ListOptions) =>
       lookAtStore(readDatabaseConfig(options), async (store) => {
-        const all = await listKeys(store)
-        if (options.json) printJson({ keys: all.map(keyJson) })
-        else printText(keyTable(all, await readFrame(store), store.clock.now()))
+        const filter = await filterOf(store, options)
+        const keys = await listKeys(
+          store,
+          isEmpty(filter) ? undefined : await matchingIds(store, filter),
+        )
+        if (options.json) printJson({ keys: keys.map(keyJson) })
+        else if (keys.length === 0 && !isEmpty(filter)) printText('No key matches.')
+        else printText(keyTable(keys, await readFrame(store), store.clock.now()))
       }),
     )
+}
+
+type ListOptions = Pick<KeyFilter, 'owner' | 'environment' | 'tag' | 'status'> & {
+  readonly group?: string
+}
+
+async function filterOf(store: Store, options: ListOptions): Promise<KeyFilter> {
+  const { group: named, owner, environment, tag, status } = options
+  const groupId =
+    named === undefined || named === OUTSIDE_GROUPS
+      ? named && null
+      : (await findGroup(store, named)).id
+  return { groupId, owner, environment, tag, status }
+}
+
+/**
+ * The group and the person of a key, and what it has beside its main budget. Names that nobody has are left to the
+ * store, which refuses them together with everything else that is wrong.
+ */
+async function placeOf(store: Store, options: SettingsOptions) {
+  const { group: named, ownerPerson: who } = options
+  const groupId =
+    named === undefined || named === OUTSIDE_GROUPS
+      ? named && null
+      : await findGroup(store, named).then(
+          ({ id }) => id,
+          () => named,
+        )
+  const person = who === undefined ? undefined : await findPerson(store.db, { email: who })
+  return {
+    ownerPersonId: who === 'none' ? null : (person?.id ?? who),
+    legs: { ...legsOf(options), groupId },
+  }
 }
 
 /** The commands that need only a key. */
@@ -172,7 +233,8 @@ type UpdateOptions = CommonOptions &
 async function update(name: string, options: UpdateOptions): Promise<void> {
   const { models, addModels, removeModels, reason } = options
   const change = { ...settingsOf(options), addModels, removeModels }
-  if (isEmpty(change)) {
+  const { group: named, ownerPerson } = options
+  if (isEmpty({ ...change, ...legsOf(options), named, ownerPerson })) {
     throw new UsageError(
       'nothing to change: name a setting, such as --budget 80 (--help lists them all)',
     )
@@ -186,7 +248,12 @@ async function update(name: string, options: UpdateOptions): Promise<void> {
   // The configuration is read only to check added names: an urgent removal must need nothing but the database.
   const config = added.length > 0 ? readConfig(options) : undefined
   await withStore(config ?? readDatabaseConfig(options), async (store) => {
-    const key = await updateKey(store, name, { ...change, reason })
+    const key = await updateKey(store, name, {
+      ...change,
+      ...(await placeOf(store, options)),
+      reason,
+    })
+    noteNothingCallable(key)
     if (config !== undefined) await noteUnknownModels(config, key, added)
     await printKey(store, key, options)
   })
@@ -257,6 +324,14 @@ async function findOlderSecret(store: Store, name: string): Promise<OldSecret | 
   return key && findOldSecret(store, key.id)
 }
 
+/** A ceiling that leaves a key nothing is allowed, but rarely meant. */
+function noteNothingCallable(key: Key): void {
+  if (key.group === null || key.models.length === 0 || callableModels(key).length > 0) return
+  printNote(
+    `key "${key.name}" can call nothing: none of its models is among those of group "${key.group.name}"`,
+  )
+}
+
 /** Loads the catalogue only for commands that name models. */
 async function noteUnknownModels(
   config: Config,
@@ -311,13 +386,19 @@ export function addFrame(program: Command): void {
     .addOption(periodOption('when it resets'))
     .option('--timezone <zone>', 'the time zone in which periods begin')
     .addOption(weekStartOption())
+    .option(
+      '--window <usd/period>',
+      'a second budget for another period, such as 100/day, or none',
+      argument(readAmount),
+    )
     .addOption(reasonOption())
     .addHelpText(
       ...examples('tollgate frame set --budget 2500 --period month --timezone Europe/Berlin'),
     )
     .action(async (options: FrameOptions & CommonOptions) => {
       const { budget, period, timezone, weekStart, reason } = options
-      const change = { limitNanodollars: budget, period, timezone, weekStart }
+      const window = fromNone(options.window)
+      const change = { limitNanodollars: budget, period, timezone, weekStart, window }
       if (isEmpty(change)) {
         throw new UsageError('nothing to change: name a setting, such as --budget 2500')
       }
@@ -331,6 +412,7 @@ export function addFrame(program: Command): void {
     })
 }
 
-type FrameOptions = { readonly budget?: bigint; readonly reason?: string } & Partial<
-  Omit<FrameSettings, 'limitNanodollars'>
->
+type FrameOptions = Pick<SettingsOptions, 'window'> & {
+  readonly budget?: bigint
+  readonly reason?: string
+} & Partial<Omit<FrameSettings, 'limitNanodollars'>>

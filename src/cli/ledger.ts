@@ -1,6 +1,7 @@
 // `tollgate ledger …`: checks that the books balance, and corrects them by hand.
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { formatUsd, parseBudget, parseUsd } from '../core/money.ts'
+import { sentence } from '../core/sentences.ts'
 import { iso } from '../core/units.ts'
 import {
   adjustHold,
@@ -19,11 +20,13 @@ import {
   VIOLATIONS_MAX,
 } from '../ledger/reports/verify.ts'
 import { LEDGER_THREAD_MODULE } from '../ledger/sqlite/runner.ts'
+import { MAIN, type BudgetName, WINDOW } from '../store/accounts/budgets.ts'
+import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
 import type { Store } from '../store/database/store.ts'
 import { FRAME_ID } from '../store/database/tables.ts'
 import { readFrame } from '../store/frame.ts'
+import { findGroup } from '../store/groups/groups.ts'
 import { findKey } from '../store/keys/keys.ts'
-import { printFrame, printKey } from './accounts.ts'
 import {
   common,
   lookAtStore,
@@ -32,6 +35,7 @@ import {
   withStore,
 } from './context.ts'
 import { demand, examples, group, reasonOption } from './options.ts'
+import { printFrame, printGroup, printKey } from './terminal/accounts.ts'
 import { argument } from './terminal/failure.ts'
 import { exactTime, printJson, printText, table, usd } from './terminal/output.ts'
 
@@ -103,17 +107,21 @@ function addTopUp(ledger: Command): void {
     argument(parseBudget),
   )
   demand(common(ledger.command('top-up')), [amount, reasonOption()])
-    .description('Let a key or the frame spend more until its period ends. The budget stays.')
+    .description(
+      'Let a key, a group or the frame spend more until its period ends. The budget stays.',
+    )
     .argument(...ACCOUNT)
+    .addOption(windowOption())
     .addHelpText(
       ...examples(
         'tollgate ledger top-up shop-production --amount 25 --reason "sale until Friday"',
       ),
     )
-    .action(async (account: string, options: ReasonedOptions & { readonly amount: bigint }) => {
+    .action(async (account: string, options: BudgetOptions & { readonly amount: bigint }) => {
       const { amount: amountNanodollars, reason } = options
+      const budget = budgetOf(options)
       await adjust(account, options, (store, accountId) =>
-        topUp(store, { accountId, amountNanodollars, reason }),
+        topUp(store, { accountId, budget, amountNanodollars, reason }),
       )
     })
 }
@@ -121,23 +129,36 @@ function addTopUp(ledger: Command): void {
 function addReset(ledger: Command): void {
   demand(common(ledger.command('reset')), [reasonOption()])
     .description(
-      'Start the period of a key or of the frame over, with nothing spent. ' +
+      'Start the period of a key, a group or the frame over, with nothing spent. ' +
         'It ends when it would have ended, and what was spent before stays in the books.',
     )
     .argument(...ACCOUNT)
+    .addOption(windowOption())
     .addHelpText(
       ...examples('tollgate ledger reset shop-production --reason "a loop in our own test"'),
     )
-    .action(async (account: string, options: ReasonedOptions) => {
+    .action(async (account: string, options: BudgetOptions) => {
       const { reason } = options
-      await adjust(account, options, (store, accountId) => resetSpent(store, { accountId, reason }))
+      const budget = budgetOf(options)
+      await adjust(account, options, (store, accountId) =>
+        resetSpent(store, { accountId, budget, reason }),
+      )
     })
 }
 
-const ACCOUNT = ['<ACCOUNT>', 'id or name of a key, or `frame`'] as const
+const ACCOUNT = ['<ACCOUNT>', 'id or name of a key or a group, or `frame`'] as const
 type ReasonedOptions = CommonOptions & { readonly reason: string }
+type BudgetOptions = ReasonedOptions & { readonly window?: true }
 
-/** Makes the change, and prints the account. A key whose name is that of the frame must be given by its id. */
+function windowOption(): Option {
+  return new Option('--window', 'its second window, in place of its main budget')
+}
+
+function budgetOf({ window }: BudgetOptions): BudgetName {
+  return window === undefined ? MAIN : WINDOW
+}
+
+/** Makes the change, and prints the account. A key that is named like the frame or a group must be given by its id. */
 async function adjust(
   account: string,
   options: CommonOptions,
@@ -148,11 +169,25 @@ async function adjust(
       await change(store, FRAME_ID)
       return printFrame(store, await readFrame(store), options)
     }
-    const { id } = await findKey(store, account)
-    await change(store, id)
-    await printKey(store, await findKey(store, id), options)
+    const named = await findGroup(store, account).catch(unless('unknown_group'))
+    if (named === undefined) {
+      const { id } = await findKey(store, account)
+      await change(store, id)
+      return printKey(store, await findKey(store, id), options)
+    }
+    if ((await findKey(store, account).catch(unless('unknown_key'))) !== undefined) {
+      throw new StoreError('unknown_key', sentence('account_name_ambiguous', { name: account }))
+    }
+    await change(store, named.id)
+    await printGroup(store, await findGroup(store, named.id), options)
   }
   await withStore(readDatabaseConfig(options), work, [LEDGER_THREAD_MODULE])
+}
+
+function unless(code: StoreErrorCode): (thrown: unknown) => undefined {
+  return (thrown) => {
+    if (!(thrown instanceof StoreError) || thrown.code !== code) throw thrown
+  }
 }
 
 function readHold(text: string): number {

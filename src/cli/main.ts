@@ -19,6 +19,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'create, list, change, revoke and rotate external API keys',
     load: async () => (await import('./keys.ts')).addKeys,
   },
+  groups: {
+    summary: 'create, list, change and archive groups of keys, with budgets of their own',
+    load: async () => (await import('./groups.ts')).addGroups,
+  },
   frame: {
     summary: 'show or set the budget frame above all keys',
     load: async () => (await import('./keys.ts')).addFrame,

@@ -4,9 +4,14 @@ import { Option, type Command } from 'commander'
 import { ENDPOINTS } from '../core/endpoints.ts'
 import { WHEN_TIGHT } from '../core/limits.ts'
 import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../core/money.ts'
-import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
+import { PERIODS, WEEK_STARTS, type Period } from '../core/periods.ts'
 import { momentOf, parseDuration } from '../core/units.ts'
-import type { KeySettings, Some } from '../store/accounts/settings.ts'
+import {
+  capsByModel,
+  type BudgetAmount,
+  type LegsChange,
+} from '../store/accounts/budget-changes.ts'
+import type { AccountSettings, KeySettings, Some } from '../store/accounts/settings.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 
 /** Commander would name only the first missing option, before a mistyped one that may be it; this names all, last. */
@@ -44,7 +49,7 @@ export function readList(text: string, before: readonly string[] = []): readonly
   return [...before, ...names.filter((each) => each !== '')]
 }
 
-type OrNone<Value> = Value | 'none'
+export type OrNone<Value> = Value | 'none'
 
 export function fromNone<Value>(value: OrNone<Value> | undefined): Value | null | undefined {
   return value === 'none' ? null : value
@@ -56,6 +61,33 @@ export const BUDGET_RANGE = `from 0 to ${formatUsd(BUDGET_MAX)}`
 /** An amount of USD, or none. */
 export function readBudget(text: string): OrNone<Nanodollars> {
   return text === 'none' ? text : parseBudget(text)
+}
+
+/** An amount and the period it is for, such as 5/day, or none. */
+export function readAmount(text: string): OrNone<BudgetAmount> {
+  if (text === 'none') return text
+  const [amount = '', period = '', ...more] = text.split('/')
+  if (more.length > 0 || !isPeriod(period)) {
+    throw new RangeError(`Use an amount and a period, such as 5/${PERIODS[0]}, or none.`)
+  }
+  return { limitNanodollars: parseBudget(amount), period }
+}
+
+function isPeriod(text: string): text is Period {
+  return PERIODS.some((period) => period === text)
+}
+
+type ModelBudget = readonly [model: string, amount: BudgetAmount | null]
+
+/** `gpt-5=20/month`, or `gpt-5=none`; a repeated option adds to the list. */
+function readModelBudget(
+  text: string,
+  before: readonly ModelBudget[] = [],
+): readonly ModelBudget[] {
+  const at = text.lastIndexOf('=')
+  if (at < 1) throw new RangeError('Use a model, an amount and a period, such as gpt-5=20/month.')
+  const amount = fromNone(readAmount(text.slice(at + 1))) ?? null
+  return [...before, [text.slice(0, at).trim(), amount]]
 }
 
 /** A whole number from 1 up, or none. */
@@ -114,18 +146,28 @@ function isDay(day: string): boolean {
   return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(day)
 }
 
-/** The options of `keys create` and `keys update`. */
-export type SettingsOptions = Partial<
-  Pick<KeySettings, 'name' | 'models' | 'period' | 'timezone' | 'weekStart' | 'permissions'> &
-    Pick<KeySettings, 'environment' | 'owner' | 'description' | 'whenTight'>
-> & {
+/** The options of everything that has a budget: of keys, of groups, and some of the frame. */
+export type AccountOptions = Partial<Pick<AccountSettings, 'period' | 'timezone' | 'weekStart'>> & {
   readonly budget?: OrNone<bigint>
+  readonly window?: OrNone<BudgetAmount>
+  readonly requestCostMax?: OrNone<bigint>
   readonly rpm?: OrNone<number>
   readonly tpm?: OrNone<number>
   readonly concurrency?: OrNone<number>
-  readonly tag?: readonly string[]
-  readonly expires?: OrNone<number>
 }
+
+/** The options of `keys create` and `keys update`. */
+export type SettingsOptions = AccountOptions &
+  Partial<
+    Pick<KeySettings, 'name' | 'models' | 'permissions'> &
+      Pick<KeySettings, 'environment' | 'owner' | 'description' | 'whenTight'>
+  > & {
+    readonly group?: string
+    readonly ownerPerson?: string
+    readonly modelBudget?: readonly ModelBudget[]
+    readonly tag?: readonly string[]
+    readonly expires?: OrNone<number>
+  }
 
 /** All but name, models and budget, which only `create` requires. A changed key has no defaults. */
 export function settingsOptions(command: Command, key: 'new' | 'changed'): Command {
@@ -133,20 +175,38 @@ export function settingsOptions(command: Command, key: 'new' | 'changed'): Comma
   const permissions = `the endpoints it may call${unless('all')}: ${ENDPOINTS.join(', ')}`
   const expires = 'when it stops working, such as 2027-01-31, or none'
   const tight = `near the end of the budget, cap the output or refuse the call${unless('cap')}`
-  return command
-    .addOption(periodOption(`when the budget resets${unless('month')}`))
-    .option('--timezone <zone>', `the time zone in which periods begin${unless("the frame's")}`)
-    .addOption(weekStartOption())
-    .option('--rpm <n>', 'requests per minute, or none', argument(readCount))
-    .option('--tpm <n>', 'tokens per minute, or none', argument(readCount))
-    .option('--concurrency <n>', 'concurrent requests, or none', argument(readCount))
+  const cap =
+    'what it may spend on one model, such as gpt-5=20/month, or gpt-5=none; may be repeated'
+  return accountOptions(command, key)
+    .option('--group <group>', 'the group it is in, by id or name, or none')
+    .option('--model-budget <model=usd/period>', cap, argument(readModelBudget))
     .option('--permissions <a,b>', permissions, readList)
     .option('--environment <label>', 'such as production or test')
     .option('--owner <text>', 'who is responsible for it')
+    .option('--owner-person <person>', 'the same, as one of `tollgate users list`, or none')
     .option('--description <text>', 'what it is for')
     .option('--tag <tag>', 'a label; may be repeated', collect)
     .option('--expires <date>', expires, argument(readMoment))
     .addOption(new Option('--when-tight <policy>', tight).choices(WHEN_TIGHT))
+}
+
+/** The budgets and limits of keys and groups, but for the main budget itself. */
+export function accountOptions(command: Command, account: 'new' | 'changed'): Command {
+  const unless = (value: string): string => (account === 'new' ? ` (default: ${value})` : '')
+  const window = 'a second budget for another period, such as 5/day, or none'
+  return command
+    .addOption(periodOption(`when the budget resets${unless('month')}`))
+    .option('--timezone <zone>', `the time zone in which periods begin${unless("the frame's")}`)
+    .addOption(weekStartOption())
+    .option('--window <usd/period>', window, argument(readAmount))
+    .option(
+      '--request-cost-max <usd>',
+      'the most one request may cost, or none',
+      argument(readBudget),
+    )
+    .option('--rpm <n>', 'requests per minute, or none', argument(readCount))
+    .option('--tpm <n>', 'tokens per minute, or none', argument(readCount))
+    .option('--concurrency <n>', 'concurrent requests, or none', argument(readCount))
 }
 
 export function periodOption(description: string): Option {
@@ -158,16 +218,32 @@ export function weekStartOption(): Option {
 }
 
 /** In the store's words; it checks the values. */
-export function settingsOf(options: SettingsOptions): Some<KeySettings> {
-  const { name, models, period, timezone, weekStart, permissions } = options
+export function settingsOf(options: SettingsOptions): Some<Omit<KeySettings, 'ownerPersonId'>> {
+  const { name, models, permissions } = options
   const { environment, owner, description, tag: tags, whenTight } = options
   return {
-    ...{ name, models, period, timezone, weekStart, permissions },
-    ...{ environment, owner, description, tags, whenTight },
+    ...accountSettingsOf(options),
+    ...{ name, models, permissions, environment, owner, description, tags, whenTight },
+    expiresAt: fromNone(options.expires),
+  }
+}
+
+export function accountSettingsOf(options: AccountOptions): Some<AccountSettings> {
+  const { period, timezone, weekStart } = options
+  return {
+    ...{ period, timezone, weekStart },
     limitNanodollars: fromNone(options.budget),
     rpm: fromNone(options.rpm),
     tpm: fromNone(options.tpm),
     concurrency: fromNone(options.concurrency),
-    expiresAt: fromNone(options.expires),
+  }
+}
+
+/** What is beside the main budget, without the group. */
+export function legsOf(options: AccountOptions & Pick<SettingsOptions, 'modelBudget'>): LegsChange {
+  return {
+    window: fromNone(options.window),
+    requestCostMaxNanodollars: fromNone(options.requestCostMax),
+    modelBudgets: options.modelBudget && capsByModel(options.modelBudget),
   }
 }

@@ -6,11 +6,15 @@ import { DAY_MS } from './units.ts'
 export const KEY_MODES = ['live', 'test'] as const
 export type KeyMode = (typeof KEY_MODES)[number]
 
+/** As people see it: expired follows from the date. */
+export const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
+
 /** Near the end of a budget: shorten the answer, or refuse the call. */
 export const WHEN_TIGHT = ['cap', 'refuse'] as const
 export type WhenTight = (typeof WHEN_TIGHT)[number]
 
 export const KEY_ID_SHAPE = /^key_[0-9a-z]{26}$/
+export const GROUP_ID_SHAPE = /^grp_[0-9a-z]{26}$/
 /** Also of other texts that lists sort or search by: an index of PostgreSQL takes at most 2,704 bytes of a row. */
 export const NAME_LENGTH_MAX = 200
 export const TEXT_LENGTH_MAX = 2_000

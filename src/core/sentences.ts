@@ -58,6 +58,12 @@ export const SENTENCES = {
     'model "{{model}}" is not on the allowlist of this key, so it cannot be removed',
   key_without_model: 'this key may not call any model: add one to its allowlist first',
   key_without_limit: 'it has no limit of its own, so there is nothing to add to',
+  cap_twice: 'there are two budgets for the model "{{model}}": give one',
+  cap_model_unknown:
+    'this key may not call a model named "{{model}}", so there is nothing to limit: add it to its models first',
+  key_name_ambiguous:
+    'several keys are named "{{name}}": write GROUP/NAME (or none/NAME for the one outside groups), or its id',
+  account_name_ambiguous: 'a key and a group are both named "{{name}}": give the id',
   overlap_range: 'the overlap of a rotation is between 0 and 7 days',
   timezone_unknown: '"{{value}}" is not a time zone: use an IANA name such as Europe/Berlin',
   key_changed:
@@ -73,6 +79,21 @@ export const SENTENCES = {
     'this Idempotency-Key was already used for another request: choose a new one',
   idempotency_key_running:
     'the first request with this Idempotency-Key is still running, or was cut off: check whether it took effect before you send it again with a new one',
+
+  // Groups.
+  no_group_named:
+    'there is no group with the id or the name "{{group}}": `tollgate groups list` shows all',
+  group_name_needed: 'a group needs a name that says which team, department or customer it is',
+  group_name_like_id: 'a name may not look like the id of a group',
+  group_name_reserved: 'a group may not be called "{{name}}": that word has another meaning here',
+  group_name_slash: 'the name of a group may not contain a slash, because GROUP/NAME names a key',
+  group_name_taken:
+    'there is already a group named "{{name}}", perhaps an archived one: choose another name',
+  group_changed:
+    'group "{{name}}" has changed since you read it: look at its current values, and make your change again',
+  ceiling_model_missing:
+    'model "{{model}}" is not among the models of this group, so it cannot be removed',
+  member_missing: '{{email}} is not a member of this group',
 
   // Usage, requests, alerts.
   report_groups:

@@ -5,6 +5,8 @@ import { sentence } from '../core/sentences.ts'
 import { iso, usd } from '../core/units.ts'
 import {
   hasEnded,
+  budgetJson,
+  budgetText,
   lockAccount,
   movedPeriodEnd,
   type AccountView,
@@ -110,8 +112,8 @@ export async function setFrame(
       ...subject,
       reason,
       version,
-      before: settingsJson(viewAccount(store, account)),
-      after: settingsJson(viewAccount(store, changed)),
+      before: recorded(viewAccount(store, account)),
+      after: recorded(viewAccount(store, changed)),
     })
     await bumpRevision(store, tx)
   })
@@ -119,6 +121,10 @@ export async function setFrame(
 }
 
 /** The settings, as the audit record keeps them. */
+function recorded(account: AccountView) {
+  return { ...settingsJson(account), window: account.window && budgetText(account.window) }
+}
+
 function settingsJson(settings: PeriodRule & Pick<AccountView, 'limitNanodollars'>) {
   return {
     budget: formatUsd(settings.limitNanodollars ?? 0n),
@@ -135,6 +141,7 @@ export function frameJson(frame: Frame, allocated: Nanodollars) {
     held: usd(frame.heldNanodollars),
     remaining: usd(frame.remainingNanodollars),
     resets_at: iso(frame.resetsAt),
+    window: frame.window && budgetJson(frame.window),
     allocated: usd(allocated),
   }
 }

@@ -4,6 +4,7 @@ import { freshDatabase } from '../support/postgres/postgres.ts'
 import { freshSqlite } from '../support/store.ts'
 import { adminAccessContract } from './admin-access.ts'
 import { adminAlertsContract } from './admin-alerts.ts'
+import { adminGroupsContract } from './admin-groups.ts'
 import { adminKeysContract } from './admin-keys.ts'
 import { adminListsContract } from './admin-lists.ts'
 import { adminRefusalsContract } from './admin-refusals.ts'
@@ -15,6 +16,7 @@ for (const [name, fresh] of [
 ] as const) {
   describe(`access to the admin API on ${name}`, () => adminAccessContract(fresh))
   describe(`keys in the admin API on ${name}`, () => adminKeysContract(fresh))
+  describe(`groups in the admin API on ${name}`, () => adminGroupsContract(fresh))
   describe(`alerts in the admin API on ${name}`, () => adminAlertsContract(fresh))
   describe(`lists in the admin API on ${name}`, () => adminListsContract(fresh))
   describe(`refused calls in the admin API on ${name}`, () => adminRefusalsContract(fresh))

@@ -6,15 +6,12 @@ import { newId } from '../../src/core/ids.ts'
 import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledger/ledger.ts'
 import { openLedger, type LedgerOptions } from '../../src/ledger/nodes/open.ts'
 import { lockAccount } from '../../src/store/accounts/accounts.ts'
-import {
-  insertGroupAccount,
-  legColumns,
-  type LegsChange,
-} from '../../src/store/accounts/budget-changes.ts'
+import { legColumns, type LegsChange } from '../../src/store/accounts/budget-changes.ts'
 import { packBudgets, unpackBudgets } from '../../src/store/accounts/budgets.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import type { Row } from '../../src/store/database/tables.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { createGroup } from '../../src/store/groups/lifecycle.ts'
 import { createKey } from '../../src/store/keys/lifecycle.ts'
 import { findKey } from '../../src/store/keys/keys.ts'
 import { SAMPLE_FRAME } from '../samples/frame.ts'
@@ -34,6 +31,7 @@ export class LedgerFixture {
   readonly ready: Promise<void>
   readonly nodes: Ledger[] = []
   #keys = 0
+  #groups = 0
 
   constructor(store: Store, options: Partial<LedgerOptions> = {}) {
     this.store = store
@@ -68,10 +66,8 @@ export class LedgerFixture {
     columns: Partial<Row<'accounts'>> = {},
     legs: LegsChange = {},
   ): Promise<string> {
-    const rule = { period: 'month', timezone: 'UTC', weekStart: 'mon' } as const
-    const id = await this.store.db
-      .transaction()
-      .execute((tx) => insertGroupAccount(this.store, tx, { ...rule, limitNanodollars }))
+    const name = `group ${++this.#groups}`
+    const { id } = await createGroup(this.store, { name, limitNanodollars })
     await this.changeGroup(id, columns, legs)
     return id
   }

@@ -294,6 +294,7 @@ export function storeContract(fresh: FreshDatabase): void {
         held: '0',
         remaining: '2.5',
         resets_at: '2026-10-31T15:00:00.000Z',
+        window: null,
         allocated: '7',
       })
       const { key } = await createKey(store, newKey('from Tokyo'))

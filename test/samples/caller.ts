@@ -14,5 +14,7 @@ export const SAMPLE_CALLER: Caller = {
   allowVersion: 1,
   groupId: null,
   groupVersion: 0,
+  groupName: null,
+  isGroupArchived: false,
   whenTight: 'cap',
 }

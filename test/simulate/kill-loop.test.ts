@@ -14,10 +14,10 @@ import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
-import { insertGroupAccount } from '../../src/store/accounts/budget-changes.ts'
 import type { Store } from '../../src/store/database/store.ts'
-import { FRAME_ID, type Tx } from '../../src/store/database/tables.ts'
+import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { createGroup } from '../../src/store/groups/lifecycle.ts'
 import { createKey, updateKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_FRAME } from '../samples/frame.ts'
@@ -47,8 +47,8 @@ async function killLoop(url: string, count: number): Promise<void> {
   const rule = { period: 'never', timezone: 'UTC', weekStart: 'mon' } as const
   const groups: string[] = []
   for (const limitNanodollars of [8000n, null]) {
-    const open = (tx: Tx) => insertGroupAccount(store, tx, { ...rule, limitNanodollars })
-    groups.push(await store.db.transaction().execute(open))
+    const name = `group ${groups.length}`
+    groups.push((await createGroup(store, { ...rule, name, limitNanodollars })).id)
   }
   const [one = '', other = ''] = groups
   const window = { limitNanodollars: 3000n, period: 'day' } as const

@@ -5,7 +5,7 @@ import { fieldChange } from './errors.ts'
 import { route } from './route.ts'
 import { moment, page, range } from './values.ts'
 
-export const AUDIT_SUBJECTS = ['key', 'frame', 'person', 'role', 'token', 'alert'] as const
+export const AUDIT_SUBJECTS = ['key', 'group', 'frame', 'person', 'role', 'token', 'alert'] as const
 export const AUDIT_SOURCES = ['ui', 'api', 'cli'] as const
 
 const filters = {

@@ -1,10 +1,10 @@
 // The whole admin API by route name: what the server answers, the web interface calls and the OpenAPI document lists.
-import { aboutRoutes } from './about.ts'
 import { alertRoutes } from './alerts.ts'
 import { auditRoutes } from './audit.ts'
 import { frameRoutes } from './frame.ts'
+import { aboutRoutes, modelRoutes } from './gateway.ts'
+import { groupRoutes } from './groups.ts'
 import { keyRoutes } from './keys.ts'
-import { modelRoutes } from './models.ts'
 import { peopleRoutes } from './people.ts'
 import { profileRoutes } from './profile.ts'
 import type { RouteTable } from './route.ts'
@@ -15,6 +15,7 @@ import { refusalRoutes, requestRoutes, usageRoutes } from './usage.ts'
 export const contract = {
   ...aboutRoutes,
   ...keyRoutes,
+  ...groupRoutes,
   ...frameRoutes,
   ...modelRoutes,
   ...usageRoutes,

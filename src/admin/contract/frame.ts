@@ -2,7 +2,17 @@
 import { z } from 'zod'
 
 import { route } from './route.ts'
-import { amount, moment, period, reason, weekStart } from './values.ts'
+import {
+  amount,
+  amountForPeriod,
+  furtherBudget,
+  moment,
+  onBudget,
+  period,
+  reason,
+  topUp,
+  weekStart,
+} from './values.ts'
 
 /** If the pace of this period goes on; null while there is too little to judge by. */
 export const forecast = z.object({
@@ -26,7 +36,9 @@ export const frame = z.object({
   remaining: amount,
   period_starts_at: moment.nullable(),
   resets_at: moment.nullable(),
-  /** The budgets of all keys that are not revoked; it may exceed the frame's own. */
+  /** A second budget, for another period. */
+  window: furtherBudget.nullable(),
+  /** The budgets of active groups and of keys outside groups that are not revoked; it may exceed the frame's own. */
   allocated: amount,
   forecast: forecast.nullable(),
   /** For If-Match. */
@@ -34,10 +46,14 @@ export const frame = z.object({
 })
 
 const frameChange = z
-  .strictObject({ budget: amount, period, timezone: z.string(), week_start: weekStart })
+  .strictObject({
+    budget: amount,
+    period,
+    timezone: z.string(),
+    week_start: weekStart,
+    window: amountForPeriod.nullable(),
+  })
   .partial()
-
-export const topUp = z.strictObject({ amount, reason })
 
 export const frameRoutes = {
   readFrame: route('GET /frame', 'configuration:read', {
@@ -58,7 +74,7 @@ export const frameRoutes = {
   }),
   resetFrame: route('POST /frame/reset-spend', 'configuration:manage', {
     summary: 'Start the period of the frame over, now',
-    body: z.strictObject({ reason }),
+    body: z.strictObject({ reason, ...onBudget }),
     answer: frame,
     idempotent: true,
   }),

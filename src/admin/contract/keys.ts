@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import {
   KEY_MODES,
+  KEY_STATUSES,
+  MODEL_BUDGETS_MAX,
   MODELS_MAX,
   NAME_LENGTH_MAX,
   OVERLAP_MS,
@@ -15,24 +17,27 @@ import {
 } from '../../core/limits.ts'
 import { reminders, thresholds } from './alerts.ts'
 import { adminError } from './errors.ts'
-import { forecast, frame, topUp } from './frame.ts'
+import { forecast, frame } from './frame.ts'
 import { route } from './route.ts'
 import { callResult, verdict } from './trial.ts'
 import {
   amount,
+  amountForPeriod,
   anyMoment,
   count,
   FILTER_LENGTH_MAX,
+  furtherBudget,
   keyId,
   moment,
+  onBudget,
   period,
   reason,
   storable,
+  topUp,
   weekStart,
 } from './values.ts'
 
 const keyMode = z.enum(KEY_MODES)
-export const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
 
 /** The state on a badge: the first of these that is true. */
 export const KEY_STATES = [
@@ -71,6 +76,7 @@ const settings = {
   rpm: rate,
   tpm: rate,
   concurrency: rate,
+  request_cost_max: amount.nullable(),
   when_tight: z.enum(WHEN_TIGHT),
   /** Percent of the budget at which alerts are given; an empty list: none. */
   alert_thresholds: thresholds,
@@ -78,9 +84,22 @@ const settings = {
   expiry_reminders: reminders,
 }
 
+/** What is written in another form than it is shown. */
+const written = {
+  /** The id of a group; null: outside groups. */
+  group: z.string().nullable(),
+  /** The id of a person; null: nobody in particular. */
+  owner_person: z.string().nullable(),
+  /** A second budget, for another period; null: none. */
+  window: amountForPeriod.nullable(),
+  /** What it may spend on single models: all of these budgets, one per model. */
+  model_budgets: z.array(amountForPeriod.extend({ model: label })).max(MODEL_BUDGETS_MAX),
+  expires_at: anyMoment.nullable(),
+}
+
 /** A new key; fields left out get the same defaults as on the command line. */
 export const newKey = z
-  .strictObject({ ...settings, expires_at: anyMoment.nullable() })
+  .strictObject({ ...settings, ...written })
   .partial()
   .required({ name: true, models: true, budget: true })
   .extend({ mode: keyMode.optional() })
@@ -89,7 +108,7 @@ export const newKey = z
 export const keyChange = z
   .strictObject({
     ...settings,
-    expires_at: anyMoment.nullable(),
+    ...written,
     add_models: settings.models,
     remove_models: settings.models,
   })
@@ -108,8 +127,10 @@ const shown = {
   old_secret: z
     .object({ masked: z.string(), valid_until: moment, last_used_at: moment.nullable() })
     .nullable(),
+  group: z.object({ id: z.string(), name: z.string() }).nullable(),
   environment: z.string().nullable(),
   owner: z.string().nullable(),
+  owner_person: z.object({ id: z.string(), name: z.string(), email: z.string() }).nullable(),
   tags: settings.tags,
   permissions: settings.permissions,
   budget: settings.budget,
@@ -124,6 +145,9 @@ const shown = {
   held: amount,
   remaining: amount.nullable(),
   resets_at: moment.nullable(),
+  window: furtherBudget.nullable(),
+  model_budgets: z.array(furtherBudget.extend({ model: z.string() })),
+  request_cost_max: amount.nullable(),
   /** This key's spending in the frame's period as a fraction of the frame's limit; it can exceed 1. */
   frame_share: z.number(),
   /** Less is left in the frame than in the key's own budget. */
@@ -202,6 +226,8 @@ export const keyFilters = z.object({
   status: z.enum(['current', ...KEY_STATUSES]).optional(),
   concern: z.enum(KEY_CONCERNS).optional(),
   used: z.enum(['last_30_days', 'not_last_30_days']).optional(),
+  /** The id of a group; `none` = outside groups. */
+  group: z.string().optional(),
   owner: z.string().optional(),
   environment: z.string().optional(),
   mode: keyMode.optional(),
@@ -331,13 +357,13 @@ export const keyRoutes = {
     answer: keyDetail,
   }),
   resetKey: route('POST /keys/:id/reset-spend', 'configuration:manage', {
-    summary: 'Start the period of a key over, now',
-    body: z.strictObject({ reason }),
+    summary: 'Start the period of a budget of a key over, now',
+    body: z.strictObject({ reason, ...onBudget }),
     answer: keyDetail,
     idempotent: true,
   }),
   topUpKey: route('POST /keys/:id/top-up', 'configuration:manage', {
-    summary: 'Add to the budget of a key until its period ends',
+    summary: 'Add to a budget of a key until its period ends',
     body: topUp,
     answer: keyDetail,
     idempotent: true,

@@ -16,6 +16,9 @@ type BuiltInRole = {
   readonly permissions: readonly Permission[]
 }
 
+/** There is this role only within groups: what members may do with keys of their own, the rules of the group say. */
+export const MEMBER_ROLE = { id: 'member', name: 'Member', permissions: [] } as const
+
 export const BUILT_IN_ROLES: readonly BuiltInRole[] = [
   { id: 'administrator', name: 'Administrator', permissions: PERMISSIONS },
   {

@@ -64,6 +64,29 @@ export const page = {
 
 export const keyId = z.string().regex(KEY_ID_SHAPE, 'this is not the id of a key')
 
+/** An amount and the period it is for. */
+export const amountForPeriod = z.strictObject({ budget: amount, period })
+export type AmountForPeriod = Readonly<z.output<typeof amountForPeriod>>
+
+/** A budget beside the main one: a second window, or a cap for a model. */
+export const furtherBudget = z.object({
+  budget: amount,
+  period,
+  starts_at: moment,
+  spent: amount,
+  held: amount,
+  remaining: amount,
+  resets_at: moment.nullable(),
+})
+
+/** Which budget is meant. */
+export const onBudget = {
+  /** The second window, in place of the main budget. */
+  window: z.boolean().optional(),
+}
+
+export const topUp = z.strictObject({ amount, reason, ...onBudget })
+
 /** The balance of one scope, key or frame, never mixed. */
 export const balance = z.object({
   /** Null: no limit of its own. */

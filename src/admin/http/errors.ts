@@ -37,11 +37,15 @@ export function toAdminError(thrown: unknown): AdminError {
 }
 
 function ofStore(thrown: StoreError): AdminError {
-  const { code, field, cause } = thrown
+  const { code, field, cause, problems } = thrown
   const why = thrown.sentence ?? sentence('unexpected')
   switch (code) {
     case 'invalid_value':
-      return new AdminError('invalid_value', why, { field })
+      return problems[0] === undefined
+        ? new AdminError('invalid_value', why, { field })
+        : new AdminError('invalid_value', problems[0].sentence, { field, problems })
+    case 'unknown_group':
+      return new AdminError('not_found', sentence('no_such_group'))
     case 'unknown_key':
       return new AdminError('not_found', sentence('no_such_key'))
     case 'unknown_hold':

@@ -5,7 +5,7 @@ import { closest } from '../../core/text.ts'
 import { HOUR_MS, iso, usd } from '../../core/units.ts'
 import { limitWithTopUp, type AccountView, type PastPeriod } from '../../store/accounts/accounts.ts'
 import { frameJson, partOfFrame, type Frame } from '../../store/frame.ts'
-import { keyJson, type Key } from '../../store/keys/keys.ts'
+import { callableModels, keyJson, type Key } from '../../store/keys/keys.ts'
 import { EXPIRES_SOON_MS, HIGH_PERCENT } from '../../store/keys/search.ts'
 import type { ShownSecrets } from '../../store/keys/secrets.ts'
 import type { FrameAnswer } from '../contract/frame.ts'
@@ -26,7 +26,7 @@ export function keyRowOf(
   const total = costs.reduce<Nanodollars>((sum, cost) => sum + (cost ?? 0n), 0n)
   return {
     ...shown(key, around),
-    model_count: key.models.length,
+    model_count: callableModels(key).length,
     unavailable_model_count: unavailableModels(key, around.catalog).length,
     cost_7d: { days: costs.map((cost) => usd(cost)), total: usd(total) },
   }
@@ -120,7 +120,7 @@ function share(part: Nanodollars, whole: Nanodollars): number {
 function unavailableModels(key: Key, catalog: Catalog): string[] {
   // The sandbox plays a test key's models, whether they exist or not.
   if (key.mode === 'test') return []
-  return key.models.filter((name) => catalog.get(name)?.available !== true)
+  return callableModels(key).filter((name) => catalog.get(name)?.available !== true)
 }
 
 /** Mistyped names are few; hundreds of unknown names mean that the catalogue has lost models. */
@@ -140,7 +140,7 @@ function closestModels(key: Key, catalog: Catalog): Record<string, string> {
 const ELAPSED_MS_MIN = HOUR_MS
 
 /** What will be spent if the pace of the period so far goes on. */
-function forecastOf(account: AccountView, now: number): KeyDetail['forecast'] {
+export function forecastOf(account: AccountView, now: number): KeyDetail['forecast'] {
   const { spentNanodollars: spent, periodStartsAt, resetsAt } = account
   const elapsed = now - periodStartsAt
   if (resetsAt === null || spent === 0n || elapsed < ELAPSED_MS_MIN) return null

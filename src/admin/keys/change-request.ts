@@ -1,21 +1,60 @@
-// What a caller sends to change a key or the frame, in the store's terms: settings, amounts, and the version that the
+// What a caller sends to change a key, a group or the frame, in the store's terms: settings, amounts, and the version that the
 // change is based on. A change that came too late is refused with who was faster and what they changed.
+import { isGroupId } from '../../core/ids.ts'
 import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/units.ts'
+import {
+  capsByModel,
+  type BudgetAmount,
+  type LegsChange,
+} from '../../store/accounts/budget-changes.ts'
+import { MAIN, WINDOW, type BudgetName } from '../../store/accounts/budgets.ts'
 import type { KeySettings, Some } from '../../store/accounts/settings.ts'
 import { changesSince } from '../../store/audit/list.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { readFrame } from '../../store/frame.ts'
+import { findGroup } from '../../store/groups/groups.ts'
 import { findKey } from '../../store/keys/keys.ts'
 import type { KeyChange } from '../../store/keys/lifecycle.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { KeyChangeBody, NewKeyBody } from '../contract/keys.ts'
+import type { AmountForPeriod } from '../contract/values.ts'
 import type { RequestHeaders } from '../http/guard.ts'
 
 type Settings = Omit<NewKeyBody, 'mode'>
+
+/** What a key has beside its main budget. Of the caps that it has, those that are not named are removed. */
+export function legsOf(
+  body: Pick<KeyChangeBody, 'group' | 'window' | 'model_budgets' | 'request_cost_max'>,
+  capped: readonly string[] = [],
+): LegsChange {
+  const { group, window, model_budgets: caps, request_cost_max: most } = body
+  const removed = capped.filter((model) => !caps?.some((cap) => cap.model === model))
+  return {
+    groupId: group,
+    window: window && amountOf('window', window),
+    requestCostMaxNanodollars:
+      typeof most === 'string' ? readAmount('request_cost_max', most) : most,
+    modelBudgets:
+      caps &&
+      capsByModel([
+        ...caps.map((cap) => [cap.model, amountOf('model_budgets', cap)] as const),
+        ...removed.map((model) => [model, null] as const),
+      ]),
+  }
+}
+
+export function amountOf(field: string, given: AmountForPeriod): BudgetAmount {
+  return { limitNanodollars: readAmount(field, given.budget), period: given.period }
+}
+
+/** Which budget of an account a top-up or a reset is about. */
+export function budgetNameOf({ window }: { readonly window?: boolean | undefined }): BudgetName {
+  return window === true ? WINDOW : MAIN
+}
 
 /** With name, models and budget, which a new key must have. */
 export function settingsOf(
@@ -26,18 +65,21 @@ export function settingsOf(
   return { ...someSettingsOf(body), name, models, limitNanodollars }
 }
 
-export function changeOf(body: KeyChangeBody): KeyChange {
+/** `capped`: the models that it has caps for. */
+export function changeOf(body: KeyChangeBody, capped: readonly string[] = []): KeyChange {
   const { add_models: addModels, remove_models: removeModels, ...settings } = body
-  return { ...someSettingsOf(settings), addModels, removeModels }
+  return { ...someSettingsOf(settings), legs: legsOf(body, capped), addModels, removeModels }
 }
 
 function someSettingsOf(body: Some<Settings>): Some<KeySettings> {
-  const { budget, expires_at, week_start, when_tight, ...rest } = body
-  const { alert_thresholds, expiry_reminders, ...same } = rest
+  const { budget, expires_at, week_start, when_tight, owner_person, ...rest } = body
+  const { alert_thresholds, expiry_reminders, group: _group, window: _window, ...others } = rest
+  const { model_budgets: _caps, request_cost_max: _most, ...same } = others
   return {
     ...same,
     limitNanodollars: typeof budget === 'string' ? readAmount('budget', budget) : budget,
     expiresAt: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at,
+    ownerPersonId: owner_person,
     weekStart: week_start,
     whenTight: when_tight,
     alertThresholds: alert_thresholds,
@@ -75,7 +117,7 @@ export async function changeVersion<Result>(
     return await change(version)
   } catch (thrown) {
     if (!(thrown instanceof StoreError) || thrown.code !== 'version_conflict') throw thrown
-    const found = subjectId === FRAME_ID ? await readFrame(store) : await findKey(store, subjectId)
+    const found = await findVersioned(store, subjectId)
     const newest = String(found.version)
     const since = await changesSince(store, { subjectId, version })
     const changes = since.map(({ at, actor, action, fields }) => {
@@ -87,6 +129,11 @@ export async function changeVersion<Result>(
         : (thrown.sentence ?? sentence('frame_changed'))
     throw new AdminError('version_conflict', why, { conflict: { version: newest, changes } })
   }
+}
+
+function findVersioned(store: Store, subjectId: string): Promise<{ readonly version: number }> {
+  if (subjectId === FRAME_ID) return readFrame(store)
+  return isGroupId(subjectId) ? findGroup(store, subjectId) : findKey(store, subjectId)
 }
 
 /** The version that a change is based on: `"7"`, the ETag of the answer that showed it. */

@@ -23,7 +23,16 @@ import { storeOf, type AdminParts, type HandlersOf } from '../http/call.ts'
 import { errorJson, toAdminError } from '../http/errors.ts'
 import { testCall, verdictOf } from '../trial/results.ts'
 import { frameAnswerOf, keyDetailOf } from './answers.ts'
-import { changeOf, changeVersion, etag, readAmount, settingsOf } from './change-request.ts'
+import {
+  amountOf,
+  budgetNameOf,
+  changeOf,
+  changeVersion,
+  etag,
+  legsOf,
+  readAmount,
+  settingsOf,
+} from './change-request.ts'
 import { KeyList } from './list.ts'
 
 const HISTORY_PERIODS = 6
@@ -45,6 +54,7 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
       const { mode, ...settings } = call.body
       const { key, secret } = await createKey(storeOf(parts, call), {
         ...settingsOf(settings),
+        legs: legsOf(settings),
         mode,
         secretPrefix: parts.secretPrefix(),
       })
@@ -54,9 +64,10 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
     readKey: async (call) => detail(parts, await findKey(store, call.params.id), call),
     changeKey: async (call) => {
       const { id } = call.params
-      const key = await changeVersion(store, { ...call, subjectId: id }, (ifVersion) =>
-        updateKey(storeOf(parts, call), id, { ...changeOf(call.body), ifVersion }),
-      )
+      const key = await changeVersion(store, { ...call, subjectId: id }, async (ifVersion) => {
+        const change = changeOf(call.body, await cappedModels(store, id))
+        return updateKey(storeOf(parts, call), id, { ...change, ifVersion })
+      })
       return detail(parts, key, call)
     },
     pauseKey: changing(pauseKey),
@@ -75,13 +86,15 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
     endOverlap: changing(endOverlap),
     resetKey: async (call) => {
       const { id: accountId } = await findKey(store, call.params.id)
-      await resetSpent(storeOf(parts, call), { ...call.body, accountId })
+      const budget = budgetNameOf(call.body)
+      await resetSpent(storeOf(parts, call), { ...call.body, accountId, budget })
       return detail(parts, await findKey(store, accountId), call)
     },
     topUpKey: async (call) => {
       const { id: accountId } = await findKey(store, call.params.id)
       const amountNanodollars = readAmount('amount', call.body.amount)
-      await topUp(storeOf(parts, call), { ...call.body, accountId, amountNanodollars })
+      const budget = budgetNameOf(call.body)
+      await topUp(storeOf(parts, call), { ...call.body, accountId, budget, amountNanodollars })
       return detail(parts, await findKey(store, accountId), call)
     },
     testKey: (call) => testCall(parts, call.params.id, call.body.model),
@@ -136,9 +149,14 @@ async function changeOne(
       return revokeKey(store, id, change.reason)
     case 'update': {
       const { add_tags: addTags, remove_tags: removeTags, ...settings } = change.settings
-      return updateKey(store, id, { ...changeOf(settings), addTags, removeTags })
+      const capped = await cappedModels(store, id)
+      return updateKey(store, id, { ...changeOf(settings, capped), addTags, removeTags })
     }
   }
+}
+
+async function cappedModels(store: Store, id: string): Promise<readonly string[]> {
+  return (await findKey(store, id)).modelBudgets.map(({ model }) => model)
 }
 
 /** An outage concerns all keys: it ends the request, instead of being reported a thousand times. */
@@ -161,19 +179,23 @@ export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes>
     readFrame: (call) => answer(call),
     changeFrame: async (call) => {
       await changeVersion(store, { ...call, subjectId: FRAME_ID }, (ifVersion) => {
-        const { budget, week_start: weekStart, ...same } = call.body
+        const { budget, week_start: weekStart, window: given, ...same } = call.body
         const limitNanodollars = budget === undefined ? undefined : readAmount('budget', budget)
-        return setFrame(storeOf(parts, call), { ...same, limitNanodollars, weekStart, ifVersion })
+        const window = given && amountOf('window', given)
+        const change = { ...same, limitNanodollars, weekStart, window, ifVersion }
+        return setFrame(storeOf(parts, call), change)
       })
       return answer(call)
     },
     topUpFrame: async (call) => {
       const amountNanodollars = readAmount('amount', call.body.amount)
-      await topUp(storeOf(parts, call), { ...call.body, accountId: FRAME_ID, amountNanodollars })
+      const on = { accountId: FRAME_ID, budget: budgetNameOf(call.body) }
+      await topUp(storeOf(parts, call), { ...call.body, ...on, amountNanodollars })
       return answer(call)
     },
     resetFrame: async (call) => {
-      await resetSpent(storeOf(parts, call), { ...call.body, accountId: FRAME_ID })
+      const on = { accountId: FRAME_ID, budget: budgetNameOf(call.body) }
+      await resetSpent(storeOf(parts, call), { ...call.body, ...on })
       return answer(call)
     },
   }

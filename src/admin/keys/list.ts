@@ -8,7 +8,7 @@ import { costsByDay, dearestKeys, lastDays } from '../../ledger/reports/rollups.
 import { readRevision } from '../../store/database/revision.ts'
 import { readFrame, type Frame } from '../../store/frame.ts'
 import { countKeys, type KeyCounts, type KeyTotals } from '../../store/keys/counts.ts'
-import { findKeys } from '../../store/keys/keys.ts'
+import { findKeys, OUTSIDE_GROUPS } from '../../store/keys/keys.ts'
 import {
   countMatching,
   FEW_MAX,
@@ -75,13 +75,14 @@ export class KeyList {
     const lines: (string | number | null)[][] = []
     for (const piece of chunk(ids, 500)) {
       const rows = await this.#rows(piece, frame)
-      lines.push(...rows.map((row) => [...EXPORTED.map((name) => row[name]), row.cost_7d.total]))
+      lines.push(...rows.map(exported))
     }
-    return csvText([...EXPORTED, 'cost_7d'], lines)
+    return csvText([...EXPORTED, 'group', 'cost_7d'], lines)
   }
 
   /** The store's filter, with the masked secrets that a search text may match. */
-  #filter({ sort: _sort, order: _order, ...filter }: KeyFilters): KeyFilter {
+  #filter({ sort: _sort, order: _order, group, ...same }: KeyFilters): KeyFilter {
+    const filter = { ...same, groupId: group === OUTSIDE_GROUPS ? null : group }
     if (filter.search === undefined) return filter
     return { ...filter, masks: masksOf(filter.search.trim(), this.#parts.secretPrefix()) }
   }
@@ -197,6 +198,10 @@ const EXPORTED = [
   'expires_at',
   'last_used_at',
 ] as const
+
+function exported(row: KeyRow): (string | number | null)[] {
+  return [...EXPORTED.map((name) => row[name]), row.group?.name ?? null, row.cost_7d.total]
+}
 
 /** The number of matches, for filters that are counted anyway. */
 function knownCount(filter: KeyFilter, counts: KeyCounts): number | undefined {

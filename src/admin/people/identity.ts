@@ -86,7 +86,10 @@ export type PeopleParts = Pick<AdminParts, 'store' | 'log' | 'publicUrl'> & {
   readonly singleSignOnName: string | undefined
 }
 
-export function actorOf(parts: PeopleParts, call: Sender & { readonly person: Person }): Actor {
+export function actorOf(
+  parts: Pick<AdminParts, 'store'>,
+  call: Sender & { readonly person: Person },
+): Actor {
   const { id: personId, permissions: rights } = call.person
   return { store: storeOf(parts, call), personId, rights }
 }

@@ -3,7 +3,7 @@ import { modelJson } from '../../catalog/model-json.ts'
 import type { Model } from '../../catalog/models.ts'
 import { iso } from '../../core/units.ts'
 import { keysPerModel } from '../../store/keys/keys.ts'
-import type { ModelAnswer, modelRoutes } from '../contract/models.ts'
+import type { ModelAnswer, modelRoutes } from '../contract/gateway.ts'
 import type { AdminParts, HandlersOf } from '../http/call.ts'
 
 export function modelHandlers(parts: AdminParts): HandlersOf<typeof modelRoutes> {

@@ -10,7 +10,7 @@ import { iso, usd } from '../../core/units.ts'
 import type { Balance, Balances } from '../../ledger/ledger.ts'
 import { findUsage, targetOf } from '../../ledger/reports/usage.ts'
 import { partOfFrame, readFrame } from '../../store/frame.ts'
-import { findKey, type Key } from '../../store/keys/keys.ts'
+import { callableModels, findKey, type Key } from '../../store/keys/keys.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { CallResult, playgroundRoutes, Shortage, Verdict } from '../contract/trial.ts'
 import type { AdminParts, HandlersOf } from '../http/call.ts'
@@ -45,7 +45,8 @@ export async function testCall(
 }
 
 /** Prefers a model that is available now. */
-function firstModel({ catalog }: AdminParts, { models }: Key): string | undefined {
+function firstModel({ catalog }: AdminParts, key: Key): string | undefined {
+  const models = callableModels(key)
   return models.find((model) => catalog().get(model)?.available === true) ?? models[0]
 }
 

@@ -44,10 +44,12 @@ export function problemsOf(error: unknown): readonly string[] {
 }
 
 /** Wraps the reader of an option's value so that Commander reports its errors. */
-export function argument<Value>(read: (text: string) => Value): (text: string) => Value {
-  return (text) => {
+export function argument<Value>(
+  read: (text: string, before?: Value) => Value,
+): (text: string, before?: Value) => Value {
+  return (text, before) => {
     try {
-      return read(text)
+      return read(text, before)
     } catch (error) {
       // Commander has already quoted the text, in a sentence of its own.
       const why = messageOf(error).replace(`"${text}" is`, 'it is')

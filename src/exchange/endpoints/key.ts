@@ -1,5 +1,6 @@
 // GET /v1/key and /v1/requests/{id}: what a key may know about itself. Needs no permission, and shows nothing of any
 // other key.
+import type { Caller } from '../../access/authenticate.ts'
 import { noEndpointAllowed, noModelCallable } from '../../access/permit.ts'
 import { refusalOf } from '../../access/refusal.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
@@ -28,7 +29,8 @@ export const showOwnKey: Handler<OwnKeyParts> = async (parts, inbound, reply) =>
   await reply.end(
     JSON.stringify({
       ...key,
-      ...(balances !== undefined && balancesJson(balances)),
+      models: [...caller.models],
+      ...(balances !== undefined && balancesJson(balances, caller)),
       blocked_by:
         blocked === null
           ? null
@@ -56,13 +58,13 @@ async function blockOf(
 }
 
 /** As the ledger sees them, by the database's clock: this node's clock may be wrong. */
-function balancesJson(balances: Balances) {
+function balancesJson(balances: Balances, { groupName }: Pick<Caller, 'groupName'>) {
   const { groupId, group, groupWindow, frame, frameWindow } = balances
   return {
     ...figuresOf(balances.key),
     window: budgetJson(balances.keyWindow),
     model_budgets: balances.models.map((cap) => ({ model: cap.model, ...budgetJson(cap) })),
-    group: group && { id: groupId, ...leftOf(group, groupWindow) },
+    group: group && { id: groupId, name: groupName, ...leftOf(group, groupWindow) },
     frame: leftOf(frame, frameWindow),
   }
 }

@@ -1,13 +1,12 @@
 // Sets what an account has beside its main budget: the second window, caps for models, what one request may cost, and the
 // group of a key. Each change is a part of the transaction that has locked the account (`lockAccount`).
-import { isGroupId, newId } from '../../core/ids.ts'
 import { MODEL_BUDGETS_MAX } from '../../core/limits.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../../core/money.ts'
 import type { Period, PeriodRule } from '../../core/periods.ts'
-import { sentence, type Sentence } from '../../core/sentences.ts'
-import { StoreError } from '../database/errors.ts'
+import { sentence } from '../../core/sentences.ts'
+import { checkAll } from '../database/errors.ts'
 import { databaseNow, type Store } from '../database/store.ts'
-import type { Row, Tx } from '../database/tables.ts'
+import type { Queries, Row, Tx } from '../database/tables.ts'
 import {
   capOf,
   closedBudget,
@@ -19,6 +18,7 @@ import {
   type BudgetSetting,
   type FurtherBudget,
 } from './budgets.ts'
+import { invalid } from './settings.ts'
 
 /** What is undefined stays as it is, and null removes. */
 export type LegsChange = {
@@ -41,14 +41,42 @@ export async function legColumns(
   { from, to }: { readonly from: AccountRow; readonly to: LegsChange & Partial<PeriodRule> },
 ): Promise<Partial<Pick<AccountRow, 'budgets' | 'request_cost_max_nanodollars' | 'group_id'>>> {
   const { requestCostMaxNanodollars: most, groupId } = to
-  if (most !== undefined) checkRequestCost(most)
-  if (groupId !== undefined && groupId !== null) await requireActive(tx, groupId)
+  if (groupId !== undefined && groupId !== null) await lockGroup(tx, groupId)
+  await checkLegs(tx, { from, to })
   const budgets = await budgetsAfter(store, tx, { from, to })
   return {
     ...(budgets !== from.budgets && { budgets }),
     ...(most !== undefined && { request_cost_max_nanodollars: most }),
     ...(groupId !== undefined && { group_id: groupId }),
   }
+}
+
+/** A list of caps, as callers give it, for `LegsChange`; two for one model are a mistake. */
+export function capsByModel(
+  caps: readonly (readonly [model: string, amount: BudgetAmount | null])[],
+): ReadonlyMap<string, BudgetAmount | null> {
+  const byModel = new Map(caps)
+  const twice = caps.find(([model], index) => caps.findIndex(([each]) => each === model) < index)
+  if (twice === undefined) return byModel
+  throw invalid('model_budgets', sentence('cap_twice', { model: twice[0] }))
+}
+
+type LegsCheck = {
+  /** What the account has now; a new one has no budgets yet. */
+  readonly from: Pick<AccountRow, 'budgets' | 'period'>
+  readonly to: LegsChange & Partial<PeriodRule>
+}
+
+/** Refuses what cannot be set, all at once; also before the transaction, together with other checks. */
+export async function checkLegs(db: Queries, { from, to }: LegsCheck): Promise<void> {
+  const wanted = wantedBudgets(unpackBudgets(from.budgets), to)
+  await checkAll([
+    ...wanted.map((each) => () => checkAmount(each)),
+    () => checkPeriods(wanted, to.period ?? from.period),
+    () => checkCount(wanted),
+    () => checkRequestCost(to.requestCostMaxNanodollars ?? null),
+    () => requireActive(db, to.groupId ?? null),
+  ])
 }
 
 async function budgetsAfter(
@@ -58,7 +86,6 @@ async function budgetsAfter(
 ): Promise<string> {
   const known = unpackBudgets(from.budgets)
   const wanted = wantedBudgets(known, to)
-  checkWanted(wanted, to.period ?? from.period)
   if (known.length === 0 && wanted.length === 0) return from.budgets
   const formerRule = { timezone: from.timezone, weekStart: from.week_start }
   const { timezone = from.timezone, weekStart = from.week_start } = to
@@ -92,22 +119,21 @@ function wantedBudgets(
   return [...wanted.values()]
 }
 
-function checkWanted(wanted: readonly BudgetSetting[], mainPeriod: Period): void {
-  for (const { name, period, limit } of wanted) {
-    const field = name === WINDOW ? 'window' : 'model_budgets'
-    if (limit < 0n || limit > BUDGET_MAX) {
-      throw invalid(field, sentence('budget_range', { most: formatUsd(BUDGET_MAX) }))
-    }
-    if (name === WINDOW && period === mainPeriod) {
-      throw invalid(field, sentence('window_same_period', { period }))
-    }
-  }
-  const caps = wanted.filter(({ name }) => name !== WINDOW).length
-  if (caps <= MODEL_BUDGETS_MAX) return
-  throw invalid(
-    'model_budgets',
-    sentence('too_many', { field: 'model_budgets', most: MODEL_BUDGETS_MAX }),
-  )
+function checkAmount({ name, limit }: BudgetSetting): void {
+  if (limit >= 0n && limit <= BUDGET_MAX) return
+  const field = name === WINDOW ? 'window' : 'model_budgets'
+  throw invalid(field, sentence('budget_range', { most: formatUsd(BUDGET_MAX) }))
+}
+
+function checkPeriods(wanted: readonly BudgetSetting[], mainPeriod: Period): void {
+  if (!wanted.some(({ name, period }) => name === WINDOW && period === mainPeriod)) return
+  throw invalid('window', sentence('window_same_period', { period: mainPeriod }))
+}
+
+function checkCount(wanted: readonly BudgetSetting[]): void {
+  const field = 'model_budgets'
+  if (wanted.filter(({ name }) => name !== WINDOW).length <= MODEL_BUDGETS_MAX) return
+  throw invalid(field, sentence('too_many', { field, most: MODEL_BUDGETS_MAX }))
 }
 
 function checkRequestCost(most: Nanodollars | null): void {
@@ -115,14 +141,22 @@ function checkRequestCost(most: Nanodollars | null): void {
   throw invalid('request_cost_max', sentence('request_cost_range', { most: formatUsd(BUDGET_MAX) }))
 }
 
-/** Locked, because an archived group must take no key: after the key's account, in the order of the ledger. */
-async function requireActive(tx: Tx, groupId: string): Promise<void> {
-  if (!isGroupId(groupId)) throw invalid('group', sentence('no_such_group'))
-  const group = await tx
+/** An archived group must take no key. Locked after the key's account, in the order of the ledger. */
+async function lockGroup(tx: Tx, groupId: string): Promise<void> {
+  await tx
     .updateTable('accounts')
     .set((column) => ({ status: column.ref('status') }))
     .where('id', '=', groupId)
-    .returning('status')
+    .execute()
+}
+
+async function requireActive(db: Queries, groupId: string | null): Promise<void> {
+  if (groupId === null) return
+  const group = await db
+    .selectFrom('groups')
+    .innerJoin('accounts', 'accounts.id', 'groups.id')
+    .select('accounts.status')
+    .where('groups.id', '=', groupId)
     .executeTakeFirst()
   if (group === undefined) throw invalid('group', sentence('no_such_group'))
   if (group.status !== 'active') throw invalid('group', sentence('group_archived'))
@@ -159,33 +193,4 @@ async function close(tx: Tx, { accountId, budget, now }: Closing): Promise<void>
       granted_limit_nanodollars: closed.grantedLimit,
     })
     .execute()
-}
-
-type NewGroupAccount = PeriodRule & {
-  /** Null: only the frame limits it. */
-  readonly limitNanodollars: Nanodollars | null
-}
-
-/** The account of a new group of keys, under the id that it returns. */
-export async function insertGroupAccount(
-  store: Store,
-  tx: Tx,
-  { limitNanodollars, period, timezone, weekStart }: NewGroupAccount,
-): Promise<string> {
-  const id = newId('grp', store.clock)
-  await tx
-    .insertInto('accounts')
-    .values({
-      id,
-      limit_nanodollars: limitNanodollars,
-      period,
-      timezone,
-      week_start: weekStart,
-    })
-    .execute()
-  return id
-}
-
-function invalid(field: string, why: Sentence): StoreError {
-  return new StoreError('invalid_value', why, { field })
 }

@@ -1,4 +1,4 @@
-// Checks and cleans the settings of a key or the frame as callers give them: whatever passes can be stored by both
+// Checks and cleans the settings of a key, a group or the frame as callers give them: whatever passes can be stored by both
 // databases and shown on one line. Every refusal names the field and says what is allowed.
 import { ENDPOINTS, type Endpoint } from '../../core/endpoints.ts'
 import {
@@ -19,21 +19,27 @@ import { BUDGET_MAX, formatUsd, type Nanodollars } from '../../core/money.ts'
 import { PERIODS, timezoneOf, type PeriodRule, WEEK_STARTS } from '../../core/periods.ts'
 import { sentence, type Sentence } from '../../core/sentences.ts'
 import { label, line, storable, visible } from '../../core/text.ts'
-import { StoreError } from '../database/errors.ts'
+import { problemsOf, refuseAll, StoreError, type Problem } from '../database/errors.ts'
 
-export type KeySettings = PeriodRule & {
-  readonly name: string
-  readonly environment: string | null
-  readonly owner: string | null
-  readonly description: string | null
-  readonly tags: readonly string[]
-  readonly models: readonly string[]
-  readonly permissions: readonly Endpoint[]
-  /** Null: only the frame limits it. */
+/** What keys, groups and the frame have in common. */
+export type AccountSettings = PeriodRule & {
+  /** Null: only what is above limits it. */
   readonly limitNanodollars: Nanodollars | null
   readonly rpm: number | null
   readonly tpm: number | null
   readonly concurrency: number | null
+}
+
+export type KeySettings = AccountSettings & {
+  readonly name: string
+  readonly environment: string | null
+  readonly owner: string | null
+  /** The id of the person who is responsible for it. */
+  readonly ownerPersonId: string | null
+  readonly description: string | null
+  readonly tags: readonly string[]
+  readonly models: readonly string[]
+  readonly permissions: readonly Endpoint[]
   readonly whenTight: WhenTight
   readonly expiresAt: number | null
   /** Percent of its budget at which alerts are given. */
@@ -47,36 +53,62 @@ export type Some<Settings> = { readonly [Name in keyof Settings]?: Settings[Name
 
 type Checked<Given> = { readonly [Name in keyof Given]: Exclude<Given[Name], undefined> }
 
-/** The same settings, cleaned, without the undefined ones. Throws invalid_value. */
+export type Checks<Settings> = {
+  readonly [Name in keyof Settings]: (value: Settings[Name]) => Settings[Name]
+}
+
+/** The same settings, cleaned, without the undefined ones. Throws invalid_value, with all that is wrong. */
 export function checkSettings<Given extends Some<KeySettings>>(given: Given): Checked<Given> {
+  return checkBy(CHECKS, given)
+}
+
+export function checkBy<Settings, Given extends Some<Settings>>(
+  checks: Checks<Settings>,
+  given: Given,
+): Checked<Given> {
   const checked: Record<string, unknown> = {}
+  const problems: Problem[] = []
   for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined) checked[name] = CHECKS[name as keyof KeySettings](value as never)
+    if (value === undefined) continue
+    try {
+      checked[name] = checks[name as keyof Settings](value as never)
+    } catch (thrown) {
+      problems.push(...problemsOf(thrown))
+    }
   }
+  refuseAll(problems)
   return checked as Checked<Given>
 }
 
-const CHECKS: {
-  readonly [Name in keyof KeySettings]: (value: KeySettings[Name]) => KeySettings[Name]
-} = {
-  name: checkName,
-  environment: (text) => optionalLabel('environment', text),
-  owner: (text) => optionalLabel('owner', text),
-  description: optionalDescription,
-  tags: (tags) => list('tags', tags.map(label), TAGS_MAX),
-  models: (models) => list('models', models, MODELS_MAX).toSorted(),
-  permissions: checkPermissions,
+export const ACCOUNT_CHECKS: Checks<AccountSettings> = {
   limitNanodollars: checkLimit,
   rpm: (count) => optionalCount('rpm', count),
   tpm: (count) => optionalCount('tpm', count),
   concurrency: (count) => optionalCount('concurrency', count),
+  period: (value) => oneOf('period', value, PERIODS),
+  timezone: checkTimezone,
+  weekStart: (value) => oneOf('week_start', value, WEEK_STARTS),
+}
+
+const CHECKS: Checks<KeySettings> = {
+  ...ACCOUNT_CHECKS,
+  name: checkName,
+  // Whoever looks the person up finds out whether they exist.
+  ownerPersonId: (id) => id,
+  environment: (text) => optionalLabel('environment', text),
+  owner: (text) => optionalLabel('owner', text),
+  description: checkDescription,
+  tags: (tags) => list('tags', tags.map(label), TAGS_MAX),
+  models: checkModels,
+  permissions: checkPermissions,
   whenTight: (value) => oneOf('when_tight', value, WHEN_TIGHT),
   expiresAt: checkMoment,
   alertThresholds: checkThresholds,
   expiryReminders: checkReminders,
-  period: (value) => oneOf('period', value, PERIODS),
-  timezone: checkTimezone,
-  weekStart: (value) => oneOf('week_start', value, WEEK_STARTS),
+}
+
+export function checkModels(models: readonly string[]): readonly string[] {
+  return list('models', models, MODELS_MAX).toSorted()
 }
 
 /** Percent of a limit, of a key or of the frame. */
@@ -125,21 +157,25 @@ function checkTimezone(timezone: string): string {
   throw invalid('timezone', sentence('timezone_unknown', { value: line(timezone) }))
 }
 
-function optionalCount(field: string, count: number | null): number | null {
-  if (count === null || (Number.isInteger(count) && count >= 1 && count <= RATE_MAX)) return count
-  throw invalid(field, sentence('key_rate', { field, most: RATE_MAX }))
+export function optionalCount(field: string, count: number | null, most = RATE_MAX): number | null {
+  if (count === null || (Number.isInteger(count) && count >= 1 && count <= most)) return count
+  throw invalid(field, sentence('key_rate', { field, most }))
 }
 
 function optionalLabel(field: string, text: string | null): string | null {
   return text === null ? null : atMost(field, label(text), NAME_LENGTH_MAX) || null
 }
 
-function optionalDescription(text: string | null): string | null {
+export function checkDescription(text: string | null): string | null {
   if (text === null) return null
   return atMost('description', visible(storable(text)).trim(), TEXT_LENGTH_MAX) || null
 }
 
-function list(field: string, texts: readonly string[], lengthMax: number): readonly string[] {
+export function list(
+  field: string,
+  texts: readonly string[],
+  lengthMax: number,
+): readonly string[] {
   const cleaned = [...new Set(texts.map(line))].filter((text) => text !== '')
   if (cleaned.length > lengthMax)
     throw invalid(field, sentence('too_many', { field, most: lengthMax }))
@@ -162,7 +198,7 @@ function counts(
   return cleaned
 }
 
-function oneOf<Value extends string>(
+export function oneOf<Value extends string>(
   field: string,
   value: Value,
   allowed: readonly Value[],
@@ -174,11 +210,11 @@ function oneOf<Value extends string>(
   )
 }
 
-function atMost(field: string, text: string, lengthMax: number): string {
+export function atMost(field: string, text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text
   throw invalid(field, sentence('too_long', { field, most: lengthMax }))
 }
 
-function invalid(field: string, why: Sentence): StoreError {
+export function invalid(field: string, why: Sentence): StoreError {
   return new StoreError('invalid_value', why, { field })
 }

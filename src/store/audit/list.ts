@@ -1,12 +1,12 @@
 // Reads the audit record as one list: what people changed and were refused (record.ts), and what they did to
 // balances, which the ledger writes into ledger_entries.
 import { sql, type RawBuilder } from 'kysely'
-import { firstIdAt } from '../../core/ids.ts'
+import { firstIdAt, isGroupId } from '../../core/ids.ts'
 import { defined } from '../../core/json.ts'
 import { wordsOf, type NamedSentence } from '../../core/sentences.ts'
 import { usd } from '../../core/units.ts'
 import type { Author, Store } from '../database/store.ts'
-import { FRAME_ID, valuesOf, type Row, type Values } from '../database/tables.ts'
+import { FRAME_ID, KEYS_AFTER, valuesOf, type Row, type Values } from '../database/tables.ts'
 import type { FieldChange } from './record.ts'
 
 type Recorded = Omit<Values<'audit'>, 'createdAt' | 'version' | 'gathered' | 'fields' | 'sentence'>
@@ -60,12 +60,15 @@ export async function changesSince(
 async function changesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
   const { subject, subjectId: subject_id, actor, action, source, outcome } = filter
   const { first, last } = idRange(filter)
-  // A refusal records only the id of a key.
+  // A refusal records only the id of a key or a group.
   let query = store.db
     .selectFrom('audit')
     .leftJoin('keys', 'keys.id', 'audit.subject_id')
+    .leftJoin('groups', 'groups.id', 'audit.subject_id')
     .selectAll('audit')
-    .select((eb) => eb.fn.coalesce('audit.subject_name', 'keys.name').as('subject_name'))
+    .select((eb) =>
+      eb.fn.coalesce('audit.subject_name', 'keys.name', 'groups.name').as('subject_name'),
+    )
     .where('audit.id', '>=', first)
     .where((eb) => eb.and(defined({ subject, subject_id, actor, action, source, outcome })))
   if (last !== undefined) query = query.where('audit.id', '<', last)
@@ -83,13 +86,19 @@ async function ledgerEntriesOf(store: Store, filter: AuditFilter): Promise<reado
   let query = store.db
     .selectFrom('ledger_entries')
     .leftJoin('keys', 'keys.id', 'ledger_entries.account_id')
+    .leftJoin('groups', 'groups.id', 'ledger_entries.account_id')
     .selectAll('ledger_entries')
-    .select('keys.name')
+    .select((eb) => eb.fn.coalesce('keys.name', 'groups.name').as('name'))
     .where('ledger_entries.id', '>=', first)
     .where('kind', 'in', kinds)
     .where((eb) => eb.and(defined({ account_id, actor })))
   if (last !== undefined) query = query.where('ledger_entries.id', '<', last)
-  if (!subjects.includes('key')) query = query.where('account_id', '=', FRAME_ID)
+  if (!subjects.includes('key')) query = query.where('account_id', '<', KEYS_AFTER)
+  if (!subjects.includes('group')) {
+    query = query.where((eb) =>
+      eb.or([eb('account_id', '=', FRAME_ID), eb('account_id', '>', KEYS_AFTER)]),
+    )
+  }
   if (!subjects.includes('frame')) query = query.where('account_id', '<>', FRAME_ID)
   if (source !== undefined) query = query.where(sourceIn(store), '=', source)
   const rows = await query.orderBy('ledger_entries.id', 'desc').limit(filter.limit).execute()
@@ -100,7 +109,7 @@ async function ledgerEntriesOf(store: Store, filter: AuditFilter): Promise<reado
 function ledgerFilterOf({ subject, action }: AuditFilter) {
   const kinds = ['top_up', 'reset', 'adjust'] as const
   return {
-    subjects: (['key', 'frame'] as const).filter(
+    subjects: (['key', 'group', 'frame'] as const).filter(
       (one) => (subject ?? one) === one && (action ?? `${one}.`).startsWith(`${one}.`),
     ),
     kinds: kinds.filter((kind) => action?.endsWith(`.${LEDGER_ACTIONS[kind]}`) ?? true),
@@ -138,10 +147,15 @@ function entryOf({
   }
 }
 
+function subjectOf(accountId: string): 'key' | 'group' | 'frame' {
+  if (accountId === FRAME_ID) return 'frame'
+  return isGroupId(accountId) ? 'group' : 'key'
+}
+
 type LedgerEntryRow = Row<'ledger_entries'> & { readonly name: string | null }
 
 function ledgerEntryOf(row: LedgerEntryRow): AuditEntry {
-  const subject = row.account_id === FRAME_ID ? 'frame' : 'key'
+  const subject = subjectOf(row.account_id)
   const origin = JSON.parse(row.origin ?? '{}') as Partial<Omit<Author, 'actor'>>
   return {
     id: row.id,

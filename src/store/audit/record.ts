@@ -9,7 +9,7 @@ import type { Store } from '../database/store.ts'
 import type { Queries } from '../database/tables.ts'
 import { countTry } from '../database/try-counts.ts'
 
-export type AuditSubject = 'key' | 'frame' | 'person' | 'role' | 'token' | 'alert'
+export type AuditSubject = 'key' | 'group' | 'frame' | 'person' | 'role' | 'token' | 'alert'
 
 type Subject = {
   readonly action: AuditAction
@@ -142,6 +142,14 @@ export const CHANGES = [
   'key.reset_spend',
   'key.top_up',
   'key.adjust',
+  'group.create',
+  'group.change',
+  'group.archive',
+  'group.activate',
+  'group.add_member',
+  'group.remove_member',
+  'group.reset_spend',
+  'group.top_up',
   'frame.change',
   'frame.alerts',
   'frame.reset_spend',
@@ -183,6 +191,7 @@ export const LOOKS = [
   'key.read',
   'key.test',
   'key.play',
+  'group.read',
   'frame.read',
   'model.read',
   'usage.read',

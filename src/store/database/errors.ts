@@ -29,6 +29,7 @@ export type StoreErrorCode =
   /** A value that cannot be stored; `field` names it. */
   | 'invalid_value'
   | 'unknown_key'
+  | 'unknown_group'
   | 'unknown_hold'
   | 'unknown_request'
   | 'unknown_destination'
@@ -38,6 +39,9 @@ export type StoreErrorCode =
   /** The thing was changed since the caller read it. */
   | 'version_conflict'
 
+/** What is wrong with one value. */
+export type Problem = { readonly field: string; readonly sentence: Sentence }
+
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: StoreErrorCode
@@ -45,17 +49,57 @@ export class StoreError extends Error {
   readonly sentence: Sentence | undefined
   /** The value at fault, spelled as in the JSON form of a key; only for invalid_value. */
   readonly field: string | undefined
+  /** Everything that is wrong, where that is more than one value. */
+  readonly problems: readonly Problem[]
 
   constructor(
     code: StoreErrorCode,
     message: string | Sentence,
-    details: { readonly field?: string; readonly cause?: unknown } = {},
+    details: {
+      readonly field?: string
+      readonly problems?: readonly Problem[]
+      readonly cause?: unknown
+    } = {},
   ) {
     super(typeof message === 'string' ? message : message.text, { cause: details.cause })
     this.code = code
     this.sentence = typeof message === 'string' ? undefined : message
     this.field = details.field
+    this.problems = details.problems ?? []
   }
+}
+
+/** Runs all of these checks, and refuses with everything that they found wrong at once. */
+export async function checkAll<const Checks extends readonly (() => unknown)[]>(
+  checks: Checks,
+): Promise<{ readonly [Index in keyof Checks]: Awaited<ReturnType<Checks[Index]>> }> {
+  const problems: Problem[] = []
+  const results: unknown[] = []
+  for (const check of checks) {
+    try {
+      results.push(await check())
+    } catch (thrown) {
+      problems.push(...problemsOf(thrown))
+    }
+  }
+  refuseAll(problems)
+  return results as { readonly [Index in keyof Checks]: Awaited<ReturnType<Checks[Index]>> }
+}
+
+/** What an invalid_value is about; anything else is thrown on. */
+export function problemsOf(thrown: unknown): readonly Problem[] {
+  if (!(thrown instanceof StoreError) || thrown.code !== 'invalid_value') throw thrown
+  if (thrown.problems.length > 0) return thrown.problems
+  if (thrown.sentence === undefined || thrown.field === undefined) throw thrown
+  return [{ field: thrown.field, sentence: thrown.sentence }]
+}
+
+export function refuseAll(problems: readonly Problem[]): void {
+  const [first] = problems
+  if (first === undefined) return
+  if (problems.length === 1) throw new StoreError('invalid_value', first.sentence, first)
+  const text = problems.map(({ sentence }) => sentence.text).join('\n')
+  throw new StoreError('invalid_value', { ...first.sentence, text }, { ...first, problems })
 }
 
 /** Two people may have read the same version; the second to change it must see what the first one did. */
@@ -65,6 +109,13 @@ export function requireVersion(
 ): void {
   if (expected === undefined || expected === found.version) return
   throw new StoreError('version_conflict', found.sentence)
+}
+
+/** Whether this unique index refused: 2067 is SQLite's code for any, and callers can hit no other. */
+export function isDuplicate(error: unknown, index: string): boolean {
+  if (!(error instanceof Error)) return false
+  if ('errcode' in error) return error.errcode === 2067
+  return 'constraint' in error && error.constraint === index
 }
 
 /** SQLite's primary result code: the low byte of what its thread reports. Undefined for any other error. */

@@ -31,6 +31,7 @@ export const SCHEMA: Schema = {
     // Balances change with every batch; room in the page keeps those updates out of the indexes.
     onPostgres('ALTER TABLE accounts SET (fillfactor = 50)'),
     create('account_periods', 'PRIMARY KEY (account_id, budget, seq)'),
+    create('groups'),
     create('keys'),
     create('key_models', 'PRIMARY KEY (key_id, model)'),
     create('secrets'),
@@ -67,6 +68,7 @@ export const SCHEMA: Schema = {
     create('roles'),
     create('person_links'),
     create('access_tokens'),
+    create('group_members', 'PRIMARY KEY (group_id, person_id)'),
     createSorted('try_counts', 'subject, starts_at'),
   ],
   indexes: [
@@ -74,7 +76,9 @@ export const SCHEMA: Schema = {
     'CREATE INDEX accounts_by_expiry ON accounts (expires_at, id)',
     'CREATE INDEX accounts_by_status ON accounts (status, expires_at, id)',
     'CREATE INDEX accounts_by_group ON accounts (group_id, id) WHERE group_id IS NOT NULL',
-    'CREATE UNIQUE INDEX keys_live_name ON keys (name) WHERE revoked_at IS NULL',
+    // NULL equals nothing: keys outside groups share names no more than those of one group.
+    "CREATE UNIQUE INDEX keys_live_name ON keys (name, coalesce(group_id, '')) WHERE revoked_at IS NULL",
+    'CREATE INDEX keys_by_group ON keys (group_id, id) WHERE group_id IS NOT NULL',
     // One for each order of the list, with what a page gives and a search compares: the rows themselves are not read.
     'CREATE INDEX keys_by_name ON keys (name, id, folded_text)',
     'CREATE INDEX keys_by_owner ON keys (owner, id)',
@@ -107,6 +111,7 @@ export const SCHEMA: Schema = {
     // For the last alerts of an account, lapsed or not.
     'CREATE INDEX alerts_by_account ON alerts (account_id, created_at)',
     "CREATE INDEX alert_deliveries_waiting ON alert_deliveries (next_attempt_at) WHERE state = 'waiting'",
+    'CREATE INDEX group_members_by_person ON group_members (person_id)',
     'CREATE INDEX people_by_role ON people (role_id)',
     'CREATE INDEX person_sessions_by_person ON person_sessions (person_id)',
     // An identity elsewhere belongs to one person, and a person has one password.

@@ -87,13 +87,30 @@ export const TABLES = {
     overrun_nanodollars: 'INTEGER NOT NULL CHECK (overrun_nanodollars >= 0)',
     granted_limit_nanodollars: 'INTEGER',
   },
+  /** A group of keys, apart from its money: a team, a department, a customer. Its name stays taken when it is archived. */
+  groups: {
+    id: 'TEXT PRIMARY KEY REFERENCES accounts (id)',
+    name: 'TEXT NOT NULL UNIQUE',
+    description: 'TEXT',
+    /** JSON array of text: what its keys may call at most; NULL = whatever their own allowlists say. */
+    models: 'TEXT',
+    /** JSON: what members may choose for keys of their own (groups/key-rules.ts). */
+    key_rules: 'TEXT NOT NULL',
+    /** Counts all changes of the group. */
+    version: 'INTEGER NOT NULL DEFAULT 1',
+    created_at: 'INTEGER NOT NULL',
+  },
   /** What a key is, apart from its money. `revoked_at` is set exactly when the account's status is revoked. */
   keys: {
     id: 'TEXT PRIMARY KEY REFERENCES accounts (id)',
     name: 'TEXT NOT NULL',
+    /** The same as in its account; here because its name is unique within the group. */
+    group_id: 'TEXT REFERENCES groups (id)',
     mode: "TEXT NOT NULL CHECK (mode IN ('live', 'test'))",
     environment: 'TEXT',
     owner: 'TEXT',
+    /** The person who is responsible for it, where that is one of people. */
+    owner_person_id: 'TEXT',
     description: 'TEXT',
     /** JSON arrays of text. */
     tags: 'TEXT NOT NULL',
@@ -488,6 +505,13 @@ export const TABLES = {
     created_at: 'INTEGER NOT NULL',
     expires_at: 'INTEGER NOT NULL',
     last_used_at: 'INTEGER',
+  },
+  /** Who belongs to a group, and the role that they have in it. */
+  group_members: {
+    group_id: 'TEXT NOT NULL REFERENCES groups (id)',
+    person_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
+    role_id: 'TEXT NOT NULL',
+    created_at: 'INTEGER NOT NULL',
   },
   /** How often something was tried in one window of time, across all nodes. */
   try_counts: {

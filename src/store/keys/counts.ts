@@ -3,6 +3,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { NANO_PER_USD, type Nanodollars } from '../../core/money.ts'
 import type { Store } from '../database/store.ts'
+import { FRAME_ID } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'
 import { expiresSoon, IS_KEY, isHigh, isUnused, noOwnLimit, type KeyConcern } from './search.ts'
 
@@ -82,9 +83,9 @@ async function countByMoney(store: Store, now: number) {
   const { rows } = await sql<
     AllocatedSums & { readonly no_own_limit: number; readonly over_80_percent: number }
   >`
-    SELECT ${allocatedSums}, ${countIf(noOwnLimit)} AS no_own_limit,
-      ${countIf(isHigh(now))} AS over_80_percent
-    FROM accounts WHERE ${IS_KEY} AND status <> 'revoked'`.execute(store.db)
+    SELECT ${allocatedSums}, ${countIf(sql`${IS_KEY} AND ${noOwnLimit}`)} AS no_own_limit,
+      ${countIf(sql`${IS_KEY} AND ${isHigh(now)}`)} AS over_80_percent
+    FROM accounts WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)
   const [row] = rows
   if (row === undefined) throw new Error('a sum without GROUP BY has one row')
   return row
@@ -105,11 +106,14 @@ function sum(kinds: readonly Kind[], of: (kind: Kind) => number): number {
   return kinds.reduce((total, kind) => total + of(kind), 0)
 }
 
-/** The sum of the budgets of all keys that are not revoked; it may exceed the frame's own. Reads every key. */
+/**
+ * The sum of what the frame gives out: the budgets of groups, and of keys outside groups, that are neither archived nor
+ * revoked. It may exceed the frame's own. Reads every account.
+ */
 export async function readAllocated(store: Store): Promise<Nanodollars> {
   const { rows } = await sql<AllocatedSums>`
     SELECT ${allocatedSums} FROM accounts
-    WHERE ${IS_KEY} AND status <> 'revoked'`.execute(store.db)
+    WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)
   return rows[0] === undefined ? 0n : allocatedOf(rows[0])
 }
 
@@ -120,8 +124,13 @@ type AllocatedSums = {
 
 /** Whole dollars and the rest separately: SQLite's sums end at 9.2 billion USD, a thousand of the largest budgets. */
 const allocatedSums = sql`
-  sum(limit_nanodollars / ${NANO_PER_USD}) AS whole_nanodollars,
-  sum(limit_nanodollars % ${NANO_PER_USD}) AS rest_nanodollars`
+  sum(CASE WHEN ${isGivenOut()} THEN limit_nanodollars / ${NANO_PER_USD} END) AS whole_nanodollars,
+  sum(CASE WHEN ${isGivenOut()} THEN limit_nanodollars % ${NANO_PER_USD} END) AS rest_nanodollars`
+
+/** What a key in a group may spend comes out of the group's budget. */
+function isGivenOut(): RawBuilder<SqlBool> {
+  return sql`group_id IS NULL AND status <> 'archived'`
+}
 
 function allocatedOf(sums: AllocatedSums): Nanodollars {
   return (sums.whole_nanodollars ?? 0n) * NANO_PER_USD + (sums.rest_nanodollars ?? 0n)

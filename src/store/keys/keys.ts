@@ -1,20 +1,26 @@
 // Reads keys: one by id, name or secret, or many, and their JSON form. lifecycle.ts creates and changes them.
 import { sql } from 'kysely'
 import type { Endpoint } from '../../core/endpoints.ts'
-import type { KeyMode } from '../../core/limits.ts'
+import { KEY_ID_SHAPE, type KEY_STATUSES, type KeyMode } from '../../core/limits.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
 import { chunk } from '../../core/text.ts'
 import { iso, usd } from '../../core/units.ts'
-import { type AccountView, viewAccount } from '../accounts/accounts.ts'
+import {
+  budgetJson,
+  budgetText,
+  type AccountView,
+  type ModelBudgetView,
+  viewAccount,
+} from '../accounts/accounts.ts'
 import type { KeySettings } from '../accounts/settings.ts'
 import { readReminders, readThresholds } from '../alerts/rules.ts'
 import { StoreError } from '../database/errors.ts'
 import type { Store } from '../database/store.ts'
 import type { AccountStatus, Row } from '../database/tables.ts'
+import { groupStatus, readCeiling, type Group } from '../groups/groups.ts'
 
-/** As people see it: expired follows from the date. */
-export type KeyStatus = Exclude<AccountStatus, 'archived'> | 'expired'
+export type KeyStatus = (typeof KEY_STATUSES)[number]
 
 export type Key = AccountView &
   KeySettings & {
@@ -29,14 +35,33 @@ export type Key = AccountView &
     readonly allowVersion: number
     /** Null outside groups. */
     readonly groupId: string | null
+    readonly group: KeyGroup | null
     /** The same of its group: goes up with every change of that; 0 outside groups. */
     readonly groupVersion: number
+    /** Who is responsible for it, if that is one of the people here. */
+    readonly ownerPerson: OwnerPerson | null
     /** Counts all changes of the key: a caller that changes it may name the version it has seen. */
     readonly version: number
     /** What it has spent in this period of the frame (frame.ts). */
     readonly framePeriodSeq: number
     readonly frameSpentNanodollars: Nanodollars
   }
+
+/** As much of a group as its keys depend on. */
+type KeyGroup = Pick<Group, 'id' | 'name' | 'status' | 'models'>
+
+type OwnerPerson = { readonly id: string; readonly name: string; readonly email: string }
+
+/** What a key may call: its own allowlist, as far as the ceiling of its group goes. */
+export function callableModels({
+  models,
+  group,
+}: Pick<Key, 'models' | 'group'>): readonly string[] {
+  const ceiling = group?.models ?? null
+  if (ceiling === null) return models
+  const allowed = new Set(ceiling)
+  return models.filter((model) => allowed.has(model))
+}
 
 type KeyOfSecret = {
   readonly key: Key
@@ -46,21 +71,40 @@ type KeyOfSecret = {
   readonly isRotating: boolean
 }
 
-/** By id, or by the name of a key that is not revoked. Throws unknown_key. */
+/**
+ * By id, or by the name of a key that is not revoked: GROUP/NAME, or NAME alone where no other key has it. Throws
+ * unknown_key.
+ */
 export async function findKey(store: Store, idOrName: string): Promise<Key> {
-  // No name looks like an id (accounts/settings.ts), so at most one row matches.
-  const row = await selectKeys(store)
+  const name = idOrName.normalize('NFC')
+  const slash = name.indexOf('/')
+  const [groupName, within] = [name.slice(0, slash), name.slice(slash + 1)]
+  const [row, another] = await selectKeys(store)
     .select(LAST_USED_AT)
-    .where((column) =>
-      column.or([
-        column('keys.id', '=', idOrName),
-        column('keys.name', '=', idOrName.normalize('NFC')).and('keys.revoked_at', 'is', null),
-      ]),
-    )
-    .executeTakeFirst()
-  if (row !== undefined) return readKey(store, row)
-  throw new StoreError('unknown_key', sentence('no_key_named', { key: idOrName }))
+    .where((eb) => {
+      // No name looks like an id (accounts/settings.ts), and no name of a group contains a slash.
+      if (KEY_ID_SHAPE.test(name)) return eb('keys.id', '=', name)
+      const isNamed = eb('keys.name', '=', name)
+      const isInGroup = eb.and([
+        eb('keys.name', '=', within),
+        groupName === OUTSIDE_GROUPS
+          ? eb('keys.group_id', 'is', null)
+          : eb('groups.name', '=', groupName),
+      ])
+      const isMeant = slash < 0 ? isNamed : eb.or([isNamed, isInGroup])
+      return eb.and([eb('keys.revoked_at', 'is', null), isMeant])
+    })
+    .limit(2)
+    .execute()
+  if (row === undefined) {
+    throw new StoreError('unknown_key', sentence('no_key_named', { key: idOrName }))
+  }
+  if (another === undefined) return readKey(store, row)
+  throw new StoreError('unknown_key', sentence('key_name_ambiguous', { name }))
 }
+
+/** Stands for the group of keys that are in none; no group has this name. */
+export const OUTSIDE_GROUPS = 'none'
 
 /** Undefined for an unknown secret, or one whose overlap has ended. A revoked key is found, and its status says so. */
 export async function findKeyBySecretHash(
@@ -105,10 +149,16 @@ export async function revokedAmong(
   return rows.map(({ id }) => id)
 }
 
-/** All of them in order of creation, including revoked ones. */
-export async function listKeys(store: Store): Promise<readonly Key[]> {
-  const rows = await selectKeys(store).select(LAST_USED_AT).orderBy('keys.id').execute()
-  return rows.map((row) => readKey(store, row))
+/** All of them, or those with these ids, in order of creation; revoked ones too. */
+export async function listKeys(store: Store, ids?: readonly string[]): Promise<readonly Key[]> {
+  const query = selectKeys(store).select(LAST_USED_AT).orderBy('keys.id')
+  if (ids === undefined) return (await query.execute()).map((row) => readKey(store, row))
+  const keys: Key[] = []
+  for (const piece of chunk(ids, 500)) {
+    const rows = await query.where('keys.id', 'in', piece).execute()
+    keys.push(...rows.map((row) => readKey(store, row)))
+  }
+  return keys
 }
 
 export async function hasKeys({ db }: Store): Promise<boolean> {
@@ -140,7 +190,7 @@ export async function keyNames(
   return names
 }
 
-/** How many keys may call each model: all minus the revoked, because an index counts all, and few are revoked. */
+/** How many keys may call each model: all minus few, because an index counts all. */
 export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, number>> {
   const all = await store.db
     .selectFrom('key_models')
@@ -155,8 +205,27 @@ export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, nu
     .where('keys.revoked_at', 'is not', null)
     .groupBy('model')
     .execute()
-  const less = new Map(revoked.map(({ model, count }) => [model, count]))
-  return new Map(all.map(({ model, count }) => [model, count - (less.get(model) ?? 0)]))
+  const counts = new Map(all.map(({ model, count }) => [model, count]))
+  for (const { model, count } of [...revoked, ...(await aboveCeilings(store))]) {
+    counts.set(model, (counts.get(model) ?? 0) - count)
+  }
+  return counts
+}
+
+type ModelCount = { readonly model: string; readonly count: number }
+
+/** How many keys have a model on their allowlists that the ceiling of their group leaves out. */
+async function aboveCeilings({ db }: Store): Promise<readonly ModelCount[]> {
+  const rows = await db
+    .selectFrom('groups')
+    .innerJoin('keys', 'keys.group_id', 'groups.id')
+    .innerJoin('key_models', 'key_models.key_id', 'keys.id')
+    .select(({ fn }) => ['groups.models', 'model', fn.countAll<number>().as('count')])
+    .where('groups.models', 'is not', null)
+    .where('keys.revoked_at', 'is', null)
+    .groupBy(['groups.id', 'groups.models', 'model'])
+    .execute()
+  return rows.filter(({ models, model }) => !(readCeiling(models) ?? []).includes(model))
 }
 
 /** In one statement, so that the allowlist matches the version read with it, and a caller waits only once. */
@@ -169,14 +238,21 @@ function selectKeys(store: Store) {
   return store.db
     .selectFrom('keys')
     .innerJoin('accounts', 'accounts.id', 'keys.id')
-    .leftJoin('accounts as groups', 'groups.id', 'accounts.group_id')
+    .leftJoin('groups', 'groups.id', 'keys.group_id')
+    .leftJoin('accounts as group_accounts', 'group_accounts.id', 'keys.group_id')
+    .leftJoin('people', 'people.id', 'keys.owner_person_id')
     .leftJoin('alert_rules', 'alert_rules.account_id', 'keys.id')
     .selectAll('accounts')
     .selectAll('keys')
     .select([
       'alert_rules.thresholds',
       models.as('models'),
-      'groups.allow_version as group_version',
+      'groups.name as group_name',
+      'groups.models as group_models',
+      'group_accounts.status as group_status',
+      'group_accounts.allow_version as group_version',
+      'people.name as owner_person_name',
+      'people.email as owner_person_email',
     ])
 }
 
@@ -190,7 +266,12 @@ type KeyRow = Row<'keys'> &
   Row<'accounts'> & {
     readonly thresholds: string | null
     readonly models: string | null
+    readonly group_name: string | null
+    readonly group_models: string | null
+    readonly group_status: AccountStatus | null
     readonly group_version: number | null
+    readonly owner_person_name: string | null
+    readonly owner_person_email: string | null
   }
 
 function readKey(store: Store, row: KeyRow): Key {
@@ -202,6 +283,8 @@ function readKey(store: Store, row: KeyRow): Key {
     status: statusOf(row, store.clock.now()),
     environment: row.environment,
     owner: row.owner,
+    ownerPersonId: row.owner_person_id,
+    ownerPerson: ownerPersonOf(row),
     description: row.description,
     tags: JSON.parse(row.tags) as readonly string[],
     models: JSON.parse(row.models ?? '[]') as readonly string[],
@@ -216,11 +299,24 @@ function readKey(store: Store, row: KeyRow): Key {
     revokedReason: row.revoked_reason,
     allowVersion: row.allow_version,
     groupId: row.group_id,
+    group: groupOf(row),
     groupVersion: row.group_version ?? 0,
     version: row.version,
     framePeriodSeq: row.frame_period,
     frameSpentNanodollars: row.frame_spent_nanodollars,
   }
+}
+
+function groupOf(row: KeyRow): KeyGroup | null {
+  const { group_id: id, group_name: name, group_status: status, group_models: models } = row
+  if (id === null || name === null || status === null) return null
+  return { id, name, status: groupStatus(status), models: readCeiling(models) }
+}
+
+/** Null after the person was removed. */
+function ownerPersonOf(row: KeyRow): OwnerPerson | null {
+  const { owner_person_id: id, owner_person_name: name, owner_person_email: email } = row
+  return id === null || name === null || email === null ? null : { id, name, email }
 }
 
 /** Revoked is final, and expired takes precedence over paused. Only groups are archived. */
@@ -236,9 +332,11 @@ export function keyJson(key: Key) {
   return {
     id: key.id,
     name: key.name,
+    group: key.group && { id: key.group.id, name: key.group.name },
     mode: key.mode,
     environment: key.environment,
     owner: key.owner,
+    owner_person: key.ownerPerson,
     description: key.description,
     tags: key.tags,
     status: key.status,
@@ -252,6 +350,9 @@ export function keyJson(key: Key) {
     held: usd(key.heldNanodollars),
     remaining: usd(key.remainingNanodollars),
     resets_at: iso(key.resetsAt),
+    window: key.window && budgetJson(key.window),
+    model_budgets: key.modelBudgets.map(modelBudgetJson),
+    request_cost_max: usd(key.requestCostMaxNanodollars),
     rpm: key.rpm,
     tpm: key.tpm,
     concurrency: key.concurrency,
@@ -262,11 +363,19 @@ export function keyJson(key: Key) {
   }
 }
 
+function modelBudgetJson(budget: ModelBudgetView) {
+  return { model: budget.model, ...budgetJson(budget) }
+}
+
 /** The settings, as the audit record keeps them. */
 export function keySettingsJson(key: Key): Readonly<Record<string, unknown>> {
   const json = keyJson(key)
   return {
     ...Object.fromEntries(RECORDED.map((field) => [field, json[field]])),
+    group: key.group && key.group.name,
+    owner_person: key.ownerPerson && key.ownerPerson.email,
+    window: key.window && budgetText(key.window),
+    model_budgets: key.modelBudgets.map((budget) => `${budget.model}=${budgetText(budget)}`),
     alert_thresholds: key.alertThresholds,
     expiry_reminders: key.expiryReminders,
   }
@@ -281,6 +390,7 @@ const RECORDED = [
   'period',
   'timezone',
   'week_start',
+  'request_cost_max',
   'rpm',
   'tpm',
   'concurrency',

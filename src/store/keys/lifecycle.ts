@@ -1,6 +1,5 @@
 // Creates and changes keys: each change is one transaction that locks the account first, as the ledger does, raises the
 // version that admission compares, and ends with the revision that running servers watch.
-import { sql } from 'kysely'
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { newId } from '../../core/ids.ts'
 import { isEmpty } from '../../core/json.ts'
@@ -13,16 +12,29 @@ import {
 import { newSecret } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
 import { caseFold } from '../../core/text.ts'
-import { lockAccount, movedPeriodEnd } from '../accounts/accounts.ts'
-import { legColumns, type LegsChange } from '../accounts/budget-changes.ts'
-import { checkReason, checkSettings, type KeySettings, type Some } from '../accounts/settings.ts'
+import {
+  accountColumns,
+  accountOf,
+  lockAccount,
+  movedPeriodEnd,
+  ofFrame,
+} from '../accounts/accounts.ts'
+import { checkLegs, legColumns, type LegsChange } from '../accounts/budget-changes.ts'
+import {
+  checkReason,
+  checkSettings,
+  invalid,
+  type KeySettings,
+  type Some,
+} from '../accounts/settings.ts'
 import { lapseAlerts } from '../alerts/give.ts'
 import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.ts'
 import { recordChange, type AuditAction } from '../audit/record.ts'
-import { requireVersion, StoreError } from '../database/errors.ts'
+import { checkAll, isDuplicate, requireVersion, StoreError } from '../database/errors.ts'
 import { bumpRevision } from '../database/revision.ts'
 import type { Store } from '../database/store.ts'
-import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
+import type { Row, Tx } from '../database/tables.ts'
+import { findPerson } from '../people/people.ts'
 import { findKey, keySettingsJson, type Key } from './keys.ts'
 import { addSecret, endOldSecret, newestUsedAt } from './secrets.ts'
 
@@ -52,9 +64,15 @@ export type KeyWithSecret = { readonly key: Key; readonly secret: string }
 
 export async function createKey(store: Store, given: NewKey): Promise<KeyWithSecret> {
   const { mode = 'live', secretPrefix, legs = {}, ...rest } = given
-  const settings = checkSettings(rest)
+  const { period = 'month' } = rest
+  const [settings] = await checkAll([
+    () => checkSettings(rest),
+    () => checkExpiry(store, rest.expiresAt),
+    () => checkOwner(store, rest.ownerPersonId),
+    () => checkLegs(store.db, { from: { budgets: '', period }, to: legs }),
+    () => checkCaps(legs, rest.models),
+  ])
   const { expiresAt = null, expiryReminders = USUAL_REMINDERS } = settings
-  checkExpiry(store, expiresAt)
   const id = newId('key', store.clock)
   const secret = newSecret(mode, secretPrefix)
   const created = store.db.transaction().execute(async (tx) => {
@@ -63,7 +81,8 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
       .values({
         id,
         ...accountColumns(settings),
-        period: settings.period ?? 'month',
+        expires_at: expiresAt,
+        period,
         timezone: settings.timezone ?? ofFrame('timezone', 'UTC'),
         week_start: settings.weekStart ?? ofFrame('week_start', 'mon'),
       })
@@ -82,6 +101,7 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
         permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
         when_tight: settings.whenTight ?? 'cap',
         remind_at: nextReminder({ expiresAt, expiryReminders }, store.clock.now()),
+        group_id: legs.groupId ?? null,
         created_at: store.clock.now(),
       })
       .execute()
@@ -100,9 +120,16 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
 export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
   const { models, addModels = [], removeModels = [], ...others } = change
   const { addTags = [], removeTags = [], legs = {}, ifVersion, reason, ...rest } = others
-  const settings = checkSettings(rest)
-  const why = reason === undefined ? undefined : checkReason(reason)
-  checkExpiry(store, settings.expiresAt)
+  const [settings, why] = await checkAll([
+    () => checkSettings(rest),
+    () => (reason === undefined ? undefined : checkReason(reason)),
+    () => checkExpiry(store, rest.expiresAt),
+    () => checkOwner(store, rest.ownerPersonId),
+    async () => {
+      const from = await accountOf(store, (await findKey(store, idOrName)).id)
+      await checkLegs(store.db, { from, to: { ...legs, period: rest.period ?? from.period } })
+    },
+  ])
   const about = { key: idOrName, action: 'key.change', ifVersion, reason: why } as const
   const changed = changeKey(store, about, async (tx, account, key) => {
     const { id } = account
@@ -110,19 +137,26 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
     const { tags } = checkSettings({ tags: [...kept, ...addTags] })
     const { name = key.name, owner = key.owner } = settings
     const { limitNanodollars: limit = key.limitNanodollars } = settings
+    const allowed = modelsAfter({ before: key.models, models, addModels, removeModels })
+    checkCaps(legs, allowed)
     const ofAccount = {
       ...accountColumns(settings),
+      expires_at: settings.expiresAt,
       ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
       ...(await legColumns(store, tx, { from: account, to: { ...settings, ...legs } })),
     }
-    const ofKey = { ...searchedColumns({ name, owner, tags }), ...otherKeyColumns(settings) }
+    const ofKey = {
+      ...searchedColumns({ name, owner, tags }),
+      ...otherKeyColumns(settings),
+      group_id: legs.groupId,
+    }
     await setColumns(tx, id, ofAccount)
     if (limit !== key.limitNanodollars) await lapseAlerts({ ...store, db: tx }, id)
     await tx.updateTable('keys').set(ofKey).where('id', '=', id).execute()
     if (settings.alertThresholds !== undefined) {
       await writeAlertRule(tx, id, settings.alertThresholds)
     }
-    await changeModels(tx, id, { before: key.models, models, addModels, removeModels })
+    await changeModels(tx, id, { before: key.models, after: allowed })
   })
   return refusingDuplicates(settings.name, changed)
 }
@@ -247,29 +281,31 @@ function aboutKey(
   return { action, subject: 'key', subjectId: id, subjectName: name } as const
 }
 
-function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
-  if (expiresAt === undefined || expiresAt === null || expiresAt > store.clock.now()) return
-  throw new StoreError('invalid_value', sentence('key_expiry_passed'), { field: 'expires_at' })
+async function checkOwner({ db }: Store, id: string | null | undefined): Promise<void> {
+  if (id === undefined || id === null || (await findPerson(db, { id })) !== undefined) return
+  throw invalid('owner_person', sentence('person_unknown', { person: id }))
 }
 
-/** What is undefined stays as it is, or gets the default of its column. */
-function accountColumns(settings: Some<KeySettings>) {
-  return {
-    expires_at: settings.expiresAt,
-    limit_nanodollars: settings.limitNanodollars,
-    rpm: settings.rpm,
-    tpm: settings.tpm,
-    concurrency: settings.concurrency,
-    period: settings.period,
-    timezone: settings.timezone,
-    week_start: settings.weekStart,
+/** A mistyped name would otherwise cap nothing, and nobody would notice. */
+function checkCaps({ modelBudgets = new Map() }: LegsChange, models: readonly string[]): void {
+  for (const [model, amount] of modelBudgets) {
+    if (amount === null || models.includes(model)) continue
+    throw invalid('model_budgets', sentence('cap_model_unknown', { model }))
   }
+}
+
+/** Of a moment; what is none, checkSettings refuses. */
+function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
+  const isMoment = expiresAt !== undefined && expiresAt !== null && expiresAt > 0
+  if (!isMoment || !Number.isSafeInteger(expiresAt) || expiresAt > store.clock.now()) return
+  throw new StoreError('invalid_value', sentence('key_expiry_passed'), { field: 'expires_at' })
 }
 
 /** All but those that are searched, which are always written together. */
 function otherKeyColumns({ permissions, expiryReminders, ...settings }: Some<KeySettings>) {
   return {
     environment: settings.environment,
+    owner_person_id: settings.ownerPersonId,
     description: settings.description,
     permissions: permissions && JSON.stringify(permissions),
     when_tight: settings.whenTight,
@@ -282,15 +318,6 @@ async function setColumns(tx: Tx, id: string, columns: Some<Row<'accounts'>>): P
   await tx.updateTable('accounts').set(columns).where('id', '=', id).execute()
 }
 
-/** The frame's value, read by the statement that needs it. */
-function ofFrame<Column extends 'timezone' | 'week_start'>(
-  column: Column,
-  otherwise: Row<'accounts'>[Column],
-) {
-  return sql<Row<'accounts'>[Column]>`coalesce(
-    (SELECT ${sql.ref(column)} FROM accounts WHERE id = ${FRAME_ID}), ${otherwise})`
-}
-
 /** The index decides, not a look beforehand: two callers may take the same name at the same moment. */
 async function refusingDuplicates<Result>(
   name: string | undefined,
@@ -299,18 +326,11 @@ async function refusingDuplicates<Result>(
   try {
     return await written
   } catch (error) {
-    if (!isDuplicateName(error)) throw error
+    if (!isDuplicate(error, 'keys_live_name')) throw error
     throw new StoreError('duplicate_name', sentence('key_name_taken', { name: name ?? '' }), {
       cause: error,
     })
   }
-}
-
-/** Whether keys_live_name refused: 2067 is SQLite's code for any unique index, and a key's change can hit no other. */
-function isDuplicateName(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if ('errcode' in error) return error.errcode === 2067
-  return 'constraint' in error && error.constraint === 'keys_live_name'
 }
 
 type ModelChange = {
@@ -320,19 +340,23 @@ type ModelChange = {
   readonly removeModels: readonly string[]
 }
 
-async function changeModels(tx: Tx, keyId: string, change: ModelChange): Promise<void> {
-  const before = new Set(change.before)
-  const after = new Set(change.models ?? before)
+/** The allowlist after a change. */
+function modelsAfter(change: ModelChange): readonly string[] {
+  const after = new Set(change.models ?? change.before)
   for (const model of change.addModels) after.add(model)
   for (const model of change.removeModels) {
-    if (after.delete(model)) continue
-    throw new StoreError('invalid_value', sentence('key_model_missing', { model }), {
-      field: 'models',
-    })
+    if (!after.delete(model)) throw invalid('models', sentence('key_model_missing', { model }))
   }
-  const { models } = checkSettings({ models: [...after] })
-  await tx.updateTable('keys').set({ model_count: models.length }).where('id', '=', keyId).execute()
-  const gone = before.difference(new Set(models))
+  return checkSettings({ models: [...after] }).models
+}
+
+type Allowlists = { readonly before: readonly string[]; readonly after: readonly string[] }
+
+async function changeModels(tx: Tx, keyId: string, models: Allowlists): Promise<void> {
+  const { after } = models
+  const before = new Set(models.before)
+  await tx.updateTable('keys').set({ model_count: after.length }).where('id', '=', keyId).execute()
+  const gone = before.difference(new Set(after))
   if (gone.size > 0) {
     await tx
       .deleteFrom('key_models')
@@ -343,7 +367,7 @@ async function changeModels(tx: Tx, keyId: string, change: ModelChange): Promise
   await addModels(
     tx,
     keyId,
-    models.filter((model) => !before.has(model)),
+    after.filter((model) => !before.has(model)),
   )
 }
 

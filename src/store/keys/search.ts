@@ -181,6 +181,8 @@ export type KeyFilter = {
   readonly status?: 'current' | KeyStatus | undefined
   readonly concern?: KeyConcern | undefined
   readonly used?: 'last_30_days' | 'not_last_30_days' | undefined
+  /** The id of a group; null = outside groups. */
+  readonly groupId?: string | null | undefined
   readonly owner?: string | undefined
   readonly environment?: string | undefined
   readonly mode?: KeyMode | undefined
@@ -204,12 +206,14 @@ type Test = RawBuilder<SqlBool>
 type Condition = Readonly<Partial<Record<Source, Test>>>
 
 function conditionsOf(filter: KeyFilter, now: number): readonly Condition[] {
-  const { search, status, concern, used: lastUse, owner, environment, mode, tag, model } = filter
+  const { search, status, concern, used: lastUse, groupId } = filter
+  const { owner, environment, mode, tag, model } = filter
   const conditions: Condition[] = []
   if (search !== undefined && search !== '') conditions.push(isFound(search, filter.masks ?? []))
   if (status !== undefined) conditions.push(hasStatus(status, now))
   if (concern !== undefined) conditions.push(CURRENT, CONCERNS[concern](now))
   if (lastUse !== undefined) conditions.push({ keys: wasUsed(lastUse, now) })
+  if (groupId !== undefined) conditions.push(isIn(groupId))
   if (owner !== undefined) conditions.push({ keys: sql`keys.owner = ${owner}` })
   if (environment !== undefined) conditions.push({ keys: sql`keys.environment = ${environment}` })
   if (mode !== undefined) conditions.push({ keys: sql`keys.mode = ${mode}` })
@@ -285,9 +289,24 @@ function byId(test: (id: RawBuilder<string>) => Test): Condition {
 }
 
 function mayCall(model: string): Condition {
+  // A ceiling is a JSON list of texts: the quotes make sure that a whole name matches.
+  const name = JSON.stringify(model)
+  const isBelowCeiling = (id: RawBuilder<string>): Test =>
+    sql`${id} NOT IN (SELECT within.id FROM groups JOIN keys AS within ON within.group_id = groups.id
+      WHERE groups.models IS NOT NULL AND replace(groups.models, ${name}, '') = groups.models)`
   const isAllowed = (id: RawBuilder<string>): Test =>
-    sql`EXISTS (SELECT 1 FROM key_models AS allowed WHERE allowed.key_id = ${id} AND allowed.model = ${model})`
-  return { ...byId(isAllowed), key_models: sql`key_models.model = ${model}` }
+    sql`EXISTS (SELECT 1 FROM key_models AS allowed WHERE allowed.key_id = ${id} AND allowed.model = ${model})
+      AND ${isBelowCeiling(id)}`
+  return {
+    ...byId(isAllowed),
+    key_models: sql`key_models.model = ${model} AND ${isBelowCeiling(KEY_ID.key_models)}`,
+  }
+}
+
+function isIn(groupId: string | null): Condition {
+  const test = (column: RawBuilder<unknown>): Test =>
+    groupId === null ? sql`${column} IS NULL` : sql`${column} = ${groupId}`
+  return { keys: test(sql`keys.group_id`), accounts: test(sql`accounts.group_id`) }
 }
 
 /** Neither a group nor the frame. Not as a range of ids, which the planner would rather read than an index of states. */

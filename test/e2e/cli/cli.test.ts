@@ -58,9 +58,11 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.ok(Date.parse(String(resets_at)) > Date.now())
       assert.deepEqual(rest, {
         name: 'shop',
+        group: null,
         mode: 'live',
         environment: 'production',
         owner: 'Team Shop',
+        owner_person: null,
         description: null,
         tags: ['a', 'b'],
         status: 'active',
@@ -73,6 +75,9 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         spent: '0',
         held: '0',
         remaining: '12.5',
+        window: null,
+        model_budgets: [],
+        request_cost_max: null,
         rpm: 60,
         tpm: null,
         concurrency: null,
@@ -137,6 +142,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         spent: '0',
         held: '0',
         remaining: '250',
+        window: null,
         allocated: '1',
       })
       assert.deepEqual(await json('frame', 'show'), frame)
@@ -614,6 +620,8 @@ describe('mistakes and failures', () => {
       [],
       ['keys'],
       ['keys', 'create'],
+      ['groups'],
+      ['groups', 'members', 'add'],
       ['frame', 'set'],
       ['models'],
       ['check'],

@@ -1,8 +1,8 @@
 // What each page keeps in the address, so that it can be shared and bookmarked. Defaults are left out. Pure.
 import { z } from 'zod'
 import { AUDIT_SOURCES, AUDIT_SUBJECTS } from '../../../src/admin/contract/audit.ts'
+import { model as modelAnswer } from '../../../src/admin/contract/gateway.ts'
 import { KEY_SORTS, keyFilters, type KeyQuery } from '../../../src/admin/contract/keys.ts'
-import { model as modelAnswer } from '../../../src/admin/contract/models.ts'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { SINGLE_SIGN_ON_ERRORS } from '../../../src/admin/contract/sign-in.ts'
 import { FILTER_LENGTH_MAX, keyId } from '../../../src/admin/contract/values.ts'

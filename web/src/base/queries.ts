@@ -6,13 +6,13 @@ import {
   notifyManager,
   QueryCache,
   QueryClient,
-  type QueryKey,
   queryOptions,
+  type QueryKey,
 } from '@tanstack/react-query'
 import { auditRoutes } from '../../../src/admin/contract/audit.ts'
 import { frameRoutes } from '../../../src/admin/contract/frame.ts'
-import { type KeyQuery, keyRoutes } from '../../../src/admin/contract/keys.ts'
-import { modelRoutes } from '../../../src/admin/contract/models.ts'
+import { modelRoutes } from '../../../src/admin/contract/gateway.ts'
+import { keyRoutes, type KeyQuery } from '../../../src/admin/contract/keys.ts'
 import { ApiError, call, watchPermissions } from './api.ts'
 import { sessionQuery } from './session.ts'
 

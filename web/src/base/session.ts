@@ -1,9 +1,9 @@
 // Who is signed in and what they may do. The server decides every time; this only hides what it would refuse.
-import { focusManager, type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
+import { focusManager, queryOptions, type QueryClient, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { aboutRoutes } from '../../../src/admin/contract/about.ts'
+import { aboutRoutes } from '../../../src/admin/contract/gateway.ts'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
-import { type SessionAnswer, signInRoutes } from '../../../src/admin/contract/sign-in.ts'
+import { signInRoutes, type SessionAnswer } from '../../../src/admin/contract/sign-in.ts'
 import { call } from './api.ts'
 
 export const sessionQuery = queryOptions({

@@ -1,11 +1,11 @@
 // What cells of tables show: a state, a moment, a menu, amounts and prices.
 import { ActionIcon, Menu, Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { ModelAnswer } from '../../../src/admin/contract/models.ts'
+import type { ModelAnswer } from '../../../src/admin/contract/gateway.ts'
 import { useNow } from '../i18n/format.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import styles from './cells.module.css'
-import { type Icon, MoreIcon } from './icons.tsx'
+import { MoreIcon, type Icon } from './icons.tsx'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral'
 

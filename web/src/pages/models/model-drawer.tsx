@@ -1,7 +1,7 @@
 // One model: where its requests go, the price of every kind of token, and its capabilities.
 import { Group, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
+import type { ModelAnswer } from '../../../../src/admin/contract/gateway.ts'
 import { ABILITIES } from '../../../../src/core/endpoints.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { CopyButton } from '../../parts/copy.tsx'

@@ -1,12 +1,12 @@
 // The models as a table; a row opens into everything known about the model.
 import { UnstyledButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
+import type { ModelAnswer } from '../../../../src/admin/contract/gateway.ts'
 import { ABILITIES } from '../../../../src/core/endpoints.ts'
 import type { ModelSort } from '../../base/address.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge, usePriceCells } from '../../parts/cells.tsx'
-import { type Column, DataTable, type Sort } from '../../parts/data-table.tsx'
+import { DataTable, type Column, type Sort } from '../../parts/data-table.tsx'
 import { BanIcon, CheckIcon, ClockIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx'
 import styles from './models.module.css'
 

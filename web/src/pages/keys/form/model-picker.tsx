@@ -3,7 +3,7 @@
 import { ActionIcon, Button, Checkbox, Stack, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from 'react'
-import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
+import type { ModelAnswer } from '../../../../../src/admin/contract/gateway.ts'
 import { ABILITIES } from '../../../../../src/core/endpoints.ts'
 import { KINDS } from '../../../base/address.ts'
 import { keyQuery, modelsQuery } from '../../../base/queries.ts'

@@ -1,0 +1,167 @@
+// Every route below /groups: a group of keys as the admin API shows it, the settings that a caller may send, its members.
+import { z } from 'zod'
+import { MODELS_MAX, NAME_LENGTH_MAX, RATE_MAX, TEXT_LENGTH_MAX } from '../../core/limits.ts'
+import { forecast } from './frame.ts'
+import { route } from './route.ts'
+import { roleName } from './sign-in.ts'
+import {
+  amount,
+  amountForPeriod,
+  furtherBudget,
+  moment,
+  onBudget,
+  period,
+  reason,
+  storable,
+  topUp,
+  weekStart,
+} from './values.ts'
+
+const rate = z.int().min(1).max(RATE_MAX).nullable()
+const label = storable(NAME_LENGTH_MAX)
+
+/** What members may choose for keys of their own. */
+const keyRules = z.strictObject({
+  self_service: z.boolean(),
+  budget_max: amountForPeriod.nullable(),
+  days_max: z.int().min(1).nullable(),
+  keys_max: z.int().min(1).nullable(),
+  /** Null: any. */
+  environments: z.array(label).nullable(),
+  rpm_max: rate,
+  tpm_max: rate,
+  concurrency_max: rate,
+})
+
+const settings = {
+  name: label,
+  description: storable(TEXT_LENGTH_MAX).nullable(),
+  /** Null: no limit of its own, the frame alone limits it. */
+  budget: amount.nullable(),
+  period,
+  timezone: z.string(),
+  week_start: weekStart,
+  request_cost_max: amount.nullable(),
+  rpm: rate,
+  tpm: rate,
+  concurrency: rate,
+  /** What its keys may call at most; null: whatever their own allowlists say. */
+  models: z.array(label).max(MODELS_MAX).nullable(),
+}
+
+const written = z
+  .strictObject({
+    ...settings,
+    /** A second budget, for another period; null: none. */
+    window: amountForPeriod.nullable(),
+    key_rules: keyRules.partial(),
+  })
+  .partial()
+
+const newGroup = written.required({ name: true })
+
+const group = z.object({
+  id: z.string(),
+  ...settings,
+  status: z.enum(['active', 'archived']),
+  window: furtherBudget.nullable(),
+  key_rules: keyRules,
+  /** Added to the budget until the period ends. */
+  top_up: amount,
+  /** budget + top_up; null without a limit of its own. */
+  limit: amount.nullable(),
+  spent: amount,
+  held: amount,
+  remaining: amount.nullable(),
+  resets_at: moment.nullable(),
+  /** The budgets of its keys that are not revoked; it may exceed the group's own. */
+  allocated: amount,
+  /** How many keys, without revoked ones, and how many members it has. */
+  keys: z.int(),
+  members: z.int(),
+  created_at: moment,
+  /** For If-Match. */
+  version: z.string(),
+})
+
+const groupDetail = group.extend({
+  period_starts_at: moment.nullable(),
+  forecast: forecast.nullable(),
+  /** The names of keys that can call nothing, because the ceiling leaves out all their models; at most 100. */
+  keys_without_models: z.array(z.string()),
+})
+
+const member = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleName,
+  added_at: moment,
+})
+
+const members = z.object({ members: z.array(member) })
+const memberParams = z.object({ id: z.string(), person: z.string() })
+
+export const groupRoutes = {
+  listGroups: route('GET /groups', 'configuration:read', {
+    summary: 'All groups, by name',
+    answer: z.object({ groups: z.array(group) }),
+  }),
+  createGroup: route('POST /groups', 'configuration:manage', {
+    summary: 'Create a group of keys',
+    body: newGroup,
+    answer: groupDetail,
+    status: 201,
+    idempotent: true,
+  }),
+  readGroup: route('GET /groups/:id', 'configuration:read', {
+    summary: 'One group',
+    answer: groupDetail,
+  }),
+  changeGroup: route('PATCH /groups/:id', 'configuration:manage', {
+    summary: 'Change a group; needs If-Match',
+    body: written,
+    answer: groupDetail,
+    versioned: true,
+  }),
+  archiveGroup: route('POST /groups/:id/archive', 'configuration:manage', {
+    summary: 'Refuse new requests of all keys of a group until it is activated',
+    answer: groupDetail,
+  }),
+  activateGroup: route('POST /groups/:id/activate', 'configuration:manage', {
+    summary: 'Let the keys of an archived group work again',
+    answer: groupDetail,
+  }),
+  topUpGroup: route('POST /groups/:id/top-up', 'configuration:manage', {
+    summary: 'Add to a budget of a group until its period ends',
+    body: topUp,
+    answer: groupDetail,
+    idempotent: true,
+  }),
+  resetGroup: route('POST /groups/:id/reset-spend', 'configuration:manage', {
+    summary: 'Start the period of a budget of a group over, now',
+    body: z.strictObject({ reason, ...onBudget }),
+    answer: groupDetail,
+    idempotent: true,
+  }),
+  listMembers: route('GET /groups/:id/members', 'configuration:read', {
+    summary: 'The people of a group, with their roles in it',
+    answer: members,
+  }),
+  putMember: route('PUT /groups/:id/members/:person', 'configuration:manage', {
+    summary: 'Make a person a member of a group, or give a member another role in it',
+    params: memberParams,
+    body: z.strictObject({ role: z.string() }),
+    answer: members,
+  }),
+  removeMember: route('DELETE /groups/:id/members/:person', 'configuration:manage', {
+    summary: 'Take a person out of a group',
+    params: memberParams,
+    answer: members,
+  }),
+}
+
+export type GroupAnswer = z.output<typeof group>
+export type GroupDetail = z.output<typeof groupDetail>
+export type GroupBody = z.output<typeof written>
+export type MemberAnswer = z.output<typeof member>

@@ -1,0 +1,164 @@
+// The handlers of /groups. The rules are in the store and the ledger; this file only maps routes to them.
+import { usd, iso } from '../../core/units.ts'
+import { resetSpent, topUp } from '../../ledger/nodes/adjustments.ts'
+import { limitWithTopUp } from '../../store/accounts/accounts.ts'
+import type { Some } from '../../store/accounts/settings.ts'
+import type { Store } from '../../store/database/store.ts'
+import {
+  findGroup,
+  groupJson,
+  groupTotals,
+  keysWithoutModels,
+  listGroups,
+  type Group,
+  type GroupSettings,
+  type GroupTotals,
+} from '../../store/groups/groups.ts'
+import { NO_KEY_RULES, type KeyRules } from '../../store/groups/key-rules.ts'
+import {
+  activateGroup,
+  archiveGroup,
+  createGroup,
+  updateGroup,
+} from '../../store/groups/lifecycle.ts'
+import type { GroupAnswer, GroupBody, GroupDetail, groupRoutes } from '../contract/groups.ts'
+import { storeOf, type AdminParts, type HandlersOf } from '../http/call.ts'
+import { forecastOf } from '../keys/answers.ts'
+import {
+  amountOf,
+  budgetNameOf,
+  changeVersion,
+  etag,
+  legsOf,
+  readAmount,
+} from '../keys/change-request.ts'
+import { actorOf } from '../people/identity.ts'
+import { dropMember, listMemberAnswers, putMember } from './members.ts'
+
+/** How many keys are named that can call nothing. */
+const NAMED_MAX = 100
+
+export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes> {
+  const { store } = parts
+
+  /** A change that needs only the group: made in the caller's name, and answered with the changed group. */
+  const changing =
+    (change: (store: Store, id: string) => Promise<Group>) =>
+    async (call: Changing): Promise<GroupDetail> =>
+      detail(parts, await change(storeOf(parts, call), call.params.id), call)
+
+  return {
+    listGroups: async () => {
+      const totals = await groupTotals(store)
+      const groups = await listGroups(store)
+      return { groups: groups.map((group) => answerOf(group, totals.get(group.id))) }
+    },
+    createGroup: async (call) => {
+      const { name } = call.body
+      const keyRules = { ...NO_KEY_RULES, ...keyRulesOf(call.body) }
+      const settings = { ...settingsOf(call.body), name, keyRules, legs: legsOf(call.body) }
+      return detail(parts, await createGroup(storeOf(parts, call), settings), call)
+    },
+    readGroup: async (call) => detail(parts, await findGroup(store, call.params.id), call),
+    changeGroup: async (call) => {
+      const { id } = call.params
+      const group = await changeVersion(store, { ...call, subjectId: id }, (ifVersion) => {
+        const { body } = call
+        const keyRules = body.key_rules && keyRulesOf(body)
+        const change = { ...settingsOf(body), keyRules, legs: legsOf(body), ifVersion }
+        return updateGroup(storeOf(parts, call), id, change)
+      })
+      return detail(parts, group, call)
+    },
+    archiveGroup: changing(archiveGroup),
+    activateGroup: changing(activateGroup),
+    topUpGroup: async (call) => {
+      const { id: accountId } = await findGroup(store, call.params.id)
+      const amountNanodollars = readAmount('amount', call.body.amount)
+      const on = { accountId, budget: budgetNameOf(call.body) }
+      await topUp(storeOf(parts, call), { ...call.body, ...on, amountNanodollars })
+      return detail(parts, await findGroup(store, accountId), call)
+    },
+    resetGroup: async (call) => {
+      const { id: accountId } = await findGroup(store, call.params.id)
+      const on = { accountId, budget: budgetNameOf(call.body) }
+      await resetSpent(storeOf(parts, call), { ...call.body, ...on })
+      return detail(parts, await findGroup(store, accountId), call)
+    },
+    ...memberHandlers(parts),
+  }
+}
+
+type Changing = Parameters<HandlersOf<typeof groupRoutes>['archiveGroup']>[0]
+type MemberRoutes = Pick<typeof groupRoutes, 'listMembers' | 'putMember' | 'removeMember'>
+
+function memberHandlers(parts: AdminParts): HandlersOf<MemberRoutes> {
+  const { store } = parts
+  const members = async (groupId: string) => ({ members: await listMemberAnswers(store, groupId) })
+  return {
+    listMembers: async ({ params }) => members((await findGroup(store, params.id)).id),
+    putMember: async (call) => {
+      const group = await findGroup(store, call.params.id)
+      const { person } = call.params
+      await putMember(actorOf(parts, call), group, { person, role: call.body.role })
+      return members(group.id)
+    },
+    removeMember: async (call) => {
+      const group = await findGroup(store, call.params.id)
+      await dropMember(actorOf(parts, call), group, call.params.person)
+      return members(group.id)
+    },
+  }
+}
+
+/** One group, with the ETag that a change to it must send back. */
+async function detail(
+  { store, clock }: AdminParts,
+  group: Group,
+  { setHeader }: { readonly setHeader: (name: string, value: string) => void },
+): Promise<GroupDetail> {
+  const totals = await groupTotals(store, group.id)
+  const without = await keysWithoutModels(store, group, NAMED_MAX)
+  setHeader('etag', etag(group.version))
+  return {
+    ...answerOf(group, totals.get(group.id)),
+    period_starts_at: iso(group.periodStartsAt),
+    forecast: forecastOf(group, clock.now()),
+    keys_without_models: [...without],
+  }
+}
+
+function answerOf(group: Group, totals?: GroupTotals): GroupAnswer {
+  const json = groupJson(group, totals)
+  return {
+    ...json,
+    models: json.models && [...json.models],
+    top_up: usd(group.topUpNanodollars),
+    limit: usd(limitWithTopUp(group)),
+    version: String(group.version),
+  }
+}
+
+function settingsOf(body: GroupBody): Some<Omit<GroupSettings, 'keyRules'>> {
+  const { budget, week_start: weekStart, ...rest } = body
+  const { window: _window, request_cost_max: _most, key_rules: _rules, ...same } = rest
+  const limitNanodollars = typeof budget === 'string' ? readAmount('budget', budget) : budget
+  return { ...same, limitNanodollars, weekStart }
+}
+
+/** The rules that are given. */
+function keyRulesOf({ key_rules: rules = {} }: GroupBody): Partial<KeyRules> {
+  const { budget_max: most, self_service, days_max, keys_max, ...rest } = rules
+  const given: Some<KeyRules> = {
+    selfService: self_service,
+    budgetMax: most && amountOf('key_rules.budget_max', most),
+    daysMax: days_max,
+    keysMax: keys_max,
+    environments: rest.environments,
+    rpmMax: rest.rpm_max,
+    tpmMax: rest.tpm_max,
+    concurrencyMax: rest.concurrency_max,
+  }
+  const known = Object.entries(given).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(known) as Partial<KeyRules>
+}

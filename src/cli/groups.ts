@@ -1,0 +1,294 @@
+// `tollgate groups …`: groups of keys with a budget of their own, and the people in them, directly in the database. A
+// running server picks up every change within 1 s.
+import { Option, type Command } from 'commander'
+import type { MemberAnswer } from '../admin/contract/groups.ts'
+import { dropMember, listMemberAnswers, putMember } from '../admin/groups/members.ts'
+import { operatorOf } from '../admin/people/roles.ts'
+import { isEmpty } from '../core/json.ts'
+import type { BudgetAmount } from '../store/accounts/budget-changes.ts'
+import type { Some } from '../store/accounts/settings.ts'
+import type { Store } from '../store/database/store.ts'
+import {
+  findGroup,
+  groupJson,
+  groupTotals,
+  keysWithoutModels,
+  listGroups,
+  type Group,
+  type GroupSettings,
+} from '../store/groups/groups.ts'
+import { NO_KEY_RULES, type KeyRules } from '../store/groups/key-rules.ts'
+import { activateGroup, archiveGroup, createGroup, updateGroup } from '../store/groups/lifecycle.ts'
+import {
+  common,
+  lookAtStore,
+  readDatabaseConfig,
+  type CommonOptions,
+  withStore,
+  withStoreOrNew,
+} from './context.ts'
+import {
+  accountOptions,
+  accountSettingsOf,
+  BUDGET_RANGE,
+  demand,
+  examples,
+  fromNone,
+  group,
+  legsOf,
+  readAmount,
+  readBudget,
+  readCount,
+  readList,
+  reasonOption,
+  type AccountOptions,
+  type OrNone,
+} from './options.ts'
+import { groupTable, printGroup } from './terminal/accounts.ts'
+import { argument, UsageError } from './terminal/failure.ts'
+import { moment, printJson, printNote, printText, table } from './terminal/output.ts'
+
+const GROUP = ['<GROUP>', 'id or name'] as const
+const PERSON = ['<PERSON>', 'e-mail address or id'] as const
+const BUDGET = `what its keys together may spend in a period, ${BUDGET_RANGE}, or none`
+const CEILING = 'what its keys may call at most, by public names, or none for no ceiling'
+
+export function addGroups(program: Command): void {
+  const groups = group(
+    program,
+    'groups',
+    'Create, list, change, archive and activate groups of keys, and manage their members.\n' +
+      'GROUP is an id or a name.',
+  )
+  addCreate(groups)
+  addList(groups)
+  addSimple(groups)
+  addUpdate(groups)
+  addMembers(groups)
+}
+
+type GroupOptions = CommonOptions &
+  AccountOptions & {
+    readonly name?: string
+    readonly description?: string
+    readonly models?: readonly string[]
+    readonly reason?: string
+    readonly selfService?: 'on' | 'off'
+    readonly keyBudgetMax?: OrNone<BudgetAmount>
+    readonly keyDaysMax?: OrNone<number>
+    readonly keysMax?: OrNone<number>
+    readonly keyEnvironments?: readonly string[]
+    readonly keyRpmMax?: OrNone<number>
+    readonly keyTpmMax?: OrNone<number>
+    readonly keyConcurrencyMax?: OrNone<number>
+  }
+
+function addCreate(groups: Command): void {
+  const command = demand(common(groups.command('create')), [
+    new Option('--name <name>', 'which team, department or customer it is'),
+  ])
+    .description('Create a group. Keys are put into it with `tollgate keys update --group`.')
+    .option('--budget <usd>', `${BUDGET} (default: none)`, argument(readBudget))
+  groupOptions(command, 'new')
+    .addHelpText(
+      ...examples(
+        'tollgate groups create --name search --budget 500 --window 40/day --models gpt-5,gpt-5-mini',
+      ),
+    )
+    .action(async (options: GroupOptions & { readonly name: string }) => {
+      await withStoreOrNew(readDatabaseConfig(options), async (store) => {
+        const keyRules = { ...NO_KEY_RULES, ...defined(keyRulesOf(options)) }
+        const settings = { ...settingsOf(options), name: options.name, keyRules }
+        await printGroup(store, await createGroup(store, settings), options)
+      })
+    })
+}
+
+function addList(groups: Command): void {
+  common(groups.command('list'))
+    .description('List all groups with status, budget and number of keys.')
+    .action((options: CommonOptions) =>
+      lookAtStore(readDatabaseConfig(options), async (store) => {
+        const all = await listGroups(store)
+        const totals = await groupTotals(store)
+        if (options.json) {
+          printJson({ groups: all.map((each) => groupJson(each, totals.get(each.id))) })
+        } else printText(groupTable(all, totals))
+      }),
+    )
+}
+
+/** The commands that need only a group. */
+function addSimple(groups: Command): void {
+  const simple = [
+    ['show', 'Show one group with its budget, ceiling and rules.', lookAtStore, findGroup],
+    [
+      'archive',
+      'Refuse new requests of all its keys until it is activated. What runs finishes, and its name stays taken.',
+      withStore,
+      archiveGroup,
+    ],
+    ['activate', 'Let the keys of an archived group work again.', withStore, activateGroup],
+  ] as const
+  for (const [command, description, openStore, work] of simple) {
+    common(groups.command(command))
+      .description(description)
+      .argument(...GROUP)
+      .action((name: string, options: CommonOptions) =>
+        openStore(readDatabaseConfig(options), async (store) => {
+          await printGroup(store, await work(store, name), options)
+        }),
+      )
+  }
+}
+
+function addUpdate(groups: Command): void {
+  const command = common(groups.command('update'))
+    .description('Change a group. Options you leave out stay as they are; none clears a value.')
+    .argument(...GROUP)
+    .option('--name <name>', 'a new name')
+    .option('--budget <usd>', BUDGET, argument(readBudget))
+    .addOption(reasonOption())
+  groupOptions(command, 'changed')
+    .addHelpText(
+      ...examples(
+        'tollgate groups update search --budget 800 --window none',
+        'tollgate groups update search --self-service on --key-budget-max 20/month --keys-max 3',
+      ),
+    )
+    .action(update)
+}
+
+async function update(name: string, options: GroupOptions): Promise<void> {
+  const { reason } = options
+  const keyRules = keyRulesOf(options)
+  const { legs, ...settings } = settingsOf(options)
+  if (isEmpty({ ...settings, ...legs, ...keyRules })) {
+    throw new UsageError(
+      'nothing to change: name a setting, such as --budget 80 (--help lists them all)',
+    )
+  }
+  await withStore(readDatabaseConfig(options), async (store) => {
+    const change = { ...settings, legs, keyRules: isEmpty(keyRules) ? undefined : keyRules, reason }
+    const changed = await updateGroup(store, name, change)
+    await noteNothingCallable(store, changed)
+    await printGroup(store, changed, options)
+  })
+}
+
+const NAMED_MAX = 10
+
+/** A ceiling that leaves keys nothing is allowed, but rarely meant. */
+async function noteNothingCallable(store: Store, changed: Group): Promise<void> {
+  const names = await keysWithoutModels(store, changed, NAMED_MAX + 1)
+  if (names.length === 0) return
+  const more = names.length > NAMED_MAX ? ' and others' : ''
+  const list = names.slice(0, NAMED_MAX).join(', ')
+  printNote(`these keys can call nothing now, because none of their models is left: ${list}${more}`)
+}
+
+function groupOptions(command: Command, which: 'new' | 'changed'): Command {
+  const selfService = new Option('--self-service <switch>', 'whether members may make keys')
+  return accountOptions(command, which)
+    .option('--models <a,b>', CEILING, readList)
+    .option('--description <text>', 'what it is for')
+    .addOption(selfService.choices(['on', 'off']))
+    .option(
+      '--key-budget-max <usd/period>',
+      'the most a key of a member may spend, such as 20/month, or none',
+      argument(readAmount),
+    )
+    .option('--key-days-max <n>', 'how many days such a key may last, or none', argument(readCount))
+    .option('--keys-max <n>', 'how many keys each member may have, or none', argument(readCount))
+    .option('--key-environments <a,b>', 'the environments of such keys, or none for any', readList)
+    .option('--key-rpm-max <n>', 'the most requests per minute, or none', argument(readCount))
+    .option('--key-tpm-max <n>', 'the most tokens per minute, or none', argument(readCount))
+    .option('--key-concurrency-max <n>', 'the most at a time, or none', argument(readCount))
+}
+
+function settingsOf(options: GroupOptions): Some<Omit<GroupSettings, 'keyRules'>> & {
+  readonly legs: ReturnType<typeof legsOf>
+} {
+  const { name, description, models } = options
+  return {
+    ...accountSettingsOf(options),
+    ...{ name, description },
+    models: listOrNone(models),
+    legs: legsOf(options),
+  }
+}
+
+function keyRulesOf(options: GroupOptions): Some<KeyRules> {
+  const { selfService } = options
+  return {
+    selfService: selfService && selfService === 'on',
+    budgetMax: fromNone(options.keyBudgetMax),
+    daysMax: fromNone(options.keyDaysMax),
+    keysMax: fromNone(options.keysMax),
+    environments: listOrNone(options.keyEnvironments),
+    rpmMax: fromNone(options.keyRpmMax),
+    tpmMax: fromNone(options.keyTpmMax),
+    concurrencyMax: fromNone(options.keyConcurrencyMax),
+  }
+}
+
+function defined(rules: Some<KeyRules>): Partial<KeyRules> {
+  const given = Object.entries(rules).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given) as Partial<KeyRules>
+}
+
+function listOrNone(names: readonly string[] | undefined): readonly string[] | null | undefined {
+  return names?.length === 1 && names[0] === 'none' ? null : names
+}
+
+function addMembers(groups: Command): void {
+  const members = group(groups, 'members', 'Manage the people of a group.')
+  common(members.command('list'))
+    .description('List the members of a group, with their roles in it.')
+    .argument(...GROUP)
+    .action((name: string, options: CommonOptions) =>
+      lookAtStore(readDatabaseConfig(options), async (store) => {
+        await printMembers(store, await findGroup(store, name), options)
+      }),
+    )
+  common(members.command('add'))
+    .description('Make a person a member of a group, or give a member another role in it.')
+    .argument(...GROUP)
+    .argument(...PERSON)
+    .option('--role <role>', 'what they may do in the group', 'Member')
+    .addHelpText(...examples('tollgate groups members add search ann@example.com --role Manager'))
+    .action((name: string, person: string, options: CommonOptions & { readonly role: string }) =>
+      withStore(readDatabaseConfig(options), async (store) => {
+        const found = await findGroup(store, name)
+        await putMember(operatorOf(store), found, { person, role: options.role })
+        await printMembers(store, found, options)
+      }),
+    )
+  common(members.command('remove'))
+    .description('Take a person out of a group. Their keys stay as they are.')
+    .argument(...GROUP)
+    .argument(...PERSON)
+    .action((name: string, person: string, options: CommonOptions) =>
+      withStore(readDatabaseConfig(options), async (store) => {
+        const found = await findGroup(store, name)
+        await dropMember(operatorOf(store), found, person)
+        await printMembers(store, found, options)
+      }),
+    )
+}
+
+async function printMembers(store: Store, found: Group, { json }: CommonOptions): Promise<void> {
+  const members = await listMemberAnswers(store, found.id)
+  if (json) printJson({ members })
+  else printText(membersTable(found, members, store.clock.now()))
+}
+
+function membersTable(found: Group, members: readonly MemberAnswer[], now: number): string {
+  if (members.length === 0) return `Group "${found.name}" has no members.`
+  return table<MemberAnswer>(members, [
+    ['E-MAIL', ({ email }) => email],
+    ['NAME', ({ name }) => name || '-'],
+    ['ROLE', ({ role }) => role.name],
+    ['SINCE', ({ added_at }) => moment(Date.parse(added_at), now)],
+  ])
+}

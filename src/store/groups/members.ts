@@ -1,0 +1,100 @@
+// The people of a group, and the role that each has in it. Which roles there are, admin/people/ knows.
+import { sentence } from '../../core/sentences.ts'
+import { recordChange } from '../audit/record.ts'
+import { StoreError } from '../database/errors.ts'
+import { withChangeLock } from '../database/revision.ts'
+import type { Store } from '../database/store.ts'
+import type { Tx } from '../database/tables.ts'
+import type { Group } from './groups.ts'
+import { aboutGroup } from './lifecycle.ts'
+
+export type Member = {
+  readonly personId: string
+  readonly name: string
+  readonly email: string
+  readonly roleId: string
+  readonly addedAt: number
+}
+
+/** By their e-mail addresses. */
+export function listMembers(
+  { db }: Pick<Store, 'db'>,
+  groupId: string,
+): Promise<readonly Member[]> {
+  return db
+    .selectFrom('group_members')
+    .innerJoin('people', 'people.id', 'group_members.person_id')
+    .select(['people.name', 'people.email'])
+    .select('group_members.person_id as personId')
+    .select('group_members.role_id as roleId')
+    .select('group_members.created_at as addedAt')
+    .where('group_id', '=', groupId)
+    .orderBy('people.email')
+    .execute()
+}
+
+type Person = { readonly id: string; readonly email: string }
+type NamedRole = { readonly id: string; readonly name: string }
+
+type Membership = {
+  readonly group: Pick<Group, 'id' | 'name'>
+  readonly person: Person
+  /** What roles are called, for the record. */
+  readonly roleName: (id: string) => string
+}
+
+/** Gives a person a role in a group; one who is a member already gets the new role. */
+export function addMember(store: Store, membership: Membership, role: NamedRole): Promise<void> {
+  const { group, person, roleName } = membership
+  return withChangeLock(store, async (tx) => {
+    const before = await roleIn(tx, membership)
+    await tx
+      .insertInto('group_members')
+      .values({
+        group_id: group.id,
+        person_id: person.id,
+        role_id: role.id,
+        created_at: store.clock.now(),
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['group_id', 'person_id']).doUpdateSet({ role_id: role.id }),
+      )
+      .execute()
+    await recordChange(store, tx, {
+      ...aboutGroup('group.add_member', group),
+      before: before === undefined ? null : { [person.email]: roleName(before) },
+      after: { [person.email]: role.name },
+    })
+  })
+}
+
+/** Throws wrong_state for somebody who is not in the group. */
+export function removeMember(store: Store, membership: Membership): Promise<void> {
+  const { group, person, roleName } = membership
+  return withChangeLock(store, async (tx) => {
+    const before = await roleIn(tx, membership)
+    if (before === undefined) {
+      throw new StoreError('wrong_state', sentence('member_missing', { email: person.email }))
+    }
+    await tx
+      .deleteFrom('group_members')
+      .where('group_id', '=', group.id)
+      .where('person_id', '=', person.id)
+      .execute()
+    await recordChange(store, tx, {
+      ...aboutGroup('group.remove_member', group),
+      before: { [person.email]: roleName(before) },
+      after: null,
+    })
+  })
+}
+
+async function roleIn(tx: Tx, { group, person }: Membership): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('group_members')
+    .select('role_id')
+    .where('group_id', '=', group.id)
+    .where('person_id', '=', person.id)
+    .executeTakeFirst()
+  return row?.role_id
+}

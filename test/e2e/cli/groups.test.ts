@@ -1,0 +1,135 @@
+// Groups of keys on the command line, as people use it: real processes on a real database, with output and exit codes.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { COMMAND } from '../../support/gateway.ts'
+import { bareEnv, run } from '../../support/process.ts'
+
+describe('groups', () => {
+  let folder = ''
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-groups-'))
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  const call = (...argv: readonly string[]) => {
+    const env = { ...bareEnv, TOLLGATE_DATABASE: `sqlite:${join(folder, 'groups.db')}` }
+    return run(process.execPath, [COMMAND, ...argv], { cwd: folder, env })
+  }
+  const json = async (...argv: readonly string[]): Promise<Record<string, never>> => {
+    const { code, stdout, stderr } = await call(...argv, '--json')
+    assert.equal(code, 0, stderr)
+    return JSON.parse(stdout) as Record<string, never>
+  }
+  const key = ['--models', 'sandbox-chat', '--budget', '1'] as const
+
+  test('a group is created, changed, archived and activated', async () => {
+    const made = await json(
+      ...['groups', 'create', '--name', 'search', '--budget', '500', '--window', '40/day'],
+      ...['--models', 'sandbox-chat', '--request-cost-max', '0.5', '--rpm', '60'],
+      ...['--self-service', 'on', '--key-budget-max', '20/month'],
+    )
+    assert.match(String(made['id']), /^grp_[0-9a-z]{26}$/)
+    assert.partialDeepStrictEqual(made as object, {
+      ...{ name: 'search', status: 'active', budget: '500', request_cost_max: '0.5', rpm: 60 },
+      ...{ models: ['sandbox-chat'], keys: 0, allocated: '0' },
+      window: { budget: '40', period: 'day', remaining: '40' },
+      key_rules: { self_service: true, budget_max: { budget: '20', period: 'month' } },
+    })
+    const changed = await json('groups', 'update', 'search', '--window', 'none', '--keys-max', '2')
+    assert.equal(changed['window'], null)
+    assert.deepEqual(
+      [changed['key_rules']?.['keys_max'], changed['key_rules']?.['self_service']],
+      [2, true],
+    )
+    assert.equal((await json('groups', 'archive', 'search'))['status'], 'archived')
+    assert.equal((await json('groups', 'activate', 'search'))['status'], 'active')
+    const { stdout } = await call('groups', 'list')
+    assert.match(stdout, /^NAME .*\nsearch +grp_\w+ +active +0 +500 USD per month/)
+  })
+
+  test('keys are put into groups, found by GROUP/NAME, and listed by group', async () => {
+    await json('groups', 'create', '--name', 'shop')
+    const caps = ['--window', '0.5/day', '--model-budget', 'sandbox-chat=0.2/week']
+    const made = await json('keys', 'create', '--name', 'bot', '--group', 'shop', ...key, ...caps)
+    assert.partialDeepStrictEqual(made as object, {
+      group: { name: 'shop' },
+      window: { budget: '0.5', period: 'day' },
+      model_budgets: [{ model: 'sandbox-chat', budget: '0.2', period: 'week' }],
+    })
+    await json('keys', 'create', '--name', 'bot', ...key, '--environment', 'test')
+    const unclear = await call('keys', 'show', 'bot')
+    assert.deepEqual([unclear.code, unclear.stdout], [1, ''])
+    assert.match(unclear.stderr, /several keys are named "bot": write GROUP\/NAME/)
+    assert.equal((await json('keys', 'show', 'shop/bot'))['id'], made['id'])
+    const names = async (...filter: string[]) =>
+      ((await json('keys', 'list', ...filter))['keys'] as unknown as { group: unknown }[]).length
+    assert.deepEqual(
+      [
+        await names('--group', 'shop'),
+        await names('--group', 'none', '--environment', 'test'),
+        await names('--group', 'search'),
+      ],
+      [1, 1, 0],
+    )
+    const moved = await json('keys', 'update', 'shop/bot', '--group', 'search')
+    assert.equal(moved['group']?.['name'], 'search')
+    const bare = ['--model-budget', 'sandbox-chat=none', '--window', 'none'] as const
+    assert.deepEqual((await json('keys', 'update', 'search/bot', ...bare))['model_budgets'], [])
+    const { stderr } = await call('groups', 'update', 'search', '--models', 'sandbox-embedding')
+    assert.match(stderr, /these keys can call nothing now.*: bot/)
+  })
+
+  test('a group and its window are topped up and reset', async () => {
+    await json('groups', 'create', '--name', 'topped', '--budget', '5', '--window', '1/day')
+    const amount = ['--amount', '2', '--reason', 'a sale'] as const
+    const main = await json('ledger', 'top-up', 'topped', ...amount)
+    const window = await json('ledger', 'top-up', 'topped', '--window', ...amount)
+    assert.deepEqual(
+      [main['remaining'], window['remaining'], window['window']?.['remaining']],
+      ['7', '7', '3'],
+    )
+    const reset = await json('ledger', 'reset', 'topped', '--window', '--reason', 'a test')
+    assert.equal(reset['window']?.['remaining'], '1')
+    await json('keys', 'create', '--name', 'topped', ...key)
+    const both = await call('ledger', 'reset', 'topped', '--reason', 'a test')
+    assert.equal(both.code, 1)
+    assert.match(both.stderr, /a key and a group are both named "topped"/)
+  })
+
+  test('members are added, listed and removed', async () => {
+    const add = ['users', 'create', '--email', 'ann@example.com', '--role', 'Viewer']
+    assert.equal((await call(...add)).code, 0)
+    const person = ['search', 'ann@example.com'] as const
+    await json('groups', 'members', 'add', ...person, '--role', 'Manager')
+    const { stdout } = await call('groups', 'members', 'list', 'search')
+    assert.match(stdout, /\nann@example\.com +- +Manager/)
+    assert.deepEqual((await json('groups', 'members', 'remove', ...person))['members'], [])
+  })
+
+  test('what is wrong is said at once, in a line each, and nothing is changed', async () => {
+    const wrong = await call(
+      ...['keys', 'create', '--name', 'wrong', ...key, '--group', 'nowhere', '--window', '1/month'],
+      ...['--model-budget', 'typo=1/day', '--request-cost-max', '0', '--timezone', 'Mars'],
+    )
+    assert.equal(wrong.code, 2)
+    assert.equal(wrong.stderr.trimEnd().split('\n').length, 5, wrong.stderr)
+    for (const why of [/no such group/, /another period/, /"typo"/, /above 0/, /time zone/])
+      assert.match(wrong.stderr, why)
+    for (const argv of [
+      ['--window', '-1/day'],
+      ['--window', '1'],
+      ['--model-budget', 'x'],
+      ['--request-cost-max', '0.0000000001'],
+    ]) {
+      const ended = await call('keys', 'create', '--name', 'wrong', ...key, ...argv)
+      assert.deepEqual([ended.code, ended.stdout], [2, ''])
+    }
+    const caps = ['--model-budget', 'sandbox-chat=1/day', '--model-budget', 'sandbox-chat=2/day']
+    const twice = await call('keys', 'create', '--name', 'wrong', ...key, ...caps)
+    assert.deepEqual([twice.code, /two budgets/.test(twice.stderr)], [2, true])
+    assert.equal((await call('keys', 'show', 'wrong')).code, 1)
+  })
+})
