@@ -1,10 +1,19 @@
 // The ledger alone: what a hold and its settlement cost, beside a program that only writes the same rows. With the bare
-// proxy's cost it gives the best ratio that any gateway with these books could reach.
+// proxy's cost it gives the best ratio that any gateway with these books could reach. Then what all legs cost a key, and
+// whether a key without them pays for that.
 import { join } from 'node:path'
+import { systemClock } from '../src/core/clock.ts'
+import { BUDGET_MAX } from '../src/core/money.ts'
+import { lockAccount } from '../src/store/accounts/accounts.ts'
+import { insertGroupAccount, legColumns } from '../src/store/accounts/budget-changes.ts'
+import { setFrame } from '../src/store/frame.ts'
+import { updateKey } from '../src/store/keys/lifecycle.ts'
+import { openStore } from '../src/store/open.ts'
+import { checkOut, THIS_CHECKOUT, type Checkout } from './checkout.ts'
 import { BARE_PROXY, bareProxyContender } from './contenders/contender.ts'
 import type { Contender } from './contenders/contender.ts'
 import { startBareProxy, startUpstreams } from './contenders/servers.ts'
-import { makeKeys } from './contenders/tollgate.ts'
+import { makeKeys, MODELS } from './contenders/tollgate.ts'
 import { describeMachine, machineText } from './machine.ts'
 import { median, runFolder, share } from './measuring.ts'
 import type { Books, PairsProgram } from './pairs/start.ts'
@@ -22,13 +31,19 @@ const PAIRS_SECONDS = share(6)
 type Field = {
   readonly folder: string
   readonly proxy: Contender
-  readonly books: Readonly<Record<PairsProgram, Books>>
+  readonly books: Readonly<Record<Subject, Books>>
+  readonly before: Checkout
 }
 
+/** `legs`: a key in a group, with a cap, and with second windows on key, group and frame. `before`: the last commit. */
+type Subject = PairsProgram | 'legs' | 'before'
+
 /** Processor time in microseconds. */
-type Times = { readonly proxy: number; readonly bare: number; readonly tollgate: number }
+type Times = Readonly<Record<Subject | 'proxy', number>>
 
 export async function ledger(): Promise<number> {
+  const before = checkOut('HEAD^')
+  if (before === undefined) throw new Error('there is no commit before this one')
   pinThisProcess()
   const folder = runFolder()
   console.log(machineText(describeMachine(folder)))
@@ -36,41 +51,86 @@ export async function ledger(): Promise<number> {
   const field: Field = {
     folder,
     proxy: bareProxyContender(await startBareProxy(folder, upstreams)),
-    books: { tollgate: await makeBooks(folder, 'tollgate'), bare: await makeBooks(folder, 'bare') },
+    before,
+    books: {
+      tollgate: await makeBooks(folder, 'tollgate'),
+      bare: await makeBooks(folder, 'bare'),
+      legs: await addLegs(await makeBooks(folder, 'legs')),
+      before: await makeBooks(folder, 'before', before),
+    },
   }
   await warmUp(field.proxy, SMALL_32, { folder, requests: share(30_000), secondsMax: share(5) })
   const lines: string[][] = []
+  const compared: string[][] = [[WITH_LEGS], [BEFORE]]
   for (const workload of [SMALL_1, SMALL_32, SMALL_256]) {
-    const { proxy, bare, tollgate } = await measureTimes(field, workload)
+    const { proxy, bare, tollgate, legs, before: earlier } = await measureTimes(field, workload)
     const times = [proxy, bare, tollgate].map((time) => time.toFixed(0))
     lines.push([String(workload.connections), ...times, (proxy / (proxy + bare)).toFixed(2)])
+    compared[0]?.push((legs / tollgate).toFixed(2))
+    compared[1]?.push((tollgate / earlier).toFixed(2))
   }
   const header = ['at a time', 'bare proxy, µs', 'bare ledger, µs', 'Tollgate’s ledger, µs']
   console.log(alignedTable([[...header, 'at most, × the bare proxy'], ...lines]))
+  console.log(alignedTable([['Tollgate’s ledger', '1 at a time', '32', '256'], ...compared]))
   return 0
 }
 
+const WITH_LEGS = 'a key with group, cap and all second windows, × a plain one (at most 1.4)'
+const BEFORE = 'a plain key, × the commit before (at most 1.05)'
+
 /** In turn, so that variations of the machine affect all alike; the median of the rounds. */
-async function measureTimes({ folder, proxy, books }: Field, workload: Workload): Promise<Times> {
+async function measureTimes(field: Field, workload: Workload): Promise<Times> {
+  const { folder, proxy, books } = field
   const rounds: Times[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const pairs = async (program: PairsProgram): Promise<number> => {
-      const task = { ...books[program], loops: workload.connections, seconds: PAIRS_SECONDS }
-      return (await runPairs(program, program, task)).cpuUs
+    const pairs = async (subject: Subject): Promise<number> => {
+      const task = { ...books[subject], loops: workload.connections, seconds: PAIRS_SECONDS }
+      const program = subject === 'bare' ? 'bare' : 'tollgate'
+      const checkout = subject === 'before' ? field.before : THIS_CHECKOUT
+      return (await runPairs(subject, program, { ...task, checkout })).cpuUs
     }
     const bare = await pairs('bare')
     const tollgate = await pairs('tollgate')
+    const legs = await pairs('legs')
+    const before = await pairs('before')
     const course = { folder, rounds: 1, seconds: ROUND_SECONDS, warmSeconds: 0 }
     const measured = (await measure([proxy], workload, course)).get(BARE_PROXY)
     if (!isMeasured(measured)) throw new Error(measured?.failed ?? 'not measured')
-    rounds.push({ proxy: measured[0]?.cpuUs ?? NaN, bare, tollgate })
+    rounds.push({ proxy: measured[0]?.cpuUs ?? NaN, bare, tollgate, legs, before })
   }
   const medianOf = (name: keyof Times): number => median(rounds.map((times) => times[name]))
-  return { proxy: medianOf('proxy'), bare: medianOf('bare'), tollgate: medianOf('tollgate') }
+  return {
+    proxy: medianOf('proxy'),
+    bare: medianOf('bare'),
+    tollgate: medianOf('tollgate'),
+    legs: medianOf('legs'),
+    before: medianOf('before'),
+  }
 }
 
-async function makeBooks(folder: string, name: PairsProgram): Promise<Books> {
+async function makeBooks(folder: string, name: Subject, checkout?: Checkout): Promise<Books> {
   const database = `sqlite:${join(folder, `${name}.db`)}`
-  const { keyIds } = await makeKeys(database)
+  const { keyIds } = await makeKeys(database, checkout)
   return { database, keyIds, folder }
+}
+
+/** Everything that a key can have above and beside its budget. */
+async function addLegs(books: Books): Promise<Books> {
+  const store = await openStore(books.database, { clock: systemClock })
+  const rule = { period: 'month', timezone: 'UTC', weekStart: 'mon' } as const
+  const window = { limitNanodollars: BUDGET_MAX, period: 'day' } as const
+  await setFrame(store, { window })
+  const groupId = await store.db.transaction().execute(async (tx) => {
+    const id = await insertGroupAccount(store, tx, { ...rule, limitNanodollars: BUDGET_MAX })
+    const from = await lockAccount(tx, id)
+    const columns = await legColumns(store, tx, { from, to: { window } })
+    await tx.updateTable('accounts').set(columns).where('id', '=', id).execute()
+    return id
+  })
+  const modelBudgets = new Map([[MODELS.chat, { ...window, period: 'week' }]] as const)
+  for (const keyId of books.keyIds) {
+    await updateKey(store, keyId, { legs: { groupId, window, modelBudgets } })
+  }
+  await store.close()
+  return books
 }

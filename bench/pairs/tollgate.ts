@@ -5,6 +5,7 @@ import { newId } from '../../src/core/ids.ts'
 import type { Ask, Settlement } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { findKeys, type Key } from '../../src/store/keys/keys.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_PACE } from '../../test/samples/ledger-pace.ts'
 import { runLoops, task } from './loops.ts'
@@ -14,22 +15,25 @@ const store = await openStore(task.database, {
   threadModules: [LEDGER_THREAD_MODULE],
 })
 const ledger = await openLedger({ store, ...SAMPLE_PACE })
+const keys = new Map((await findKeys(store, task.keyIds)).map((key) => [key.id, key]))
 await runLoops(async (keyId) => {
+  const key = keys.get(keyId)
+  if (key === undefined) throw new Error(`no key ${keyId}`)
   const requestId = newId('req', systemClock)
-  const reserved = await ledger.reserve(askOf(requestId, keyId))
+  const reserved = await ledger.reserve(askOf(requestId, key))
   if (!reserved.reserved) throw new Error(`refused: ${reserved.reason}`)
-  await ledger.settle(settlementOf(requestId, keyId, reserved.holdId))
+  await ledger.settle(settlementOf(requestId, key, reserved.holdId))
 })
 await ledger.close()
 await store.close()
 
-function askOf(requestId: string, keyId: string): Ask {
+function askOf(requestId: string, { id, groupId, groupVersion, allowVersion }: Key): Ask {
   return {
     requestId,
-    keyId,
-    groupId: null,
-    groupVersion: 0,
-    allowVersion: 1,
+    keyId: id,
+    groupId,
+    groupVersion,
+    allowVersion,
     endpoint: 'chat',
     modelAsked: 'bench-chat',
     candidates: [
@@ -47,12 +51,12 @@ function askOf(requestId: string, keyId: string): Ask {
   }
 }
 
-function settlementOf(requestId: string, keyId: string, holdId: number): Settlement {
+function settlementOf(requestId: string, { id, groupId }: Key, holdId: number): Settlement {
   return {
     holdId,
     requestId,
-    keyId,
-    groupId: null,
+    keyId: id,
+    groupId,
     endpoint: 'chat',
     modelAsked: 'bench-chat',
     modelServed: 'constant',

@@ -20,6 +20,8 @@ import {
   type ScanSums,
   type UsageScan,
 } from '../ledger/reports/usage.ts'
+import { legsOf } from '../ledger/rules/legs.ts'
+import { WINDOW } from '../store/accounts/budgets.ts'
 import type { Store } from '../store/database/store.ts'
 import { findKey, keyNames } from '../store/keys/keys.ts'
 import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './context.ts'
@@ -198,6 +200,7 @@ function explanationText(
       ['settled', moment(row.settledAt, now)],
       ['held', `${usd(row.heldNanodollars)}, as hold ${row.id}`],
       ['cost', usd(row.costNanodollars)],
+      ['charged to', legsText(row)],
       ['recomputed', computed],
       ['why', explanation.why],
     ]),
@@ -254,4 +257,15 @@ const WORDS: Readonly<Record<CostLine['what'], string>> = {
   request: 'fee for the request, in USD',
   webSearch: 'web searches, in USD',
   audioToken: 'audio input, in addition',
+}
+
+/** `key, its window, group grp_…, frame`: every budget that the request was charged to. */
+function legsText(row: Explanation['row']): string {
+  return legsOf(row)
+    .map(({ scope, accountId, budget }) => {
+      const name =
+        scope === 'group' ? `group ${accountId}` : scope === 'model' ? 'cap for the model' : scope
+      return budget === WINDOW ? `window of the ${name}` : name
+    })
+    .join(', ')
 }

@@ -2,6 +2,7 @@
 // result of one that was; for the pages of a key and the playground.
 import { z } from 'zod'
 import { ENDPOINTS } from '../../core/endpoints.ts'
+import { PERIODS } from '../../core/periods.ts'
 import { route } from './route.ts'
 import { amount, balance, keyId, moment } from './values.ts'
 
@@ -15,6 +16,9 @@ const shortage = z.object({
 })
 
 const rate = z.object({ limit: z.int(), remaining: z.int() })
+
+/** What a budget bounds: `model` = a cap for one model, `request` = the cost of a single request. */
+export const SCOPES = ['key', 'group', 'frame', 'model', 'request'] as const
 
 /**
  * Whether a call would pass now, from the code that decides about calls, and every limit that could stop it: a small one,
@@ -30,7 +34,9 @@ export const verdict = z.object({
       code: z.string(),
       status: z.int(),
       message: z.string(),
-      scope: z.enum(['key', 'frame']).nullable(),
+      scope: z.enum(SCOPES).nullable(),
+      /** Which budget of that: by how often it resets. */
+      period: z.enum(PERIODS).nullable(),
       resets_at: moment.nullable(),
       shortage: shortage.nullable(),
     })

@@ -196,6 +196,15 @@ export const requestDetail = requestRow.extend({
       duration_ms: z.number(),
     }),
   ),
+  /** The budgets that it was charged to, each in the period of this number; `window`: its second one. */
+  legs: z.array(
+    z.object({
+      scope: z.enum(['key', 'group', 'frame', 'model']),
+      account: z.string(),
+      window: z.boolean(),
+      period: z.int(),
+    }),
+  ),
   price_version: z.string().nullable(),
   /** Counts, with prices in USD per million; the price of a fee is in USD. */
   lines: z.array(

@@ -5,6 +5,7 @@ import { noModelAllowed } from '../../access/permit.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { parseUsd } from '../../core/money.ts'
+import { PERIODS } from '../../core/periods.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import type { Balance, Balances } from '../../ledger/ledger.ts'
@@ -12,6 +13,7 @@ import { findUsage, targetOf } from '../../ledger/reports/usage.ts'
 import { partOfFrame, readFrame } from '../../store/frame.ts'
 import { callableModels, findKey, type Key } from '../../store/keys/keys.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
+import { SCOPES } from '../contract/trial.ts'
 import type { CallResult, playgroundRoutes, Shortage, Verdict } from '../contract/trial.ts'
 import type { AdminParts, HandlersOf } from '../http/call.ts'
 import { recentCalls, refusalOfCost, type RecentCalls } from './recent.ts'
@@ -167,10 +169,11 @@ type DryRun = Facts & {
 
 type Facts = Readonly<Record<string, unknown>>
 
-function factsOf(facts: Facts): Pick<BlockedBy, 'scope' | 'resets_at' | 'shortage'> {
-  const { scope, resets_at } = facts
+function factsOf(facts: Facts): Pick<BlockedBy, 'scope' | 'period' | 'resets_at' | 'shortage'> {
+  const { scope, period, resets_at } = facts
   return {
-    scope: scope === 'key' || scope === 'frame' ? scope : null,
+    scope: SCOPES.find((each) => each === scope) ?? null,
+    period: PERIODS.find((each) => each === period) ?? null,
     resets_at: typeof resets_at === 'string' ? resets_at : null,
     shortage: shortageOf(facts),
   }

@@ -10,9 +10,11 @@ import {
   type SentenceName,
 } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
+import { WINDOW } from '../../store/accounts/budgets.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Attempt, AttemptCharge } from '../ledger.ts'
+import { legsOf } from '../rules/legs.ts'
 import type { UsageRow } from '../rules/rows.ts'
 import { toPrice } from '../rules/validation.ts'
 import { findUsage, targetOf } from './usage.ts'
@@ -173,6 +175,7 @@ export function explanationJson({ row, ...rest }: Explanation) {
     request_id: row.requestId,
     hold: row.id,
     key: row.keyId,
+    group: row.groupId,
     endpoint: row.endpoint,
     model: row.modelAsked,
     target: targetOf(row),
@@ -188,6 +191,12 @@ export function explanationJson({ row, ...rest }: Explanation) {
     estimated: row.estimated,
     why: rest.why,
     reasons: reasonsOf(rest.why),
+    legs: legsOf(row).map(({ scope, accountId, budget, seq }) => ({
+      scope,
+      account: accountId,
+      window: budget === WINDOW,
+      period: seq,
+    })),
     price_version: row.priceVersion,
     lines: rest.lines.map((line) => ({
       what: line.what,

@@ -157,9 +157,10 @@ const BALANCE = layout<Balance>({
 
 type PackedBalance = Packed[] | null
 
-/** The frame's balances are the same for all keys of a batch, so they cross once. */
+/** The balances of the frame are the same for all keys of a batch, and so are those of a group: they cross once. */
 type PackedBalances = {
   readonly frame: readonly [main: Packed[], window: PackedBalance]
+  readonly groups: GroupList[]
   readonly keys: readonly KeyList[]
 } | null
 
@@ -177,27 +178,33 @@ type MoreList = readonly [
   window: PackedBalance,
   models: readonly (readonly [model: string, balance: Packed[]])[],
   groupId: string | null,
-  group: PackedBalance,
-  groupWindow: PackedBalance,
-  groupRates: RateBalances | null,
+]
+
+type GroupList = readonly [
+  groupId: string,
+  balance: PackedBalance,
+  window: PackedBalance,
+  rates: RateBalances | null,
 ]
 
 function packBalances(balances: ReadonlyMap<string, Balances>): string {
   let all: PackedBalances = null
   const keys: KeyList[] = []
+  const groups = new Map<string, GroupList>()
   for (const [keyId, each] of balances) {
-    const { key, frame, frameWindow, requests, tokens, concurrency } = each
-    all ??= { frame: [BALANCE.pack(frame), packed(frameWindow)], keys }
+    const { key, frame, frameWindow, requests, tokens, concurrency, groupId } = each
+    all ??= { frame: [BALANCE.pack(frame), packed(frameWindow)], groups: [], keys }
     keys.push([keyId, BALANCE.pack(key), requests, tokens, concurrency, moreOf(each)])
+    if (groupId === null || groups.has(groupId)) continue
+    groups.set(groupId, [groupId, packed(each.group), packed(each.groupWindow), each.groupRates])
   }
+  all?.groups.push(...groups.values())
   return JSON.stringify(all)
 }
 
-function moreOf(balances: Balances): MoreList | null {
-  const { keyWindow, models, groupId, group, groupWindow, groupRates } = balances
+function moreOf({ keyWindow, models, groupId }: Balances): MoreList | null {
   if (keyWindow === null && models.length === 0 && groupId === null) return null
-  const caps = models.map((cap) => [cap.model, BALANCE.pack(cap)] as const)
-  return [packed(keyWindow), caps, groupId, packed(group), packed(groupWindow), groupRates]
+  return [packed(keyWindow), models.map((cap) => [cap.model, BALANCE.pack(cap)] as const), groupId]
 }
 
 function packed(balance: Balance | null): PackedBalance {
@@ -208,19 +215,11 @@ function unpacked(list: PackedBalance): Balance | null {
   return list === null ? null : BALANCE.unpack(list)
 }
 
-type More = Pick<
-  Balances,
-  'keyWindow' | 'models' | 'groupId' | 'group' | 'groupWindow' | 'groupRates'
->
+type OfGroup = Pick<Balances, 'groupId' | 'group' | 'groupWindow' | 'groupRates'>
+type OfKey = Pick<Balances, 'keyWindow' | 'models'>
 
-const NO_MORE: More = {
-  keyWindow: null,
-  models: [],
-  groupId: null,
-  group: null,
-  groupWindow: null,
-  groupRates: null,
-}
+const NO_GROUP: OfGroup = { groupId: null, group: null, groupWindow: null, groupRates: null }
+const NO_MORE: OfKey = { keyWindow: null, models: [] }
 
 function unpackBalances(json: string): ReadonlyMap<string, Balances> {
   const all = JSON.parse(json) as PackedBalances
@@ -228,16 +227,18 @@ function unpackBalances(json: string): ReadonlyMap<string, Balances> {
   if (all === null) return balances
   const frame = BALANCE.unpack(all.frame[0])
   const frameWindow = unpacked(all.frame[1])
+  const groups = new Map(all.groups.map((list) => [list[0], unpackGroup(list)]))
   for (const [keyId, key, requests, tokens, concurrency, more] of all.keys) {
-    const { keyWindow, models, groupId, group, groupWindow, groupRates } = unpackMore(more)
+    const { keyWindow, models } = more === null ? NO_MORE : unpackMore(more)
+    const ofGroup = groups.get(more?.[2] ?? '') ?? NO_GROUP
     balances.set(keyId, {
       key: BALANCE.unpack(key),
       keyWindow,
       models,
-      groupId,
-      group,
-      groupWindow,
-      groupRates,
+      groupId: ofGroup.groupId,
+      group: ofGroup.group,
+      groupWindow: ofGroup.groupWindow,
+      groupRates: ofGroup.groupRates,
       frame,
       frameWindow,
       requests,
@@ -248,15 +249,13 @@ function unpackBalances(json: string): ReadonlyMap<string, Balances> {
   return balances
 }
 
-function unpackMore(list: MoreList | null): More {
-  if (list === null) return NO_MORE
-  const [keyWindow, models, groupId, group, groupWindow, groupRates] = list
+function unpackMore([keyWindow, models]: MoreList): OfKey {
   return {
     keyWindow: unpacked(keyWindow),
     models: models.map(([model, cap]) => ({ model, ...BALANCE.unpack(cap) })),
-    groupId,
-    group: unpacked(group),
-    groupWindow: unpacked(groupWindow),
-    groupRates,
   }
+}
+
+function unpackGroup([groupId, group, window, groupRates]: GroupList): OfGroup {
+  return { groupId, group: unpacked(group), groupWindow: unpacked(window), groupRates }
 }
