@@ -4,9 +4,8 @@
 import { join } from 'node:path'
 import { systemClock } from '../src/core/clock.ts'
 import { BUDGET_MAX } from '../src/core/money.ts'
-import { lockAccount } from '../src/store/accounts/accounts.ts'
-import { insertGroupAccount, legColumns } from '../src/store/accounts/budget-changes.ts'
 import { setFrame } from '../src/store/frame.ts'
+import { createGroup } from '../src/store/groups/lifecycle.ts'
 import { updateKey } from '../src/store/keys/lifecycle.ts'
 import { openStore } from '../src/store/open.ts'
 import { checkOut, THIS_CHECKOUT, type Checkout } from './checkout.ts'
@@ -117,16 +116,10 @@ async function makeBooks(folder: string, name: Subject, checkout?: Checkout): Pr
 /** Everything that a key can have above and beside its budget. */
 async function addLegs(books: Books): Promise<Books> {
   const store = await openStore(books.database, { clock: systemClock })
-  const rule = { period: 'month', timezone: 'UTC', weekStart: 'mon' } as const
   const window = { limitNanodollars: BUDGET_MAX, period: 'day' } as const
   await setFrame(store, { window })
-  const groupId = await store.db.transaction().execute(async (tx) => {
-    const id = await insertGroupAccount(store, tx, { ...rule, limitNanodollars: BUDGET_MAX })
-    const from = await lockAccount(tx, id)
-    const columns = await legColumns(store, tx, { from, to: { window } })
-    await tx.updateTable('accounts').set(columns).where('id', '=', id).execute()
-    return id
-  })
+  const group = { name: 'all', limitNanodollars: BUDGET_MAX, legs: { window } }
+  const { id: groupId } = await createGroup(store, group)
   const modelBudgets = new Map([[MODELS.chat, { ...window, period: 'week' }]] as const)
   for (const keyId of books.keyIds) {
     await updateKey(store, keyId, { legs: { groupId, window, modelBudgets } })

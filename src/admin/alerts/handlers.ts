@@ -26,7 +26,7 @@ import type {
   DestinationAnswer,
 } from '../contract/alerts.ts'
 import { invalidValue } from '../contract/errors.ts'
-import { storeOf, type AdminParts, type HandlersOf } from '../http/call.ts'
+import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import type { Mailer } from '../people/email.ts'
 import { DeliveryFailure, spendingJson, type AlertSender } from './sender.ts'
 
@@ -55,21 +55,21 @@ export function alertHandlers(parts: AlertParts): HandlersOf<typeof alertRoutes>
       destinations: (await listDestinations(store)).map(destinationAnswer),
       email_available: parts.mailer !== undefined,
     }),
-    createDestination: async (call) => {
-      const { body } = call
+    createDestination: async (request) => {
+      const { body } = request
       if (body.kind === 'webhook') assertAllowed(new URL(body.url))
       const address = body.kind === 'webhook' ? body.url : body.to
-      const added = await addDestination(storeOf(parts, call), { kind: body.kind, address })
+      const added = await addDestination(storeOf(parts, request), { kind: body.kind, address })
       const secret = added.kind === 'webhook' ? alerts.secretOf(added.id) : null
       return { ...destinationAnswer(added), secret }
     },
-    changeDestination: async (call) => {
-      const { params, body } = call
-      const changed = await switchDestination(storeOf(parts, call), params.id, body.enabled)
+    changeDestination: async (request) => {
+      const { params, body } = request
+      const changed = await switchDestination(storeOf(parts, request), params.id, body.enabled)
       return destinationAnswer(changed)
     },
-    deleteDestination: async (call) => {
-      await deleteDestination(storeOf(parts, call), call.params.id)
+    deleteDestination: async (request) => {
+      await deleteDestination(storeOf(parts, request), request.params.id)
       return { done: true }
     },
     testDestination: async ({ params }) => {
@@ -87,15 +87,17 @@ export function alertHandlers(parts: AlertParts): HandlersOf<typeof alertRoutes>
       return { deliveries: found.map(deliveryAnswer), next }
     },
     readKeyAlerts: async ({ params }) => ruleOf((await findKey(store, params.id)).id),
-    changeKeyAlerts: async (call) => {
-      const alertThresholds = call.body.thresholds ?? USUAL_THRESHOLDS
-      const { id } = await updateKey(storeOf(parts, call), call.params.id, { alertThresholds })
+    changeKeyAlerts: async (request) => {
+      const alertThresholds = request.body.thresholds ?? USUAL_THRESHOLDS
+      const { id } = await updateKey(storeOf(parts, request), request.params.id, {
+        alertThresholds,
+      })
       return ruleOf(id)
     },
     readFrameAlerts: () => ruleOf(FRAME_ID),
-    changeFrameAlerts: async (call) => {
-      const thresholds = call.body.thresholds ?? USUAL_THRESHOLDS
-      await setFrameThresholds(storeOf(parts, call), thresholds)
+    changeFrameAlerts: async (request) => {
+      const thresholds = request.body.thresholds ?? USUAL_THRESHOLDS
+      await setFrameThresholds(storeOf(parts, request), thresholds)
       return ruleOf(FRAME_ID)
     },
   }

@@ -76,16 +76,16 @@ async function sendWebhook(
     'tollgate-signature': `t=${seconds},v1=${signature}`,
   }
   const sent = { url, headers, body: Buffer.from(body), timeouts: TIMEOUTS }
-  const call = { method: 'POST', ...sent } as const
-  const status = await statusOf(http, call).catch((thrown: unknown) => {
+  const request = { method: 'POST', ...sent } as const
+  const status = await statusOf(http, request).catch((thrown: unknown) => {
     throw new DeliveryFailure(webhookFailure(thrown, url), { cause: thrown })
   })
   if (status >= 200 && status < 300) return `answered ${status}`
   throw new Error(`answered ${status}`)
 }
 
-async function statusOf(http: HttpClient, call: HttpCall): Promise<number> {
-  const { status, body } = await http.send(call, AbortSignal.timeout(TIMEOUTS.totalMs))
+async function statusOf(http: HttpClient, request: HttpCall): Promise<number> {
+  const { status, body } = await http.send(request, AbortSignal.timeout(TIMEOUTS.totalMs))
   for await (const _ of body) {
     // The body is ignored, but must be read for the connection to be reused.
   }

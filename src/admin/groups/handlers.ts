@@ -22,7 +22,7 @@ import {
   updateGroup,
 } from '../../store/groups/lifecycle.ts'
 import type { GroupAnswer, GroupBody, GroupDetail, groupRoutes } from '../contract/groups.ts'
-import { storeOf, type AdminParts, type HandlersOf } from '../http/call.ts'
+import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import { forecastOf } from '../keys/answers.ts'
 import {
   amountOf,
@@ -44,8 +44,8 @@ export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes>
   /** A change that needs only the group: made in the caller's name, and answered with the changed group. */
   const changing =
     (change: (store: Store, id: string) => Promise<Group>) =>
-    async (call: Changing): Promise<GroupDetail> =>
-      detail(parts, await change(storeOf(parts, call), call.params.id), call)
+    async (request: Changing): Promise<GroupDetail> =>
+      detail(parts, await change(storeOf(parts, request), request.params.id), request)
 
   return {
     listGroups: async () => {
@@ -53,37 +53,37 @@ export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes>
       const groups = await listGroups(store)
       return { groups: groups.map((group) => answerOf(group, totals.get(group.id))) }
     },
-    createGroup: async (call) => {
-      const { name } = call.body
-      const keyRules = { ...NO_KEY_RULES, ...keyRulesOf(call.body) }
-      const settings = { ...settingsOf(call.body), name, keyRules, legs: legsOf(call.body) }
-      return detail(parts, await createGroup(storeOf(parts, call), settings), call)
+    createGroup: async (request) => {
+      const { name } = request.body
+      const keyRules = { ...NO_KEY_RULES, ...keyRulesOf(request.body) }
+      const settings = { ...settingsOf(request.body), name, keyRules, legs: legsOf(request.body) }
+      return detail(parts, await createGroup(storeOf(parts, request), settings), request)
     },
-    readGroup: async (call) => detail(parts, await findGroup(store, call.params.id), call),
-    changeGroup: async (call) => {
-      const { id } = call.params
-      const group = await changeVersion(store, { ...call, subjectId: id }, (ifVersion) => {
-        const { body } = call
+    readGroup: async (request) => detail(parts, await findGroup(store, request.params.id), request),
+    changeGroup: async (request) => {
+      const { id } = request.params
+      const group = await changeVersion(store, { ...request, subjectId: id }, (ifVersion) => {
+        const { body } = request
         const keyRules = body.key_rules && keyRulesOf(body)
         const change = { ...settingsOf(body), keyRules, legs: legsOf(body), ifVersion }
-        return updateGroup(storeOf(parts, call), id, change)
+        return updateGroup(storeOf(parts, request), id, change)
       })
-      return detail(parts, group, call)
+      return detail(parts, group, request)
     },
     archiveGroup: changing(archiveGroup),
     activateGroup: changing(activateGroup),
-    topUpGroup: async (call) => {
-      const { id: accountId } = await findGroup(store, call.params.id)
-      const amountNanodollars = readAmount('amount', call.body.amount)
-      const on = { accountId, budget: budgetNameOf(call.body) }
-      await topUp(storeOf(parts, call), { ...call.body, ...on, amountNanodollars })
-      return detail(parts, await findGroup(store, accountId), call)
+    topUpGroup: async (request) => {
+      const { id: accountId } = await findGroup(store, request.params.id)
+      const amountNanodollars = readAmount('amount', request.body.amount)
+      const on = { accountId, budget: budgetNameOf(request.body) }
+      await topUp(storeOf(parts, request), { ...request.body, ...on, amountNanodollars })
+      return detail(parts, await findGroup(store, accountId), request)
     },
-    resetGroup: async (call) => {
-      const { id: accountId } = await findGroup(store, call.params.id)
-      const on = { accountId, budget: budgetNameOf(call.body) }
-      await resetSpent(storeOf(parts, call), { ...call.body, ...on })
-      return detail(parts, await findGroup(store, accountId), call)
+    resetGroup: async (request) => {
+      const { id: accountId } = await findGroup(store, request.params.id)
+      const on = { accountId, budget: budgetNameOf(request.body) }
+      await resetSpent(storeOf(parts, request), { ...request.body, ...on })
+      return detail(parts, await findGroup(store, accountId), request)
     },
     ...memberHandlers(parts),
   }
@@ -97,15 +97,15 @@ function memberHandlers(parts: AdminParts): HandlersOf<MemberRoutes> {
   const members = async (groupId: string) => ({ members: await listMemberAnswers(store, groupId) })
   return {
     listMembers: async ({ params }) => members((await findGroup(store, params.id)).id),
-    putMember: async (call) => {
-      const group = await findGroup(store, call.params.id)
-      const { person } = call.params
-      await putMember(actorOf(parts, call), group, { person, role: call.body.role })
+    putMember: async (request) => {
+      const group = await findGroup(store, request.params.id)
+      const { person } = request.params
+      await putMember(actorOf(parts, request), group, { person, role: request.body.role })
       return members(group.id)
     },
-    removeMember: async (call) => {
-      const group = await findGroup(store, call.params.id)
-      await dropMember(actorOf(parts, call), group, call.params.person)
+    removeMember: async (request) => {
+      const group = await findGroup(store, request.params.id)
+      await dropMember(actorOf(parts, request), group, request.params.person)
       return members(group.id)
     },
   }

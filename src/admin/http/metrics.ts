@@ -15,7 +15,7 @@ import { readFrame } from '../../store/frame.ts'
 import { countKeysByStatus } from '../../store/keys/counts.ts'
 import { figureOf, METRICS, type Counts, type Figure } from '../../telemetry/metrics.ts'
 import { AdminError } from '../contract/errors.ts'
-import type { AdminParts } from './call.ts'
+import type { AdminParts } from './request.ts'
 import type { Identify, Person } from './guard.ts'
 
 export type Metrics = () => Promise<{ readonly type: string; readonly text: string }>

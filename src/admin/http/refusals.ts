@@ -10,7 +10,7 @@ import type { Store } from '../../store/database/store.ts'
 import { AUDIT_SUBJECTS } from '../contract/audit.ts'
 import type { RouteName } from '../contract/contract.ts'
 import { AdminError, type AdminErrorCode } from '../contract/errors.ts'
-import { storeOf, type Sender } from './call.ts'
+import { storeOf, type Sender } from './request.ts'
 
 const RECORDED: readonly AdminErrorCode[] = [
   'not_permitted',

@@ -9,7 +9,7 @@ import { describeError } from '../../telemetry/log.ts'
 import { contract, type RouteName } from '../contract/contract.ts'
 import { adminError, AdminError } from '../contract/errors.ts'
 import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type Route } from '../contract/route.ts'
-import type { AdminParts, Handlers } from './call.ts'
+import type { AdminParts, Handlers } from './request.ts'
 import { errorJson, toAdminError } from './errors.ts'
 import { guard, type Guarded, type Identify, type Person } from './guard.ts'
 import { idempotently } from './idempotency.ts'
@@ -132,9 +132,9 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
         response: { [status]: answer, '4xx': adminError, '5xx': adminError },
       },
       handler: async (request, reply) => {
-        const call = callOf(request, reply)
-        // The schemas have read the call, so it has the type that this handler expects.
-        const run = (): Promise<unknown> => handler(call as never)
+        const read = requestOf(request, reply)
+        // The schemas have read the request, so it has the type that this handler expects.
+        const run = (): Promise<unknown> => handler(read as never)
         if (media !== undefined) {
           reply.type(`${media}; charset=utf-8`)
           reply.header('content-disposition', `attachment; filename="${path.slice(1)}"`)
@@ -142,7 +142,7 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
         reply.code(status)
         if (idempotent !== true) return reply.send(await run())
         const personId = request.person?.id ?? ''
-        const asked = { personId, headers: call.headers, request: [name, call.params, call.body] }
+        const asked = { personId, headers: read.headers, request: [name, read.params, read.body] }
         const done = await idempotently(store, asked, run)
         if (done.isRepeated) reply.header('idempotency-replayed', 'true')
         return reply.send(done.answer)
@@ -161,7 +161,7 @@ function addMetrics(app: FastifyInstance, { identify, clock, metrics }: AdminSer
   })
 }
 
-function callOf(request: FastifyRequest, reply: FastifyReply) {
+function requestOf(request: FastifyRequest, reply: FastifyReply) {
   return {
     params: request.params,
     query: request.query,

@@ -19,7 +19,7 @@ import { shownSecrets } from '../../store/keys/secrets.ts'
 import type { AdminError } from '../contract/errors.ts'
 import type { frameRoutes } from '../contract/frame.ts'
 import type { KeyDetail, keyRoutes } from '../contract/keys.ts'
-import { storeOf, type AdminParts, type HandlersOf } from '../http/call.ts'
+import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import { errorJson, toAdminError } from '../http/errors.ts'
 import { testCall, verdictOf } from '../trial/results.ts'
 import { frameAnswerOf, keyDetailOf } from './answers.ts'
@@ -44,60 +44,65 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
   /** A change that needs only the key: made in the caller's name, and answered with the changed key. */
   const changing =
     (change: (store: Store, id: string) => Promise<Key>) =>
-    async (call: Changing): Promise<KeyDetail> =>
-      detail(parts, await change(storeOf(parts, call), call.params.id), call)
+    async (request: Changing): Promise<KeyDetail> =>
+      detail(parts, await change(storeOf(parts, request), request.params.id), request)
 
   return {
     listKeys: ({ query }) => list.page(query),
     exportKeys: ({ query }) => list.csv(query),
-    createKey: async (call) => {
-      const { mode, ...settings } = call.body
-      const { key, secret } = await createKey(storeOf(parts, call), {
+    createKey: async (request) => {
+      const { mode, ...settings } = request.body
+      const { key, secret } = await createKey(storeOf(parts, request), {
         ...settingsOf(settings),
         legs: legsOf(settings),
         mode,
         secretPrefix: parts.secretPrefix(),
       })
-      return { ...(await detail(parts, key, call)), secret }
+      return { ...(await detail(parts, key, request)), secret }
     },
-    changeKeys: (call) => changeMany(storeOf(parts, call), call),
-    readKey: async (call) => detail(parts, await findKey(store, call.params.id), call),
-    changeKey: async (call) => {
-      const { id } = call.params
-      const key = await changeVersion(store, { ...call, subjectId: id }, async (ifVersion) => {
-        const change = changeOf(call.body, await cappedModels(store, id))
-        return updateKey(storeOf(parts, call), id, { ...change, ifVersion })
+    changeKeys: (request) => changeMany(storeOf(parts, request), request),
+    readKey: async (request) => detail(parts, await findKey(store, request.params.id), request),
+    changeKey: async (request) => {
+      const { id } = request.params
+      const key = await changeVersion(store, { ...request, subjectId: id }, async (ifVersion) => {
+        const change = changeOf(request.body, await cappedModels(store, id))
+        return updateKey(storeOf(parts, request), id, { ...change, ifVersion })
       })
-      return detail(parts, key, call)
+      return detail(parts, key, request)
     },
     pauseKey: changing(pauseKey),
     resumeKey: changing(resumeKey),
-    revokeKey: async (call) => {
-      const key = await revokeKey(storeOf(parts, call), call.params.id, call.body.reason)
-      return detail(parts, key, call)
+    revokeKey: async (request) => {
+      const key = await revokeKey(storeOf(parts, request), request.params.id, request.body.reason)
+      return detail(parts, key, request)
     },
-    rotateKey: async (call) => {
-      const { key, secret } = await rotateKey(storeOf(parts, call), call.params.id, {
-        overlapMs: call.body.overlap_seconds * 1_000,
+    rotateKey: async (request) => {
+      const { key, secret } = await rotateKey(storeOf(parts, request), request.params.id, {
+        overlapMs: request.body.overlap_seconds * 1_000,
         secretPrefix: parts.secretPrefix(),
       })
-      return { ...(await detail(parts, key, call)), secret }
+      return { ...(await detail(parts, key, request)), secret }
     },
     endOverlap: changing(endOverlap),
-    resetKey: async (call) => {
-      const { id: accountId } = await findKey(store, call.params.id)
-      const budget = budgetNameOf(call.body)
-      await resetSpent(storeOf(parts, call), { ...call.body, accountId, budget })
-      return detail(parts, await findKey(store, accountId), call)
+    resetKey: async (request) => {
+      const { id: accountId } = await findKey(store, request.params.id)
+      const budget = budgetNameOf(request.body)
+      await resetSpent(storeOf(parts, request), { ...request.body, accountId, budget })
+      return detail(parts, await findKey(store, accountId), request)
     },
-    topUpKey: async (call) => {
-      const { id: accountId } = await findKey(store, call.params.id)
-      const amountNanodollars = readAmount('amount', call.body.amount)
-      const budget = budgetNameOf(call.body)
-      await topUp(storeOf(parts, call), { ...call.body, accountId, budget, amountNanodollars })
-      return detail(parts, await findKey(store, accountId), call)
+    topUpKey: async (request) => {
+      const { id: accountId } = await findKey(store, request.params.id)
+      const amountNanodollars = readAmount('amount', request.body.amount)
+      const budget = budgetNameOf(request.body)
+      await topUp(storeOf(parts, request), {
+        ...request.body,
+        accountId,
+        budget,
+        amountNanodollars,
+      })
+      return detail(parts, await findKey(store, accountId), request)
     },
-    testKey: (call) => testCall(parts, call.params.id, call.body.model),
+    testKey: (request) => testCall(parts, request.params.id, request.body.model),
     readLimits: ({ params, query }) => verdictOf(parts, params.id, query.model),
   }
 }
@@ -169,34 +174,34 @@ function refusalOf(thrown: unknown): AdminError {
 export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes> {
   const { store, clock } = parts
 
-  async function answer(call: { setHeader(name: string, value: string): void }) {
+  async function answer(request: { setHeader(name: string, value: string): void }) {
     const frame = await readFrame(store)
-    call.setHeader('etag', etag(frame.version))
+    request.setHeader('etag', etag(frame.version))
     return frameAnswerOf(frame, await readAllocated(store), clock.now())
   }
 
   return {
-    readFrame: (call) => answer(call),
-    changeFrame: async (call) => {
-      await changeVersion(store, { ...call, subjectId: FRAME_ID }, (ifVersion) => {
-        const { budget, week_start: weekStart, window: given, ...same } = call.body
+    readFrame: (request) => answer(request),
+    changeFrame: async (request) => {
+      await changeVersion(store, { ...request, subjectId: FRAME_ID }, (ifVersion) => {
+        const { budget, week_start: weekStart, window: given, ...same } = request.body
         const limitNanodollars = budget === undefined ? undefined : readAmount('budget', budget)
         const window = given && amountOf('window', given)
         const change = { ...same, limitNanodollars, weekStart, window, ifVersion }
-        return setFrame(storeOf(parts, call), change)
+        return setFrame(storeOf(parts, request), change)
       })
-      return answer(call)
+      return answer(request)
     },
-    topUpFrame: async (call) => {
-      const amountNanodollars = readAmount('amount', call.body.amount)
-      const on = { accountId: FRAME_ID, budget: budgetNameOf(call.body) }
-      await topUp(storeOf(parts, call), { ...call.body, ...on, amountNanodollars })
-      return answer(call)
+    topUpFrame: async (request) => {
+      const amountNanodollars = readAmount('amount', request.body.amount)
+      const on = { accountId: FRAME_ID, budget: budgetNameOf(request.body) }
+      await topUp(storeOf(parts, request), { ...request.body, ...on, amountNanodollars })
+      return answer(request)
     },
-    resetFrame: async (call) => {
-      const on = { accountId: FRAME_ID, budget: budgetNameOf(call.body) }
-      await resetSpent(storeOf(parts, call), { ...call.body, ...on })
-      return answer(call)
+    resetFrame: async (request) => {
+      const on = { accountId: FRAME_ID, budget: budgetNameOf(request.body) }
+      await resetSpent(storeOf(parts, request), { ...request.body, ...on })
+      return answer(request)
     },
   }
 }

@@ -20,7 +20,7 @@ import {
 } from '../../store/keys/search.ts'
 import { shownSecrets } from '../../store/keys/secrets.ts'
 import type { KeyFilters, KeyPage, KeyQuery, KeyRow } from '../contract/keys.ts'
-import type { AdminParts } from '../http/call.ts'
+import type { AdminParts } from '../http/request.ts'
 import { frameAnswerOf, keyRowOf } from './answers.ts'
 
 const TOTALS_MS_MAX = 5_000

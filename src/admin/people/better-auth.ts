@@ -58,16 +58,16 @@ export function betterAuthSignIn(options: SignInOptions): SignIn {
 
     confirmTwoFactor: (visit, code) =>
       refusing(undefined, async () => {
-        const call = { ...asked(visit), body: { code }, returnHeaders: true as const }
-        const { headers, response } = await api.verifyTOTP(call)
+        const request = { ...asked(visit), body: { code }, returnHeaders: true as const }
+        const { headers, response } = await api.verifyTOTP(request)
         await takeCode(options, { personId: response.user.id, code })
         return headers.getSetCookie()
       }),
 
     endTwoFactor: (visit, password) =>
       refusing(undefined, async () => {
-        const call = { ...asked(visit), body: { password }, returnHeaders: true as const }
-        return (await api.disableTwoFactor(call)).headers.getSetCookie()
+        const request = { ...asked(visit), body: { password }, returnHeaders: true as const }
+        return (await api.disableTwoFactor(request)).headers.getSetCookie()
       }),
 
     newRecoveryCodes: (visit, password) =>
@@ -90,8 +90,8 @@ async function signIn(
   const refused: SignInOutcome = { outcome: 'refused', personId: null }
   const known = await findPassword(store.db, email)
   return refusing<SignInOutcome>(refused, async () => {
-    const call = { ...asked(visit), body: { email, password }, returnHeaders: true as const }
-    const { headers, response } = await auth.api.signInEmail(call)
+    const request = { ...asked(visit), body: { email, password }, returnHeaders: true as const }
+    const { headers, response } = await auth.api.signInEmail(request)
     // If the password was changed meanwhile, all sessions were ended, perhaps just before this one was made.
     if (known === undefined || !(await isStillPassword(store.db, known))) {
       await endSessionIn(store, auth, headers)
@@ -110,12 +110,12 @@ async function enterCode(
   { visit, code, kind }: Given<'enterCode'>,
 ): Promise<SignInOutcome> {
   const cookie = pendingCookie(visit)
-  const call = { ...asked({ ...visit, cookie }), body: { code }, returnHeaders: true as const }
+  const request = { ...asked({ ...visit, cookie }), body: { code }, returnHeaders: true as const }
   const challenged = await personChallenged(auth, cookie)
   try {
     const { headers, response } = await (kind === 'app'
-      ? auth.api.verifyTOTP(call)
-      : auth.api.verifyBackupCode(call))
+      ? auth.api.verifyTOTP(request)
+      : auth.api.verifyBackupCode(request))
     const personId = response.user.id
     if (kind === 'app' && !(await takeCode({ store }, { personId, code }))) {
       await endSessionIn(store, auth, headers)
@@ -181,8 +181,8 @@ function singleSignOn(
       const reached = await reach()
       if (reached === undefined) return undefined
       const body = { provider: reached.id, callbackURL: '/', disableRedirect: true }
-      const call = { ...asked(visit), body, returnHeaders: true as const }
-      const { headers, response } = await reached.auth.api.signInSocial(call)
+      const request = { ...asked(visit), body, returnHeaders: true as const }
+      const { headers, response } = await reached.auth.api.signInSocial(request)
       if (response.url === undefined) return undefined
       return { location: response.url, cookies: headers.getSetCookie() }
     },

@@ -7,7 +7,7 @@ import type { Store } from '../../store/database/store.ts'
 import { findPerson, updatePerson } from '../../store/people/people.ts'
 import { findAccessToken, recordTokenUse } from '../../store/people/tokens.ts'
 import { AdminError } from '../contract/errors.ts'
-import { storeOf, type AdminParts, type Sender } from '../http/call.ts'
+import { storeOf, type AdminParts, type Sender } from '../http/request.ts'
 import type { Identify, Person, RequestHeaders } from '../http/guard.ts'
 import type { Mailer } from './email.ts'
 import { listRoles, roleById, type Actor } from './roles.ts'
@@ -88,10 +88,10 @@ export type PeopleParts = Pick<AdminParts, 'store' | 'log' | 'publicUrl'> & {
 
 export function actorOf(
   parts: Pick<AdminParts, 'store'>,
-  call: Sender & { readonly person: Person },
+  request: Sender & { readonly person: Person },
 ): Actor {
-  const { id: personId, permissions: rights } = call.person
-  return { store: storeOf(parts, call), personId, rights }
+  const { id: personId, permissions: rights } = request.person
+  return { store: storeOf(parts, request), personId, rights }
 }
 
 /** What a request says of where it comes from. */

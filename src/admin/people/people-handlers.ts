@@ -1,7 +1,7 @@
 // People and roles for those who manage them: the handlers of contract/people.ts.
 import { describeError } from '../../telemetry/log.ts'
 import type { peopleRoutes, SentLink } from '../contract/people.ts'
-import type { HandlersOf } from '../http/call.ts'
+import type { HandlersOf } from '../http/request.ts'
 import type { RequestHeaders } from '../http/guard.ts'
 import { actorOf, linkBase, type PeopleParts } from './identity.ts'
 import { invitePerson, makePersonLink, sendLink, type MadeLink } from './links.ts'
@@ -24,29 +24,38 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
     listPeople: async () => ({ people: [...(await answerPeople(db))] }),
     readPerson: ({ params }) => answerPerson(db, params.id),
 
-    async invitePerson(call) {
-      const { person, link } = await invitePerson(actorOf(parts, call), call.body)
-      return { person, link: await send(parts, call, link) }
+    async invitePerson(request) {
+      const { person, link } = await invitePerson(actorOf(parts, request), request.body)
+      return { person, link: await send(parts, request, link) }
     },
 
-    changePerson: (call) => changePerson(actorOf(parts, call), call.params.id, call.body),
+    changePerson: (request) =>
+      changePerson(actorOf(parts, request), request.params.id, request.body),
 
-    inviteAgain: async (call) =>
-      send(parts, call, await makePersonLink(actorOf(parts, call), call.params.id, 'invitation')),
-    resetPassword: async (call) =>
-      send(parts, call, await makePersonLink(actorOf(parts, call), call.params.id, 'reset')),
-    resetTwoFactor: (call) => resetTwoFactor(actorOf(parts, call), call.params.id),
-    unlinkPerson: (call) => unlinkPerson(actorOf(parts, call), call.params.id),
-    blockPerson: (call) => blockPerson(actorOf(parts, call), call.params.id),
-    unblockPerson: (call) => unblockPerson(actorOf(parts, call), call.params.id),
+    inviteAgain: async (request) =>
+      send(
+        parts,
+        request,
+        await makePersonLink(actorOf(parts, request), request.params.id, 'invitation'),
+      ),
+    resetPassword: async (request) =>
+      send(
+        parts,
+        request,
+        await makePersonLink(actorOf(parts, request), request.params.id, 'reset'),
+      ),
+    resetTwoFactor: (request) => resetTwoFactor(actorOf(parts, request), request.params.id),
+    unlinkPerson: (request) => unlinkPerson(actorOf(parts, request), request.params.id),
+    blockPerson: (request) => blockPerson(actorOf(parts, request), request.params.id),
+    unblockPerson: (request) => unblockPerson(actorOf(parts, request), request.params.id),
 
-    signOutPerson: (call) => done(signOutPerson(actorOf(parts, call), call.params.id)),
-    removePerson: (call) => done(removePerson(actorOf(parts, call), call.params.id)),
+    signOutPerson: (request) => done(signOutPerson(actorOf(parts, request), request.params.id)),
+    removePerson: (request) => done(removePerson(actorOf(parts, request), request.params.id)),
 
     listRoles: async () => ({ roles: [...(await answerRoles(db))] }),
-    createRole: (call) => createRole(actorOf(parts, call), call.body),
-    changeRole: (call) => changeRole(actorOf(parts, call), call.params.id, call.body),
-    removeRole: (call) => done(removeRole(actorOf(parts, call), call.params.id)),
+    createRole: (request) => createRole(actorOf(parts, request), request.body),
+    changeRole: (request) => changeRole(actorOf(parts, request), request.params.id, request.body),
+    removeRole: (request) => done(removeRole(actorOf(parts, request), request.params.id)),
   }
 }
 
@@ -57,10 +66,10 @@ async function done(work: Promise<unknown>) {
 
 function send(
   parts: PeopleParts,
-  call: { readonly headers: RequestHeaders },
+  request: { readonly headers: RequestHeaders },
   link: MadeLink,
 ): Promise<SentLink> {
-  const base = linkBase(parts, call)
+  const base = linkBase(parts, request)
   const onMailFailed = (thrown: unknown): void =>
     parts.log.warn('mail_failed', { cause: describeError(thrown) })
   return sendLink(link, { base, mailer: parts.mailer, onMailFailed })

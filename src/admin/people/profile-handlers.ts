@@ -22,7 +22,7 @@ import {
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import { PERMISSIONS } from '../contract/permissions.ts'
 import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
-import { storeOf, type HandlersOf, type Sender } from '../http/call.ts'
+import { storeOf, type HandlersOf, type Sender } from '../http/request.ts'
 import type { Person, RequestHeaders } from '../http/guard.ts'
 import { recordedRefusal } from '../http/refusals.ts'
 import {
@@ -60,43 +60,43 @@ function accountHandlers(parts: PeopleParts) {
   return {
     readProfile: ({ person }) => read(person),
 
-    async changeProfile(call) {
-      demandBrowser(call.person)
-      const { name } = call.body
-      const fields = { before: { name: call.person.name }, after: { name } }
-      const work = (tx: Tx) => updatePerson(tx, call.person.id, { name })
-      await changeOwn(parts, call, { action: 'person.change', ...fields, work })
-      return read(call.person)
+    async changeProfile(request) {
+      demandBrowser(request.person)
+      const { name } = request.body
+      const fields = { before: { name: request.person.name }, after: { name } }
+      const work = (tx: Tx) => updatePerson(tx, request.person.id, { name })
+      await changeOwn(parts, request, { action: 'person.change', ...fields, work })
+      return read(request.person)
     },
 
-    async changeEmail(call) {
-      const { person, body } = call
+    async changeEmail(request) {
+      const { person, body } = request
       const email = checkedEmail(body.email)
-      const session = await sessionOf(parts, call)
-      await demandPassword(parts, call, { password: body.password, field: 'password' })
+      const session = await sessionOf(parts, request)
+      await demandPassword(parts, request, { password: body.password, field: 'password' })
       if (email === person.email) return read(person)
       const fields = { before: { email: person.email }, after: { email } }
       const work = async (tx: Tx): Promise<void> => {
         await demandOpen(tx, session)
         await chooseEmail(tx, person, { email, session: session.id })
       }
-      await changeOwn(parts, call, { action: 'person.change', ...fields, work })
+      await changeOwn(parts, request, { action: 'person.change', ...fields, work })
       return read({ ...person, email })
     },
 
-    async changePassword(call) {
-      const { person, body } = call
-      const session = await sessionOf(parts, call)
+    async changePassword(request) {
+      const { person, body } = request
+      const session = await sessionOf(parts, request)
       const problem = passwordProblem(body.password, person.email)
       if (problem !== undefined) throw invalidValue('password', problem)
-      await demandPassword(parts, call, { password: body.current, field: 'current' })
+      await demandPassword(parts, request, { password: body.current, field: 'current' })
       const hash = await hashPassword(body.password)
       const work = async (tx: Tx): Promise<void> => {
         await demandOpen(tx, session)
         await setPassword(parts.store, tx, { personId: person.id, hash })
         await deleteSessions(tx, { personId: person.id, except: session.id })
       }
-      await changeOwn(parts, call, { action: 'person.set_password', work })
+      await changeOwn(parts, request, { action: 'person.set_password', work })
       return { done: true }
     },
   } satisfies Partial<ProfileHandlers>
@@ -104,41 +104,45 @@ function accountHandlers(parts: PeopleParts) {
 
 function twoFactorHandlers(parts: PeopleParts) {
   return {
-    async startTwoFactor(call) {
-      const signIn = await proved(parts, call, 'off')
-      const setup = await signIn.startTwoFactor(visitOf(call), call.body.password)
+    async startTwoFactor(request) {
+      const signIn = await proved(parts, request, 'off')
+      const setup = await signIn.startTwoFactor(visitOf(request), request.body.password)
       if (setup === undefined) throw sessionEnded()
       return { uri: setup.uri, recovery_codes: [...setup.recoveryCodes] }
     },
 
-    async confirmTwoFactor(call) {
-      demandBrowser(call.person)
-      await demandTwoFactor(parts, call, 'off')
+    async confirmTwoFactor(request) {
+      demandBrowser(request.person)
+      await demandTwoFactor(parts, request, 'off')
       const signIn = await parts.signIn()
-      const cookies = await limiting(storeOf(parts, call), proofTries(call.person), async () => {
-        const confirmed = await signIn.confirmTwoFactor(visitOf(call), call.body.code)
-        if (confirmed === undefined) throw invalidValue('code', sentence('code_wrong'))
-        return confirmed
-      })
-      await changeOwn(parts, call, twoFactorChange('on'))
-      call.setHeader('set-cookie', cookies)
+      const cookies = await limiting(
+        storeOf(parts, request),
+        proofTries(request.person),
+        async () => {
+          const confirmed = await signIn.confirmTwoFactor(visitOf(request), request.body.code)
+          if (confirmed === undefined) throw invalidValue('code', sentence('code_wrong'))
+          return confirmed
+        },
+      )
+      await changeOwn(parts, request, twoFactorChange('on'))
+      request.setHeader('set-cookie', cookies)
       return { done: true }
     },
 
-    async endTwoFactor(call) {
-      const signIn = await proved(parts, call, 'on')
-      const cookies = await signIn.endTwoFactor(visitOf(call), call.body.password)
+    async endTwoFactor(request) {
+      const signIn = await proved(parts, request, 'on')
+      const cookies = await signIn.endTwoFactor(visitOf(request), request.body.password)
       if (cookies === undefined) throw sessionEnded()
-      await changeOwn(parts, call, twoFactorChange('off'))
-      call.setHeader('set-cookie', cookies)
+      await changeOwn(parts, request, twoFactorChange('off'))
+      request.setHeader('set-cookie', cookies)
       return { done: true }
     },
 
-    async newRecoveryCodes(call) {
-      const signIn = await proved(parts, call, 'on')
-      const codes = await signIn.newRecoveryCodes(visitOf(call), call.body.password)
+    async newRecoveryCodes(request) {
+      const signIn = await proved(parts, request, 'on')
+      const codes = await signIn.newRecoveryCodes(visitOf(request), request.body.password)
       if (codes === undefined) throw sessionEnded()
-      await changeOwn(parts, call, { action: 'person.new_recovery_codes' })
+      await changeOwn(parts, request, { action: 'person.new_recovery_codes' })
       return { recovery_codes: [...codes] }
     },
   } satisfies Partial<ProfileHandlers>
@@ -146,10 +150,10 @@ function twoFactorHandlers(parts: PeopleParts) {
 
 function sessionHandlers(parts: PeopleParts) {
   return {
-    async listSessions(call) {
-      const current = await sessionOf(parts, call)
+    async listSessions(request) {
+      const current = await sessionOf(parts, request)
       const { store } = parts
-      const about = { personId: call.person.id, now: store.clock.now() }
+      const about = { personId: request.person.id, now: store.clock.now() }
       const sessions = await listPersonSessions(store.db, about)
       return {
         sessions: sessions.map((session) => ({
@@ -163,26 +167,26 @@ function sessionHandlers(parts: PeopleParts) {
       }
     },
 
-    async endSession(call) {
-      demandBrowser(call.person)
-      const ended = { personId: call.person.id, only: call.params.id }
+    async endSession(request) {
+      demandBrowser(request.person)
+      const ended = { personId: request.person.id, only: request.params.id }
       const work = async (tx: Tx): Promise<void> => {
         const count = await deleteSessions(tx, ended)
         if (count === 0) throw new AdminError('not_found', sentence('session_unknown'))
       }
-      await changeOwn(parts, call, { action: 'person.sign_out', work })
+      await changeOwn(parts, request, { action: 'person.sign_out', work })
       return { done: true }
     },
 
-    async signOutEverywhere(call) {
-      demandBrowser(call.person)
-      const personId = call.person.id
+    async signOutEverywhere(request) {
+      demandBrowser(request.person)
+      const personId = request.person.id
       const work = async (tx: Tx): Promise<void> => {
         await deleteSessions(tx, { personId })
         await deleteAccessTokens(tx, personId)
       }
-      await changeOwn(parts, call, { action: 'person.sign_out_everywhere', work })
-      call.setHeader('set-cookie', await (await parts.signIn()).signOut(visitOf(call)))
+      await changeOwn(parts, request, { action: 'person.sign_out_everywhere', work })
+      request.setHeader('set-cookie', await (await parts.signIn()).signOut(visitOf(request)))
       return { done: true }
     },
   } satisfies Partial<ProfileHandlers>
@@ -191,11 +195,11 @@ function sessionHandlers(parts: PeopleParts) {
 /** With the password given again, and two-factor as needed. */
 async function proved(
   parts: PeopleParts,
-  call: OwnRequest & { readonly body: { readonly password: string } },
+  request: OwnRequest & { readonly body: { readonly password: string } },
   needed: 'on' | 'off',
 ): Promise<SignIn> {
-  await demandPassword(parts, call, { password: call.body.password, field: 'password' })
-  await demandTwoFactor(parts, call, needed)
+  await demandPassword(parts, request, { password: request.body.password, field: 'password' })
+  await demandTwoFactor(parts, request, needed)
   return parts.signIn()
 }
 
@@ -222,13 +226,13 @@ type OwnChange = Pick<Change, 'action'> &
 /** Makes the change and its record in one transaction. */
 async function changeOwn(
   parts: PeopleParts,
-  call: OwnRequest,
+  request: OwnRequest,
   { action, before = {}, after = {}, work }: OwnChange,
 ): Promise<void> {
-  const store = storeOf(parts, call)
+  const store = storeOf(parts, request)
   await withChangeLock(store, async (tx) => {
     await work?.(tx)
-    await recordChange(store, tx, { action, ...subjectOf(call.person), before, after })
+    await recordChange(store, tx, { action, ...subjectOf(request.person), before, after })
   })
 }
 
@@ -240,10 +244,10 @@ function tokenHandlers(parts: PeopleParts) {
       return { tokens: tokens.map(tokenAnswer) }
     },
 
-    async createToken(call) {
-      const { person, body } = call
-      const session = await sessionOf(parts, call)
-      const store = storeOf(parts, call)
+    async createToken(request) {
+      const { person, body } = request
+      const session = await sessionOf(parts, request)
+      const store = storeOf(parts, request)
       const { name, permissions } = body
       const missing = permissions?.find((permission) => !person.permissions.has(permission))
       if (missing !== undefined) {
@@ -253,7 +257,7 @@ function tokenHandlers(parts: PeopleParts) {
         throw await recordedRefusal(store, { ...record, subjectName: name }, error)
       }
       const expiresAt = expiryOf(body.expires_at, store.clock.now())
-      await demandPasswordIfAny(parts, call, body.password)
+      await demandPasswordIfAny(parts, request, body.password)
       return withChangeLock(store, async (tx) => {
         await demandOpen(tx, session)
         const given = { personId: person.id, name, permissions, expiresAt }
@@ -264,10 +268,10 @@ function tokenHandlers(parts: PeopleParts) {
       })
     },
 
-    async revokeToken(call) {
-      demandBrowser(call.person)
-      const store = storeOf(parts, call)
-      const owned = { id: call.params.id, personId: call.person.id }
+    async revokeToken(request) {
+      demandBrowser(request.person)
+      const store = storeOf(parts, request)
+      const owned = { id: request.params.id, personId: request.person.id }
       await store.db.transaction().execute(async (tx) => {
         const token = await deleteAccessToken(tx, owned)
         if (token === undefined) throw new AdminError('not_found', sentence('token_unknown'))
@@ -282,13 +286,13 @@ function tokenHandlers(parts: PeopleParts) {
 /** People who sign in only by single sign-on have no password. */
 async function demandPasswordIfAny(
   parts: PeopleParts,
-  call: OwnRequest,
+  request: OwnRequest,
   password: string | undefined,
 ): Promise<void> {
-  const stored = await findPerson(parts.store.db, { id: call.person.id })
+  const stored = await findPerson(parts.store.db, { id: request.person.id })
   if (stored?.hasPassword !== true) return
   if (password === undefined) throw invalidValue('password', sentence('password_needed'))
-  await demandPassword(parts, call, { password, field: 'password' })
+  await demandPassword(parts, request, { password, field: 'password' })
 }
 
 function expiryOf(text: string, now: number): number {
@@ -319,9 +323,9 @@ function tokenAnswer(token: AccessToken) {
 }
 
 /** It must still be open when the change is made: ending it, as a password reset does, is meant to prevent that. */
-async function sessionOf(parts: PeopleParts, call: OwnRequest): Promise<Session> {
-  demandBrowser(call.person)
-  const session = await (await parts.signIn()).session(visitOf(call))
+async function sessionOf(parts: PeopleParts, request: OwnRequest): Promise<Session> {
+  demandBrowser(request.person)
+  const session = await (await parts.signIn()).session(visitOf(request))
   if (session === undefined) throw sessionEnded()
   return session
 }
@@ -340,15 +344,19 @@ type OwnRequest = Sender & { readonly person: Person; readonly headers: RequestH
 /** Asks for the password again. Attempts are limited, because whoever guesses here already has a session. */
 async function demandPassword(
   parts: PeopleParts,
-  call: OwnRequest,
+  request: OwnRequest,
   { password, field }: { readonly password: string; readonly field: string },
 ): Promise<void> {
-  demandBrowser(call.person)
-  const store = storeOf(parts, call)
-  await limiting(store, proofTries(call.person), async () => {
-    if (await (await parts.signIn()).checkPassword(visitOf(call), password)) return
+  demandBrowser(request.person)
+  const store = storeOf(parts, request)
+  await limiting(store, proofTries(request.person), async () => {
+    if (await (await parts.signIn()).checkPassword(visitOf(request), password)) return
     const why = sentence('password_wrong')
-    await recordRefusal(store, { action: 'person.prove', ...subjectOf(call.person), sentence: why })
+    await recordRefusal(store, {
+      action: 'person.prove',
+      ...subjectOf(request.person),
+      sentence: why,
+    })
     throw invalidValue(field, why)
   })
 }

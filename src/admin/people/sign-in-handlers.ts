@@ -8,7 +8,7 @@ import { findPerson, hasPeople } from '../../store/people/people.ts'
 import { deleteExpiredSessions } from '../../store/people/sign-in.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { signInRoutes, SingleSignOnError } from '../contract/sign-in.ts'
-import { storeOf, type HandlersOf } from '../http/call.ts'
+import { storeOf, type HandlersOf } from '../http/request.ts'
 import { addressTries, limiting, limitTries, signInTries, takeTriesBack } from './credentials.ts'
 import { signedInAnswer, visitOf, type PeopleParts } from './identity.ts'
 import { findOpenLink, useOpenLink } from './links.ts'
@@ -32,37 +32,37 @@ export function signInHandlers(parts: PeopleParts): SignInHandlers {
       }
     },
 
-    async signIn(call) {
-      const store = storeOf(parts, call)
-      const { email, password } = call.body
-      const tries = signInTries(email, call.address)
+    async signIn(request) {
+      const store = storeOf(parts, request)
+      const { email, password } = request.body
+      const tries = signInTries(email, request.address)
       await limitTries(store, tries)
       const signIn = await parts.signIn()
-      const outcome = await signIn.signIn(visitOf(call), { email, password })
+      const outcome = await signIn.signIn(visitOf(request), { email, password })
       if (outcome.outcome === 'refused') await recordWrong(store, { email })
       else await takeTriesBack(store, tries)
-      return stepAnswer(store, outcome, call.setHeader)
+      return stepAnswer(store, outcome, request.setHeader)
     },
 
-    async enterCode(call) {
-      const store = storeOf(parts, call)
-      const tries = addressTries('address', call.address)
+    async enterCode(request) {
+      const store = storeOf(parts, request)
+      const tries = addressTries('address', request.address)
       await limitTries(store, tries)
       const signIn = await parts.signIn()
-      const outcome = await signIn.enterCode(visitOf(call), call.body)
+      const outcome = await signIn.enterCode(visitOf(request), request.body)
       if (outcome.outcome === 'signed-in') await takeTriesBack(store, tries)
       else if ('personId' in outcome) await recordWrong(store, { personId: outcome.personId })
       if (outcome.outcome === 'refused')
         throw new AdminError('wrong_credentials', sentence('sign_in_wrong_step'))
-      return stepAnswer(store, outcome, call.setHeader)
+      return stepAnswer(store, outcome, request.setHeader)
     },
 
-    async signOut(call) {
-      const { person } = call
+    async signOut(request) {
+      const { person } = request
       const signIn = await parts.signIn()
-      setCookies(call.setHeader, await signIn.signOut(visitOf(call)))
+      setCookies(request.setHeader, await signIn.signOut(visitOf(request)))
       if (person?.via === 'session') {
-        const store = storeOf(parts, call)
+        const store = storeOf(parts, request)
         const subject = { action: 'person.sign_out', ...subjectOf(person) } as const
         await recordChange(store, store.db, { ...subject, before: {}, after: {} })
       }
@@ -88,10 +88,10 @@ async function recordWrong(
 
 function linkHandlers(parts: PeopleParts) {
   return {
-    async lookAtLink(call) {
-      const store = storeOf(parts, call)
-      const tries = addressTries('link', call.address)
-      const find = () => findOpenLink(store, call.body.token)
+    async lookAtLink(request) {
+      const store = storeOf(parts, request)
+      const tries = addressTries('link', request.address)
+      const find = () => findOpenLink(store, request.body.token)
       const { kind, person, expiresAt } = await limiting(store, tries, find)
       return {
         kind,
@@ -101,14 +101,14 @@ function linkHandlers(parts: PeopleParts) {
       }
     },
 
-    async useLink(call) {
-      const store = storeOf(parts, call)
-      const tries = addressTries('link', call.address)
-      const { email } = await limiting(store, tries, () => useOpenLink(store, call.body))
-      const { password } = call.body
+    async useLink(request) {
+      const store = storeOf(parts, request)
+      const tries = addressTries('link', request.address)
+      const { email } = await limiting(store, tries, () => useOpenLink(store, request.body))
+      const { password } = request.body
       const signIn = await parts.signIn()
-      const outcome = await signIn.signIn(visitOf(call), { email, password })
-      return stepAnswer(store, outcome, call.setHeader)
+      const outcome = await signIn.signIn(visitOf(request), { email, password })
+      return stepAnswer(store, outcome, request.setHeader)
     },
   } satisfies Partial<SignInHandlers>
 }
@@ -116,28 +116,28 @@ function linkHandlers(parts: PeopleParts) {
 /** The browser is sent to the provider, and comes back from it. */
 function singleSignOnHandlers(parts: PeopleParts) {
   return {
-    async startSingleSignOn(call) {
+    async startSingleSignOn(request) {
       refuseWithout(parts)
-      await limitTries(storeOf(parts, call), addressTries('sign-on', call.address))
+      await limitTries(storeOf(parts, request), addressTries('sign-on', request.address))
       const signIn = await parts.signIn()
-      const started = await signIn.startSingleSignOn(visitOf(call))
+      const started = await signIn.startSingleSignOn(visitOf(request))
       if (started === undefined) {
         throw new AdminError('unavailable', sentence('sign_on_silent'), { retryAfterSeconds: 10 })
       }
-      setCookies(call.setHeader, started.cookies)
+      setCookies(request.setHeader, started.cookies)
       return { location: started.location }
     },
 
-    async finishSingleSignOn(call) {
+    async finishSingleSignOn(request) {
       refuseWithout(parts)
-      const store = storeOf(parts, call)
-      const tries = addressTries('address', call.address)
+      const store = storeOf(parts, request)
+      const tries = addressTries('address', request.address)
       await limitTries(store, tries)
-      const error = await finish(parts, call)
+      const error = await finish(parts, request)
       if (error === undefined) {
-        await takeTriesBack(store, [...tries, ...addressTries('sign-on', call.address)])
+        await takeTriesBack(store, [...tries, ...addressTries('sign-on', request.address)])
       }
-      call.setHeader('location', error === undefined ? '/' : `/sign-in?error=${error}`)
+      request.setHeader('location', error === undefined ? '/' : `/sign-in?error=${error}`)
       return { done: true }
     },
   } satisfies Partial<SignInHandlers>
@@ -146,13 +146,13 @@ function singleSignOnHandlers(parts: PeopleParts) {
 /** Why it failed; undefined = the person is signed in. */
 async function finish(
   parts: PeopleParts,
-  call: Parameters<SignInHandlers['finishSingleSignOn']>[0],
+  request: Parameters<SignInHandlers['finishSingleSignOn']>[0],
 ): Promise<SingleSignOnError | undefined> {
-  const store = storeOf(parts, call)
+  const store = storeOf(parts, request)
   const signIn = await parts.signIn()
-  const result = await signIn.finishSingleSignOn(visitOf(call), call.query)
+  const result = await signIn.finishSingleSignOn(visitOf(request), request.query)
   if (result.outcome === 'unavailable') return 'unavailable'
-  setCookies(call.setHeader, result.cookies)
+  setCookies(request.setHeader, result.cookies)
   if (result.outcome === 'signed-in') {
     await recordSignIn(store, result.personId)
     return undefined

@@ -3,7 +3,7 @@ import { csvText } from '../../core/text.ts'
 import { iso } from '../../core/units.ts'
 import { listAudit, type AuditEntry, type AuditFilter } from '../../store/audit/list.ts'
 import type { AuditEntryAnswer, AuditQuery, auditRoutes } from '../contract/audit.ts'
-import type { AdminParts, HandlersOf } from '../http/call.ts'
+import type { AdminParts, HandlersOf } from '../http/request.ts'
 
 const EXPORTED_MAX = 10_000
 

@@ -4,7 +4,7 @@ import type { Model } from '../../catalog/models.ts'
 import { iso } from '../../core/units.ts'
 import { keysPerModel } from '../../store/keys/keys.ts'
 import type { ModelAnswer, modelRoutes } from '../contract/gateway.ts'
-import type { AdminParts, HandlersOf } from '../http/call.ts'
+import type { AdminParts, HandlersOf } from '../http/request.ts'
 
 export function modelHandlers(parts: AdminParts): HandlersOf<typeof modelRoutes> {
   return {

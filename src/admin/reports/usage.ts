@@ -30,7 +30,7 @@ import {
   type usageRoutes,
   type UsageRow,
 } from '../contract/usage.ts'
-import type { AdminParts, HandlersOf } from '../http/call.ts'
+import type { AdminParts, HandlersOf } from '../http/request.ts'
 
 const DEFAULT_DAYS = 30
 /** A longer time by hours has more bars than anyone reads. */

@@ -10,7 +10,7 @@ import { PICO_PER_NANO, type Nanodollars } from '../../core/money.ts'
 import { searchUsage } from '../../ledger/reports/usage.ts'
 import type { Store } from '../../store/database/store.ts'
 import { listRefusals } from '../../store/refusals.ts'
-import type { AdminParts } from '../http/call.ts'
+import type { AdminParts } from '../http/request.ts'
 
 const CALLS_MAX = 20
 

@@ -15,7 +15,7 @@ import { callableModels, findKey, type Key } from '../../store/keys/keys.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import { SCOPES } from '../contract/trial.ts'
 import type { CallResult, playgroundRoutes, Shortage, Verdict } from '../contract/trial.ts'
-import type { AdminParts, HandlersOf } from '../http/call.ts'
+import type { AdminParts, HandlersOf } from '../http/request.ts'
 import { recentCalls, refusalOfCost, type RecentCalls } from './recent.ts'
 import { formatOf, runTrial, textOf, type TrialRequest } from './run.ts'
 

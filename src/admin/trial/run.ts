@@ -9,7 +9,7 @@ import type { Reply } from '../../exchange/reply.ts'
 import type { Key } from '../../store/keys/keys.ts'
 import type { Trace } from '../../telemetry/log.ts'
 import { CODECS } from '../../wire/codecs.ts'
-import type { AdminParts } from '../http/call.ts'
+import type { AdminParts } from '../http/request.ts'
 
 export type TrialRequest = {
   readonly key: Key

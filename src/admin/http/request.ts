@@ -1,4 +1,4 @@
-// What a handler of the admin API works with: the call, which the route's schemas have read and the guard allowed, and
+// What a handler of the admin API works with: the request, which the route's schemas have read and the guard allowed, and
 // what the admin plane needs from the gateway.
 import type { LastUse } from '../../access/authenticate.ts'
 import type { Catalog } from '../../catalog/models.ts'
@@ -31,7 +31,7 @@ type Requester<Described extends Route> = Described['access'] extends 'public'
   : { readonly person: Person }
 
 type Handler<Described extends Route> = (
-  call: AdminRequest<Described>,
+  request: AdminRequest<Described>,
 ) => Promise<AnswerOf<Described>>
 
 /** A handler for every route: leaving one out does not compile. */
@@ -75,8 +75,8 @@ export type Sender = {
 }
 
 /** The database, with changes recorded in the caller's name. */
-export function storeOf({ store }: Pick<AdminParts, 'store'>, call: Sender): Store {
-  const { person, address, requestId } = call
+export function storeOf({ store }: Pick<AdminParts, 'store'>, request: Sender): Store {
+  const { person, address, requestId } = request
   const actor = person?.email ?? 'not signed in'
   const source = person?.via === 'token' ? 'api' : 'ui'
   return inTheNameOf(store, { actor, source, address, requestId })
