@@ -2,6 +2,7 @@
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import { Unavailable } from '../../src/ledger/writer/writer.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
@@ -53,7 +54,9 @@ export async function makeRequests(
       const number = begun++
       const fromMs = performance.now()
       const asked = ask(keyIds[number % keyIds.length] ?? '', 1_000_003)
-      const reserved = await ledger.reserve(asked)
+      const reserved = await ledger.reserve(asked).catch(orUnavailable)
+      // As a client does that is told to come back.
+      if (reserved === undefined) continue
       if (!reserved.reserved) throw new Error(`refused: ${reserved.reason}`)
       const costNanodollars = BigInt((number * 7_919) % 1_000_003)
       await ledger.settle(settlement(asked, reserved, { costNanodollars }))
@@ -62,4 +65,8 @@ export async function makeRequests(
   }
   await Promise.all(Array.from({ length: AT_A_TIME }, loop))
   return durationsMs
+}
+
+function orUnavailable(thrown: unknown): undefined {
+  if (!(thrown instanceof Unavailable)) throw thrown
 }

@@ -24,6 +24,7 @@ test('an operation lists its permission, its parameters and its answer', () => {
       ['header', 'Idempotency-Key', false],
       ['body', 'amount', true],
       ['body', 'reason', true],
+      ['body', 'window', false],
     ],
   )
   assert.ok(topUp?.answer.some(({ name }) => name === 'history[].spent'))
