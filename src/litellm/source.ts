@@ -125,7 +125,7 @@ class TreeReader {
     return this.#members(contents, { path: '', around: [] })
   }
 
-  #members(map: YAMLMap, at: Place): ReadonlyMap<string, Setting> {
+  #members(map: YAMLMap, at: YamlPlace): ReadonlyMap<string, Setting> {
     const members = new Map<string, Setting>()
     for (const { key, value } of map.items) {
       const name = isScalar(key) ? (key.source ?? String(key.value)) : String(key)
@@ -147,13 +147,13 @@ class TreeReader {
   }
 
   /** `<<: *name` or a list of them: what the section itself says wins. */
-  #merged(value: unknown, at: Place): ReadonlyMap<string, Setting> {
+  #merged(value: unknown, at: YamlPlace): ReadonlyMap<string, Setting> {
     const { members, items } = this.#read(value, { ...at, line: this.#lineOf(value) })
     const all = items?.map((each) => each.members ?? new Map<string, Setting>()) ?? []
     return members ?? new Map(all.toReversed().flatMap((each) => [...each]))
   }
 
-  #read(node: unknown, { path, line, around }: Place & { readonly line: number }): Setting {
+  #read(node: unknown, { path, line, around }: YamlPlace & { readonly line: number }): Setting {
     this.#count++
     const meant = isAlias(node) ? node.resolve(this.#document) : node
     if (this.#count > SETTINGS_MAX || (isAlias(node) && around.includes(meant))) {
@@ -195,7 +195,7 @@ class TreeReader {
   }
 }
 
-type Place = {
+type YamlPlace = {
   readonly path: string
   /** The nodes around it: an alias of one of them has no end. */
   readonly around: readonly unknown[]

@@ -6,7 +6,7 @@ import OpenAI from 'openai'
 
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import { objectOf } from '../../src/core/json.ts'
-import type { Answer, Failure, Line, Speaker, Voice } from '../matrix/speaker.ts'
+import type { Answer, Failure, Line, Speaker, SdkClient } from '../matrix/speaker.ts'
 import { AI_SDK_SPEAKERS } from '../matrix/speakers/ai-sdk.ts'
 import { anthropicMessages } from '../matrix/speakers/anthropic.ts'
 import { LANGCHAIN_SPEAKERS } from '../matrix/speakers/langchain.ts'
@@ -93,7 +93,7 @@ export async function playLibrary(
 ): Promise<Facts> {
   const { models, url } = job
   const model = models[familyOf(name, speaker)][upstream] ?? ''
-  const connect = (key: string): Voice => speaker.connect({ url, key, fetch })
+  const connect = (key: string): SdkClient => speaker.connect({ url, key, fetch })
   const seen = await PLAYED[scene](connect, model, job).catch((error: unknown) => ({
     thrown: String(error),
   }))
@@ -106,7 +106,7 @@ function familyOf(name: string, { format }: Speaker): Family {
   return format === 'messages' ? 'claude' : 'gpt'
 }
 
-type Connect = (key: string) => Voice
+type Connect = (key: string) => SdkClient
 type Seen = Omit<Facts, 'client' | 'version' | 'upstream' | 'scene'>
 
 const PLAYED: Record<SceneName, (connect: Connect, model: string, job: Job) => Promise<Seen>> = {
@@ -119,8 +119,8 @@ const PLAYED: Record<SceneName, (connect: Connect, model: string, job: Job) => P
     const places: string[] = []
     const once = async (thinks: boolean): Promise<string> => {
       const same = { model, tools: TOOLS, ...(thinks && { thinks: true as const }) }
-      const voice = connect(job.key)
-      let answer: Answer = await voice.ask({ ...same, text: job.prompts.tools }, 'plain')
+      const client = connect(job.key)
+      let answer: Answer = await client.ask({ ...same, text: job.prompts.tools }, 'plain')
       for (let turn = 1; answer.calls.length > 0 && turn < 9; turn++) {
         const results = answer.calls.map((call) => {
           const place = String(objectOf(call.input)['place'])
@@ -128,7 +128,7 @@ const PLAYED: Record<SceneName, (connect: Connect, model: string, job: Job) => P
           return { call, text: job.results[place as keyof typeof job.results] }
         })
         const mode = turn % 2 === 0 ? 'plain' : 'streamed'
-        answer = await voice.ask({ ...same, text: '', after: { answer, results } }, mode)
+        answer = await client.ask({ ...same, text: '', after: { answer, results } }, mode)
       }
       return answer.text
     }
@@ -165,10 +165,10 @@ const PLAYED: Record<SceneName, (connect: Connect, model: string, job: Job) => P
         model: undefined,
         ...attempt,
       }
-      const voice = connect(other)
-      failures[name] = await voice.ask({ model: asked, text }, mode).then(
+      const client = connect(other)
+      failures[name] = await client.ask({ model: asked, text }, mode).then(
         (answer) => ({ answer: answer.text }),
-        (error: unknown) => voice.failureOf(error),
+        (error: unknown) => client.failureOf(error),
       )
     }
     return { failures }

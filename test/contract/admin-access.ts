@@ -9,7 +9,7 @@ import {
   PERMISSIONS,
   type Permission,
 } from '../../src/admin/contract/permissions.ts'
-import type { Route } from '../../src/admin/contract/route.ts'
+import type { AdminRoute } from '../../src/admin/contract/route.ts'
 import { adminHandlers } from '../../src/admin/open.ts'
 import { openTestAdmin, type TestAdmin } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
@@ -43,7 +43,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
   })
   after(() => admin[Symbol.asyncDispose]())
 
-  const attempt = (route: Route, permissions: readonly Permission[] | null) => {
+  const attempt = (route: AdminRoute, permissions: readonly Permission[] | null) => {
     const path = route.path.replace(':id', id)
     const hasBody = route.body !== undefined
     // The body is invalid on purpose: a caller who passes the guard gets a 400, and nothing is done.
@@ -77,7 +77,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
   })
 
   describe('every route refuses callers without its permission', () => {
-    for (const [name, route] of routes as readonly (readonly [string, Route])[]) {
+    for (const [name, route] of routes as readonly (readonly [string, AdminRoute])[]) {
       const { access, method, path } = route
       if (access === 'public') continue
       test(`${name}: ${method} ${path} needs ${access}`, async () => {

@@ -238,7 +238,7 @@ describe('models', () => {
 })
 
 describe('token counts', () => {
-  const question: Omit<Anthropic.MessageCountTokensParams, 'model'> = {
+  const prompt: Omit<Anthropic.MessageCountTokensParams, 'model'> = {
     system: 'Be brief.',
     messages: [{ role: 'user', content: 'What is the weather in Paris?' }],
     tools: [{ name: 'get_weather', input_schema: { type: 'object', properties: {} } }],
@@ -248,16 +248,16 @@ describe('token counts', () => {
       test(`${name}, ${model}: the count equals what the call is then charged`, async () => {
         const client = anthropics()[name]
         assert.ok(client !== undefined)
-        const { input_tokens } = await client.messages.countTokens({ model, ...question })
-        const { usage } = await client.messages.create({ model, max_tokens: 100, ...question })
+        const { input_tokens } = await client.messages.countTokens({ model, ...prompt })
+        const { usage } = await client.messages.create({ model, max_tokens: 100, ...prompt })
         assert.equal(input_tokens, usage.input_tokens)
-        const bare = await client.messages.countTokens({ model, messages: question.messages })
+        const bare = await client.messages.countTokens({ model, messages: prompt.messages })
         assert.ok(bare.input_tokens < input_tokens)
       })
 })
 
 describe('token counts of responses', () => {
-  const question: OpenAI.Responses.InputTokenCountParams = {
+  const prompt: OpenAI.Responses.InputTokenCountParams = {
     instructions: 'Be brief.',
     input: 'What is the weather in Paris?',
     tools: [
@@ -275,10 +275,10 @@ describe('token counts of responses', () => {
   }
   for (const model of CHATS)
     test(`openai 7, ${model}: the count equals what the call is then charged`, async () => {
-      const count = await openai.responses.inputTokens.count({ model, ...question })
+      const count = await openai.responses.inputTokens.count({ model, ...prompt })
       assert.deepEqual(count, {
         object: 'response.input_tokens',
-        input_tokens: await charged({ model, ...question }),
+        input_tokens: await charged({ model, ...prompt }),
       })
       const bare = await openai.responses.inputTokens.count({ model, input: 'What?' })
       assert.ok(bare.input_tokens < count.input_tokens)

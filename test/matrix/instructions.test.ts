@@ -24,9 +24,9 @@ before(async () => {
 })
 after(() => gateway.stop())
 
-type Question = { readonly model: string; readonly text: string; readonly more?: Body }
+type Prompt = { readonly model: string; readonly text: string; readonly more?: Body }
 
-async function ask(client: Client, { model, text, more }: Question): Promise<Body> {
+async function ask(client: Client, { model, text, more }: Prompt): Promise<Body> {
   const said = [{ role: 'user', content: text }]
   const body = client === 'responses' ? { input: said } : { messages: said }
   const limit = client === 'messages' ? { max_tokens: 1000 } : {}
@@ -88,10 +88,10 @@ for (const upstream of UPSTREAMS)
     }
 
     test('a chat completion has an id of the usual form, the same in all its chunks', async () => {
-      const question = { model: `sandbox-chat${upstream}`, text: 'Say hello there' }
-      const whole = await ask('chat', question)
+      const prompt = { model: `sandbox-chat${upstream}`, text: 'Say hello there' }
+      const whole = await ask('chat', prompt)
       assert.match(whole['id'], /^chatcmpl-\w+$/)
-      const { stream } = await ask('chat', { ...question, more: { stream: true } })
+      const { stream } = await ask('chat', { ...prompt, more: { stream: true } })
       const ids = new Set([...stream.matchAll(/"id":"([^"]*)"/g)].map(([, id]) => id))
       assert.equal(ids.size, 1)
       assert.match([...ids].join(), /^chatcmpl-\w+$/)
@@ -101,8 +101,8 @@ for (const upstream of UPSTREAMS)
       const tools = [
         { type: 'function', function: { name: 'clock', parameters: { type: 'object' } } },
       ]
-      const question = { model: `sandbox-chat${upstream}`, text: 'Use clock', more: { tools } }
-      const asked = [await ask('chat', question), await ask('chat', question)]
+      const prompt = { model: `sandbox-chat${upstream}`, text: 'Use clock', more: { tools } }
+      const asked = [await ask('chat', prompt), await ask('chat', prompt)]
       const ids = asked.map(({ choices }) => choices[0].message.tool_calls[0].id)
       assert.equal(new Set(ids).size, 2, ids.join())
     })

@@ -54,7 +54,7 @@ export function play({ speakers, smoke = [], config }: Play): void {
       cell.speaker.connect({ url: gateway.url, key: keys[key], fetch: through })
     return {
       ...cell,
-      voiceOf: (key) => connect(key, tap),
+      clientOf: (key) => connect(key, tap),
       tampering: connect('good', tamper),
       headers: () => headers,
     }

@@ -8,12 +8,12 @@ import type {
   Answer,
   Failure,
   Mode,
-  Question,
+  Prompt,
   Result,
   Skill,
   Speaker,
   Tool,
-  Voice,
+  SdkClient,
 } from './speaker.ts'
 import { MODES } from './speaker.ts'
 
@@ -25,9 +25,9 @@ export type Stage = {
   readonly upstream: Upstream
   readonly mode: Mode
   /** A connection with the key that may do everything, or with one that may not. */
-  voiceOf(key: KeyName): Voice
+  clientOf(key: KeyName): SdkClient
   /** The same, with the reasoning altered in transit. */
-  readonly tampering: Voice
+  readonly tampering: SdkClient
   /** The headers of the last answer. */
   headers(): Headers
 }
@@ -110,12 +110,12 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'length',
     async play(stage) {
-      const question = {
+      const prompt = {
         model: chat(stage),
         text: '[[sandbox tokens=60]] Hello',
         outputTokensMax: 20,
       }
-      const answer = await ask(stage, question)
+      const answer = await ask(stage, prompt)
       assert.equal(answer.ending, 'length')
       assert.equal(answer.usage.output, 20)
       assert.ok(answer.text.length > 40)
@@ -125,14 +125,14 @@ export const SCENES: readonly Scene[] = [
     name: 'stop',
     needs: 'stop',
     async play(stage) {
-      const question = { model: chat(stage), text: 'Say one two three', stop: ' three' }
+      const prompt = { model: chat(stage), text: 'Say one two three', stop: ' three' }
       if (stage.upstream === 'responses') {
-        const failure = await failureOf(stage, question)
+        const failure = await failureOf(stage, prompt)
         assert.equal(failure.status, 400, failure.message)
         assert.match(failure.message, /stop/)
         return
       }
-      const answer = await ask(stage, question)
+      const answer = await ask(stage, prompt)
       assert.equal(answer.text, 'one two')
       assert.equal(answer.ending, 'stop')
     },
@@ -341,10 +341,10 @@ function refusals(): readonly Scene[] {
   return cases.map(({ name, key = 'good', text = 'Hello', status, code }) => ({
     name,
     async play(stage) {
-      const question = { model: chat(stage), text }
-      const voice = stage.voiceOf(key)
+      const prompt = { model: chat(stage), text }
+      const client = stage.clientOf(key)
       const refused = key === 'limited' ? failedAtLast : failed
-      const failure = await refused(voice, stage.mode, question)
+      const failure = await refused(client, stage.mode, prompt)
       assert.equal(failure.status, status, failure.message)
       assert.equal(failure.code, code)
       assert.notEqual(failure.message, '')
@@ -352,16 +352,16 @@ function refusals(): readonly Scene[] {
   }))
 }
 
-function ask(stage: Stage, question: Question): Promise<Answer> {
-  return stage.voiceOf('good').ask(question, stage.mode)
+function ask(stage: Stage, prompt: Prompt): Promise<Answer> {
+  return stage.clientOf('good').ask(prompt, stage.mode)
 }
 
-function askForBoth(stage: Stage, more: Partial<Question> = {}): Promise<Answer> {
+function askForBoth(stage: Stage, more: Partial<Prompt> = {}): Promise<Answer> {
   const text = 'Call get_weather and get_time, city: Paris'
   return ask(stage, { model: chat(stage), text, tools: [WEATHER, TIME], ...more })
 }
 
-function secondTurn(same: Pick<Question, 'model' | 'thinks'>, answer: Answer): Question {
+function secondTurn(same: Pick<Prompt, 'model' | 'thinks'>, answer: Answer): Prompt {
   const results = answer.calls.map((call): Result => ({
     call,
     text: call.name === WEATHER.name ? 'sunny' : 'noon',
@@ -369,24 +369,24 @@ function secondTurn(same: Pick<Question, 'model' | 'thinks'>, answer: Answer): Q
   return { ...same, text: '', tools: [WEATHER, TIME], after: { answer, results } }
 }
 
-function failureOf(stage: Stage, question: Question): Promise<Failure> {
-  return failed(stage.voiceOf('good'), stage.mode, question)
+function failureOf(stage: Stage, prompt: Prompt): Promise<Failure> {
+  return failed(stage.clientOf('good'), stage.mode, prompt)
 }
 
-async function failed(voice: Voice, mode: Mode, question: Question): Promise<Failure> {
-  const outcome = await voice.ask(question, mode).then(
+async function failed(client: SdkClient, mode: Mode, prompt: Prompt): Promise<Failure> {
+  const outcome = await client.ask(prompt, mode).then(
     (answer) => ({ answer }),
     (thrown: unknown) => ({ thrown }),
   )
   assert.ok('thrown' in outcome, `no error, but ${JSON.stringify(outcome)}`)
-  return voice.failureOf(outcome.thrown)
+  return client.failureOf(outcome.thrown)
 }
 
 /** The limit is one call per minute: if one passes, the next does not. */
-async function failedAtLast(voice: Voice, mode: Mode, question: Question): Promise<Failure> {
-  return voice.ask(question, mode).then(
-    () => failed(voice, mode, question),
-    (thrown: unknown) => voice.failureOf(thrown),
+async function failedAtLast(client: SdkClient, mode: Mode, prompt: Prompt): Promise<Failure> {
+  return client.ask(prompt, mode).then(
+    () => failed(client, mode, prompt),
+    (thrown: unknown) => client.failureOf(thrown),
   )
 }
 

@@ -8,7 +8,7 @@ export type Speaker = {
   readonly format: 'chat' | 'responses' | 'messages'
   /** What the library cannot request or does not show, with the reason. */
   readonly lacks?: Partial<Record<Skill, string>>
-  connect(line: Line): Voice
+  connect(line: Line): SdkClient
 }
 
 /** Features that not every library has. */
@@ -21,8 +21,8 @@ export type Line = {
   readonly fetch: typeof fetch
 }
 
-export type Voice = {
-  ask(question: Question, mode: Mode): Promise<Answer>
+export type SdkClient = {
+  ask(prompt: Prompt, mode: Mode): Promise<Answer>
   /** What the library reports about an error it threw. */
   failureOf(thrown: unknown): Failure
 }
@@ -30,7 +30,7 @@ export type Voice = {
 export const MODES = ['plain', 'streamed'] as const
 export type Mode = (typeof MODES)[number]
 
-export type Question = {
+export type Prompt = {
   readonly model: string
   readonly system?: string
   readonly text: string

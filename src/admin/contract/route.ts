@@ -15,7 +15,7 @@ export const METRICS_PATH = '/metrics'
 /** Who may call: holders of the permission, everyone signed in, or everyone. A route without it does not compile. */
 export type Access = Permission | 'signed-in' | 'public'
 
-export type Route = {
+export type AdminRoute = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below API_PREFIX, with parameters as `:name`. */
   readonly path: string
@@ -36,34 +36,34 @@ export type Route = {
   readonly idempotent?: true
 }
 
-export type RouteTable = Readonly<Record<string, Route>>
+export type RouteTable = Readonly<Record<string, AdminRoute>>
 
 const keyParams = z.object({ id: keyId })
 const idParams = z.object({ id: z.string() })
 
 /** `route('GET /keys/:id', access, { … })` keeps the types of its schemas; only the id of a key must have its form. */
 export function route<
-  const Address extends `${Route['method']} /${string}`,
+  const Address extends `${AdminRoute['method']} /${string}`,
   const Who extends Access,
   const Rest extends Described,
 >(address: Address, access: Who, rest: Rest) {
   const [method = '', path = ''] = address.split(' ')
   const params = path.startsWith('/keys/:id') ? keyParams : idParams
   const read = (path.includes(':id') ? { params } : {}) as ParamsIn<Address>
-  return { method: method as Route['method'], path, access, ...read, ...rest }
+  return { method: method as AdminRoute['method'], path, access, ...read, ...rest }
 }
 
 type ParamsIn<Address> = Address extends `${string}:id${string}`
   ? { readonly params: typeof idParams }
   : object
 
-type Described = Omit<Route, 'method' | 'path' | 'access'>
+type Described = Omit<AdminRoute, 'method' | 'path' | 'access'>
 
 /** What a caller sends, and the answer. */
-export type ParamsOf<R extends Route> = InputOf<R['params']>
-export type QueryOf<R extends Route> = InputOf<R['query']>
-export type BodyOf<R extends Route> = InputOf<R['body']>
-export type AnswerOf<R extends Route> = z.output<R['answer']>
+export type ParamsOf<R extends AdminRoute> = InputOf<R['params']>
+export type QueryOf<R extends AdminRoute> = InputOf<R['query']>
+export type BodyOf<R extends AdminRoute> = InputOf<R['body']>
+export type AnswerOf<R extends AdminRoute> = z.output<R['answer']>
 
 /** The same values after the schema has read them: with their defaults. */
 export type ReadOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined

@@ -5,13 +5,13 @@ import type { z } from 'zod'
 import { sentenceWithText } from '../../core/sentences.ts'
 import { contract } from '../contract/contract.ts'
 import { newKey } from '../contract/keys.ts'
-import type { Route } from '../contract/route.ts'
+import type { AdminRoute } from '../contract/route.ts'
 import { schemaError } from './errors.ts'
 
 const ownOfZod = /^(Invalid |Too |Unrecognized |Expected )/
 const WRONG = [undefined, null, '', 'x', 'x'.repeat(20_000), -1, 0.5, 1e15, [], {}, [''], [1], true]
 
-for (const [name, route] of Object.entries<Route>(contract))
+for (const [name, route] of Object.entries<AdminRoute>(contract))
   for (const part of ['params', 'query', 'body'] as const) {
     const schema = route[part]
     if (schema === undefined) continue

@@ -3,10 +3,10 @@
 import { sentence } from '../../core/sentences.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { Permission } from '../contract/permissions.ts'
-import type { Access, Route } from '../contract/route.ts'
+import type { Access, AdminRoute } from '../contract/route.ts'
 
 /** The part of a route that decides who may call it. */
-export type Guarded = Pick<Route, 'method' | 'access'>
+export type Guarded = Pick<AdminRoute, 'method' | 'access'>
 
 type Arriving = {
   readonly route: Guarded

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of the admin API, made from the schemas that read its requests and write its answers.
 import { z } from 'zod'
 import { adminError } from '../contract/errors.ts'
-import { API_PREFIX, type Route, type RouteTable } from '../contract/route.ts'
+import { API_PREFIX, type AdminRoute, type RouteTable } from '../contract/route.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -31,7 +31,7 @@ export function openApi(
   }
 }
 
-function operation(name: string, route: Route): Json {
+function operation(name: string, route: AdminRoute): Json {
   const { access, summary, body, answer, status = 200, media = 'application/json' } = route
   return {
     operationId: name,
@@ -57,7 +57,7 @@ function operation(name: string, route: Route): Json {
   }
 }
 
-function parameters({ params, query, idempotent, versioned }: Route): readonly Json[] {
+function parameters({ params, query, idempotent, versioned }: AdminRoute): readonly Json[] {
   return [
     ...fieldsOf('path', params),
     ...fieldsOf('query', query),

@@ -11,10 +11,10 @@ import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Figure } from '../../telemetry/metrics.ts'
 import type { Contract, RouteName } from '../contract/contract.ts'
-import type { AnswerOf, ReadOf, Route, RouteTable } from '../contract/route.ts'
+import type { AnswerOf, ReadOf, AdminRoute, RouteTable } from '../contract/route.ts'
 import type { Person, RequestHeaders } from './guard.ts'
 
-type AdminRequest<Described extends Route> = Requester<Described> & {
+type AdminRequest<Described extends AdminRoute> = Requester<Described> & {
   readonly params: ReadOf<Described['params']>
   readonly query: ReadOf<Described['query']>
   readonly body: ReadOf<Described['body']>
@@ -26,11 +26,11 @@ type AdminRequest<Described extends Route> = Requester<Described> & {
 }
 
 /** Only a public route can be called without signing in. */
-type Requester<Described extends Route> = Described['access'] extends 'public'
+type Requester<Described extends AdminRoute> = Described['access'] extends 'public'
   ? { readonly person: Person | undefined }
   : { readonly person: Person }
 
-type Handler<Described extends Route> = (
+type Handler<Described extends AdminRoute> = (
   request: AdminRequest<Described>,
 ) => Promise<AnswerOf<Described>>
 

@@ -8,7 +8,7 @@ import { sentence } from '../../core/sentences.ts'
 import { describeError } from '../../telemetry/log.ts'
 import { contract, type RouteName } from '../contract/contract.ts'
 import { adminError, AdminError } from '../contract/errors.ts'
-import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type Route } from '../contract/route.ts'
+import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type AdminRoute } from '../contract/route.ts'
 import type { AdminParts, Handlers } from './request.ts'
 import { errorJson, toAdminError } from './errors.ts'
 import { guard, type Guarded, type Identify, type Person } from './guard.ts'
@@ -119,7 +119,7 @@ async function admit(request: FastifyRequest, options: AdminServerOptions): Prom
 
 function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions): void {
   for (const [name, handler] of Object.entries(handlers) as [RouteName, Handlers[RouteName]][]) {
-    const described: Route = contract[name]
+    const described: AdminRoute = contract[name]
     const { method, path, params, query, body, answer, status = 200, media, idempotent } = described
     app.route({
       method,

@@ -14,7 +14,7 @@ import type { AdminParts } from '../http/request.ts'
 
 const CALLS_MAX = 20
 
-type Call = {
+type RecentCall = {
   readonly id: string
   readonly outcome: 'succeeded' | 'failed' | 'refused'
   readonly code: string | null
@@ -22,7 +22,7 @@ type Call = {
   readonly holdNanodollars: Nanodollars | null
 }
 
-export type RecentCalls = Readonly<Record<Call['outcome'], number>> & {
+export type RecentCalls = Readonly<Record<RecentCall['outcome'], number>> & {
   readonly calls: number
   /** With which the refused ones were, the newest first. */
   readonly codes: readonly string[]
@@ -37,13 +37,13 @@ export async function recentCalls(store: Store, keyId: string): Promise<RecentCa
     searchUsage(store, last),
     listRefusals(store, last),
   ])
-  const admitted = rows.map((row): Call => ({
+  const admitted = rows.map((row): RecentCall => ({
     id: row.requestId,
     outcome: row.status < 400 ? 'succeeded' : 'failed',
     code: row.errorCode,
     holdNanodollars: row.heldNanodollars,
   }))
-  const refused = refusals.map((row): Call => ({
+  const refused = refusals.map((row): RecentCall => ({
     id: row.requestId,
     outcome: 'refused',
     code: row.code,
@@ -52,7 +52,7 @@ export async function recentCalls(store: Store, keyId: string): Promise<RecentCa
   const calls = [...admitted, ...refused]
     .toSorted((one, other) => (one.id < other.id ? 1 : -1))
     .slice(0, CALLS_MAX)
-  const countOf = (outcome: Call['outcome']): number =>
+  const countOf = (outcome: RecentCall['outcome']): number =>
     calls.filter((call) => call.outcome === outcome).length
   const turnedAway = calls.filter(({ outcome }) => outcome === 'refused')
   return {

@@ -14,7 +14,7 @@ import type { AdminParts } from '../http/request.ts'
 export type TrialRequest = {
   readonly key: Key
   readonly model: string
-  readonly messages: readonly Turn[]
+  readonly messages: readonly TrialMessage[]
   readonly outputTokensMax: number
   readonly temperature?: number | undefined
   readonly isDryRun: boolean
@@ -23,7 +23,7 @@ export type TrialRequest = {
 /** Somebody who is signed in called, not an application. */
 const PERSON = { userAgent: undefined, address: null }
 
-type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
+type TrialMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
 
 type TrialAnswer = { readonly format: Format; readonly body: unknown }
 

@@ -275,7 +275,7 @@ function quoted(text: string): string {
   return `"${isPlain ? text : text.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
-type Answer = QueryResult<StoredRow> | undefined
+type StatementResult = QueryResult<StoredRow> | undefined
 
 /** Stands for a statement that this batch does not need. */
 const nothing: Promise<undefined> = Promise.resolve(undefined)
@@ -286,10 +286,10 @@ const nothing: Promise<undefined> = Promise.resolve(undefined)
  */
 async function atOnce(
   { connection: { stream } }: Client,
-  send: () => readonly Promise<Answer>[],
-): Promise<readonly Answer[]> {
+  send: () => readonly Promise<StatementResult>[],
+): Promise<readonly StatementResult[]> {
   stream.cork()
-  let sent: readonly Promise<Answer>[]
+  let sent: readonly Promise<StatementResult>[]
   try {
     sent = send()
   } finally {

@@ -123,13 +123,13 @@ function demand(work: WorkingSet, item: Demand): Outcome {
   }
 }
 
-type Answer = Extract<Outcome, { readonly kind: 'judged' }>['answer']
+type Judgement = Extract<Outcome, { readonly kind: 'judged' }>['answer']
 
 /** The answer to an ask whose hold is already in the books: an earlier try committed, but its result was lost. */
 function knownGrant(
   work: WorkingSet,
   { holdId, ask }: Extract<Item, { kind: 'reserve' }>,
-): Answer | undefined {
+): Judgement | undefined {
   const hold = work.holds.get(holdId)
   if (hold === undefined) {
     // Another node has since taken this one for dead and charged the hold: nothing may be dispatched on it.
@@ -156,11 +156,11 @@ function consider(work: WorkingSet, ask: CheckedAsk): { verdict: Verdict; legs?:
   return { verdict: judge(ask, legs, work.now), legs }
 }
 
-function named(verdict: Verdict, holdId: HoldId): Answer {
+function named(verdict: Verdict, holdId: HoldId): Judgement {
   return verdict.reserved ? { ...verdict, holdId } : verdict
 }
 
-function reserve(work: WorkingSet, item: Extract<Item, { kind: 'reserve' }>): Answer {
+function reserve(work: WorkingSet, item: Extract<Item, { kind: 'reserve' }>): Judgement {
   const { ask, holdId } = item
   const { verdict, legs } = consider(work, ask)
   if (!verdict.reserved || legs === undefined) return named(verdict, holdId)

@@ -109,16 +109,17 @@ function exceededOf(account: Account, ask: CheckedAsk, now: number) {
  * flight keep it out, the request waits for it, and a later target that fits does not take its place until the last try.
  */
 function judgeBudgets(ask: CheckedAsk, legs: Legs): Verdict {
-  const trials = ask.candidates.map((worst) => tryTarget(ask, worst, legs))
+  const targets = ask.candidates.map((worst) => tryTarget(ask, worst, legs))
   // A lower count cannot help where everything is spent: nothing that costs anything fits.
-  if (!ask.recounted && !trials.every(isWhole) && !isAllSpent(legs)) {
-    return { reserved: false, reason: 'recount', isFirstFit: trials.slice(0, 1).every(isWhole) }
+  if (!ask.recounted && !targets.every(isWhole) && !isAllSpent(legs)) {
+    return { reserved: false, reason: 'recount', isFirstFit: targets.slice(0, 1).every(isWhole) }
   }
-  const isReached = ask.isLastTry === true ? isKept : ({ grant }: Trial) => grant !== 'budget'
-  const first = trials.find(isReached) ?? trials.find(({ grant }) => grant === 'held')
-  if (first === undefined) return refusal('budget', legs, { trials, of: trials.reduce(cheaper) })
-  if (!isKept(first)) return refusal('held', legs, { trials, of: first })
-  const costs = trials.filter(isKept).map(({ worst, grant }) => {
+  const isReached =
+    ask.isLastTry === true ? isKept : ({ grant }: JudgedTarget) => grant !== 'budget'
+  const first = targets.find(isReached) ?? targets.find(({ grant }) => grant === 'held')
+  if (first === undefined) return refusal('budget', legs, { targets, of: targets.reduce(cheaper) })
+  if (!isKept(first)) return refusal('held', legs, { targets, of: first })
+  const costs = targets.filter(isKept).map(({ worst, grant }) => {
     return costAtMost(worst, grant.outputTokens)
   })
   return {
@@ -126,12 +127,12 @@ function judgeBudgets(ask: CheckedAsk, legs: Legs): Verdict {
     amountNanodollars: costs.reduce(dearer),
     outputTokens: first.grant.outputTokens,
     capped: first.grant.capped,
-    ...(trials.length > 1 && { grants: trials.map(({ grant }) => grant) }),
+    ...(targets.length > 1 && { grants: targets.map(({ grant }) => grant) }),
   }
 }
 
 /** How much of the output that one target is asked for can be paid. */
-type Trial = {
+type JudgedTarget = {
   readonly worst: WorstCase
   readonly wanted: number
   /** The output that fits beside the holds in flight. */
@@ -141,7 +142,7 @@ type Trial = {
   readonly decisive: number
 }
 
-function tryTarget(ask: CheckedAsk, worst: WorstCase, legs: Legs): Trial {
+function tryTarget(ask: CheckedAsk, worst: WorstCase, legs: Legs): JudgedTarget {
   const wanted = outputWanted(worst, remainingOn(legs))
   const now = affordable(worst, legs, 'beside holds')
   // Free calls pass even when a limit was lowered below what is spent.
@@ -164,19 +165,21 @@ function tryTarget(ask: CheckedAsk, worst: WorstCase, legs: Legs): Trial {
   return { worst, wanted, now, grant, decisive }
 }
 
-function isKept(trial: Trial): trial is Trial & { readonly grant: Exclude<Grant, string> } {
-  return typeof trial.grant !== 'string'
+function isKept(
+  target: JudgedTarget,
+): target is JudgedTarget & { readonly grant: Exclude<Grant, string> } {
+  return typeof target.grant !== 'string'
 }
 
-function isWhole(trial: Trial): boolean {
-  return isKept(trial) && !trial.grant.capped
+function isWhole(target: JudgedTarget): boolean {
+  return isKept(target) && !target.grant.capped
 }
 
 function dearer(one: Nanodollars, other: Nanodollars): Nanodollars {
   return one > other ? one : other
 }
 
-function cheaper(one: Trial, other: Trial): Trial {
+function cheaper(one: JudgedTarget, other: JudgedTarget): JudgedTarget {
   const isLess = costAtMost(other.worst, other.wanted) < costAtMost(one.worst, one.wanted)
   return isLess ? other : one
 }
@@ -237,17 +240,17 @@ function outputFor(worst: WorstCase, room: Nanodollars): number {
 function refusal(
   reason: 'budget' | 'held',
   legs: Legs,
-  { trials, of: trial }: { readonly trials: readonly Trial[]; readonly of: Trial },
+  { targets, of: target }: { readonly targets: readonly JudgedTarget[]; readonly of: JudgedTarget },
 ): Refusal {
-  const { worst, wanted, now } = trial
+  const { worst, wanted, now } = target
   const required = costAtMost(worst, wanted)
-  const decisive = reason === 'held' ? required : costAtMost(worst, trial.decisive)
+  const decisive = reason === 'held' ? required : costAtMost(worst, target.decisive)
   const [named, ...also] = boundsOf(legs)
     .filter(({ limit, spent, held }) => spent + (reason === 'held' ? held : 0n) + decisive > limit)
     .toSorted(latestFirst)
   if (named === undefined) throw new AssertionError({ message: 'a refusal without a leg' })
   const shortage: Shortage = {
-    candidate: trials.indexOf(trial),
+    candidate: targets.indexOf(target),
     scope: named.scope,
     period: named.period,
     limitNanodollars: named.limit,

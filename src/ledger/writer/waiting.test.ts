@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { SAMPLE_ASK } from '../../../test/samples/ledger-rows.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
 import type { Ask, Balances } from '../ledger.ts'
-import { type Answer, Waiting } from './waiting.ts'
+import { type ReserveResult, Waiting } from './waiting.ts'
 
-const heldUp: Answer = {
+const heldUp: ReserveResult = {
   reserved: false,
   reason: 'held',
   shortage: {
@@ -23,15 +23,15 @@ const heldUp: Answer = {
   },
   balances: {} as Balances,
 }
-const abandoned: Answer = { reserved: false, reason: 'abandoned' }
-const unavailable: Answer = { reserved: false, reason: 'unavailable' }
+const abandoned: ReserveResult = { reserved: false, reason: 'abandoned' }
+const unavailable: ReserveResult = { reserved: false, reason: 'unavailable' }
 
 function ask(requestId: string, signal?: AbortSignal): Ask {
   return { ...SAMPLE_ASK, requestId, ...(signal && { signal }) }
 }
 
 /** A queue whose asks are answered from a list, the last answer forever; it records each, `again` if it goes first. */
-function queue(...answers: readonly Answer[]) {
+function queue(...answers: readonly ReserveResult[]) {
   const asked: string[] = []
   const clock = { time: 1000, now: () => 0, monotonicMs: () => clock.time }
   const waiting = new Waiting(async ({ requestId, isLastTry }, first) => {
@@ -61,15 +61,15 @@ test('waiting asks are retried in order, ahead of new ones, when something is fr
 
 test('the first to wait stays first, even if another arrives during its retry', async () => {
   const asked: string[] = []
-  const answers: PromiseWithResolvers<Answer>[] = []
+  const answers: PromiseWithResolvers<ReserveResult>[] = []
   const clock = { time: 0, now: () => 0, monotonicMs: () => ++clock.time }
   const waiting = new Waiting(({ requestId }) => {
     asked.push(requestId)
-    const answer = Promise.withResolvers<Answer>()
+    const answer = Promise.withResolvers<ReserveResult>()
     answers.push(answer)
     return answer.promise
   }, clock)
-  const answer = async (index: number, with_: Answer) => {
+  const answer = async (index: number, with_: ReserveResult) => {
     answers[index]?.resolve(with_)
     await turn()
   }
@@ -138,7 +138,7 @@ test('money freed by other nodes is found by trying again', async () => {
 test('a grant reports how long it waited', async () => {
   const balances = {} as Balances
   const granted = { reserved: true, holdId: 1, amountNanodollars: 1n, outputTokens: 1 } as const
-  const answer: Answer = { ...granted, groupId: null, capped: false, waitedMs: 0, balances }
+  const answer: ReserveResult = { ...granted, groupId: null, capped: false, waitedMs: 0, balances }
   const { waiting, clock } = queue(heldUp, answer)
   const waited = waiting.reserve(ask('one'))
   await turn()

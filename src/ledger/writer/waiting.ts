@@ -4,10 +4,10 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Ask, Refused, Reserved } from '../ledger.ts'
 
-export type Answer = Reserved | Refused
+export type ReserveResult = Reserved | Refused
 
 /** Asks the books once; `first` = ahead of everything that has not waited. */
-type AskOnce = (ask: Ask, first: boolean) => Promise<Answer>
+type AskOnce = (ask: Ask, first: boolean) => Promise<ReserveResult>
 
 /** The only refusal that waiting can change. */
 type HeldUp = Extract<Refused, { readonly shortage: unknown }>
@@ -16,7 +16,7 @@ type Waiter = {
   readonly ask: Ask
   readonly since: number
   readonly refusal: HeldUp
-  readonly resolve: (answer: Answer) => void
+  readonly resolve: (answer: ReserveResult) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -37,7 +37,7 @@ export class Waiting {
   }
 
   /** The final answer, after waiting for as long as waiting can help. */
-  async reserve(ask: Ask): Promise<Answer> {
+  async reserve(ask: Ask): Promise<ReserveResult> {
     const answer = await this.#askOnce(ask, false)
     if (answer.reserved || answer.reason !== 'held') return answer
     if (this.#waiters.length >= WAITERS_MAX) return this.#lastTry(ask, answer)
@@ -84,7 +84,7 @@ export class Waiting {
   }
 
   /** A later target may fit although the one that was waited for does not. */
-  async #lastTry(ask: Ask, refusal: HeldUp): Promise<Answer> {
+  async #lastTry(ask: Ask, refusal: HeldUp): Promise<ReserveResult> {
     return ask.candidates.length === 1 ? refusal : this.#askOnce({ ...ask, isLastTry: true }, true)
   }
 

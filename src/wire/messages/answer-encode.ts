@@ -1,4 +1,4 @@
-// Canonical events as a messages answer: the frames of a stream, or the whole message that the same frames add up to.
+// Canonical events as a messages answer: the events of a stream, or the whole message that the same events add up to.
 import type {
   CanonicalEvent,
   ChoiceEnd,
@@ -22,9 +22,9 @@ import { shortToolName } from './tools.ts'
 export const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
 
 export function encodeEvents(answer: AnswerContext, inputTokens?: number): EventEncoder {
-  const writer = new FrameWriter(answer, inputTokens)
+  const writer = new EventWriter(answer, inputTokens)
   return {
-    encode: (event) => writer.write(event).map((frame) => sseEvent(frame.type, frame)),
+    encode: (event) => writer.write(event).map((sent) => sseEvent(sent.type, sent)),
     fail: failing(answer),
     keepAlive: KEEP_ALIVE,
   }
@@ -39,24 +39,24 @@ export function encodeResponse(
   events: readonly CanonicalEvent[],
   answer: AnswerContext,
 ): JsonObject {
-  const writer = new FrameWriter(answer)
+  const writer = new EventWriter(answer)
   return assembleMessage(events.flatMap((event) => writer.write(event)))
 }
 
 /** One event of the stream; its type is also the name on the `event:` line, without which SDKs drop the event. */
-type Frame =
+type StreamEvent =
   | { readonly type: 'message_start'; readonly message: JsonObject }
   | {
       readonly type: 'content_block_start'
       readonly index: number
       readonly content_block: JsonObject
     }
-  | { readonly type: 'content_block_delta'; readonly index: number; readonly delta: FrameDelta }
+  | { readonly type: 'content_block_delta'; readonly index: number; readonly delta: BlockDelta }
   | { readonly type: 'content_block_stop'; readonly index: number }
   | { readonly type: 'message_delta'; readonly delta: JsonObject; readonly usage: JsonObject }
   | { readonly type: 'message_stop' | 'ping' }
 
-type FrameDelta =
+type BlockDelta =
   | { readonly type: 'text_delta'; readonly text: string }
   | { readonly type: 'thinking_delta'; readonly thinking: string }
   | { readonly type: 'signature_delta'; readonly signature: string }
@@ -68,7 +68,7 @@ type ContentEvent = Exclude<CanonicalEvent, { type: 'response-start' | 'usage' |
 /** The signature of reasoning that has none: an empty pack, so that no provider is sent it as its own. */
 const EMPTY_PACK = PACK_MARK
 
-class FrameWriter {
+class EventWriter {
   readonly #answer: AnswerContext
   readonly #toolNames: ReadonlyMap<string, string>
   readonly #callIds: Set<string>
@@ -104,7 +104,7 @@ class FrameWriter {
     this.#stops = listOf(answer.body['stop_sequences'])
   }
 
-  write(event: CanonicalEvent): Frame[] {
+  write(event: CanonicalEvent): StreamEvent[] {
     if ('choice' in event && event.choice !== (this.#choice ??= event.choice)) return []
     if (event.type === 'response-start') return []
     if (event.type === 'usage') {
@@ -118,7 +118,7 @@ class FrameWriter {
     return this.#isStarted ? this.#content(event) : [this.#messageStart(), ...this.#content(event)]
   }
 
-  #content(event: ContentEvent): Frame[] {
+  #content(event: ContentEvent): StreamEvent[] {
     switch (event.type) {
       case 'text-start':
       case 'refusal-start':
@@ -162,7 +162,7 @@ class FrameWriter {
     }
   }
 
-  #messageStart(): Frame {
+  #messageStart(): StreamEvent {
     this.#isStarted = true
     const message = {
       id: this.#answer.newId('msg'),
@@ -180,7 +180,7 @@ class FrameWriter {
     return { type: 'message_start', message }
   }
 
-  #messageDelta(): Frame {
+  #messageDelta(): StreamEvent {
     const { stopSequence, explanation = null } = this.#end
     const reason = this.#reason()
     const met = metSequence(stopSequence, this.#stops)
@@ -201,28 +201,28 @@ class FrameWriter {
     return this.#hasRefused ? 'refusal' : 'stop'
   }
 
-  #text(text: string): Frame[] {
+  #text(text: string): StreamEvent[] {
     if (text === '') return []
     if (this.#isOpen) return [this.#delta({ type: 'text_delta', text })]
     return [...this.#openText(), this.#delta({ type: 'text_delta', text })]
   }
 
-  #openText(): Frame[] {
+  #openText(): StreamEvent[] {
     // Without `citations`, like Anthropic's own: AI SDK 5 and 6 take a list or nothing, and fail on null.
     return this.#open({ type: 'text', text: '' })
   }
 
-  #citation({ url, title }: { readonly url: string; readonly title: string }): Frame[] {
+  #citation({ url, title }: { readonly url: string; readonly title: string }): StreamEvent[] {
     const type = 'web_search_result_location'
     const citation = { type, url, title, cited_text: '', encrypted_index: '' }
     return [...this.#openText(), this.#delta({ type: 'citations_delta', citation })]
   }
 
-  #openReasoning(): Frame[] {
+  #openReasoning(): StreamEvent[] {
     return this.#open({ type: 'thinking', thinking: '', signature: '' })
   }
 
-  #endReasoning(opaque: OpaqueReasoning | undefined): Frame[] {
+  #endReasoning(opaque: OpaqueReasoning | undefined): StreamEvent[] {
     if (!this.#isOpen && (opaque === undefined || opaque.value === '')) return []
     const signature = opaque === undefined ? EMPTY_PACK : packReasoning(opaque, 'messages')
     const isSigned = opaque?.format === 'messages' && opaque.kind === 'signature'
@@ -235,11 +235,11 @@ class FrameWriter {
     return []
   }
 
-  #redacted(data: string): Frame[] {
+  #redacted(data: string): StreamEvent[] {
     return [...this.#open({ type: 'redacted_thinking', data }), ...this.#close()]
   }
 
-  #startToolCall(event: Extract<CanonicalEvent, { type: 'tool-call-start' }>): Frame[] {
+  #startToolCall(event: Extract<CanonicalEvent, { type: 'tool-call-start' }>): StreamEvent[] {
     this.#hasCalled = true
     this.#customInput = event.custom ? '' : undefined
     return this.#open({
@@ -252,7 +252,7 @@ class FrameWriter {
     })
   }
 
-  #toolInput(text: string): Frame[] {
+  #toolInput(text: string): StreamEvent[] {
     if (this.#customInput !== undefined) {
       this.#customInput += text
       return []
@@ -260,13 +260,13 @@ class FrameWriter {
     return text === '' ? [] : [this.#delta({ type: 'input_json_delta', partial_json: text })]
   }
 
-  #endToolCall(): Frame[] {
+  #endToolCall(): StreamEvent[] {
     if (this.#customInput === undefined) return this.#close()
     const input = JSON.stringify(wrapCustomInput(this.#customInput))
     return [this.#delta({ type: 'input_json_delta', partial_json: input }), ...this.#close()]
   }
 
-  #open(block: JsonObject): Frame[] {
+  #open(block: JsonObject): StreamEvent[] {
     if (this.#isOpen) return []
     const data = this.#heldPack
     this.#heldPack = undefined
@@ -276,11 +276,11 @@ class FrameWriter {
     return [...held, { type: 'content_block_start', index: this.#blocks++, content_block: block }]
   }
 
-  #delta(delta: FrameDelta): Frame {
+  #delta(delta: BlockDelta): StreamEvent {
     return { type: 'content_block_delta', index: this.#blocks - 1, delta }
   }
 
-  #close(): Frame[] {
+  #close(): StreamEvent[] {
     if (!this.#isOpen) return []
     this.#isOpen = false
     return [{ type: 'content_block_stop', index: this.#blocks - 1 }]
@@ -318,23 +318,23 @@ function encodeTier(tier: ServiceTier | undefined): string | null {
   return tier === 'priority' ? tier : null
 }
 
-/** The whole message that the frames of a stream add up to, assembled as the SDKs do it. */
-function assembleMessage(frames: readonly Frame[]): JsonObject {
+/** The whole message that the events of a stream add up to, assembled as the SDKs do it. */
+function assembleMessage(events: readonly StreamEvent[]): JsonObject {
   let message: JsonObject = {}
   const blocks: Block[] = []
-  for (const frame of frames) {
-    switch (frame.type) {
+  for (const event of events) {
+    switch (event.type) {
       case 'message_start':
-        message = frame.message
+        message = event.message
         break
       case 'content_block_start':
-        blocks.push({ ...frame.content_block })
+        blocks.push({ ...event.content_block })
         break
       case 'content_block_delta':
-        extend(blocks[frame.index] ?? {}, frame.delta)
+        extend(blocks[event.index] ?? {}, event.delta)
         break
       case 'message_delta':
-        message = { ...message, ...frame.delta, usage: frame.usage }
+        message = { ...message, ...event.delta, usage: event.usage }
         break
       case 'content_block_stop':
       case 'message_stop':
@@ -347,7 +347,7 @@ function assembleMessage(frames: readonly Frame[]): JsonObject {
 /** A block that grows. Tool input is collected as text. */
 type Block = { [name: string]: Json | undefined }
 
-function extend(block: Block, delta: FrameDelta): void {
+function extend(block: Block, delta: BlockDelta): void {
   switch (delta.type) {
     case 'text_delta':
       block['text'] = textOf(block['text']) + delta.text

@@ -159,17 +159,17 @@ function decodeInput(body: Placed, reading: Reading): Message[] {
 }
 
 /** A message, and the results of the calls in it. */
-type Turn = { readonly message: Message; readonly results: Message[] }
+type MessageAndResults = { readonly message: Message; readonly results: Message[] }
 
 /**
  * Collects messages and joins the items of one assistant turn. In this format a user may speak before a call has its
  * result; in other formats results directly follow their calls.
  */
 class Turns {
-  readonly #turns: Turn[] = []
-  readonly #callers = new Map<string, Turn>()
+  readonly #turns: MessageAndResults[] = []
+  readonly #callers = new Map<string, MessageAndResults>()
   /** The assistant turn that is not over yet, with its parts so far. */
-  #open: { readonly turn: Turn; readonly parts: AssistantPart[] } | undefined
+  #open: { readonly turn: MessageAndResults; readonly parts: AssistantPart[] } | undefined
 
   get messages(): Message[] {
     return this.#turns.flatMap(({ message, results }) => [message, ...results])
@@ -197,7 +197,7 @@ class Turns {
 
   #begin() {
     const parts: AssistantPart[] = []
-    const turn: Turn = { message: { role: 'assistant', parts }, results: [] }
+    const turn: MessageAndResults = { message: { role: 'assistant', parts }, results: [] }
     this.#turns.push(turn)
     return { turn, parts }
   }

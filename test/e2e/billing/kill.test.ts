@@ -63,13 +63,13 @@ async function killLoop(database: string | undefined, count: number): Promise<vo
   }
   isOver = true
   await Promise.all(clients)
-  const [keeper, ...others] = crew
-  assert.ok(keeper !== undefined)
+  const [survivor, ...others] = crew
+  assert.ok(survivor !== undefined)
   await Promise.all(others.map((gateway) => gateway.stop()))
   try {
-    await compare(keeper, secret, { answered, dispatched: provider.dispatched() })
+    await compare(survivor, secret, { answered, dispatched: provider.dispatched() })
   } finally {
-    await keeper.stop()
+    await survivor.stop()
   }
   for (const folder of folders) rmSync(folder, { recursive: true })
 }

@@ -183,8 +183,8 @@ describe('the configuration', () => {
       /no model "sandbox-chta" .*cannot call it yet: did you mean "sandbox-chat"\?/,
     )
     assert.match(stderr, /no model "nope" .*cannot call it yet: `tollgate models` lists all/)
-    const rehearsal = await tollgate([...words, '--name=test', '--mode=test'], env)
-    assert.doesNotMatch(rehearsal.stderr, /no model/)
+    const sandboxed = await tollgate([...words, '--name=test', '--mode=test'], env)
+    assert.doesNotMatch(sandboxed.stderr, /no model/)
   })
 
   test('a link starts with the public address, else with the address of the server', async () => {

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { contract } from '../../../src/admin/contract/contract.ts'
-import type { Route } from '../../../src/admin/contract/route.ts'
+import type { AdminRoute } from '../../../src/admin/contract/route.ts'
 import { OPERATIONS } from '../../../src/edge/operations.ts'
 import { Browser, tokenOf } from '../../support/browser.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 
 const PASSWORD = 'correct horse battery'
 const DAY_MS = 86_400_000
-const routes: readonly Route[] = Object.values(contract)
+const routes: readonly AdminRoute[] = Object.values(contract)
 
 describe('credentials', () => {
   let gateway: TestGateway
@@ -45,10 +45,11 @@ describe('credentials', () => {
     return made.json
   }
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
-  const addressOf = ({ path }: Route) => path.replaceAll(/:\w+/g, 'key_00000000000000000000000000')
+  const addressOf = ({ path }: AdminRoute) =>
+    path.replaceAll(/:\w+/g, 'key_00000000000000000000000000')
 
   /** A route of the contract that is not implemented: it is missing for administrators, too. */
-  const isMissing = async (route: Route): Promise<boolean> => {
+  const isMissing = async (route: AdminRoute): Promise<boolean> => {
     const { json } = await ann.send(route.method, addressOf(route))
     return String(json.error?.message).startsWith('there is nothing at')
   }

@@ -6,7 +6,7 @@ import { APICallError, generateText, jsonSchema, Output, streamText, tool } from
 
 import { isObject } from '../../../src/core/json.ts'
 import type { Json } from '../../../src/core/json.ts'
-import type { Answer, Failure, Line, Mode, Question, Speaker } from '../speaker.ts'
+import type { Answer, Failure, Line, Mode, Prompt, Speaker } from '../speaker.ts'
 
 const LACKS: Record<Speaker['format'], NonNullable<Speaker['lacks']>> = {
   chat: {
@@ -45,27 +45,27 @@ function speaker(
     connect(line) {
       const modelOf = connect(line)
       return {
-        ask: (question, mode) => ask(modelOf(question.model), question, mode),
+        ask: (prompt, mode) => ask(modelOf(prompt.model), prompt, mode),
         failureOf,
       }
     },
   }
 }
 
-async function ask(model: LanguageModel, question: Question, mode: Mode): Promise<Answer> {
-  const messages = messagesOf(question)
-  const options = { model, messages, maxRetries: 0, ...optionsOf(question) }
-  if (mode === 'plain') return answerOf(question, messages, await generateText(options))
+async function ask(model: LanguageModel, prompt: Prompt, mode: Mode): Promise<Answer> {
+  const messages = messagesOf(prompt)
+  const options = { model, messages, maxRetries: 0, ...optionsOf(prompt) }
+  if (mode === 'plain') return answerOf(prompt, messages, await generateText(options))
   let failure: unknown
   const result = streamText({ ...options, onError: ({ error }) => void (failure = error) })
   await result.consumeStream()
   // Only onError gets the error: awaiting the result yields what there is, or a summary.
   if (failure !== undefined) throw failure
-  return answerOf(question, messages, result)
+  return answerOf(prompt, messages, result)
 }
 
-function optionsOf(question: Question) {
-  const { tools, forced, single, schema, outputTokensMax, stop, thinks, system } = question
+function optionsOf(prompt: Prompt) {
+  const { tools, forced, single, schema, outputTokensMax, stop, thinks, system } = prompt
   return {
     ...(system && { instructions: system }),
     ...(tools && {
@@ -101,7 +101,7 @@ function optionsOf(question: Question) {
   }
 }
 
-function messagesOf({ text, image, imageUrl, pdf, after }: Question): ModelMessage[] {
+function messagesOf({ text, image, imageUrl, pdf, after }: Prompt): ModelMessage[] {
   if (after) {
     const content = after.results.map(({ call, text: value }) => ({
       type: 'tool-result' as const,
@@ -123,7 +123,7 @@ function messagesOf({ text, image, imageUrl, pdf, after }: Question): ModelMessa
 type Result = Awaited<ReturnType<typeof generateText>> | ReturnType<typeof streamText>
 
 async function answerOf(
-  question: Question,
+  prompt: Prompt,
   asked: readonly ModelMessage[],
   result: Result,
 ): Promise<Answer> {
@@ -143,7 +143,7 @@ async function answerOf(
       output: usage.outputTokens,
       reasoning: usage.outputTokenDetails.reasoningTokens,
     },
-    ...(question.schema && { parsed: await result.output }),
+    ...(prompt.schema && { parsed: await result.output }),
     history: [...asked, ...(await result.responseMessages)],
   }
 }

@@ -3,7 +3,7 @@
 import type Anthropic from '@anthropic-ai/sdk'
 
 import type { Json } from '../../../src/core/json.ts'
-import type { Answer, Call, Line, Mode, Question, Speaker } from '../speaker.ts'
+import type { Answer, Call, Line, Mode, Prompt, Speaker } from '../speaker.ts'
 import { sdkFailure } from './sdk-failure.ts'
 
 type Body = Omit<Anthropic.MessageCreateParamsNonStreaming, 'stream'>
@@ -22,22 +22,22 @@ export function anthropicMessages(name: string, way: Way): Speaker {
     connect(line) {
       const client = way.connect(line)
       return {
-        ask: (question, mode) => ask(client, question, mode),
+        ask: (prompt, mode) => ask(client, prompt, mode),
         failureOf: sdkFailure,
       }
     },
   }
 }
 
-async function askByHand(client: Anthropic, question: Question, mode: Mode): Promise<Answer> {
-  const body = bodyOf(question)
+async function askByHand(client: Anthropic, prompt: Prompt, mode: Mode): Promise<Answer> {
+  const body = bodyOf(prompt)
   if (mode === 'plain') return answerOf(body, await client.messages.create(body))
   const stream = await client.messages.create({ ...body, stream: true })
   return answerOf(body, await collect(stream))
 }
 
-async function askWithHelpers(client: Anthropic, question: Question, mode: Mode): Promise<Answer> {
-  const body = bodyOf(question)
+async function askWithHelpers(client: Anthropic, prompt: Prompt, mode: Mode): Promise<Answer> {
+  const body = bodyOf(prompt)
   const message =
     mode === 'plain'
       ? await client.messages.parse(body)
@@ -45,13 +45,13 @@ async function askWithHelpers(client: Anthropic, question: Question, mode: Mode)
   return answerOf(body, message)
 }
 
-function bodyOf(question: Question): Body {
-  const { model, system, tools, forced, single, schema, stop, thinks } = question
-  const { outputTokensMax = 2000 } = question
+function bodyOf(prompt: Prompt): Body {
+  const { model, system, tools, forced, single, schema, stop, thinks } = prompt
+  const { outputTokensMax = 2000 } = prompt
   return {
     model,
     max_tokens: outputTokensMax,
-    messages: turnsOf(question),
+    messages: turnsOf(prompt),
     ...(system && { system }),
     ...(tools && {
       tools: tools.map(({ name, description, schema: input_schema }) => ({
@@ -68,7 +68,7 @@ function bodyOf(question: Question): Body {
   }
 }
 
-function turnsOf({ text, image, imageUrl, pdf, after }: Question): Turn[] {
+function turnsOf({ text, image, imageUrl, pdf, after }: Prompt): Turn[] {
   if (after) {
     const content = after.results.map(({ call, text: result }) => ({
       type: 'tool_result' as const,

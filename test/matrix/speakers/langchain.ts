@@ -11,7 +11,7 @@ import { HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messag
 import { ChatOpenAI } from '@langchain/openai'
 
 import type { Json } from '../../../src/core/json.ts'
-import type { Answer, Line, Question, Speaker } from '../speaker.ts'
+import type { Answer, Line, Prompt, Speaker } from '../speaker.ts'
 import { sdkFailure } from './sdk-failure.ts'
 
 const LACKS: Record<Speaker['format'], NonNullable<Speaker['lacks']>> = {
@@ -26,7 +26,7 @@ export const LANGCHAIN_SPEAKERS: readonly Speaker[] = [
   speaker('langchain anthropic', 'messages', anthropic),
 ]
 
-/** A model configured for one question. */
+/** A model configured for one prompt. */
 type Model = {
   invoke(messages: BaseMessage[]): Promise<AIMessage>
   stream(messages: BaseMessage[]): Promise<AsyncIterable<AIMessageChunk>>
@@ -35,7 +35,7 @@ type Model = {
 function speaker(
   name: string,
   format: Speaker['format'],
-  modelFor: (line: Line, question: Question) => Model,
+  modelFor: (line: Line, prompt: Prompt) => Model,
 ): Speaker {
   return {
     name,
@@ -43,9 +43,9 @@ function speaker(
     lacks: LACKS[format],
     connect(line) {
       return {
-        async ask(question, mode) {
-          const model = modelFor(line, question)
-          const messages = messagesOf(question)
+        async ask(prompt, mode) {
+          const model = modelFor(line, prompt)
+          const messages = messagesOf(prompt)
           if (mode === 'plain') return answerOf(messages, await model.invoke(messages))
           return answerOf(messages, await collect(await model.stream(messages)))
         },
@@ -56,8 +56,8 @@ function speaker(
 }
 
 function openai(useResponsesApi: boolean) {
-  return ({ url, key, fetch }: Line, question: Question): Model => {
-    const { model, outputTokensMax, tools, forced, single, schema, stop, thinks } = question
+  return ({ url, key, fetch }: Line, prompt: Prompt): Model => {
+    const { model, outputTokensMax, tools, forced, single, schema, stop, thinks } = prompt
     const chat = new ChatOpenAI({
       model,
       apiKey: key,
@@ -84,8 +84,8 @@ function openai(useResponsesApi: boolean) {
   }
 }
 
-function anthropic({ url, key, fetch }: Line, question: Question): Model {
-  const { model, outputTokensMax = 2000, tools, forced, schema, stop, thinks } = question
+function anthropic({ url, key, fetch }: Line, prompt: Prompt): Model {
+  const { model, outputTokensMax = 2000, tools, forced, schema, stop, thinks } = prompt
   const chat = new ChatAnthropic({
     model,
     apiKey: key,
@@ -103,11 +103,11 @@ function anthropic({ url, key, fetch }: Line, question: Question): Model {
   }) as Model
 }
 
-function toolOf({ name, description, schema }: NonNullable<Question['tools']>[number]) {
+function toolOf({ name, description, schema }: NonNullable<Prompt['tools']>[number]) {
   return { type: 'function', function: { name, description, parameters: schema } } as const
 }
 
-function messagesOf({ system, text, image, imageUrl, pdf, after }: Question): BaseMessage[] {
+function messagesOf({ system, text, image, imageUrl, pdf, after }: Prompt): BaseMessage[] {
   if (after) {
     const results = after.results.map(
       ({ call, text: content }) =>

@@ -1,7 +1,7 @@
 // The official OpenAI library on chat completions: by hand, and with its helpers `.stream()` and `.parse()`.
 import type OpenAI from 'openai'
 
-import type { Answer, Call, Line, Mode, Question, Speaker } from '../speaker.ts'
+import type { Answer, Call, Line, Mode, Prompt, Speaker } from '../speaker.ts'
 import { sdkFailure } from './sdk-failure.ts'
 
 type Client = typeof OpenAI
@@ -28,26 +28,26 @@ export function openaiChat(name: string, Client: Client, style: 'by hand' | 'hel
       const client = new Client({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0, fetch })
       const ask = style === 'by hand' ? askByHand : askWithHelpers
       return {
-        ask: (question, mode) => ask(client, question, mode),
+        ask: (prompt, mode) => ask(client, prompt, mode),
         failureOf: sdkFailure,
       }
     },
   }
 }
 
-async function askByHand(client: OpenAI, question: Question, mode: Mode): Promise<Answer> {
-  const body = bodyOf(question)
+async function askByHand(client: OpenAI, prompt: Prompt, mode: Mode): Promise<Answer> {
+  const body = bodyOf(prompt)
   if (mode === 'plain') return answerOf(body, await client.chat.completions.create(body))
   const options = { stream: true, stream_options: { include_usage: true } } as const
   const stream = await client.chat.completions.create({ ...body, ...options })
   return answerOf(body, await collect(stream))
 }
 
-async function askWithHelpers(client: OpenAI, question: Question, mode: Mode): Promise<Answer> {
-  const body = bodyOf(question)
+async function askWithHelpers(client: OpenAI, prompt: Prompt, mode: Mode): Promise<Answer> {
+  const body = bodyOf(prompt)
   if (mode === 'plain') {
     // `.parse()` is for structured answers: it throws when any answer is cut short.
-    if (question.schema === undefined) return askByHand(client, question, mode)
+    if (prompt.schema === undefined) return askByHand(client, prompt, mode)
     const parsed = await client.chat.completions.parse(body)
     return { ...answerOf(body, parsed), parsed: parsed.choices[0]?.message.parsed }
   }
@@ -57,11 +57,11 @@ async function askWithHelpers(client: OpenAI, question: Question, mode: Mode): P
   return { ...answerOf(body, completion), parsed: completion.choices[0]?.message.parsed }
 }
 
-function bodyOf(question: Question): Body {
-  const { model, tools, forced, single, schema, outputTokensMax, stop, thinks } = question
+function bodyOf(prompt: Prompt): Body {
+  const { model, tools, forced, single, schema, outputTokensMax, stop, thinks } = prompt
   return {
     model,
-    messages: messagesOf(question),
+    messages: messagesOf(prompt),
     ...(tools && {
       tools: tools.map(({ name, description, schema: parameters }) => ({
         type: 'function',
@@ -79,7 +79,7 @@ function bodyOf(question: Question): Body {
   }
 }
 
-function messagesOf({ system, text, image, imageUrl, pdf, after }: Question): Message[] {
+function messagesOf({ system, text, image, imageUrl, pdf, after }: Prompt): Message[] {
   if (after) {
     const results = after.results.map(({ call, text: content }): Message => ({
       role: 'tool',

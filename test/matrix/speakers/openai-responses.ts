@@ -1,7 +1,7 @@
 // The official OpenAI library on responses: by hand, and with its helpers `.stream()` and `.parse()`.
 import type OpenAI from 'openai'
 
-import type { Answer, Call, Mode, Question, Speaker } from '../speaker.ts'
+import type { Answer, Call, Mode, Prompt, Speaker } from '../speaker.ts'
 import { sdkFailure } from './sdk-failure.ts'
 
 type Client = typeof OpenAI
@@ -22,15 +22,15 @@ export function openaiResponses(
       const client = new Client({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0, fetch })
       const ask = style === 'by hand' ? askByHand : askWithHelpers
       return {
-        ask: (question, mode) => ask(client, question, mode),
+        ask: (prompt, mode) => ask(client, prompt, mode),
         failureOf: sdkFailure,
       }
     },
   }
 }
 
-async function askByHand(client: OpenAI, question: Question, mode: Mode): Promise<Answer> {
-  const body = bodyOf(question)
+async function askByHand(client: OpenAI, prompt: Prompt, mode: Mode): Promise<Answer> {
+  const body = bodyOf(prompt)
   if (mode === 'plain') return answerOf(body, await client.responses.create(body))
   const stream = await client.responses.create({ ...body, stream: true })
   let response: Response | undefined
@@ -41,8 +41,8 @@ async function askByHand(client: OpenAI, question: Question, mode: Mode): Promis
   return answerOf(body, response)
 }
 
-async function askWithHelpers(client: OpenAI, question: Question, mode: Mode): Promise<Answer> {
-  const body = bodyOf(question)
+async function askWithHelpers(client: OpenAI, prompt: Prompt, mode: Mode): Promise<Answer> {
+  const body = bodyOf(prompt)
   const response =
     mode === 'plain'
       ? await client.responses.parse(body)
@@ -50,11 +50,11 @@ async function askWithHelpers(client: OpenAI, question: Question, mode: Mode): P
   return { ...answerOf(body, response), parsed: response.output_parsed }
 }
 
-function bodyOf(question: Question): Body {
-  const { model, system, tools, forced, single, schema, outputTokensMax, thinks } = question
+function bodyOf(prompt: Prompt): Body {
+  const { model, system, tools, forced, single, schema, outputTokensMax, thinks } = prompt
   return {
     model,
-    input: itemsOf(question),
+    input: itemsOf(prompt),
     // Like clients that keep the conversation themselves.
     store: false,
     ...(system && { instructions: system }),
@@ -78,7 +78,7 @@ function bodyOf(question: Question): Body {
   }
 }
 
-function itemsOf({ text, image, imageUrl, pdf, after }: Question): Item[] {
+function itemsOf({ text, image, imageUrl, pdf, after }: Prompt): Item[] {
   if (after) {
     const results = after.results.map(({ call, text: output }): Item => ({
       type: 'function_call_output',

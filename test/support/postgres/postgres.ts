@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import type { Answer } from './keeper.ts'
+import type { Answer } from './supervisor.ts'
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> }
 
@@ -40,31 +40,31 @@ export type MortalPostgres = {
 }
 
 /**
- * Starts a throw-away server, with `env` added to its environment. It belongs to a keeper process that stops it when
+ * Starts a throw-away server, with `env` added to its environment. It belongs to a supervisor process that stops it when
  * the pipe to this process closes: it ends with this process, however this one ends.
  */
 export async function startMortalPostgres(
   env: Readonly<Record<string, string>> = {},
 ): Promise<MortalPostgres> {
-  const keeper = spawn(process.execPath, [keeperFile], {
+  const supervisor = spawn(process.execPath, [supervisorFile], {
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true, // a signal to the whole group must not reach it
   })
-  const said = await text(keeper.stdout)
-  // Neither the keeper nor the pipe to it may keep this process from ending.
-  keeper.unref()
-  ;(keeper.stdin as Socket).unref()
-  const answer = JSON.parse(said || '{"error":"the keeper of PostgreSQL was killed"}') as Answer
+  const said = await text(supervisor.stdout)
+  // Neither the supervisor nor the pipe to it may keep this process from ending.
+  supervisor.unref()
+  ;(supervisor.stdin as Socket).unref()
+  const answer = JSON.parse(said || '{"error":"the supervisor of PostgreSQL was killed"}') as Answer
   if ('error' in answer) throw new Error(answer.error)
   return {
     url: answer.url,
-    kill: () => keeper.kill('SIGUSR2'),
-    revive: () => keeper.kill('SIGHUP'),
+    kill: () => supervisor.kill('SIGUSR2'),
+    revive: () => supervisor.kill('SIGHUP'),
   }
 }
 
-const keeperFile = fileURLToPath(new URL('./keeper.ts', import.meta.url))
+const supervisorFile = fileURLToPath(new URL('./supervisor.ts', import.meta.url))
 
 async function query(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })

@@ -12,7 +12,7 @@ import {
   type ParamsOf,
   PERMISSIONS_HEADER,
   type QueryOf,
-  type Route,
+  type AdminRoute,
 } from '../../../src/admin/contract/route.ts'
 import { type Refusal, said } from '../i18n/i18n.ts'
 
@@ -71,7 +71,7 @@ type Options = {
 }
 
 /** The parts a route requires, and the options every request accepts. */
-type Sent<R extends Route> = Part<'params', ParamsOf<R>> &
+type Sent<R extends AdminRoute> = Part<'params', ParamsOf<R>> &
   Part<'query', QueryOf<R>> &
   Part<'body', BodyOf<R>> &
   Options
@@ -85,7 +85,7 @@ type Envelope = Options & {
 
 type Received = { readonly status: number; readonly isOk: boolean; readonly text: string }
 
-export async function call<R extends Route>(route: R, sent: Sent<R>): Promise<AnswerOf<R>> {
+export async function call<R extends AdminRoute>(route: R, sent: Sent<R>): Promise<AnswerOf<R>> {
   const envelope = sent as Envelope
   const { status, isOk, text } = await send(route, envelope)
   if (!isOk) throw errorOf(status, text)
@@ -95,7 +95,7 @@ export async function call<R extends Route>(route: R, sent: Sent<R>): Promise<An
 }
 
 /** The URL of a route, for download links. */
-export function addressOf<R extends Route>(route: R, sent: Sent<R>): string {
+export function addressOf<R extends AdminRoute>(route: R, sent: Sent<R>): string {
   const { params = {}, query = {} } = sent as Envelope
   const path = route.path.replace(/:(\w+)/g, (_, name: string) =>
     encodeURIComponent(params[name] ?? ''),
@@ -137,7 +137,7 @@ export function watchPermissions(listener: PermissionsListener): void {
   onPermissions = listener
 }
 
-async function send(route: Route, envelope: Envelope): Promise<Received> {
+async function send(route: AdminRoute, envelope: Envelope): Promise<Received> {
   const { body, ifMatch, idempotencyKey, timeoutMs = answerMsMax, signal } = envelope
   const headers = new Headers({ accept: route.media ?? 'application/json' })
   if (body !== undefined) headers.set('content-type', 'application/json')
@@ -146,7 +146,7 @@ async function send(route: Route, envelope: Envelope): Promise<Received> {
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(), timeoutMs)
   try {
-    const response = await fetch(addressOf(route, envelope as Sent<Route>), {
+    const response = await fetch(addressOf(route, envelope as Sent<AdminRoute>), {
       method: route.method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
