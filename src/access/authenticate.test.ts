@@ -109,7 +109,7 @@ test('with `either`, a request without a usable key is told what is wrong with t
   await refuses(chat('Basic dXNlcjpwYXNz'), /reads it only from the header/)
   await refuses(chat(undefined, 'nonsense'), /is unknown/)
   await refuses(messages('Bearer nonsense'), /is unknown/)
-  await refuses(messages(`Bearer ${newPersonalToken()}`), /personal access token/)
+  await refuses(messages(`Bearer ${newPersonalToken()}`), /an access token/)
   await refuses(chat(`Bearer ${secret}`, `${secret}, nonsense`), /x-api-key has several values/)
 })
 
@@ -148,7 +148,7 @@ test('the refusal of a personal access token says where it works', async () => {
   const token = chat(`Bearer ${newPersonalToken()}`)
   await assert.rejects(authenticate(door(), token, {}), {
     code: 'invalid_api_key',
-    message: /^this is a personal access token, which works only with the admin API/,
+    message: /^this is an access token, which works only with the admin API/,
   })
 })
 

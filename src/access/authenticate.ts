@@ -32,7 +32,7 @@ export async function authenticate(
   const isKey = (text: string): boolean => isWellFormedSecret(text) || foreign.has(text)
   const secret = secretOf(credentials, settings.authHeaders, isKey)
   // The checksum refuses typing errors and guesses before anything is looked up.
-  if (!isKey(secret)) throw secret.startsWith('tgp_') ? personalToken() : unknownKey()
+  if (!isKey(secret)) throw /^tg[ps]_/.test(secret) ? adminToken() : unknownKey()
   const caller = await directory.findBySecretHash(hashSecret(secret))
   const now = clock.now()
   const isOver = (caller?.secretValidUntil ?? Infinity) <= now
@@ -122,10 +122,10 @@ function twoKeys(): GatewayError {
   )
 }
 
-function personalToken(): GatewayError {
+function adminToken(): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    'this is a personal access token, which works only with the admin API: use an API key here',
+    'this is an access token, which works only with the admin API: use an API key here',
   )
 }
 

@@ -6,10 +6,10 @@ import { Option, type Command } from 'commander'
 import { version } from '../config/version.ts'
 import { iso } from '../core/units.ts'
 import { refuseWhileServing } from '../ledger/nodes/running.ts'
-import { verifyLedger, type Violation } from '../ledger/reports/verify.ts'
+import { type Violation, verifyLedger } from '../ledger/reports/verify.ts'
 import { readBackup, readHead, refuseExisting, sizeOf, writeBackup } from '../store/backup/file.ts'
-import { writeLines, type Head } from '../store/backup/format.ts'
-import { readAll, tallyAll, totalRows, whyUnequal, type Tallies } from '../store/backup/rows.ts'
+import { type Head, writeLines } from '../store/backup/format.ts'
+import { readAll, tallyAll, totalRows, type Tallies, whyUnequal } from '../store/backup/rows.ts'
 import { atOneMoment, refuseForeign, replaceRows, tablesIn } from '../store/backup/transaction.ts'
 import { StoreError } from '../store/database/errors.ts'
 import { planMigration, type Plan } from '../store/database/migrate.ts'
@@ -22,11 +22,11 @@ import {
   lookAtStore,
   readDatabaseConfig,
   replaceStore,
-  withStore,
   type CommonOptions,
-} from './context.ts'
+  withStore,
+} from './command/context.ts'
+import { demand, examples } from './command/options.ts'
 import { violationsText } from './ledger.ts'
-import { demand, examples } from './options.ts'
 import { onEndSignal } from './serve/workers.ts'
 import { FailureError, UsageError } from './terminal/failure.ts'
 import {

@@ -26,7 +26,7 @@ import {
   type CommonOptions,
   withStore,
   withStoreOrNew,
-} from './context.ts'
+} from './command/context.ts'
 import {
   accountOptions,
   accountSettingsOf,
@@ -43,7 +43,7 @@ import {
   reasonOption,
   type AccountOptions,
   type OrNone,
-} from './options.ts'
+} from './command/options.ts'
 import { groupTable, printGroup } from './terminal/accounts.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import { moment, printJson, printNote, printText, table } from './terminal/output.ts'

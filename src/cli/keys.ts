@@ -37,7 +37,7 @@ import {
   type CommonOptions,
   withStore,
   withStoreOrNew,
-} from './context.ts'
+} from './command/context.ts'
 import {
   BUDGET_RANGE,
   demand,
@@ -51,11 +51,12 @@ import {
   readDuration,
   readList,
   reasonOption,
+  secretOnly,
   settingsOf,
   settingsOptions,
   type SettingsOptions,
   weekStartOption,
-} from './options.ts'
+} from './command/options.ts'
 import { keyTable, printFrame, printKey, secretText } from './terminal/accounts.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import { moment, printJson, printNote, printText } from './terminal/output.ts'
@@ -345,10 +346,6 @@ async function noteUnknownModels(
 }
 
 type SecretOptions = CommonOptions & { readonly secretOnly?: true }
-
-function secretOnly(): Option {
-  return new Option('--secret-only', 'print only the secret, for NAME=$(…)').conflicts('json')
-}
 
 function printSecret(
   store: Store,

@@ -33,8 +33,8 @@ import {
   readDatabaseConfig,
   type CommonOptions,
   withStore,
-} from './context.ts'
-import { demand, examples, group, reasonOption } from './options.ts'
+} from './command/context.ts'
+import { demand, examples, group, reasonOption } from './command/options.ts'
 import { printFrame, printGroup, printKey } from './terminal/accounts.ts'
 import { argument } from './terminal/failure.ts'
 import { exactTime, printJson, printText, table, usd } from './terminal/output.ts'

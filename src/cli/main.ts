@@ -31,6 +31,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'invite, list, block and change the people who administer this gateway',
     load: async () => (await import('./users.ts')).addUsers,
   },
+  tokens: {
+    summary: 'create, list, rotate and revoke tokens for programs that administer this gateway',
+    load: async () => (await import('./tokens.ts')).addTokens,
+  },
   usage: {
     summary: 'show requests, tokens and cost',
     load: async () => (await import('./usage.ts')).addUsage,

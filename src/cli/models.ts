@@ -15,7 +15,7 @@ import { closest } from '../core/text.ts'
 import { makeProvider, priceListOf, type ProviderSettings } from '../providers/adapters.ts'
 import { SANDBOX_MODELS } from '../providers/sandbox/models.ts'
 import type { Named } from '../providers/upstream/adapter.ts'
-import { common, readConfig, type CommonOptions } from './context.ts'
+import { common, readConfig, type CommonOptions } from './command/context.ts'
 import { FailureError, UsageError } from './terminal/failure.ts'
 import { printJson, printNote, printText, section, table } from './terminal/output.ts'
 

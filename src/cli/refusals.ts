@@ -4,10 +4,10 @@ import { REFUSAL_CODES } from '../core/errors.ts'
 import { DAY_MS } from '../core/units.ts'
 import { findKey, keyNames } from '../store/keys/keys.ts'
 import { listRefusals, NO_KEY, refusalJson, type Refusal } from '../store/refusals.ts'
-import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './context.ts'
-import { examples, readCount, readPast } from './options.ts'
+import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './command/context.ts'
+import { examples, readCount, readPast } from './command/options.ts'
 import { argument } from './terminal/failure.ts'
-import { exactTime, printJson, printText, table, usd, type Column } from './terminal/output.ts'
+import { exactTime, printJson, printText, table, type Column, usd } from './terminal/output.ts'
 
 const DEFAULT_DAYS = 7
 const DEFAULT_ROWS = 100

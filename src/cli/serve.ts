@@ -14,11 +14,9 @@ import type { Store } from '../store/database/store.ts'
 import { hasKeys } from '../store/keys/keys.ts'
 import { hasPeople } from '../store/people/people.ts'
 import { jsonLog, terminalLog } from '../telemetry/log.ts'
-import { common, sourceOf, type CommonOptions, withStore } from './context.ts'
+import { common, sourceOf, type CommonOptions, withStore } from './command/context.ts'
+import { examples } from './command/options.ts'
 import { catalogFor } from './models.ts'
-import { examples } from './options.ts'
-import { exitCodeOf, FailureError, report } from './terminal/failure.ts'
-import { printHint } from './terminal/output.ts'
 import {
   figuresOfWorkers,
   isWorker,
@@ -28,6 +26,8 @@ import {
   tellFigures,
   tellSupervisor,
 } from './serve/workers.ts'
+import { exitCodeOf, FailureError, report } from './terminal/failure.ts'
+import { printHint } from './terminal/output.ts'
 
 type ServeOptions = CommonOptions & {
   readonly host?: string

@@ -24,8 +24,8 @@ import { legsOf } from '../ledger/rules/legs.ts'
 import { WINDOW } from '../store/accounts/budgets.ts'
 import type { Store } from '../store/database/store.ts'
 import { findKey, keyNames } from '../store/keys/keys.ts'
-import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './context.ts'
-import { examples, readPast } from './options.ts'
+import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './command/context.ts'
+import { examples, readPast } from './command/options.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import {
   block,

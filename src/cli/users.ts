@@ -32,8 +32,8 @@ import {
   type CommonOptions,
   withStore,
   withStoreOrNew,
-} from './context.ts'
-import { demand, examples, group } from './options.ts'
+} from './command/context.ts'
+import { demand, examples, group } from './command/options.ts'
 import { argument } from './terminal/failure.ts'
 import {
   block,

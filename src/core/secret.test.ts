@@ -5,11 +5,12 @@ import { crc32 } from 'node:zlib'
 
 import {
   hashSecret,
-  isWellFormedPersonalToken,
   isWellFormedSecret,
   maskSecret,
   newPersonalToken,
+  newServiceToken,
   newSecret,
+  tokenHolder,
 } from './secret.ts'
 
 test('a new secret has the published shape and a checksum anyone can verify', () => {
@@ -44,13 +45,18 @@ test('hash and mask reveal only the kind and the last four characters', () => {
   assert.equal(maskSecret(secret), `tg_test_…${secret.slice(-4)}`)
 })
 
-test('a personal access token has the same shape, but is not the secret of a key', () => {
-  const token = newPersonalToken()
-  assert.match(token, /^tgp_[0-9A-Za-z]{49}$/)
-  assert.equal(maskSecret(token), `tgp_…${token.slice(-4)}`)
-  assert.ok(isWellFormedPersonalToken(token))
-  assert.ok(!isWellFormedSecret(token))
-  // Not even if keys begin like tokens.
-  assert.ok(!isWellFormedPersonalToken(newSecret('live', 'tgp')))
-  assert.ok(!isWellFormedPersonalToken(`${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`))
-})
+for (const [holder, start, newToken] of [
+  ['person', 'tgp', newPersonalToken],
+  ['service', 'tgs', newServiceToken],
+] as const)
+  test(`the token of a ${holder} has the same shape, but is not the secret of a key`, () => {
+    const token = newToken()
+    assert.match(token, new RegExp(`^${start}_[0-9A-Za-z]{49}$`))
+    assert.equal(maskSecret(token), `${start}_…${token.slice(-4)}`)
+    assert.equal(tokenHolder(token), holder)
+    assert.ok(!isWellFormedSecret(token))
+    // Not even if keys begin like tokens.
+    assert.equal(tokenHolder(newSecret('live', start)), undefined)
+    const mistyped = `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`
+    assert.equal(tokenHolder(mistyped), undefined)
+  })

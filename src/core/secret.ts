@@ -1,5 +1,6 @@
 // The secret of an external API key: `tg_live_` + 43 base62 digits of 256 random bits + 6 digits of checksum. A
-// personal access token is made the same way, but begins with `tgp_`, so that neither can be taken for the other.
+// personal access token is made the same way, but begins with `tgp_`, and a service token with `tgs_`, so that none can
+// be taken for another.
 // The checksum lets typing errors and random guesses be refused before any look-up; only the hash is ever stored.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -12,7 +13,11 @@ const SHAPE = new RegExp(
   `^[a-z][a-z0-9]{0,15}_(${KEY_MODES.join('|')})_[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}$`,
 )
 
-const PERSONAL_SHAPE = new RegExp(`^tgp_[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}$`)
+const TOKEN_SHAPES = { person: shapeOf('tgp_'), service: shapeOf('tgs_') }
+
+function shapeOf(start: string): RegExp {
+  return new RegExp(`^${start}[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}$`)
+}
 
 export function newSecret(mode: KeyMode, prefix = 'tg'): string {
   return randomSecret(`${prefix}_${mode}_`)
@@ -22,13 +27,20 @@ export function newPersonalToken(): string {
   return randomSecret('tgp_')
 }
 
+export function newServiceToken(): string {
+  return randomSecret('tgs_')
+}
+
 /** Whether this text can be a secret at all: its shape and its checksum are right. Says nothing about existence. */
 export function isWellFormedSecret(text: string): boolean {
   return SHAPE.test(text) && hasRightChecksum(text)
 }
 
-export function isWellFormedPersonalToken(text: string): boolean {
-  return PERSONAL_SHAPE.test(text) && hasRightChecksum(text)
+/** Whose token a text can be by its shape and checksum; undefined = nobody's. */
+export function tokenHolder(text: string): keyof typeof TOKEN_SHAPES | undefined {
+  if (!hasRightChecksum(text)) return undefined
+  if (TOKEN_SHAPES.person.test(text)) return 'person'
+  return TOKEN_SHAPES.service.test(text) ? 'service' : undefined
 }
 
 /** What is stored and looked up in place of the secret. */

@@ -141,6 +141,7 @@ export const SENTENCES = {
   role_not_found: 'there is no role "{{role}}": choose one of {{roles}}',
   role_taken: 'there is already a role "{{name}}"',
   role_in_use: 'some people have the role "{{name}}": give them another one first',
+  role_of_tokens: 'service tokens have the role "{{name}}": revoke them first',
   role_built_in: '"{{name}}" is built in and cannot be changed: create a role of your own',
   last_people_manager:
     'nobody could manage people afterwards: give somebody else a role with that permission first',
@@ -148,13 +149,18 @@ export const SENTENCES = {
     'nobody could manage the configuration afterwards: give somebody else a role with that permission first',
   token_unknown: 'you have no such token',
   token_lifetime: 'a token lasts at most {{days}} days',
+  service_token_unknown:
+    'there is no service token "{{token}}": `tollgate tokens list` shows them all',
+  service_token_taken: 'there is already a service token "{{name}}": choose another name',
+  service_token_name:
+    'a service token needs a name of 1 to {{most}} characters that says what it is for',
   session_unknown: 'you have no such session',
   two_factor_on: 'the second factor is already on: switch it off first',
   two_factor_off: 'the second factor is off',
 
   // Signing in.
   sign_in_needed:
-    'sign in, or send a personal access token as "Authorization: Bearer …"; API keys do not work here',
+    'sign in, or send an access token as "Authorization: Bearer …"; API keys do not work here',
   sign_in_again: 'sign in again',
   sign_in_wrong:
     'the e-mail address or the password is wrong: try again, or ask an administrator for a link to set a new password',
@@ -174,7 +180,7 @@ export const SENTENCES = {
     'your role lacks the permission "{{permission}}", so your tokens cannot have it',
   token_lacks_permission:
     'this token lacks the permission "{{permission}}": use one that has it, or ask an administrator for the permission if your role lacks it',
-  token_not_enough: 'a personal access token cannot do this: sign in instead',
+  token_not_enough: 'an access token cannot do this: sign in instead',
   other_site:
     'this change comes from another site, so nothing was done: open {{url}}, or set admin.public_url to the address you use',
   link_used: 'this link has already been used: sign in, or ask for a new one',

@@ -79,6 +79,7 @@ test('credentials are redacted', () => {
     'AIzaSyA1234567890abcdefghij',
     'Bearer opaque-token-of-someone',
     'tgp_0abcdefghijklmnopqrstuvwxyz of a person',
+    'tgs_0abcdefghijklmnopqrstuvwxyz of a program',
   ]) {
     const clean = redact(text)
     assert.match(clean, /\[redacted\]/, text)

@@ -86,14 +86,14 @@ type Secret = {
   readonly replacement: string
 }
 
-/** Key secrets and personal tokens. */
+/** Secrets of keys, and tokens of people and programs. */
 const OWN_SECRETS: readonly Secret[] = [
   {
     marks: ['_live_', '_test_'],
     pattern: /_(?:live|test)_[0-9A-Za-z]{20,}/g,
     replacement: '_[redacted]',
   },
-  { marks: ['tgp_'], pattern: /tgp_[0-9A-Za-z]{20,}/g, replacement: 'tgp_[redacted]' },
+  { marks: ['tgp_', 'tgs_'], pattern: /(tg[ps]_)[0-9A-Za-z]{20,}/g, replacement: '$1[redacted]' },
 ]
 
 // Tollgate's own, the usual shapes of provider keys, passwords inside URLs, and whatever a Bearer header carried.

@@ -55,12 +55,14 @@ function isCrossSite(headers: RequestHeaders): boolean {
   return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
 
+/** Somebody who may administer the gateway: a person, or a program with a service token. */
 export type Person = {
   readonly id: string
+  /** What the record of changes calls them; of a program, not an address. */
   readonly email: string
   readonly name: string
   readonly permissions: ReadonlySet<Permission>
-  /** session = a cookie, which a browser sends by itself; token = a personal access token, which it does not. */
+  /** session = a cookie, which a browser sends by itself; token = an access token, which it does not. */
   readonly via: 'session' | 'token'
 }
 

@@ -20,7 +20,7 @@ export function openApi(
       title: 'Tollgate admin API',
       version: about.version,
       description:
-        'Everything the administration interface does, for scripts. Send a personal access token as "Authorization: Bearer"; keys of the data plane open nothing here.',
+        'Everything the administration interface does, for scripts. Send an access token as "Authorization: Bearer"; keys of the data plane open nothing here.',
     },
     servers: [{ url: about.url + API_PREFIX }],
     components: {

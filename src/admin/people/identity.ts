@@ -1,16 +1,17 @@
-// Who sends a request: the person behind a session cookie or a personal access token. An external API key is neither,
-// whichever header carries it.
-import { isWellFormedPersonalToken } from '../../core/secret.ts'
+// Who sends a request: the person behind a session cookie or a personal access token, or the program behind a service
+// token. An external API key is none of these, whichever header carries it.
+import { tokenHolder } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
 import { isOutage } from '../../store/database/outage.ts'
 import type { Store } from '../../store/database/store.ts'
 import { findPerson, updatePerson } from '../../store/people/people.ts'
+import { findServiceToken, recordServiceUse } from '../../store/people/service-tokens.ts'
 import { findAccessToken, recordTokenUse } from '../../store/people/tokens.ts'
 import { AdminError } from '../contract/errors.ts'
 import { storeOf, type AdminParts, type Sender } from '../http/request.ts'
 import type { Identify, Person, RequestHeaders } from '../http/guard.ts'
 import type { Mailer } from './email.ts'
-import { listRoles, roleById, type Actor } from './roles.ts'
+import { hasExpired, listRoles, roleById, type Actor } from './roles.ts'
 import type { SignIn, Visit } from './sign-in.ts'
 
 /** The precision of "last seen"; writing it more often would add nothing. */
@@ -26,9 +27,14 @@ export function personFinder(parts: PeopleParts): Identify {
 }
 
 async function byToken(parts: PeopleParts, authorization: string): Promise<Person | undefined> {
-  const { store } = parts
   const [, secret = ''] = /^bearer +(\S+)\s*$/i.exec(authorization) ?? []
-  if (!isWellFormedPersonalToken(secret)) return undefined
+  const holder = tokenHolder(secret)
+  if (holder === undefined) return undefined
+  return holder === 'person' ? byPersonalToken(parts, secret) : byServiceToken(parts, secret)
+}
+
+async function byPersonalToken(parts: PeopleParts, secret: string): Promise<Person | undefined> {
+  const { store } = parts
   const token = await findAccessToken(store.db, secret)
   const now = store.clock.now()
   if (token === undefined || token.expiresAt <= now) return undefined
@@ -38,6 +44,21 @@ async function byToken(parts: PeopleParts, authorization: string): Promise<Perso
   const held = [...person.permissions]
   const allowed = held.filter((each) => token.permissions?.includes(each) ?? true)
   return { ...person, permissions: new Set(allowed), via: 'token' }
+}
+
+async function byServiceToken({ store }: PeopleParts, secret: string): Promise<Person | undefined> {
+  const token = await findServiceToken(store.db, { secret })
+  const now = store.clock.now()
+  if (token === undefined || hasExpired(token, now)) return undefined
+  if (isNews(token.lastUsedAt, now)) await noted(recordServiceUse(store.db, token.id, now))
+  const { permissions } = roleById(await listRoles(store.db), token.roleId)
+  const { id, name } = token
+  return { id, email: actorName(name), name, permissions: new Set(permissions), via: 'token' }
+}
+
+/** Spaces keep it from being taken for somebody's address. */
+function actorName(token: string): string {
+  return `service token ${token}`
 }
 
 async function bySession(parts: PeopleParts, visit: Visit): Promise<Person | undefined> {
@@ -121,7 +142,8 @@ function textOf(header: RequestHeaders[string]): string | undefined {
 /** The signed-in person, as the API shows them to themselves. */
 export async function signedInAnswer({ db }: Store, person: Person) {
   const stored = await findPerson(db, { id: person.id })
-  const { id, name } = roleById(await listRoles(db), stored?.roleId ?? '')
+  const roleId = stored?.roleId ?? (await findServiceToken(db, { id: person.id }))?.roleId
+  const { id, name } = roleById(await listRoles(db), roleId ?? '')
   return {
     id: person.id,
     email: person.email,

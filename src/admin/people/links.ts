@@ -32,7 +32,7 @@ import { recordedRefusal } from '../http/refusals.ts'
 import { hashPassword, passwordProblem } from './credentials.ts'
 import { mailFor, type Mailer } from './email.ts'
 import { addPerson, manageable, refuseSelf, subjectOf, type Invited } from './people.ts'
-import { change, listRoles, roleById, type Actor } from './roles.ts'
+import { change, listRoles, permissionsNow, roleById, type Actor } from './roles.ts'
 
 const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
   setup: DAY_MS,
@@ -224,16 +224,20 @@ async function judgeLink(db: Queries, token: string, now: number): Promise<Judge
   // Single sign-on may have let them in meanwhile.
   if (link.kind === 'invitation' && person.status !== 'invited')
     return { link, person, end: 'used' }
-  return { link, person, end: (await couldMake(db, link.maker, person)) ? undefined : 'withdrawn' }
+  const isAllowed = await couldMake(db, { maker: link.maker, person }, now)
+  return { link, person, end: isAllowed ? undefined : 'withdrawn' }
 }
 
 /** A link may do only what its maker could do both then and now: the maker may have seen it. */
-async function couldMake(db: Queries, maker: LinkMaker | null, person: Person): Promise<boolean> {
+async function couldMake(
+  db: Queries,
+  { maker, person }: { readonly maker: LinkMaker | null; readonly person: Person },
+  now: number,
+): Promise<boolean> {
   if (maker === null) return true
-  const found = await findPerson(db, { id: maker.personId })
-  if (found?.status !== 'active') return false
   const roles = await listRoles(db)
-  const held = roleById(roles, found.roleId).permissions
+  const held = await permissionsNow(db, { id: maker.personId, roles, now })
+  if (held === undefined) return false
   const needed = ['people:manage', ...roleById(roles, person.roleId).permissions] as const
   return needed.every((each) => held.includes(each) && maker.permissions.includes(each))
 }

@@ -14,6 +14,11 @@ import {
   listStoredRoles,
   updateRole,
 } from '../../store/people/people.ts'
+import {
+  findServiceToken,
+  listServiceTokens,
+  type ServiceToken,
+} from '../../store/people/service-tokens.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { RoleAnswer } from '../contract/people.ts'
 import { BUILT_IN_ROLES, PERMISSIONS, type Permission } from '../contract/permissions.ts'
@@ -104,20 +109,37 @@ export async function change<Result>(
 
 /** Since the call was admitted, a faster change may have blocked the caller or taken away their rights. */
 async function demandPresence(
-  { personId, rights }: Actor,
+  { personId, rights, store }: Actor,
   tx: Tx,
   roles: readonly Role[],
 ): Promise<void> {
   if (personId === null) return
-  const person = await findPerson(tx, { id: personId })
-  if (person?.status !== 'active') {
-    throw new AdminError('not_signed_in', sentence('sign_in_needed'))
-  }
-  const held = roleById(roles, person.roleId).permissions
+  const held = await permissionsNow(tx, { id: personId, roles, now: store.clock.now() })
+  if (held === undefined) throw new AdminError('not_signed_in', sentence('sign_in_needed'))
   const permission = [...rights].find((each) => !held.includes(each))
   if (permission === undefined) return
   const why = sentence('permission_missing', { permission })
   throw new AdminError('not_permitted', why, { permission })
+}
+
+type Holder = { readonly id: string; readonly roles: readonly Role[]; readonly now: number }
+
+/** What a person or a service token may do now; undefined = nothing, as they were blocked, removed or revoked. */
+export async function permissionsNow(
+  db: Queries,
+  { id, roles, now }: Holder,
+): Promise<readonly Permission[] | undefined> {
+  const person = await findPerson(db, { id })
+  if (person !== undefined) {
+    return person.status === 'active' ? roleById(roles, person.roleId).permissions : undefined
+  }
+  const token = await findServiceToken(db, { id })
+  if (token === undefined || hasExpired(token, now)) return undefined
+  return roleById(roles, token.roleId).permissions
+}
+
+export function hasExpired({ expiresAt }: Pick<ServiceToken, 'expiresAt'>, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now
 }
 
 /** Nobody may grant a right they lack, nor manage a person who has one: a reset link would let them take it over. */
@@ -203,6 +225,9 @@ export async function removeRole(actor: Actor, id: string): Promise<void> {
     demandRights(actor, permissions, { role: name })
     if (((await countByRole(tx)).get(id) ?? 0) > 0) {
       throw new AdminError('wrong_state', sentence('role_in_use', { name }))
+    }
+    if ((await listServiceTokens(tx)).some(({ roleId }) => roleId === id)) {
+      throw new AdminError('wrong_state', sentence('role_of_tokens', { name }))
     }
     await deleteRole(tx, id)
     const before = { name, permissions }

@@ -183,6 +183,7 @@ export const CHANGES = [
   'role.change',
   'role.remove',
   'token.create',
+  'token.rotate',
   'token.revoke',
 ] as const
 

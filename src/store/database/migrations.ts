@@ -68,6 +68,7 @@ export const SCHEMA: Schema = {
     create('roles'),
     create('person_links'),
     create('access_tokens'),
+    create('service_tokens'),
     create('group_members', 'PRIMARY KEY (group_id, person_id)'),
     createSorted('try_counts', 'subject, starts_at'),
   ],

@@ -506,6 +506,20 @@ export const TABLES = {
     expires_at: 'INTEGER NOT NULL',
     last_used_at: 'INTEGER',
   },
+  /** For programs, only on the admin API: what they may do is a role of their own. */
+  service_tokens: {
+    id: 'TEXT PRIMARY KEY',
+    name: 'TEXT NOT NULL UNIQUE',
+    role_id: 'TEXT NOT NULL',
+    hash: 'TEXT NOT NULL UNIQUE',
+    masked: 'TEXT NOT NULL',
+    created_at: 'INTEGER NOT NULL',
+    /** When it last got a new secret. */
+    rotated_at: 'INTEGER',
+    /** NULL: never. */
+    expires_at: 'INTEGER',
+    last_used_at: 'INTEGER',
+  },
   /** Who belongs to a group, and the role that they have in it. */
   group_members: {
     group_id: 'TEXT NOT NULL REFERENCES groups (id)',

@@ -1,18 +1,18 @@
 // Options: required ones, the settings of a key, and readers of values, which throw a sentence on what to write instead.
 // `none` stays a word here, because the option parser treats null as an option without a value.
 import { Option, type Command } from 'commander'
-import { ENDPOINTS } from '../core/endpoints.ts'
-import { WHEN_TIGHT } from '../core/limits.ts'
-import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../core/money.ts'
-import { PERIODS, WEEK_STARTS, type Period } from '../core/periods.ts'
-import { momentOf, parseDuration } from '../core/units.ts'
+import { ENDPOINTS } from '../../core/endpoints.ts'
+import { WHEN_TIGHT } from '../../core/limits.ts'
+import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../../core/money.ts'
+import { PERIODS, type Period, WEEK_STARTS } from '../../core/periods.ts'
+import { momentOf, parseDuration } from '../../core/units.ts'
 import {
   capsByModel,
   type BudgetAmount,
   type LegsChange,
-} from '../store/accounts/budget-changes.ts'
-import type { AccountSettings, KeySettings, Some } from '../store/accounts/settings.ts'
-import { argument, UsageError } from './terminal/failure.ts'
+} from '../../store/accounts/budget-changes.ts'
+import type { AccountSettings, KeySettings, Some } from '../../store/accounts/settings.ts'
+import { argument, UsageError } from '../terminal/failure.ts'
 
 /** Commander would name only the first missing option, before a mistyped one that may be it; this names all, last. */
 export function demand(command: Command, options: readonly Option[]): Command {
@@ -41,6 +41,10 @@ export function examples(...commands: readonly string[]): ['after', string] {
 
 export function reasonOption(): Option {
   return new Option('--reason <text>', 'why, for the record')
+}
+
+export function secretOnly(): Option {
+  return new Option('--secret-only', 'print only the secret, for NAME=$(…)').conflicts('json')
 }
 
 /** `a,b,c`, with or without spaces; a repeated option adds to the list. */

@@ -1,16 +1,21 @@
 // What a command works with: the configuration and its database.
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
-import { loadConfig, loadDatabaseConfig, type Config, type DatabaseConfig } from '../config/load.ts'
-import type { ConfigSource } from '../config/source.ts'
-import { systemClock } from '../core/clock.ts'
-import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
-import type { Author, Store } from '../store/database/store.ts'
-import { describeDatabaseUrl } from '../store/database/url.ts'
-import { seedFrame } from '../store/frame.ts'
-import { openStore, type Purpose } from '../store/open.ts'
-import { argument } from './terminal/failure.ts'
-import { printNote, printWarning } from './terminal/output.ts'
+import {
+  loadConfig,
+  loadDatabaseConfig,
+  type Config,
+  type DatabaseConfig,
+} from '../../config/load.ts'
+import type { ConfigSource } from '../../config/source.ts'
+import { systemClock } from '../../core/clock.ts'
+import { StoreError, type StoreErrorCode } from '../../store/database/errors.ts'
+import type { Author, Store } from '../../store/database/store.ts'
+import { describeDatabaseUrl } from '../../store/database/url.ts'
+import { seedFrame } from '../../store/frame.ts'
+import { openStore, type Purpose } from '../../store/open.ts'
+import { argument } from '../terminal/failure.ts'
+import { printNote, printWarning } from '../terminal/output.ts'
 
 export type CommonOptions = { readonly json?: true; readonly config?: string }
 
