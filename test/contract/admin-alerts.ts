@@ -298,24 +298,21 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     describe('calls refused for the budget', () => {
       /** Makes both nodes refuse the key: the remaining budget is below the worst case. */
       const refuse = async (keyId: string, times = 2): Promise<void> => {
-        const { allowVersion } = await findKey(admin.parts.store, keyId)
+        const { allowVersion, groupId, groupVersion } = await findKey(admin.parts.store, keyId)
+        const group = { groupId, groupVersion }
         for (const watch of watches)
           for (let time = 0; time < times; time++) {
             const answer = await admin.parts.flow.ledger.reserve({
               requestId: `req_refused_${time}`,
-              keyId,
-              groupId: null,
-              groupVersion: 0,
-              allowVersion,
-              endpoint: 'chat',
-              modelAsked: 'sandbox-chat',
+              ...{ keyId, ...group, allowVersion, endpoint: 'chat', modelAsked: 'sandbox-chat' },
               candidates: [{ ...NO_COST, fixedPicodollars: 2_000_000_000n }],
               whenTight: 'refuse',
               estimatedTokens: 1,
               recounted: true,
             })
             assert.ok(!answer.reserved && answer.reason === 'budget')
-            watch.noticeRefused(keyId, answer.shortage)
+            const asked = { keyId, groupId, endpoint: 'chat', modelAsked: 'sandbox-chat' } as const
+            watch.noticeRefused(asked, answer.shortage)
           }
         await lookAll()
       }
@@ -340,6 +337,43 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         const refused = { kind: 'refused', key: id, required: '0.002', limit: '0.0011' }
         assert.partialDeepStrictEqual(alert, refused)
         assert.deepEqual(more, [])
+      })
+
+      const groupAlerts = async (groupId: string): Promise<Json[]> =>
+        (await deliveries())
+          .map(({ alert }) => alert as unknown as Json)
+          .filter(({ group }) => (group as Json | null)?.['id'] === groupId)
+
+      test('are reported for the group that has no room, and for its window by itself', async () => {
+        const window = { budget: '0.0015', period: 'day' }
+        const group = { name: 'search', budget: '0.0011', window }
+        const { body } = await admin.call('POST', '/groups', { body: group })
+        const groupId = body['id'] ?? ''
+        const settings = { name: 'in a group', models: ['sandbox-chat'], budget: '5' }
+        const made = await admin.call('POST', '/keys', { body: { ...settings, group: groupId } })
+        const id = made.body['id'] ?? ''
+        await refuse(id)
+        const [alert, ...more] = await groupAlerts(groupId)
+        assert.partialDeepStrictEqual(alert, {
+          ...{ kind: 'refused', scope: 'group', key: null, limit: '0.0011' },
+          group: { id: groupId, name: 'search' },
+        })
+        assert.deepEqual(more, [])
+        assert.match(
+          received.at(-1)?.body ?? '',
+          /The group \\"search\\" has spent 0 of 0\.0011 USD/,
+        )
+        const { headers } = await admin.call('GET', `/groups/${groupId}`)
+        const version = { 'if-match': headers.get('etag') ?? '' }
+        await admin.call('PATCH', `/groups/${groupId}`, { body: { budget: '9' }, headers: version })
+        await refuse(id)
+        const [about] = await groupAlerts(groupId)
+        assert.partialDeepStrictEqual(about, {
+          kind: 'refused',
+          limit: '0.0015',
+          required: '0.002',
+        })
+        assert.deepEqual(await alertsOf(id), [])
       })
 
       test('leave the thresholds to be reported later', async () => {

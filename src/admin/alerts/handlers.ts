@@ -1,5 +1,6 @@
 // The handlers of alerts: their thresholds, their destinations, and their deliveries.
 import { messageOf } from '../../core/errors.ts'
+import { isGroupId } from '../../core/ids.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { sentence, type NamedSentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
@@ -139,13 +140,7 @@ function alertAnswer(alert: Alert): AlertAnswer {
     const { code, count } = alert
     return { ...given, kind: 'refusals', ...refusedKey(alert), code, count }
   }
-  const isFrame = alert.accountId === FRAME_ID
-  const about = {
-    ...given,
-    scope: isFrame ? 'frame' : 'key',
-    key: isFrame ? null : alert.accountId,
-    ...spendingJson(alert),
-  } as const
+  const about = { ...given, ...payerOf(alert), ...spendingJson(alert) }
   if (alert.kind === 'refused') {
     return { ...about, kind: 'refused', required: usd(alert.requiredNanodollars) }
   }
@@ -166,6 +161,13 @@ function deliveryAnswer(delivery: Delivery): DeliveryAnswer {
 
 function reasonOf(failure: NamedSentence | null): Pick<DeliveryAnswer, 'reason' | 'values'> {
   return failure === null ? {} : { reason: failure.name, values: { ...failure.values } }
+}
+
+/** Whose budget it is. */
+function payerOf({ accountId: id, accountName: name }: Alert) {
+  if (id === FRAME_ID) return { scope: 'frame', key: null, group: null } as const
+  if (!isGroupId(id)) return { scope: 'key', key: id, group: null } as const
+  return { scope: 'group', key: null, key_name: null, group: { id, name: name ?? id } } as const
 }
 
 /** Whose calls were refused. */

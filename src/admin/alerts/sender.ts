@@ -3,6 +3,7 @@
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { isGroupId } from '../../core/ids.ts'
 import { formatUsd } from '../../core/money.ts'
 import { sentence, type Sentence, type SentenceName } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
@@ -129,6 +130,7 @@ function alertJson(alert: Alert) {
 
 function subjectOf({ accountId: id, accountName: name }: Alert) {
   if (id === FRAME_ID) return { scope: 'frame', key: null }
+  if (isGroupId(id)) return { scope: 'group', key: null, group: { id, name } }
   return id === NO_KEY ? { scope: 'unknown_keys', key: null } : { scope: 'key', key: { id, name } }
 }
 
@@ -192,7 +194,8 @@ function spendingText(alert: BudgetAlert | RefusedAlert): string {
 }
 
 function payerOf(alert: Alert): string {
-  return alert.accountId === FRAME_ID ? 'The frame above all keys' : nameOf(alert)
+  if (alert.accountId === FRAME_ID) return 'The frame above all keys'
+  return nameOf(alert, isGroupId(alert.accountId) ? 'The group' : 'The key')
 }
 
 function expiryText(alert: ExpiryAlert): AlertText {
@@ -205,7 +208,7 @@ function expiryText(alert: ExpiryAlert): AlertText {
   }
 }
 
-/** Key names are free text: in a subject they must stay on one line. */
+/** Names are free text: in a subject they must stay on one line. */
 function nameOf({ accountName, accountId }: Alert, what = 'The key'): string {
   return `${what} "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
 }

@@ -4,7 +4,7 @@
 import { messageOf } from '../../core/errors.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
-import type { Balance, Shortage } from '../../ledger/ledger.ts'
+import type { Balance, Refusable, Shortage } from '../../ledger/ledger.ts'
 import {
   claimDelivery,
   dueDeliveries,
@@ -55,7 +55,7 @@ export class AlertWatch {
     string,
     { readonly percent: number; readonly resetsAt: number | null }
   >()
-  /** The first call that each account has refused since the last look; `#refusing` = accounts noticed for it lately. */
+  /** The first call that each budget has refused since the last look; `#refusing` = budgets noticed for it lately. */
   readonly #refused = new Set<RefusedCall>()
   readonly #refusing = new Set<string>()
   #refusingUntilMs = 0
@@ -73,11 +73,14 @@ export class AlertWatch {
   }
 
   /** For `onRefused` of the ledger. */
-  noticeRefused(keyId: string, { scope, requiredNanodollars }: Shortage): void {
-    const accountId = scope === 'frame' ? FRAME_ID : keyId
-    if (this.#refusing.has(accountId)) return
-    this.#refusing.add(accountId)
-    this.#refused.add({ accountId, requiredNanodollars })
+  noticeRefused({ keyId, groupId }: Refusable, shortage: Shortage): void {
+    // Caps and the cost of one request concern some calls only, whose clients are told.
+    if (shortage.scope === 'model' || shortage.scope === 'request') return
+    const accountId = { key: keyId, group: groupId ?? keyId, frame: FRAME_ID }[shortage.scope]
+    const budget = `${accountId} ${shortage.period}`
+    if (this.#refusing.has(budget)) return
+    this.#refusing.add(budget)
+    this.#refused.add({ accountId, shortage })
   }
 
   async stop(): Promise<void> {

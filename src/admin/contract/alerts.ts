@@ -54,9 +54,10 @@ const given = { id: z.string(), at: moment }
 
 const spending = {
   ...given,
-  scope: z.enum(['key', 'frame']),
+  scope: z.enum(['key', 'group', 'frame']),
   key: z.string().nullable(),
   key_name: z.string().nullable(),
+  group: z.object({ id: z.string(), name: z.string() }).nullable(),
   spent: amount,
   limit: amount,
   resets_at: moment.nullable(),

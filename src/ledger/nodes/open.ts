@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { databaseNow } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID, type Tables } from '../../store/database/tables.ts'
-import type { Balance, Balances, Ledger, Shortage } from '../ledger.ts'
+import type { Balance, Balances, Ledger, Refusable, Shortage } from '../ledger.ts'
 import { postgresRunner, runOnPool } from '../postgres/runner.ts'
 import { writeLatencies } from '../reports/latencies.ts'
 import { balancesOf, openPeriod } from '../rules/account.ts'
@@ -30,7 +30,7 @@ export type LedgerOptions = Pick<MaintenanceOptions, Pace> & {
   /** Called with the new balance of each account when a charge is in the database. */
   readonly onSettled?: (accountId: string, balance: Balance) => void
   /** Called when spending keeps a request out. */
-  readonly onRefused?: (keyId: string, shortage: Shortage) => void
+  readonly onRefused?: (ask: Refusable, shortage: Shortage) => void
   /** How often the node looks for its own forgotten holds. */
   readonly sweepMs?: number
 }

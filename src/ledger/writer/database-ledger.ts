@@ -37,7 +37,7 @@ type DatabaseLedgerParts = {
   /** Called with the new balance of each account when a charge is in the database. */
   readonly onSettled?: ((accountId: string, balance: Balance) => void) | undefined
   /** Called when spending keeps a request out. */
-  readonly onRefused?: ((keyId: string, shortage: Shortage) => void) | undefined
+  readonly onRefused?: ((ask: Refusable, shortage: Shortage) => void) | undefined
   /** Whether the database took the node's last beat. */
   readonly isBeating: () => boolean
   /** Stops the node's background duties; they submit nothing afterwards. */
@@ -76,7 +76,7 @@ export class DatabaseLedger implements Ledger {
   async reserve(ask: Ask): Promise<Reserved | Refused> {
     const answer = await this.#waiting.reserve(ask)
     const isRefused = !answer.reserved && answer.reason === 'budget'
-    if (isRefused) this.#parts.onRefused?.(ask.keyId, answer.shortage)
+    if (isRefused) this.#parts.onRefused?.(ask, answer.shortage)
     return answer
   }
 
@@ -275,6 +275,9 @@ export class DatabaseLedger implements Ledger {
     if (found === 'open') this.#latencies.add(charge, this.#parts.clock.now())
     if (balances !== undefined) {
       this.#parts.onSettled?.(charge.keyId, balances.key)
+      if (balances.groupId !== null && balances.group !== null) {
+        this.#parts.onSettled?.(balances.groupId, balances.group)
+      }
       this.#parts.onSettled?.(FRAME_ID, balances.frame)
     }
     return {

@@ -12,7 +12,7 @@ type GivenAlert = {
   readonly id: string
   readonly at: number
   readonly accountId: string
-  /** The key's name when the alert was given; null for the frame and for unknown keys. */
+  /** Of the key or the group when the alert was given; null for the frame and for unknown keys. */
   readonly accountName: string | null
 }
 

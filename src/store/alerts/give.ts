@@ -3,6 +3,7 @@
 import { sql, type Insertable } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
+import type { Period } from '../../core/periods.ts'
 import { DAY_MS } from '../../core/units.ts'
 import { limitWithTopUp, viewAccount } from '../accounts/accounts.ts'
 import type { Store } from '../database/store.ts'
@@ -11,7 +12,16 @@ import { addDeliveries } from './alerts.ts'
 import { nextReminder, percentSpent, reached, readReminders, readThresholds } from './rules.ts'
 
 /** A call that an account could not pay for. */
-export type RefusedCall = { readonly accountId: string; readonly requiredNanodollars: bigint }
+export type RefusedCall = { readonly accountId: string; readonly shortage: RefusedBudget }
+
+/** The budget that had no room, which may be the account's second one. */
+type RefusedBudget = {
+  readonly period: Period | null
+  readonly requiredNanodollars: bigint
+  readonly spentNanodollars: bigint
+  readonly limitNanodollars: bigint
+  readonly resetsAt: number | null
+}
 
 /** Gives alerts for thresholds that these accounts have reached, unless they were given before. */
 export async function giveAlerts(store: Store, accountIds: readonly string[]): Promise<void> {
@@ -25,19 +35,30 @@ export async function giveAlerts(store: Store, accountIds: readonly string[]): P
 const REFUSED = 0
 
 /**
- * Gives alerts for accounts that refuse calls, except where one at 100 percent says so already, a limit of 0 means to
- * refuse, or an empty list of thresholds asks for silence.
+ * Gives alerts for accounts that refuse calls, once in a period of the budget that has no room, except where one at 100
+ * percent says so already, a limit of 0 means to refuse, or an empty list of thresholds asks for silence.
  */
 export async function giveRefused(store: Store, calls: readonly RefusedCall[]): Promise<void> {
-  const required = new Map(calls.map((call) => [call.accountId, call.requiredNanodollars]))
-  for (const { thresholds, percent, alert } of await readSpending(store, [...required.keys()])) {
-    const isTold = reached(thresholds, percent).some((threshold) => threshold >= 100)
-    if (isTold || thresholds.length === 0 || alert.limit_nanodollars === 0n) continue
+  const accountIds = [...new Set(calls.map(({ accountId }) => accountId))]
+  const accounts = new Map(
+    (await readSpending(store, accountIds)).map((account) => [account.alert.account_id, account]),
+  )
+  for (const { accountId, shortage } of calls) {
+    const account = accounts.get(accountId)
+    if (account === undefined) continue
+    const { thresholds, percent, period, alert } = account
+    const isMain = shortage.period === period
+    const isTold = isMain && reached(thresholds, percent).some((threshold) => threshold >= 100)
+    if (isTold || thresholds.length === 0 || shortage.limitNanodollars === 0n) continue
     const refused = {
       ...alert,
+      ...(isMain ? {} : { period_seq: shortage.resetsAt ?? 0 }),
       kind: 'refused',
       threshold: REFUSED,
-      required_nanodollars: required.get(alert.account_id) ?? null,
+      required_nanodollars: shortage.requiredNanodollars,
+      spent_nanodollars: shortage.spentNanodollars,
+      limit_nanodollars: shortage.limitNanodollars,
+      resets_at: shortage.resetsAt,
     } as const
     await store.db.transaction().execute((tx) => giveAlert(store, tx, refused))
   }
@@ -103,12 +124,13 @@ export async function lapseAlerts(store: Store, accountId: string): Promise<void
 
 type AccountSpending = {
   readonly thresholds: readonly number[]
+  /** Of its main budget; 0 without one. */
   readonly percent: number
+  readonly period: Period
   /** What every alert about the account contains. */
   readonly alert: Omit<NewAlert, 'threshold'>
 }
 
-/** Only of accounts that have a limit. */
 async function readSpending(
   store: Store,
   accountIds: readonly string[],
@@ -117,23 +139,24 @@ async function readSpending(
   const rows = await store.db
     .selectFrom('accounts')
     .leftJoin('keys', 'keys.id', 'accounts.id')
+    .leftJoin('groups', 'groups.id', 'accounts.id')
     .leftJoin('alert_rules', 'alert_rules.account_id', 'accounts.id')
     .selectAll('accounts')
-    .select(['keys.name', 'alert_rules.thresholds'])
+    .select(['keys.name', 'groups.name as group_name', 'alert_rules.thresholds'])
     .where('accounts.id', 'in', accountIds)
     .execute()
-  return rows.flatMap((row) => {
+  return rows.map((row) => {
     const account = viewAccount(store, row)
-    const { spentNanodollars: spent, resetsAt } = account
-    const limit = limitWithTopUp(account)
-    if (limit === null) return []
+    const { spentNanodollars: spent, resetsAt, period } = account
+    const limit = limitWithTopUp(account) ?? 0n
     return {
       thresholds: readThresholds(row.thresholds),
       percent: percentSpent(spent, limit),
+      period,
       alert: {
         created_at: store.clock.now(),
         account_id: row.id,
-        account_name: row.name,
+        account_name: row.name ?? row.group_name,
         kind: 'budget',
         period_seq: row.period_seq,
         spent_nanodollars: spent,

@@ -19,8 +19,7 @@ export function useAlertWords(): AlertWords {
   const { t, format } = useTranslation()
   return {
     whole: (alert) => {
-      const name =
-        alert.scope === 'frame' ? t('framePage.name') : (alert.key_name ?? alert.key ?? '')
+      const name = nameOf(alert) ?? t('framePage.name')
       switch (alert.kind) {
         case 'budget':
           return t('alerts.reached', { name, threshold: format.percent(alert.threshold / 100) })
@@ -49,6 +48,12 @@ export function useAlertWords(): AlertWords {
     result: ({ result, reason, values }) =>
       reason === undefined ? resultWords(result, t) : said({ message: result, reason, values }),
   }
+}
+
+/** Undefined for the frame. */
+function nameOf(alert: AlertAnswer): string | undefined {
+  if (alert.scope === 'frame') return undefined
+  return alert.scope === 'group' ? alert.group?.name : (alert.key_name ?? alert.key ?? '')
 }
 
 export function resultWords(result: string, t: Translate): string {
