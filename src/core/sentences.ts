@@ -279,12 +279,10 @@ export function wordsOf({ name, values }: NamedSentence): string {
   return template.replace(/\{\{(\w+)\}\}/g, (_, each: string) => String(values[each]))
 }
 
-const NAMES = new Map(
-  Object.entries(SENTENCES).map(([name, text]) => [text as string, name as SentenceName]),
-)
-
 /** A sentence without values, found by its text: a schema reports what is wrong as text alone. */
 export function sentenceWithText(text: string): Sentence | undefined {
-  const name = NAMES.get(text)
-  return name === undefined ? undefined : { name, values: {}, text }
+  const found = NAMES.find((name) => SENTENCES[name] === text)
+  return found && { name: found, values: {}, text }
 }
+
+const NAMES = Object.keys(SENTENCES) as readonly SentenceName[]
