@@ -293,7 +293,7 @@ export function groupsContract(fresh: FreshDatabase): void {
       const { starts_at, resets_at, ...window } = json.window ?? {}
       assert.ok(Date.parse(starts_at ?? '') < Date.parse(resets_at ?? ''))
       const unspent = { spent: '0', held: '0', remaining: '5' }
-      assert.deepEqual(window, { budget: '5', period: 'day', ...unspent })
+      assert.deepEqual(window, { budget: '5', limit: '5', period: 'day', ...unspent })
       assert.deepEqual(
         [json.request_cost_max, json.model_budgets.map(({ model, budget }) => [model, budget])],
         [

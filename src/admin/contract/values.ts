@@ -71,6 +71,8 @@ export type AmountForPeriod = Readonly<z.output<typeof amountForPeriod>>
 /** A budget beside the main one: a second window, or a cap for a model. */
 export const furtherBudget = z.object({
   budget: amount,
+  /** With what was added until the period ends. */
+  limit: amount,
   period,
   starts_at: moment,
   spent: amount,
@@ -78,6 +80,8 @@ export const furtherBudget = z.object({
   remaining: amount,
   resets_at: moment.nullable(),
 })
+
+export type FurtherBudget = z.output<typeof furtherBudget>
 
 /** Which budget is meant. */
 export const onBudget = {

@@ -121,6 +121,7 @@ function mainBudget(row: Row<'accounts'>): Budget {
 export function budgetJson(budget: FurtherView) {
   return {
     budget: usd(budget.limitNanodollars),
+    limit: usd(budget.limitNanodollars + budget.topUpNanodollars),
     period: budget.period,
     starts_at: iso(budget.periodStartsAt),
     spent: usd(budget.spentNanodollars),
