@@ -15,6 +15,8 @@ import { LINK_KINDS, LINK_PAGES } from '../../src/admin/contract/sign-in.ts'
 import {
   auditSearch,
   detailSearch,
+  groupSearch,
+  groupsSearch,
   modelsSearch,
   newKeySearch,
   overviewSearch,
@@ -24,7 +26,7 @@ import {
   startPage,
   usageSearch,
 } from './base/address.ts'
-import { keyQuery } from './base/queries.ts'
+import { groupQuery, keyQuery } from './base/queries.ts'
 import { sessionQuery } from './base/session.ts'
 import { type TextKey, useTranslation } from './i18n/i18n.ts'
 import { FailedPage, NotFoundPage, NowherePage } from './pages/errors.tsx'
@@ -135,6 +137,48 @@ const frameRoute = createRoute({
   component: pageOnDemand(async () => (await import('./pages/frame/frame.tsx')).FramePage),
 })
 
+const groupsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/groups',
+  staticData: { crumb: textCrumb('nav.groups'), permission: 'configuration:read' },
+})
+
+const groupListRoute = createRoute({
+  getParentRoute: () => groupsRoute,
+  path: '/',
+  validateSearch: groupsSearch,
+  component: pageOnDemand(async () => (await import('./pages/groups/groups.tsx')).GroupsPage),
+})
+
+const newGroupRoute = createRoute({
+  getParentRoute: () => groupsRoute,
+  path: '/new',
+  staticData: { crumb: textCrumb('groupForm.createTitle'), permission: 'configuration:manage' },
+  component: pageOnDemand(async () => (await import('./pages/groups/new-group.tsx')).NewGroupPage),
+})
+
+const groupRoute = createRoute({
+  getParentRoute: () => groupsRoute,
+  path: '/$id',
+  staticData: { crumb: GroupCrumb },
+})
+
+const groupDetailRoute = createRoute({
+  getParentRoute: () => groupRoute,
+  path: '/',
+  validateSearch: groupSearch,
+  component: pageOnDemand(async () => (await import('./pages/groups/detail.tsx')).GroupPage),
+})
+
+const editGroupRoute = createRoute({
+  getParentRoute: () => groupRoute,
+  path: '/edit',
+  staticData: { crumb: textCrumb('action.edit'), permission: 'configuration:manage' },
+  component: pageOnDemand(
+    async () => (await import('./pages/groups/edit-group.tsx')).EditGroupPage,
+  ),
+})
+
 const modelsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/models',
@@ -230,6 +274,11 @@ const routeTree = rootRoute.addChildren([
       frameRoute,
       keyRoute.addChildren([detailRoute, editRoute]),
     ]),
+    groupsRoute.addChildren([
+      groupListRoute,
+      newGroupRoute,
+      groupRoute.addChildren([groupDetailRoute, editGroupRoute]),
+    ]),
     modelsRoute,
     usageRoute,
     requestsRoute,
@@ -260,6 +309,12 @@ export function newRouter(queryClient: QueryClient) {
 function KeyCrumb() {
   const { id } = useParams({ from: '/app/settings/api-access/$id' })
   const { data } = useQuery({ ...keyQuery(id), refetchInterval: false })
+  return data?.name ?? id
+}
+
+function GroupCrumb() {
+  const { id } = useParams({ from: '/app/settings/groups/$id' })
+  const { data } = useQuery({ ...groupQuery(id), refetchInterval: false })
   return data?.name ?? id
 }
 

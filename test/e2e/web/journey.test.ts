@@ -45,7 +45,7 @@ describe('from the first start to a revoked key', () => {
     const summary = page.getByRole('alert').filter({ hasText: 'values need your attention' })
     await summary.getByText('Choose at least one model.').waitFor()
     await summary.getByRole('link', { name: 'Budget in USD' }).click()
-    assert.equal(await page.evaluate('document.activeElement.id'), 'key-budget')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'field-budget')
     assert.equal(
       await page.getByRole('textbox', { name: 'Name' }).inputValue(),
       'billing production',

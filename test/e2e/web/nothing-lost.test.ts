@@ -36,7 +36,7 @@ describe('nothing is lost', () => {
     assert.equal(await budget.inputValue(), '7')
     await page.getByRole('button', { name: 'Review changes' }).click()
     await page.getByRole('button', { name: 'Save changes' }).click()
-    const conflict = page.getByRole('dialog', { name: 'This key has been changed in the meantime' })
+    const conflict = page.getByRole('dialog', { name: 'Changed in the meantime' })
     await conflict.getByText('renamed').waitFor()
     await conflict.getByRole('button', { name: 'Start over from theirs' }).click()
     await conflict.waitFor({ state: 'hidden' })

@@ -136,7 +136,7 @@ describe('the pages of API access', () => {
     await other.close()
     await page.getByRole('button', { name: 'Review changes' }).click()
     await page.getByRole('button', { name: 'Save changes' }).click()
-    const conflict = page.getByRole('dialog', { name: 'This key has been changed in the meantime' })
+    const conflict = page.getByRole('dialog', { name: 'Changed in the meantime' })
     await conflict.getByText('after: changed meanwhile').waitFor()
     assert.deepEqual(await seriousFindings(page), [])
     await picture(page, 'conflict')

@@ -113,6 +113,31 @@ export function columnsOf({ columns }: OverviewSearch): readonly OptionalColumn[
   return columns ?? usualColumns
 }
 
+export const GROUP_STATUSES = ['active', 'archived'] as const
+
+const GROUP_SORTS = ['name', 'status', 'percent', 'keys', 'members'] as const
+export type GroupSort = (typeof GROUP_SORTS)[number]
+
+export const groupsSearch = z.object({
+  search: text,
+  status: optional(z.enum(GROUP_STATUSES)),
+  sort: optional(z.enum(GROUP_SORTS)),
+  order,
+  page: optional(z.int().min(1)),
+})
+export type GroupsSearch = z.output<typeof groupsSearch>
+
+export const GROUP_TABS = ['keys', 'members', 'settings', 'activity'] as const
+export type GroupTab = (typeof GROUP_TABS)[number]
+
+/** The page of one group. */
+export const groupSearch = z.object({
+  tab: optional(z.enum(GROUP_TABS)),
+  /** Of its list of keys. */
+  page: optional(z.int().min(1)),
+})
+export type GroupSearch = z.output<typeof groupSearch>
+
 const list = optional(z.array(z.string().max(NAME_LENGTH_MAX)).max(MODELS_MAX))
 
 /** Values that a link to the form may fill in, so that a team can bookmark its usual settings. */

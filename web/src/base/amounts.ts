@@ -52,5 +52,8 @@ export function differing<Wanted extends object>(
 }
 
 function comparable(value: unknown): unknown {
-  return Array.isArray(value) ? value.map(String).toSorted() : value
+  if (!Array.isArray(value)) return value
+  return value
+    .map((item) => (typeof item === 'object' ? JSON.stringify(item) : String(item)))
+    .toSorted()
 }

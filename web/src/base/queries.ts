@@ -1,4 +1,4 @@
-// The query cache, and the queries that several pages share. A change invalidates ['keys'] or ['frame'].
+// The query cache, and the queries that several pages share. A change invalidates ['keys'], ['groups'] or ['frame'].
 import {
   infiniteQueryOptions,
   keepPreviousData,
@@ -12,13 +12,14 @@ import {
 import { auditRoutes } from '../../../src/admin/contract/audit.ts'
 import { frameRoutes } from '../../../src/admin/contract/frame.ts'
 import { modelRoutes } from '../../../src/admin/contract/gateway.ts'
+import { groupRoutes } from '../../../src/admin/contract/groups.ts'
 import { keyRoutes, type KeyQuery } from '../../../src/admin/contract/keys.ts'
 import { ApiError, call, watchPermissions } from './api.ts'
 import { sessionQuery } from './session.ts'
 
 /** Refetch interval of figures: spending changes while the page is open. */
 const liveMs = 15_000
-/** Shorter on a key's own page, where someone who just made a call waits for its cost. Hidden pages do not refetch. */
+/** Shorter on the page of one key or group, where someone who just made a call waits for its cost. Hidden pages do not refetch. */
 const soonMs = 2_000
 
 /** Refetches what is shown. What could not be loaded waits for the reader, or its error would flicker. */
@@ -72,6 +73,19 @@ export const revocationQuery = (id: string) =>
       const { entries } = await call(auditRoutes.listAudit, { query, signal })
       return entries[0] ?? null
     },
+  })
+
+export const groupsQuery = queryOptions({
+  queryKey: ['groups', 'list'],
+  queryFn: async ({ signal }) => (await call(groupRoutes.listGroups, { signal })).groups,
+  refetchInterval: every(liveMs),
+})
+
+export const groupQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['groups', 'one', id],
+    queryFn: ({ signal }) => call(groupRoutes.readGroup, { params: { id }, signal }),
+    refetchInterval: every(soonMs),
   })
 
 export const frameQuery = queryOptions({

@@ -1,9 +1,10 @@
-// What pages share about the budgets of keys and of the frame above them: the card of the frame, when a budget resets, what
-// it will have spent, and topping it up.
+// What pages share about the budgets of keys, groups and the frame above them: the card of the frame, when a budget resets,
+// what it will have spent, topping it up and starting it over.
 import { TextInput } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { FrameAnswer } from '../../../src/admin/contract/frame.ts'
+import type { FurtherBudget } from '../../../src/admin/contract/values.ts'
 import { periodAt } from '../../../src/core/periods.ts'
 import { isMore, minus } from '../base/amounts.ts'
 import { useNow } from '../i18n/format.ts'
@@ -11,6 +12,7 @@ import { useTranslation } from '../i18n/i18n.ts'
 import { amountProblem, readAmount } from '../i18n/typed-numbers.ts'
 import styles from './budgets.module.css'
 import { ConfirmDialog, ReasonField } from './dialogs.tsx'
+import { Choice } from './filters.tsx'
 import { WarningIcon } from './icons.tsx'
 import { BudgetMeter, frameTicks, shareOf } from './meters.tsx'
 import { Notice } from './notices.tsx'
@@ -63,22 +65,33 @@ export function FrameExhausted({ frame }: { readonly frame: FrameAnswer }) {
 
 function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
   const { t, format } = useTranslation()
-  const isOver = isMore(frame.allocated, frame.limit)
   return (
     <ul className={styles['facts']}>
       <li>{t('budget.held', { amount: format.money(frame.held) })}</li>
       <Resets budget={frame} />
       <Forecast budget={frame} />
-      <li className={isOver ? styles['warn'] : undefined}>
-        {isOver && <WarningIcon size={14} />}
-        {isOver
-          ? t('frame.overAllocated', {
-              amount: format.money(frame.allocated),
-              over: format.money(minus(frame.allocated, frame.limit)),
-            })
-          : t('frame.allocated', { amount: format.money(frame.allocated) })}
-      </li>
+      <Allocated budget={frame} over="frame.overAllocated" />
     </ul>
+  )
+}
+
+type AllocatedProps = {
+  readonly budget: { readonly allocated: string; readonly limit: string | null }
+  /** What to say if that is more than there is. */
+  readonly over: 'frame.overAllocated' | 'group.overAllocated'
+}
+
+/** What the keys below a budget may spend together, as an item of a list of facts. */
+export function Allocated({ budget: { allocated, limit }, over }: AllocatedProps) {
+  const { t, format } = useTranslation()
+  const amount = format.money(allocated)
+  if (limit === null || !isMore(allocated, limit))
+    return <li>{t('frame.allocated', { amount })}</li>
+  return (
+    <li className={styles['warn']}>
+      <WarningIcon size={14} />
+      {t(over, { amount, over: format.money(minus(allocated, limit)) })}
+    </li>
   )
 }
 
@@ -118,24 +131,40 @@ export function Forecast({ budget }: ForecastProps) {
   )
 }
 
-export type TopUp = { readonly amount: string; readonly reason: string }
+/** What can be topped up and reset: the budget of a key, a group or the frame, and its second window. */
+type Adjustable = ResetsProps['budget'] & {
+  readonly limit: string | null
+  readonly spent: string
+  readonly window: FurtherBudget | null
+}
 
-type TopUpDialogProps = ResetsProps & {
+/** The budget that a dialog is about. */
+type OnBudget = { readonly window?: true }
+
+/** The second window where it is asked for, else the main budget. */
+export function budgetOf(account: Adjustable, { window }: OnBudget) {
+  const { timezone } = account
+  return window && account.window ? { ...account.window, timezone } : account
+}
+
+export type TopUp = OnBudget & { readonly amount: string; readonly reason: string }
+
+type TopUpDialogProps = {
   readonly title: string
-  readonly limit: string
+  readonly account: Adjustable
   readonly topUp: UseMutationResult<unknown, Error, TopUp>
   readonly onClose: () => void
 }
 
-/** Asks for an amount and a reason to add to a budget once, until its period ends; for a key or the frame. */
-export function TopUpDialog(props: TopUpDialogProps) {
-  const { title, limit, budget, topUp, onClose } = props
-  const { resets_at: resetsAt, timezone } = budget
+/** Asks for an amount and a reason to add to a budget once, until its period ends. */
+export function TopUpDialog({ title, account, topUp, onClose }: TopUpDialogProps) {
   const words = useTranslation()
   const { t, format } = words
+  const [on, setOn] = useState<OnBudget>(account.limit === null ? { window: true } : {})
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState('')
   const [isTried, setTried] = useState(false)
+  const { limit, resets_at: resetsAt, timezone } = budgetOf(account, on)
   const amount = readAmount(typed, format.separators)
   const isZero = amount !== undefined && Number(amount) === 0
   const problem = isZero ? t('topUp.aboveZero') : amountProblem(typed, words)
@@ -146,15 +175,16 @@ export function TopUpDialog(props: TopUpDialogProps) {
       onConfirm={() => {
         setTried(true)
         if (amount !== undefined && !problem && reason.trim() !== '')
-          topUp.mutate({ amount, reason })
+          topUp.mutate({ ...on, amount, reason })
       }}
       effect={t('topUp.effect', {
-        limit: format.money(limit),
+        limit: format.money(limit ?? '0'),
         moment: resetsAt ? format.dateTimeIn(resetsAt, timezone) : t('budget.neverResets'),
       })}
       onCancel={onClose}
       change={topUp}
     >
+      {account.limit !== null && <WhichBudget account={account} on={on} onChoose={setOn} />}
       <TextInput
         label={t('topUp.amount')}
         required
@@ -176,29 +206,56 @@ export function TopUpDialog(props: TopUpDialogProps) {
   )
 }
 
+type WhichBudgetProps = {
+  readonly account: Adjustable
+  readonly on: OnBudget
+  readonly onChoose: (on: OnBudget) => void
+}
+
+/** Asked only where there are two. */
+function WhichBudget({ account, on, onChoose }: WhichBudgetProps) {
+  const { t } = useTranslation()
+  if (account.window === null) return null
+  return (
+    <Choice
+      label={t('budget.which')}
+      isRequired
+      value={on.window ? 'window' : 'main'}
+      values={['main', 'window'] as const}
+      wordOf={(which) => t(`budget.name.${which}`)}
+      onChoose={(which) => onChoose(which === 'window' ? { window: true } : {})}
+    />
+  )
+}
+
+export type Reset = OnBudget & { readonly reason: string }
+
 type ResetDialogProps = {
   readonly title: string
-  readonly effect: string
-  /** Takes the reason. */
-  readonly reset: UseMutationResult<unknown, Error, string>
+  readonly account: Adjustable
+  /** What happens to this amount, which was spent. */
+  readonly effectOf: (spent: string) => string
+  readonly reset: UseMutationResult<unknown, Error, Reset>
   readonly onClose: () => void
 }
 
-/** Starts a new period now, for a key or the frame. The ledger keeps what was spent. */
-export function ResetDialog({ title, effect, reset, onClose }: ResetDialogProps) {
-  const { t } = useTranslation()
+/** Starts a new period now. The ledger keeps what was spent. */
+export function ResetDialog({ title, account, effectOf, reset, onClose }: ResetDialogProps) {
+  const { t, format } = useTranslation()
+  const [on, setOn] = useState<OnBudget>({})
   const [reason, setReason] = useState('')
   return (
     <ConfirmDialog
       title={title}
       action={t('reset.action')}
-      effect={effect}
+      effect={effectOf(format.money(budgetOf(account, on).spent))}
       isDangerous
       isReady={reason.trim() !== ''}
-      onConfirm={() => reset.mutate(reason)}
+      onConfirm={() => reset.mutate({ ...on, reason })}
       onCancel={onClose}
       change={reset}
     >
+      <WhichBudget account={account} on={on} onChoose={setOn} />
       <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
     </ConfirmDialog>
   )

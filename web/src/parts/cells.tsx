@@ -106,9 +106,13 @@ function outputPrice(model: Priced | undefined): string | undefined {
 
 export type Facts = readonly (readonly [name: string, value: ReactNode])[]
 
-type FactListProps = { readonly facts: Facts; readonly className: string | undefined }
+type FactListProps = {
+  readonly facts: Facts
+  /** By default, names and values stand beside each other. */
+  readonly className?: string | undefined
+}
 
-export function FactList({ facts, className }: FactListProps) {
+export function FactList({ facts, className = styles['facts'] }: FactListProps) {
   return (
     <dl className={className}>
       {facts.map(([name, value]) => (

@@ -10,6 +10,7 @@ const decoration = (Drawn: tabler.Icon) =>
 export type Icon = ReturnType<typeof decoration>
 
 export const KeyIcon = decoration(tabler.IconKey)
+export const GroupIcon = decoration(tabler.IconSitemap)
 export const GaugeIcon = decoration(tabler.IconGauge)
 export const ChartIcon = decoration(tabler.IconChartBar)
 export const ListIcon = decoration(tabler.IconList)
@@ -23,6 +24,7 @@ export const BookIcon = decoration(tabler.IconBook)
 export const CheckIcon = decoration(tabler.IconCheck)
 export const CrossIcon = decoration(tabler.IconX)
 export const PauseIcon = decoration(tabler.IconPlayerPause)
+export const ArchiveIcon = decoration(tabler.IconArchive)
 export const BanIcon = decoration(tabler.IconBan)
 export const ClockIcon = decoration(tabler.IconClock)
 export const WarningIcon = decoration(tabler.IconAlertTriangle)

@@ -1,5 +1,6 @@
 // Bars: how much of a limit is used, and a trend at a glance. A bar is only a picture, so words say the same.
 import { useId } from 'react'
+import type { Period } from '../../../src/core/periods.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import styles from './meters.module.css'
 
@@ -147,6 +148,39 @@ export function BudgetMeter({ label, budget, height, ticks }: BudgetMeterProps) 
       height={height}
       ticks={ticks}
     />
+  )
+}
+
+type BudgetCellProps = {
+  /** Whose budget it is. */
+  readonly name: string
+  readonly budget: {
+    readonly limit: string | null
+    readonly spent: string
+    readonly held: string
+    readonly period: Period
+  }
+}
+
+/** A budget in a cell of a table: in words, with a small meter. */
+export function BudgetCell({ name, budget }: BudgetCellProps) {
+  const { t, format } = useTranslation()
+  const { limit, spent, period } = budget
+  if (limit === null)
+    return (
+      <div className={styles['cell']}>
+        {format.money(spent)}
+        <span className={styles['sub']}>{t('budget.noOwnLimit')}</span>
+      </div>
+    )
+  return (
+    <div className={styles['cell']}>
+      <span className={styles['amounts']}>
+        {t('budget.spentOf', { spent: format.money(spent), limit: format.money(limit) })}
+      </span>
+      <BudgetMeter label={t('budget.ofKey', { name })} budget={{ ...budget, limit }} height={6} />
+      <span className={styles['sub']}>{t(`periodShort.${period}`)}</span>
+    </div>
   )
 }
 

@@ -28,7 +28,7 @@ export function PageHeader({ title, beside, about, actions, below }: PageHeaderP
     <header className={styles['header']}>
       <div className={styles['words']}>
         <h1 ref={heading} tabIndex={-1} data-long={title.length > longTitle}>
-          {title} {beside}
+          {title} {beside && <span className={styles['beside']}>{beside}</span>}
         </h1>
         {about && <div className={styles['about']}>{about}</div>}
       </div>

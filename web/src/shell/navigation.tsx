@@ -11,6 +11,7 @@ import {
   ChartIcon,
   CubeIcon,
   GaugeIcon,
+  GroupIcon,
   HistoryIcon,
   KeyIcon,
   ListIcon,
@@ -33,6 +34,7 @@ const sections: readonly Section[] = [
     heading: 'nav.settings',
     entries: [
       { to: '/settings/api-access', label: 'nav.apiAccess', icon: KeyIcon },
+      { to: '/settings/groups', label: 'nav.groups', icon: GroupIcon },
       { to: '/settings/api-access/frame', label: 'nav.frame', icon: GaugeIcon },
       { to: '/settings/models', label: 'nav.models', icon: CubeIcon },
       { to: '/settings/alerts', label: 'nav.alerts', icon: BellIcon },

@@ -44,6 +44,31 @@ for (const { change, words, told } of [
     told: 'Berechtigungen: −Nutzung lesen',
   },
   { change: ['alert_thresholds', [50], [80]], words: english, told: 'Alerts: +80%, −50%' },
+  {
+    change: ['window', '5/day', '7.5/week'],
+    words: english,
+    told: 'Second window: $5.00 a day → $7.50 a week',
+  },
+  {
+    change: ['window', null, { budget: '5', period: 'day' }],
+    words: german,
+    told: 'Zweites Fenster: 5,00 $ am Tag',
+  },
+  {
+    change: ['model_budgets', ['gpt-5=20/month'], ['gpt-5=30/month']],
+    words: english,
+    told: 'Budgets for models: +gpt-5: $30.00 a month, −gpt-5: $20.00 a month',
+  },
+  {
+    change: ['request_cost_max', '0.5', null],
+    words: english,
+    told: 'Cost of one request, at most: $0.50 → no limit',
+  },
+  {
+    change: ['key_rules.self_service', false, true],
+    words: english,
+    told: 'Members may create keys: no → yes',
+  },
   { change: ['made_up', 'a', 'b'], words: english, told: 'made_up: a → b' },
 ] as const)
   test(told, () => {

@@ -72,10 +72,25 @@ function numberWord(
 }
 
 function itemWord(field: string, item: unknown, words: Words): string {
+  const budget = budgetWord(item, words)
+  if (budget !== undefined) return budget
   const isCounted = field === 'alert_thresholds' || field === 'expiry_reminders'
   return isCounted && typeof item === 'number'
     ? numberWord(field, item, words)
     : nameOf(field, String(item), words)
+}
+
+/** As the audit log keeps it: `5/day`, and for a model `gpt-5=5/day`. */
+const budgetShape =
+  /^(?:(?<model>.+)=)?(?<budget>\d+(?:\.\d+)?)\/(?<period>day|week|month|year|never)$/
+
+/** A budget for a period, perhaps of one model: "$5.00 a day"; undefined for anything else. */
+function budgetWord(value: unknown, { t, find, format }: Words): string | undefined {
+  const found = typeof value === 'string' ? budgetShape.exec(value)?.groups : value
+  const { model, budget, period } = (found ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof budget !== 'string' || typeof period !== 'string') return undefined
+  const words = `${format.money(budget)} ${find(`periodShort.${period}`) ?? period}`
+  return typeof model === 'string' ? t('changes.forModel', { model, budget: words }) : words
 }
 
 /** An absent value says nothing, except "no limit" and "no expiry": those are settings that a change can remove. */
@@ -96,13 +111,23 @@ export function valueWord(field: string, value: unknown, words: Words): string {
   }
   if (typeof value === 'number') return format.number(value)
   if (typeof value === 'boolean') return t(value ? 'changes.yes' : 'changes.no')
+  const budget = budgetWord(value, words)
+  if (budget !== undefined) return budget
   if (typeof value !== 'string') return JSON.stringify(value)
   if (amounts.has(field)) return format.money(value)
   if (/_at$/.test(field)) return format.dateTime(value)
   return nameOf(field, value, words)
 }
 
-const amounts = new Set(['budget', 'limit', 'top_up', 'spent', 'cost', 'amount'])
+const amounts = new Set([
+  'budget',
+  'limit',
+  'top_up',
+  'spent',
+  'cost',
+  'amount',
+  'request_cost_max',
+])
 
 /** Sections of the catalogue that name a field's values; the first that has the value wins. */
 const sections: Readonly<Record<string, readonly string[]>> = {
@@ -122,6 +147,6 @@ function nameOf(field: string, value: string, { find }: Words): string {
 
 /** What an absent value means for this field. */
 function absenceOf(field: string, { t }: Words): string {
-  if (field === 'budget') return t('keyForm.noLimit')
+  if (field === 'budget' || field.endsWith('_max')) return t('keyForm.noLimit')
   return field === 'expires_at' ? t('never') : t('changes.nothing')
 }

@@ -10,7 +10,7 @@ import { frameQuery, keysQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { FrameCard, FrameExhausted, ResetDialog, TopUpDialog } from '../../parts/budgets.tsx'
-import type { TopUp } from '../../parts/budgets.tsx'
+import { budgetOf, type Reset, type TopUp } from '../../parts/budgets.tsx'
 import { FactList, type Facts, useMoneyColumn } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
 import { type Column, QueryTable } from '../../parts/data-table.tsx'
@@ -171,23 +171,31 @@ function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
   const { t, format } = useTranslation()
   const [idempotencyKey] = useState(newIdempotencyKey)
   const topUp = useChange(madeOldByFrame, {
-    change: (body: TopUp) => call(frameRoutes.topUpFrame, { body, idempotencyKey }),
-    said: (changed) =>
-      t('topUp.done', { name: t('framePage.name'), limit: format.money(changed.limit) }),
+    change: async (body: TopUp) =>
+      budgetOf(await call(frameRoutes.topUpFrame, { body, idempotencyKey }), body),
+    said: ({ limit }) =>
+      t('topUp.done', { name: t('framePage.name'), limit: format.money(limit ?? '0') }),
     onDone: onClose,
   })
   const title = t('topUp.title', { name: t('framePage.nameObject') })
-  return <TopUpDialog {...{ title, limit: frame.limit, budget: frame, topUp, onClose }} />
+  return <TopUpDialog {...{ title, account: frame, topUp, onClose }} />
 }
 
 function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
-  const { t, format } = useTranslation()
+  const { t } = useTranslation()
   const [idempotencyKey] = useState(newIdempotencyKey)
   const reset = useChange(madeOldByFrame, {
-    change: (reason: string) => call(frameRoutes.resetFrame, { body: { reason }, idempotencyKey }),
+    change: (body: Reset) => call(frameRoutes.resetFrame, { body, idempotencyKey }),
     said: () => t('framePage.resetDone'),
     onDone: onClose,
   })
-  const effect = t('framePage.resetEffect', { spent: format.money(frame.spent) })
-  return <ResetDialog {...{ title: t('framePage.resetTitle'), effect, reset, onClose }} />
+  return (
+    <ResetDialog
+      title={t('framePage.resetTitle')}
+      account={frame}
+      effectOf={(spent) => t('framePage.resetEffect', { spent })}
+      reset={reset}
+      onClose={onClose}
+    />
+  )
 }

@@ -26,10 +26,10 @@ export type KeyInBrief = Pick<KeyRow, keyof KeyRow & keyof KeyDetail>
 
 export type KeyAction = 'pause' | 'revoke' | 'rotate' | 'end-overlap' | 'top-up' | 'reset' | 'test'
 
-/** Queries that a change of a key makes stale: the figures of all keys and of the frame. */
-export const madeOldByKey = [['keys'], ['frame']] as const
+/** Queries that a change of a key makes stale: the figures of all keys, of groups and of the frame. */
+export const madeOldByKey = [['keys'], ['groups'], ['frame']] as const
 
-/** Refetches every figure of keys and frame. */
+/** Refetches every figure of keys, groups and frame. */
 export function useRefreshKeys(): () => Promise<void> {
   const client = useQueryClient()
   return async () => {

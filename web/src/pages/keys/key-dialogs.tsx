@@ -11,7 +11,8 @@ import { call, newIdempotencyKey } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useNow } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { ResetDialog, type TopUp, TopUpDialog } from '../../parts/budgets.tsx'
+import { budgetOf, type Reset, ResetDialog } from '../../parts/budgets.tsx'
+import { type TopUp, TopUpDialog } from '../../parts/budgets.tsx'
 import { useChange, useFields } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog, ReasonField } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/filters.tsx'
@@ -154,28 +155,38 @@ function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
 
 function TopUpKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const { t, format } = useTranslation()
-  const { id, name, limit } = keyInBrief
+  const { id, name } = keyInBrief
   const [idempotencyKey] = useState(newIdempotencyKey)
   const topUp = useChange(madeOldByKey, {
-    change: (body: TopUp) => call(keyRoutes.topUpKey, { params: { id }, body, idempotencyKey }),
-    said: (key) => t('topUp.done', { name, limit: format.money(key.limit ?? '0') }),
+    change: async (body: TopUp) => {
+      const key = await call(keyRoutes.topUpKey, { params: { id }, body, idempotencyKey })
+      return budgetOf(key, body)
+    },
+    said: ({ limit }) => t('topUp.done', { name, limit: format.money(limit ?? '0') }),
     onDone: onClose,
   })
   const title = t('topUp.title', { name })
-  return <TopUpDialog {...{ title, limit: limit ?? '0', budget: keyInBrief, topUp, onClose }} />
+  return <TopUpDialog {...{ title, account: keyInBrief, topUp, onClose }} />
 }
 
-function ResetKeyDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDialogProps) {
-  const { t, format } = useTranslation()
+function ResetKeyDialog({ keyInBrief, onClose }: KeyDialogProps) {
+  const { t } = useTranslation()
+  const { id, name } = keyInBrief
   const [idempotencyKey] = useState(newIdempotencyKey)
   const reset = useChange(madeOldByKey, {
-    change: (reason: string) =>
-      call(keyRoutes.resetKey, { params: { id }, body: { reason }, idempotencyKey }),
+    change: (body: Reset) => call(keyRoutes.resetKey, { params: { id }, body, idempotencyKey }),
     said: () => t('reset.done', { name }),
     onDone: onClose,
   })
-  const effect = t('reset.effect', { spent: format.money(spent) })
-  return <ResetDialog {...{ title: t('reset.title', { name }), effect, reset, onClose }} />
+  return (
+    <ResetDialog
+      title={t('reset.title', { name })}
+      account={keyInBrief}
+      effectOf={(spent) => t('reset.effect', { spent })}
+      reset={reset}
+      onClose={onClose}
+    />
+  )
 }
 
 const usual = 86_400

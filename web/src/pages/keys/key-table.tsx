@@ -12,7 +12,7 @@ import { type Translate, useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
 import { actionColumn, type Column, DataTable } from '../../parts/data-table.tsx'
 import { WarningIcon } from '../../parts/icons.tsx'
-import { BudgetMeter, Meter, Sparkline } from '../../parts/meters.tsx'
+import { BudgetCell, Meter, Sparkline } from '../../parts/meters.tsx'
 import type { Selection } from './bulk-bar.tsx'
 import { type KeyAction, KeyMenu, KeyStatus, useKeyFacts, useRateWords } from './key-brief.tsx'
 import styles from './key-table.module.css'
@@ -105,7 +105,10 @@ function optionalColumns(
     ...more,
   })
   return {
-    budget: column('budget', { sort: 'percent', cell: (row) => <BudgetCell row={row} /> }),
+    budget: column('budget', {
+      sort: 'percent',
+      cell: (row) => <BudgetCell name={row.name} budget={row} />,
+    }),
     frame: column('frame', {
       sort: 'share',
       cell: (row) => frame && <FrameCell row={row} frame={frame} />,
@@ -143,30 +146,6 @@ function NameCell({ row }: CellProps) {
       <span className={`${styles['sub']} ${styles['facts']}`} title={facts}>
         {facts}
       </span>
-    </div>
-  )
-}
-
-function BudgetCell({ row }: CellProps) {
-  const { t, format } = useTranslation()
-  if (row.limit === null)
-    return (
-      <div className={styles['budget']}>
-        {format.money(row.spent)}
-        <span className={styles['sub']}>{t('budget.noOwnLimit')}</span>
-      </div>
-    )
-  return (
-    <div className={styles['budget']}>
-      <span className={styles['amounts']}>
-        {t('budget.spentOf', { spent: format.money(row.spent), limit: format.money(row.limit) })}
-      </span>
-      <BudgetMeter
-        label={t('budget.ofKey', { name: row.name })}
-        budget={{ ...row, limit: row.limit }}
-        height={6}
-      />
-      <span className={styles['sub']}>{t(`periodShort.${row.period}`)}</span>
     </div>
   )
 }

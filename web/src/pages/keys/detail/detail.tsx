@@ -161,11 +161,7 @@ function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps)
   return (
     <PageHeader
       title={detail.name}
-      beside={
-        <span className={styles['badge']}>
-          <KeyStatus keyInBrief={detail} isRefusing={limits.data?.passes === false} />
-        </span>
-      }
+      beside={<KeyStatus keyInBrief={detail} isRefusing={limits.data?.passes === false} />}
       about={
         <>
           <code>{detail.masked}</code> · {facts} {freshness}

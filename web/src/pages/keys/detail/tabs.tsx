@@ -22,7 +22,6 @@ import { RefusalTable } from '../../requests/refusal-table.tsx'
 import { RequestDrawer } from '../../requests/request-drawer.tsx'
 import { RequestTable } from '../../requests/request-table.tsx'
 import { useRateWords } from '../key-brief.tsx'
-import styles from './detail.module.css'
 
 export type TabProps = AddressProps<DetailSearch> & { readonly detail: KeyDetail }
 
@@ -148,7 +147,7 @@ export function SettingsTab({ detail }: TabProps) {
   ]
   return (
     <div className="card">
-      <FactList className={styles['settings']} facts={facts} />
+      <FactList facts={facts} />
       {may('configuration:manage') && detail.status !== 'revoked' && (
         <Group mt="lg">
           <Button component={Link} to={`/settings/api-access/${detail.id}/edit`} variant="default">

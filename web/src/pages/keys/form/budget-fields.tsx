@@ -1,50 +1,30 @@
-// The key's own budget: how much, for which period, and exactly when it resets.
-import { NativeSelect, Radio, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
+// The key's own budget: how much, for which period, when alerts are given, and what happens when it is tight.
+import { Radio, Stack, TagsInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_REASONING } from '../../../../../src/core/limits.ts'
-import { PERIODS, WEEK_STARTS } from '../../../../../src/core/periods.ts'
 import { budgetWarning } from '../../../base/amounts.ts'
 import { frameQuery } from '../../../base/queries.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { readAmount } from '../../../i18n/typed-numbers.ts'
-import { timezones, useNextReset } from '../../../parts/budgets.tsx'
+import { MainBudgetFields, WindowFields } from '../../../parts/form/account-fields.tsx'
+import { useField } from '../../../parts/form/checked-form.ts'
+import styles from '../../../parts/form/form.module.css'
 import { Notice } from '../../../parts/notices.tsx'
 import { destinationsQuery } from '../../alerts/alert-words.ts'
 import { isShown, type KeyFormValues } from './form-values.ts'
-import styles from './key-form.module.css'
-import { fieldId, type FieldsProps, useKeyField } from './use-key-form.ts'
+import type { FieldsProps } from './use-key-form.ts'
 
 export function BudgetFields({ form }: FieldsProps) {
   const { t, format } = useTranslation()
-  const field = useKeyField({ form })
-  const nextReset = useNextReset(form.values)
   return (
     <Stack>
-      <Switch
-        id={fieldId('hasOwnLimit')}
-        label={t('keyForm.field.hasOwnLimit')}
-        description={t('keyForm.hint.hasOwnLimit')}
-        {...form.getInputProps('hasOwnLimit', { type: 'checkbox' })}
+      <MainBudgetFields
+        form={form}
+        hint={t('keyForm.hint.hasOwnLimit')}
+        warning={<BudgetWarning values={form.values} />}
       />
-      <div className={styles['pair']}>
-        {isShown('budget', form.values) && (
-          <TextInput
-            {...field('budget')}
-            leftSection="$"
-            inputMode="decimal"
-            required
-            autoComplete="off"
-          />
-        )}
-        <NativeSelect
-          {...field('period')}
-          data={PERIODS.map((value) => ({ value, label: t(`period.${value}`) }))}
-        />
-      </div>
-      <p className={styles['hint']}>{nextReset}</p>
-      <BudgetWarning values={form.values} />
-      <Calendar form={form} />
+      <WindowFields form={form} />
       {isShown('alert_thresholds', form.values) && (
         <AlertFields form={form} field="alert_thresholds" />
       )}
@@ -79,24 +59,6 @@ function BudgetWarning({ values }: { readonly values: KeyFormValues }) {
   return warning === undefined ? null : <Notice tone="warn">{warning}</Notice>
 }
 
-/** Inherited from the frame, so it is seldom changed. */
-function Calendar({ form }: FieldsProps) {
-  const { t } = useTranslation()
-  const field = useKeyField({ form })
-  return (
-    <details className={styles['more']}>
-      <summary>{t('keyForm.calendar', { timezone: form.values.timezone })}</summary>
-      <div className={styles['pair']}>
-        <Select {...field('timezone')} searchable allowDeselect={false} data={timezones} />
-        <NativeSelect
-          {...field('week_start')}
-          data={WEEK_STARTS.map((value) => ({ value, label: t(`keyForm.weekStart.${value}`) }))}
-        />
-      </div>
-    </details>
-  )
-}
-
 const offered = {
   alert_thresholds: ['25', '50', '80', '90', '100'],
   expiry_reminders: ['60', '30', '14', '10', '7', '3', '1'],
@@ -112,7 +74,7 @@ export function AlertFields({ form, field }: AlertFieldsProps) {
   return (
     <div>
       <TagsInput
-        {...useKeyField({ form })(field)}
+        {...useField<KeyFormValues>(form)(field)}
         description={t('keyForm.hint.tags')}
         data={[...offered[field]]}
         inputMode="numeric"

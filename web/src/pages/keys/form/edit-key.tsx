@@ -1,23 +1,21 @@
 // Edits a key: the changes are shown before they are saved, and nobody's change is overwritten unseen.
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Conflict } from '../../../../../src/admin/contract/errors.ts'
 import { type KeyDetail, keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { isSame } from '../../../base/amounts.ts'
-import { ApiError, call } from '../../../base/api.ts'
+import { call } from '../../../base/api.ts'
 import { keyQuery } from '../../../base/queries.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { useChange } from '../../../parts/changes.tsx'
-import { ConfirmDialog, Dialog } from '../../../parts/dialogs.tsx'
+import { LeaveQuestion } from '../../../parts/form/account-fields.tsx'
 import { Loading, Notice, QueryError } from '../../../parts/notices.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
-import { ChangeList } from '../../audit/audit-log.tsx'
-import { type ChangeLine, changeLines, recordedLine } from '../../audit/change-lines.ts'
+import { changeLines } from '../../audit/change-lines.ts'
+import { ReviewDialog, type Reviewed } from '../../audit/review-dialog.tsx'
 import { madeOldByKey } from '../key-brief.tsx'
-import { type KeyChange, keyChangeOf, valuesOf } from './form-values.ts'
-import { KeyForm, LeaveQuestion } from './key-form.tsx'
+import { type KeyChange, keyChangeOf, valuesOf, writtenOf } from './form-values.ts'
+import { KeyForm } from './key-form.tsx'
 import { useKeyForm } from './use-key-form.ts'
 
 const route = getRouteApi('/app/settings/api-access/$id/edit')
@@ -62,7 +60,7 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
   const { id } = original
   const back = () => void navigate({ to: '/settings/api-access/$id', params: { id } })
   const save = useChange(madeOldByKey, {
-    change: ({ body, version }: { readonly body: KeyChange; readonly version: string }) =>
+    change: ({ body, version }: Reviewed<KeyChange>) =>
       call(keyRoutes.changeKey, { params: { id }, body, ifMatch: version }),
     onAnswer: () => state.form.resetDirty(),
     onDone: back,
@@ -75,9 +73,7 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
       save.reset()
       setChange(keyChangeOf(original, values, { now: Date.now(), separators }))
     })
-  const lines = change ? changeLines(original, change, words) : []
   const isZero = typeof change?.budget === 'string' && isSame(change.budget, '0')
-  const conflict = save.error instanceof ApiError ? save.error.conflict : undefined
   return (
     <>
       <LeaveQuestion isDirty={state.form.isDirty() && !save.isSuccess} />
@@ -89,75 +85,17 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
         onSubmit={review}
         onCancel={back}
       />
-      {change && !conflict && (
-        <ConfirmDialog
-          title={t('keyForm.confirmTitle')}
-          action={t('keyForm.save')}
-          isReady={lines.length > 0}
-          change={save}
-          onConfirm={() => save.mutate({ body: change, version: original.version })}
-          onCancel={() => setChange(undefined)}
-        >
-          {isZero && <Notice tone="warn">{t('keyForm.hint.zero')}</Notice>}
-          {lines.length === 0 ? <p>{t('keyForm.noChange')}</p> : <ChangeList lines={lines} />}
-        </ConfirmDialog>
-      )}
-      {change && conflict && (
-        <ConflictDialog
-          conflict={conflict}
-          mine={lines}
-          isPending={save.isPending}
+      {change && (
+        <ReviewDialog
+          change={change}
+          version={original.version}
+          lines={changeLines(writtenOf(original), change, words)}
+          save={save}
+          warning={isZero && <Notice tone="warn">{t('keyForm.hint.zero')}</Notice>}
           onReload={onReload}
-          onApply={() => save.mutate({ body: change, version: conflict.version })}
           onClose={() => setChange(undefined)}
         />
       )}
     </>
-  )
-}
-
-type ConflictDialogProps = {
-  readonly conflict: Conflict
-  readonly mine: readonly ChangeLine[]
-  readonly isPending: boolean
-  readonly onReload: () => void
-  readonly onApply: () => void
-  readonly onClose: () => void
-}
-
-/** Someone else changed the key meanwhile. Only fields the reader changed are sent, so the others' stay. */
-function ConflictDialog(props: ConflictDialogProps) {
-  const { conflict, mine, isPending, onReload, onApply, onClose } = props
-  const words = useTranslation()
-  const { t, format } = words
-  return (
-    <Dialog
-      title={t('conflict.title')}
-      onClose={onClose}
-      buttons={
-        <>
-          <Button variant="default" onClick={onReload}>
-            {t('conflict.reload')}
-          </Button>
-          <Button loading={isPending} onClick={onApply}>
-            {t('conflict.apply')}
-          </Button>
-        </>
-      }
-    >
-      <Notice tone="warn" announce>
-        {t('conflict.about')}
-      </Notice>
-      {conflict.changes.map(({ at, actor, fields }) => (
-        <section key={at + actor}>
-          <h3>{t('conflict.theirs', { actor, when: format.dateTime(at) })}</h3>
-          <ChangeList lines={fields.map((field) => recordedLine(field, words))} />
-        </section>
-      ))}
-      <section>
-        <h3>{t('conflict.mine')}</h3>
-        <ChangeList lines={mine} />
-      </section>
-    </Dialog>
   )
 }

@@ -107,6 +107,16 @@ test('a key without its own limit sends null, whatever amount was typed before',
   assert.deepEqual(keyChangeOf(key, values, reading), { budget: null })
 })
 
+test('a second window is sent whole, and a cost of one request may be left out', () => {
+  const values = { ...valuesOf(key, separators), hasWindow: true, window: '5,50' }
+  assert.deepEqual(keyChangeOf(key, values, reading), { window: { budget: '5.5', period: 'day' } })
+  const further = { ...values, windowPeriod: 'week', request_cost_max: '0,5' } as const
+  assert.deepEqual(keyChangeOf(key, further, reading), {
+    window: { budget: '5.5', period: 'week' },
+    request_cost_max: '0.5',
+  })
+})
+
 test('an invalid list in a hidden field is not sent', () => {
   const hidden = { hasOwnLimit: false, alert_thresholds: ['abc'] }
   const values = { ...valuesOf(key, separators), ...hidden }
@@ -158,6 +168,7 @@ for (const [field, value, problem] of [
   ['tags', Array.from({ length: 51 }, String), 'At most 50 tags.'],
   ['rpm', '1.5', count],
   ['tpm', '999999999999', count],
+  ['request_cost_max', '0', 'The amount must be above 0.'],
   ['budget', '1,00', words.t('form.amount.shape', { example: '12.50', grouped: '1,000' })],
 ] satisfies readonly (readonly [keyof KeyFormValues, unknown, string])[])
   test(`${field}: ${problem}`, () =>

@@ -4,50 +4,46 @@ import type { BodyOf } from '../../../../../src/admin/contract/route.ts'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import {
   NAME_LENGTH_MAX,
-  RATE_MAX,
   TAGS_MAX,
-  TEXT_LENGTH_MAX,
   USUAL_REMINDERS,
   USUAL_THRESHOLDS,
 } from '../../../../../src/core/limits.ts'
 import { DAY_MS } from '../../../../../src/core/units.ts'
 import { differing } from '../../../base/amounts.ts'
 import type { Separators } from '../../../i18n/format.ts'
-import type { Translate, Words } from '../../../i18n/i18n.ts'
+import type { Translate } from '../../../i18n/i18n.ts'
 import {
-  amountProblem,
   type ListLimits,
-  readAmount,
-  readCount,
   readList,
   reminderLimits,
   thresholdLimits,
-  typedAmount,
 } from '../../../i18n/typed-numbers.ts'
+import {
+  accountOf,
+  accountProblems,
+  accountValuesOf,
+  emptyAccount,
+  type FormWords,
+  isAccountFieldShown,
+  lengthProblem,
+  settingsOf,
+  textOrNull,
+} from '../../../parts/form/account-values.ts'
 
 type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
 export const LIFETIMES: readonly Lifetime[] = ['never', '7', '30', '90', '365', 'date']
 
 /** The values of an untouched form for a new key; numbers are as typed. */
 export const emptyValues = (timezone: string) => ({
-  name: '',
-  description: '',
+  ...emptyAccount(timezone),
   owner: '',
   environment: '',
   tags: [] as string[],
   mode: 'live' as KeyDetail['mode'],
   models: [] as string[],
-  hasOwnLimit: true,
-  budget: '',
-  period: 'month' as KeyDetail['period'],
-  timezone,
-  week_start: 'mon' as KeyDetail['week_start'],
   when_tight: 'cap' as KeyDetail['when_tight'],
   /** In percent. */
   alert_thresholds: USUAL_THRESHOLDS.map(String),
-  rpm: '',
-  tpm: '',
-  concurrency: '',
   permissions: [...ENDPOINTS],
   lifetime: 'never' as Lifetime,
   /** The last day, in the reader's zone; used only if `lifetime` is `date`. */
@@ -61,9 +57,9 @@ export const emptyValues = (timezone: string) => ({
 export type KeyFormValues = Readonly<ReturnType<typeof emptyValues>>
 
 /** Some fields show only with a certain choice in another field. */
-export function isShown(field: string, { hasOwnLimit, lifetime }: KeyFormValues): boolean {
+export function isShown(field: string, values: KeyFormValues): boolean {
+  const { hasOwnLimit, lifetime } = values
   switch (field) {
-    case 'budget':
     case 'alert_thresholds':
     case 'when_tight':
       return hasOwnLimit
@@ -72,7 +68,7 @@ export function isShown(field: string, { hasOwnLimit, lifetime }: KeyFormValues)
     case 'expiry_reminders':
       return lifetime !== 'never'
     default:
-      return true
+      return isAccountFieldShown(field, values)
   }
 }
 
@@ -83,21 +79,15 @@ export type NewKey = BodyOf<typeof keyRoutes.createKey>
 export type KeyChange = BodyOf<typeof keyRoutes.changeKey>
 
 export function valuesOf(key: KeyDetail, separators: Separators): KeyFormValues {
-  const { name, mode, period, timezone, week_start, when_tight, expires_at: expiresAt } = key
-  const count = (value: number | null): string => (value === null ? '' : String(value))
+  const { mode, when_tight, expires_at: expiresAt } = key
   return {
-    ...{ name, mode, period, timezone, week_start, when_tight, expiresAt },
-    description: key.description ?? '',
+    ...accountValuesOf(key, separators),
+    ...{ mode, when_tight, expiresAt },
     owner: key.owner ?? '',
     environment: key.environment ?? '',
     tags: [...key.tags],
     models: [...key.models],
-    hasOwnLimit: key.budget !== null,
-    budget: key.budget === null ? '' : typedAmount(key.budget, separators),
     alert_thresholds: key.alert_thresholds.map(String),
-    rpm: count(key.rpm),
-    tpm: count(key.tpm),
-    concurrency: count(key.concurrency),
     permissions: [...key.permissions],
     lifetime: expiresAt === null ? 'never' : 'date',
     lastDay: expiresAt === null ? '' : dayOf(expiresAt),
@@ -107,29 +97,27 @@ export function valuesOf(key: KeyDetail, separators: Separators): KeyFormValues 
 
 /** The whole key as the gateway reads it. The values must have passed `problemsOf`. */
 export function newKeyOf(values: KeyFormValues, reading: Reading): NewKey {
-  return { ...settingsOf(values, reading), mode: values.mode }
+  return { ...keySettingsOf(values, reading), mode: values.mode }
 }
 
 export function keyChangeOf(key: KeyDetail, values: KeyFormValues, reading: Reading): KeyChange {
-  return differing(key, settingsOf(values, reading))
+  return differing(writtenOf(key), keySettingsOf(values, reading))
 }
 
-function settingsOf(values: KeyFormValues, { now, separators }: Reading) {
-  const text = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim())
-  const rate = (typed: string): number | null => readCount(typed, separators) ?? null
+/** A key as it would be written. */
+export function writtenOf(key: KeyDetail) {
+  return { ...key, window: key.window && settingsOf(key.window) }
+}
+
+function keySettingsOf(values: KeyFormValues, { now, separators }: Reading) {
   const thresholds = readList(values.alert_thresholds, thresholdLimits)
   const reminders = readList(values.expiry_reminders, reminderLimits)
-  const { tags, models, permissions, period, timezone, week_start, when_tight } = values
+  const { tags, models, permissions, when_tight } = values
   return {
-    ...{ tags, models, permissions, period, timezone, week_start, when_tight },
-    name: values.name.trim(),
-    description: text(values.description),
-    owner: text(values.owner),
-    environment: text(values.environment),
-    budget: values.hasOwnLimit ? (readAmount(values.budget, separators) ?? null) : null,
-    rpm: rate(values.rpm),
-    tpm: rate(values.tpm),
-    concurrency: rate(values.concurrency),
+    ...accountOf(values, separators),
+    ...{ tags, models, permissions, when_tight },
+    owner: textOrNull(values.owner),
+    environment: textOrNull(values.environment),
     expires_at: expiryOf(values, now),
     // A hidden field may hold an invalid list; leave its setting unchanged.
     ...(thresholds && { alert_thresholds: thresholds }),
@@ -155,24 +143,18 @@ function dayOf(text: string): string {
   return `${moment.getFullYear()}-${pad(moment.getMonth() + 1)}-${pad(moment.getDate())}`
 }
 
-export type Field = Exclude<keyof KeyFormValues, 'expiresAt'>
-type FormWords = Pick<Words, 't' | 'format'>
+type Field = Exclude<keyof KeyFormValues, 'expiresAt'>
 type Problems = Partial<Record<Field, string>>
 
 /** Validates the key form before the gateway is called: one message per field. */
 export function problemsOf(values: KeyFormValues, words: FormWords, now: number): Problems {
   const { t } = words
   const checks: Readonly<Partial<Record<Field, string | false | undefined>>> = {
-    name: nameProblem(values.name, words),
+    ...accountProblems(values, words),
     owner: lengthProblem([values.owner], NAME_LENGTH_MAX, words),
     environment: lengthProblem([values.environment], NAME_LENGTH_MAX, words),
-    description: lengthProblem([values.description], TEXT_LENGTH_MAX, words),
     tags: tagsProblem(values.tags, words),
     models: values.models.length === 0 && t('keyForm.problem.models'),
-    budget: amountProblem(values.budget, words),
-    rpm: rateProblem(values.rpm, words),
-    tpm: rateProblem(values.tpm, words),
-    concurrency: rateProblem(values.concurrency, words),
     permissions: values.permissions.length === 0 && t('keyForm.problem.permissions'),
     lastDay: dayProblem(values, t, now),
     alert_thresholds: listProblem(values.alert_thresholds, t, thresholdLimits),
@@ -183,30 +165,9 @@ export function problemsOf(values: KeyFormValues, words: FormWords, now: number)
   )
 }
 
-function nameProblem(name: string, words: FormWords): string | false {
-  if (name.trim() === '') return words.t('keyForm.problem.name')
-  return lengthProblem([name], NAME_LENGTH_MAX, words)
-}
-
 function tagsProblem(tags: readonly string[], words: FormWords): string | false {
   if (tags.length > TAGS_MAX) return words.t('keyForm.problem.tooMany', { most: TAGS_MAX })
   return lengthProblem(tags, NAME_LENGTH_MAX, words)
-}
-
-function lengthProblem(
-  texts: readonly string[],
-  most: number,
-  { t, format }: FormWords,
-): string | false {
-  const longest = Math.max(0, ...texts.map((text) => text.trim().length))
-  if (longest <= most) return false
-  const lengths = { length: format.number(longest), most: format.number(most) }
-  return t('keyForm.problem.tooLong', lengths)
-}
-
-function rateProblem(typed: string, { t, format }: FormWords): string | false {
-  if (typed.trim() === '' || readCount(typed, format.separators) !== undefined) return false
-  return t('keyForm.problem.count', { most: format.number(RATE_MAX) })
 }
 
 function listProblem(typed: readonly string[], t: Translate, limits: ListLimits): string | false {

@@ -3,27 +3,25 @@ import {
   Autocomplete,
   Button,
   Checkbox,
-  Input,
   NativeSelect,
-  SegmentedControl,
+  Radio,
   Stack,
   TagsInput,
   Textarea,
   TextInput,
 } from '@mantine/core'
-import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import { useNow } from '../../../i18n/format.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
-import { ConfirmDialog } from '../../../parts/dialogs.tsx'
+import { FieldGroup, RateFields } from '../../../parts/form/account-fields.tsx'
+import { fieldId, useField } from '../../../parts/form/checked-form.ts'
+import styles from '../../../parts/form/form.module.css'
+import { ModelPicker } from '../../../parts/form/model-picker.tsx'
 import { FormErrorSummary } from '../../../parts/notices.tsx'
 import { AlertFields, BudgetFields } from './budget-fields.tsx'
-import { expiryOf, isShown, LIFETIMES } from './form-values.ts'
-import styles from './key-form.module.css'
-import { ModelPicker } from './model-picker.tsx'
+import { expiryOf, isShown, type KeyFormValues, LIFETIMES } from './form-values.ts'
 import { Summary } from './summary.tsx'
-import { fieldId, useKeyField } from './use-key-form.ts'
 import type { FieldsProps, KeyForm as KeyFormState } from './use-key-form.ts'
 
 type KeyFormProps = {
@@ -59,6 +57,7 @@ export function KeyForm(props: KeyFormProps) {
           <div id={fieldId('models')} tabIndex={-1}>
             <ModelPicker
               chosen={form.values.models}
+              nothing={t('picker.nothing')}
               error={form.errors['models']}
               onChange={(models) => form.setFieldValue('models', [...models])}
             />
@@ -93,11 +92,13 @@ type GroupName = 'identity' | 'models' | 'budget' | 'limits' | 'lifetime'
 function Group({ name, children }: { readonly name: GroupName; readonly children: ReactNode }) {
   const { t } = useTranslation()
   return (
-    <section className={`card ${styles['group']}`} aria-labelledby={`group-${name}`}>
-      <h2 id={`group-${name}`}>{t(`keyForm.group.${name}.title`)}</h2>
-      <p>{t(`keyForm.group.${name}.about`)}</p>
+    <FieldGroup
+      id={name}
+      title={t(`keyForm.group.${name}.title`)}
+      about={t(`keyForm.group.${name}.about`)}
+    >
       {children}
-    </section>
+    </FieldGroup>
   )
 }
 
@@ -106,7 +107,7 @@ const environments = ['production', 'staging', 'development']
 /** Whose key it is and what it is for, so that people can tell keys apart without their secrets. */
 function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: boolean }) {
   const { t } = useTranslation()
-  const field = useKeyField({ form })
+  const field = useField<KeyFormValues>(form)
   return (
     <Stack>
       <TextInput
@@ -126,46 +127,32 @@ function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: boolean
   )
 }
 
-const modeLabelId = 'key-mode-label'
+const modes = ['live', 'test'] as const
 
 function ModeField({ form }: FieldsProps) {
   const { t } = useTranslation()
   return (
-    <Input.Wrapper
-      label={t('keyForm.field.mode')}
-      labelElement="div"
-      labelProps={{ id: modeLabelId, display: 'block' }}
-      description={t(`keyForm.modeHint.${form.values.mode}`)}
-      inputWrapperOrder={['label', 'input', 'description']}
-    >
-      <SegmentedControl
-        aria-labelledby={modeLabelId}
-        data={[
-          { value: 'live', label: t('keyForm.mode.live') },
-          { value: 'test', label: t('keyForm.mode.test') },
-        ]}
-        {...form.getInputProps('mode')}
-      />
-    </Input.Wrapper>
+    <Radio.Group label={t('keyForm.field.mode')} {...form.getInputProps('mode')}>
+      <div className={styles['pair']}>
+        {modes.map((mode) => (
+          <Radio
+            key={mode}
+            mt="xs"
+            value={mode}
+            label={t(`keyForm.mode.${mode}`)}
+            description={t(`keyForm.modeHint.${mode}`)}
+          />
+        ))}
+      </div>
+    </Radio.Group>
   )
 }
 
 function LimitFields({ form }: FieldsProps) {
   const { t } = useTranslation()
-  const field = useKeyField({ form })
   return (
     <Stack>
-      <div className={styles['pair']}>
-        {(['rpm', 'tpm', 'concurrency'] as const).map((rate) => (
-          <TextInput
-            key={rate}
-            {...field(rate)}
-            placeholder={t('keyForm.noLimit')}
-            inputMode="numeric"
-            autoComplete="off"
-          />
-        ))}
-      </div>
+      <RateFields form={form} />
       <Checkbox.Group
         label={t('keyForm.field.permissions')}
         description={t('keyForm.hint.permissions')}
@@ -184,7 +171,7 @@ function LimitFields({ form }: FieldsProps) {
 /** How long the key works and when reminders are sent; the resulting date shows below the choice. */
 function LifetimeFields({ form }: FieldsProps) {
   const { t, format } = useTranslation()
-  const field = useKeyField({ form })
+  const field = useField<KeyFormValues>(form)
   const now = useNow()
   const expiry = expiryOf(form.values, now)
   return (
@@ -207,26 +194,5 @@ function LifetimeFields({ form }: FieldsProps) {
         <AlertFields form={form} field="expiry_reminders" />
       )}
     </Stack>
-  )
-}
-
-/** Asks before a form with unsaved changes is left, by a link or by closing the page. */
-export function LeaveQuestion({ isDirty }: { readonly isDirty: boolean }) {
-  const { t } = useTranslation()
-  const blocker = useBlocker({
-    shouldBlockFn: () => isDirty,
-    enableBeforeUnload: () => isDirty,
-    withResolver: true,
-  })
-  if (blocker.status !== 'blocked') return null
-  return (
-    <ConfirmDialog
-      title={t('leave.title')}
-      action={t('leave.action')}
-      effect={t('leave.effect')}
-      isDangerous
-      onConfirm={blocker.proceed}
-      onCancel={blocker.reset}
-    />
   )
 }

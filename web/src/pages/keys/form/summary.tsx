@@ -6,6 +6,7 @@ import { frameQuery, modelsQuery } from '../../../base/queries.ts'
 import { useNow } from '../../../i18n/format.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { readAmount, readCount } from '../../../i18n/typed-numbers.ts'
+import styles from '../../../parts/form/form.module.css'
 import {
   BellIcon,
   ClockIcon,
@@ -17,7 +18,6 @@ import {
 import { type NumberField, numberWords } from '../../audit/change-lines.ts'
 import { useRateWords } from '../key-brief.tsx'
 import { expiryOf, type KeyFormValues } from './form-values.ts'
-import styles from './key-form.module.css'
 
 export function Summary({ values }: { readonly values: KeyFormValues }) {
   const { t } = useTranslation()

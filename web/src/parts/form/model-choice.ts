@@ -1,6 +1,6 @@
 // Finds models: by text, kind and capability, grouped by provider. Pure.
-import type { ModelAnswer } from '../../../../../src/admin/contract/gateway.ts'
-import type { Ability } from '../../../../../src/core/endpoints.ts'
+import type { ModelAnswer } from '../../../../src/admin/contract/gateway.ts'
+import type { Ability } from '../../../../src/core/endpoints.ts'
 
 export type ModelFilter = {
   readonly text: string

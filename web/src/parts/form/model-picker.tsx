@@ -1,17 +1,17 @@
-// Chooses the models of a key: on the left all models with prices, by provider; on the right the chosen ones. An empty
-// choice allows nothing, and there is no "all models".
+// Chooses the models of a key or a group: on the left all models with prices, by provider; on the right the chosen ones. An
+// empty choice allows nothing, and there is no "all models".
 import { ActionIcon, Button, Checkbox, Stack, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from 'react'
-import type { ModelAnswer } from '../../../../../src/admin/contract/gateway.ts'
-import { ABILITIES } from '../../../../../src/core/endpoints.ts'
-import { KINDS } from '../../../base/address.ts'
-import { keyQuery, modelsQuery } from '../../../base/queries.ts'
-import { useTranslation } from '../../../i18n/i18n.ts'
-import { Choice, KeySelect } from '../../../parts/filters.tsx'
-import { CrossIcon, SearchIcon } from '../../../parts/icons.tsx'
-import { Loading, QueryError } from '../../../parts/notices.tsx'
-import form from './key-form.module.css'
+import type { ModelAnswer } from '../../../../src/admin/contract/gateway.ts'
+import { ABILITIES } from '../../../../src/core/endpoints.ts'
+import { KINDS } from '../../base/address.ts'
+import { keyQuery, modelsQuery } from '../../base/queries.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
+import { Choice, KeySelect } from '../filters.tsx'
+import { CrossIcon, SearchIcon } from '../icons.tsx'
+import { Loading, QueryError } from '../notices.tsx'
+import form from './form.module.css'
 import { groupedByProvider, matchingModels, noFilter, readPastedModels } from './model-choice.ts'
 import type { ModelFilter, ModelGroup } from './model-choice.ts'
 import styles from './model-picker.module.css'
@@ -20,9 +20,11 @@ type ModelPickerProps = {
   readonly chosen: readonly string[]
   readonly onChange: (chosen: readonly string[]) => void
   readonly error?: ReactNode
+  /** What it means if nothing is chosen. */
+  readonly nothing: string
 }
 
-export function ModelPicker({ chosen, onChange, error }: ModelPickerProps) {
+export function ModelPicker({ chosen, onChange, error, nothing }: ModelPickerProps) {
   const { t } = useTranslation()
   const models = useQuery(modelsQuery)
   const [filter, setFilter] = useState(noFilter)
@@ -62,7 +64,12 @@ export function ModelPicker({ chosen, onChange, error }: ModelPickerProps) {
             ))}
           </div>
         </div>
-        <ChosenModels chosen={chosen} all={all} onRemove={(id) => set([id], false)} />
+        <ChosenModels
+          chosen={chosen}
+          all={all}
+          nothing={nothing}
+          onRemove={(id) => set([id], false)}
+        />
       </div>
       {error !== undefined && <p className={styles['error']}>{error}</p>}
       <div className={styles['more']}>
@@ -128,11 +135,12 @@ function Filters({ filter, onChange }: FiltersProps) {
 type ChosenModelsProps = {
   readonly chosen: readonly string[]
   readonly all: readonly ModelAnswer[]
+  readonly nothing: string
   readonly onRemove: (id: string) => void
 }
 
 /** The chosen models, each with a button to remove it. A model that left the catalogue stays, marked as gone. */
-function ChosenModels({ chosen, all, onRemove }: ChosenModelsProps) {
+function ChosenModels({ chosen, all, nothing, onRemove }: ChosenModelsProps) {
   const { t } = useTranslation()
   const available = new Set(all.filter((model) => model.available).map(({ id }) => id))
   return (
@@ -141,7 +149,7 @@ function ChosenModels({ chosen, all, onRemove }: ChosenModelsProps) {
         <span role="status">{t('picker.chosen', { count: chosen.length })}</span>
       </div>
       <div className={styles['list']} tabIndex={chosen.length > 0 ? 0 : undefined}>
-        {chosen.length === 0 && <p className="muted">{t('picker.nothing')}</p>}
+        {chosen.length === 0 && <p className="muted">{nothing}</p>}
         <ul className={styles['chosen']} aria-label={t('picker.chosenLabel')}>
           {chosen.toSorted().map((id) => (
             <li key={id}>

@@ -1,7 +1,7 @@
 // Finding models by what people type and paste.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ModelAnswer } from '../../../../../src/admin/contract/gateway.ts'
+import type { ModelAnswer } from '../../../../src/admin/contract/gateway.ts'
 import { groupedByProvider, matchingModels, noFilter, readPastedModels } from './model-choice.ts'
 
 const model = (
