@@ -20,7 +20,7 @@ console.log(
 
 const { status } = spawnSync(
   process.execPath,
-  ['--test', 'test/integration/import-litellm.test.ts'],
+  ['--test', ...globSync('test/{integration,e2e}/import-*.test.ts')],
   { stdio: 'inherit', env: { ...process.env, LITELLM_MIGRATIONS: migrations } },
 )
 process.exitCode = status ?? 1

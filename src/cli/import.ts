@@ -5,14 +5,18 @@ import { perMillion as rateText } from '../catalog/model-json.ts'
 import { targetName, type Model, type Target } from '../catalog/models.ts'
 import { systemClock } from '../core/clock.ts'
 import { convert, type Conversion } from '../litellm/convert.ts'
-import type { KnownModels } from '../litellm/database/allowlists.ts'
-import { readPlan } from '../litellm/database/read-plan.ts'
-import { SourceDatabase } from '../litellm/database/source-database.ts'
 import type { Finding } from '../litellm/findings.ts'
 import { perMillion, readPriceData, type TokenPrices } from '../litellm/prices.ts'
-import { fileText, shownText, writeImported } from '../litellm/write.ts'
+import { UNDECIDED, type KnownModels } from '../litellm/database/allowlists.ts'
+import { readPlan } from '../litellm/database/read-plan.ts'
+import { SourceDatabase } from '../litellm/database/source-database.ts'
+import { writePlan, type ImportReport } from '../litellm/database/write-plan.ts'
+import { fileText, isForeign, shownText, writeImported } from '../litellm/write.ts'
+import type { Store } from '../store/database/store.ts'
+import { sqlitePath } from '../store/database/url.ts'
+import { readDatabaseConfig, withStoreOrNew } from './command/context.ts'
+import { planJson, planText, reportJson, reportText } from './import/plan-text.ts'
 import { examples, group, readList } from './command/options.ts'
-import { planJson, planText } from './import/plan-text.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import { bold, printHint, printJson, printText, section, table } from './terminal/output.ts'
 
@@ -30,11 +34,11 @@ export function addImport(program: Command): void {
   group(program, 'import', 'Take over what another gateway has.')
     .command('litellm')
     .description(
-      'Turn a LiteLLM configuration into one of Tollgate. What has no counterpart is listed with its line.',
+      'Take over a LiteLLM configuration, and with --database its keys, teams, people and what keys have spent. What has no counterpart is listed. May be repeated until the day of the switch.',
     )
     .option('--config <file>', "LiteLLM's configuration, such as config.yaml", argument(readName))
     .option('--prices <file>', "LiteLLM's price data, from its Python package", argument(readName))
-    .option('--database <url>', "LiteLLM's database: show what its keys would be (with --dry-run)")
+    .option('--database <url>', "LiteLLM's database, for its keys, teams and people; only read")
     .option(
       '--all-models-as <list>',
       'what a key gets that may call every model: every, or a list',
@@ -47,7 +51,7 @@ export function addImport(program: Command): void {
       ...examples(
         'tollgate import litellm --config config.yaml --dry-run',
         'tollgate import litellm --config config.yaml --dry-run --database postgresql://litellm@db/litellm',
-        'tollgate import litellm --config config.yaml',
+        'tollgate import litellm --config config.yaml --database postgresql://litellm@db/litellm --all-models-as every',
       ),
     )
     .action((options: ImportOptions) => importLiteLlm(options))
@@ -59,25 +63,76 @@ function readName(text: string): string {
 }
 
 async function importLiteLlm(options: ImportOptions): Promise<void> {
-  const { config, database } = options
+  const { config, database, dryRun } = options
   if (config === undefined) throw new UsageError('missing: --config <file>')
-  if (database !== undefined && !options.dryRun) {
-    throw new UsageError('--database is only looked at: add --dry-run')
-  }
   const prices = options.prices === undefined ? null : readPriceData(options.prices)
   const conversion = convert(config, { prices, now: systemClock.now() })
-  if (!options.dryRun) writeImported(options.out, fileText(conversion))
-  if (!options.json) printConversion(conversion, options)
-  const told = conversionJson(conversion, options)
-  if (database === undefined) {
-    if (options.json) printJson(told)
+  if (database !== undefined) return importAll(conversion, { ...options, database })
+  if (!dryRun) writeImported(options.out, fileText(conversion))
+  if (options.json) printJson(conversionJson(conversion, options))
+  else printConversion(conversion, options)
+  if (!options.json && !dryRun) printHint(`\nNext: ${checkOf(options)}`)
+}
+
+type WithDatabase = ImportOptions & { readonly database: string }
+
+/** The configuration, and what LiteLLM's database has. */
+async function importAll(conversion: Conversion, options: WithDatabase): Promise<void> {
+  const { out, dryRun, json } = options
+  await using source = await SourceDatabase.open(options.database)
+  const known = knownModels(conversion, options.allModelsAs ?? null)
+  const now = systemClock.now()
+  const plan = await readPlan(source, { known, now })
+  const undecided = plan.notes.find(({ note }) => note === UNDECIDED)
+  if (!dryRun && undecided !== undefined) {
+    throw new UsageError(`${undecided.count} ${UNDECIDED}`)
+  }
+  const isKept = !dryRun && isForeign(out)
+  const undo = dryRun || isKept ? () => {} : writeImported(out, fileText(conversion))
+  const report = dryRun
+    ? null
+    : await written(options, (store) => writePlan(store, plan, now), undo)
+  const told = conversionJson(conversion, isKept ? { ...options, dryRun: true } : options)
+  if (json) {
+    const made = report && { imported: reportJson(report) }
+    printJson({ ...told, database: { ...(await planJson({ plan, conversion })), ...made } })
     return
   }
-  await using source = await SourceDatabase.open(database)
-  const known = knownModels(conversion, options.allModelsAs ?? null)
-  const plan = await readPlan(source, { known, now: systemClock.now() })
-  if (options.json) printJson({ ...told, database: await planJson({ plan, conversion }) })
-  else printText(`\n${await planText({ plan, conversion })}`)
+  printConversion(conversion, { ...options, isKept })
+  printText(`\n${await planText({ plan, conversion })}`)
+  if (report === null) return
+  printText(`\n${reportText(report)}`)
+  printHint(`\nNext: ${checkOf(options)}, then tollgate ledger verify --config ${basename(out)}`)
+}
+
+/** Nothing half done: if the keys cannot be written, the file is as it was. */
+async function written(
+  { out, database }: WithDatabase,
+  work: (store: Store) => Promise<ImportReport>,
+  undo: () => void,
+): Promise<ImportReport> {
+  try {
+    const target = readDatabaseConfig({ config: out })
+    if (isSame(target.database, database)) {
+      throw new UsageError(`--database is also Tollgate’s own: name another one in ${out}`)
+    }
+    return await withStoreOrNew(target, work)
+  } catch (error) {
+    undo()
+    throw error
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  const placeOf = (url: string): string | undefined => {
+    const address = URL.parse(url)
+    return address === null ? undefined : `${address.host}${address.pathname}`
+  }
+  return sqlitePath(one) === undefined && placeOf(one) === placeOf(other)
+}
+
+function checkOf({ out }: ImportOptions): string {
+  return `tollgate check --config ${basename(out)}`
 }
 
 function knownModels(
@@ -116,21 +171,27 @@ function findingJson({ file, line, path, why }: Finding) {
   return { file, line, setting: path, why }
 }
 
-function printConversion(conversion: Conversion, options: ImportOptions): void {
+type Shown = ImportOptions & { readonly isKept?: boolean }
+
+function printConversion(conversion: Conversion, options: Shown): void {
   const { summary, catalog } = conversion
   const models = catalog.list().length
   if (options.dryRun) printText(`${bold(`${options.out} would be:`)}\n${shownText(conversion)}`)
   const counts = `models: ${models}; settings taken over: ${summary.taken.length}, not needed here: ${summary.needless.length}, not taken over: ${summary.left.length}`
   printText(
     [
-      options.dryRun ? bold('What would come over') : bold(`Wrote ${options.out}`),
+      bold(titleOf(options)),
       `  ${counts}.`,
       ...section('Not needed here:', summary.needless.map(findingLine)),
       ...section('Not taken over:', summary.left.map(findingLine)),
       ...section('Prices in USD per million tokens:', [pricesText(conversion)]),
     ].join('\n'),
   )
-  if (!options.dryRun) printHint(`\nNext: tollgate check --config ${basename(options.out)}`)
+}
+
+function titleOf({ out, dryRun, isKept }: Shown): string {
+  if (dryRun) return 'What would come over'
+  return isKept ? `${out} was changed here, or is not of an import: it stays` : `Wrote ${out}`
 }
 
 function findingLine({ file, line, path, why }: Finding): string {

@@ -218,6 +218,7 @@ export const SENTENCES = {
   cost_never_sent: 'it was never sent to a provider, so it cost nothing',
   cost_orphaned: 'its node died before it was settled, so it was charged what it held',
   cost_by_hand: 'its cost was set by hand',
+  cost_taken_over: 'what the key had spent at the gateway that it came from',
   cost_of_free_kind: 'calls of this kind cost nothing',
   cost_untaken: 'no provider took it, so it cost nothing',
   cost_unanswered: 'no provider answered it',

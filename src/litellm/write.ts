@@ -1,7 +1,7 @@
 // The configuration file that an import writes: the draft as YAML, with a comment where something was decided, and at
 // the end everything that was not taken over, with its line there.
 import { createHash } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { Document, isMap, isPair, isScalar, isSeq, type Node, type Pair } from 'yaml'
 import { codeOf } from '../core/errors.ts'
 import { documentOf, masked, plainSecrets, type Draft } from './draft.ts'
@@ -37,15 +37,29 @@ export function fileText({ file, draft, summary }: Conversion): string {
   return `${text}${MARK}${digestOf(text)}\n`
 }
 
-/** Writes it, unless someone has changed the file since the last import. For its owner alone: it may hold secrets. */
-export function writeImported(path: string, text: string): void {
+/** Whether there is a file that someone has changed since an import wrote it, or that none wrote. */
+export function isForeign(path: string): boolean {
   const before = contentsOf(path)
-  if (before !== null && !isUntouched(before)) {
+  return before !== null && !isUntouched(before)
+}
+
+/**
+ * Writes it, unless someone has changed the file since the last import. For its owner alone: it may hold secrets.
+ * Returns what puts back the file that was there.
+ */
+export function writeImported(path: string, text: string): () => void {
+  if (isForeign(path)) {
     throw new ImportError([
       `${path} exists and is not as an import left it: move it away, or name another file with --out`,
     ])
   }
-  // Whole or not at all.
+  const before = contentsOf(path)
+  replace(path, text)
+  return () => (before === null ? rmSync(path) : replace(path, before))
+}
+
+/** Whole or not at all. */
+function replace(path: string, text: string): void {
   const half = `${path}.half`
   writeFileSync(half, text, { mode: 0o600 })
   renameSync(half, path)

@@ -8,7 +8,7 @@ import OpenAI from 'openai'
 import { systemClock } from '../../src/core/clock.ts'
 import { hashSecret } from '../../src/core/secret.ts'
 import { bumpRevision } from '../../src/store/database/revision.ts'
-import { addForeignSecret } from '../../src/store/keys/secrets.ts'
+import { addSecrets, foreignSecretOf } from '../../src/store/keys/secrets.ts'
 import { openStore } from '../../src/store/open.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
@@ -93,8 +93,8 @@ async function takeOver(database: string, gateway: TestGateway): Promise<void> {
   try {
     await store.db.transaction().execute(async (tx) => {
       await bumpRevision(store, tx)
-      const secret = { keyId: String(keys['id']), hash: hashSecret(OLD), end: OLD.slice(-4) }
-      await addForeignSecret(store, tx, secret)
+      const secret = foreignSecretOf({ hash: hashSecret(OLD), end: OLD.slice(-4) })
+      await addSecrets(store, tx, [{ keyId: String(keys['id']), ...secret }])
     })
   } finally {
     await store.close()

@@ -61,7 +61,7 @@ describe('keys', () => {
         ...{ key_alias: ' app ', team_id: 't1', user_id: 'u1', spend: 1.25, max_budget: 20.5 },
         ...{ budget_duration: '30d', tpm_limit: 1000, rpm_limit: 10, max_parallel_requests: 3 },
         ...{ blocked: true, expires: new Date('2027-01-31T00:00:00Z').toISOString() },
-        metadata: { tags: ['eu'], service_account_id: 'x' },
+        metadata: { tags: ['eu'], service_account_id: 'x', floor: 3, nested: { a: 1 } },
         model_max_budget: { 'gpt-5': { budget_limit: 2, time_period: '1d' } },
         allowed_routes: ['/v1/chat/completions', '/models', '/audio/speech'],
       }),
@@ -80,7 +80,9 @@ describe('keys', () => {
       expiresAt: Date.UTC(2027, 0, 31),
       isPaused: true,
       tags: ['eu'],
+      description: 'floor: 3',
     })
+    assert.ok(notes.includes('1 metadata.nested of keys is not taken over'))
     assert.ok(notes.includes('1 metadata.service_account_id of keys is not taken over'))
     assert.ok(notes.includes('1 the route /audio/speech of a key has no counterpart'))
     assert.ok(notes.some((note) => note.includes('30d there, a month of the calendar here')))

@@ -9,6 +9,7 @@ import { newId } from '../../core/ids.ts'
 import { PICO_PER_NANO, type Nanodollars } from '../../core/money.ts'
 import { searchUsage } from '../../ledger/reports/usage.ts'
 import type { Store } from '../../store/database/store.ts'
+import { TAKEN_OVER } from '../../store/database/tables.ts'
 import { listRefusals } from '../../store/refusals.ts'
 import type { AdminParts } from '../http/request.ts'
 
@@ -37,12 +38,11 @@ export async function recentCalls(store: Store, keyId: string): Promise<RecentCa
     searchUsage(store, last),
     listRefusals(store, last),
   ])
-  const admitted = rows.map((row): RecentCall => ({
-    id: row.requestId,
-    outcome: row.status < 400 ? 'succeeded' : 'failed',
-    code: row.errorCode,
-    holdNanodollars: row.heldNanodollars,
-  }))
+  const admitted = rows.flatMap((row): RecentCall[] => {
+    if (row.endpoint === TAKEN_OVER) return []
+    const { requestId: id, errorCode: code, heldNanodollars: holdNanodollars } = row
+    return [{ id, code, holdNanodollars, outcome: row.status < 400 ? 'succeeded' : 'failed' }]
+  })
   const refused = refusals.map((row): RecentCall => ({
     id: row.requestId,
     outcome: 'refused',

@@ -1,13 +1,19 @@
 // The plan of an import from LiteLLM's database, for people and as JSON: what would be made, what differs, and what the
-// last 30 days would have cost here.
+// last 30 days would have cost here; and what came of it.
 import type { Model } from '../../catalog/models.ts'
 import { costOf } from '../../catalog/prices.ts'
 import { formatUsd, type Nanodollars } from '../../core/money.ts'
 import { iso } from '../../core/units.ts'
 import type { Conversion } from '../../litellm/convert.ts'
-import type { PlannedGroup, PlannedKey, PlannedLimits } from '../../litellm/database/plan.ts'
+import type {
+  Listed,
+  PlannedGroup,
+  PlannedKey,
+  PlannedLimits,
+} from '../../litellm/database/plan.ts'
 import type { ImportPlan } from '../../litellm/database/read-plan.ts'
-import type { ModelUsage } from '../../litellm/database/usage.ts'
+import type { ImportReport } from '../../litellm/database/write-plan.ts'
+import type { ModelUsage } from '../../litellm/database/rows.ts'
 import { bold, section, table } from '../terminal/output.ts'
 
 /** How many keys are shown: a person wants to see whether they look right. */
@@ -141,4 +147,36 @@ function costTable(shown: ShownPlan): string {
     ['HERE', ({ here }) => (here === null ? '-' : formatUsd(here)), 'right'],
     ['', ({ here }) => (here === null ? 'does not come over' : '')],
   ])
+}
+
+export function reportText({ keys, groups, people, ...rest }: ImportReport): string {
+  const spent = `${formatUsd(rest.spentNanodollars)} USD`
+  return [
+    bold('Written'),
+    `  keys: ${keys.made} new, ${keys.changed} changed; groups: ${groups.made} new, ${groups.changed} changed; people: ${people} new; spent so far: ${spent}.`,
+    ...listed('Changed here since the last import, so they stay as they are:', rest.kept),
+    ...listed('No longer in LiteLLM’s database; revoke what was deleted there:', rest.gone),
+    ...listed(
+      'Groups count what their keys have spent, which is not what their teams had:',
+      rest.apart,
+    ),
+  ].join('\n')
+}
+
+function listed(title: string, { first, count }: Listed): readonly string[] {
+  const more = count - first.length
+  const lines = more === 0 ? first : [...first, `and ${more} more`]
+  return section(
+    title,
+    lines.map((line) => `  ${line}`),
+  )
+}
+
+export function reportJson({ keys, groups, people, ...rest }: ImportReport) {
+  const { spentNanodollars, kept, gone, apart } = rest
+  const names = ({ first, count }: Listed) => ({ count, first })
+  return {
+    ...{ keys, groups, people, spent: formatUsd(spentNanodollars) },
+    ...{ kept: names(kept), gone: names(gone), apart: names(apart) },
+  }
 }

@@ -13,6 +13,7 @@ import { iso, usd } from '../../core/units.ts'
 import { WINDOW } from '../../store/accounts/budgets.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
+import { TAKEN_OVER } from '../../store/database/tables.ts'
 import type { Attempt, AttemptCharge } from '../ledger.ts'
 import { legsOf } from '../rules/legs.ts'
 import type { UsageRow } from '../rules/rows.ts'
@@ -144,6 +145,7 @@ function why(row: UsageRow, found: Found): string {
 }
 
 function whySettled(row: UsageRow, { agrees, attempts }: Found): string {
+  if (row.endpoint === TAKEN_OVER) return SENTENCES.cost_taken_over
   if (row.attempts === '[]') return SENTENCES.cost_of_free_kind
   if (isUntouched(row)) return SENTENCES.cost_untaken
   if (row.priceVersion === null) return SENTENCES.cost_unanswered

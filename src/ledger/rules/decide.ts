@@ -293,7 +293,7 @@ function close(work: WorkingSet, hold: Hold, row: UsageRow): void {
 }
 
 /** Changes what a closed hold is charged, in the periods it was reserved in. */
-function recharge(work: WorkingSet, before: UsageRow, after: UsageRow): void {
+export function recharge(work: WorkingSet, before: UsageRow, after: UsageRow): void {
   work.move(before, {
     held: 0n,
     spent: after.costNanodollars - before.costNanodollars,

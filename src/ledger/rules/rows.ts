@@ -22,7 +22,7 @@ import {
   text,
   type Columns,
 } from '../../store/database/layout.ts'
-import type { UsageState } from '../../store/database/tables.ts'
+import { TAKEN_OVER, type UsageState } from '../../store/database/tables.ts'
 import type { HoldId, Settlement } from '../ledger.ts'
 import type { RateWindow } from './rates.ts'
 import { packWindow, unpackWindow } from './rates.ts'
@@ -81,10 +81,14 @@ export type Hold = LegPeriods & {
 }
 
 /** What a request cost and how it went. Its texts are storable, its price is named by version. */
-export type UsageRow = Omit<Settlement, 'holdId' | 'tokens' | 'price' | 'tags' | 'attempts'> &
+export type UsageRow = Omit<
+  Settlement,
+  'holdId' | 'tokens' | 'price' | 'tags' | 'attempts' | 'endpoint'
+> &
   Required<Omit<Usage, 'audioTokens' | 'webSearches'>> &
   LegPeriods & {
     readonly id: HoldId
+    readonly endpoint: Endpoint | typeof TAKEN_OVER
     readonly state: UsageState
     /** The size of the hold when it ended. */
     readonly heldNanodollars: Nanodollars
@@ -344,7 +348,8 @@ export const ENTRY = layout<LedgerEntry>({
 export const PRICE = layout<PriceRow>({ version: text('version'), figures: text('figures') })
 
 /** What the reservation fixed, whether it is still a hold or already an orphan's row. */
-type Reservation = Omit<Hold, 'outputTokens' | 'capped' | 'estimatedTokens'>
+type Reservation = Omit<Hold, 'outputTokens' | 'capped' | 'estimatedTokens' | 'endpoint'> &
+  Pick<UsageRow, 'endpoint'>
 
 /** The reservation has the last word on what decides the legs: its group and its model. */
 export function settledRow(charge: Charge, reservation: Reservation, settledAt: number): UsageRow {
@@ -382,6 +387,26 @@ export function orphanedRow(hold: Hold, settledAt: number): UsageRow {
     costNanodollars: hold.heldNanodollars,
     estimated: true,
   }
+}
+
+/**
+ * What a key had spent at another gateway, in the periods that run now: nothing was ever held for it, and it is no
+ * request.
+ */
+export function takenOverRow(
+  { id, requestId, cost }: TakenOver,
+  periods: LegPeriods,
+  now: number,
+): UsageRow {
+  const hold = { ...periods, id, requestId, heldNanodollars: 0n, at: now }
+  const row = unservedRow({ ...hold, endpoint: TAKEN_OVER }, now)
+  return { ...row, state: 'settled', status: 200, costNanodollars: cost }
+}
+
+type TakenOver = {
+  readonly id: HoldId
+  readonly requestId: string
+  readonly cost: Nanodollars
 }
 
 /** When a charge is raised, the difference has been free for others in between, so all of it is an overrun. */

@@ -139,6 +139,10 @@ export class WorkingSet {
   closeHold(hold: Hold, row: UsageRow): void {
     if (!this.holds.delete(hold.id)) fail(`hold ${hold.id} is closed already`)
     this.#holdsDeleted.push(hold.id)
+    this.insertUsage(row)
+  }
+
+  insertUsage(row: UsageRow): void {
     this.usage.set(row.id, row)
     this.#usageInserted.push(row)
     this.#roll(row, 1)

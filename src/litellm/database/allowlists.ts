@@ -10,6 +10,9 @@ export type KnownModels = {
   readonly every: readonly string[] | null
 }
 
+export const UNDECIDED =
+  'keys may call every model there, and lists are explicit here: say --all-models-as every, or which'
+
 /** Null: every model. */
 type Meant = readonly string[] | null
 
@@ -33,7 +36,7 @@ export class Allowlists {
     if (meant !== null) return meant
     this.#tally.note(
       this.#known.every === null
-        ? 'keys may call every model there, and lists are explicit here: say --all-models-as every, or which'
+        ? UNDECIDED
         : 'keys may call every model there: they get the models of today',
     )
     return this.#known.every ?? []

@@ -1,5 +1,5 @@
 // What an import would make of LiteLLM's database: groups from teams, people from users, keys by their hashes. Typed
-// values, in Tollgate's words, that are checked as if they were written; nothing is changed anywhere.
+// values, in Tollgate's words, that are checked before anything is written.
 import type { Endpoint } from '../../core/endpoints.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import type { PeriodRule } from '../../core/periods.ts'
@@ -56,6 +56,8 @@ export type PlannedKey = PlannedLimits & {
   readonly expiresAt: number | null
   readonly isPaused: boolean
   readonly tags: readonly string[]
+  /** Plain values of its metadata, a line each. */
+  readonly description: string | null
 }
 
 /** Sentences about many rows, each said once and counted. */
@@ -73,6 +75,19 @@ export class Tally {
       .toSorted((one, other) => other.count - one.count)
   }
 }
+
+/** Names, of which the first are told. */
+export class Listed {
+  readonly first: string[] = []
+  count = 0
+
+  add(name: string): void {
+    this.count++
+    if (this.first.length < LISTED_MAX) this.first.push(name)
+  }
+}
+
+const LISTED_MAX = 20
 
 /** What is wrong with rows: all of it is counted, the first are told. */
 export class Problems {

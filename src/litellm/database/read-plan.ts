@@ -2,13 +2,30 @@
 // and then keys can be read again, in the same snapshot, one after the other.
 import { ENDPOINTS, type Endpoint } from '../../core/endpoints.ts'
 import { isObject, listOf, stringOf } from '../../core/json.ts'
+import { TEXT_LENGTH_MAX } from '../../core/limits.ts'
 import { checkSettings } from '../../store/accounts/settings.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import { ImportError } from '../source.ts'
 import { Allowlists, type KnownModels } from './allowlists.ts'
 import { Problems, Tally, type PlannedGroup, type PlannedKey, type PlannedPerson } from './plan.ts'
 import type { SourceDatabase } from './source-database.ts'
-import { readUsage, type ModelUsage } from './usage.ts'
+import {
+  ALL_ROUTES,
+  EXTRAS,
+  KEY_COLUMNS,
+  MEANT,
+  NO_DAILY_TOKENS,
+  OTHER_TABLES,
+  readUsage,
+  ROLES,
+  ROUTES,
+  SHARED_COLUMNS,
+  withShared,
+  type KeyRow,
+  type ModelUsage,
+  type TeamRow,
+  type UserRow,
+} from './rows.ts'
 import { readSchema, type Schema, type TableName } from './tables.ts'
 import { isClosed, limitsOf, modelBudgetsOf, type LimitColumns, type Row } from './values.ts'
 
@@ -145,6 +162,8 @@ class PlanReader {
     if (hasMembers(row.model_max_budget))
       this.#tally.note('budgets per model of a team are not taken over')
     if (row.tpd_limit !== null) this.#tally.note(NO_DAILY_TOKENS)
+    if (limits.alertAt !== null)
+      this.#tally.note('the soft budget of a team is not taken over: alerts belong to keys')
     if (row.model_id !== null)
       this.#tally.note('names of models that only one team has are not taken over')
     this.#check(at, { name, limitNanodollars: limits.limitNanodollars })
@@ -172,6 +191,7 @@ class PlanReader {
 
   #keysSql(): string {
     const own = KEY_COLUMNS.map((name) => this.#column('LiteLLM_VerificationToken', 'k', name))
+    const month = this.#monthSpend()
     const hasBudgets = this.#has('LiteLLM_VerificationToken', 'budget_id')
     const shared = SHARED_COLUMNS.map((name) => {
       const isThere = hasBudgets && this.#has('LiteLLM_BudgetTable', name)
@@ -179,8 +199,30 @@ class PlanReader {
     })
     return `SELECT k.token, k.key_alias, k.spend, (extract(epoch FROM k.expires) * 1000)::float8 AS expires, k.models,
       k.user_id, k.team_id, k.metadata, k.max_budget, k.budget_duration, k.max_parallel_requests, k.tpm_limit,
-      k.rpm_limit, ${[...own, ...shared].join(', ')} FROM "LiteLLM_VerificationToken" k
-      ${hasBudgets ? 'LEFT JOIN "LiteLLM_BudgetTable" b ON b.budget_id = k.budget_id' : ''} ORDER BY k.token`
+      k.rpm_limit, (extract(epoch FROM k.budget_reset_at) * 1000)::float8 AS resets_at,
+      ${[...own, ...shared, `${month === '' ? 'NULL' : 'm.spend'} AS month_spend`].join(', ')} FROM "LiteLLM_VerificationToken" k
+      ${hasBudgets ? 'LEFT JOIN "LiteLLM_BudgetTable" b ON b.budget_id = k.budget_id' : ''} ${month} ORDER BY k.token`
+  }
+
+  /** What a key has spent since this month began, where LiteLLM adds up days. */
+  #monthSpend(): string {
+    if (!this.#with.schema.tables.has('LiteLLM_DailyUserSpend')) return ''
+    const month = new Date(this.#with.now).toISOString().slice(0, 7)
+    return `LEFT JOIN (SELECT api_key, sum(spend) AS spend FROM "LiteLLM_DailyUserSpend"
+      WHERE date >= '${month}-01' GROUP BY api_key) m ON m.api_key = k.token`
+  }
+
+  /** Of the period that runs there. A key without a budget has none: here it counts by the month. */
+  #spendOf({ spend, month_spend, resets_at }: KeyRow, { max_budget }: LimitColumns): number {
+    if (spend !== null && !Number.isFinite(spend)) return spend
+    if (max_budget === null) {
+      if (spend !== null && spend > 0)
+        this.#tally.note('a key without a budget has spent what it spent this month')
+      return month_spend ?? 0
+    }
+    if (resets_at === null || resets_at > this.#with.now) return spend ?? 0
+    this.#tally.note('a period that is over there: what was spent in it is not taken over')
+    return 0
   }
 
   #keyOf(row: KeyRow, lists: Allowlists): PlannedKey | undefined {
@@ -200,7 +242,8 @@ class PlanReader {
     if (row.team_id !== null && team === undefined) {
       this.#problems.add(`${at.place}: its team ${row.team_id} is not in LiteLLM_TeamTable`)
     }
-    const columns = withShared(row)
+    const limits = withShared(row)
+    const columns = { ...limits, spend: this.#spendOf(row, limits) }
     const models = lists.ofKey(row.models ?? [], team?.models ?? null)
     const key: PlannedKey = {
       ...limitsOf(at, columns),
@@ -211,15 +254,26 @@ class PlanReader {
       ownerId: row.user_id,
       models,
       permissions: this.#permissionsOf(row),
-      modelBudgets: modelBudgetsOf(at, row.model_max_budget),
+      modelBudgets: this.#capsOf(at, row, models),
       expiresAt: row.expires === null ? null : Math.ceil(row.expires),
       isPaused: row.blocked === true || isClosed(columns),
-      tags: this.#tagsOf(row),
+      ...this.#metadataOf(row),
     }
     this.#noteExtras(row)
-    const { name, limitNanodollars, rpm, tpm, concurrency, tags } = key
-    this.#check(at, { name, models, limitNanodollars, rpm, tpm, concurrency, tags })
+    const { name, limitNanodollars, rpm, tpm, concurrency, tags, description } = key
+    this.#check(at, { name, models, limitNanodollars, rpm, tpm, concurrency, tags, description })
     return key
+  }
+
+  /** Of models that the key may call. */
+  #capsOf(at: Row, { model_max_budget }: KeyRow, models: readonly string[]) {
+    return modelBudgetsOf(at, model_max_budget).flatMap((cap) => {
+      const plain = cap.model.slice(cap.model.indexOf('/') + 1)
+      const model = models.includes(cap.model) ? cap.model : plain
+      if (models.includes(model)) return [{ ...cap, model }]
+      this.#tally.note('a budget for a model that the key may not call is not taken over')
+      return []
+    })
   }
 
   #skip(what: string): undefined {
@@ -250,14 +304,20 @@ class PlanReader {
     return ENDPOINTS.filter((endpoint) => named.has(endpoint))
   }
 
-  #tagsOf({ metadata }: KeyRow): readonly string[] {
+  /** Tags are tags here; plain values, which mean nothing to LiteLLM, are kept in words. */
+  #metadataOf({ metadata }: KeyRow): Pick<PlannedKey, 'tags' | 'description'> {
     const given = isObject(metadata) ? metadata : {}
-    for (const name of Object.keys(given).filter((each) => each !== 'tags')) {
-      if (given[name] !== null && !isEmpty(given[name])) {
+    const lines: string[] = []
+    for (const [name, value] of Object.entries(given)) {
+      if (name === 'tags' || value === null || isEmpty(value)) continue
+      if (typeof value === 'object' || MEANT.has(name)) {
         this.#tally.note(`metadata.${name.slice(0, 60)} of keys is not taken over`)
-      }
+      } else lines.push(`${name}: ${String(value)}`)
     }
-    return listOf(given['tags']).flatMap((tag) => stringOf(tag) ?? [])
+    return {
+      tags: listOf(given['tags']).flatMap((tag) => stringOf(tag) ?? []),
+      description: lines.length === 0 ? null : lines.join('\n').slice(0, TEXT_LENGTH_MAX),
+    }
   }
 
   #noteExtras(row: KeyRow): void {
@@ -310,128 +370,6 @@ class PlanReader {
       this.#tally.note(`${what} are not taken over (${table})`, Number(row?.count ?? 0))
     }
   }
-}
-
-type TeamRow = LimitColumns & {
-  readonly team_id: string
-  readonly team_alias: string | null
-  readonly organization_id: string | null
-  readonly models: readonly string[] | null
-  readonly blocked: boolean | null
-  readonly members_with_roles: unknown
-  readonly model_max_budget: unknown
-  readonly model_id: number | null
-  readonly tpd_limit: string | null
-}
-
-type UserRow = {
-  readonly user_id: string
-  readonly user_email: string | null
-  readonly user_role: string | null
-  readonly user_alias: string | null
-  readonly max_budget: number | null
-}
-
-/** Of a key, where this version has them. */
-const KEY_COLUMNS = [
-  ...['key_name', 'blocked', 'allowed_routes', 'model_max_budget', 'aliases', 'config'],
-  ...[
-    'router_settings',
-    'object_permission_id',
-    'budget_limits',
-    'budget_fallbacks',
-    'auto_rotate',
-  ],
-  ...['project_id', 'policies', 'access_group_ids', 'tpd_limit'],
-]
-
-/** Of a budget that several keys may refer to. */
-const SHARED_COLUMNS = [
-  ...['max_budget', 'soft_budget', 'budget_duration'],
-  ...['tpm_limit', 'rpm_limit', 'max_parallel_requests', 'tpd_limit', 'temp_budget_increase'],
-]
-
-type KeyRow = LimitColumns &
-  Readonly<Record<keyof typeof EXTRAS, unknown>> & {
-    readonly token: string
-    readonly key_name: string | null
-    readonly key_alias: string | null
-    readonly expires: number | null
-    readonly models: readonly string[] | null
-    readonly user_id: string | null
-    readonly team_id: string | null
-    readonly metadata: unknown
-    readonly blocked: boolean | null
-    readonly allowed_routes: readonly string[] | null
-    readonly model_max_budget: unknown
-    readonly shared_max_budget: number | null
-    readonly shared_soft_budget: number | null
-    readonly shared_budget_duration: string | null
-    readonly shared_tpm_limit: string | null
-    readonly shared_rpm_limit: string | null
-    readonly shared_max_parallel_requests: number | null
-  }
-
-/** The key's own limits, else those of the budget it refers to. */
-function withShared(row: KeyRow): LimitColumns {
-  return {
-    spend: row.spend,
-    max_budget: row.max_budget ?? row.shared_max_budget,
-    soft_budget: row.shared_soft_budget,
-    budget_duration: row.budget_duration ?? row.shared_budget_duration,
-    tpm_limit: row.tpm_limit ?? row.shared_tpm_limit,
-    rpm_limit: row.rpm_limit ?? row.shared_rpm_limit,
-    max_parallel_requests: row.max_parallel_requests ?? row.shared_max_parallel_requests,
-  }
-}
-
-const NO_DAILY_TOKENS = 'a limit of tokens per day is not taken over: tpm is one per minute'
-
-const EXTRAS = {
-  aliases: 'names of models that only one key has are not taken over',
-  config: 'settings that only one key has (config) are not taken over',
-  router_settings: 'settings of routing that only one key has are not taken over',
-  object_permission_id: 'permissions for MCP servers, vector stores and agents are not taken over',
-  budget_limits: 'further budgets of a key (budget_limits) are not taken over',
-  budget_fallbacks: 'fallbacks for a spent budget are not taken over',
-  auto_rotate: 'keys are not rotated by themselves here',
-  project_id: 'a project between team and key is not taken over',
-  policies: 'policies of guardrails are not taken over',
-  access_group_ids: 'access groups of the database are not taken over',
-  tpd_limit: NO_DAILY_TOKENS,
-  shared_tpd_limit: NO_DAILY_TOKENS,
-  shared_temp_budget_increase:
-    'a budget that is raised for a while is taken over as it is without that',
-} as const
-
-const OTHER_TABLES = {
-  LiteLLM_DeprecatedVerificationToken: 'old secrets of rotated keys',
-  LiteLLM_EndUserTable: 'end users and their budgets',
-  LiteLLM_TagTable: 'budgets of tags',
-  LiteLLM_CredentialsTable: 'credentials, which are encrypted,',
-  LiteLLM_Config: 'settings in the database',
-  LiteLLM_TeamMembership: 'budgets of members within a team',
-  LiteLLM_ProjectTable: 'projects',
-  LiteLLM_MCPServerTable: 'MCP servers',
-  LiteLLM_GuardrailsTable: 'guardrails',
-  LiteLLM_PromptTable: 'prompts',
-  LiteLLM_AgentsTable: 'agents',
-} as const
-
-const ROLES: Readonly<Record<string, PlannedPerson['role']>> = {
-  proxy_admin: 'Administrator',
-  proxy_admin_viewer: 'Viewer',
-}
-
-const ALL_ROUTES = ['llm_api_routes', 'openai_routes', '*', '/*', '/v1/*']
-
-const ROUTES: Readonly<Record<string, Endpoint>> = {
-  '/chat/completions': 'chat',
-  '/responses': 'responses',
-  '/embeddings': 'embeddings',
-  '/models': 'models',
-  '/messages': 'messages',
-  '/messages/count_tokens': 'count_tokens',
 }
 
 function bare(route: string): string {

@@ -27,17 +27,23 @@ export type Change = Subject & {
   readonly after: Readonly<Record<string, unknown>> | null
 }
 
-export async function recordChange(store: Store, db: Queries, change: Change): Promise<void> {
-  await db
-    .insertInto('audit')
-    .values({
-      ...auditHead(store, change),
-      version: change.version ?? null,
-      outcome: 'done',
-      reason: change.reason ?? null,
-      fields: JSON.stringify(fieldsBetween(change.before, change.after)),
-    })
-    .execute()
+export function recordChange(store: Store, db: Queries, change: Change): Promise<void> {
+  return recordChanges(store, db, [change])
+}
+
+export async function recordChanges(
+  store: Store,
+  db: Queries,
+  changes: readonly Change[],
+): Promise<void> {
+  const rows = changes.map((change) => ({
+    ...auditHead(store, change),
+    version: change.version ?? null,
+    outcome: 'done' as const,
+    reason: change.reason ?? null,
+    fields: JSON.stringify(fieldsBetween(change.before, change.after)),
+  }))
+  await db.insertInto('audit').values(rows).execute()
 }
 
 /** What every row begins with: who acts, when and from where, and what it is about. */

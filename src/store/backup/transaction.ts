@@ -1,5 +1,5 @@
-// One moment of a whole database, for as long as it takes to read; and a whole database in place of another, at once.
-// Neither keeps writers waiting: the first reads a snapshot, the second needs that there are none.
+// Transactions that take long: one moment of a whole database, for as long as it takes to read; a whole database in place
+// of another; a change of any size. The first keeps no writer waiting, the second needs that there are none.
 import { sql } from 'kysely'
 import { StoreError } from '../database/errors.ts'
 import { ADVISORY_LOCK } from '../database/migrate.ts'
@@ -25,6 +25,19 @@ export async function atOneMoment<Result>(
         return work(tx)
       })
   })
+}
+
+/** A change of any size, all or nothing; other changes wait meanwhile. */
+export async function changeAtOnce<Result>(
+  store: Store,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return withPatience(store, (db) =>
+    db.transaction().execute(async (tx) => {
+      if (store.kind === 'postgres') await waitForFile(tx)
+      return work(tx)
+    }),
+  )
 }
 
 /** A database to be filled, opened bare. */

@@ -70,6 +70,7 @@ export const SCHEMA: Schema = {
     create('access_tokens'),
     create('service_tokens'),
     create('group_members', 'PRIMARY KEY (group_id, person_id)'),
+    createSorted('imported', 'kind, foreign_id'),
     createSorted('try_counts', 'subject, starts_at'),
   ],
   indexes: [

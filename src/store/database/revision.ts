@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { Pool, PoolClient } from 'pg'
 
-import type { PostgresStore, Store } from './store.ts'
+import { inTransaction, type PostgresStore, type Store } from './store.ts'
 import type { Tx } from './tables.ts'
 
 const CHANNEL = 'tollgate_changes'
@@ -33,7 +33,7 @@ export function withChangeLock<Result>(
   store: Store,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
-  return store.db.transaction().execute(async (tx) => {
+  return inTransaction(store.db, async (tx) => {
     await bumpRevision(store, tx)
     return work(tx)
   })

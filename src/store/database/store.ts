@@ -1,8 +1,8 @@
 // An open database, as all others see it: its kind, its queries, its clock, and in whose name it is changed.
-import { sql, type Kysely, type QueryResult, type RawBuilder } from 'kysely'
+import { sql, Transaction, type Kysely, type QueryResult, type RawBuilder } from 'kysely'
 import type { Pool } from 'pg'
 import type { Clock } from '../../core/clock.ts'
-import type { Tables } from './tables.ts'
+import type { Queries, Tables, Tx } from './tables.ts'
 
 type Common = {
   /** In whose name changes are recorded. */
@@ -39,6 +39,14 @@ export type Author = {
 /** The same database, with changes recorded under another name. */
 export function inTheNameOf(store: Store, author: Author): Store {
   return { ...store, author }
+}
+
+/** Runs as a part of the transaction that `db` is, or as one of its own. */
+export function inTransaction<Result>(
+  db: Queries,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return db instanceof Transaction ? work(db) : db.transaction().execute(work)
 }
 
 /** The clock that all nodes share and that periods follow. SQLite's is this machine's. */

@@ -19,6 +19,9 @@ export const FRAME_ID = 'frame'
 /** The ids of keys come after this, those of groups (`grp_…`) and of the frame before it. */
 export const KEYS_AFTER = 'key_'
 
+/** Endpoint and model of the usage row that is no request: what a key had spent at another gateway. */
+export const TAKEN_OVER = 'taken_over'
+
 /** In SQLite's words; migrate.ts puts them into PostgreSQL's. */
 export const TABLES = {
   /** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`, `secret_mark`. */
@@ -526,6 +529,19 @@ export const TABLES = {
     person_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
     role_id: 'TEXT NOT NULL',
     created_at: 'INTEGER NOT NULL',
+  },
+  /** What came from another gateway: how it is known there, and which row it is here. */
+  imported: {
+    kind: "TEXT NOT NULL CHECK (kind IN ('key', 'group', 'person'))",
+    /** Of a key the hash of its secret, of a group the id of the team, of a person that of the user. */
+    foreign_id: 'TEXT NOT NULL',
+    subject_id: 'TEXT NOT NULL',
+    /** That it had after the last import; a higher one was changed here since. */
+    version: 'INTEGER NOT NULL',
+    /** The usage row with what a key had spent there. */
+    usage_id: 'INTEGER',
+    /** When an import last found it there. */
+    seen_at: 'INTEGER NOT NULL',
   },
   /** How often something was tried in one window of time, across all nodes. */
   try_counts: {

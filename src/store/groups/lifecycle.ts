@@ -27,7 +27,7 @@ import {
 import { recordChange, type AuditAction } from '../audit/record.ts'
 import { checkAll, isDuplicate, requireVersion, StoreError } from '../database/errors.ts'
 import { bumpRevision } from '../database/revision.ts'
-import type { Store } from '../database/store.ts'
+import { inTransaction, type Store } from '../database/store.ts'
 import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
 import { findGroup, groupSettingsJson, type Group, type GroupSettings } from './groups.ts'
 import { checkKeyRules, keyRulesJson, NO_KEY_RULES, type KeyRules } from './key-rules.ts'
@@ -67,7 +67,7 @@ export async function createGroup(store: Store, given: NewGroup): Promise<Group>
     () => checkLegs(store.db, { from: { budgets: '', period }, to: legs }),
   ])
   const id = newId('grp', store.clock)
-  const created = store.db.transaction().execute(async (tx) => {
+  const created = inTransaction(store.db, async (tx) => {
     const account = await tx
       .insertInto('accounts')
       .values({
@@ -189,7 +189,7 @@ async function changeGroup(
   change: (tx: Tx, account: Row<'accounts'>) => Promise<void>,
 ): Promise<Group> {
   const { id } = about
-  return store.db.transaction().execute(async (tx) => {
+  return inTransaction(store.db, async (tx) => {
     const account = await lockAccount(tx, id)
     const within = { ...store, db: tx }
     const before = await findGroup(within, id)

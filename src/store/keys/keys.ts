@@ -17,7 +17,7 @@ import type { KeySettings } from '../accounts/settings.ts'
 import { readReminders, readThresholds } from '../alerts/rules.ts'
 import { StoreError } from '../database/errors.ts'
 import type { Store } from '../database/store.ts'
-import type { AccountStatus, Row } from '../database/tables.ts'
+import { TAKEN_OVER, type AccountStatus, type Row } from '../database/tables.ts'
 import { groupStatus, readCeiling, type Group } from '../groups/groups.ts'
 
 export type KeyStatus = (typeof KEY_STATUSES)[number]
@@ -258,9 +258,8 @@ function selectKeys(store: Store) {
 
 /** Uses are recorded every few seconds (secrets.ts): a key with none yet may have a request in the books. */
 const LAST_USED_AT = sql<number | null>`coalesce(keys.last_used_at,
-  (SELECT reserved_at FROM usage WHERE key_id = keys.id ORDER BY request_id DESC LIMIT 1))`.as(
-  'last_used_at',
-)
+  (SELECT reserved_at FROM usage WHERE key_id = keys.id AND endpoint <> ${sql.lit(TAKEN_OVER)}
+   ORDER BY request_id DESC LIMIT 1))`.as('last_used_at')
 
 type KeyRow = Row<'keys'> &
   Row<'accounts'> & {

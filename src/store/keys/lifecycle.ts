@@ -3,15 +3,10 @@
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { newId } from '../../core/ids.ts'
 import { isEmpty } from '../../core/json.ts'
-import {
-  OVERLAP_MS_MAX,
-  type KeyMode,
-  USUAL_REMINDERS,
-  USUAL_THRESHOLDS,
-} from '../../core/limits.ts'
+import { OVERLAP_MS_MAX, type KeyMode, USUAL_REMINDERS } from '../../core/limits.ts'
 import { newSecret } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
-import { caseFold } from '../../core/text.ts'
+import { caseFold, chunk } from '../../core/text.ts'
 import {
   accountColumns,
   accountOf,
@@ -29,14 +24,14 @@ import {
 } from '../accounts/settings.ts'
 import { lapseAlerts } from '../alerts/give.ts'
 import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.ts'
-import { recordChange, type AuditAction } from '../audit/record.ts'
+import { recordChange, recordChanges, type AuditAction } from '../audit/record.ts'
 import { checkAll, isDuplicate, requireVersion, StoreError } from '../database/errors.ts'
 import { bumpRevision } from '../database/revision.ts'
-import type { Store } from '../database/store.ts'
+import { inTransaction, type Store } from '../database/store.ts'
 import type { Row, Tx } from '../database/tables.ts'
 import { findPerson } from '../people/people.ts'
-import { findKey, keySettingsJson, type Key } from './keys.ts'
-import { addSecret, endOldSecret, newestUsedAt } from './secrets.ts'
+import { findKey, keySettingsJson, listKeys, type Key } from './keys.ts'
+import { addSecrets, endOldSecret, newestUsedAt, secretOf, type KnownSecret } from './secrets.ts'
 
 export type NewKey = Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> &
   Some<KeySettings> & {
@@ -72,49 +67,96 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
     () => checkLegs(store.db, { from: { budgets: '', period }, to: legs }),
     () => checkCaps(legs, rest.models),
   ])
-  const { expiresAt = null, expiryReminders = USUAL_REMINDERS } = settings
-  const id = newId('key', store.clock)
   const secret = newSecret(mode, secretPrefix)
-  const created = store.db.transaction().execute(async (tx) => {
-    const account = await tx
-      .insertInto('accounts')
-      .values({
-        id,
-        ...accountColumns(settings),
-        expires_at: expiresAt,
-        period,
-        timezone: settings.timezone ?? ofFrame('timezone', 'UTC'),
-        week_start: settings.weekStart ?? ofFrame('week_start', 'mon'),
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow()
-    await setColumns(tx, id, await legColumns(store, tx, { from: account, to: legs }))
-    const { name, owner = null, tags = [] } = settings
-    await tx
-      .insertInto('keys')
-      .values({
-        id,
-        mode,
-        ...searchedColumns({ name, owner, tags }),
-        ...otherKeyColumns(settings),
-        model_count: settings.models.length,
-        permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
-        when_tight: settings.whenTight ?? 'cap',
-        remind_at: nextReminder({ expiresAt, expiryReminders }, store.clock.now()),
-        group_id: legs.groupId ?? null,
-        created_at: store.clock.now(),
-      })
-      .execute()
-    await writeAlertRule(tx, id, settings.alertThresholds ?? USUAL_THRESHOLDS)
-    await addModels(tx, id, settings.models)
-    await addSecret(store, tx, { keyId: id, secret })
-    const made = await findKey({ ...store, db: tx }, id)
-    const change = { version: 1, before: null, after: { ...keySettingsJson(made), mode } }
-    await recordChange(store, tx, { ...aboutKey('key.create', made), ...change })
+  const id = newId('key', store.clock)
+  const key = { id, settings, mode, legs, groupId: legs.groupId ?? null, secret: secretOf(secret) }
+  const created = inTransaction(store.db, async (tx) => {
+    await insertKeys(store, tx, [key])
     await bumpRevision(store, tx)
-    return made
+    return findKey({ ...store, db: tx }, id)
   })
   return { key: await refusingDuplicates(settings.name, created), secret }
+}
+
+/** A key whose settings have been checked. */
+type CheckedKey = {
+  readonly id: string
+  readonly settings: Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> & Some<KeySettings>
+  readonly mode: KeyMode
+  readonly status?: 'active' | 'paused'
+  readonly groupId: string | null
+  readonly legs: LegsChange
+  /** Whoever made it: known by its hash. */
+  readonly secret: KnownSecret
+}
+
+/** Writes keys and records them: at least one, at most some hundreds, in few statements. */
+export async function insertKeys(store: Store, tx: Tx, keys: readonly CheckedKey[]): Promise<void> {
+  const accounts = await tx
+    .insertInto('accounts')
+    .values(keys.map(newAccount))
+    .returningAll()
+    .execute()
+  const byId = new Map(accounts.map((account) => [account.id, account]))
+  for (const { id, legs } of keys) {
+    const from = byId.get(id)
+    if (from === undefined || isEmpty(legs)) continue
+    await setColumns(tx, id, await legColumns(store, tx, { from, to: legs }))
+  }
+  const rows = keys.map((key) => newKeyRow(key, store.clock.now()))
+  await tx.insertInto('keys').values(rows).execute()
+  for (const { id, settings } of keys) {
+    if (settings.alertThresholds !== undefined)
+      await writeAlertRule(tx, id, settings.alertThresholds)
+  }
+  await addModels(
+    tx,
+    keys.flatMap(({ id, settings }) => settings.models.map((model) => ({ key_id: id, model }))),
+  )
+  await addSecrets(
+    store,
+    tx,
+    keys.map(({ id, secret }) => ({ keyId: id, ...secret })),
+  )
+  const made = await listKeys(
+    { ...store, db: tx },
+    keys.map(({ id }) => id),
+  )
+  const changes = made.map((key) => {
+    const after = { ...keySettingsJson(key), mode: key.mode }
+    return { ...aboutKey('key.create', key), version: 1, before: null, after }
+  })
+  await recordChanges(store, tx, changes)
+}
+
+function newAccount({ id, settings, status = 'active', groupId }: CheckedKey) {
+  return {
+    id,
+    status,
+    ...accountColumns(settings),
+    expires_at: settings.expiresAt ?? null,
+    period: settings.period ?? 'month',
+    timezone: settings.timezone ?? ofFrame('timezone', 'UTC'),
+    week_start: settings.weekStart ?? ofFrame('week_start', 'mon'),
+    group_id: groupId,
+  }
+}
+
+function newKeyRow({ id, settings, mode, groupId }: CheckedKey, now: number) {
+  const { name, owner = null, tags = [] } = settings
+  const { expiresAt = null, expiryReminders = USUAL_REMINDERS } = settings
+  return {
+    id,
+    mode,
+    ...searchedColumns({ name, owner, tags }),
+    ...otherKeyColumns(settings),
+    model_count: settings.models.length,
+    permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
+    when_tight: settings.whenTight ?? 'cap',
+    remind_at: nextReminder({ expiresAt, expiryReminders }, now),
+    group_id: groupId,
+    created_at: now,
+  }
 }
 
 export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
@@ -208,7 +250,7 @@ export async function rotateKey(
       .where('key_id', '=', id)
       .where('valid_until', 'is', null)
       .execute()
-    await addSecret(store, tx, { keyId: id, secret })
+    await addSecrets(store, tx, [{ keyId: id, ...secretOf(secret) }])
   })
   return { key, secret }
 }
@@ -227,7 +269,7 @@ async function changeKey(
   change: (tx: Tx, account: Row<'accounts'>, key: Key) => Promise<void>,
 ): Promise<Key> {
   const { id, name } = await findKey(store, about.key)
-  return store.db.transaction().execute(async (tx) => {
+  return inTransaction(store.db, async (tx) => {
     const account = await lockAccount(tx, id)
     if (account.status === 'revoked') {
       throw new StoreError('wrong_state', sentence('key_revoked', { name }))
@@ -364,16 +406,20 @@ async function changeModels(tx: Tx, keyId: string, models: Allowlists): Promise<
       .where('model', 'in', [...gone])
       .execute()
   }
+  const added = after.filter((model) => !before.has(model))
   await addModels(
     tx,
-    keyId,
-    after.filter((model) => !before.has(model)),
+    added.map((model) => ({ key_id: keyId, model })),
   )
 }
 
-async function addModels(tx: Tx, keyId: string, models: readonly string[]): Promise<void> {
-  const rows = models.map((model) => ({ key_id: keyId, model }))
-  if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
+/** No database takes more values in one statement. */
+const MODELS_AT_ONCE = 5_000
+
+async function addModels(tx: Tx, rows: readonly Row<'key_models'>[]): Promise<void> {
+  for (const some of chunk(rows, MODELS_AT_ONCE)) {
+    await tx.insertInto('key_models').values(some).execute()
+  }
 }
 
 type Searched = {

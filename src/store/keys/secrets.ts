@@ -71,37 +71,40 @@ export async function newestUsedAt(
   return secrets.find(({ valid_until }) => valid_until === null)?.last_used_at ?? null
 }
 
-export async function addSecret(
-  store: Store,
-  tx: Tx,
-  { keyId, secret }: { readonly keyId: string; readonly secret: string },
-): Promise<void> {
-  await tx
-    .insertInto('secrets')
-    .values({
-      hash: hashSecret(secret),
-      key_id: keyId,
-      masked: maskSecret(secret),
-      created_at: store.clock.now(),
-      valid_until: null,
-    })
-    .execute()
+/** As much of a secret as is kept. */
+export type KnownSecret = { readonly hash: string; readonly masked: string }
+
+export function secretOf(secret: string): KnownSecret {
+  return { hash: hashSecret(secret), masked: maskSecret(secret) }
 }
 
 /** Before the end of a secret in another form, where Tollgate's own have the beginning. */
 const FOREIGN = '…'
 
 /** A secret that another gateway made, of which only the hash and the end are known. */
-export async function addForeignSecret(
+export function foreignSecretOf({
+  hash,
+  end,
+}: {
+  readonly hash: string
+  readonly end: string
+}): KnownSecret {
+  return { hash, masked: `${FOREIGN}${end}` }
+}
+
+export async function addSecrets(
   store: Store,
   tx: Tx,
-  { keyId, hash, end }: { readonly keyId: string; readonly hash: string; readonly end: string },
+  secrets: readonly (KnownSecret & { readonly keyId: string })[],
 ): Promise<void> {
-  const row = { hash, key_id: keyId, masked: `${FOREIGN}${end}`, created_at: store.clock.now() }
-  await tx
-    .insertInto('secrets')
-    .values({ ...row, valid_until: null })
-    .execute()
+  const rows = secrets.map(({ keyId, hash, masked }) => ({
+    hash,
+    key_id: keyId,
+    masked,
+    created_at: store.clock.now(),
+    valid_until: null,
+  }))
+  await tx.insertInto('secrets').values(rows).execute()
 }
 
 export type ForeignSecret = { readonly hash: string; readonly createdAt: number }

@@ -87,7 +87,11 @@ test('wrong usage and wrong input have their exit codes, and one line each', asy
   const wrong: readonly (readonly [string[], number, RegExp])[] = [
     [[], 2, /^tollgate: missing: --config <file>\n$/],
     [['--config', 'none.yaml'], 1, /^tollgate: none\.yaml cannot be read \(ENOENT\)\n$/],
-    [['--config', 'config.yaml', '--database', there.url], 2, /add --dry-run\n$/],
+    [
+      ['--config', 'config.yaml', '--database', there.url],
+      2,
+      /say --all-models-as every, or which\n$/,
+    ],
     [['--config', 'config.yaml', '--prices', 'config.yaml'], 1, /is not LiteLLM's price data/],
     [
       ['--config', 'config.yaml', '--dry-run', '--database', there.url, '--all-models-as', 'x'],

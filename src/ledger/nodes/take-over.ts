@@ -1,0 +1,204 @@
+// Takes over what keys had spent at another gateway: one usage row per key, on all its legs, under ids of a node of its
+// own. A part of the transaction that writes the keys, so it moves the balances by the rules of every batch, but writes
+// them itself.
+import { sql, type RawBuilder } from 'kysely'
+import { newId } from '../../core/ids.ts'
+import type { Nanodollars } from '../../core/money.ts'
+import { chunk } from '../../core/text.ts'
+import type { Stored } from '../../store/database/layout.ts'
+import { databaseNow, type Store } from '../../store/database/store.ts'
+import { FRAME_ID, TAKEN_OVER, type Tx } from '../../store/database/tables.ts'
+import type { HoldId } from '../ledger.ts'
+import type { Writes } from '../rules/batch.ts'
+import { recharge } from '../rules/decide.ts'
+import { periodsNow } from '../rules/legs.ts'
+import {
+  ACCOUNT,
+  ACCOUNT_CHANGE,
+  CLOSED_PERIOD,
+  PERIOD_DELTA,
+  ROLLUP,
+  ROLLUP_KEYS,
+  takenOverRow,
+  USAGE,
+  type Account,
+  type UsageRow,
+} from '../rules/rows.ts'
+import { WorkingSet } from '../rules/working-set.ts'
+import { HOLDS_PER_NODE, joinNodes, leaveNodes } from './membership.ts'
+
+/** What a key has spent in the period that runs there. */
+export type SpentElsewhere = {
+  readonly keyId: string
+  /** The row that an earlier take-over wrote. */
+  readonly usageId: HoldId | null
+  readonly spentNanodollars: Nanodollars
+}
+
+/** Hands out ids for usage rows that no node has used or will use. */
+export async function usageIds(store: Store): Promise<() => HoldId> {
+  const nodeId = await joinNodes(store, 0)
+  await leaveNodes(store, nodeId)
+  let last = nodeId * HOLDS_PER_NODE
+  return () => ++last
+}
+
+type TakeOver = {
+  readonly spent: readonly SpentElsewhere[]
+  readonly nextId: () => HoldId
+}
+
+/**
+ * Repeated, it brings the row of the running period to the new amount; a row of a period that is over stays, and what
+ * people have reset or adjusted since stays as they left it. Returns the rows by their keys.
+ */
+export async function takeOver(
+  store: Store,
+  tx: Tx,
+  { spent, nextId }: TakeOver,
+): Promise<ReadonlyMap<string, HoldId>> {
+  const ids = spent.map(({ keyId }) => keyId)
+  const accounts = await lockAccounts(store, tx, ids)
+  const usage = await readRows(store, tx, spent)
+  const work = new WorkingSet({ now: await databaseNow(store, tx), accounts, holds: [], usage })
+  const resets = await resetPeriods(tx, ids)
+  const rows = new Map<string, HoldId>()
+  for (const { keyId, usageId, spentNanodollars: cost } of spent) {
+    const of = work.accounts(keyId)
+    if (of === undefined) continue
+    const before = usageId === null ? undefined : work.usage.get(usageId)
+    if (before !== undefined && isKept(before, { of: of.key, resets })) continue
+    if (before?.keyPeriod === of.key.periodSeq) {
+      if (cost !== before.costNanodollars)
+        recharge(work, before, { ...before, costNanodollars: cost, settledAt: work.now })
+    } else if (cost > 0n) {
+      const named = { id: nextId(), requestId: newId('req', store.clock), cost }
+      const row = takenOverRow(named, periodsNow(of, TAKEN_OVER), work.now)
+      work.move(row, { held: 0n, spent: cost, overrun: cost, inFlight: 0 })
+      work.insertUsage(row)
+      rows.set(keyId, row.id)
+    }
+  }
+  await write(tx, work.writes())
+  return rows
+}
+
+/** Whether people have changed what was taken over. */
+function isKept(
+  row: UsageRow,
+  { of, resets }: { readonly of: Account; readonly resets: ReadonlySet<string> },
+): boolean {
+  return row.state === 'adjusted' || resets.has(`${of.id} ${row.keyPeriod}`)
+}
+
+/** Keys, then groups, each by id, and last the frame: the order of every batch. */
+async function lockAccounts(
+  store: Store,
+  tx: Tx,
+  keyIds: readonly string[],
+): Promise<readonly Account[]> {
+  const locked = async (ids: readonly string[]): Promise<readonly Account[]> => {
+    if (ids.length === 0) return []
+    const query = tx.selectFrom('accounts').selectAll().where('id', 'in', ids).orderBy('id')
+    const rows = await (store.kind === 'postgres' ? query.forNoKeyUpdate() : query).execute()
+    const now = await databaseNow(store, tx)
+    return rows.map((row) => ACCOUNT.read(row, now))
+  }
+  const keys = await locked(keyIds)
+  const groupIds = new Set(keys.flatMap(({ groupId }) => groupId ?? []))
+  return [...keys, ...(await locked([...groupIds])), ...(await locked([FRAME_ID]))]
+}
+
+async function readRows(
+  store: Store,
+  tx: Tx,
+  spent: readonly SpentElsewhere[],
+): Promise<readonly UsageRow[]> {
+  const ids = spent.flatMap(({ usageId }) => usageId ?? [])
+  if (ids.length === 0) return []
+  const query = tx.selectFrom('usage').selectAll().where('id', 'in', ids)
+  const rows = await (store.kind === 'postgres' ? query.forUpdate() : query).execute()
+  return rows.map((row) => USAGE.read(row, 0))
+}
+
+/** The periods that people have ended by hand, each as `account seq`. */
+async function resetPeriods(tx: Tx, keyIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await tx
+    .selectFrom('ledger_entries')
+    .select(['account_id', 'period_seq'])
+    .where('account_id', 'in', keyIds)
+    .where('kind', '=', 'reset')
+    .execute()
+  return new Set(rows.map(({ account_id: id, period_seq: seq }) => `${id} ${seq}`))
+}
+
+async function write(tx: Tx, writes: Writes): Promise<void> {
+  const usage = [...writes.usageInserted, ...writes.usageCorrected]
+  const sums = ROLLUP.names.slice(ROLLUP_KEYS)
+  const of = sql.raw(ROLLUP.names.slice(0, ROLLUP_KEYS).join(', '))
+  const moved = ['spent_nanodollars', 'held_nanodollars', 'overrun_nanodollars']
+  await run(tx, [CLOSED_PERIOD, writes.closedPeriods], insertInto('account_periods', CLOSED_PERIOD))
+  await run(
+    tx,
+    [PERIOD_DELTA, writes.periodDeltas],
+    sql`UPDATE account_periods SET ${set(moved, (name) => `account_periods.${name} + given.${name}`)} FROM given
+      WHERE account_periods.account_id = given.account_id AND account_periods.budget = given.budget
+        AND account_periods.seq = given.seq`,
+  )
+  await run(
+    tx,
+    [USAGE, usage],
+    sql`${insertInto('usage', USAGE)} ON CONFLICT (id) DO UPDATE SET ${set(USAGE.names, (name) => `excluded.${name}`)}`,
+  )
+  await run(
+    tx,
+    [ROLLUP, writes.rollups],
+    sql`${insertInto('rollups', ROLLUP)} ON CONFLICT (${of}) DO UPDATE
+      SET ${set(sums, (name) => `rollups.${name} + excluded.${name}`)}`,
+  )
+  await run(
+    tx,
+    [ACCOUNT_CHANGE, writes.accounts],
+    sql`UPDATE accounts SET ${set(ACCOUNT_CHANGE.names.slice(1), (name) => `given.${name}`)} FROM given
+      WHERE accounts.id = given.id`,
+  )
+}
+
+type Sql = RawBuilder<unknown>
+
+type Written<Of> = {
+  readonly names: readonly string[]
+  readonly columns: readonly { readonly type: string }[]
+  readonly write: (row: Of) => readonly Stored[]
+}
+
+/** Runs a statement on rows, which it finds in the table `given`. */
+async function run<Of>(
+  tx: Tx,
+  [{ names, columns, write: valuesOf }, rows]: readonly [Written<Of>, readonly Of[]],
+  statement: Sql,
+): Promise<void> {
+  for (const some of chunk(rows, ROWS_AT_ONCE)) {
+    const lists = some.map((row) => {
+      const values = valuesOf(row).map(
+        (value, index) => sql`CAST(${value} AS ${sql.raw(columns[index]?.type ?? 'text')})`,
+      )
+      return sql`(${sql.join(values)})`
+    })
+    await sql`WITH given (${sql.raw(names.join(', '))}) AS (VALUES ${sql.join(lists)}) ${statement}`.execute(
+      tx,
+    )
+  }
+}
+
+/** No database takes more values in one statement. */
+const ROWS_AT_ONCE = 500
+
+/** The condition tells SQLite that ON CONFLICT is no join. */
+function insertInto(table: string, { names }: { readonly names: readonly string[] }): Sql {
+  return sql.raw(`INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM given WHERE true`)
+}
+
+function set(names: readonly string[], value: (name: string) => string): Sql {
+  return sql.raw(names.map((name) => `${name} = ${value(name)}`).join(', '))
+}
