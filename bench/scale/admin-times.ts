@@ -8,13 +8,19 @@ import { insertAccessToken } from '../../src/store/people/tokens.ts'
 import { median } from '../measuring.ts'
 
 const TIMES = 5
+
+export const USAGE_BY_GROUP = 'usage by group, 30 days'
+export const USAGE_BY_WHOSE = 'usage by owner, environment or tag, 30 days'
+export const USAGE_BY_KEY = 'usage by key, 30 days'
 const DAY_MS = 86_400_000
 
 /** One line of the table: the slowest of its requests. */
 export type Screen = { readonly label: string; readonly paths: readonly string[] }
 
-/** The screens of someone who manages this many keys, `keyId` among them. */
-export function screensOf({ keys, keyId }: { keys: number; keyId: string }): {
+type Known = { readonly keys: number; readonly keyId: string; readonly groupId: string }
+
+/** The screens of someone who manages this many keys, `keyId` and those of `groupId` among them. */
+export function screensOf({ keys, keyId, groupId }: Known): {
   readonly overview: readonly Screen[]
   readonly reports: readonly Screen[]
 } {
@@ -24,6 +30,7 @@ export function screensOf({ keys, keyId }: { keys: number; keyId: string }): {
       { label: 'overview, first page', paths: ['/keys'] },
       { label: 'overview, last page', paths: [`/keys?page=${Math.ceil(keys / 50)}`] },
       { label: 'overview, dearest first', paths: ['/keys?sort=cost_7d'] },
+      { label: 'overview of one group', paths: ['/groups', `/keys?group=${groupId}`] },
       { label: 'overview, slowest of all orders', paths: KEY_SORTS.flatMap(bothWays) },
       { label: 'overview, slowest filter', paths: FILTERS.map((filter) => `/keys?${filter}`) },
       {
@@ -35,8 +42,13 @@ export function screensOf({ keys, keyId }: { keys: number; keyId: string }): {
       { label: 'usage by day, 30 days', paths: ['/usage?by=day'] },
       { label: 'usage by model, 365 days', paths: [`/usage?by=model&since=${daysAgo(365)}`] },
       { label: 'usage by hour, 30 days', paths: ['/usage?by=hour'] },
+      { label: USAGE_BY_GROUP, paths: ['/usage?by=group', '/usage?by=day,group'] },
+      {
+        label: USAGE_BY_WHOSE,
+        paths: ['/usage?by=owner', '/usage?by=environment', '/usage?by=tag'],
+      },
       { label: 'usage by key, 7 days', paths: [`/usage?by=key&since=${daysAgo(7)}`] },
-      { label: 'usage by key, 30 days', paths: ['/usage?by=key'] },
+      { label: USAGE_BY_KEY, paths: ['/usage?by=key'] },
       {
         label: 'usage of one key, 365 days',
         paths: [`/usage?by=day,model&key=${keyId}&since=${daysAgo(365)}`],

@@ -1,11 +1,13 @@
-// Fills a database as months of traffic would: keys with secrets, a usage row per request, and the sums that the ledger
-// keeps beside them. Takes a few thousand statements, whatever the number of rows.
+// Fills a database as months of traffic would: keys in groups, with secrets, a usage row per request, and the sums that
+// the ledger keeps beside them. Takes a few thousand statements, whatever the number of rows.
 import { sql } from 'kysely'
 import pg from 'pg'
 import { firstIdAt } from '../../src/core/ids.ts'
+import { ROLLUP, type RollupSpan } from '../../src/ledger/rules/rows.ts'
 import type { Store } from '../../src/store/database/store.ts'
+import { FRAME_ID, KEYS_AFTER } from '../../src/store/database/tables.ts'
 import { MODELS } from '../contenders/tollgate.ts'
-import { fillKeys, type Filled } from './filled-keys.ts'
+import { fillGroups, fillKeys, numbered, type Filled, type NumberedIds } from './filled-keys.ts'
 import type { Size } from './size.ts'
 
 const HOUR_MS = 3_600_000
@@ -20,16 +22,18 @@ const FIRST_ROW = 500_000 * 2 ** 33
 export async function fill(store: Store, size: Size): Promise<Filled> {
   const endsAt = Math.floor(store.clock.now() / HOUR_MS) * HOUR_MS
   const startsAt = endsAt - HOURS * HOUR_MS
-  const keyPrefix = firstIdAt('key', startsAt)
-  const filled = await fillKeys(store, { keyPrefix, startsAt, endsAt, keys: size.keys })
+  const groupIds = { prefix: firstIdAt('grp', startsAt), count: size.groups }
+  const keyIds = { prefix: firstIdAt('key', startsAt), count: size.keys }
+  await fillGroups(store, groupIds, startsAt)
+  const filled = await fillKeys(store, { keyIds, groupIds, startsAt, endsAt })
   const rowsAnHour = Math.ceil(size.rows / HOURS)
   for (let hour = 0; hour < HOURS; hour++) {
-    await fillHour(store, { hour, startsAt, keyPrefix, rows: rowsAnHour, keys: size.keys })
+    await fillHour(store, { hour, startsAt, keyIds, groupIds, rows: rowsAnHour })
     const nextAt = startsAt + (hour + 1) * HOUR_MS
     // As on a real server, each day's sums are stored right after its hours'.
     if (nextAt % DAY_MS === 0 || hour === HOURS - 1) await sumUpDay(store, nextAt - 1)
   }
-  await sumUpKeys(store)
+  await sumUpAccounts(store, keyIds)
   return filled
 }
 
@@ -45,21 +49,22 @@ export async function settle(database: string): Promise<void> {
 type Hour = {
   readonly hour: number
   readonly startsAt: number
-  readonly keyPrefix: string
+  readonly keyIds: NumberedIds
+  readonly groupIds: NumberedIds
   readonly rows: number
-  readonly keys: number
 }
 
-async function fillHour(store: Store, { hour, startsAt, keyPrefix, rows, keys }: Hour) {
+async function fillHour(store: Store, { hour, startsAt, keyIds, groupIds, rows }: Hour) {
   const at = startsAt + hour * HOUR_MS
   const firstId = FIRST_ROW + hour * rows
-  const active = Math.min(KEYS_AN_HOUR, keys)
+  const active = Math.min(KEYS_AN_HOUR, keyIds.count)
   const n = sql.ref('series.n')
-  const keyIndex = sql`(${sql.lit(hour * active)} + ${n} % ${sql.lit(active)}) % ${sql.lit(keys)}`
+  const keyIndex = sql`(${sql.lit(hour * active)} + ${n} % ${sql.lit(active)}) % ${sql.lit(keyIds.count)}`
   const digits = (number: typeof keyIndex) =>
     store.kind === 'sqlite'
       ? sql`printf('%016d', ${number})`
       : sql`lpad((${number})::text, 16, '0')`
+  const group = sql`${sql.lit(groupIds.prefix)} || ${digits(sql`${keyIndex} % ${sql.lit(groupIds.count)}`)}`
   // Every fourth round of the keys uses the other model; every key has its own cost, and some answers are errors.
   const model = sql`CASE WHEN ${n} / ${sql.lit(active)} % 4 = 3 THEN ${sql.lit(MODELS.embedding)} ELSE ${sql.lit(MODELS.chat)} END`
   const cost = sql`20000 + ${keyIndex} * 31 % 50000`
@@ -69,36 +74,42 @@ async function fillHour(store: Store, { hour, startsAt, keyPrefix, rows, keys }:
   await sql`
     ${series(store, rows)}
     INSERT INTO usage (
-      id, request_id, key_id, key_period, frame_period, state, held_nanodollars,
+      id, request_id, key_id, group_id, key_period, group_period, frame_period, state, held_nanodollars,
       cost_nanodollars, endpoint, model_asked, model_served, provider, status, input_tokens,
       cached_tokens, cache_write_tokens, cache_write_long_tokens, output_tokens,
       reasoning_tokens, estimated, latency_ms, first_token_ms, tags, attempts, reserved_at,
       settled_at)
     SELECT ${sql.lit(firstId)} + ${n}, ${sql.lit(firstIdAt('req', at))} || ${digits(sql`${n}`)},
-      ${sql.lit(keyPrefix)} || ${digits(keyIndex)}, 1, 1, 'settled', 120000,
+      ${sql.lit(keyIds.prefix)} || ${digits(keyIndex)}, ${group}, 1, 1, 1, 'settled', 120000,
       ${cost}, 'chat', ${model}, 'constant', 'whole', ${status}, 60,
       0, 0, 0, 100, 0, 0, 12, 11, '{}', ${sql.lit(attempts)}, ${sql.lit(at)} + ${n} % 3600000,
       ${sql.lit(at)} + ${n} % 3600000 + 12
     FROM series`.execute(store.db)
   const inHour = sql`usage WHERE id BETWEEN ${sql.lit(firstId + 1)} AND ${sql.lit(firstId + rows)}`
   await sql`
-    INSERT INTO rollups
-    SELECT 'hour', ${sql.lit(at)}, key_id, model_asked, count(*),
+    INSERT INTO rollups (${ROLLUP_COLUMNS})
+    SELECT 'hour', ${sql.lit(at)}, key_id, model_asked, group_id, provider, endpoint, count(*),
       count(CASE WHEN status >= 400 THEN 1 END), 0, 0, sum(input_tokens), 0, 0,
       sum(output_tokens), 0, sum(cost_nanodollars)
-    FROM ${inHour} GROUP BY key_id, model_asked`.execute(store.db)
-  await sumUpFrame(store, 'hour', at)
+    FROM ${inHour} GROUP BY key_id, model_asked, group_id, provider, endpoint`.execute(store.db)
+  await sumUpAbove(store, 'hour', at)
 }
 
-/** The sums over all keys. */
-async function sumUpFrame(store: Store, span: 'hour' | 'day', startsAt: number): Promise<void> {
-  await sql`
-    INSERT INTO rollups
-    SELECT span, starts_at, 'frame', model, sum(requests), sum(failed), 0, 0, sum(input_tokens), 0, 0,
-      sum(output_tokens), 0, sum(cost_nanodollars)
-    FROM rollups WHERE span = ${span} AND starts_at = ${startsAt} AND key_id <> 'frame'
-    GROUP BY span, starts_at, model`.execute(store.db)
+const ROLLUP_COLUMNS = sql.join(ROLLUP.names.map((name) => sql.ref(name)))
+
+/** The sums over the keys of each group, and over all keys. */
+async function sumUpAbove(store: Store, span: RollupSpan, startsAt: number): Promise<void> {
+  for (const account of [sql`group_id`, sql.lit(FRAME_ID)]) {
+    await sql`
+      INSERT INTO rollups (${ROLLUP_COLUMNS})
+      SELECT span, starts_at, ${account}, model, '', provider, endpoint, ${SUMS}
+      FROM rollups WHERE span = ${span} AND starts_at = ${startsAt} AND key_id > ${KEYS_AFTER}
+      GROUP BY span, starts_at, 3, model, provider, endpoint`.execute(store.db)
+  }
 }
+
+const SUMS = sql`sum(requests), sum(failed), 0, 0, sum(input_tokens), 0, 0, sum(output_tokens), 0,
+  sum(cost_nanodollars)`
 
 /** The numbers from 1 to `length`, as a table named series. */
 function series({ kind }: Store, length: number) {
@@ -111,18 +122,29 @@ function series({ kind }: Store, length: number) {
 async function sumUpDay(store: Store, at: number): Promise<void> {
   const day = Math.floor(at / DAY_MS) * DAY_MS
   await sql`
-    INSERT INTO rollups
-    SELECT 'day', ${sql.lit(day)}, key_id, model, sum(requests), sum(failed), 0, 0,
-      sum(input_tokens), 0, 0, sum(output_tokens), 0, sum(cost_nanodollars)
+    INSERT INTO rollups (${ROLLUP_COLUMNS})
+    SELECT 'day', ${sql.lit(day)}, key_id, model, group_id, provider, endpoint, ${SUMS}
     FROM rollups
-    WHERE span = 'hour' AND starts_at >= ${day} AND starts_at <= ${at} AND key_id <> 'frame'
-    GROUP BY key_id, model`.execute(store.db)
-  await sumUpFrame(store, 'day', day)
+    WHERE span = 'hour' AND starts_at >= ${day} AND starts_at <= ${at} AND key_id > ${KEYS_AFTER}
+    GROUP BY key_id, model, group_id, provider, endpoint`.execute(store.db)
+  await sumUpAbove(store, 'day', day)
 }
 
-async function sumUpKeys(store: Store): Promise<void> {
-  await sql`
-    UPDATE accounts SET spent_nanodollars = spent
-    FROM (SELECT key_id, sum(cost_nanodollars) AS spent FROM rollups WHERE span = 'day' GROUP BY key_id) AS sums
-    WHERE accounts.id = sums.key_id AND accounts.id <> 'frame'`.execute(store.db)
+/** Below any limit on the time of a statement. */
+const SUMMED_KEYS = 10_000
+
+async function sumUpAccounts(store: Store, { prefix, count }: NumberedIds): Promise<void> {
+  const ranges: (readonly [after: string, last: string])[] = [[FRAME_ID, KEYS_AFTER]]
+  for (let first = 0; first < count; first += SUMMED_KEYS) {
+    ranges.push([numbered(prefix, first - 1), numbered(prefix, first + SUMMED_KEYS - 1)])
+  }
+  for (const [after, last] of ranges) {
+    await sql`
+      UPDATE accounts SET spent_nanodollars = spent
+      FROM (
+        SELECT key_id, sum(cost_nanodollars) AS spent FROM rollups
+        WHERE span = 'day' AND key_id > ${after} AND key_id <= ${last} GROUP BY key_id
+      ) AS sums
+      WHERE accounts.id = sums.key_id`.execute(store.db)
+  }
 }

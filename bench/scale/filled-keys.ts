@@ -1,13 +1,15 @@
-// The keys of a full database, as varied as those of a large organisation: every order, filter and search of the
+// The keys and groups of a full database, as varied as those of a large organisation: every order, filter and search of the
 // overview has something to find and something to skip.
 import { ENDPOINTS } from '../../src/core/endpoints.ts'
 import { hashSecret, maskSecret, newSecret } from '../../src/core/secret.ts'
+import { chunk } from '../../src/core/text.ts'
 import type { Store } from '../../src/store/database/store.ts'
+import { NO_KEY_RULES } from '../../src/store/groups/key-rules.ts'
 import { searchedColumns } from '../../src/store/keys/lifecycle.ts'
 import { MODELS } from '../contenders/tollgate.ts'
 
 const DAY_MS = 86_400_000
-const KEYS_A_STATEMENT = 500
+const ROWS_A_STATEMENT = 500
 /** A thousand dollars, far above the cost of the filled rows and a benchmark. */
 const LIMIT_NANODOLLARS = 1_000_000_000_000n
 /** A thousandth of a cent, far below the cost of the filled rows. */
@@ -17,28 +19,55 @@ const TEAMS = 40
 const MODELS_MAX = 8
 
 export type Filled = {
+  /** One of the groups. */
+  readonly groupId: string
   /** The ids of the usable keys, in order of creation, like `secrets`. */
   readonly keyIds: readonly string[]
   readonly secrets: readonly string[]
 }
 
-export type KeysToFill = {
-  readonly keyPrefix: string
-  readonly keys: number
+/** Ids consist of a time and a number, so that one statement can generate many. */
+export type NumberedIds = { readonly prefix: string; readonly count: number }
+
+type KeysToFill = {
+  readonly keyIds: NumberedIds
+  readonly groupIds: NumberedIds
   /** The time of creation, and the time at which traffic may begin. */
   readonly startsAt: number
   readonly endsAt: number
 }
 
+export async function fillGroups(
+  { db }: Store,
+  { prefix, count }: NumberedIds,
+  startsAt: number,
+): Promise<void> {
+  for (const indexes of chunk([...Array(count).keys()], ROWS_A_STATEMENT)) {
+    const accounts = indexes.map((index) => ({
+      ...UNLIMITED,
+      id: numbered(prefix, index),
+      limit_nanodollars: index % 10 === 5 ? null : LIMIT_NANODOLLARS,
+      period_starts_at: startsAt,
+    }))
+    await db.insertInto('accounts').values(accounts).execute()
+    const groups = indexes.map((index) => ({
+      ...{ id: numbered(prefix, index), name: `group ${index}`, models: null },
+      ...{ key_rules: JSON.stringify(NO_KEY_RULES), created_at: startsAt },
+    }))
+    await db.insertInto('groups').values(groups).execute()
+  }
+}
+
 export async function fillKeys(
   { db }: Store,
-  { keyPrefix, keys, startsAt, endsAt }: KeysToFill,
+  { keyIds, groupIds, startsAt, endsAt }: KeysToFill,
 ): Promise<Filled> {
   const usable: FilledKey[] = []
-  for (let first = 0; first < keys; first += KEYS_A_STATEMENT) {
-    const made = Array.from({ length: Math.min(KEYS_A_STATEMENT, keys - first) }, (_, index) =>
-      filledKey(numbered(keyPrefix, first + index), { index: first + index, startsAt, endsAt }),
-    )
+  for (const indexes of chunk([...Array(keyIds.count).keys()], ROWS_A_STATEMENT)) {
+    const made = indexes.map((index) => {
+      const groupId = numbered(groupIds.prefix, index % groupIds.count)
+      return filledKey(numbered(keyIds.prefix, index), { index, groupId, startsAt, endsAt })
+    })
     await db.transaction().execute(async (tx) => {
       await tx
         .insertInto('accounts')
@@ -60,22 +89,36 @@ export async function fillKeys(
     usable.push(...made.filter(({ isUsable }) => isUsable))
   }
   return {
+    groupId: numbered(groupIds.prefix, 0),
     keyIds: usable.map(({ account }) => account.id),
     secrets: usable.map(({ secret }) => secret),
   }
 }
 
-/** Ids consist of a time and a number, so that one statement can generate many. */
+/** Before the first one for -1. */
 export function numbered(prefix: string, index: number): string {
-  return prefix + String(index).padStart(16, '0')
+  return index < 0 ? prefix : prefix + String(index).padStart(16, '0')
 }
+
+const UNLIMITED = {
+  rpm: 100_000_000,
+  tpm: null,
+  concurrency: null,
+  period: 'never',
+  timezone: 'UTC',
+  week_start: 'mon',
+  period_seq: 1,
+  period_ends_at: null,
+} as const
 
 type FilledKey = ReturnType<typeof filledKey>
 
-function filledKey(
-  id: string,
-  { index, startsAt, endsAt }: { index: number; startsAt: number; endsAt: number },
-) {
+type Facts = Pick<KeysToFill, 'startsAt' | 'endsAt'> & {
+  readonly index: number
+  readonly groupId: string
+}
+
+function filledKey(id: string, { index, groupId, startsAt, endsAt }: Facts) {
   const isRevoked = index % 25 === 13
   const isPaused = index % 100 === 17
   const isPoor = index % 200 === 111
@@ -92,17 +135,16 @@ function filledKey(
     isUsable: !(isRevoked || isPaused || isPoor || isTest) && expiresLate,
     secret: newSecret(isTest ? 'test' : 'live'),
     account: {
-      ...{ id, status, expires_at: expiresAt, rpm: 100_000_000, tpm: null, concurrency: null },
+      ...UNLIMITED,
+      ...{ id, status, expires_at: expiresAt, group_id: groupId, period_starts_at: startsAt },
       limit_nanodollars: isPoor ? SMALL_LIMIT_NANODOLLARS : limit,
-      ...{ period: 'never' as const, timezone: 'UTC', week_start: 'mon' as const },
-      ...{ period_seq: 1, period_starts_at: startsAt, period_ends_at: null },
     },
     key: {
-      ...{ id, description: null },
+      ...{ id, description: null, group_id: groupId },
       ...searchedColumns({
         name: `${PURPOSES[index % PURPOSES.length]} ${index}`,
         owner: index % 10 === 6 ? null : `person${(index * 7) % OWNERS}@example.com`,
-        tags: [`team-${index % TEAMS}`],
+        tags: [`team-${index % TEAMS}`, ...(index % 4 === 0 ? ['shared'] : [])],
       }),
       ...{ mode: isTest ? ('test' as const) : ('live' as const) },
       environment: ENVIRONMENTS[index % ENVIRONMENTS.length] ?? null,

@@ -24,7 +24,15 @@ import { isMeasured, measure, ROUND_SECONDS, warmUp } from '../rounds.ts'
 import type { Target } from '../targets.ts'
 import { atLeast, atMost, targetsTable } from '../targets.ts'
 import { SMALL_32 } from '../workloads.ts'
-import { makeToken, screensOf, screenTime, type ScreenTime } from './admin-times.ts'
+import {
+  makeToken,
+  screensOf,
+  screenTime,
+  USAGE_BY_GROUP,
+  USAGE_BY_KEY,
+  USAGE_BY_WHOSE,
+  type ScreenTime,
+} from './admin-times.ts'
 import { fill, settle } from './fill.ts'
 import type { Filled } from './filled-keys.ts'
 import type { Size } from './size.ts'
@@ -69,7 +77,7 @@ export async function scale(): Promise<number> {
   ])
   const keys = size.keys.toLocaleString('en')
   const table = [
-    `${machineText(machine)}. ${keys} keys, ${size.rows.toLocaleString('en')} usage rows.`,
+    `${machineText(machine)}. ${keys} keys in ${size.groups.toLocaleString('en')} groups, ${size.rows.toLocaleString('en')} usage rows.`,
     alignedTable([['', 'SQLite', 'PostgreSQL'], ...lines]),
     '- × is the share of the rate beside an empty database in the same round.\n- Times are of whole answers of the admin API, the usual one and the first; where several requests belong to a line, of the one that is usually the slowest.',
     targetsTable([...judge('SQLite', sqlite), ...judge('PostgreSQL', onPostgres)]),
@@ -85,9 +93,12 @@ function judge(database: string, column: Column): readonly Target[] {
   return [
     atLeast(`${database}: 10 keys in a full database, × an empty one`, figure(FULL), 0.95),
     atLeast(`${database}: spread over all keys, × 10 keys`, figure(SPREAD), 0.6),
-    ...screensOf({ keys: size.keys, keyId: '' }).overview.map(({ label }) =>
+    ...screensOf({ keys: size.keys, keyId: '', groupId: '' }).overview.map(({ label }) =>
       atMost(`${database}: ${label}, ms`, figure(label), 200),
     ),
+    atMost(`${database}: ${USAGE_BY_GROUP}, ms`, figure(USAGE_BY_GROUP), 300),
+    atMost(`${database}: ${USAGE_BY_WHOSE}, ms`, figure(USAGE_BY_WHOSE), 800),
+    atMost(`${database}: ${USAGE_BY_KEY}, ms`, figure(USAGE_BY_KEY), 800),
   ]
 }
 
@@ -159,7 +170,8 @@ async function measureTraffic(
   const course = { folder, rounds: share(5), seconds: ROUND_SECONDS, warmSeconds: 0 }
   const results = await measure(contenders, SMALL_32, course)
   for (const { name } of contenders) column.set(name, rateCell(results, name))
-  const screens = screensOf({ keys: size.keys, keyId: filled.keyIds[0] ?? '' })
+  const [keyId = ''] = filled.keyIds
+  const screens = screensOf({ keys: size.keys, keyId, groupId: filled.groupId })
   for (const screen of [...screens.overview, ...screens.reports]) {
     const time = screenTime({ url: full.url, token }, screen)
     column.set(screen.label, await time.then(timeCell, failedCell))

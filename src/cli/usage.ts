@@ -1,9 +1,9 @@
-// `tollgate usage`: usage and its cost, by key, model, provider, endpoint and day; `tollgate explain`: why one request
-// cost what it cost, recomputed from the books.
+// `tollgate usage`: usage and its cost, by any dimension; `tollgate explain`: why one request cost what it cost, recomputed
+// from the books.
 import { Option, type Command } from 'commander'
 import { costOfLines, type CostLine } from '../catalog/prices.ts'
+import { DIMENSIONS, REPORT_ROWS, type Dimension } from '../core/limits.ts'
 import { formatUsd } from '../core/money.ts'
-import { csvText } from '../core/text.ts'
 import { DAY_MS } from '../core/units.ts'
 import {
   explain,
@@ -12,17 +12,19 @@ import {
   priceOf,
   type Explanation,
 } from '../ledger/reports/explain.ts'
+import { describeLines, linesCsv, sumsJson, type LineJson } from '../ledger/reports/lines.ts'
 import {
-  dayOf,
   reportUsage,
-  sumsJson,
-  targetOf,
-  type ScanSums,
-  type UsageScan,
-} from '../ledger/reports/usage.ts'
+  type UsageFilter,
+  type UsageQuestion,
+  type UsageReport,
+  type UsageSums,
+} from '../ledger/reports/report.ts'
+import { targetOf } from '../ledger/reports/usage.ts'
 import { legsOf } from '../ledger/rules/legs.ts'
 import { WINDOW } from '../store/accounts/budgets.ts'
 import type { Store } from '../store/database/store.ts'
+import { findGroup } from '../store/groups/groups.ts'
 import { findKey, keyNames } from '../store/keys/keys.ts'
 import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './command/context.ts'
 import { examples, readPast } from './command/options.ts'
@@ -41,21 +43,27 @@ import {
 } from './terminal/output.ts'
 
 const DEFAULT_DAYS = 30
+const DEFAULT_BY: readonly Dimension[] = ['key', 'model', 'day']
 
-const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day'] as const
-
-type UsageOptions = CommonOptions & {
-  readonly key?: string
-  readonly since?: (now: number) => number
-  readonly until?: (now: number) => number
-  readonly by?: (typeof GROUPS)[number]
-  readonly csv?: true
-}
+type UsageOptions = CommonOptions &
+  Readonly<Partial<Record<keyof UsageFilter, string>>> & {
+    readonly since?: (now: number) => number
+    readonly until?: (now: number) => number
+    readonly by?: Dimension
+    readonly csv?: true
+  }
 
 export function addUsage(program: Command): void {
   common(program.command('usage'))
     .description('Show requests, tokens and cost, in whole hours.')
     .option('--key <KEY>', 'one key only, by id or name')
+    .option('--group <GROUP>', 'what was used in one group, by id or name, or none for outside')
+    .option('--owner <owner>', 'only keys of this owner, or none for those without')
+    .option('--environment <name>', 'only keys of this environment, or none')
+    .option('--tag <tag>', 'only keys with this tag, or none for those without')
+    .option('--model <model>', 'one model only, by its public name')
+    .option('--provider <name>', 'only what this provider served, or none')
+    .option('--endpoint <name>', 'one endpoint only, such as chat')
     .option(
       '--since <when>',
       'a date, or how long ago, such as 24h (default: 30d)',
@@ -64,14 +72,15 @@ export function addUsage(program: Command): void {
     .option('--until <when>', 'a date, or how long ago (default: now)', argument(readPast))
     .addOption(
       new Option('--by <what>', 'one row for each (default: each key, model and day)').choices(
-        GROUPS,
+        DIMENSIONS,
       ),
     )
     .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
     .addHelpText(
       ...examples(
-        'tollgate usage --by key --since 2026-11-01',
+        'tollgate usage --by group --since 2026-11-01',
         'tollgate usage --key shop-production --by day --since 7d --csv > usage.csv',
+        'tollgate usage --tag web --by owner',
       ),
     )
     .action(usage)
@@ -79,85 +88,117 @@ export function addUsage(program: Command): void {
 
 async function usage(options: UsageOptions): Promise<void> {
   await lookAtStore(readDatabaseConfig(options), async (store) => {
-    const question = await questionOf(store, options)
-    const { rows, total } = await reportUsage(store, question)
-    const ids = rows.flatMap(({ keyId }) => keyId ?? [])
-    const names = await keyNames(store, ids)
-    const rowsJson = rows.map((row) => rowJson(row, names))
-    if (options.json) printJson({ rows: rowsJson, total: sumsJson(total) })
-    else if (options.csv) {
-      // A report without rows still has its columns.
-      const columns = Object.keys(rowJson(total, names))
-      const cells = rowsJson.map((row) => Object.values(row))
-      printText(csvText(columns, cells))
-    } else printText(usageText({ rows, total, question, names }))
+    const isTable = !options.json && !options.csv
+    const asked = await questionOf(store, options)
+    // A table is for reading; files have everything.
+    const question = { ...asked, limit: isTable ? REPORT_ROWS : undefined }
+    const report = await reportUsage(store, question)
+    const lines = await describeLines(store, question, report.rows)
+    if (options.json) printJson({ rows: lines, total: sumsJson(report.total) })
+    else if (options.csv) printText(linesCsv(lines))
+    else printText(usageText({ question, report, lines }))
   })
 }
 
-async function questionOf(store: Store, options: UsageOptions): Promise<UsageScan> {
+/** Without an owner, a tag, a provider. */
+const NONE = 'none'
+
+async function questionOf(store: Store, options: UsageOptions): Promise<UsageQuestion> {
   const now = store.clock.now()
   const since = options.since?.(now) ?? Math.max(0, now - DEFAULT_DAYS * DAY_MS)
   const until = options.until?.(now) ?? now
   if (since >= until) throw new UsageError('--since must be before --until')
-  const key = options.key === undefined ? undefined : await findKey(store, options.key)
+  const { by, key, group, owner, environment, tag, model, provider, endpoint } = options
+  const orNone = (text: string | undefined): string | undefined => (text === NONE ? '' : text)
   return {
     since,
     until,
-    keyId: key?.id,
-    by: options.by === undefined ? ['key', 'model', 'day'] : [options.by],
-  }
-}
-
-function rowJson(row: ScanSums, names: ReadonlyMap<string, string>) {
-  return {
-    key: row.keyId,
-    model: row.model,
-    day: row.day === null ? null : dayOf(row.day),
-    ...sumsJson(row),
-    key_name: row.keyId === null ? null : (names.get(row.keyId) ?? null),
-    provider: row.provider,
-    endpoint: row.endpoint,
+    by: by === undefined ? DEFAULT_BY : [by],
+    key: key === undefined ? undefined : (await findKey(store, key)).id,
+    group:
+      group === undefined || group === NONE ? orNone(group) : (await findGroup(store, group)).id,
+    ...{ owner: orNone(owner), environment: orNone(environment), tag: orNone(tag) },
+    ...{ model, provider: orNone(provider), endpoint },
   }
 }
 
 type UsageText = {
-  readonly rows: readonly ScanSums[]
-  readonly total: ScanSums
-  readonly question: UsageScan
-  readonly names: ReadonlyMap<string, string>
+  readonly question: UsageQuestion
+  readonly report: UsageReport
+  readonly lines: readonly LineJson[]
 }
 
-function usageText({ rows, total, question, names }: UsageText): string {
+function usageText({ question, report, lines }: UsageText): string {
   const title = bold(`${exactTime(question.since)} to ${exactTime(question.until)}`)
-  if (rows.length === 0) return `${title}\nNothing was used.`
-  const has = (what: (typeof GROUPS)[number]) => question.by.includes(what)
-  const groups: readonly (Column<ScanSums> | false)[] = [
-    has('day') && ['DAY', ({ day }) => (day === null ? '' : dayOf(day))],
-    has('key') && ['KEY', ({ keyId }) => (keyId === null ? '' : (names.get(keyId) ?? keyId))],
-    has('model') && ['MODEL', ({ model }) => model || '(none)'],
-    has('provider') && ['PROVIDER', ({ provider }) => provider || '(none)'],
-    has('endpoint') && ['ENDPOINT', ({ endpoint }) => endpoint ?? ''],
-  ]
-  const count = (title: string, of: (sums: ScanSums) => number): Column<ScanSums> => [
-    title,
-    (sums) => of(sums).toLocaleString('en'),
-    'right',
-  ]
-  const body = table<ScanSums>(rows, [
-    ...groups.filter((column) => column !== false),
-    count('REQUESTS', (sums) => sums.requests),
-    count('FAILED', (sums) => sums.failed),
-    count('REFUSED', (sums) => sums.refused),
-    count('INPUT', (sums) => sums.inputTokens),
-    count('CACHED', (sums) => sums.cachedTokens),
-    count('OUTPUT', (sums) => sums.outputTokens),
-    ['USD', (sums) => formatUsd(sums.costNanodollars), 'right'],
-  ])
+  if (lines.length === 0) return `${title}\nNothing was used.`
+  const { total, leftOut, rest } = report
+  const dimensions = DIMENSIONS.filter((each) => question.by.includes(each))
+  const body = table<TextRow>(
+    [
+      ...lines.map((line) => ({ name: (each: Dimension) => NAMES[each](line), ...line })),
+      ...(leftOut === 0 ? [] : [restRow(leftOut, rest)]),
+    ],
+    [
+      ...dimensions.map((each): Column<TextRow> => [each.toUpperCase(), ({ name }) => name(each)]),
+      ...FIGURES,
+      ...(lines.some((line) => line.latency_ms_p50 !== null) ? LATENCIES : []),
+    ],
+  )
   const requests =
     total.requests === 1 ? '1 request' : `${total.requests.toLocaleString('en')} requests`
   const sum = `${requests}, ${formatUsd(total.costNanodollars)} USD`
   const estimated = total.estimated === 0 ? '' : `, ${total.estimated} of them charged by estimate`
-  return `${title}\n${body}\n\nTotal: ${sum}${estimated}`
+  const tags = question.by.includes('tag')
+    ? '\nA key with several tags counts in each of them: the rows may add up to more than the total.'
+    : ''
+  return `${title}\n${body}\n\nTotal: ${sum}${estimated}${tags}`
+}
+
+type Figures = ReturnType<typeof sumsJson>
+type TextRow = Figures &
+  Partial<Pick<LineJson, `${'latency' | 'first_token'}_ms_${'p50' | 'p95'}`>> & {
+    readonly name: (dimension: Dimension) => string
+  }
+
+function restRow(count: number, rest: UsageSums): TextRow {
+  return { name: () => `(${count.toLocaleString('en')} more)`, ...sumsJson(rest) }
+}
+
+const orNobody = (name: string | null): string => name || '(none)'
+
+const NAMES: Readonly<Record<Dimension, (line: LineJson) => string>> = {
+  day: ({ day }) => day ?? '',
+  hour: ({ hour }) => hour ?? '',
+  group: ({ group, group_name: name }) => name ?? (group === NONE ? '(none)' : (group ?? '')),
+  key: ({ key, key_name: name }) => name ?? key ?? '',
+  owner: ({ owner }) => orNobody(owner),
+  environment: ({ environment }) => orNobody(environment),
+  tag: ({ tag }) => orNobody(tag),
+  model: ({ model }) => orNobody(model),
+  provider: ({ provider }) => orNobody(provider),
+  endpoint: ({ endpoint }) => orNobody(endpoint),
+}
+
+const FIGURES: readonly Column<TextRow>[] = [
+  counted('REQUESTS', (row) => row.requests),
+  counted('FAILED', (row) => row.failed),
+  counted('REFUSED', (row) => row.refused),
+  counted('INPUT', (row) => row.input_tokens),
+  counted('CACHED', (row) => row.cached_tokens),
+  counted('OUTPUT', (row) => row.output_tokens),
+  ['USD', ({ cost }) => cost, 'right'],
+]
+
+/** Half of the answers, and 95 % of them, were complete within, and had their first token within. */
+const LATENCIES: readonly Column<TextRow>[] = [
+  counted('P50 MS', (row) => row.latency_ms_p50),
+  counted('P95 MS', (row) => row.latency_ms_p95),
+  counted('FIRST P50', (row) => row.first_token_ms_p50),
+  counted('FIRST P95', (row) => row.first_token_ms_p95),
+]
+
+function counted(title: string, of: (row: TextRow) => number | null | undefined): Column<TextRow> {
+  return [title, (row) => of(row)?.toLocaleString('en') ?? '-', 'right']
 }
 
 export function addExplain(program: Command): void {

@@ -1,5 +1,5 @@
-// What may be chosen for keys and alerts, and within which limits: for the code that refuses, and for the forms that
-// say so beforehand.
+// What may be chosen for keys, alerts and reports, and within which limits: for the code that refuses, and for the forms
+// that say so beforehand.
 import { DAY_MS } from './units.ts'
 
 /** The sandbox answers test keys. */
@@ -39,3 +39,12 @@ export const THRESHOLDS_MAX = 10
 export const USUAL_REMINDERS: readonly number[] = [30, 10, 1]
 export const REMINDER_DAYS_MAX = 365
 export const REMINDERS_MAX = 10
+
+/** What usage can be grouped by, in the order that a report is sorted in. */
+export const DIMENSIONS = [
+  ...(['day', 'hour', 'group', 'key', 'owner', 'environment', 'tag'] as const),
+  ...(['model', 'provider', 'endpoint'] as const),
+]
+export type Dimension = (typeof DIMENSIONS)[number]
+/** A list of keys says of this many what they cost, and adds up the rest. */
+export const REPORT_ROWS = 1_000

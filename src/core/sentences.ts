@@ -45,6 +45,7 @@ export const SENTENCES = {
     'the second window needs another period than the budget, which is by {{period}}',
   request_cost_range: 'what one request may cost must be above 0 and at most {{most}} USD, or none',
   key_id_shape: 'this is not the id of a key',
+  group_id_shape: 'this is not the id of a group',
   key_name_needed: 'a key needs a name that says which application and environment it is for',
   key_name_like_id: 'a name may not look like the id of a key',
   key_name_taken:
@@ -97,11 +98,9 @@ export const SENTENCES = {
 
   // Usage, requests, alerts.
   report_groups:
-    'group by key, model, provider, endpoint, day or hour, or by several of them, separated by commas',
+    'group by day, hour, group, key, owner, environment, tag, model, provider or endpoint, or by several of them, separated by commas',
   report_too_long:
     'this would be more than {{most}} rows: choose a shorter time, one key, or fewer groups',
-  report_scan:
-    'a report by provider or endpoint can cover at most {{most}} requests: choose a shorter time, or one key',
   report_hours: 'a report by hour can cover at most {{days}} days',
   no_such_request:
     'there is no request {{id}}: either it was refused before it was admitted, and the log of the gateway says why under this id, or its record has expired',

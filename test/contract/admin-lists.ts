@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { KEY_SORTS } from '../../src/admin/contract/keys.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { newId } from '../../src/core/ids.ts'
+import { DIMENSIONS } from '../../src/core/limits.ts'
 import { sentence } from '../../src/core/sentences.ts'
 import { ROWS_A_MINUTE_MAX } from '../../src/store/audit/record.ts'
 import { pauseKey } from '../../src/store/keys/lifecycle.ts'
@@ -195,18 +196,39 @@ export function adminListsContract(fresh: FreshDatabase): void {
 
     test('usage adds up to the same total however it is grouped', async () => {
       const totals = new Set<string>()
-      for (const by of ['key', 'model', 'day', 'hour', 'day,model', 'provider', 'endpoint,day']) {
+      const groupings = ['day,model', 'endpoint,day', 'group,owner,tag']
+      for (const by of [...DIMENSIONS, ...groupings]) {
         const { body } = await admin.call('GET', `/usage?by=${by}`)
         totals.add(body['total']?.['cost'] ?? '')
       }
       assert.equal(totals.size, 1)
       const csv = await admin.call('GET', '/usage.csv?by=key')
-      assert.match(csv.text, /^key,key_name,model,provider,endpoint,day,hour,requests/)
+      assert.match(
+        csv.text,
+        /^key,key_name,group,group_name,owner,environment,tags,tag,model,provider,/,
+      )
       assert.match(csv.text, /,alpha,/)
+    })
+
+    test('each dimension is also a filter', async () => {
+      for (const [filter, cost] of [
+        ['owner=ann', '0.000012'],
+        ['owner=', '0'],
+        ['environment=production&tag=web', '0.000012'],
+        ['group=none', '0.000012'],
+        ['provider=sandbox&model=sandbox-chat', '0.000012'],
+        ['endpoint=messages', '0'],
+      ] as const) {
+        const { body } = await admin.call('GET', `/usage?by=day&${filter}`)
+        assert.equal(body['total']?.['cost'], cost, filter)
+      }
+      const { body } = await admin.call('GET', '/usage?by=key&limit=1&owner=ann')
+      assert.partialDeepStrictEqual(body, { left_out: 0, rest: { requests: 0, cost: '0' } })
     })
 
     for (const query of [
       'by=week',
+      'group=everyone',
       'since=yesterday',
       'since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z',
       'until=1970-01-01T00:00:00Z',

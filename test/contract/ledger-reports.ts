@@ -9,8 +9,8 @@ import { firstIdAt } from '../../src/core/ids.ts'
 import { adjustHold, listOrphans, resetSpent, topUp } from '../../src/ledger/nodes/adjustments.ts'
 import { purgeUsage } from '../../src/ledger/nodes/maintenance.ts'
 import { explain } from '../../src/ledger/reports/explain.ts'
-import { reportFromRollups } from '../../src/ledger/reports/rollups.ts'
-import { findUsage, reportUsage, searchUsage } from '../../src/ledger/reports/usage.ts'
+import { reportUsage } from '../../src/ledger/reports/report.ts'
+import { findUsage, searchUsage } from '../../src/ledger/reports/usage.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { findKey, listKeys } from '../../src/store/keys/keys.ts'
@@ -196,11 +196,11 @@ export function reports(it: It): void {
         costNanodollars: 5n,
       })
     }
-    const [keyId = ''] = keys
+    const [key = ''] = keys
     const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS
     const by = ['key', 'model', 'day'] as const
-    const question = { keyId, since: today - DAY_MS, until: today + 2 * DAY_MS, by }
-    const { rows, total } = await reportFromRollups(fixture.store, question)
+    const question = { key, since: today - DAY_MS, until: today + 2 * DAY_MS, by }
+    const { rows, total } = await reportUsage(fixture.store, question)
     assert.deepEqual(
       rows.map((row) => [row.model, row.requests, row.failed, row.estimated, row.costNanodollars]),
       [
@@ -209,17 +209,17 @@ export function reports(it: It): void {
       ],
     )
     assert.deepEqual([total.requests, total.inputTokens, total.costNanodollars], [2, 1005, 15n])
-    const hours = await reportFromRollups(fixture.store, {
+    const hours = await reportUsage(fixture.store, {
       ...question,
       since: today + 1,
       until: today + DAY_MS - 1,
       by: ['key'],
     })
     assert.deepEqual(
-      hours.rows.map((row) => [row.keyId, row.costNanodollars]),
-      [[keyId, 15n]],
+      hours.rows.map((row) => [row.key, row.costNanodollars]),
+      [[key, 15n]],
     )
-    const all = await reportFromRollups(fixture.store, {
+    const all = await reportUsage(fixture.store, {
       since: today,
       until: today + DAY_MS,
       by: ['model'],
@@ -234,7 +234,7 @@ export function reports(it: It): void {
     const silent = { costNanodollars: 5n, provider: null, status: 502 } as const
     await spend(fixture.ledger, ask(key, 1000, { endpoint: 'messages' }), silent)
     const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS
-    const question = { keyId: key, since: today - DAY_MS, until: today + 2 * DAY_MS }
+    const question = { key, since: today - DAY_MS, until: today + 2 * DAY_MS }
     const report = await reportUsage(fixture.store, { ...question, by: ['provider', 'endpoint'] })
     assert.deepEqual(
       report.rows

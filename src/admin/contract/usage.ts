@@ -1,37 +1,52 @@
-// Usage and its cost, by key, model, provider, endpoint, day and hour; and single requests: what was requested, which
+// Usage and its cost, by any of its dimensions; and single requests: what was requested, which
 // target answered, what it cost; and those that were refused. Only metadata, never the content.
 import { z } from 'zod'
 import { REFUSAL_CODES } from '../../core/errors.ts'
+import { DIMENSIONS, REPORT_ROWS } from '../../core/limits.ts'
 import { route } from './route.ts'
-import { amount, count, keyId, moment, page, range } from './values.ts'
+import { amount, count, FILTER_LENGTH_MAX, groupId, keyId, moment, page, range } from './values.ts'
 
-const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day', 'hour'] as const
-export type Group = (typeof GROUPS)[number]
+const names = DIMENSIONS.join('|')
 
 /** One or several, separated by commas: `day,model`. */
-const groups = z
+const dimensions = z
   .string()
   .regex(
-    new RegExp(`^(${GROUPS.join('|')})(,(${GROUPS.join('|')})){0,3}$`),
-    'group by key, model, provider, endpoint, day or hour, or by several of them, separated by commas',
+    new RegExp(`^(${names})(,(${names})){0,3}$`),
+    'group by day, hour, group, key, owner, environment, tag, model, provider or endpoint, or by several of them, separated by commas',
   )
   .meta({
-    description:
-      'One or several of key, model, provider, endpoint, day, hour. A report by provider or endpoint covers at most 400,000 requests, without refused ones.',
+    description: `One or several of ${DIMENSIONS.join(', ')}. A key with two tags counts in both: their rows add up to more than the total.`,
     examples: ['day,model'],
   })
+
+const text = z.string().max(FILTER_LENGTH_MAX).optional()
+
+/** Only usage that matches all of them. Empty: what has none, such as keys without an owner. */
+const filters = {
+  key: keyId.optional(),
+  /** The id of a group, which a request keeps when its key moves; `none` = outside groups. */
+  group: groupId.or(z.literal('none')).optional(),
+  /** Owner, environment and tags are those that keys have now. */
+  owner: text,
+  environment: text,
+  tag: text,
+  model: text,
+  provider: text,
+  endpoint: text,
+}
 
 const usageQuery = z.object({
   /** Default: the 30 days before its end. */
   ...range,
-  key: keyId.optional(),
-  by: groups.default('day'),
+  ...filters,
+  by: dimensions.default('day'),
   compare: z
     .enum(['previous'])
     .optional()
     .meta({ description: 'Also report the preceding time of the same length' }),
   /** If there are more rows, the most expensive ones are kept. */
-  limit: count(1, 10_000).default(1_000),
+  limit: count(1, 10_000).default(REPORT_ROWS),
 })
 
 const tokens = {
@@ -53,10 +68,19 @@ const sums = {
   estimated: z.int(),
 }
 
-export const usageRow = z.object({
-  /** Null where rows are not grouped by it. */
+const usageRow = z.object({
+  /** Null where rows are not grouped by it; empty where there is none. */
   key: z.string().nullable(),
   key_name: z.string().nullable(),
+  /** `none` outside groups. By key: the one that the key was in, null if it was moved. */
+  group: z.string().nullable(),
+  group_name: z.string().nullable(),
+  /** Also by key: what the key has now. */
+  owner: z.string().nullable(),
+  environment: z.string().nullable(),
+  tags: z.array(z.string()).readonly().nullable(),
+  /** The tag that the row is about. */
+  tag: z.string().nullable(),
   model: z.string().nullable(),
   /** Empty where no provider answered. */
   provider: z.string().nullable(),
@@ -66,25 +90,32 @@ export const usageRow = z.object({
   /** The first moment of the hour. */
   hour: moment.nullable(),
   ...sums,
+  /** By model alone, of everything: until half of the answers, and 95 % of them, were complete or had begun. */
+  latency_ms_p50: z.int().nullable(),
+  latency_ms_p95: z.int().nullable(),
+  first_token_ms_p50: z.int().nullable(),
+  first_token_ms_p95: z.int().nullable(),
 })
 
 const report = z.object({
   since: moment,
   until: moment,
   rows: z.array(usageRow),
-  /** Of all rows, including those left out. */
+  /** Of all rows, including those left out. By tag, each request counts once here. */
   total: z.object(sums),
 })
 
 const usageAnswer = report.extend({
+  /** How many cheaper rows were left out, and what they add up to. */
   left_out: z.int(),
+  rest: z.object(sums),
   /** With compare=previous: the time of the same length before, without grouping by day or hour. */
   previous: report.nullable(),
 })
 
 export const usageRoutes = {
   readUsage: route('GET /usage', 'usage:read', {
-    summary: 'Usage of all keys, or of one: by key, model, provider, endpoint, day or hour',
+    summary: 'Usage of everything, or of what matches: by day, group, key, owner, model and more',
     query: usageQuery,
     answer: usageAnswer,
   }),
@@ -96,7 +127,7 @@ export const usageRoutes = {
   }),
   readKeyUsage: route('GET /keys/:id/usage', 'usage:read', {
     summary: 'Usage of one key',
-    query: usageQuery.omit({ key: true }).extend({ by: groups.default('day,model') }),
+    query: usageQuery.omit({ key: true }).extend({ by: dimensions.default('day,model') }),
     answer: usageAnswer,
   }),
 }

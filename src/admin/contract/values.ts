@@ -1,6 +1,6 @@
 // The values that requests and answers are made of: money, moments, periods, texts, ids.
 import { z } from 'zod'
-import { KEY_ID_SHAPE, TEXT_LENGTH_MAX } from '../../core/limits.ts'
+import { GROUP_ID_SHAPE, KEY_ID_SHAPE, TEXT_LENGTH_MAX } from '../../core/limits.ts'
 import { PERIODS, WEEK_STARTS } from '../../core/periods.ts'
 import { label } from '../../core/text.ts'
 import { momentOf } from '../../core/units.ts'
@@ -63,6 +63,7 @@ export const page = {
 }
 
 export const keyId = z.string().regex(KEY_ID_SHAPE, 'this is not the id of a key')
+export const groupId = z.string().regex(GROUP_ID_SHAPE, 'this is not the id of a group')
 
 /** An amount and the period it is for. */
 export const amountForPeriod = z.strictObject({ budget: amount, period })

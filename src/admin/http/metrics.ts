@@ -6,7 +6,7 @@ import type { Nanodollars } from '../../core/money.ts'
 import { hashSecret } from '../../core/secret.ts'
 import { HOUR_MS, usd } from '../../core/units.ts'
 import type { NodeLedger } from '../../ledger/nodes/open.ts'
-import { usedSoFar, type UsageSums } from '../../ledger/reports/rollups.ts'
+import { reportUsage, type UsageLine } from '../../ledger/reports/report.ts'
 import { HEALTH_NAMES } from '../../routing/breaker.ts'
 import { limitWithTopUp } from '../../store/accounts/accounts.ts'
 import { answerWithin, isOutage } from '../../store/database/outage.ts'
@@ -44,10 +44,10 @@ async function readInTime(store: Store): Promise<readonly Figure[] | undefined> 
 
 /** Reads the ledger's running sums, so that it does not slow down with the number of keys and requests. */
 async function readBooks(store: Store): Promise<readonly Figure[]> {
-  const [frame, keys, models] = await Promise.all([
+  const [frame, keys, { rows: models }] = await Promise.all([
     readFrame(store),
     countKeysByStatus(store),
-    usedSoFar(store),
+    reportUsage(store, { since: 0, until: store.clock.now(), by: ['model'] }),
   ])
   // A name under which nothing was ever used may be one that a client made up.
   const used = models.filter(
@@ -71,7 +71,7 @@ async function readBooks(store: Store): Promise<readonly Figure[]> {
   ]
 }
 
-function tokensOf({ model, ...sums }: UsageSums) {
+function tokensOf({ model, ...sums }: UsageLine) {
   const counts = {
     input: sums.inputTokens,
     cached: sums.cachedTokens,

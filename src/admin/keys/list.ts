@@ -77,7 +77,7 @@ export class KeyList {
       const rows = await this.#rows(piece, frame)
       lines.push(...rows.map(exported))
     }
-    return csvText([...EXPORTED, 'group', 'cost_7d'], lines)
+    return csvText([...EXPORTED, 'group', 'tags', 'cost_7d'], lines)
   }
 
   /** The store's filter, with the masked secrets that a search text may match. */
@@ -200,7 +200,8 @@ const EXPORTED = [
 ] as const
 
 function exported(row: KeyRow): (string | number | null)[] {
-  return [...EXPORTED.map((name) => row[name]), row.group?.name ?? null, row.cost_7d.total]
+  const { group, tags, cost_7d: cost } = row
+  return [...EXPORTED.map((name) => row[name]), group?.name ?? null, tags.join(', '), cost.total]
 }
 
 /** The number of matches, for filters that are counted anyway. */

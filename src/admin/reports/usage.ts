@@ -1,34 +1,24 @@
-// The handlers of /usage, sums by key, model, provider, endpoint, day or hour, as JSON and for spreadsheets, and of
-// /requests: single requests, and why each cost what it cost; and of /refusals.
+// The handlers of /usage, sums by any dimension, as JSON and for spreadsheets, and of /requests: single requests, and why each cost what it cost; and of /refusals.
+import type { Dimension } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
-import { csvText } from '../../core/text.ts'
 import { DAY_MS, HOUR_MS, iso, usd } from '../../core/units.ts'
 import { explain, explanationJson } from '../../ledger/reports/explain.ts'
-import {
-  dayOf,
-  reportUsage,
-  requestJson,
-  searchUsage,
-  sumsJson,
-  type UsageScan,
-  type ScanSums,
-} from '../../ledger/reports/usage.ts'
+import { describeLines, linesCsv, sumsJson } from '../../ledger/reports/lines.ts'
+import { reportUsage, type UsageQuestion } from '../../ledger/reports/report.ts'
+import { requestJson, searchUsage } from '../../ledger/reports/usage.ts'
 import type { UsageRow as LedgerRow } from '../../ledger/rules/rows.ts'
-import { findKey, keyNames } from '../../store/keys/keys.ts'
+import { findKey, keyNames, OUTSIDE_GROUPS } from '../../store/keys/keys.ts'
 import { listRefusals, refusalJson } from '../../store/refusals.ts'
 import { invalidValue } from '../contract/errors.ts'
-import {
-  usageRow,
-  type Group,
-  type RefusalQuery,
-  type refusalRoutes,
-  type RequestQuery,
-  type requestRoutes,
-  type RequestRow,
-  type UsageAnswer,
-  type UsageQuery,
-  type usageRoutes,
-  type UsageRow,
+import type {
+  RefusalQuery,
+  refusalRoutes,
+  RequestQuery,
+  requestRoutes,
+  RequestRow,
+  UsageAnswer,
+  UsageQuery,
+  usageRoutes,
 } from '../contract/usage.ts'
 import type { AdminParts, HandlersOf } from '../http/request.ts'
 
@@ -41,8 +31,7 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
     readUsage: ({ query }) => report(parts, query),
     exportUsage: async ({ query }) => {
       const { rows } = await report(parts, { ...query, limit: undefined })
-      const cells = rows.map((row) => NAMES.map((name) => row[name]))
-      return csvText(NAMES, cells)
+      return linesCsv(rows)
     },
     readKeyUsage: async ({ params, query }) => {
       const { id: key } = await findKey(parts.store, params.id)
@@ -51,63 +40,47 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
   }
 }
 
-/** The CSV columns are the members of a row. */
-const NAMES = usageRow.keyof().options
-
 /** Without a limit: all rows, or a refusal when they are too many. */
-type ReportQuery = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined }
+type ReportQuery = Omit<UsageQuery, 'limit'> & { readonly limit: UsageQuery['limit'] | undefined }
 
 async function report(parts: AdminParts, query: ReportQuery): Promise<UsageAnswer> {
   const { until = parts.clock.now() } = query
   const { since = Math.max(0, until - DEFAULT_DAYS * DAY_MS) } = query
   if (since >= until) throw invalidValue('since', sentence('since_before_until'))
-  const by = query.by.split(',') as Group[]
+  const by = query.by.split(',') as Dimension[]
   if (by.includes('hour') && until - since > HOURS_MS_MAX) {
     throw invalidValue('by', sentence('report_hours', { days: HOURS_MS_MAX / DAY_MS }))
   }
-  const scan = { keyId: query.key, since, until, by, limit: query.limit }
-  const { rows, total, leftOut } = await reportUsage(parts.store, scan)
+  const { compare, group, ...rest } = query
+  const question = { ...rest, group: group === OUTSIDE_GROUPS ? '' : group, since, until, by }
+  const { rows, total, leftOut, rest: others } = await reportUsage(parts.store, question)
   return {
     since: iso(since),
     until: iso(until),
-    rows: await rowsJson(parts, rows),
+    rows: await describeLines(parts.store, question, rows),
     total: sumsJson(total),
     left_out: leftOut,
-    previous: query.compare === undefined ? null : await previous(parts, scan),
+    rest: sumsJson(others),
+    previous: compare === undefined ? null : await previous(parts, question),
   }
 }
 
 /** The time of the same length before, ending at a full hour: hours are counted whole, and none twice. */
 async function previous(
-  parts: AdminParts,
-  { since, until, by, ...rest }: UsageScan,
+  { store }: AdminParts,
+  { since, until, by, ...rest }: UsageQuestion,
 ): Promise<UsageAnswer['previous']> {
   const end = Math.floor(since / HOUR_MS) * HOUR_MS
   const start = Math.max(0, end - (until - since))
   const groups = by.filter((group) => group !== 'day' && group !== 'hour')
   const earlier = { ...rest, since: start, until: end, by: groups }
-  const { rows, total } = await reportUsage(parts.store, earlier)
+  const { rows, total } = await reportUsage(store, earlier)
   return {
     since: iso(start),
     until: iso(end),
-    rows: groups.length === 0 ? [] : await rowsJson(parts, rows),
+    rows: groups.length === 0 ? [] : await describeLines(store, earlier, rows),
     total: sumsJson(total),
   }
-}
-
-async function rowsJson({ store }: AdminParts, rows: readonly ScanSums[]): Promise<UsageRow[]> {
-  const ids = rows.flatMap(({ keyId }) => keyId ?? [])
-  const names = await keyNames(store, ids)
-  return rows.map((row) => ({
-    key: row.keyId,
-    key_name: row.keyId === null ? null : (names.get(row.keyId) ?? null),
-    model: row.model,
-    provider: row.provider,
-    endpoint: row.endpoint,
-    day: row.day === null ? null : dayOf(row.day),
-    hour: iso(row.hour),
-    ...sumsJson(row),
-  }))
 }
 
 export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRoutes> {

@@ -66,11 +66,14 @@ type Latency = {
   readonly p95: number | null
 }
 
-/** Of answers within these hours, by model: until they were complete, and until their first token. */
+/** Until answers were complete, and until their first token. */
+export type Latencies = { readonly whole: Latency; readonly firstToken: Latency }
+
+/** Of answers within these hours, by model. */
 export async function readLatencies(
   store: Store,
   { since, until }: { readonly since: number; readonly until: number },
-): Promise<ReadonlyMap<string, { readonly whole: Latency; readonly firstToken: Latency }>> {
+): Promise<ReadonlyMap<string, Latencies>> {
   const rows = await store.db
     .selectFrom('latencies')
     .select(({ fn }) => [

@@ -59,6 +59,12 @@ export async function listGroups(store: Store): Promise<readonly Group[]> {
   return rows.map((row) => readGroup(store, row))
 }
 
+/** The names of all groups, by their ids. */
+export async function groupNames({ db }: Store): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.selectFrom('groups').select(['id', 'name']).execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** Of all groups, or of one. Groups without keys and members are left out. */
 export async function groupTotals(
   store: Store,

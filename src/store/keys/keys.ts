@@ -190,6 +190,28 @@ export async function keyNames(
   return names
 }
 
+/** What reports say of a key. */
+export type KeyFacts = Pick<Key, 'name' | 'owner' | 'environment' | 'tags'>
+
+/** Of these keys, by their ids. */
+export async function keyFacts(
+  store: Store,
+  ids: Iterable<string>,
+): Promise<ReadonlyMap<string, KeyFacts>> {
+  const facts = new Map<string, KeyFacts>()
+  for (const piece of chunk([...new Set(ids)], 500)) {
+    const rows = await store.db
+      .selectFrom('keys')
+      .select(['id', 'name', 'owner', 'environment', 'tags'])
+      .where('id', 'in', piece)
+      .execute()
+    for (const { id, tags, ...rest } of rows) {
+      facts.set(id, { ...rest, tags: JSON.parse(tags) as readonly string[] })
+    }
+  }
+  return facts
+}
+
 /** How many keys may call each model: all minus few, because an index counts all. */
 export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, number>> {
   const all = await store.db

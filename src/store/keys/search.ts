@@ -72,6 +72,12 @@ export async function fewMatching(
   return rows.length > FEW_MAX ? undefined : rows.map((row) => row.id)
 }
 
+/** As a query, for a condition of another. */
+export function idsMatching(store: Store, filter: KeyFilter): RawBuilder<unknown> {
+  const { id, from } = unordered(store, filter)
+  return sql`SELECT ${id} ${from}`
+}
+
 /** The ids of all keys that match, in order of creation. */
 export async function matchingIds(store: Store, filter: KeyFilter): Promise<readonly string[]> {
   const { id, from } = unordered(store, filter)
@@ -183,10 +189,11 @@ export type KeyFilter = {
   readonly used?: 'last_30_days' | 'not_last_30_days' | undefined
   /** The id of a group; null = outside groups. */
   readonly groupId?: string | null | undefined
-  readonly owner?: string | undefined
-  readonly environment?: string | undefined
+  /** Null = without one. */
+  readonly owner?: string | null | undefined
+  readonly environment?: string | null | undefined
+  readonly tag?: string | null | undefined
   readonly mode?: KeyMode | undefined
-  readonly tag?: string | undefined
   readonly model?: string | undefined
   /** Only these. */
   readonly ids?: readonly string[] | undefined
@@ -214,13 +221,12 @@ function conditionsOf(filter: KeyFilter, now: number): readonly Condition[] {
   if (concern !== undefined) conditions.push(CURRENT, CONCERNS[concern](now))
   if (lastUse !== undefined) conditions.push({ keys: wasUsed(lastUse, now) })
   if (groupId !== undefined) conditions.push(isIn(groupId))
-  if (owner !== undefined) conditions.push({ keys: sql`keys.owner = ${owner}` })
-  if (environment !== undefined) conditions.push({ keys: sql`keys.environment = ${environment}` })
-  if (mode !== undefined) conditions.push({ keys: sql`keys.mode = ${mode}` })
-  // Tags are a JSON list of texts: the quotes make sure that a whole tag matches.
-  if (tag !== undefined) {
-    conditions.push({ keys: contains(sql`keys.folded_tags`, JSON.stringify(tag)) })
+  if (owner !== undefined) conditions.push({ keys: isOf(sql`keys.owner`, owner) })
+  if (environment !== undefined) {
+    conditions.push({ keys: isOf(sql`keys.environment`, environment) })
   }
+  if (mode !== undefined) conditions.push({ keys: sql`keys.mode = ${mode}` })
+  if (tag !== undefined) conditions.push({ keys: isTagged(tag) })
   if (model !== undefined) conditions.push(mayCall(model))
   const { ids } = filter
   if (ids !== undefined) conditions.push(byId((id) => sql`${id} IN (${sql.join([...ids])})`))
@@ -304,9 +310,20 @@ function mayCall(model: string): Condition {
 }
 
 function isIn(groupId: string | null): Condition {
-  const test = (column: RawBuilder<unknown>): Test =>
-    groupId === null ? sql`${column} IS NULL` : sql`${column} = ${groupId}`
-  return { keys: test(sql`keys.group_id`), accounts: test(sql`accounts.group_id`) }
+  return {
+    keys: isOf(sql`keys.group_id`, groupId),
+    accounts: isOf(sql`accounts.group_id`, groupId),
+  }
+}
+
+function isOf(column: RawBuilder<unknown>, value: string | null): Test {
+  return value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`
+}
+
+/** Tags are a JSON list of texts: the quotes make sure that a whole tag matches. */
+function isTagged(tag: string | null): Test {
+  const tags = sql`keys.folded_tags`
+  return tag === null ? sql`${tags} = '[]'` : contains(tags, JSON.stringify(tag))
 }
 
 /** Neither a group nor the frame. Not as a range of ids, which the planner would rather read than an index of states. */

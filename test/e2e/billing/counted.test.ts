@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../../src/core/clock.ts'
-import { reportFromRollups } from '../../../src/ledger/reports/rollups.ts'
+import { reportUsage } from '../../../src/ledger/reports/report.ts'
 import type { Store } from '../../../src/store/database/store.ts'
 import { findKey } from '../../../src/store/keys/keys.ts'
 import { updateKey } from '../../../src/store/keys/lifecycle.ts'
@@ -50,7 +50,7 @@ test('a request that meets a change of its key is counted once', async () => {
 async function countsOf(name: string) {
   const { id } = await findKey(books, name)
   const until = systemClock.now() + 1
-  const { total } = await reportFromRollups(books, { keyId: id, since: 0, until, by: [] })
+  const { total } = await reportUsage(books, { key: id, since: 0, until, by: [] })
   const { requests, failed, refused } = total
   return { requests, failed, refused }
 }

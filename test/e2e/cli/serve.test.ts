@@ -98,25 +98,25 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       }
       const day = new Date().toISOString().slice(0, 10)
       assert.deepEqual(report['total'], figures)
-      const notAsked = { provider: null, endpoint: null }
-      assert.deepEqual(report['rows'], [
-        {
-          key: key['id'],
-          model: 'sandbox-chat',
-          day,
-          ...figures,
-          key_name: key['name'],
-          ...notAsked,
-        },
-      ])
+      const named = { key: key['id'], key_name: key['name'], model: 'sandbox-chat', day }
+      const ofKey = { group: 'none', owner: '', environment: '', tags: [] }
+      assert.partialDeepStrictEqual(report['rows'], [{ ...named, ...ofKey, ...figures }])
       assert.equal((await json('keys', 'show', 'b'))['spent'], cost)
       const people = await tollgate(env, 'usage', '--by', 'key', '--since', '1h')
       assert.match(people.stdout, /KEY +REQUESTS [^]*^b +1 /m)
       const csv = await tollgate(env, 'usage', '--key', 'b', '--csv')
       assert.match(
         csv.stdout,
-        new RegExp(`^key,model,day,requests,.*\\n${String(key['id'])},sandbox-chat,${day},1,0,`),
+        new RegExp(
+          `^key,key_name,group,.*\\n${String(key['id'])},b,none,.*,sandbox-chat,.*,${day},,1,0,`,
+        ),
       )
+      const byTag = await tollgate(env, 'usage', '--by', 'tag', '--key', 'b')
+      assert.match(byTag.stdout, /TAG +REQUESTS [^]*^\(none\) +1 [^]*counts in each of them/m)
+      const byModel = await tollgate(env, 'usage', '--key', 'b', '--by', 'model', '--group', 'none')
+      assert.match(byModel.stdout, /MODEL +REQUESTS [^]*^sandbox-chat +1 /m)
+      const none = await json('usage', '--key', 'b', '--by', 'hour', '--provider', 'none')
+      assert.partialDeepStrictEqual(none, { rows: [], total: { requests: 0 } })
 
       const explained = await json('explain', requestId)
       assert.deepEqual(

@@ -8,6 +8,12 @@ import { courseOf, groupOf, keyNamesOf, marksOf, totalsBy } from './figures.ts'
 const row = (day: string, model: string, cost: string): UsageRow => ({
   key: null,
   key_name: null,
+  group: null,
+  group_name: null,
+  owner: null,
+  environment: null,
+  tags: null,
+  tag: null,
   model,
   provider: null,
   endpoint: null,
@@ -23,6 +29,10 @@ const row = (day: string, model: string, cost: string): UsageRow => ({
   reasoning_tokens: 0,
   cost,
   estimated: 0,
+  latency_ms_p50: null,
+  latency_ms_p95: null,
+  first_token_ms_p50: null,
+  first_token_ms_p95: null,
 })
 
 const span = {

@@ -1,0 +1,416 @@
+// Reports: usage added up by any of its dimensions, of everything or of what matches some filters. Only rollups are read,
+// never usage rows, so a report stays fast however many rows there are. Sums that no single key is asked for come from the
+// rollups of groups and of the frame. Owner, environment and tags are those that a key has now; the group is the one that a
+// request was made in.
+import { sql, type RawBuilder } from 'kysely'
+import { DIMENSIONS, type Dimension } from '../../core/limits.ts'
+import type { Nanodollars } from '../../core/money.ts'
+import { sentence } from '../../core/sentences.ts'
+import { DAY_MS, HOUR_MS } from '../../core/units.ts'
+import { StoreError } from '../../store/database/errors.ts'
+import { withWorkMemory } from '../../store/database/store.ts'
+import type { Store } from '../../store/database/store.ts'
+import { FRAME_ID, KEYS_AFTER } from '../../store/database/tables.ts'
+import { fewMatching, idsMatching, type KeyFilter } from '../../store/keys/search.ts'
+import type { RollupSpan } from '../rules/rows.ts'
+
+type Sql = RawBuilder<unknown>
+
+export type UsageQuestion = UsageFilter & {
+  /** Whole hours: a moment inside an hour counts the hour. */
+  readonly since: number
+  readonly until: number
+  /** What rows are grouped by. */
+  readonly by: readonly Dimension[]
+  /** Keeps only the dearest rows when there are more. Without it, a report with too many rows is refused. */
+  readonly limit?: number | undefined
+}
+
+/** Empty = what has none: keys without an owner, requests outside groups, calls that reached no provider. */
+export type UsageFilter = {
+  readonly key?: string | undefined
+  readonly group?: string | undefined
+  readonly owner?: string | undefined
+  readonly environment?: string | undefined
+  readonly tag?: string | undefined
+  readonly model?: string | undefined
+  readonly provider?: string | undefined
+  readonly endpoint?: string | undefined
+}
+
+/** What a report counts, besides the cost; `estimated` = how many of the requests were charged by estimate. */
+const COUNTS = [
+  'requests',
+  'failed',
+  'refused',
+  'inputTokens',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'estimated',
+] as const
+
+type Cost = { readonly costNanodollars: Nanodollars }
+
+export type UsageSums = Cost & Readonly<Record<(typeof COUNTS)[number], number>>
+
+/**
+ * What a row is grouped by, null where it is not: ids of keys and groups, first moments of days (UTC) and hours. Grouped by
+ * key, a row also has the group that the key was in, null where that changed.
+ */
+type Place = Readonly<Record<Exclude<Dimension, 'day' | 'hour'>, string | null>> &
+  Readonly<Record<'day' | 'hour', number | null>>
+
+export type UsageLine = Place & UsageSums
+
+export type UsageReport = {
+  readonly rows: readonly UsageLine[]
+  /** Of all rows, including those left out. A key with two tags counts once. */
+  readonly total: UsageSums
+  /** How many rows were left out, and their sums. */
+  readonly leftOut: number
+  readonly rest: UsageSums
+}
+
+/** Nobody reads more rows, and the process has to hold them all. */
+const ROWS_MAX = 200_000
+
+export async function reportUsage(store: Store, question: UsageQuestion): Promise<UsageReport> {
+  const asked = await askedOf(store, question)
+  if (asked === undefined) return NOTHING_REPORTED
+  const { by, limit = ROWS_MAX } = question
+  const found = await readDearest(store, asked, { by, limit })
+  if (question.limit === undefined && found.leftOut > 0) throw tooMany()
+  const [total = NOTHING_USED] = (await readRows<UsageLine>(store, asked, { by: [], limit: 1 }))
+    .rows
+  return {
+    // Rows cut to the dearest stay in order of cost.
+    rows: found.leftOut > 0 ? found.rows : found.rows.toSorted(inOrderOf(by)),
+    total: sumsOf(total),
+    leftOut: found.leftOut,
+    rest: found.rest ?? restOf(total, found.rows),
+  }
+}
+
+/** A question about keys and moments that exist. */
+type Asked = {
+  readonly stretches: readonly Stretch[]
+  readonly filter: UsageFilter
+  /** The keys that the filters leave, or how to find them where they are many; undefined = all. */
+  readonly keys: readonly string[] | Sql | undefined
+}
+
+/** Undefined: there is nothing to add up. */
+async function askedOf(store: Store, question: UsageQuestion): Promise<Asked | undefined> {
+  // Nothing is used in the future; one day more allows for clocks that are ahead.
+  const until = Math.min(question.until, store.clock.now() + DAY_MS)
+  const firstDay = await firstDayOf(store, question.since)
+  if (firstDay === undefined) return undefined
+  const stretches = stretchesOf({ ...question, until }, firstDay)
+  const keys = await keysOf(store, question)
+  const isNone = Array.isArray(keys) && keys.length === 0
+  return stretches.length === 0 || isNone ? undefined : { stretches, filter: question, keys }
+}
+
+async function keysOf(store: Store, filter: UsageFilter): Promise<Asked['keys']> {
+  const { key, owner, environment, tag } = filter
+  if (owner === undefined && environment === undefined && tag === undefined) {
+    return key === undefined ? undefined : [key]
+  }
+  const wanted: KeyFilter = {
+    ...(key !== undefined && { ids: [key] }),
+    owner: orNull(owner),
+    environment: orNull(environment),
+    tag: orNull(tag),
+  }
+  return (await fewMatching(store, wanted)) ?? idsMatching(store, wanted)
+}
+
+function orNull(text: string | undefined): string | null | undefined {
+  return text === '' ? null : text
+}
+
+/** The first day since then with any usage: earlier ones need not be looked up. */
+async function firstDayOf(store: Store, since: number): Promise<number | undefined> {
+  const row = await store.db
+    .selectFrom('rollups')
+    .select('starts_at')
+    .where('span', '=', 'day')
+    .where('starts_at', '>=', Math.floor(since / DAY_MS) * DAY_MS)
+    .orderBy('starts_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.starts_at
+}
+
+type Stretch = { readonly span: RollupSpan; readonly from: number; readonly to: number }
+
+/** Whole days come from daily rollups, the hours before and after from hourly ones; by hour, all from hourly ones. */
+function stretchesOf(
+  { since, until, by }: Pick<UsageQuestion, 'since' | 'until' | 'by'>,
+  firstDay: number,
+): readonly Stretch[] {
+  const from = Math.max(firstDay, Math.floor(since / HOUR_MS) * HOUR_MS)
+  const to = Math.ceil(until / HOUR_MS) * HOUR_MS
+  const dayFrom = Math.ceil(from / DAY_MS) * DAY_MS
+  const dayTo = Math.floor(to / DAY_MS) * DAY_MS
+  const all: readonly Stretch[] =
+    dayFrom >= dayTo || by.includes('hour')
+      ? [{ span: 'hour', from, to }]
+      : [
+          { span: 'hour', from, to: dayFrom },
+          { span: 'day', from: dayFrom, to: dayTo },
+          { span: 'hour', from: dayTo, to },
+        ]
+  return all.filter((stretch) => stretch.from < stretch.to)
+}
+
+type Grouping = { readonly by: readonly Dimension[]; readonly limit: number }
+
+type Found<Row> = {
+  readonly rows: readonly Row[]
+  readonly leftOut: number
+  /** Of the rows left out, where it is not simply what the others leave of the total. */
+  readonly rest?: UsageSums
+}
+
+/** Up to this many keys, looking up the rows of each is faster than reading the rows of all. */
+const LOOKED_UP_MAX = 1_000
+
+async function readDearest(
+  store: Store,
+  asked: Asked,
+  { by, limit }: Grouping,
+): Promise<Found<UsageLine>> {
+  if (by.includes('tag'))
+    return cut(await readRows<UsageLine>(store, asked, { by, limit: ROWS_MAX }), limit)
+  const isOfEachKey = by.includes('key') && !Array.isArray(asked.keys)
+  if (!isOfEachKey || limit > LOOKED_UP_MAX) return readRows<UsageLine>(store, asked, { by, limit })
+  // Finds the dearest rows by adding up costs alone, then adds up everything else only for those.
+  const dearest = await readRows<Place & Cost>(store, asked, { by, limit, sums: COST })
+  const keys = [...new Set(dearest.rows.flatMap(({ key }) => key ?? []))]
+  if (keys.length === 0) return { rows: [], leftOut: 0 }
+  const { rows } = await readRows<UsageLine>(store, { ...asked, keys }, { by, limit: ROWS_MAX })
+  const nameOf = (row: Place): string => JSON.stringify(by.map((each) => row[each]))
+  const ranks = new Map(dearest.rows.map((row, rank) => [nameOf(row), rank]))
+  const rank = (row: Place): number => ranks.get(nameOf(row)) ?? Infinity
+  return {
+    rows: rows.filter((row) => rank(row) < Infinity).toSorted((a, b) => rank(a) - rank(b)),
+    leftOut: dearest.leftOut,
+  }
+}
+
+/** A key counts in each of its tags, so the rest is not what remains of the total. */
+function cut({ rows, leftOut }: Found<UsageLine>, limit: number): Found<UsageLine> {
+  const rest = rows.slice(limit).reduce<UsageSums>(added, NOTHING_USED)
+  return { rows: rows.slice(0, limit), leftOut: leftOut + Math.max(0, rows.length - limit), rest }
+}
+
+const TOKENS = sql`
+  sum(estimated) AS estimated, sum(input_tokens) AS "inputTokens",
+  sum(cached_tokens) AS "cachedTokens", sum(cache_write_tokens) AS "cacheWriteTokens",
+  sum(output_tokens) AS "outputTokens", sum(reasoning_tokens) AS "reasoningTokens",
+  sum(cost_nanodollars) AS "costNanodollars"`
+/** A refused request counts as a request; it has no usage row. */
+const SUMS = sql`sum(requests + refused) AS requests, sum(failed) AS failed, sum(refused) AS refused, ${TOKENS}`
+const COST = sql`sum(cost_nanodollars) AS "costNanodollars"`
+
+const COLUMNS: Readonly<Record<Dimension, Sql>> = {
+  // Integer division drops the remainder.
+  day: sql`starts_at / ${sql.lit(DAY_MS)} * ${sql.lit(DAY_MS)}`,
+  hour: sql`starts_at`,
+  group: sql`group_id`,
+  key: sql`key_id`,
+  owner: sql`coalesce(keys.owner, '')`,
+  environment: sql`coalesce(keys.environment, '')`,
+  tag: sql`coalesce(tagged.value, '')`,
+  model: sql`model`,
+  provider: sql`provider`,
+  endpoint: sql`endpoint`,
+}
+
+const ONE_GROUP = sql`CASE WHEN min(group_id) = max(group_id) THEN min(group_id) END`
+
+/** What is known of a key alone. */
+const OF_KEYS = ['owner', 'environment', 'tag'] as const satisfies readonly Dimension[]
+
+/** The dearest rows with these sums. */
+async function readRows<Row extends Place & Cost>(
+  store: Store,
+  asked: Asked,
+  { by, limit, sums = SUMS }: Grouping & { readonly sums?: Sql },
+): Promise<Found<Row>> {
+  const columns = DIMENSIONS.map((each) => {
+    const isKeysGroup = each === 'group' && by.includes('key') && sums === SUMS
+    const other = isKeysGroup ? ONE_GROUP : sql`NULL`
+    return sql`${by.includes(each) ? COLUMNS[each] : other} AS ${sql.ref(each)}`
+  })
+  const grouped =
+    by.length === 0 ? sql`` : sql`GROUP BY ${sql.join(by.map((each) => COLUMNS[each]))}`
+  // `found` is the number of all rows, including those left out.
+  const query = sql<Row & { found?: number }>`
+    SELECT ${sql.join(columns)}, count(*) OVER () AS found, ${sums}
+    FROM ${usedBy(store, asked, by)} ${grouped}
+    HAVING sum(requests + refused) <> 0
+    ORDER BY sum(cost_nanodollars) DESC
+    LIMIT ${limit}`
+  const { rows } = await withWorkMemory(store, query)
+  const found = rows[0]?.found ?? 0
+  for (const row of rows) delete row.found
+  return { rows, leftOut: Math.max(0, found - limit) }
+}
+
+/** The rollups, with the owner, environment and tags of their keys where a report is by them. */
+function usedBy(store: Store, asked: Asked, by: readonly Dimension[]): Sql {
+  const rollups = rollupsOf(asked, by)
+  const ofKeys = OF_KEYS.filter((each) => by.includes(each))
+  if (ofKeys.length === 0) return sql`(${rollups}) AS used`
+  // Added up by key first: there are far fewer keys than rollups.
+  const others = by.filter((each) => !ofKeys.some((one) => one === each))
+  const columns = ['key_id', ...others.map((each) => SOURCES[each])]
+  const names = sql.join([...new Set(columns)].map((name) => sql.ref(name)))
+  const sums = SUMMED.map((name) => sql`sum(${sql.ref(name)}) AS ${sql.ref(name)}`)
+  const added = sql`SELECT ${names}, ${sql.join(sums)} FROM (${rollups}) AS used GROUP BY ${names}`
+  const each =
+    store.kind === 'sqlite'
+      ? sql`json_each(keys.tags) AS tagged`
+      : sql`jsonb_array_elements_text(keys.tags::jsonb) AS tagged (value)`
+  const tags = by.includes('tag') ? sql`LEFT JOIN ${each} ON TRUE` : sql``
+  return sql`(${added}) AS used LEFT JOIN keys ON keys.id = used.key_id ${tags}`
+}
+
+/** The column of the rollups that a dimension comes from. */
+const SOURCES = {
+  ...{ day: 'starts_at', hour: 'starts_at', group: 'group_id', key: 'key_id' },
+  ...{ model: 'model', provider: 'provider', endpoint: 'endpoint' },
+  ...{ owner: 'key_id', environment: 'key_id', tag: 'key_id' },
+} as const satisfies Readonly<Record<Dimension, string>>
+
+const SUMMED = [
+  ...['requests', 'failed', 'refused', 'estimated', 'input_tokens', 'cached_tokens'],
+  ...['cache_write_tokens', 'output_tokens', 'reasoning_tokens', 'cost_nanodollars'],
+] as const
+
+const BELOW_KEYS = sql`key_id > ${FRAME_ID} AND key_id < ${KEYS_AFTER}`
+
+/** The fewest that answer the question: of the frame, of groups, of some keys, of all keys. */
+function rollupsOf({ stretches, filter, keys }: Asked, by: readonly Dimension[]): Sql {
+  const { group } = filter
+  const isByKey = by.some((each) => SOURCES[each] === 'key_id')
+  const parts = stretches.flatMap((stretch): readonly Sql[] => {
+    const at = sql`starts_at IN (${sql.join(momentsOf(stretch))})`
+    const select = (which: Sql, more?: Signed) =>
+      rollupsWhere(stretch.span, { which, filter, ...more })
+    if (keys !== undefined || isByKey) {
+      const inGroup = group === undefined ? sql`` : sql`AND group_id = ${group}`
+      return [select(sql`${ofKeys(stretch, keys)} ${inGroup}`)]
+    }
+    if (group !== undefined && group !== '') {
+      return [select(sql`${at} AND key_id = ${group}`, { groupId: sql`key_id` })]
+    }
+    const ofFrame = select(sql`${at} AND key_id = ${FRAME_ID}`)
+    if (group === undefined && !by.includes('group')) return [ofFrame]
+    // What was used outside groups is what the groups leave of the frame.
+    const inGroups = sql`${at} AND ${BELOW_KEYS}`
+    const outside = [ofFrame, select(inGroups, { sign: sql`-` })]
+    return group === '' ? outside : [...outside, select(inGroups, { groupId: sql`key_id` })]
+  })
+  return sql.join(parts, sql` UNION ALL `)
+}
+
+function ofKeys(stretch: Stretch, keys: Asked['keys']): Sql {
+  // One look-up per key and hour or day, instead of reading past the rows of all other keys.
+  if (Array.isArray(keys)) {
+    return sql`starts_at IN (${sql.join(momentsOf(stretch))}) AND key_id IN (${sql.join(keys)})`
+  }
+  const all = sql`starts_at >= ${stretch.from} AND starts_at < ${stretch.to} AND key_id > ${KEYS_AFTER}`
+  return keys === undefined ? all : sql`${all} AND key_id IN (${keys})`
+}
+
+type Signed = { readonly groupId?: Sql; readonly sign?: Sql }
+
+function rollupsWhere(
+  span: RollupSpan,
+  {
+    which,
+    filter,
+    groupId = sql`group_id`,
+    sign = sql``,
+  }: Signed & { readonly which: Sql; readonly filter: UsageFilter },
+): Sql {
+  const tests = (['model', 'provider', 'endpoint'] as const).flatMap((name) =>
+    filter[name] === undefined ? [] : [sql` AND ${sql.ref(name)} = ${filter[name]}`],
+  )
+  const sums = SUMMED.map((name) => sql`${sign}${sql.ref(name)} AS ${sql.ref(name)}`)
+  return sql`
+    SELECT starts_at, key_id, ${groupId} AS group_id, model, provider, endpoint, ${sql.join(sums)}
+    FROM rollups WHERE span = ${span} AND ${which}${sql.join(tests, sql``)}`
+}
+
+function momentsOf({ span, from, to }: Stretch): readonly number[] {
+  const stepMs = span === 'hour' ? HOUR_MS : DAY_MS
+  return Array.from({ length: (to - from) / stepMs }, (_, step) => from + step * stepMs)
+}
+
+function tooMany(): StoreError {
+  const message = sentence('report_too_long', { most: ROWS_MAX })
+  return new StoreError('invalid_value', message, { field: 'by' })
+}
+
+/** The order of a report that is complete: by time, then by each dimension. */
+function inOrderOf(by: readonly Dimension[]): (one: Place, other: Place) => number {
+  const dimensions = DIMENSIONS.filter((each) => by.includes(each))
+  return (one, other) => {
+    for (const each of dimensions) {
+      const [a, b] = [one[each] ?? '', other[each] ?? '']
+      if (a !== b) return a < b ? -1 : 1
+    }
+    return 0
+  }
+}
+
+const NOTHING_USED: UsageSums = {
+  requests: 0,
+  failed: 0,
+  refused: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  costNanodollars: 0n,
+  estimated: 0,
+}
+
+/** Grouped by nothing. */
+export const NO_LINE: UsageLine = {
+  ...(Object.fromEntries(DIMENSIONS.map((each) => [each, null])) as Place),
+  ...NOTHING_USED,
+}
+
+const NOTHING_REPORTED: UsageReport = {
+  rows: [],
+  total: NOTHING_USED,
+  leftOut: 0,
+  rest: NOTHING_USED,
+}
+
+function combined(one: UsageSums, other: UsageSums, sign: 1 | -1): UsageSums {
+  const counts = COUNTS.map((name) => [name, one[name] + sign * other[name]] as const)
+  return {
+    ...(Object.fromEntries(counts) as Record<(typeof COUNTS)[number], number>),
+    costNanodollars: one.costNanodollars + BigInt(sign) * other.costNanodollars,
+  }
+}
+
+const added = (sums: UsageSums, row: UsageSums): UsageSums => combined(sums, row, 1)
+
+function restOf(total: UsageSums, rows: readonly UsageSums[]): UsageSums {
+  return rows.reduce((left, row) => combined(left, row, -1), total)
+}
+
+/** Without what it was grouped by. */
+function sumsOf(line: UsageSums): UsageSums {
+  return combined(NOTHING_USED, line, 1)
+}
