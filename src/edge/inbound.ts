@@ -22,10 +22,20 @@ const WIDER_WINDOW = /^context-1m\b/i
 /** Where clients name the conversation that a request belongs to. */
 const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id', 'x-litellm-session-id']
 
+/** Where LiteLLM's clients name the end user, and tags, beside the body. */
+const END_USER_HEADERS = ['x-litellm-end-user-id', 'x-litellm-customer-id']
+const TAGS_HEADER = 'x-litellm-tags'
+
 export type Received = { readonly message: IncomingMessage; readonly body: Body }
 
 export function credentialsOf({ headers }: IncomingMessage, family: Family): Credentials {
   return { family, authorization: headers.authorization, apiKey: single(headers['x-api-key']) }
+}
+
+/** Of the first of these headers that is not empty. */
+function firstOf(headers: IncomingHttpHeaders, names: readonly string[]): string | undefined {
+  const found = names.find((name) => headers[name])
+  return found && single(headers[found])
 }
 
 /** What is known of a request before its handler runs. */
@@ -43,6 +53,8 @@ export class HttpRequest implements InboundRequest {
   readonly providerHeaders: ReadonlyMap<string, string>
   readonly dropped: readonly string[]
   readonly session: string | undefined
+  readonly endUser: string | undefined
+  readonly tags: string | undefined
   readonly startedMs: number
   readonly trace: Trace
   readonly #received: Received
@@ -60,8 +72,9 @@ export class HttpRequest implements InboundRequest {
       ...ACCOUNT_HEADERS.filter((name) => headers[name] !== undefined),
     ]
     this.providerHeaders = providerHeadersOf(headers, betas.kept)
-    const session = SESSION_HEADERS.find((name) => headers[name])
-    this.session = session && single(headers[session])
+    this.session = firstOf(headers, SESSION_HEADERS)
+    this.endUser = firstOf(headers, END_USER_HEADERS)
+    this.tags = single(headers[TAGS_HEADER])
     this.startedMs = startedMs
     this.trace = trace
     this.#received = received

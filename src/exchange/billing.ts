@@ -265,7 +265,7 @@ export class Billing {
   #settlement(bill: Bill, failure: unknown): Settlement {
     const { admission, model, request, skipped } = this.#billed
     const { call } = request
-    const { requestId, endpoint, caller, startedMs } = request.inbound
+    const { requestId, endpoint, caller, startedMs, endUser, tags } = request.inbound
     const target = this.#sent?.route.target
     const firstOutputMs = this.#meter.firstOutputMs
     return {
@@ -285,8 +285,8 @@ export class Billing {
       estimated: bill.estimated || this.#owed > 0n,
       latencyMs: this.#parts.clock.monotonicMs() - startedMs,
       firstTokenMs: firstOutputMs === undefined ? null : firstOutputMs - startedMs,
-      endUser: call.endUser ?? null,
-      tags: call.metadata ?? {},
+      endUser: call.endUser ?? endUser ?? null,
+      tags: { ...(tags && { tags }), ...call.metadata },
       attempts: [...skipped.map(notTried), ...this.#attempts],
     }
   }

@@ -33,6 +33,9 @@ export type InboundRequest = {
   readonly dropped: readonly string[]
   /** The conversation it belongs to, where a header names one. */
   readonly session: string | undefined
+  /** Who asked and what for, where headers say so; what the body says counts more. */
+  readonly endUser: string | undefined
+  readonly tags: string | undefined
   readonly startedMs: number
   readonly trace: Trace
   /** Whether the client asks for a dry run. Throws if the value it gives is not understood. */

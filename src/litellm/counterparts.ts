@@ -81,9 +81,11 @@ export const COUNTERPARTS: readonly Counterpart[] = [
   }),
   ...rows('litellm_params', 'left', {
     'tags tag_regex': NO_TAG_ROUTING,
-    max_parallel_requests: 'a target has no limit of its own: concurrency is limited by key',
-    'max_budget budget_duration': 'a provider has no budget: keys and the frame do',
-    'default_api_key_rpm_limit default_api_key_tpm_limit itpm otpm': 'limits belong to keys',
+    max_parallel_requests:
+      'a target has no limit of its own: concurrency is limited by key and by group',
+    'max_budget budget_duration': 'a provider has no budget: keys, groups and the frame do',
+    'default_api_key_rpm_limit default_api_key_tpm_limit itpm otpm':
+      'limits belong to keys and groups',
     'mock_response mock_timeout mock_tool_calls': 'the sandbox plays models here',
     'extra_headers extra_body headers': 'nothing is added to requests',
     region_name: 'regions belong to providers, and routing does not look at them',
@@ -112,7 +114,8 @@ export const COUNTERPARTS: readonly Counterpart[] = [
     'created_at created_by updated_at updated_by': 'changes of the file are not recorded',
   }),
   ...rows('model_info', 'left', {
-    'team_id team_public_model_name': 'a model is offered by allowlists, not to one team',
+    'team_id team_public_model_name':
+      'allowlists of keys and ceilings of groups offer a model, which belongs to no team',
     'health_check_model health_check_timeout health_check_voice disable_background_health_check':
       'targets are not called to check their health: breakers learn from requests',
     tier: 'there are no tiers of deployments',
@@ -153,9 +156,9 @@ export const COUNTERPARTS: readonly Counterpart[] = [
     'websearch_interception_params code_interpreter_interception_params':
       'tools that providers run are priced or dropped by name, never played here',
     'key_generation_settings upperbound_key_generate_params default_key_generate_params enable_key_alias_format_validation':
-      'whoever may create keys decides on each',
+      'whoever may create keys decides on each; rules of a group bind its members (`groups update --self-service`)',
     'default_team_settings default_team_params default_internal_user_params max_internal_user_budget internal_user_budget_duration':
-      'nothing has defaults of its own',
+      'groups and people have no defaults of their own',
     'disable_end_user_cost_tracking disable_end_user_cost_tracking_prometheus_only':
       'there is no figure per end user',
     'include_cost_in_streaming_usage require_auth_for_metrics_endpoint':
@@ -187,8 +190,8 @@ export const COUNTERPARTS: readonly Counterpart[] = [
     'cache_responses caching_groups': NO_CACHE,
     default_litellm_params: 'nothing is added to requests',
     'default_max_parallel_requests default_priority polling_interval':
-      'concurrency is limited by key, in order of arrival',
-    provider_budget_config: 'a provider has no budget: keys and the frame do',
+      'concurrency is limited by key and by group, in order of arrival',
+    provider_budget_config: 'a provider has no budget: keys, groups and the frame do',
     'alerting_config guardrail_list search_tools assistants_config plugins':
       'it has no counterpart',
     'enable_health_check_routing health_check_staleness_threshold health_check_ignore_transient_errors':
@@ -234,7 +237,8 @@ export const COUNTERPARTS: readonly Counterpart[] = [
       'applications have keys; people sign in with OpenID Connect (admin.oidc)',
     'key_management_system key_management_settings use_google_kms use_azure_key_vault':
       'write ${NAME} or file:/path where your vault puts the secret',
-    'max_parallel_requests global_max_parallel_requests': 'concurrency is limited by key',
+    'max_parallel_requests global_max_parallel_requests':
+      'concurrency is limited by key and by group',
     'completion_model embedding_model image_generation_model moderation_model infer_model_from_keys':
       'a request names its model',
     'store_prompts_in_spend_logs disable_spend_logs disable_spend_updates disable_error_logs':
@@ -249,7 +253,7 @@ export const COUNTERPARTS: readonly Counterpart[] = [
     'max_response_size_mb token_rate_limit_type':
       'answers are limited in tokens, and tpm counts all of them',
     'ui_access_mode auto_redirect_ui_login_to_sso allow_user_auth service_account_settings default_team_disabled':
-      'people and their roles: docs/people.md',
+      'people, groups and their roles: docs/people.md',
     'allow_client_side_credentials dangerously_allow_mock_testing_request_params':
       'clients cannot choose addresses or provider keys',
     'enable_mcp_registry mcp_client_side_auth_header_name mcp_internal_ip_ranges mcp_trusted_proxy_ranges mcp_required_fields require_end_user_mcp_access_defined user_mcp_management_mode search_tools':

@@ -71,6 +71,34 @@ describe('compat.litellm', () => {
     assert.equal(other.status, 403)
   })
 
+  test('headers name the end user and tags, unless the body does', async () => {
+    const headers = {
+      authorization: `Bearer ${OLD}`,
+      'x-litellm-end-user-id': 'ann',
+      'x-litellm-tags': 'search,eu',
+    }
+    const rowOf = async (body: object) => {
+      const answer = await ask('/chat/completions', headers, {
+        model: 'sandbox-chat',
+        ...HELLO,
+        ...body,
+      })
+      const id = answer.headers.get('x-request-id') ?? ''
+      await answer.text()
+      const store = await openStore(`sqlite:${join(folder, 'tollgate.db')}`, { clock: systemClock })
+      const row = await store.db
+        .selectFrom('usage')
+        .select(['end_user', 'tags'])
+        .where('request_id', '=', id)
+        .executeTakeFirstOrThrow()
+      await store.close()
+      return row
+    }
+    assert.deepEqual(await rowOf({}), { end_user: 'ann', tags: '{"tags":"search,eu"}' })
+    const named = await rowOf({ user: 'bob', metadata: { tags: 'own', floor: '3' } })
+    assert.deepEqual(named, { end_user: 'bob', tags: '{"tags":"own","floor":"3"}' })
+  })
+
   test('a guess is refused as an unknown key', async () => {
     const guess = await ask('/v1/models', { authorization: 'Bearer sk-guess' })
     assert.equal(guess.status, 401)

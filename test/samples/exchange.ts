@@ -67,6 +67,8 @@ export const SAMPLE_INBOUND: InboundRequest = {
   providerHeaders: new Map(),
   dropped: [],
   session: undefined,
+  endUser: undefined,
+  tags: undefined,
   startedMs: 0,
   trace: { requestId: 'req_1' },
   readDryRun: () => false,

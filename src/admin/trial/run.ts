@@ -55,6 +55,8 @@ export async function runTrial(
       providerHeaders: new Map(),
       dropped: [],
       session: undefined,
+      endUser: undefined,
+      tags: undefined,
       startedMs: clock.monotonicMs(),
       trace,
       readDryRun: () => trial.isDryRun,
