@@ -67,7 +67,7 @@ describe('from the first start to a revoked key', () => {
   test('the curl block works as pasted, and the secret can be left out of it', async () => {
     const block = page.getByRole('group', { name: 'curl' })
     assert.equal((await runBlock(await block.innerText())).status, 200)
-    await page.getByRole('switch', { name: 'Put the secret itself into the snippets' }).uncheck()
+    await page.getByRole('checkbox', { name: 'Put the secret itself into the snippets' }).uncheck()
     assert.ok(!(await block.innerText()).includes(secret))
   })
 

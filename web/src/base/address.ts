@@ -56,6 +56,7 @@ export function startPage(permissions: readonly Permission[]) {
 
 /** Columns of the key list that can be hidden; the name, the status and the menu always show. */
 export const OPTIONAL_COLUMNS = [
+  'group',
   'budget',
   'frame',
   'models',
@@ -67,7 +68,8 @@ export const OPTIONAL_COLUMNS = [
 ] as const
 export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number]
 
-const usualColumns: readonly OptionalColumn[] = OPTIONAL_COLUMNS.slice(0, 6)
+/** Of the others, the line below the name tells the group and the owner. */
+const usualColumns = OPTIONAL_COLUMNS.slice(1, 7)
 
 /** The filters of the key list; each shows as a token that can be removed. */
 const keyListFilters = {
@@ -76,6 +78,7 @@ const keyListFilters = {
   concern: keyFilters.shape.concern.catch(undefined),
   used: keyFilters.shape.used.catch(undefined),
   mode: keyFilters.shape.mode.catch(undefined),
+  group: text,
   owner: text,
   environment: text,
   tag: text,
@@ -91,6 +94,8 @@ export const overviewSearch = z.object({
   page: optional(z.int().min(1)),
   columns: optional(z.array(z.enum(OPTIONAL_COLUMNS))),
   dense: optional(z.literal(true)),
+  /** A section for each group. */
+  grouped: optional(z.literal(true)),
 })
 export type OverviewSearch = z.output<typeof overviewSearch>
 
@@ -98,7 +103,7 @@ export const perPage = 50
 
 /** Revoked keys are hidden until the reader asks for them. */
 export function keyQueryOf(search: OverviewSearch): KeyQuery {
-  const { columns: _columns, dense: _dense, ...asked } = search
+  const { columns: _columns, dense: _dense, grouped: _grouped, ...asked } = search
   return {
     ...asked,
     status: asked.status ?? 'current',
@@ -145,6 +150,7 @@ export const newKeySearch = z.object({
   /** The key whose settings are copied. */
   from: text,
   name: text,
+  group: text,
   owner: text,
   environment: text,
   models: list,

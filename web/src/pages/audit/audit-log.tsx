@@ -7,7 +7,8 @@ import { LoadMore } from '../../parts/data-table.tsx'
 import { HistoryIcon, WarningIcon } from '../../parts/icons.tsx'
 import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import styles from './audit-log.module.css'
-import { type ChangeLine, recordedLine } from './change-lines.ts'
+import { recordedLine } from './change-lines.ts'
+import { ChangeList } from './change-list.tsx'
 
 type Page = { readonly entries: readonly AuditEntryAnswer[] }
 
@@ -107,32 +108,4 @@ function ActionWords({ entry, withSubject }: EntryProps) {
 function subjectWords({ subject_name: name, subject_id: id, actor }: AuditEntryAnswer): string {
   const called = name ?? id
   return called === '' || called === actor ? '' : ` ${called}`
-}
-
-export function ChangeList({ lines }: { readonly lines: readonly ChangeLine[] }) {
-  const { t } = useTranslation()
-  return (
-    <dl className={styles['changes']}>
-      {lines.map(({ field, label, before, after }) => (
-        <div key={field}>
-          <dt>{label}</dt>
-          <dd>
-            {before !== '' && (
-              <>
-                <del>
-                  <span className="visually-hidden">{t('changes.before')}: </span>
-                  {before}
-                </del>{' '}
-                <span aria-hidden="true">→</span>{' '}
-              </>
-            )}
-            <ins>
-              <span className="visually-hidden">{t('changes.after')}: </span>
-              {after}
-            </ins>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
 }

@@ -7,8 +7,8 @@ import { ApiError } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { ConfirmDialog, Dialog } from '../../parts/dialogs.tsx'
 import { Notice } from '../../parts/notices.tsx'
-import { ChangeList } from './audit-log.tsx'
 import { type ChangeLine, recordedLine } from './change-lines.ts'
+import { ChangeList } from './change-list.tsx'
 
 /** A change, and the version that it is based on. */
 export type Reviewed<Change> = { readonly body: Change; readonly version: string }

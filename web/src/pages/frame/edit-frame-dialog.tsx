@@ -14,7 +14,7 @@ import { ConfirmDialog } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/filters.tsx'
 import { BudgetMeter, frameTicks, shareOf } from '../../parts/meters.tsx'
 import { Notice } from '../../parts/notices.tsx'
-import { ChangeList } from '../audit/audit-log.tsx'
+import { ChangeList } from '../audit/change-list.tsx'
 import { recordedLine } from '../audit/change-lines.ts'
 import styles from './frame.module.css'
 

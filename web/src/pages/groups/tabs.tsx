@@ -1,5 +1,5 @@
 // The tabs of a group's page: its keys, its members, its settings and its audit log.
-import { Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import {
@@ -11,13 +11,15 @@ import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { type AddressProps, type GroupSearch, perPage } from '../../base/address.ts'
 import { call } from '../../base/api.ts'
 import { keysQuery } from '../../base/queries.ts'
+import { useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
 import { FactList, type Facts, Moment, useMoneyColumn } from '../../parts/cells.tsx'
 import { type Column, Pager, QueryTable } from '../../parts/data-table.tsx'
-import { KeyIcon, PeopleIcon } from '../../parts/icons.tsx'
+import { KeyIcon, PeopleIcon, PlusIcon } from '../../parts/icons.tsx'
 import { BudgetCell } from '../../parts/meters.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
-import { KeyStatus, useRateWords } from '../keys/key-brief.tsx'
+import { KeyStatus } from '../keys/key-brief.tsx'
+import { useRateWords } from '../keys/key-words.ts'
 import styles from './groups.module.css'
 
 export type TabProps = AddressProps<GroupSearch> & { readonly group: GroupDetail }
@@ -32,8 +34,61 @@ export function KeysTab({ group, search: { page = 1 }, onChange }: TabProps) {
     }),
   )
   const rows = keys.data?.keys
+  return (
+    <>
+      {group.keys > 0 && (
+        <Group justify="space-between" mb="md">
+          <Link to="/settings/api-access" search={{ group: group.id }}>
+            {t('group.inOverview')}
+          </Link>
+          <CreateKey group={group} />
+        </Group>
+      )}
+      <QueryTable
+        caption={t('group.keysCaption')}
+        columns={useKeyColumns(rows)}
+        rows={rows}
+        query={keys}
+        failed={t('overview.failed')}
+        none={{
+          ...{ icon: KeyIcon, title: t('group.noKeys'), about: t('group.noKeysAbout') },
+          actions: <CreateKey group={group} />,
+        }}
+        isFetching={keys.isPlaceholderData}
+        expectedLines={2}
+      />
+      {keys.data && keys.data.total > perPage && (
+        <Pager
+          page={page}
+          perPage={perPage}
+          total={keys.data.total}
+          onPage={(next) => onChange({ page: next })}
+        />
+      )}
+    </>
+  )
+}
+
+function CreateKey({ group: { id, status } }: Pick<TabProps, 'group'>) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  if (!may('configuration:manage') || status === 'archived') return null
+  return (
+    <Button
+      component={Link}
+      to={`/settings/api-access/new?group=${id}`}
+      variant="default"
+      leftSection={<PlusIcon />}
+    >
+      {t('overview.create')}
+    </Button>
+  )
+}
+
+function useKeyColumns(rows: readonly KeyRow[] | undefined): readonly Column<KeyRow>[] {
+  const { t } = useTranslation()
   const cost = useMoneyColumn(rows?.map(({ cost_7d: { total } }) => total))
-  const columns: readonly Column<KeyRow>[] = [
+  return [
     {
       header: t('column.name'),
       isRowHeader: true,
@@ -56,28 +111,6 @@ export function KeysTab({ group, search: { page = 1 }, onChange }: TabProps) {
       cell: ({ last_used_at: at }) => (at ? <Moment at={at} /> : t('never')),
     },
   ]
-  return (
-    <>
-      <QueryTable
-        caption={t('group.keysCaption')}
-        columns={columns}
-        rows={rows}
-        query={keys}
-        failed={t('overview.failed')}
-        none={{ icon: KeyIcon, title: t('group.noKeys'), about: t('group.noKeysAbout') }}
-        isFetching={keys.isPlaceholderData}
-        expectedLines={2}
-      />
-      {keys.data && keys.data.total > perPage && (
-        <Pager
-          page={page}
-          perPage={perPage}
-          total={keys.data.total}
-          onPage={(next) => onChange({ page: next })}
-        />
-      )}
-    </>
-  )
 }
 
 export function MembersTab({ group: { id } }: TabProps) {

@@ -12,10 +12,10 @@ import { amountProblem, readAmount } from '../../i18n/typed-numbers.ts'
 import { useChange, useIdempotencyKey } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog } from '../../parts/dialogs.tsx'
 import { Notice } from '../../parts/notices.tsx'
-import { ChangeList } from '../audit/audit-log.tsx'
+import { ChangeList } from '../audit/change-list.tsx'
 import styles from './bulk-bar.module.css'
 import { type BulkAction, type BulkChange, bulkChangeOf, bulkWords } from './bulk-change.ts'
-import { madeOldByKey } from './key-brief.tsx'
+import { madeOldByKey } from './key-words.ts'
 
 type BulkDialogProps = {
   readonly action: BulkAction

@@ -1,8 +1,7 @@
-// What the list of keys and the page of one share: its state, its menu, its rates, and how old the figures are.
+// What the list of keys and the page of one share: its state, its menu, and how old the figures are.
 import { Button, Menu } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { KeyDetail, KeyRow, KeyState } from '../../../../src/admin/contract/keys.ts'
+import type { KeyState } from '../../../../src/admin/contract/keys.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
@@ -21,21 +20,9 @@ import {
   RotateIcon,
   WarningIcon,
 } from '../../parts/icons.tsx'
-
-export type KeyInBrief = Pick<KeyRow, keyof KeyRow & keyof KeyDetail>
+import { type KeyInBrief, madeOldByKey } from './key-words.ts'
 
 export type KeyAction = 'pause' | 'revoke' | 'rotate' | 'end-overlap' | 'top-up' | 'reset' | 'test'
-
-/** Queries that a change of a key makes stale: the figures of all keys, of groups and of the frame. */
-export const madeOldByKey = [['keys'], ['groups'], ['frame']] as const
-
-/** Refetches every figure of keys, groups and frame. */
-export function useRefreshKeys(): () => Promise<void> {
-  const client = useQueryClient()
-  return async () => {
-    await Promise.all(madeOldByKey.map((queryKey) => client.invalidateQueries({ queryKey })))
-  }
-}
 
 /** Resuming needs no confirmation: it loses nothing. */
 export function useResume() {
@@ -165,27 +152,6 @@ function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
       )}
     </>
   )
-}
-
-/** What a key is for, whose it is and its mode, in one line. */
-export function useKeyFacts(): (key: KeyInBrief) => string {
-  const { t } = useTranslation()
-  return ({ environment, owner, mode }) =>
-    [environment, owner, t(`mode.${mode}`)].filter((fact) => fact !== null).join(' · ')
-}
-
-type Rates = Pick<KeyRow, 'rpm' | 'tpm' | 'concurrency'>
-
-/** A key's rate limits in a few words; undefined if it has none. */
-export function useRateWords(): (rates: Rates) => string | undefined {
-  const { t, format } = useTranslation()
-  return (rates) => {
-    const words = (['rpm', 'tpm', 'concurrency'] as const).flatMap((name) => {
-      const value = rates[name]
-      return value === null ? [] : [t(`rates.${name}`, { value: format.compact(value) })]
-    })
-    return words.length === 0 ? undefined : words.join(' · ')
-  }
 }
 
 type FreshnessProps = {

@@ -17,7 +17,8 @@ import { useChange, useFields } from '../../parts/changes.tsx'
 import { ConfirmDialog, Dialog, ReasonField } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/filters.tsx'
 import { Notice } from '../../parts/notices.tsx'
-import { type KeyAction, type KeyInBrief, madeOldByKey, useResume } from './key-brief.tsx'
+import { type KeyAction, useResume } from './key-brief.tsx'
+import { type KeyInBrief, madeOldByKey } from './key-words.ts'
 import { SecretDialog, TestCall } from './secret-dialog.tsx'
 
 type KeyDialogsProps = {

@@ -14,8 +14,9 @@ import { actionColumn, type Column, DataTable } from '../../parts/data-table.tsx
 import { WarningIcon } from '../../parts/icons.tsx'
 import { BudgetCell, Meter, Sparkline } from '../../parts/meters.tsx'
 import type { Selection } from './bulk-bar.tsx'
-import { type KeyAction, KeyMenu, KeyStatus, useKeyFacts, useRateWords } from './key-brief.tsx'
+import { type KeyAction, KeyMenu, KeyStatus } from './key-brief.tsx'
 import styles from './key-table.module.css'
+import { useKeyFacts, useRateWords } from './key-words.ts'
 
 type SortKey = KeyQuery['sort']
 type KeyColumn = Column<KeyRow, SortKey>
@@ -105,6 +106,16 @@ function optionalColumns(
     ...more,
   })
   return {
+    group: column('group', {
+      cell: ({ group }) =>
+        group ? (
+          <Link className="break" to="/settings/groups/$id" params={{ id: group.id }}>
+            {group.name}
+          </Link>
+        ) : (
+          '–'
+        ),
+    }),
     budget: column('budget', {
       sort: 'percent',
       cell: (row) => <BudgetCell name={row.name} budget={row} />,

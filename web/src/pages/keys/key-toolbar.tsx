@@ -7,7 +7,7 @@ import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
 import { KEY_MODES, KEY_STATUSES } from '../../../../src/core/limits.ts'
 import { columnsOf, FILTERS, OPTIONAL_COLUMNS, overviewSearch } from '../../base/address.ts'
 import type { AddressProps, Filter, OverviewSearch } from '../../base/address.ts'
-import { modelsQuery } from '../../base/queries.ts'
+import { groupsQuery, modelsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { onSubmit } from '../../parts/changes.tsx'
 import { useTyped } from '../../parts/filters.tsx'
@@ -53,6 +53,7 @@ function SearchField({ search: { search = '' }, onChange }: SearchProps) {
 
 function FilterTokens({ search, onChange }: SearchProps) {
   const { t } = useTranslation()
+  const groups = useQuery({ ...groupsQuery, enabled: search.group !== undefined })
   const chosen = FILTERS.filter((filter) => filter !== 'search' && search[filter] !== undefined)
   if (chosen.length === 0) return null
   return (
@@ -83,7 +84,9 @@ function FilterTokens({ search, onChange }: SearchProps) {
     if (filter === 'concern' && search.concern) return t(`concern.${search.concern}`)
     if (filter === 'used' && search.used) return t(`filter.usedWhen.${search.used}`)
     if (filter === 'mode' && search.mode) return t(`mode.${search.mode}`)
-    return String(search[filter])
+    if (filter === 'group' && search.group === outside) return t('filter.outsideGroups')
+    const named = groups.data?.find(({ id }) => filter === 'group' && id === search.group)
+    return named?.name ?? String(search[filter])
   }
 }
 
@@ -91,7 +94,11 @@ export const noFilters: Partial<OverviewSearch> = Object.fromEntries(
   FILTERS.map((filter) => [filter, undefined]),
 )
 
+/** Keys that are in no group. */
+const outside = 'none'
+
 const uses = ['last_30_days', 'not_last_30_days'] as const
+const selects = ['status', 'group', 'used', 'mode', 'model'] as const
 const texts = ['owner', 'environment', 'tag'] as const
 
 function FilterMenu({ search, onChange }: SearchProps) {
@@ -122,7 +129,12 @@ function FilterMenu({ search, onChange }: SearchProps) {
 function FilterFields({ search }: { readonly search: OverviewSearch }) {
   const { t } = useTranslation()
   const models = useQuery(modelsQuery)
+  const groups = useQuery(groupsQuery)
   const choices = {
+    group: [
+      { value: outside, label: t('filter.outsideGroups') },
+      ...(groups.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+    ],
     status: KEY_STATUSES.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
     used: uses.map((value) => ({ value, label: t(`filter.usedWhen.${value}`) })),
     mode: KEY_MODES.map((value) => ({ value, label: t(`mode.${value}`) })),
@@ -130,7 +142,7 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
   }
   return (
     <>
-      {(['status', 'used', 'mode', 'model'] as const).map((name) => (
+      {selects.map((name) => (
         <NativeSelect
           key={name}
           name={name}
@@ -187,6 +199,12 @@ function ViewMenu({ search, onChange }: SearchProps) {
           onChange={(isChecked) => onChange({ dense: isChecked ? true : undefined })}
         >
           {t('overview.dense')}
+        </Menu.CheckboxItem>
+        <Menu.CheckboxItem
+          checked={search.grouped === true}
+          onChange={(isChecked) => onChange({ grouped: isChecked ? true : undefined })}
+        >
+          {t('overview.grouped')}
         </Menu.CheckboxItem>
       </Menu.Dropdown>
     </Menu>

@@ -17,7 +17,7 @@ import { Pager } from '../../parts/data-table.tsx'
 import { CsvButton } from '../../parts/filters.tsx'
 import { KeyIcon, PlusIcon, SearchIcon } from '../../parts/icons.tsx'
 import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
-import { dialogOnDemand } from '../../parts/on-demand.tsx'
+import { dialogOnDemand, tabOnDemand } from '../../parts/on-demand.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { BulkBar, useSelection } from './bulk-bar.tsx'
 import { Freshness, type KeyAction } from './key-brief.tsx'
@@ -28,6 +28,12 @@ import styles from './overview.module.css'
 // Loaded when the frame is edited: most visits only look.
 const EditFrameDialog = dialogOnDemand(
   async () => (await import('../frame/edit-frame-dialog.tsx')).EditFrameDialog,
+)
+
+// Loaded when somebody looks at the keys by group.
+const GroupedKeys = tabOnDemand(
+  async () => (await import('./grouped-keys.tsx')).GroupedKeys,
+  <Loading lines={3} height={64} />,
 )
 
 // Loaded with the first action.
@@ -127,6 +133,14 @@ function KeyList({ search, keys, onChange, onAction }: KeyListProps) {
         <BulkBar selection={selection} />
         {page?.total === 0 ? (
           <NoMatch search={search} onChange={onChange} />
+        ) : search.grouped ? (
+          <GroupedKeys
+            search={search}
+            frame={page?.frame}
+            selection={may('configuration:manage') ? selection : undefined}
+            onChange={onChange}
+            onAction={onAction}
+          />
         ) : (
           <KeyTable
             rows={page?.keys}
@@ -141,7 +155,7 @@ function KeyList({ search, keys, onChange, onAction }: KeyListProps) {
           />
         )}
       </Stack>
-      {page && page.total > 0 && (
+      {page && page.total > 0 && !search.grouped && (
         <Pager
           page={page.page}
           perPage={perPage}

@@ -1,6 +1,6 @@
 // The only time a secret is visible: after creation and after rotation. It exists only in this dialog's memory, and
 // closing the dialog before the secret is stored asks again.
-import { Button, Checkbox, Switch, Tabs, TextInput } from '@mantine/core'
+import { Button, Checkbox, Tabs, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/trial.ts'
@@ -14,7 +14,7 @@ import { Dialog, GuardedDialog } from '../../parts/dialogs.tsx'
 import { EyeIcon, PlayIcon } from '../../parts/icons.tsx'
 import { CallRefusal, ErrorAlert, Notice } from '../../parts/notices.tsx'
 import { callFacts } from '../../parts/refusal-words.ts'
-import { madeOldByKey } from './key-brief.tsx'
+import { madeOldByKey } from './key-words.ts'
 import styles from './secret-dialog.module.css'
 import { snippetNames, SNIPPETS, snippetText } from './snippets.ts'
 
@@ -161,7 +161,7 @@ function SnippetTabs({ models, secret }: SnippetTabsProps) {
           </Tabs.Panel>
         ))}
       </Tabs>
-      <Switch
+      <Checkbox
         mt="sm"
         label={t('secret.inSnippets')}
         checked={hasSecret}

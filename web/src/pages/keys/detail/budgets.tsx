@@ -1,9 +1,11 @@
-// Every budget that applies to a key, one bar each: its own, and the frame's with this key's share of it.
+// Every budget that applies to a key, one bar each: its own, its second window and its caps for models, those of its group,
+// and the frame's with this key's share of it.
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
-import { limitsQuery } from '../../../base/queries.ts'
+import { groupQuery, limitsQuery } from '../../../base/queries.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
-import { BudgetBar, BudgetBars } from '../../../parts/budget-bars.tsx'
+import { BudgetBar, BudgetBars, FurtherBar } from '../../../parts/budget-bars.tsx'
 import { Forecast, Resets } from '../../../parts/budgets.tsx'
 import { frameTicks, Sparkline } from '../../../parts/meters.tsx'
 import { ruleQuery, useAlertWords } from '../../alerts/alert-words.ts'
@@ -15,9 +17,20 @@ export function Budgets({ detail }: DetailProps) {
   const { t } = useTranslation()
   const limits = useQuery(limitsQuery(detail.id, undefined))
   const frame = limits.data?.frame
+  const { window, model_budgets: caps, timezone } = detail
   return (
     <BudgetBars label={t('detail.budgets')}>
       <KeyBar detail={detail} />
+      {window && <FurtherBar title={t('detail.keyWindow')} budget={window} timezone={timezone} />}
+      {caps.map((cap) => (
+        <FurtherBar
+          key={cap.model}
+          title={t('detail.cap', { model: cap.model })}
+          budget={cap}
+          timezone={timezone}
+        />
+      ))}
+      {detail.group && <GroupBars id={detail.group.id} name={detail.group.name} />}
       {frame && (
         <BudgetBar
           title={t('detail.frameBudget')}
@@ -49,6 +62,38 @@ function KeyBar({ detail }: DetailProps) {
       )}
       <LastAlert id={detail.id} />
     </BudgetBar>
+  )
+}
+
+type GroupBarsProps = { readonly id: string; readonly name: string }
+
+function GroupBars({ id, name }: GroupBarsProps) {
+  const { t } = useTranslation()
+  const { data: group } = useQuery(groupQuery(id))
+  if (!group) return null
+  return (
+    <>
+      <BudgetBar
+        title={t('detail.groupBudget', { name })}
+        heading={
+          <Link to="/settings/groups/$id" params={{ id }}>
+            {t('detail.groupBudget', { name })}
+          </Link>
+        }
+        budget={group}
+        noLimit={t('group.noLimit')}
+        ticks={frameTicks}
+      >
+        <Resets budget={group} />
+      </BudgetBar>
+      {group.window && (
+        <FurtherBar
+          title={t('detail.groupWindow', { name })}
+          budget={group.window}
+          timezone={group.timezone}
+        />
+      )}
+    </>
   )
 }
 

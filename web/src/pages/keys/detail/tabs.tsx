@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { auditRoutes } from '../../../../../src/admin/contract/audit.ts'
 import type { ModelAnswer } from '../../../../../src/admin/contract/gateway.ts'
 import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
+import type { AmountForPeriod } from '../../../../../src/admin/contract/values.ts'
 import { requestRoutes } from '../../../../../src/admin/contract/usage.ts'
 import { REQUEST_OUTCOMES, type AddressProps, type DetailSearch } from '../../../base/address.ts'
 import { addressOf, call } from '../../../base/api.ts'
@@ -21,7 +22,7 @@ import { type NumberField, numberWords } from '../../audit/change-lines.ts'
 import { RefusalTable } from '../../requests/refusal-table.tsx'
 import { RequestDrawer } from '../../requests/request-drawer.tsx'
 import { RequestTable } from '../../requests/request-table.tsx'
-import { useRateWords } from '../key-brief.tsx'
+import { useRateWords } from '../key-words.ts'
 
 export type TabProps = AddressProps<DetailSearch> & { readonly detail: KeyDetail }
 
@@ -120,14 +121,19 @@ export function SettingsTab({ detail }: TabProps) {
   const rates = useRateWords()(detail)
   const { may } = useSession()
   const none = t('changes.nothing')
+  const { request_cost_max: most } = detail
   const facts: Facts = [
     [t('detail.id'), detail.id],
     [t('keyField.description'), detail.description ?? none],
+    [t('keyField.group'), <GroupLink key="group" group={detail.group} />],
     [t('keyField.owner'), detail.owner ?? none],
     [t('keyField.environment'), detail.environment ?? none],
     [t('keyForm.field.mode'), t(`keyForm.mode.${detail.mode}`)],
     [t('keyField.tags'), detail.tags.join(', ') || none],
     [t('keyField.budget'), budgetWords()],
+    [t('keyField.window'), detail.window ? per(detail.window) : none],
+    [t('keyField.model_budgets'), capWords()],
+    [t('keyField.request_cost_max'), most === null ? t('keyForm.noLimit') : format.money(most)],
     [t('keyForm.field.when_tight'), t(`keyForm.whenTight.${detail.when_tight}`)],
     [t('keyField.alert_thresholds'), listed('alert_thresholds')],
     [t('column.limits'), rates ?? t('rates.none')],
@@ -164,9 +170,29 @@ export function SettingsTab({ detail }: TabProps) {
 
   function budgetWords(): string {
     if (detail.budget === null) return t('budget.noOwnLimit')
-    const per = `${format.money(detail.budget)} ${t(`periodShort.${detail.period}`)}`
-    return `${per}, ${detail.timezone}`
+    return `${per({ budget: detail.budget, period: detail.period })}, ${detail.timezone}`
   }
+
+  function per({ budget, period }: AmountForPeriod): string {
+    return `${format.money(budget)} ${t(`periodShort.${period}`)}`
+  }
+
+  function capWords(): string {
+    const caps = detail.model_budgets.map((cap) =>
+      t('changes.forModel', { model: cap.model, budget: per(cap) }),
+    )
+    return caps.join(', ') || none
+  }
+}
+
+function GroupLink({ group }: Pick<KeyDetail, 'group'>) {
+  const { t } = useTranslation()
+  if (group === null) return t('keyForm.noGroup')
+  return (
+    <Link to="/settings/groups/$id" params={{ id: group.id }}>
+      {group.name}
+    </Link>
+  )
 }
 
 export function ActivityTab({ detail: { id } }: TabProps) {

@@ -3,6 +3,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
 import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/trial.ts'
 import { limitsQuery, revocationQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
@@ -59,7 +60,7 @@ function VerdictWords({ verdict, detail }: VerdictWordsProps) {
         </small>
       </Notice>
     )
-  const left = leastLeft(verdict)
+  const left = leastLeft(verdict, detail)
   const { median_hold: median } = verdict.recent
   return (
     <Notice
@@ -93,9 +94,11 @@ function Recent({ recent }: { readonly recent: RecentCalls }) {
     : t('verdict.someRefused', { count: calls, succeeded, failed, refused, code })
 }
 
-/** The remaining amount of the key or of the frame, whichever is less. */
-function leastLeft({ key, frame }: VerdictAnswer): string | undefined {
-  const [least] = [key.remaining, frame.remaining]
+/** The least that remains of any budget of the key, or of the frame. */
+function leastLeft({ key, frame, model }: VerdictAnswer, detail: KeyDetail): string | undefined {
+  const cap = detail.model_budgets.find((each) => each.model === model)
+  const further = [detail.window, cap].flatMap((budget) => budget?.remaining ?? [])
+  const [least] = [key.remaining, frame.remaining, ...further]
     .filter((left) => left !== null)
     .toSorted((one, other) => Number(one) - Number(other))
   return least
@@ -107,23 +110,30 @@ function Remedy({ verdict, detail }: VerdictWordsProps) {
   const { may } = useSession()
   const remedy = remedyOf(verdict)
   if (!may('configuration:manage') || remedy === undefined) return null
-  const page = remedy === 'raiseFrame' ? 'frame' : `${detail.id}/edit`
+  const pages = {
+    raiseFrame: '/settings/api-access/frame',
+    raiseGroup: `/settings/groups/${detail.group?.id}/edit`,
+    raiseBudget: `/settings/api-access/${detail.id}/edit`,
+    setDate: `/settings/api-access/${detail.id}/edit`,
+  }
   return (
-    <Button
-      component={Link}
-      to={`/settings/api-access/${page}`}
-      size="compact-sm"
-      variant="default"
-    >
+    <Button component={Link} to={pages[remedy]} size="compact-sm" variant="default">
       {t(`verdict.${remedy}`)}
     </Button>
   )
 }
 
+const remedies = {
+  key: 'raiseBudget',
+  model: 'raiseBudget',
+  request: 'raiseBudget',
+  group: 'raiseGroup',
+  frame: 'raiseFrame',
+} as const
+
 function remedyOf({ blocked_by: blocked }: VerdictAnswer) {
   if (blocked?.code === 'expired_api_key') return 'setDate'
-  if (blocked?.scope === 'key') return 'raiseBudget'
-  return blocked?.scope === 'frame' ? 'raiseFrame' : undefined
+  return blocked?.scope ? remedies[blocked.scope] : undefined
 }
 
 function Revoked({ detail }: Pick<TabProps, 'detail'>) {

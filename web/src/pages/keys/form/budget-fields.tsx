@@ -12,6 +12,7 @@ import { useField } from '../../../parts/form/checked-form.ts'
 import styles from '../../../parts/form/form.module.css'
 import { Notice } from '../../../parts/notices.tsx'
 import { destinationsQuery } from '../../alerts/alert-words.ts'
+import { CapFields } from './cap-fields.tsx'
 import { isShown, type KeyFormValues } from './form-values.ts'
 import type { FieldsProps } from './use-key-form.ts'
 
@@ -25,6 +26,7 @@ export function BudgetFields({ form }: FieldsProps) {
         warning={<BudgetWarning values={form.values} />}
       />
       <WindowFields form={form} />
+      <CapFields form={form} />
       {isShown('alert_thresholds', form.values) && (
         <AlertFields form={form} field="alert_thresholds" />
       )}

@@ -13,7 +13,8 @@ import { Loading, Notice, QueryError } from '../../../parts/notices.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { changeLines } from '../../audit/change-lines.ts'
 import { ReviewDialog, type Reviewed } from '../../audit/review-dialog.tsx'
-import { madeOldByKey } from '../key-brief.tsx'
+import { madeOldByKey } from '../key-words.ts'
+import { useGroups } from './group-fields.tsx'
 import { type KeyChange, keyChangeOf, valuesOf, writtenOf } from './form-values.ts'
 import { KeyForm } from './key-form.tsx'
 import { useKeyForm } from './use-key-form.ts'
@@ -73,6 +74,7 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
       save.reset()
       setChange(keyChangeOf(original, values, { now: Date.now(), separators }))
     })
+  const { groups } = useGroups('')
   const isZero = typeof change?.budget === 'string' && isSame(change.budget, '0')
   return (
     <>
@@ -89,7 +91,7 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
         <ReviewDialog
           change={change}
           version={original.version}
-          lines={changeLines(writtenOf(original), change, words)}
+          lines={changeLines(named(writtenOf(original)), named(change), words)}
           save={save}
           warning={isZero && <Notice tone="warn">{t('keyForm.hint.zero')}</Notice>}
           onReload={onReload}
@@ -98,4 +100,10 @@ function EditKeyForm({ original, onReload }: EditKeyFormProps) {
       )}
     </>
   )
+
+  /** With the name of the group instead of its id. */
+  function named<Change extends { readonly group?: string | null | undefined }>(change: Change) {
+    const name = groups.data?.find(({ id: each }) => each === change.group)?.name
+    return name === undefined ? change : { ...change, group: name }
+  }
 }

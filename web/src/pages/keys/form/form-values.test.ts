@@ -117,6 +117,31 @@ test('a second window is sent whole, and a cost of one request may be left out',
   })
 })
 
+test('a group and caps for models pass through unchanged, and only their changes are sent', () => {
+  const cap = {
+    model: 'a',
+    budget: '4',
+    limit: '4',
+    period: 'week',
+    spent: '0',
+    held: '0',
+  } as const
+  const figures = { remaining: '4', starts_at: '2026-11-16T00:00:00Z', resets_at: null }
+  const group = { id: 'grp_1', name: 'search' }
+  const capped: KeyDetail = { ...key, group, model_budgets: [{ ...cap, ...figures }] }
+  const values = valuesOf(capped, separators)
+  assert.deepEqual(keyChangeOf(capped, values, reading), {})
+  const further = { model: 'b', budget: '1,5', period: 'day' } as const
+  const changed = { ...values, group: '', model_budgets: [...values.model_budgets, further] }
+  assert.deepEqual(keyChangeOf(capped, changed, reading), {
+    group: null,
+    model_budgets: [
+      { model: 'a', budget: '4', period: 'week' },
+      { model: 'b', budget: '1.5', period: 'day' },
+    ],
+  })
+})
+
 test('an invalid list in a hidden field is not sent', () => {
   const hidden = { hasOwnLimit: false, alert_thresholds: ['abc'] }
   const values = { ...valuesOf(key, separators), ...hidden }
@@ -159,6 +184,7 @@ const good = { ...emptyValues('UTC'), name: 'demo', models: ['sandbox-chat'], bu
 
 test('a valid form has no problem', () => assert.deepEqual(problemsOf(good, words, now), {}))
 
+const cap = { model: 'a', budget: '1', period: 'day' }
 const count = 'Enter a whole number from 1 to 1,000,000,000, or leave it empty for no limit.'
 for (const [field, value, problem] of [
   ['name', 'x'.repeat(5_000), 'At most 200 characters: this has 5,000.'],
@@ -169,6 +195,9 @@ for (const [field, value, problem] of [
   ['rpm', '1.5', count],
   ['tpm', '999999999999', count],
   ['request_cost_max', '0', 'The amount must be above 0.'],
+  ['model_budgets', [{ ...cap, model: '' }], 'Choose a model.'],
+  ['model_budgets', [cap, cap], 'There are two budgets for a: remove one.'],
+  ['model_budgets', [{ ...cap, budget: '-1' }], 'An amount cannot be below 0.'],
   ['budget', '1,00', words.t('form.amount.shape', { example: '12.50', grouped: '1,000' })],
 ] satisfies readonly (readonly [keyof KeyFormValues, unknown, string])[])
   test(`${field}: ${problem}`, () =>

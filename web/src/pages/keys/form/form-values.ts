@@ -8,20 +8,24 @@ import {
   USUAL_REMINDERS,
   USUAL_THRESHOLDS,
 } from '../../../../../src/core/limits.ts'
+import type { Period } from '../../../../../src/core/periods.ts'
 import { DAY_MS } from '../../../../../src/core/units.ts'
 import { differing } from '../../../base/amounts.ts'
 import type { Separators } from '../../../i18n/format.ts'
 import type { Translate } from '../../../i18n/i18n.ts'
 import {
+  amountProblem,
   type ListLimits,
   readList,
   reminderLimits,
   thresholdLimits,
+  typedAmount,
 } from '../../../i18n/typed-numbers.ts'
 import {
   accountOf,
   accountProblems,
   accountValuesOf,
+  amountFor,
   emptyAccount,
   type FormWords,
   isAccountFieldShown,
@@ -33,9 +37,14 @@ import {
 type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
 export const LIFETIMES: readonly Lifetime[] = ['never', '7', '30', '90', '365', 'date']
 
+/** What may be spent on one model. */
+type CapValues = { readonly model: string; readonly budget: string; readonly period: Period }
+
 /** The values of an untouched form for a new key; numbers are as typed. */
 export const emptyValues = (timezone: string) => ({
   ...emptyAccount(timezone),
+  /** The id of its group; empty: outside groups. */
+  group: '',
   owner: '',
   environment: '',
   tags: [] as string[],
@@ -44,6 +53,7 @@ export const emptyValues = (timezone: string) => ({
   when_tight: 'cap' as KeyDetail['when_tight'],
   /** In percent. */
   alert_thresholds: USUAL_THRESHOLDS.map(String),
+  model_budgets: [] as CapValues[],
   permissions: [...ENDPOINTS],
   lifetime: 'never' as Lifetime,
   /** The last day, in the reader's zone; used only if `lifetime` is `date`. */
@@ -83,10 +93,15 @@ export function valuesOf(key: KeyDetail, separators: Separators): KeyFormValues 
   return {
     ...accountValuesOf(key, separators),
     ...{ mode, when_tight, expiresAt },
+    group: key.group?.id ?? '',
     owner: key.owner ?? '',
     environment: key.environment ?? '',
     tags: [...key.tags],
     models: [...key.models],
+    model_budgets: key.model_budgets.map(({ model, budget, period }) => ({
+      ...{ model, period },
+      budget: typedAmount(budget, separators),
+    })),
     alert_thresholds: key.alert_thresholds.map(String),
     permissions: [...key.permissions],
     lifetime: expiresAt === null ? 'never' : 'date',
@@ -106,7 +121,12 @@ export function keyChangeOf(key: KeyDetail, values: KeyFormValues, reading: Read
 
 /** A key as it would be written. */
 export function writtenOf(key: KeyDetail) {
-  return { ...key, window: key.window && settingsOf(key.window) }
+  return {
+    ...key,
+    group: key.group?.id ?? null,
+    window: key.window && settingsOf(key.window),
+    model_budgets: key.model_budgets.map(({ model, ...cap }) => ({ model, ...settingsOf(cap) })),
+  }
 }
 
 function keySettingsOf(values: KeyFormValues, { now, separators }: Reading) {
@@ -116,6 +136,11 @@ function keySettingsOf(values: KeyFormValues, { now, separators }: Reading) {
   return {
     ...accountOf(values, separators),
     ...{ tags, models, permissions, when_tight },
+    group: textOrNull(values.group),
+    model_budgets: values.model_budgets.flatMap(({ model, budget, period }) => {
+      const cap = amountFor(budget, period, separators)
+      return cap === null ? [] : [{ model, ...cap }]
+    }),
     owner: textOrNull(values.owner),
     environment: textOrNull(values.environment),
     expires_at: expiryOf(values, now),
@@ -155,6 +180,7 @@ export function problemsOf(values: KeyFormValues, words: FormWords, now: number)
     environment: lengthProblem([values.environment], NAME_LENGTH_MAX, words),
     tags: tagsProblem(values.tags, words),
     models: values.models.length === 0 && t('keyForm.problem.models'),
+    model_budgets: capsProblem(values.model_budgets, words),
     permissions: values.permissions.length === 0 && t('keyForm.problem.permissions'),
     lastDay: dayProblem(values, t, now),
     alert_thresholds: listProblem(values.alert_thresholds, t, thresholdLimits),
@@ -168,6 +194,18 @@ export function problemsOf(values: KeyFormValues, words: FormWords, now: number)
 function tagsProblem(tags: readonly string[], words: FormWords): string | false {
   if (tags.length > TAGS_MAX) return words.t('keyForm.problem.tooMany', { most: TAGS_MAX })
   return lengthProblem(tags, NAME_LENGTH_MAX, words)
+}
+
+/** The first one. */
+function capsProblem(caps: readonly CapValues[], words: FormWords): string | undefined {
+  const { t } = words
+  const problems = caps.map(({ model, budget }, index) => {
+    if (model === '') return t('keyForm.problem.capModel')
+    if (caps.findIndex((cap) => cap.model === model) < index)
+      return t('keyForm.problem.capTwice', { model })
+    return amountProblem(budget, words)
+  })
+  return problems.find((problem) => problem !== undefined)
 }
 
 function listProblem(typed: readonly string[], t: Translate, limits: ListLimits): string | false {

@@ -21,6 +21,7 @@ import { ModelPicker } from '../../../parts/form/model-picker.tsx'
 import { FormErrorSummary } from '../../../parts/notices.tsx'
 import { AlertFields, BudgetFields } from './budget-fields.tsx'
 import { expiryOf, isShown, type KeyFormValues, LIFETIMES } from './form-values.ts'
+import { CeilingNotice, GroupField } from './group-fields.tsx'
 import { Summary } from './summary.tsx'
 import type { FieldsProps, KeyForm as KeyFormState } from './use-key-form.ts'
 
@@ -54,6 +55,7 @@ export function KeyForm(props: KeyFormProps) {
           <IdentityFields form={form} isNew={isNew} />
         </Group>
         <Group name="models">
+          <CeilingNotice values={form.values} />
           <div id={fieldId('models')} tabIndex={-1}>
             <ModelPicker
               chosen={form.values.models}
@@ -116,6 +118,7 @@ function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: boolean
         required
         autoComplete="off"
       />
+      <GroupField form={form} />
       <div className={styles['pair']}>
         <TextInput {...field('owner')} placeholder="payments@example.com" autoComplete="off" />
         <Autocomplete {...field('environment')} data={environments} placeholder="production" />

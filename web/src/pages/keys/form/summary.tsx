@@ -12,16 +12,19 @@ import {
   ClockIcon,
   CubeIcon,
   GaugeIcon,
+  GroupIcon,
   KeyIcon,
   ShieldIcon,
 } from '../../../parts/icons.tsx'
 import { type NumberField, numberWords } from '../../audit/change-lines.ts'
-import { useRateWords } from '../key-brief.tsx'
+import { useRateWords } from '../key-words.ts'
 import { expiryOf, type KeyFormValues } from './form-values.ts'
+import { useGroups } from './group-fields.tsx'
 
 export function Summary({ values }: { readonly values: KeyFormValues }) {
-  const { t } = useTranslation()
-  const { separators } = useTranslation().format
+  const { t, format } = useTranslation()
+  const { separators } = format
+  const most = readAmount(values.request_cost_max, separators)
   const rates = useRateWords()({
     rpm: readCount(values.rpm, separators) ?? null,
     tpm: readCount(values.tpm, separators) ?? null,
@@ -32,6 +35,7 @@ export function Summary({ values }: { readonly values: KeyFormValues }) {
     <aside className={`card ${styles['rail']}`} aria-labelledby="summary-title">
       <h2 id="summary-title">{values.name.trim() || t('keyForm.summary.title')}</h2>
       <ul>
+        <GroupLine id={values.group} />
         <Line icon={<CubeIcon />} isWarning={values.models.length === 0}>
           <ModelWords values={values} />
         </Line>
@@ -44,7 +48,8 @@ export function Summary({ values }: { readonly values: KeyFormValues }) {
           </Line>
         )}
         <Line icon={<KeyIcon />}>
-          {rates ? t('keyForm.summary.rates', { rates }) : t('keyForm.summary.noRates')}
+          {rates ? t('keyForm.summary.rates', { rates }) : t('keyForm.summary.noRates')}{' '}
+          {most !== undefined && t('keyForm.summary.requestCost', { amount: format.money(most) })}
         </Line>
         <Line icon={<ShieldIcon />}>
           {all
@@ -77,6 +82,14 @@ function Line({ icon, isWarning = false, children }: LineProps) {
   )
 }
 
+function GroupLine({ id }: { readonly id: string }) {
+  const { t } = useTranslation()
+  const { chosen } = useGroups(id)
+  return (
+    chosen && <Line icon={<GroupIcon />}>{t('keyForm.summary.group', { name: chosen.name })}</Line>
+  )
+}
+
 type WordsProps = { readonly values: KeyFormValues }
 
 function ModelWords({ values: { models, mode } }: WordsProps) {
@@ -98,14 +111,25 @@ function BudgetWords({ values }: WordsProps) {
   const frame = useQuery(frameQuery)
   const left =
     frame.data && t('keyForm.summary.left', { left: format.moneyLeft(frame.data.remaining) })
-  if (!values.hasOwnLimit) return <>{`${t('keyForm.summary.noLimit')} ${left ?? ''}`}</>
-  const amount = readAmount(values.budget, format.separators)
-  if (amount === undefined) return <>{t('keyForm.summary.noBudget')}</>
-  const words = t('keyForm.summary.budget', {
-    amount: format.money(amount),
-    period: t(`periodShort.${values.period}`),
-  })
-  return <>{`${words} ${left ?? ''}`}</>
+  const caps = values.model_budgets.length
+  const further = [
+    values.hasWindow ? atMost(values.window, values.windowPeriod) : undefined,
+    caps > 0 ? t('keyForm.summary.caps', { count: caps }) : undefined,
+    left,
+  ]
+  const main = values.hasOwnLimit
+    ? (atMost(values.budget, values.period) ?? t('keyForm.summary.noBudget'))
+    : t('keyForm.summary.noLimit')
+  return <>{[main, ...further].filter((words) => words !== undefined).join(' ')}</>
+
+  function atMost(typed: string, period: KeyFormValues['period']): string | undefined {
+    const amount = readAmount(typed, format.separators)
+    if (amount === undefined) return undefined
+    return t('keyForm.summary.budget', {
+      amount: format.money(amount),
+      period: t(`periodShort.${period}`),
+    })
+  }
 }
 
 function AlertWords({ values: { alert_thresholds: typed } }: WordsProps) {
