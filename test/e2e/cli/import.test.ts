@@ -1,6 +1,6 @@
 // `tollgate import litellm` as an operator runs it: first to look, then to write, and what wrong usage gets.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -83,6 +83,69 @@ test('what it writes is accepted, and is written again', async () => {
   assert.equal((await tollgate(...words)).code, 0)
 })
 
+const ALL = ['import', 'litellm', '--config', 'config.yaml', '--all-models-as', 'every']
+
+test('with a database it writes keys too, again and again, and keeps a file that was changed', async () => {
+  const words = [...ALL, '--out', 'whole.yaml', '--database', there.url]
+  const first = await tollgate(...words)
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /^Wrote whole\.yaml$/m)
+  assert.match(
+    first.stdout,
+    /keys: 1 new, 0 changed; groups: 1 new, 0 changed; people: 0 new; spent so far: 2\.5 USD/,
+  )
+  assert.match(first.stdout, /^ +search \(0 USD there, 2\.5 USD by its keys\)$/m)
+  const shown = await tollgate('keys', 'show', 'app', '--config', 'whole.yaml', '--json')
+  const { group, models, spent } = JSON.parse(shown.stdout) as Record<string, unknown>
+  assert.deepEqual(
+    [(group as { name: string }).name, models, spent],
+    ['search', ['gpt-5', 'house'], '2.5'],
+  )
+  assert.equal((await tollgate('ledger', 'verify', '--config', 'whole.yaml')).code, 0)
+  appendFileSync(join(folder, 'whole.yaml'), '# ours\n')
+  const again = await tollgate(...words)
+  assert.equal(again.code, 0, again.stderr)
+  assert.match(again.stdout, /^whole\.yaml was changed here, or is not of an import: it stays$/m)
+  assert.match(again.stdout, /keys: 0 new, 0 changed/)
+  const told = JSON.parse((await tollgate(...words, '--json')).stdout) as {
+    written: string | null
+    database: { imported: { keys: object } }
+  }
+  assert.equal(told.written, null)
+  assert.deepEqual(told.database.imported.keys, { made: 0, changed: 0 })
+})
+
+test('what cannot be written leaves everything as it was', async () => {
+  const part = mkdtempSync(join(tmpdir(), 'tollgate-import-'))
+  try {
+    const env = { ...bareEnv, OPENAI_API_KEY: 'a key' }
+    const command = (...words: string[]) =>
+      run(process.execPath, [COMMAND, ...words], { cwd: part, env })
+    writeFileSync(join(part, 'config.yaml'), CONFIG)
+    await insert(
+      there,
+      'VerificationToken',
+      keyRow('sk-alone', { key_alias: 'alone', models: ['gpt-5'] }),
+    )
+    await command('keys', 'create', '--name', 'alone', '--models', 'gpt-5', '--budget', '1')
+    const { code, stderr } = await command(...ALL, '--database', there.url)
+    assert.equal(code, 1)
+    assert.match(stderr, /key_alias "alone": a key of this name is here already/)
+    assert.equal(existsSync(join(part, 'tollgate.yaml')), false)
+    const { stdout } = await command('groups', 'list', '--json')
+    assert.deepEqual(JSON.parse(stdout), { groups: [] })
+    await there.run(
+      `UPDATE "LiteLLM_VerificationToken" SET max_budget = 'NaN' WHERE key_alias = 'alone'`,
+    )
+    const wrong = await command(...ALL, '--database', there.url)
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stderr, /key_alias "alone": max_budget is NaN, which is no amount/)
+  } finally {
+    rmSync(part, { recursive: true, force: true })
+    await there.run(`DELETE FROM "LiteLLM_VerificationToken" WHERE key_alias = 'alone'`)
+  }
+})
+
 test('wrong usage and wrong input have their exit codes, and one line each', async () => {
   const wrong: readonly (readonly [string[], number, RegExp])[] = [
     [[], 2, /^tollgate: missing: --config <file>\n$/],
@@ -104,4 +167,13 @@ test('wrong usage and wrong input have their exit codes, and one line each', asy
     assert.equal(code, expected, stderr)
     assert.match(stderr, message)
   }
+  const same = await run(process.execPath, [COMMAND, ...ALL, '--database', there.url], {
+    cwd: folder,
+    env: { ...bareEnv, OPENAI_API_KEY: 'a key', TOLLGATE_DATABASE: there.url },
+  })
+  assert.equal(same.code, 2)
+  assert.match(
+    same.stderr,
+    /--database is also Tollgate’s own: name another one in tollgate\.yaml\n$/,
+  )
 })
