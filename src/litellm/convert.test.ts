@@ -9,8 +9,8 @@ import { catalogOf } from '../config/catalog-of.ts'
 import { loadConfig } from '../config/load.ts'
 import { isObject } from '../core/json.ts'
 import { convert, type Conversion } from './convert.ts'
-import { readPriceData } from './prices.ts'
 import { ImportError } from './source.ts'
+import { readPriceData } from './units.ts'
 import { fileText, shownText, writeImported } from './write.ts'
 
 const NOW = Date.UTC(2026, 10, 18)

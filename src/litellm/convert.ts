@@ -1,26 +1,26 @@
 // From a LiteLLM configuration to one of Tollgate: reads everything, drafts it, checks the draft as `tollgate check`
 // would, and takes out what could not be served. Every setting ends up taken over, needless or named.
-import { mainModels, factsOf } from '../catalog/model-facts.ts'
+import { factsOf, mainModels } from '../catalog/model-facts.ts'
 import { targetName, type Catalog } from '../catalog/models.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
 import { PRICE_LISTS } from '../config/catalog-of.ts'
 import { counterpartOf, type Section } from './counterparts.ts'
-import { readDeployment, SHARES, type Deployment } from './deployments.ts'
+import { readDeployment, weightsOf, type Deployment } from './deployments.ts'
 import {
+  isPricedHere,
   merged,
   ProviderSections,
   type Draft,
   type Figures,
   type ModelDraft,
   type TargetDraft,
+  unservedIn,
+  verify,
 } from './draft.ts'
-import { Findings, type Summary } from './findings.ts'
-import { Params } from './params.ts'
-import { completed, isPriced, writtenPrice, type PriceData, type TokenPrices } from './prices.ts'
-import { readAliases, readFallbacks } from './routes.ts'
-import { readSections, type Adjustments } from './sections.ts'
-import { ImportError, numberIn, placeOf, readSource, type Setting } from './source.ts'
-import { isPricedHere, unservedIn, verify } from './verify.ts'
+import { Findings, Params, type Summary } from './findings.ts'
+import { readAliases, readFallbacks, readSections, type Adjustments } from './sections.ts'
+import { ImportError, placeOf, readSource, type Setting } from './source.ts'
+import { completed, isPriced, type PriceData, type TokenPrices, writtenPrice } from './units.ts'
 
 export type Conversion = {
   readonly file: string
@@ -467,35 +467,4 @@ function filling({ vendor, target }: Deployment, known: ReturnType<PriceData>): 
 
 function without<Value extends object>(value: Value, name: keyof Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([each]) => each !== name)) as Value
-}
-
-/** As LiteLLM's `simple-shuffle` does it: by what the first deployment has. Zero: no traffic, but a fallback. */
-function weightsOf(group: readonly Deployment[], findings: Findings) {
-  const by = SHARES.find((name) => group[0]?.shares[name] !== undefined)
-  const shares = group.map(({ shares: each }) => {
-    const setting = by && each[by]
-    return Math.max(0, (setting && numberIn(setting)) ?? 0)
-  })
-  const most = Math.max(...shares)
-  const isSplit = group.length > 1 && most > 0
-  for (const { shares: each } of group) {
-    for (const [name, setting] of Object.entries(each)) {
-      if (isSplit && name === by) findings.take(setting)
-      else findings.leave(setting, 'a target has no limits of its own')
-    }
-  }
-  if (by === undefined || !isSplit) return { weights: [], remark: null }
-  const isWhole = shares.every((share) => Number.isInteger(share)) && most <= 1_000
-  const scaled = isWhole ? lowered(shares) : shares.map((share) => (share / most) * 100)
-  const weights = scaled.map((share) => (share === 0 ? 0 : Math.max(1, Math.round(share))))
-  return { weights, remark: by === 'weight' ? null : `weights: in the proportion of ${by} there` }
-}
-
-function lowered(shares: readonly number[]): readonly number[] {
-  const divisor = shares.reduce((one, other) => gcd(one, other), 0)
-  return divisor === 0 ? shares : shares.map((share) => share / divisor)
-}
-
-function gcd(one: number, other: number): number {
-  return other === 0 ? one : gcd(other, one % other)
 }

@@ -1,11 +1,10 @@
 // Reads one entry of `model_list`: which provider serves it, under which public name, at what price and with what
 // share of the traffic. An entry that cannot be served here is named with the reason.
 import { counterpartOf, type Section } from './counterparts.ts'
-import type { Findings } from './findings.ts'
-import { Params } from './params.ts'
-import type { TokenPrices } from './prices.ts'
+import { Params, type Findings } from './findings.ts'
 import { numberIn, type Setting } from './source.ts'
-import { vendorOf, type Named, type Upstream } from './vendors.ts'
+import type { TokenPrices } from './units.ts'
+import { type Named, type Upstream, vendorOf } from './vendors.ts'
 
 export type Deployment = Named &
   Omit<Upstream, 'model'> & {
@@ -33,7 +32,7 @@ export type Deployment = Named &
 export type Timeouts = { readonly first_byte?: string; readonly idle?: string }
 
 /** LiteLLM splits traffic by the first of these that its first deployment has. */
-export const SHARES = ['weight', 'rpm', 'tpm'] as const
+const SHARES = ['weight', 'rpm', 'tpm'] as const
 
 const ABILITIES = {
   supports_function_calling: 'tools',
@@ -203,4 +202,35 @@ function nameTheRest(
 const UNREAD: Partial<Record<Section, string>> = {
   litellm_params: 'is sent along with every request there: here a client sends what it wants',
   model_info: 'is information for clients there: nothing here reads it',
+}
+
+/** As LiteLLM's `simple-shuffle` does it: by what the first deployment has. Zero: no traffic, but a fallback. */
+export function weightsOf(group: readonly Deployment[], findings: Findings) {
+  const by = SHARES.find((name) => group[0]?.shares[name] !== undefined)
+  const shares = group.map(({ shares: each }) => {
+    const setting = by && each[by]
+    return Math.max(0, (setting && numberIn(setting)) ?? 0)
+  })
+  const most = Math.max(...shares)
+  const isSplit = group.length > 1 && most > 0
+  for (const { shares: each } of group) {
+    for (const [name, setting] of Object.entries(each)) {
+      if (isSplit && name === by) findings.take(setting)
+      else findings.leave(setting, 'a target has no limits of its own')
+    }
+  }
+  if (by === undefined || !isSplit) return { weights: [], remark: null }
+  const isWhole = shares.every((share) => Number.isInteger(share)) && most <= 1_000
+  const scaled = isWhole ? lowered(shares) : shares.map((share) => (share / most) * 100)
+  const weights = scaled.map((share) => (share === 0 ? 0 : Math.max(1, Math.round(share))))
+  return { weights, remark: by === 'weight' ? null : `weights: in the proportion of ${by} there` }
+}
+
+function lowered(shares: readonly number[]): readonly number[] {
+  const divisor = shares.reduce((one, other) => gcd(one, other), 0)
+  return divisor === 0 ? shares : shares.map((share) => share / divisor)
+}
+
+function gcd(one: number, other: number): number {
+  return other === 0 ? one : gcd(other, one % other)
 }

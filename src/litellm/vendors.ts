@@ -1,6 +1,6 @@
 // LiteLLM's providers, by the prefix of a model's name there, and what each is here: its kind, its address and where
 // its key is. Addresses and variables are those that LiteLLM itself falls back to.
-import { usualVariable, type Params } from './params.ts'
+import { type Params, usualVariable } from './findings.ts'
 
 /** Where a deployment's requests go. */
 export type Upstream = {

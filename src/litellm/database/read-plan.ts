@@ -6,9 +6,7 @@ import { TEXT_LENGTH_MAX } from '../../core/limits.ts'
 import { checkSettings } from '../../store/accounts/settings.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import { ImportError } from '../source.ts'
-import { Allowlists, type KnownModels } from './allowlists.ts'
 import { Problems, Tally, type PlannedGroup, type PlannedKey, type PlannedPerson } from './plan.ts'
-import type { SourceDatabase } from './source-database.ts'
 import {
   ALL_ROUTES,
   EXTRAS,
@@ -20,14 +18,22 @@ import {
   ROLES,
   ROUTES,
   SHARED_COLUMNS,
-  withShared,
   type KeyRow,
   type ModelUsage,
   type TeamRow,
   type UserRow,
+  withShared,
 } from './rows.ts'
-import { readSchema, type Schema, type TableName } from './tables.ts'
-import { isClosed, limitsOf, modelBudgetsOf, type LimitColumns, type Row } from './values.ts'
+import { readSchema, type Schema, type SourceDatabase, type TableName } from './source-database.ts'
+import {
+  Allowlists,
+  isClosed,
+  limitsOf,
+  modelBudgetsOf,
+  type KnownModels,
+  type LimitColumns,
+  type Row,
+} from './values.ts'
 
 export type ImportPlan = {
   readonly groups: readonly PlannedGroup[]

@@ -2,8 +2,7 @@
 // was used in the last 30 days.
 import type { Endpoint } from '../../core/endpoints.ts'
 import type { PlannedPerson } from './plan.ts'
-import type { SourceDatabase } from './source-database.ts'
-import type { Schema } from './tables.ts'
+import type { Schema, SourceDatabase } from './source-database.ts'
 import type { LimitColumns } from './values.ts'
 
 export type TeamRow = LimitColumns & {

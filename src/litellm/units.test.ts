@@ -1,7 +1,7 @@
 // Durations of LiteLLM's budgets, and the periods of the calendar that they come closest to.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { periodOf } from './periods.ts'
+import { periodOf } from './units.ts'
 
 test('a duration is the closest period, and one that is far from any says so', () => {
   const cases = [
