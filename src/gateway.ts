@@ -236,6 +236,7 @@ async function openAdminPlane(
     healthOf: registry.healthOf.bind(registry),
     secretPrefix: () => registry.config.keys.prefix,
     authHeaders: () => registry.authHeaders,
+    keepUsageMs: config.ledger.keepUsageMs,
   })
   return {
     ...server,

@@ -39,6 +39,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'show requests, tokens and cost',
     load: async () => (await import('./usage.ts')).addUsage,
   },
+  statement: {
+    summary: 'print what a group used in a month, by key and model, as a page or as CSV',
+    load: async () => (await import('./usage.ts')).addStatement,
+  },
   refusals: {
     summary: 'list the calls that were refused, and what was lacking',
     load: async () => (await import('./refusals.ts')).addRefusals,

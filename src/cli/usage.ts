@@ -1,5 +1,5 @@
-// `tollgate usage`: usage and its cost, by any dimension; `tollgate explain`: why one request cost what it cost, recomputed
-// from the books.
+// `tollgate usage`: usage and its cost, by any dimension; `tollgate statement`: a month of a group, to hand on; `tollgate
+// explain`: why one request cost what it cost, recomputed from the books.
 import { Option, type Command } from 'commander'
 import { costOfLines, type CostLine } from '../catalog/prices.ts'
 import { DIMENSIONS, REPORT_ROWS, type Dimension } from '../core/limits.ts'
@@ -20,6 +20,8 @@ import {
   type UsageReport,
   type UsageSums,
 } from '../ledger/reports/report.ts'
+import { statementPage } from '../ledger/reports/statement-page.ts'
+import { makeStatement, statementCsv, statementJson } from '../ledger/reports/statement.ts'
 import { targetOf } from '../ledger/reports/usage.ts'
 import { legsOf } from '../ledger/rules/legs.ts'
 import { WINDOW } from '../store/accounts/budgets.ts'
@@ -27,7 +29,7 @@ import type { Store } from '../store/database/store.ts'
 import { findGroup } from '../store/groups/groups.ts'
 import { findKey, keyNames } from '../store/keys/keys.ts'
 import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './command/context.ts'
-import { examples, readPast } from './command/options.ts'
+import { demand, examples, readPast } from './command/options.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import {
   block,
@@ -199,6 +201,37 @@ const LATENCIES: readonly Column<TextRow>[] = [
 
 function counted(title: string, of: (row: TextRow) => number | null | undefined): Column<TextRow> {
   return [title, (row) => of(row)?.toLocaleString('en') ?? '-', 'right']
+}
+
+type StatementOptions = CommonOptions & {
+  readonly group: string
+  readonly month: string
+  readonly csv?: true
+}
+
+export function addStatement(program: Command): void {
+  demand(common(program.command('statement')), [
+    new Option('--group <GROUP>', 'which group, by id or name'),
+    new Option('--month <month>', 'such as 2026-11, in the time zone of the group'),
+  ])
+    .description(
+      'Print what a group used in a month and what it cost: by key, model and price, with adjustments. ' +
+        'One page of HTML, for a screen or for paper.',
+    )
+    .addOption(new Option('--csv', 'print comma-separated values instead').conflicts('json'))
+    .addHelpText(
+      ...examples('tollgate statement --group search --month 2026-11 > search-2026-11.html'),
+    )
+    .action(async (options: StatementOptions) => {
+      const config = readDatabaseConfig(options)
+      await lookAtStore(config, async (store) => {
+        const group = await findGroup(store, options.group)
+        const { keepUsageMs } = config.ledger
+        const statement = await makeStatement(store, { group, month: options.month, keepUsageMs })
+        if (options.json) printJson(statementJson(statement))
+        else printText(options.csv ? statementCsv(statement) : statementPage(statement))
+      })
+    })
 }
 
 export function addExplain(program: Command): void {

@@ -101,6 +101,10 @@ export const SENTENCES = {
     'group by day, hour, group, key, owner, environment, tag, model, provider or endpoint, or by several of them, separated by commas',
   report_too_long:
     'this would be more than {{most}} rows: choose a shorter time, one key, or fewer groups',
+  month_shape: 'enter a month such as 2026-11',
+  month_to_come: '{{month}} has not begun yet',
+  month_not_kept:
+    'single requests of {{month}} are not all kept any more: ledger.keep_usage is {{days}} days, and a statement adds up every one',
   report_hours: 'a report by hour can cover at most {{days}} days',
   no_such_request:
     'there is no request {{id}}: either it was refused before it was admitted, and the log of the gateway says why under this id, or its record has expired',

@@ -1,6 +1,7 @@
 // The admin API's contract for groups of keys, on any database: run by test/contract/admin.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { systemClock } from '../../src/core/clock.ts'
 import { newId } from '../../src/core/ids.ts'
 import { insertPerson } from '../../src/store/people/people.ts'
 import { openTestAdmin, type Answer, type TestAdmin } from '../support/admin.ts'
@@ -30,6 +31,26 @@ export function adminGroupsContract(fresh: FreshDatabase): void {
   }
 
   describe('groups', () => {
+    test('a month of a group can be downloaded as a page and as CSV', async () => {
+      const id = await idOf('customer')
+      const key = await keyIn(id, 'of customer')
+      await admin.call('POST', `/keys/${key}/test`, { body: {} })
+      const month = new Date().toISOString().slice(0, 7)
+      const page = await admin.call('GET', `/statement.html?group=${id}&month=${month}`)
+      assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+      assert.equal(page.headers.get('content-disposition'), 'attachment; filename="statement.html"')
+      assert.match(page.text, /<h1>customer<\/h1>[^]*<th>of customer<\/th>[^]*0\.000012/)
+      const csv = await admin.call('GET', `/statement.csv?group=${id}&month=${month}`)
+      assert.match(csv.text, /\ncustomer,\d{4}-\d\d,UTC,key_\w+,of customer,/)
+      for (const wrong of ['month=2026-13', 'month=9998-01', 'month=1999-01', 'month='])
+        assert.equal((await admin.call('GET', `/statement.csv?group=${id}&${wrong}`)).status, 400)
+      const unknown = await admin.call(
+        'GET',
+        `/statement.csv?group=${newId('grp', systemClock)}&month=${month}`,
+      )
+      assert.equal(unknown.status, 404)
+    })
+
     test('a group is created, listed, changed, archived and activated', async () => {
       const window = { budget: '2', period: 'day' }
       const rules = { self_service: true, budget_max: { budget: '1', period: 'month' } }

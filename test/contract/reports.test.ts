@@ -3,16 +3,21 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Dimension } from '../../src/core/limits.ts'
+import { firstIdAt } from '../../src/core/ids.ts'
+import { adjustHold } from '../../src/ledger/nodes/adjustments.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { describeLines, linesCsv } from '../../src/ledger/reports/lines.ts'
 import { reportUsage, type UsageFilter } from '../../src/ledger/reports/report.ts'
+import { statementPage } from '../../src/ledger/reports/statement-page.ts'
+import { makeStatement, statementCsv, statementJson } from '../../src/ledger/reports/statement.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import type { Store } from '../../src/store/database/store.ts'
+import { findGroup, type Group } from '../../src/store/groups/groups.ts'
 import { updateKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import { freshDatabase } from '../support/postgres/postgres.ts'
-import { freshSqlite, type FreshDatabase } from '../support/store.ts'
+import { freshSqlite, refusal, type FreshDatabase } from '../support/store.ts'
 import { LedgerFixture, spend } from './ledger-fixture.ts'
 
 const DAY_MS = 86_400_000
@@ -189,6 +194,90 @@ function reportsContract(fresh: FreshDatabase): void {
     assert.deepEqual(await cut('group'), [[107n], 2, 15n, 2])
     // By tag, a key of two tags is in two rows.
     assert.deepEqual(await cut('tag'), [[117n], 2, 115n, 3])
+  })
+
+  const month = (at: number) => new Date(at).toISOString().slice(0, 7)
+
+  test('a statement has every request of a group, by key, model and price, and what was adjusted', async () => {
+    const { search, shop, bob } = made
+    const group = await findGroup(store, shop)
+    const statement = (of: Group, keepUsageMs = 400 * DAY_MS, which = month(systemClock.now())) =>
+      makeStatement(store, { group: of, month: which, keepUsageMs })
+    const { total } = await statement(group)
+    assert.deepEqual([total.requests, total.failed, total.costNanodollars], [2, 1, 107n])
+    const [row] = await fixture.usage(bob)
+    const change = { holdId: row?.id ?? 0, costNanodollars: 4n, reason: '<b>too much</b>' }
+    await adjustHold(store, change)
+    const later = await statement(group)
+    assert.equal(later.total.costNanodollars, 104n)
+    assert.deepEqual(
+      statementJson(later).lines.map((line) => [line.owner, line.cost, line.adjusted_by]),
+      [
+        ['ann', '0.0000001', '0'],
+        ['bob', '0.000000004', '-0.000000003'],
+      ],
+    )
+    const page = statementPage(later)
+    assert.match(page, /&#60;b&#62;too much&#60;\/b&#62;/)
+    assert.doesNotMatch(page, /<b>|<script/)
+    assert.match(page, /The month has not ended/)
+    const csv = statementCsv(later).split('\n')
+    assert.match(
+      csv[0] ?? '',
+      /^group,month,timezone,key,key_name,owner,environment,tags,model,price_version,discount,/,
+    )
+    assert.equal(csv.length, 3)
+    // The request of the moved key stays where it was made.
+    const other = await statement(await findGroup(store, search))
+    assert.equal(other.total.costNanodollars, 10n)
+    await adjustHold(store, { ...change, costNanodollars: 7n, reason: 'as it was' })
+  })
+
+  test('a statement needs a month that has begun and of which every request is kept', async () => {
+    const group = await findGroup(store, made.shop)
+    const now = systemClock.now()
+    const asked = (which: string, keepUsageMs = 400 * DAY_MS) =>
+      makeStatement(store, { group, month: which, keepUsageMs })
+    for (const wrong of [
+      '2026-13',
+      '2026-00',
+      '2026',
+      '26-11',
+      '2026-1',
+      '2026-11-01',
+      'may',
+      '0001-01',
+      '',
+    ])
+      await assert.rejects(asked(wrong), refusal('invalid_value', /enter a month such as/), wrong)
+    await assert.rejects(asked('9998-01'), refusal('invalid_value', /9998-01 has not begun yet/))
+    await assert.rejects(
+      asked(month(now - 500 * DAY_MS)),
+      refusal('invalid_value', /are not all kept any more: ledger.keep_usage is 400 days/),
+    )
+    const before = await asked(month(now - 40 * DAY_MS))
+    assert.deepEqual([before.lines, before.total.costNanodollars], [[], 0n])
+    assert.match(statementPage(before), /Nothing was used/)
+  })
+
+  test('a month is that of the time zone of the group', async () => {
+    const id = await fixture.group(null, { timezone: 'Pacific/Auckland' })
+    const key = await fixture.key(null, { legs: { groupId: id } })
+    await spend(fixture.ledger, await fixture.ask(key, 1000), { costNanodollars: 3n })
+    // In UTC still October, in Auckland already November.
+    const at = Date.UTC(2026, 9, 31, 12)
+    const rows = { reserved_at: at, request_id: firstIdAt('req', at) }
+    await store.db.updateTable('usage').set(rows).where('key_id', '=', key).execute()
+    const group = await findGroup(store, id)
+    const cost = async (which: string) => {
+      const statement = await makeStatement(store, {
+        group,
+        month: which,
+        keepUsageMs: 4000 * DAY_MS,
+      })
+      return statement.total.costNanodollars
+    }
+    assert.deepEqual([await cost('2026-10'), await cost('2026-11')], [0n, 3n])
   })
 
   test('a report by model alone says how long answers took', async () => {

@@ -100,6 +100,7 @@ export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
     figures: async () => [new Counts().figures()],
     secretPrefix: () => 'tg',
     authHeaders: () => 'strict',
+    keepUsageMs: registry.config.ledger.keepUsageMs,
   }
   const server = await makeAdminServer({
     ...parts,

@@ -27,7 +27,7 @@ export type AdminRoute = {
   readonly body?: z.ZodType
   /** The JSON of a success; with `media`, a text. */
   readonly answer: z.ZodType
-  readonly media?: 'text/csv'
+  readonly media?: 'text/csv' | 'text/html'
   /** 200 by default. */
   readonly status?: 201 | 303
   /** Needs If-Match: the version that the change is based on. */

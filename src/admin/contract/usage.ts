@@ -113,6 +113,15 @@ const usageAnswer = report.extend({
   previous: report.nullable(),
 })
 
+const statementQuery = z.object({
+  group: groupId,
+  /** In the time zone of the group. Single requests must still be kept: `ledger.keep_usage`. */
+  month: z
+    .string()
+    .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'enter a month such as 2026-11')
+    .meta({ examples: ['2026-11'] }),
+})
+
 export const usageRoutes = {
   readUsage: route('GET /usage', 'usage:read', {
     summary: 'Usage of everything, or of what matches: by day, group, key, owner, model and more',
@@ -125,6 +134,18 @@ export const usageRoutes = {
     answer: z.string(),
     media: 'text/csv',
   }),
+  readStatement: route('GET /statement.html', 'usage:read', {
+    summary: 'A month of a group by key, model and price, with adjustments: a page to print',
+    query: statementQuery,
+    answer: z.string(),
+    media: 'text/html',
+  }),
+  exportStatement: route('GET /statement.csv', 'usage:read', {
+    summary: 'The same as comma-separated values',
+    query: statementQuery,
+    answer: z.string(),
+    media: 'text/csv',
+  }),
   readKeyUsage: route('GET /keys/:id/usage', 'usage:read', {
     summary: 'Usage of one key',
     query: usageQuery.omit({ key: true }).extend({ by: dimensions.default('day,model') }),
@@ -132,6 +153,7 @@ export const usageRoutes = {
   }),
 }
 
+export type StatementQuery = z.output<typeof statementQuery>
 export type UsageQuery = z.output<typeof usageQuery>
 export type UsageAnswer = z.output<typeof usageAnswer>
 export type UsageRow = z.output<typeof usageRow>

@@ -108,6 +108,8 @@ const AUDIT_ACTIONS: Readonly<Record<RouteName, AuditAction>> = {
   listModels: 'model.read',
   readUsage: 'usage.read',
   exportUsage: 'usage.read',
+  readStatement: 'usage.read',
+  exportStatement: 'usage.read',
   readKeyUsage: 'usage.read',
   listRequests: 'request.read',
   readRequest: 'request.read',

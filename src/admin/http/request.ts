@@ -65,6 +65,8 @@ export type AdminParts = {
   /** The first part of secrets. */
   secretPrefix(): string
   authHeaders(): AuthHeaders
+  /** How long single requests are kept. */
+  readonly keepUsageMs: number
 }
 
 /** Who sent a request, and from where; undefined = somebody who is not signed in. */

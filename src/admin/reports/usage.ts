@@ -1,12 +1,15 @@
-// The handlers of /usage, sums by any dimension, as JSON and for spreadsheets, and of /requests: single requests, and why each cost what it cost; and of /refusals.
+// The handlers of /usage, sums by any dimension, as JSON and for spreadsheets; of statements; and of /requests: single requests, and why each cost what it cost; and of /refusals.
 import type { Dimension } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, HOUR_MS, iso, usd } from '../../core/units.ts'
 import { explain, explanationJson } from '../../ledger/reports/explain.ts'
 import { describeLines, linesCsv, sumsJson } from '../../ledger/reports/lines.ts'
 import { reportUsage, type UsageQuestion } from '../../ledger/reports/report.ts'
+import { statementPage } from '../../ledger/reports/statement-page.ts'
+import { makeStatement, statementCsv, type Statement } from '../../ledger/reports/statement.ts'
 import { requestJson, searchUsage } from '../../ledger/reports/usage.ts'
 import type { UsageRow as LedgerRow } from '../../ledger/rules/rows.ts'
+import { findGroup } from '../../store/groups/groups.ts'
 import { findKey, keyNames, OUTSIDE_GROUPS } from '../../store/keys/keys.ts'
 import { listRefusals, refusalJson } from '../../store/refusals.ts'
 import { invalidValue } from '../contract/errors.ts'
@@ -16,6 +19,7 @@ import type {
   RequestQuery,
   requestRoutes,
   RequestRow,
+  StatementQuery,
   UsageAnswer,
   UsageQuery,
   usageRoutes,
@@ -33,11 +37,20 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
       const { rows } = await report(parts, { ...query, limit: undefined })
       return linesCsv(rows)
     },
+    readStatement: async ({ query }) => statementPage(await statementOf(parts, query)),
+    exportStatement: async ({ query }) => statementCsv(await statementOf(parts, query)),
     readKeyUsage: async ({ params, query }) => {
       const { id: key } = await findKey(parts.store, params.id)
       return report(parts, { ...query, key })
     },
   }
+}
+
+async function statementOf(
+  { store, keepUsageMs }: AdminParts,
+  { group: id, month }: StatementQuery,
+): Promise<Statement> {
+  return makeStatement(store, { group: await findGroup(store, id), month, keepUsageMs })
 }
 
 /** Without a limit: all rows, or a refusal when they are too many. */

@@ -50,6 +50,26 @@ describe('groups', () => {
     assert.match(stdout, /^NAME .*\nsearch +grp_\w+ +active +0 +500 USD per month/)
   })
 
+  test('a statement is a page, CSV or JSON, and a month that is no month is refused', async () => {
+    await json('groups', 'create', '--name', 'customer', '--timezone', 'Europe/Berlin')
+    const month = new Date().toISOString().slice(0, 7)
+    const asked = ['statement', '--group', 'customer', '--month'] as const
+    const page = await call(...asked, month)
+    assert.match(page.stdout, /^<!doctype html>[^]*<h1>customer<\/h1>[^]*\(Europe\/Berlin\)/)
+    const csv = await call(...asked, month, '--csv')
+    assert.match(csv.stdout, /^group,month,timezone,key,.*,cost,adjusted_by\n$/)
+    const { lines, total } = await json(...asked, month)
+    assert.deepEqual([lines, total?.['cost']], [[], '0'])
+    for (const [wrong, why] of [
+      ['2026-13', /enter a month such as 2026-11/],
+      ['2019-01', /are not all kept any more: ledger.keep_usage is 400 days/],
+    ] as const) {
+      const { code, stdout, stderr } = await call(...asked, wrong)
+      assert.deepEqual([code, stdout], [2, ''])
+      assert.match(stderr, why)
+    }
+  })
+
   test('keys are put into groups, found by GROUP/NAME, and listed by group', async () => {
     await json('groups', 'create', '--name', 'shop')
     const caps = ['--window', '0.5/day', '--model-budget', 'sandbox-chat=0.2/week']
