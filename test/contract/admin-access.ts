@@ -17,7 +17,8 @@ import type { FreshDatabase } from '../support/store.ts'
 /** The routes that the built-in roles below Administrator may call, restated beside the table that decides it. */
 const VIEWER = [
   ...['about', 'listKeys', 'exportKeys', 'readKey', 'readLimits', 'readFrame', 'listModels'],
-  ...['readUsage', 'exportUsage', 'readKeyUsage', 'listRequests', 'readRequest', 'listKeyRequests'],
+  ...['readUsage', 'exportUsage', 'readKeyUsage', 'readStatement', 'exportStatement'],
+  ...['listRequests', 'readRequest', 'listKeyRequests'],
   ...['listRefusals', 'listKeyRefusals', 'listGroups', 'readGroup', 'listMembers'],
   ...['listDestinations', 'listDeliveries', 'readKeyAlerts', 'readFrameAlerts'],
 ]

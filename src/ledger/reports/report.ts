@@ -220,17 +220,17 @@ const COLUMNS: Readonly<Record<Dimension, Sql>> = {
   // Integer division drops the remainder.
   day: sql`starts_at / ${sql.lit(DAY_MS)} * ${sql.lit(DAY_MS)}`,
   hour: sql`starts_at`,
-  group: sql`group_id`,
-  key: sql`key_id`,
+  group: sql`used.group_id`,
+  key: sql`used.key_id`,
   owner: sql`coalesce(keys.owner, '')`,
   environment: sql`coalesce(keys.environment, '')`,
   tag: sql`coalesce(tagged.value, '')`,
-  model: sql`model`,
-  provider: sql`provider`,
-  endpoint: sql`endpoint`,
+  model: sql`used.model`,
+  provider: sql`used.provider`,
+  endpoint: sql`used.endpoint`,
 }
 
-const ONE_GROUP = sql`CASE WHEN min(group_id) = max(group_id) THEN min(group_id) END`
+const ONE_GROUP = sql`CASE WHEN min(used.group_id) = max(used.group_id) THEN min(used.group_id) END`
 
 /** What is known of a key alone. */
 const OF_KEYS = ['owner', 'environment', 'tag'] as const satisfies readonly Dimension[]
