@@ -2,7 +2,7 @@
 // for other processes, and the thread that serves streams must wait for neither.
 // Requests are carried out in the order they came. Handlers of other folders run here too, each in one transaction.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import { systemClock } from '../../core/clock.ts'
 
 export type ThreadOptions = {
@@ -12,6 +12,9 @@ export type ThreadOptions = {
   /** Its transactions only read: each sees one moment for as long as it lasts, and keeps no writer waiting. */
   readonly isReader: boolean
 }
+
+/** `bell` counts the requests posted so far: the thread sleeps on it. */
+export type ThreadData = ThreadOptions & { readonly bell: Int32Array }
 
 /** Runs between BEGIN IMMEDIATE and COMMIT; throwing rolls back. Integers are read as bigint, unless told otherwise. */
 export type ThreadHandler = (db: DatabaseSync, argument: never) => unknown
@@ -74,17 +77,41 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4))
 function main(): void {
   const port = parentPort
   if (port === null) return
-  const opened = open(workerData as ThreadOptions)
+  const { bell, ...options } = workerData as ThreadData
+  const opened = open(options)
   opened.then(
     ({ db, handlers }) => {
       port.postMessage({ value: undefined } satisfies ThreadReply)
-      port.on('message', (request: ThreadRequest) => {
-        post(port, reply(db, handlers, request))
-        if (request.type === 'close') port.close()
-      })
+      answerAll(port, bell, (request) => reply(db, handlers, request))
+      port.close()
     },
     (error: unknown) => post(port, failure(error)),
   )
+}
+
+/**
+ * Until the thread is closed. It sleeps on shared memory, not in an event loop: there, each request took two more polls,
+ * an event, and a wait for the lock that the sender still had when it woke this thread.
+ */
+function answerAll(
+  port: MessagePort,
+  bell: Int32Array,
+  answer: (request: ThreadRequest) => ThreadReply,
+): void {
+  for (;;) {
+    // Read before the requests are: whatever is posted from now on has rung when this thread goes to sleep.
+    const rung = Atomics.load(bell, 0)
+    for (let next = take(port); next !== undefined; next = take(port)) {
+      post(port, answer(next))
+      if (next.type === 'close') return
+    }
+    Atomics.wait(bell, 0, rung)
+  }
+}
+
+function take(port: MessagePort): ThreadRequest | undefined {
+  const received: { readonly message: ThreadRequest } | undefined = receiveMessageOnPort(port)
+  return received?.message
 }
 
 /** A value that cannot be sent is a mistake of its handler, and no reason to lose the thread. */

@@ -17,6 +17,7 @@ import { ThreadLost } from '../database/outage.ts'
 import type {
   QueryReply,
   SqlValue,
+  ThreadData,
   ThreadOptions,
   ThreadReply,
   ThreadRequest,
@@ -38,6 +39,8 @@ type PendingRequest = {
 export class SqliteThread {
   readonly #worker: Worker
   readonly #isReader: boolean
+  /** Rung after each request: the thread sleeps on it. */
+  readonly #bell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Sent, and not yet replied to. */
   readonly #sent: PendingRequest[] = []
   /** Waiting for the open transaction to end. */
@@ -69,7 +72,7 @@ export class SqliteThread {
     this.#isReader = options.isReader
     this.#worker = new Worker(moduleBeside(import.meta.url, 'connection'), {
       name: 'sqlite',
-      workerData: options,
+      workerData: { ...options, bell: this.#bell } satisfies ThreadData,
       // Next to nothing outlives a batch, so frequent collections cost little; V8 would let this heap grow to 48 MB.
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
     })
@@ -147,6 +150,8 @@ export class SqliteThread {
     try {
       // Before it joins #sent: a request that cannot be sent gets no reply, and must not take another's.
       this.#worker.postMessage(pending.request)
+      Atomics.add(this.#bell, 0, 1)
+      Atomics.notify(this.#bell, 0)
     } catch (error) {
       pending.reject(error)
       return
