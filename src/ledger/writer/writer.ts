@@ -79,6 +79,8 @@ export class Writer {
   #urgent: Entry[] = []
   #sent: readonly Entry[] = []
   #isBusy = false
+  /** The last batch had one item: nobody else is likely to come, so the next one need not wait for others. */
+  #isQuiet = true
   #isFailing = false
   #isClosed = false
   #idle: (() => void) | undefined
@@ -155,17 +157,18 @@ export class Writer {
 
   async #work(): Promise<void> {
     let failures = 0
-    for (;;) {
-      await gather()
+    do {
+      await gather(this.#isQuiet)
       const entries = this.#take()
-      if (entries.length === 0) break
+      this.#isQuiet = entries.length <= 1
+      if (entries.length === 0) continue
       this.#sent = entries
       const isAnswered = await this.#commit(entries)
       this.#sent = []
       this.#isFailing = !isAnswered
       failures = isAnswered ? 0 : failures + 1
       if (!isAnswered) await pause(Math.min(RETRY_MS.first * 2 ** (failures - 1), RETRY_MS.max))
-    }
+    } while (this.#queue.length + this.#urgent.length > 0)
     this.#isBusy = false
     this.#idle?.()
   }
@@ -321,15 +324,21 @@ function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
 const GATHER_TURNS_MAX = 4
 
 /**
- * Lets requests that have already arrived catch the next commit: one turn of the event loop, and more while turns bring
- * events. A commit costs as much for one item as for many, so a busy node makes fewer; an idle one waits for nothing.
+ * Lets requests that have already arrived catch the next commit: the rest of this turn of the event loop, and more turns
+ * while they bring events. A commit costs as much for one item as for many, so a busy node makes fewer; one where it is
+ * quiet waits for no turn beyond that of the event which brought the item.
  */
-async function gather(): Promise<void> {
-  let { events } = performance.nodeTiming.uvMetricsInfo
-  for (let turns = 0; turns < GATHER_TURNS_MAX; turns++) {
+async function gather(isQuiet: boolean): Promise<void> {
+  let before = eventCount()
+  for (let turn = 0; turn < GATHER_TURNS_MAX; turn++) {
     await new Promise((resolve) => setImmediate(resolve))
-    const { events: eventsNow } = performance.nodeTiming.uvMetricsInfo
-    if (eventsNow === events) return
-    events = eventsNow
+    const events = eventCount()
+    // The events of a turn are counted when it is over, that which brought the item among them.
+    if (events - before <= (turn === 0 && isQuiet ? 1 : 0)) return
+    before = events
   }
+}
+
+function eventCount(): number {
+  return performance.nodeTiming.uvMetricsInfo.events
 }
