@@ -13,7 +13,7 @@ export async function buildWithoutLedger(folder: string): Promise<string> {
       name: 'null ledger',
       enforce: 'pre', // Vite's own resolver would find the real one first
       resolveId: (specifier: string) => {
-        if (!specifier.endsWith('/ledger/open.ts')) return undefined
+        if (!specifier.endsWith('/ledger/nodes/open.ts')) return undefined
         isReplaced = true
         return NULL_LEDGER
       },
