@@ -91,7 +91,7 @@ export function correct(
 ): void {
   if (correction.tokens === 0) return
   const admitted = Math.floor(admittedAt / 1000)
-  const second = window.seconds.find((candidate) => candidate.second === admitted)
+  const second = window.seconds.findLast((candidate) => candidate.second === admitted)
   const tokens = Math.max(correction.tokens, -(second?.tokens ?? 0))
   if (second !== undefined) change(window, second, { requests: 0, tokens })
   else if (tokens > 0) countAt(window, correction.now, { requests: 0, tokens })

@@ -45,7 +45,6 @@ type EntryFigures = Pick<
 >
 type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
 
-const SPANS = ['hour', 'day'] as const satisfies readonly RollupSpan[]
 const SPAN_MS: Record<RollupSpan, number> = { hour: HOUR_MS, day: DAY_MS }
 
 export class WorkingSet {
@@ -157,7 +156,7 @@ export class WorkingSet {
 
   countRefused({ keyId, groupId, endpoint, modelAsked }: Refusable, count: number): void {
     const of = { keyId, model: modelAsked, groupId: groupId ?? '', provider: '', endpoint }
-    for (const span of SPANS) this.#rollup(span, this.now, of).refused += count
+    this.#rollup('hour', this.now, of).refused += count
   }
 
   /** Adds to what may be spent until the period ends. */
@@ -259,30 +258,37 @@ export class WorkingSet {
       provider: row.provider ?? '',
       endpoint: row.endpoint,
     }
-    for (const span of SPANS) {
-      const rollup = this.#rollup(span, row.at, of)
-      rollup.requests += sign
-      rollup.failed += row.status >= 400 ? sign : 0
-      rollup.estimated += row.estimated ? sign : 0
-      rollup.inputTokens += sign * row.inputTokens
-      rollup.cachedTokens += sign * row.cachedTokens
-      rollup.cacheWriteTokens += sign * row.cacheWriteTokens
-      rollup.outputTokens += sign * row.outputTokens
-      rollup.reasoningTokens += sign * row.reasoningTokens
-      rollup.cost += BigInt(sign) * row.costNanodollars
-    }
+    const rollup = this.#rollup('hour', row.at, of)
+    rollup.requests += sign
+    rollup.failed += row.status >= 400 ? sign : 0
+    rollup.estimated += row.estimated ? sign : 0
+    rollup.inputTokens += sign * row.inputTokens
+    rollup.cachedTokens += sign * row.cachedTokens
+    rollup.cacheWriteTokens += sign * row.cacheWriteTokens
+    rollup.outputTokens += sign * row.outputTokens
+    rollup.reasoningTokens += sign * row.reasoningTokens
+    rollup.cost += BigInt(sign) * row.costNanodollars
   }
 
-  /** Those of a group and of the frame are sums over their keys: a report on all keys reads only the frame's. */
+  /**
+   * Days are sums over hours, those of a group and of the frame sums over their keys: a report on all keys reads only the
+   * frame's.
+   */
   #rollupsAndAbove(): readonly Rollup[] {
     for (const rollup of [...this.#rollups.values()]) {
-      const { span, startsAt, groupId, model, provider, endpoint } = rollup
+      const { groupId, model, provider, endpoint } = rollup
+      this.#addToDay(rollup, rollup)
       for (const keyId of groupId === '' ? [FRAME_ID] : [groupId, FRAME_ID]) {
         const above = { keyId, model, groupId: '', provider, endpoint }
-        addRollup(this.#rollup(span, startsAt, above), rollup)
+        addRollup(this.#rollup('hour', rollup.startsAt, above), rollup)
+        this.#addToDay(above, rollup)
       }
     }
     return [...this.#rollups.values()]
+  }
+
+  #addToDay(of: RollupOf, hour: Rollup): void {
+    addRollup(this.#rollup('day', hour.startsAt, of), hour)
   }
 
   #rollup(span: RollupSpan, at: number, of: RollupOf): Rollup {
