@@ -622,6 +622,13 @@ describe('legs', () => {
     assert.deepEqual([reason, scope], ['held', 'key'])
   })
 
+  test('what holds keep out is named, not what would only shorten the answer', () => {
+    const key = account({ limit: 15_000n })
+    const frame = account({ id: 'frame', held: 99_900n })
+    const { reason, scope, also } = shortageOf(sampleLegs({ key, frame }), ask())
+    assert.deepEqual([reason, scope, also], ['held', 'frame', []])
+  })
+
   test('a default output takes an eighth of what the tightest leg has left', () => {
     const open = ask({}, { outputTokens: 60_000, outputTokensFrom: 'default' })
     const key = account({ budgets: [further('window', 80_000n)] })
@@ -665,5 +672,19 @@ describe('legs', () => {
     assert.deepEqual(judged({ rpm: 0 }, { rpm: 0 }), ['key', 'rpm'])
     assert.deepEqual(judged({}, { rpm: 0 }), ['group', 'rpm'])
     assert.deepEqual(judged({}, { concurrency: 3, inFlight: 3 }), ['group', 'concurrency'])
+  })
+
+  test('of the rates of key and group, the one that takes longest is named', () => {
+    const admitted = (secondsAgo: number): Account['rateWindow'] => {
+      const second = { second: NOW / 1000 - secondsAgo, requests: 1, tokens: 1, packed: null }
+      return { seconds: [second], requests: 1, tokens: 1, isRedated: false }
+    }
+    const key = account({ groupId: 'grp_a', rpm: 1, rateWindow: admitted(58) })
+    const slower = group({ rpm: 1, rateWindow: admitted(10) })
+    const legs = sampleLegs({ key, group: slower, frame: wealthy })
+    assert.deepEqual(judge(ask(inGroup), legs, NOW), {
+      ...{ reserved: false, reason: 'rate', scope: 'group' },
+      ...{ limit: 'rpm', retryAfterSeconds: 51 },
+    })
   })
 })

@@ -13,7 +13,7 @@ import type { Balances, Grant, Shortage, ShortLeg } from '../ledger.ts'
 import { leastRemaining } from './account.ts'
 import type { Granted, CheckedAsk, Refusal } from './batch.ts'
 import type { Leg } from './legs.ts'
-import { rateExceeded } from './rates.ts'
+import { longerWait, rateExceeded } from './rates.ts'
 import type { Account, Hold, LegPeriods } from './rows.ts'
 
 /** What a request is judged against: its key, the key's group, and all budgets that must have room, in order (legs.ts). */
@@ -88,9 +88,10 @@ function judgeStatus(ask: CheckedAsk, legs: Legs, now: number): Refusal | undefi
 
 function judgeRates(ask: CheckedAsk, { key, group }: Legs, now: number): Refusal | undefined {
   const ofKey = exceededOf(key, ask, now)
-  if (ofKey !== undefined) return { reserved: false, reason: 'rate', scope: 'key', ...ofKey }
   const ofGroup = group === null ? undefined : exceededOf(group, ask, now)
-  return ofGroup && { reserved: false, reason: 'rate', scope: 'group', ...ofGroup }
+  const longest = longerWait(ofKey, ofGroup)
+  if (longest === undefined) return undefined
+  return { reserved: false, reason: 'rate', scope: longest === ofKey ? 'key' : 'group', ...longest }
 }
 
 function exceededOf(account: Account, ask: CheckedAsk, now: number) {
@@ -138,7 +139,7 @@ type JudgedTarget = {
   /** The output that fits beside the holds in flight. */
   readonly now: number
   readonly grant: Grant
-  /** The least output that would do, if spending keeps it out. */
+  /** The least output that would do, if it is kept out. */
   readonly decisive: number
 }
 
@@ -244,7 +245,7 @@ function refusal(
 ): Refusal {
   const { worst, wanted, now } = target
   const required = costAtMost(worst, wanted)
-  const decisive = reason === 'held' ? required : costAtMost(worst, target.decisive)
+  const decisive = costAtMost(worst, target.decisive)
   const [named, ...also] = boundsOf(legs)
     .filter(({ limit, spent, held }) => spent + (reason === 'held' ? held : 0n) + decisive > limit)
     .toSorted(latestFirst)

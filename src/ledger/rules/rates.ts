@@ -102,24 +102,42 @@ export function rateExceeded(
   rates: Rates,
   window: RateWindow,
   ask: { readonly now: number; readonly tokens: number },
-): { readonly limit: 'rpm' | 'tpm'; readonly retryAfterSeconds: number } | undefined {
-  if (rates.rpm !== null && window.requests + 1 > rates.rpm) {
-    const surplus = window.requests + 1 - rates.rpm
-    return {
-      limit: 'rpm',
-      retryAfterSeconds: secondsUntilFree(window, 'requests', { surplus, now: ask.now }),
-    }
+): Exceeded | undefined {
+  return longerWait(requestsExceeded(rates, window, ask.now), tokensExceeded(rates, window, ask))
+}
+
+type Exceeded = { readonly limit: 'rpm' | 'tpm'; readonly retryAfterSeconds: number }
+
+/** Nothing is let through before both have room; of equal ones the first. */
+export function longerWait<One extends Wait, Other extends Wait>(
+  one: One | undefined,
+  other: Other | undefined,
+): One | Other | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return other.retryAfterSeconds > one.retryAfterSeconds ? other : one
+}
+
+type Wait = { readonly retryAfterSeconds: number }
+
+function requestsExceeded({ rpm }: Rates, window: RateWindow, now: number): Exceeded | undefined {
+  if (rpm === null || window.requests + 1 <= rpm) return undefined
+  const surplus = window.requests + 1 - rpm
+  return {
+    limit: 'rpm',
+    retryAfterSeconds: secondsUntilFree(window, 'requests', { surplus, now }),
   }
+}
+
+function tokensExceeded(
+  { tpm }: Rates,
+  window: RateWindow,
+  { now, tokens }: { readonly now: number; readonly tokens: number },
+): Exceeded | undefined {
   // A request larger than the whole limit is admitted alone, or it would never run. Zero tokens always fit.
-  const room = rates.tpm === null ? Infinity : Math.max(rates.tpm, ask.tokens)
-  if (ask.tokens > 0 && window.tokens + ask.tokens > room) {
-    const surplus = window.tokens + ask.tokens - room
-    return {
-      limit: 'tpm',
-      retryAfterSeconds: secondsUntilFree(window, 'tokens', { surplus, now: ask.now }),
-    }
-  }
-  return undefined
+  const room = tpm === null ? Infinity : Math.max(tpm, tokens)
+  if (tokens === 0 || window.tokens + tokens <= room) return undefined
+  const surplus = window.tokens + tokens - room
+  return { limit: 'tpm', retryAfterSeconds: secondsUntilFree(window, 'tokens', { surplus, now }) }
 }
 
 /** When everything in the window will have left it. */
