@@ -49,17 +49,18 @@ export function noEndpointAllowed(): GatewayError {
   )
 }
 
-/** The refusal of a key with an empty allowlist, for any model. */
-export function noModelAllowed(): GatewayError {
-  return new GatewayError(
-    'model_not_allowed',
-    'this key may not call any model: its allowlist is empty',
-  )
+/** The refusal of a key with an empty allowlist, or with none of the models of its group, for any model. */
+export function noModelAllowed(groupName: string | null): GatewayError {
+  const why =
+    groupName === null
+      ? 'its allowlist is empty'
+      : `its allowlist has none that its group "${groupName}" may call`
+  return new GatewayError('model_not_allowed', `this key may not call any model: ${why}`)
 }
 
 /** The refusal of a key none of whose models can be called; undefined = at least one can. */
 export function noModelCallable(catalog: Catalog, caller: Caller): GatewayError | undefined {
-  if (caller.models.size === 0) return noModelAllowed()
+  if (caller.models.size === 0) return noModelAllowed(caller.groupName)
   // The sandbox plays whatever a test key may call.
   if (caller.mode === 'test') return undefined
   const listed = [...caller.models].flatMap((id) => catalog.get(id) ?? [])

@@ -1,7 +1,7 @@
 // `tollgate ledger …`: checks that the books balance, and corrects them by hand.
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { formatUsd, parseBudget, parseUsd } from '../core/money.ts'
-import { sentence } from '../core/sentences.ts'
+import { sentence, type SentenceName } from '../core/sentences.ts'
 import { iso } from '../core/units.ts'
 import {
   adjustHold,
@@ -21,7 +21,7 @@ import {
 } from '../ledger/reports/verify.ts'
 import { LEDGER_THREAD_MODULE } from '../ledger/sqlite/runner.ts'
 import { MAIN, type BudgetName, WINDOW } from '../store/accounts/budgets.ts'
-import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
+import { StoreError } from '../store/database/errors.ts'
 import type { Store } from '../store/database/store.ts'
 import { FRAME_ID } from '../store/database/tables.ts'
 import { readFrame } from '../store/frame.ts'
@@ -169,13 +169,14 @@ async function adjust(
       await change(store, FRAME_ID)
       return printFrame(store, await readFrame(store), options)
     }
-    const named = await findGroup(store, account).catch(unless('unknown_group'))
+    const named = await findGroup(store, account).catch(unless('no_group_named'))
     if (named === undefined) {
       const { id } = await findKey(store, account)
       await change(store, id)
       return printKey(store, await findKey(store, id), options)
     }
-    if ((await findKey(store, account).catch(unless('unknown_key'))) !== undefined) {
+    // Several keys of that name are refused there: which account is meant must never be a guess.
+    if ((await findKey(store, account).catch(unless('no_key_named'))) !== undefined) {
       throw new StoreError('unknown_key', sentence('account_name_ambiguous', { name: account }))
     }
     await change(store, named.id)
@@ -184,9 +185,9 @@ async function adjust(
   await withStore(readDatabaseConfig(options), work, [LEDGER_THREAD_MODULE])
 }
 
-function unless(code: StoreErrorCode): (thrown: unknown) => undefined {
+function unless(why: SentenceName): (thrown: unknown) => undefined {
   return (thrown) => {
-    if (!(thrown instanceof StoreError) || thrown.code !== code) throw thrown
+    if (!(thrown instanceof StoreError) || thrown.sentence?.name !== why) throw thrown
   }
 }
 

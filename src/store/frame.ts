@@ -4,6 +4,7 @@ import type { PeriodRule } from '../core/periods.ts'
 import { sentence } from '../core/sentences.ts'
 import { iso, usd } from '../core/units.ts'
 import {
+  accountOf,
   hasEnded,
   budgetJson,
   budgetText,
@@ -12,11 +13,11 @@ import {
   type AccountView,
   viewAccount,
 } from './accounts/accounts.ts'
-import { legColumns, type LegsChange } from './accounts/budget-changes.ts'
+import { checkLegs, legColumns, type LegsChange } from './accounts/budget-changes.ts'
 import { checkReason, checkSettings, type Some } from './accounts/settings.ts'
 import { lapseAlerts } from './alerts/give.ts'
 import { recordChange } from './audit/record.ts'
-import { requireVersion } from './database/errors.ts'
+import { checkAll, requireVersion } from './database/errors.ts'
 import { bumpRevision } from './database/revision.ts'
 import type { Store } from './database/store.ts'
 import { FRAME_ID } from './database/tables.ts'
@@ -86,8 +87,14 @@ export async function setFrame(
   store: Store,
   { ifVersion, reason: given, window, ...change }: FrameChange,
 ): Promise<Frame> {
-  const settings = checkSettings(change)
-  const reason = given === undefined ? null : checkReason(given)
+  const [settings, reason] = await checkAll([
+    () => checkSettings(change),
+    () => (given === undefined ? null : checkReason(given)),
+    async () => {
+      const from = await accountOf(store, FRAME_ID)
+      await checkLegs(store.db, { from, to: { window, period: change.period ?? from.period } })
+    },
+  ])
   await store.db.transaction().execute(async (tx) => {
     const account = await lockAccount(tx, FRAME_ID)
     const version = account.allow_version

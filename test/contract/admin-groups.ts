@@ -114,6 +114,21 @@ export function adminGroupsContract(fresh: FreshDatabase): void {
       )
     })
 
+    test('a budget given twice for a model is refused with all else that is wrong', async () => {
+      const cap = { model: 'sandbox-chat', budget: '1', period: 'day' }
+      const settings = { name: 'two caps', models: ['sandbox-chat'], budget: '5' }
+      const wrong = { model_budgets: [cap, cap], timezone: 'Mars', group: 'grp_nowhere' }
+      const { status, body } = await admin.call('POST', '/keys', {
+        body: { ...settings, ...wrong },
+      })
+      assert.equal(status, 400)
+      const error = body['error'] as unknown as { problems: { field: string }[] }
+      assert.deepEqual(
+        error.problems.map(({ field }) => field),
+        ['timezone', 'model_budgets', 'group'],
+      )
+    })
+
     test('an unknown group is not found, and a name is taken once', async () => {
       const nowhere = await admin.call('GET', `/groups/${newId('grp', admin.store.clock)}`)
       assert.deepEqual([nowhere.status, nowhere.body['error']?.['code']], [404, 'not_found'])
@@ -196,6 +211,8 @@ export function adminGroupsContract(fresh: FreshDatabase): void {
       assert.deepEqual(group.body['keys_without_models'], ['under it'])
       const limits = await admin.call('GET', `/keys/${key}/limits?model=sandbox-chat`)
       assert.equal(limits.body['blocked_by']?.['code'], 'model_not_allowed')
+      const any = await admin.call('GET', `/keys/${key}/limits`)
+      assert.match(String(any.body['blocked_by']?.['message']), /none that its group "low ceiling"/)
     })
 
     test('a key of an archived group is refused by name of the group', async () => {

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newId } from '../../src/core/ids.ts'
-import { capsByModel } from '../../src/store/accounts/budget-changes.ts'
+import type { Cap } from '../../src/store/accounts/budget-changes.ts'
+import { giveAlerts } from '../../src/store/alerts/give.ts'
 import { listAudit } from '../../src/store/audit/list.ts'
 import { StoreError } from '../../src/store/database/errors.ts'
 import type { Store } from '../../src/store/database/store.ts'
-import { seedFrame } from '../../src/store/frame.ts'
+import { seedFrame, setFrame } from '../../src/store/frame.ts'
 import {
   findGroup,
   groupJson,
@@ -32,6 +33,19 @@ import { newKey, refusal, standingClock, type FreshDatabase } from '../support/s
 
 const USD = 1_000_000_000n
 const perDay = (usd: bigint) => ({ limitNanodollars: usd * USD, period: 'day' }) as const
+
+/** Exactly these fields are wrong, in this order, a line each. */
+function allOf(...fields: readonly string[]) {
+  return (error: unknown): boolean => {
+    assert.ok(error instanceof StoreError)
+    assert.deepEqual(
+      error.problems.map(({ field }) => field),
+      fields,
+    )
+    assert.equal(error.message.split('\n').length, fields.length)
+    return true
+  }
+}
 
 export function groupsContract(fresh: FreshDatabase): void {
   const clock = standingClock()
@@ -195,17 +209,48 @@ export function groupsContract(fresh: FreshDatabase): void {
           requestCostMaxNanodollars: 0n,
         },
       })
-      const fields = ['name', 'budget', 'timezone', 'window', 'request_cost_max']
-      await assert.rejects(wrong, (error) => {
-        assert.ok(error instanceof StoreError)
-        assert.deepEqual(
-          error.problems.map(({ field }) => field),
-          fields,
-        )
-        assert.equal(error.message.split('\n').length, fields.length)
-        return true
-      })
+      await assert.rejects(wrong, allOf('name', 'budget', 'timezone', 'window', 'request_cost_max'))
       assert.ok((await listGroups(store)).every(({ name }) => name !== ''))
+      const { name } = await newGroup()
+      const taken = newGroup({ name, rpm: 0 })
+      await assert.rejects(taken, allOf('rpm', 'name'))
+      const other = await newGroup()
+      await assert.rejects(updateGroup(store, other.id, { name, rpm: 0 }), allOf('rpm', 'name'))
+    })
+
+    test('what is wrong with the frame is said at once, too', async () => {
+      const wrong = setFrame(store, {
+        limitNanodollars: -1n,
+        window: { limitNanodollars: 1n, period: SAMPLE_FRAME.period },
+        reason: ' ',
+      })
+      await assert.rejects(wrong, allOf('budget', 'reason', 'window'))
+    })
+
+    test('a new limit lets an alert be given once more', async () => {
+      const group = await newGroup({ limitNanodollars: 10n * USD })
+      const give = async (spent_nanodollars: bigint) => {
+        await store.db
+          .updateTable('accounts')
+          .set({ spent_nanodollars, period_ends_at: null })
+          .where('id', '=', group.id)
+          .execute()
+        await giveAlerts(store, [group.id])
+      }
+      await give(10n * USD)
+      await updateGroup(store, group.id, { limitNanodollars: 20n * USD })
+      await give(20n * USD)
+      const alerts = await store.db
+        .selectFrom('alerts')
+        .select('limit_nanodollars')
+        .where('account_id', '=', group.id)
+        .where('threshold', '=', 100)
+        .orderBy('limit_nanodollars')
+        .execute()
+      assert.deepEqual(
+        alerts.map(({ limit_nanodollars: limit }) => limit),
+        [10n * USD, 20n * USD],
+      )
     })
   })
 
@@ -220,7 +265,7 @@ export function groupsContract(fresh: FreshDatabase): void {
       }
       await assert.rejects(
         updateKey(store, inOther.id, { legs: { groupId: one.id } }),
-        refusal('duplicate_name', /already a key/),
+        refusal('duplicate_name', /already a key named "same"/),
       )
       await assert.rejects(findKey(store, 'same'), refusal('unknown_key', /GROUP\/NAME/))
       for (const [name, key] of [
@@ -252,8 +297,37 @@ export function groupsContract(fresh: FreshDatabase): void {
         await assert.rejects(keyIn(groupId, 'never made'), refusal('invalid_value', why))
       }
       await archiveGroup(store, to.id)
+      // It may stay where it is.
+      const stayed = await updateKey(store, key.id, { rpm: 5, legs: { groupId: to.id } })
+      assert.deepEqual([stayed.rpm, stayed.groupId], [5, to.id])
       const out = await updateKey(store, key.id, { legs: { groupId: null } })
       assert.deepEqual([out.group, out.groupVersion], [null, 0])
+    })
+
+    test('all that is wrong with a key is said at once, and with a change of it', async () => {
+      const wrong = {
+        name: 'same in this group',
+        rpm: 0,
+        legs: {
+          groupId: (await newGroup()).id,
+          window: perDay(-1n),
+          modelBudgets: [
+            ['a', perDay(1n)],
+            ['a', perDay(2n)],
+            ['typo', perDay(1n)],
+            ['slip', perDay(1n)],
+          ] satisfies readonly Cap[],
+        },
+      } as const
+      await keyIn(wrong.legs.groupId, wrong.name)
+      const key = await keyIn(null, 'to be changed', { models: ['a'] })
+      const caps = ['model_budgets', 'model_budgets', 'model_budgets']
+      const fields = ['rpm', 'window', ...caps, 'name']
+      await assert.rejects(
+        createKey(store, newKey('', { models: ['a'], ...wrong })),
+        allOf(...fields),
+      )
+      await assert.rejects(updateKey(store, key.id, wrong), allOf(...fields))
     })
 
     test('what a key may call is its allowlist within the ceiling of its group, everywhere', async () => {
@@ -276,7 +350,7 @@ export function groupsContract(fresh: FreshDatabase): void {
     })
 
     test('second window, caps and the cost of one request are set, changed and removed', async () => {
-      const caps = (...given: Parameters<typeof capsByModel>[0]) => capsByModel(given)
+      const caps = (...given: readonly Cap[]) => given
       const { key } = await createKey(
         store,
         newKey('with legs', {
@@ -312,11 +386,13 @@ export function groupsContract(fresh: FreshDatabase): void {
         changed.modelBudgets.map(({ model, limitNanodollars }) => [model, limitNanodollars]),
         [['b', 3n * USD]],
       )
-      assert.throws(() => caps(['a', perDay(1n)], ['a', perDay(2n)]), /two budgets/)
-      await assert.rejects(
-        updateKey(store, key.id, { legs: { modelBudgets: caps(['typo', perDay(1n)]) } }),
-        refusal('invalid_value', /"typo"/),
-      )
+      for (const [given, why] of [
+        [caps(['a', perDay(1n)], ['a', perDay(2n)]), /two budgets for the model "a"/],
+        [caps(['typo', perDay(1n)]), /"typo"/],
+      ] as const) {
+        const wrong = updateKey(store, key.id, { legs: { modelBudgets: given } })
+        await assert.rejects(wrong, refusal('invalid_value', why))
+      }
       await assert.rejects(
         updateKey(store, key.id, { period: 'day', legs: { window: perDay(1n) } }),
         refusal('invalid_value', /another period/),

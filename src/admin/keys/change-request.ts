@@ -4,11 +4,7 @@ import { isGroupId } from '../../core/ids.ts'
 import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/units.ts'
-import {
-  capsByModel,
-  type BudgetAmount,
-  type LegsChange,
-} from '../../store/accounts/budget-changes.ts'
+import type { BudgetAmount, LegsChange } from '../../store/accounts/budget-changes.ts'
 import { MAIN, WINDOW, type BudgetName } from '../../store/accounts/budgets.ts'
 import type { KeySettings, Some } from '../../store/accounts/settings.ts'
 import { changesSince } from '../../store/audit/list.ts'
@@ -38,12 +34,10 @@ export function legsOf(
     window: window && amountOf('window', window),
     requestCostMaxNanodollars:
       typeof most === 'string' ? readAmount('request_cost_max', most) : most,
-    modelBudgets:
-      caps &&
-      capsByModel([
-        ...caps.map((cap) => [cap.model, amountOf('model_budgets', cap)] as const),
-        ...removed.map((model) => [model, null] as const),
-      ]),
+    modelBudgets: caps && [
+      ...caps.map((cap) => [cap.model, amountOf('model_budgets', cap)] as const),
+      ...removed.map((model) => [model, null] as const),
+    ],
   }
 }
 

@@ -146,7 +146,7 @@ async function forecast(parts: AdminParts, key: Key, model: string): Promise<Tol
   const trial = { key, model, messages, outputTokensMax: OUTPUT_TOKENS, isDryRun: true }
   const run = () => runTrial(parts, newId('req', parts.clock), trial).catch(refusal)
   // Without a model there is no call to try.
-  const outcome = model === '' ? noModelAllowed() : await run()
+  const outcome = model === '' ? noModelAllowed(key.group && key.group.name) : await run()
   if (outcome instanceof GatewayError) {
     return { passes: false, blocked_by: blockedBy(outcome), worst_case: null, target: null }
   }

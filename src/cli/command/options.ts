@@ -6,11 +6,7 @@ import { WHEN_TIGHT } from '../../core/limits.ts'
 import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../../core/money.ts'
 import { PERIODS, type Period, WEEK_STARTS } from '../../core/periods.ts'
 import { momentOf, parseDuration } from '../../core/units.ts'
-import {
-  capsByModel,
-  type BudgetAmount,
-  type LegsChange,
-} from '../../store/accounts/budget-changes.ts'
+import type { BudgetAmount, Cap, LegsChange } from '../../store/accounts/budget-changes.ts'
 import type { AccountSettings, KeySettings, Some } from '../../store/accounts/settings.ts'
 import { argument, UsageError } from '../terminal/failure.ts'
 
@@ -81,13 +77,8 @@ function isPeriod(text: string): text is Period {
   return PERIODS.some((period) => period === text)
 }
 
-type ModelBudget = readonly [model: string, amount: BudgetAmount | null]
-
 /** `gpt-5=20/month`, or `gpt-5=none`; a repeated option adds to the list. */
-function readModelBudget(
-  text: string,
-  before: readonly ModelBudget[] = [],
-): readonly ModelBudget[] {
+function readModelBudget(text: string, before: readonly Cap[] = []): readonly Cap[] {
   const at = text.lastIndexOf('=')
   if (at < 1) throw new RangeError('Use a model, an amount and a period, such as gpt-5=20/month.')
   const amount = fromNone(readAmount(text.slice(at + 1))) ?? null
@@ -168,7 +159,7 @@ export type SettingsOptions = AccountOptions &
   > & {
     readonly group?: string
     readonly ownerPerson?: string
-    readonly modelBudget?: readonly ModelBudget[]
+    readonly modelBudget?: readonly Cap[]
     readonly tag?: readonly string[]
     readonly expires?: OrNone<number>
   }
@@ -248,6 +239,6 @@ export function legsOf(options: AccountOptions & Pick<SettingsOptions, 'modelBud
   return {
     window: fromNone(options.window),
     requestCostMaxNanodollars: fromNone(options.requestCostMax),
-    modelBudgets: options.modelBudget && capsByModel(options.modelBudget),
+    modelBudgets: options.modelBudget,
   }
 }

@@ -4,7 +4,7 @@ import { MODEL_BUDGETS_MAX } from '../../core/limits.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../../core/money.ts'
 import type { Period, PeriodRule } from '../../core/periods.ts'
 import { sentence } from '../../core/sentences.ts'
-import { checkAll } from '../database/errors.ts'
+import { checkAll, refuseAll } from '../database/errors.ts'
 import { databaseNow, type Store } from '../database/store.ts'
 import type { Queries, Row, Tx } from '../database/tables.ts'
 import {
@@ -24,13 +24,15 @@ import { invalid } from './settings.ts'
 export type LegsChange = {
   /** Of another period than the main budget, in the same time zone and with the same start of the week. */
   readonly window?: BudgetAmount | null | undefined
-  /** By the public names of models. */
-  readonly modelBudgets?: ReadonlyMap<string, BudgetAmount | null> | undefined
+  readonly modelBudgets?: Iterable<Cap> | undefined
   readonly requestCostMaxNanodollars?: Nanodollars | null | undefined
   readonly groupId?: string | null | undefined
 }
 
 export type BudgetAmount = { readonly limitNanodollars: Nanodollars; readonly period: Period }
+
+/** What a key may spend on a model, by its public name; null removes. */
+export type Cap = readonly [model: string, amount: BudgetAmount | null]
 
 type AccountRow = Row<'accounts'>
 
@@ -51,19 +53,9 @@ export async function legColumns(
   }
 }
 
-/** A list of caps, as callers give it, for `LegsChange`; two for one model are a mistake. */
-export function capsByModel(
-  caps: readonly (readonly [model: string, amount: BudgetAmount | null])[],
-): ReadonlyMap<string, BudgetAmount | null> {
-  const byModel = new Map(caps)
-  const twice = caps.find(([model], index) => caps.findIndex(([each]) => each === model) < index)
-  if (twice === undefined) return byModel
-  throw invalid('model_budgets', sentence('cap_twice', { model: twice[0] }))
-}
-
 type LegsCheck = {
-  /** What the account has now; a new one has no budgets yet. */
-  readonly from: Pick<AccountRow, 'budgets' | 'period'>
+  /** What the account has now; a new one has no budgets yet, and is in no group. */
+  readonly from: Pick<AccountRow, 'budgets' | 'period'> & Partial<Pick<AccountRow, 'group_id'>>
   readonly to: LegsChange & Partial<PeriodRule>
 }
 
@@ -74,8 +66,10 @@ export async function checkLegs(db: Queries, { from, to }: LegsCheck): Promise<v
     ...wanted.map((each) => () => checkAmount(each)),
     () => checkPeriods(wanted, to.period ?? from.period),
     () => checkCount(wanted),
+    () => checkOnce(to.modelBudgets ?? []),
     () => checkRequestCost(to.requestCostMaxNanodollars ?? null),
-    () => requireActive(db, to.groupId ?? null),
+    // A key may stay where it is.
+    () => (to.groupId === from.group_id ? undefined : requireActive(db, to.groupId ?? null)),
   ])
 }
 
@@ -105,7 +99,7 @@ async function budgetsAfter(
 /** Of each budget: an order is kept, so that nothing changes where nothing was asked to. */
 function wantedBudgets(
   known: readonly FurtherBudget[],
-  { window, modelBudgets = new Map() }: LegsChange,
+  { window, modelBudgets = [] }: LegsChange,
 ): readonly BudgetSetting[] {
   const wanted = new Map<FurtherBudget['name'], BudgetSetting>()
   for (const { name, period, limit } of known)
@@ -134,6 +128,17 @@ function checkCount(wanted: readonly BudgetSetting[]): void {
   const field = 'model_budgets'
   if (wanted.filter(({ name }) => name !== WINDOW).length <= MODEL_BUDGETS_MAX) return
   throw invalid(field, sentence('too_many', { field, most: MODEL_BUDGETS_MAX }))
+}
+
+/** Of two caps for one model, nobody can say which is meant. */
+function checkOnce(caps: Iterable<Cap>): void {
+  const models = [...caps].map(([model]) => model)
+  refuseAll(
+    [...new Set(models.filter((model, index) => models.indexOf(model) < index))].map((model) => ({
+      field: 'model_budgets',
+      sentence: sentence('cap_twice', { model }),
+    })),
+  )
 }
 
 function checkRequestCost(most: Nanodollars | null): void {

@@ -69,18 +69,27 @@ export class StoreError extends Error {
   }
 }
 
-/** Runs all of these checks, and refuses with everything that they found wrong at once. */
+/**
+ * Runs all of these checks, and refuses with everything that they found wrong at once. A name that is taken is a refusal
+ * of its own only where nothing else is wrong.
+ */
 export async function checkAll<const Checks extends readonly (() => unknown)[]>(
   checks: Checks,
 ): Promise<{ readonly [Index in keyof Checks]: Awaited<ReturnType<Checks[Index]>> }> {
   const problems: Problem[] = []
   const results: unknown[] = []
+  let taken: StoreError | undefined
   for (const check of checks) {
     try {
       results.push(await check())
     } catch (thrown) {
-      problems.push(...problemsOf(thrown))
+      if (thrown instanceof StoreError && thrown.code === 'duplicate_name') taken = thrown
+      else problems.push(...problemsOf(thrown))
     }
+  }
+  if (taken?.sentence !== undefined) {
+    if (problems.length === 0) throw taken
+    problems.push({ field: 'name', sentence: taken.sentence })
   }
   refuseAll(problems)
   return results as { readonly [Index in keyof Checks]: Awaited<ReturnType<Checks[Index]>> }

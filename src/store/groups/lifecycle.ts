@@ -24,6 +24,7 @@ import {
   type Checks,
   type Some,
 } from '../accounts/settings.ts'
+import { lapseAlerts } from '../alerts/give.ts'
 import { recordChange, type AuditAction } from '../audit/record.ts'
 import { checkAll, isDuplicate, requireVersion, StoreError } from '../database/errors.ts'
 import { bumpRevision } from '../database/revision.ts'
@@ -65,6 +66,7 @@ export async function createGroup(store: Store, given: NewGroup): Promise<Group>
   const [settings] = await checkAll([
     () => checkBy<GroupSettings, typeof rest>(CHECKS, rest),
     () => checkLegs(store.db, { from: { budgets: '', period }, to: legs }),
+    () => checkNameFree(store, rest.name),
   ])
   const id = newId('grp', store.clock)
   const created = inTransaction(store.db, async (tx) => {
@@ -114,6 +116,7 @@ export async function updateGroup(
   const { addModels = [], removeModels = [], keyRules, legs = {}, ...others } = change
   const { ifVersion, reason, ...rest } = others
   const known = await findGroup(store, idOrName)
+  const { name = known.name } = rest
   const models = ceilingAfter(known, { models: rest.models, addModels, removeModels })
   const wanted = { ...rest, models, keyRules: keyRules && merged(known.keyRules, keyRules) }
   const [settings, why] = await checkAll([
@@ -123,6 +126,7 @@ export async function updateGroup(
       const from = await accountOf(store, known.id)
       await checkLegs(store.db, { from, to: { ...legs, period: rest.period ?? from.period } })
     },
+    () => checkNameFree(store, name, known.id),
   ])
   const about = { id: known.id, action: 'group.change', ifVersion, reason: why } as const
   const changed = changeGroup(store, about, async (tx, account) => {
@@ -140,6 +144,8 @@ export async function updateGroup(
       })
       .where('id', '=', known.id)
       .execute()
+    const { limitNanodollars: limit = account.limit_nanodollars } = settings
+    if (limit !== account.limit_nanodollars) await lapseAlerts({ ...store, db: tx }, known.id)
     await tx
       .updateTable('groups')
       .set({
@@ -152,7 +158,7 @@ export async function updateGroup(
       .where('id', '=', known.id)
       .execute()
   })
-  return refusingDuplicates(settings.name, changed)
+  return refusingDuplicates(name, changed)
 }
 
 /** Refuses new requests of its keys until it is activated; those that run go on. Its name stays taken. */
@@ -267,17 +273,26 @@ function ceilingText(models: readonly string[] | null): string | null {
   return models === null ? null : JSON.stringify(models)
 }
 
+/** For a refusal that says all that is wrong. */
+async function checkNameFree({ db }: Store, name: string, groupId = ''): Promise<void> {
+  const another = await db
+    .selectFrom('groups')
+    .select('id')
+    .where('name', '=', label(name))
+    .where('id', '<>', groupId)
+    .executeTakeFirst()
+  if (another !== undefined) throw nameTaken(label(name))
+}
+
+function nameTaken(name: string, cause?: unknown): StoreError {
+  return new StoreError('duplicate_name', sentence('group_name_taken', { name }), { cause })
+}
+
 /** The index decides, not a look beforehand: two callers may take the same name at the same moment. */
-async function refusingDuplicates(
-  name: string | undefined,
-  written: Promise<Group>,
-): Promise<Group> {
+async function refusingDuplicates(name: string, written: Promise<Group>): Promise<Group> {
   try {
     return await written
   } catch (error) {
-    if (!isDuplicate(error, 'groups_name_key')) throw error
-    throw new StoreError('duplicate_name', sentence('group_name_taken', { name: name ?? '' }), {
-      cause: error,
-    })
+    throw isDuplicate(error, 'groups_name_key') ? nameTaken(name, error) : error
   }
 }

@@ -6,7 +6,7 @@ import { isEmpty } from '../../core/json.ts'
 import { OVERLAP_MS_MAX, type KeyMode, USUAL_REMINDERS } from '../../core/limits.ts'
 import { newSecret } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
-import { caseFold, chunk } from '../../core/text.ts'
+import { caseFold, chunk, label } from '../../core/text.ts'
 import {
   accountColumns,
   accountOf,
@@ -25,7 +25,7 @@ import {
 import { lapseAlerts } from '../alerts/give.ts'
 import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.ts'
 import { recordChange, recordChanges, type AuditAction } from '../audit/record.ts'
-import { checkAll, isDuplicate, requireVersion, StoreError } from '../database/errors.ts'
+import { checkAll, isDuplicate, refuseAll, requireVersion, StoreError } from '../database/errors.ts'
 import { bumpRevision } from '../database/revision.ts'
 import { inTransaction, type Store } from '../database/store.ts'
 import type { Row, Tx } from '../database/tables.ts'
@@ -66,6 +66,7 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
     () => checkOwner(store, rest.ownerPersonId),
     () => checkLegs(store.db, { from: { budgets: '', period }, to: legs }),
     () => checkCaps(legs, rest.models),
+    () => checkNameFree(store, { name: rest.name, groupId: legs.groupId ?? null }),
   ])
   const secret = newSecret(mode, secretPrefix)
   const id = newId('key', store.clock)
@@ -162,17 +163,22 @@ function newKeyRow({ id, settings, mode, groupId }: CheckedKey, now: number) {
 export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
   const { models, addModels = [], removeModels = [], ...others } = change
   const { addTags = [], removeTags = [], legs = {}, ifVersion, reason, ...rest } = others
+  const known = await findKey(store, idOrName)
+  const { name: newName = known.name } = rest
+  const { groupId = known.groupId } = legs
   const [settings, why] = await checkAll([
     () => checkSettings(rest),
     () => (reason === undefined ? undefined : checkReason(reason)),
     () => checkExpiry(store, rest.expiresAt),
     () => checkOwner(store, rest.ownerPersonId),
     async () => {
-      const from = await accountOf(store, (await findKey(store, idOrName)).id)
+      const from = await accountOf(store, known.id)
       await checkLegs(store.db, { from, to: { ...legs, period: rest.period ?? from.period } })
     },
+    () => checkCaps(legs, modelsAfter({ before: known.models, models, addModels, removeModels })),
+    () => checkNameFree(store, { name: newName, groupId, keyId: known.id }),
   ])
-  const about = { key: idOrName, action: 'key.change', ifVersion, reason: why } as const
+  const about = { key: known.id, action: 'key.change', ifVersion, reason: why } as const
   const changed = changeKey(store, about, async (tx, account, key) => {
     const { id } = account
     const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
@@ -200,7 +206,7 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
     }
     await changeModels(tx, id, { before: key.models, after: allowed })
   })
-  return refusingDuplicates(settings.name, changed)
+  return refusingDuplicates(newName, changed)
 }
 
 /** Refuses the key's requests until it is resumed. */
@@ -329,11 +335,36 @@ async function checkOwner({ db }: Store, id: string | null | undefined): Promise
 }
 
 /** A mistyped name would otherwise cap nothing, and nobody would notice. */
-function checkCaps({ modelBudgets = new Map() }: LegsChange, models: readonly string[]): void {
-  for (const [model, amount] of modelBudgets) {
-    if (amount === null || models.includes(model)) continue
-    throw invalid('model_budgets', sentence('cap_model_unknown', { model }))
-  }
+function checkCaps({ modelBudgets = [] }: LegsChange, models: readonly string[]): void {
+  const unknown = [...modelBudgets].flatMap(([model, amount]) =>
+    amount === null || models.includes(model) ? [] : model,
+  )
+  refuseAll(
+    unknown.map((model) => ({
+      field: 'model_budgets',
+      sentence: sentence('cap_model_unknown', { model }),
+    })),
+  )
+}
+
+type Place = { readonly name: string; readonly groupId: string | null; readonly keyId?: string }
+
+/** For a refusal that says all that is wrong; two callers at the same moment are told apart by the index. */
+async function checkNameFree({ db }: Store, { name, groupId, keyId }: Place): Promise<void> {
+  const another = await db
+    .selectFrom('keys')
+    .select('id')
+    .where('name', '=', label(name))
+    .where('revoked_at', 'is', null)
+    .where('group_id', groupId === null ? 'is' : '=', groupId)
+    .where('id', '<>', keyId ?? '')
+    .limit(1)
+    .executeTakeFirst()
+  if (another !== undefined) throw nameTaken(label(name))
+}
+
+function nameTaken(name: string, cause?: unknown): StoreError {
+  return new StoreError('duplicate_name', sentence('key_name_taken', { name }), { cause })
 }
 
 /** Of a moment; what is none, checkSettings refuses. */
@@ -361,17 +392,11 @@ async function setColumns(tx: Tx, id: string, columns: Some<Row<'accounts'>>): P
 }
 
 /** The index decides, not a look beforehand: two callers may take the same name at the same moment. */
-async function refusingDuplicates<Result>(
-  name: string | undefined,
-  written: Promise<Result>,
-): Promise<Result> {
+async function refusingDuplicates<Result>(name: string, written: Promise<Result>): Promise<Result> {
   try {
     return await written
   } catch (error) {
-    if (!isDuplicate(error, 'keys_live_name')) throw error
-    throw new StoreError('duplicate_name', sentence('key_name_taken', { name: name ?? '' }), {
-      cause: error,
-    })
+    throw isDuplicate(error, 'keys_live_name') ? nameTaken(name, error) : error
   }
 }
 

@@ -117,6 +117,10 @@ describe('groups', () => {
     const both = await call('ledger', 'reset', 'topped', '--reason', 'a test')
     assert.equal(both.code, 1)
     assert.match(both.stderr, /a key and a group are both named "topped"/)
+    await json('keys', 'create', '--name', 'topped', '--group', 'topped', ...key)
+    const three = await call('ledger', 'reset', 'topped', '--reason', 'a test')
+    assert.equal(three.code, 1)
+    assert.match(three.stderr, /several keys are named "topped"/)
   })
 
   test('members are added, listed and removed', async () => {
@@ -148,8 +152,10 @@ describe('groups', () => {
       assert.deepEqual([ended.code, ended.stdout], [2, ''])
     }
     const caps = ['--model-budget', 'sandbox-chat=1/day', '--model-budget', 'sandbox-chat=2/day']
-    const twice = await call('keys', 'create', '--name', 'wrong', ...key, ...caps)
-    assert.deepEqual([twice.code, /two budgets/.test(twice.stderr)], [2, true])
+    const more = ['--timezone', 'Mars', '--expires', '2020-01-01'] as const
+    const twice = await call('keys', 'create', '--name', 'wrong', ...key, ...caps, ...more)
+    assert.equal(twice.code, 2)
+    for (const why of [/two budgets/, /time zone/, /in the past/]) assert.match(twice.stderr, why)
     assert.equal((await call('keys', 'show', 'wrong')).code, 1)
   })
 })
