@@ -191,7 +191,7 @@ export function adminGroupsContract(fresh: FreshDatabase): void {
       assert.equal(moved.status, 200, moved.text)
       assert.deepEqual(
         [moved.body['group'], moved.body['model_budgets']],
-        [{ id: other, name: 'second home' }, []],
+        [{ id: other, name: 'second home', status: 'active' }, []],
       )
       const total = async (group: string) =>
         (await admin.call('GET', `/keys?group=${group}`)).body['total']

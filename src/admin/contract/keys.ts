@@ -127,7 +127,10 @@ const shown = {
   old_secret: z
     .object({ masked: z.string(), valid_until: moment, last_used_at: moment.nullable() })
     .nullable(),
-  group: z.object({ id: z.string(), name: z.string() }).nullable(),
+  /** Calls of a key in an archived group are refused. */
+  group: z
+    .object({ id: z.string(), name: z.string(), status: z.enum(['active', 'archived']) })
+    .nullable(),
   environment: z.string().nullable(),
   owner: z.string().nullable(),
   owner_person: z.object({ id: z.string(), name: z.string(), email: z.string() }).nullable(),

@@ -74,6 +74,7 @@ function shown(key: Key, { frame, secrets, now }: KeyAround) {
   const own = key.remainingNanodollars
   return {
     ...json,
+    group: key.group && { id: key.group.id, name: key.group.name, status: key.group.status },
     tags: [...json.tags],
     permissions: [...json.permissions],
     state: stateOf(key, { frame, secrets, now }),

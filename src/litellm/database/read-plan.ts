@@ -267,18 +267,7 @@ class PlanReader {
     }
     this.#noteExtras(row)
     const { name, limitNanodollars, rpm, tpm, concurrency, tags, description } = key
-    const { ownerId: owner } = key
-    this.#check(at, {
-      name,
-      models,
-      limitNanodollars,
-      rpm,
-      tpm,
-      concurrency,
-      tags,
-      description,
-      owner,
-    })
+    this.#check(at, { name, models, limitNanodollars, rpm, tpm, concurrency, tags, description })
     return key
   }
 

@@ -307,7 +307,12 @@ describe('the pages besides those of keys', () => {
     await viewer.getByRole('button', { name: 'Accept invitation' }).click()
     await viewer.getByRole('heading', { name: 'API access' }).waitFor()
     const changes = /Edit|Top up|Reset|Create|Add|Invite|Remove|Send|Save/
-    for (const path of ['/settings/api-access/frame', '/settings/alerts', '/settings/roles']) {
+    for (const path of [
+      '/settings/api-access/frame',
+      '/settings/groups',
+      '/settings/alerts',
+      '/settings/roles',
+    ]) {
       await open(path, viewer)
       assert.equal(await viewer.locator('main').getByRole('button', { name: changes }).count(), 0)
       assert.equal(await viewer.locator('main').getByRole('switch').count(), 0)

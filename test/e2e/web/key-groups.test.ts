@@ -90,6 +90,9 @@ describe('keys in groups', () => {
       'Frame (all keys)',
     ])
       await page.getByRole('meter', { name, exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'Models' }).click()
+    const left = page.getByRole('row', { name: /^sandbox-reasoner/ })
+    await left.getByText(/^Left out/).waitFor()
     await page.getByRole('tab', { name: 'Settings' }).click()
     await page.getByText('sandbox-chat: $4.00 a week').waitFor()
     await page.getByText('$1.00 a day').waitFor()

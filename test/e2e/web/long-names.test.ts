@@ -26,7 +26,13 @@ describe('long names', () => {
   before(async () => {
     web = await openSignedInWeb()
     page = web.page
+    const team = long.replaceAll('/', '-')
+    const group = await web.ask('POST', '/groups', {
+      ...{ name: team, description: long, budget: '5', models: ['sandbox-chat'] },
+      window: { budget: '1', period: 'day' },
+    })
     const { id, secret } = await web.ask('POST', '/keys', {
+      group: group['id'],
       name: long,
       owner: long,
       environment: 'W'.repeat(40),
@@ -44,6 +50,11 @@ describe('long names', () => {
     await web.ask('POST', '/alerts/destinations', { kind: 'webhook', url })
     for (const tab of ['usage', 'requests', 'models', 'settings', 'activity'])
       paths[`key-${tab}`] = `/settings/api-access/${id}?tab=${tab}`
+    paths['groups'] = '/settings/groups'
+    paths['keys-grouped'] = '/settings/api-access?grouped=true&columns=["group"]'
+    for (const tab of ['keys', 'members', 'settings', 'activity'])
+      paths[`group-${tab}`] = `/settings/groups/${String(group['id'])}?tab=${tab}`
+    paths['group-edit'] = `/settings/groups/${String(group['id'])}/edit`
     paths['key-edit'] = `/settings/api-access/${id}/edit`
     paths['playground'] = `/settings/playground?key=${id}`
   })

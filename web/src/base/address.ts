@@ -132,16 +132,8 @@ export const groupsSearch = z.object({
 })
 export type GroupsSearch = z.output<typeof groupsSearch>
 
-export const GROUP_TABS = ['keys', 'members', 'settings', 'activity'] as const
+export const GROUP_TABS = ['keys', 'usage', 'members', 'settings', 'activity'] as const
 export type GroupTab = (typeof GROUP_TABS)[number]
-
-/** The page of one group. */
-export const groupSearch = z.object({
-  tab: optional(z.enum(GROUP_TABS)),
-  /** Of its list of keys. */
-  page: optional(z.int().min(1)),
-})
-export type GroupSearch = z.output<typeof groupSearch>
 
 const list = optional(z.array(z.string().max(NAME_LENGTH_MAX)).max(MODELS_MAX))
 
@@ -285,6 +277,15 @@ export const detailSearch = z.object({
   ...requestFields,
 })
 export type DetailSearch = z.output<typeof detailSearch>
+
+/** The page of one group. */
+export const groupSearch = z.object({
+  tab: optional(z.enum(GROUP_TABS)),
+  /** Of its list of keys. */
+  page: optional(z.int().min(1)),
+  ...usageFields,
+})
+export type GroupSearch = z.output<typeof groupSearch>
 
 export const KINDS = modelAnswer.shape.kind.options
 export const HEALTHS = modelAnswer.shape.health.options

@@ -13,13 +13,18 @@ import { BudgetBar, BudgetBars, FurtherBar } from '../../parts/budget-bars.tsx'
 import { Allocated, Forecast, Resets } from '../../parts/budgets.tsx'
 import { frameTicks } from '../../parts/meters.tsx'
 import { Loading, Notice, QueryError } from '../../parts/notices.tsx'
-import { dialogOnDemand } from '../../parts/on-demand.tsx'
+import { dialogOnDemand, tabOnDemand } from '../../parts/on-demand.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { NotFoundPage } from '../errors.tsx'
 import { type GroupAction, GroupMenu, GroupStatus, stateOf, useActivate } from './group-brief.tsx'
 import { ActivityTab, KeysTab, MembersTab, SettingsTab, type TabProps } from './tabs.tsx'
 
 const GroupDialogs = dialogOnDemand(async () => (await import('./group-dialogs.tsx')).GroupDialogs)
+
+const UsageTab = tabOnDemand(
+  async () => (await import('./usage-tab.tsx')).UsageTab,
+  <Loading lines={1} height={240} />,
+)
 
 const route = getRouteApi('/app/settings/groups/$id/')
 
@@ -134,6 +139,7 @@ function Budgets({ group }: GroupProps) {
 
 const tabs = {
   keys: { Content: KeysTab, permission: 'configuration:read' },
+  usage: { Content: UsageTab, permission: 'usage:read' },
   members: { Content: MembersTab, permission: 'configuration:read' },
   settings: { Content: SettingsTab, permission: 'configuration:read' },
   activity: { Content: ActivityTab, permission: 'audit:read' },

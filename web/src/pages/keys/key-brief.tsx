@@ -11,6 +11,7 @@ import { ActionMenu, StatusBadge, type Tone } from '../../parts/cells.tsx'
 import { showToast, useChange } from '../../parts/changes.tsx'
 import { copyText } from '../../parts/copy.tsx'
 import {
+  ArchiveIcon,
   BanIcon,
   CheckIcon,
   ClockIcon,
@@ -39,7 +40,7 @@ type KeyStatusProps = {
   readonly isRefusing?: boolean
 }
 
-type Shown = KeyState | 'refusing'
+type Shown = KeyState | 'group_archived' | 'refusing'
 
 const looks: Readonly<Record<Shown, { readonly tone: Tone; readonly icon: Icon }>> = {
   revoked: { tone: 'bad', icon: BanIcon },
@@ -51,6 +52,7 @@ const looks: Readonly<Record<Shown, { readonly tone: Tone; readonly icon: Icon }
   expires_soon: { tone: 'warn', icon: ClockIcon },
   budget_high: { tone: 'warn', icon: GaugeIcon },
   active: { tone: 'good', icon: CheckIcon },
+  group_archived: { tone: 'bad', icon: ArchiveIcon },
   refusing: { tone: 'bad', icon: BanIcon },
 }
 
@@ -61,7 +63,7 @@ const open: readonly KeyState[] = ['rotating', 'expires_soon', 'budget_high', 'a
 export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
   const { expires_at: expiresAt, resets_at: resetsAt, old_secret: oldSecret } = keyInBrief
   const { t, format } = useTranslation()
-  const state = isRefusing && open.includes(keyInBrief.state) ? 'refusing' : keyInBrief.state
+  const state = shownState(keyInBrief, isRefusing)
   const moments: Partial<Record<Shown, string | null>> = {
     expired: expiresAt,
     frame_exhausted: resetsAt,
@@ -80,6 +82,13 @@ export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
       })}
     />
   )
+}
+
+/** What stops its calls from outside the key shows only where the key itself would let them through. */
+function shownState({ state, group }: KeyInBrief, isRefusing: boolean): Shown {
+  if (!open.includes(state)) return state
+  if (group?.status === 'archived') return 'group_archived'
+  return isRefusing ? 'refusing' : state
 }
 
 type KeyMenuProps = {

@@ -291,19 +291,23 @@ type UsageAsked = {
   readonly by: string
   /** Limits usage to one key. */
   readonly keyId?: string | undefined
+  /** Limits usage to one group. */
+  readonly groupId?: string | undefined
   readonly compare?: boolean | undefined
 }
 
-export const usageQuery = ({ span: { since, until }, by, keyId, compare }: UsageAsked) =>
-  queryOptions({
-    queryKey: ['usage', since, until, by, keyId, compare],
+export const usageQuery = ({ span, by, keyId, groupId, compare }: UsageAsked) => {
+  const { since, until } = span
+  return queryOptions({
+    queryKey: ['usage', since, until, by, keyId, groupId, compare],
     queryFn: ({ signal }) =>
       call(usageRoutes.readUsage, {
         query: {
-          ...{ since, until, by, key: keyId, limit: rowsMax },
+          ...{ since, until, by, key: keyId, group: groupId, limit: rowsMax },
           compare: compare ? 'previous' : undefined,
         },
         signal,
       }),
     placeholderData: keepPreviousData,
   })
+}

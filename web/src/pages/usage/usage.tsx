@@ -35,25 +35,30 @@ export function UsagePage() {
 
 type UsageViewProps = AddressProps<UsageSearch> & {
   /** Limits usage to one key, whose budget period started at `periodStartsAt`. */
-  readonly ofKey?: { readonly id: string; readonly periodStartsAt: string | null }
+  readonly ofKey?: UsageOf
+  /** Limits usage to one group. */
+  readonly ofGroup?: UsageOf
 }
+
+type UsageOf = { readonly id: string; readonly periodStartsAt: string | null }
 
 const minuteMs = 60_000
 
 /** The sums and the chart. */
 const partsPx = [102, 408]
 
-export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
+export function UsageView({ search, onChange, ofKey, ofGroup }: UsageViewProps) {
   const { t } = useTranslation()
   const { range, from, to, metric = 'cost', compare } = search
   const minute = Math.ceil(useNow() / minuteMs) * minuteMs
+  const { periodStartsAt } = ofKey ?? ofGroup ?? {}
   const span = useMemo(
-    () => spanOf({ range, from, to }, minute, ofKey?.periodStartsAt),
-    [range, from, to, minute, ofKey?.periodStartsAt],
+    () => spanOf({ range, from, to }, minute, periodStartsAt),
+    [range, from, to, minute, periodStartsAt],
   )
   const group = search.by ?? (ofKey ? 'model' : 'key')
   const by = group === 'day' ? span.step : `${span.step},${group}`
-  const asked = { span, keyId: ofKey?.id, compare }
+  const asked = { span, keyId: ofKey?.id, groupId: ofGroup?.id, compare }
   const course = useQuery(usageQuery({ ...asked, by }))
   return (
     <>
@@ -62,7 +67,8 @@ export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
         onChange={onChange}
         span={span}
         group={group}
-        {...(ofKey && { keyId: ofKey.id })}
+        keyId={ofKey?.id}
+        groupId={ofGroup?.id}
       />
       <QueryError title={t('usage.failed')} query={course} />
       {course.isPending && <Loading parts={partsPx} />}
@@ -83,23 +89,25 @@ export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
 type UsageFiltersProps = AddressProps<UsageSearch> & {
   readonly span: Span
   readonly group: Group
-  /** Limits usage to one key. */
-  readonly keyId?: string
+  /** Limits usage to one key, or to one group. */
+  readonly keyId: string | undefined
+  readonly groupId: string | undefined
 }
 
-function UsageFilters({ search, onChange, span, group, keyId }: UsageFiltersProps) {
+function UsageFilters({ search, onChange, span, group, keyId, groupId }: UsageFiltersProps) {
   const { t } = useTranslation()
   const { since, until } = span
   const isOfOne = keyId !== undefined
   const by = [...new Set(['day', ...(isOfOne ? [] : ['key']), group])].join(',')
-  const csv = addressOf(usageRoutes.exportUsage, { query: { since, until, by, key: keyId } })
+  const query = { since, until, by, key: keyId, group: groupId }
+  const csv = addressOf(usageRoutes.exportUsage, { query })
   return (
     <Toolbar csv={{ href: csv, name: 'usage.csv' }}>
       <Choice
         label={t('usage.range')}
         isRequired
         value={search.range ?? '30d'}
-        values={RANGES.filter((range) => isOfOne || range !== 'period')}
+        values={RANGES.filter((range) => isOfOne || groupId !== undefined || range !== 'period')}
         wordOf={(range) => t(`usage.ranges.${range}`)}
         onChoose={(range) => onChange({ range })}
       />

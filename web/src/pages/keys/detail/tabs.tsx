@@ -9,13 +9,13 @@ import type { AmountForPeriod } from '../../../../../src/admin/contract/values.t
 import { requestRoutes } from '../../../../../src/admin/contract/usage.ts'
 import { REQUEST_OUTCOMES, type AddressProps, type DetailSearch } from '../../../base/address.ts'
 import { addressOf, call } from '../../../base/api.ts'
-import { modelsQuery, pagesQuery } from '../../../base/queries.ts'
+import { groupQuery, modelsQuery, pagesQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { FactList, StatusBadge, type Facts, usePriceCells } from '../../../parts/cells.tsx'
 import { DataTable, type Column } from '../../../parts/data-table.tsx'
 import { Choice, CsvButton, Toolbar } from '../../../parts/filters.tsx'
-import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
+import { BanIcon, CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
 import { EmptyState, QueryError } from '../../../parts/notices.tsx'
 import { AuditLog } from '../../audit/audit-log.tsx'
 import { type NumberField, numberWords } from '../../audit/change-lines.ts'
@@ -70,6 +70,7 @@ type Row = { readonly id: string; readonly model: ModelAnswer | undefined }
 export function ModelsTab({ detail }: TabProps) {
   const { t } = useTranslation()
   const models = useQuery(modelsQuery)
+  const ceiling = useCeiling(detail.group)
   const rows = detail.models
     .toSorted()
     .map((id): Row => ({ id, model: models.data?.find((model) => model.id === id) }))
@@ -83,7 +84,10 @@ export function ModelsTab({ detail }: TabProps) {
     },
     { header: t('modelList.provider'), cell: ({ model }) => model?.provider ?? '–' },
     { header: t('picker.kind'), cell: ({ model }) => (model ? t(`modelKind.${model.kind}`) : '–') },
-    { header: t('requests.status'), cell: (row) => <Availability row={row} detail={detail} /> },
+    {
+      header: t('requests.status'),
+      cell: (row) => <Availability row={row} detail={detail} ceiling={ceiling} />,
+    },
     { header: t('modelList.input'), align: 'end', cell: ({ model }) => price.input(model) },
     { header: t('modelList.output'), align: 'end', cell: ({ model }) => price.output(model) },
   ]
@@ -99,8 +103,29 @@ export function ModelsTab({ detail }: TabProps) {
   )
 }
 
-function Availability({ row, detail }: { readonly row: Row; readonly detail: KeyDetail }) {
+/** What the group of a key allows at most; null: no ceiling, or not known yet. */
+function useCeiling(group: KeyDetail['group']): readonly string[] | null {
+  const { data } = useQuery({ ...groupQuery(group?.id ?? ''), enabled: group !== null })
+  return data?.models ?? null
+}
+
+type AvailabilityProps = {
+  readonly row: Row
+  readonly detail: KeyDetail
+  readonly ceiling: readonly string[] | null
+}
+
+function Availability({ row, detail, ceiling }: AvailabilityProps) {
   const { t } = useTranslation()
+  if (ceiling?.includes(row.id) === false)
+    return (
+      <StatusBadge
+        tone="bad"
+        icon={BanIcon}
+        word={t('modelList.leftOut')}
+        explanation={t('modelList.leftOutAbout', { group: detail.group?.name ?? '' })}
+      />
+    )
   const model = detail.closest_models[row.id]
   const absence = model === undefined ? t('modelList.gone') : t('modelList.mistyped', { model })
   if (detail.unavailable_models.includes(row.id))

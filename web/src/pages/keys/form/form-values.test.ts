@@ -127,7 +127,7 @@ test('a group and caps for models pass through unchanged, and only their changes
     held: '0',
   } as const
   const figures = { remaining: '4', starts_at: '2026-11-16T00:00:00Z', resets_at: null }
-  const group = { id: 'grp_1', name: 'search' }
+  const group = { id: 'grp_1', name: 'search', status: 'active' } as const
   const capped: KeyDetail = { ...key, group, model_budgets: [{ ...cap, ...figures }] }
   const values = valuesOf(capped, separators)
   assert.deepEqual(keyChangeOf(capped, values, reading), {})
