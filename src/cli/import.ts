@@ -85,7 +85,7 @@ async function importAll(conversion: Conversion, options: WithDatabase): Promise
   const plan = await readPlan(source, { known, now })
   const undecided = plan.notes.find(({ note }) => note === UNDECIDED)
   if (!dryRun && undecided !== undefined) {
-    throw new UsageError(`${undecided.count} ${UNDECIDED}`)
+    throw new UsageError(`${undecided.count} × ${UNDECIDED}`)
   }
   const isKept = !dryRun && isForeign(out)
   const undo = dryRun || isKept ? () => {} : writeImported(out, fileText(conversion))

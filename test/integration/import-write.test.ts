@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { systemClock } from '../../src/core/clock.ts'
+import { SENTENCES } from '../../src/core/sentences.ts'
 import { hashSecret } from '../../src/core/secret.ts'
 import { adjustHold, resetSpent } from '../../src/ledger/nodes/adjustments.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
@@ -255,6 +256,11 @@ for (const [name, fresh] of [
       await createKey(store, { name: 'old', models: [], limitNanodollars: USD })
       await createGroup(store, { name: 'research' })
       await insert(there, 'TeamTable', { team_id: 't2', team_alias: 'research', models: [] })
+      await insert(there, 'TeamTable', { team_id: 't3', team_alias: 'a/b', models: [] })
+      for (const team of ['t2', 't3']) {
+        const twin = keyRow(`sk-twin-${team}`, { key_alias: 'twin', team_id: team })
+        await insert(there, 'VerificationToken', twin)
+      }
       await store.db
         .updateTable('secrets')
         .set({ hash: hashSecret('sk-job-2') })
@@ -262,6 +268,7 @@ for (const [name, fresh] of [
       await assert.rejects(importNow(), (error: Error) => {
         assert.ok(error instanceof ImportError)
         assert.deepEqual(error.message.split('\n').toSorted(), [
+          `LiteLLM_TeamTable, team_alias "a/b": ${SENTENCES.group_name_slash}`,
           'LiteLLM_TeamTable, team_alias "research": there is already a group named "research", perhaps an archived one: choose another name',
           'LiteLLM_VerificationToken, key_alias "job": its secret opens a key here already',
           'LiteLLM_VerificationToken, key_alias "old": a key of this name is here already, and no import made it: rename one',

@@ -184,15 +184,17 @@ FROM stated WHERE spent_nanodollars + held_nanodollars > granted_limit_nanodolla
  * of an account equal the sum of all its rows, including deleted ones.
  */
 function rollupChecks(sum: 'cost' | 'requests'): Sql {
-  const ever = sql`coalesce(${sql.ref(`charged_ever.${sum}`)}, 0)`
-  const rolledUp = sql`coalesce(${sql.ref(`rolled_up.${sum}`)}, 0)`
+  const amount = sql.ref(sum)
   const inBucket = sql.ref(`buckets.${sum}`)
   const inRollup = sql`coalesce(${sql.ref(`rolled_buckets.${sum}`)}, 0)`
+  // Added up side by side: SQLite has no index for a full join.
   return sql`
-SELECT ${sql.lit(`rollup_${sum}`)}, coalesce(rolled_up.account_id, charged_ever.account_id), '', NULL, ${ever}, ${rolledUp}
-FROM rolled_up FULL JOIN charged_ever
-  ON charged_ever.account_id = rolled_up.account_id AND charged_ever.span = rolled_up.span
-WHERE ${rolledUp} <> ${ever}
+SELECT ${sql.lit(`rollup_${sum}`)}, account_id, '', NULL, sum(ever), sum(rolled)
+FROM (
+  SELECT account_id, span, ${amount} AS rolled, 0 AS ever FROM rolled_up
+  UNION ALL
+  SELECT account_id, span, 0, ${amount} FROM charged_ever
+) AS sides GROUP BY account_id, span HAVING sum(rolled) <> sum(ever)
 UNION ALL
 SELECT ${sql.lit(`bucket_${sum}`)}, buckets.account_id, '', NULL, ${inBucket}, ${inRollup}
 FROM buckets LEFT JOIN rolled_buckets ON rolled_buckets.span = buckets.span

@@ -267,7 +267,18 @@ class PlanReader {
     }
     this.#noteExtras(row)
     const { name, limitNanodollars, rpm, tpm, concurrency, tags, description } = key
-    this.#check(at, { name, models, limitNanodollars, rpm, tpm, concurrency, tags, description })
+    const { ownerId: owner } = key
+    this.#check(at, {
+      name,
+      models,
+      limitNanodollars,
+      rpm,
+      tpm,
+      concurrency,
+      tags,
+      description,
+      owner,
+    })
     return key
   }
 

@@ -89,7 +89,9 @@ class PlanWriter {
     for await (const page of pagesOf(plan.people())) people += await this.#writePeople(page)
     await this.#writeMembers(plan.groups)
     const keys = { made: 0, changed: 0 }
-    for await (const page of pagesOf(plan.keys())) {
+    for await (const all of pagesOf(plan.keys())) {
+      // Whose group could not be written, a problem names already.
+      const page = all.filter(({ teamId }) => teamId === null || this.#groups.has(teamId))
       const owners = page.flatMap(({ ownerId }) => ownerId ?? [])
       const to = { groups: this.#groups, people: await foundBefore(tx, 'person', owners) }
       const written = await writeKeys(this.#with, page, to)
