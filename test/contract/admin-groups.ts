@@ -215,6 +215,23 @@ export function adminGroupsContract(fresh: FreshDatabase): void {
       assert.match(String(any.body['blocked_by']?.['message']), /none that its group "low ceiling"/)
     })
 
+    test('the verdict knows the group, and what is left on the tightest of all budgets', async () => {
+      const window = { budget: '2', period: 'day' }
+      const group = await idOf('tight group', { budget: '4', window, timezone: 'Asia/Kolkata' })
+      const cap = { model: 'sandbox-chat', budget: '3', period: 'week' }
+      const key = await keyIn(group, 'in the tight group', { model_budgets: [cap] })
+      const left = async () => {
+        const { body } = await admin.call('GET', `/keys/${key}/limits`)
+        assert.partialDeepStrictEqual(body['group'] as unknown as object, {
+          ...{ id: group, name: 'tight group', timezone: 'Asia/Kolkata', remaining: '4' },
+        })
+        return body['remaining']
+      }
+      assert.equal(await left(), '2')
+      assert.equal((await change(`/groups/${group}`, { window: null }, 1)).status, 200)
+      assert.equal(await left(), '3')
+    })
+
     test('a key of an archived group is refused by name of the group', async () => {
       const id = await idOf('shelved')
       const key = await keyIn(id, 'shelved too')

@@ -55,7 +55,11 @@ export const verdict = z.object({
     /** Null where none of them could cost anything. */
     median_hold: amount.nullable(),
   }),
+  /** What is left for it on the budget with the least, second windows and caps included; null = nothing limits it. */
+  remaining: amount.nullable(),
   key: balance,
+  /** Null outside groups. */
+  group: balance.extend({ id: z.string(), name: z.string(), timezone: z.string() }).nullable(),
   /** `own` = this key's part of what is spent in the frame's period. */
   frame: balance.extend({ own: amount, timezone: z.string() }),
   rates: z.object({

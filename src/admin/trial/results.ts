@@ -10,7 +10,9 @@ import { sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import type { Balance, Balances } from '../../ledger/ledger.ts'
 import { findUsage, targetOf } from '../../ledger/reports/usage.ts'
+import { leastRemaining } from '../../ledger/rules/account.ts'
 import { partOfFrame, readFrame } from '../../store/frame.ts'
+import { findGroup } from '../../store/groups/groups.ts'
 import { callableModels, findKey, type Key } from '../../store/keys/keys.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import { SCOPES } from '../contract/trial.ts'
@@ -104,7 +106,9 @@ export async function verdictOf(
     endpoint: formatOf(parts, { key, model }),
     ...(await forecastLike(parts, key, { model, recent })),
     recent: recentJson(recent),
+    remaining: usd(leastRemaining(balances, model)),
     key: balanceJson(balances.key),
+    group: await groupJson(parts, balances),
     frame: { ...balanceJson(balances.frame), own: usd(partOfFrame(key, frame)), timezone },
     rates: ratesJson(balances),
   }
@@ -187,6 +191,15 @@ function balanceJson(balance: Balance): Verdict['key'] {
     remaining: usd(balance.remainingNanodollars),
     resets_at: iso(balance.resetsAt),
   }
+}
+
+async function groupJson(
+  { store }: AdminParts,
+  { groupId, group }: Balances,
+): Promise<Verdict['group']> {
+  if (groupId === null || group === null) return null
+  const { id, name, timezone } = await findGroup(store, groupId)
+  return { ...balanceJson(group), id, name, timezone }
 }
 
 function ratesJson({ requests, tokens, concurrency }: Balances): Verdict['rates'] {

@@ -20,7 +20,6 @@ const saidInFull: ReadonlySet<string> = new Set([
   'ledger_unavailable',
   'model_budget_exceeded',
   'overloaded',
-  'paused_api_key',
   'revoked_api_key',
 ])
 
@@ -65,11 +64,10 @@ export function callFacts(result: CallResult, { t, format }: Pick<Words, 't' | '
 /** The title of a verdict that blocks the call: while some budget remains, a shorter call might pass. */
 export function blockedTitle(verdict: {
   readonly blocked_by: Pick<NonNullable<Verdict['blocked_by']>, 'status'> | null
-  readonly key: Pick<Verdict['key'], 'remaining'>
-  readonly frame: Pick<Verdict['frame'], 'remaining'>
+  readonly remaining: Verdict['remaining']
 }): 'verdict.tight' | 'verdict.blocked' {
-  const { blocked_by: blocked, key, frame } = verdict
+  const { blocked_by: blocked, remaining } = verdict
   const isBudget = blocked?.status === 402
-  const isLeft = [key.remaining, frame.remaining].every((left) => left === null || Number(left) > 0)
+  const isLeft = remaining === null || Number(remaining) > 0
   return isBudget && isLeft ? 'verdict.tight' : 'verdict.blocked'
 }

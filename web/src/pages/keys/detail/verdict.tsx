@@ -3,7 +3,6 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { KeyDetail } from '../../../../../src/admin/contract/keys.ts'
 import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/trial.ts'
 import { limitsQuery, revocationQuery } from '../../../base/queries.ts'
 import { useSession } from '../../../base/session.ts'
@@ -41,7 +40,7 @@ type VerdictWordsProps = Pick<TabProps, 'detail'> & { readonly verdict: VerdictA
 function VerdictWords({ verdict, detail }: VerdictWordsProps) {
   const { t, format } = useTranslation()
   const { blocked_by: blocked } = verdict
-  const { timezone } = blocked?.scope === 'frame' ? verdict.frame : detail
+  const { timezone } = accountOf(verdict) ?? detail
   if (blocked)
     return (
       <Notice
@@ -60,7 +59,7 @@ function VerdictWords({ verdict, detail }: VerdictWordsProps) {
         </small>
       </Notice>
     )
-  const left = leastLeft(verdict, detail)
+  const { remaining } = verdict
   const { median_hold: median } = verdict.recent
   return (
     <Notice
@@ -70,7 +69,7 @@ function VerdictWords({ verdict, detail }: VerdictWordsProps) {
       <Recent recent={verdict.recent} />{' '}
       {verdict.worst_case !== null &&
         t('verdict.worstCase', { amount: format.money(verdict.worst_case) })}{' '}
-      {left !== undefined && t('verdict.left', { amount: format.moneyLeft(left) })}{' '}
+      {remaining !== null && t('verdict.left', { amount: format.moneyLeft(remaining) })}{' '}
       {verdict.target !== null && t('verdict.target', { target: verdict.target })}
     </Notice>
   )
@@ -94,14 +93,10 @@ function Recent({ recent }: { readonly recent: RecentCalls }) {
     : t('verdict.someRefused', { count: calls, succeeded, failed, refused, code })
 }
 
-/** The least that remains of any budget of the key, or of the frame. */
-function leastLeft({ key, frame, model }: VerdictAnswer, detail: KeyDetail): string | undefined {
-  const cap = detail.model_budgets.find((each) => each.model === model)
-  const further = [detail.window, cap].flatMap((budget) => budget?.remaining ?? [])
-  const [least] = [key.remaining, frame.remaining, ...further]
-    .filter((left) => left !== null)
-    .toSorted((one, other) => Number(one) - Number(other))
-  return least
+/** What blocks, where that is above the key. */
+function accountOf({ blocked_by: blocked, group, frame }: VerdictAnswer) {
+  if (blocked?.scope === 'group') return group
+  return blocked?.scope === 'frame' ? frame : null
 }
 
 /** A link to the setting that lifts the blocking limit. */
