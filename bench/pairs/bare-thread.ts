@@ -2,13 +2,25 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import { HOLD, ROLLUP, ROLLUP_KEYS, USAGE } from '../../src/ledger/rules/rows.ts'
+import { NO_USAGE } from '../../src/core/events.ts'
+import {
+  HOLD,
+  ROLLUP,
+  ROLLUP_KEYS,
+  settledRow,
+  USAGE,
+  type Charge,
+  type Hold,
+  type Rollup,
+  type RollupSpan,
+  type UsageRow,
+} from '../../src/ledger/rules/rows.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import type { BareItem } from './bare.ts'
 import type { PairsTask } from './loops.ts'
 
-const HELD = 162_400
-const COST = 43_000
+const HELD = 162_400n
+const COST = 43_000n
 const ATTEMPTS = JSON.stringify([
   { target: 'local/constant', why: 'first choice', outcome: 'answered', durationMs: 10 },
 ])
@@ -42,40 +54,100 @@ function writeBatch(items: readonly BareItem[], now: number): void {
   const frame: Sums = { held: 0, settled: 0 }
   const accounts = new Map<string, Sums>([[FRAME_ID, frame]])
   for (const item of items) {
-    const [id, keyId, requestId, isSettlement] = item
+    const [id, keyId, , isSettlement] = item
     let key = accounts.get(keyId)
     if (key === undefined) accounts.set(keyId, (key = { held: 0, settled: 0 }))
     if (isSettlement) {
       key.settled++
       frame.settled++
       deleteHold.run(id)
-      insertUsage.run(...usageOf(item, now))
+      insertUsage.run(...USAGE.write(usageOf(item, now)))
     } else {
       key.held++
       frame.held++
-      insertHold.run(id, requestId, keyId, 1, 1, HELD, 256, 0, 1_200, now, 'chat', 'bench-chat')
+      insertHold.run(...HOLD.write(holdOf(item, now)))
     }
   }
   for (const [id, { held, settled }] of accounts) {
     const change = held - settled
-    updateAccount.run(settled * COST, change * HELD, change, id)
+    updateAccount.run(BigInt(settled) * COST, BigInt(change) * HELD, change, id)
     if (settled === 0) continue
-    for (const span of ['hour', 'day']) {
-      const tokens = [settled * 60, 0, 0, settled * 100, 0]
-      addRollup.run(span, 0, id, 'bench-chat', settled, 0, 0, 0, ...tokens, settled * COST)
+    for (const span of ['hour', 'day'] as const) {
+      addRollup.run(...ROLLUP.write(rollupOf(span, id, settled)))
     }
   }
 }
 
-function usageOf(
-  [id, keyId, requestId]: BareItem,
-  now: number,
-): readonly (string | number | null)[] {
-  const names = [id, requestId, keyId, COST, null]
-  const place = ['chat', 'bench-chat', 'constant', 'local', 200, null]
-  const tokens = [60, 0, 0, 0, 100, 0]
-  const more = [0, 12, 11, null, '{}', ATTEMPTS]
-  return [...names, ...place, ...tokens, ...more, 'settled', 1, 1, HELD, now, now]
+function holdOf([id, keyId, requestId]: BareItem, now: number): Hold {
+  return {
+    id,
+    requestId,
+    keyId,
+    groupId: null,
+    modelAsked: 'bench-chat',
+    keyPeriod: 1,
+    keyWindow: null,
+    modelCap: null,
+    groupPeriod: null,
+    groupWindow: null,
+    framePeriod: 1,
+    frameWindow: null,
+    heldNanodollars: HELD,
+    outputTokens: 256,
+    capped: false,
+    estimatedTokens: 1_200,
+    at: now,
+    endpoint: 'chat',
+  }
+}
+
+function usageOf(item: BareItem, now: number): UsageRow {
+  const [id, keyId, requestId] = item
+  return settledRow({ ...CHARGE, id, requestId, keyId }, holdOf(item, now), now)
+}
+
+const CHARGE: Omit<Charge, 'id' | 'requestId' | 'keyId'> = {
+  ...NO_USAGE,
+  groupId: null,
+  costNanodollars: COST,
+  priceVersion: null,
+  endpoint: 'chat',
+  modelAsked: 'bench-chat',
+  modelServed: 'constant',
+  provider: 'local',
+  status: 200,
+  errorCode: null,
+  inputTokens: 60,
+  outputTokens: 100,
+  estimated: false,
+  latencyMs: 12,
+  firstTokenMs: 11,
+  endUser: null,
+  tags: '{}',
+  attempts: ATTEMPTS,
+}
+
+/** What the settlements of a batch add up to. */
+function rollupOf(span: RollupSpan, keyId: string, settled: number): Rollup {
+  return {
+    span,
+    startsAt: 0,
+    keyId,
+    model: 'bench-chat',
+    groupId: '',
+    provider: 'local',
+    endpoint: 'chat',
+    requests: settled,
+    failed: 0,
+    refused: 0,
+    estimated: 0,
+    inputTokens: settled * 60,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: settled * 100,
+    reasoningTokens: 0,
+    cost: BigInt(settled) * COST,
+  }
 }
 
 function insert(table: string, columns: readonly string[], otherwise = ''): StatementSync {
