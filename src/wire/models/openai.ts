@@ -31,7 +31,20 @@ export function gptVersion(model: string): number | undefined {
   return major === '35' ? 3.5 : Number(major) + Number(minor) / 10
 }
 
+/** By name: every translated request asks several times, and names are those of targets, so they are few. */
+const named = new Map<string, OpenAi | undefined>()
+const NAMED_MAX = 1000
+
 function openAiNamed(model: string): OpenAi | undefined {
+  const known = named.get(model)
+  if (known !== undefined || named.has(model)) return known
+  if (named.size >= NAMED_MAX) named.clear()
+  const openAi = readName(model)
+  named.set(model, openAi)
+  return openAi
+}
+
+function readName(model: string): OpenAi | undefined {
   if (NAME.exec(model)?.[1] !== undefined) {
     return { efforts: ['low', 'medium', 'high'], reasonsUnasked: true }
   }
