@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { perMillion as rateText } from '../catalog/model-json.ts'
 import { targetName, type Model, type Target } from '../catalog/models.ts'
+import { file } from '../config/schema.ts'
 import { systemClock } from '../core/clock.ts'
 import { convert, type Conversion } from '../litellm/convert.ts'
 import { readPlan } from '../litellm/database/read-plan.ts'
@@ -91,7 +92,7 @@ async function importAll(conversion: Conversion, options: WithDatabase): Promise
   const undo = dryRun || isKept ? () => {} : writeImported(out, fileText(conversion))
   const report = dryRun
     ? null
-    : await written(options, (store) => writePlan(store, plan, now), undo)
+    : await written({ ...options, conversion }, (store) => writePlan(store, plan, now), undo)
   const told = conversionJson(conversion, isKept ? { ...options, dryRun: true } : options)
   if (json) {
     const made = report && { imported: reportJson(report) }
@@ -107,16 +108,18 @@ async function importAll(conversion: Conversion, options: WithDatabase): Promise
 
 /** Nothing half done: if the keys cannot be written, the file is as it was. */
 async function written(
-  { out, database }: WithDatabase,
+  { out, database, conversion }: WithDatabase & { readonly conversion: Conversion },
   work: (store: Store) => Promise<ImportReport>,
   undo: () => void,
 ): Promise<ImportReport> {
   try {
     const target = readDatabaseConfig({ config: out })
+    // Keys of providers are often not on the machine of whoever imports: a new database does not need them.
+    const frame = target.frame ?? file.shape.frame.parse(conversion.draft.sections['frame'])
     if (isSame(target.database, database)) {
       throw new UsageError(`--database is also Tollgate’s own: name another one in ${out}`)
     }
-    return await withStoreOrNew(target, work)
+    return await withStoreOrNew({ ...target, frame }, work)
   } catch (error) {
     undo()
     throw error

@@ -86,6 +86,7 @@ describe('keys', () => {
     assert.ok(notes.includes('1 metadata.service_account_id of keys is not taken over'))
     assert.ok(notes.includes('1 the route /audio/speech of a key has no counterpart'))
     assert.ok(notes.some((note) => note.includes('30d there, a month of the calendar here')))
+    assert.ok(notes.includes('1 max_parallel_requests is concurrency here, and exact across nodes'))
   })
 
   test('take what they do not say from the budget they refer to', async () => {
@@ -99,7 +100,10 @@ describe('keys', () => {
       'VerificationToken',
       keyRow('sk-2', { key_alias: 'b', budget_id: 'b', max_budget: 1, rpm_limit: 0 }),
     )
-    const [one, other] = await planned(keysOf)
+    const [[one, other], notes] = await planned(
+      async (plan) => [await keysOf(plan), notesOf(plan)] as const,
+    )
+    assert.ok(notes.includes('2 a soft budget is an alert at that part of the budget here'))
     assert.deepEqual(
       [one?.limitNanodollars, one?.period, one?.rpm, one?.alertAt, one?.isPaused],
       [10n * USD, 'week', 5, 80, false],

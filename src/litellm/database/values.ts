@@ -31,10 +31,15 @@ export function limitsOf(row: Row, columns: LimitColumns): PlannedLimits {
     const about = isClose ? 'a budget has a period of the calendar here' : 'the period of a budget'
     row.tally.note(`${about}: ${remark ?? ''}`)
   }
+  if (columns.max_parallel_requests !== null) row.tally.note(CONCURRENCY)
   const warn = dollars(row, 'soft_budget', soft_budget)
   const alertAt = limit && warn !== null ? Number((warn * 100n) / limit) : null
-  if (warn !== null && alertAt === null) {
-    row.tally.note('a soft budget without a budget: alerts are at percentages of a budget here')
+  if (warn !== null) {
+    row.tally.note(
+      alertAt === null
+        ? 'a soft budget without a budget: alerts are at percentages of a budget here'
+        : 'a soft budget is an alert at that part of the budget here',
+    )
   }
   return {
     limitNanodollars: limit,
@@ -46,6 +51,8 @@ export function limitsOf(row: Row, columns: LimitColumns): PlannedLimits {
     alertAt: alertAt === null || alertAt < 1 || alertAt > 100 ? null : alertAt,
   }
 }
+
+const CONCURRENCY = 'max_parallel_requests is concurrency here, and exact across nodes'
 
 /** A float there. Rounded up: what was spent is never less here. */
 function dollars({ place, problems, tally }: Row, column: string, value: number | null) {

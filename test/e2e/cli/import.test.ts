@@ -118,7 +118,7 @@ test('with a database it writes keys too, again and again, and keeps a file that
 test('what cannot be written leaves everything as it was', async () => {
   const part = mkdtempSync(join(tmpdir(), 'tollgate-import-'))
   try {
-    const env = { ...bareEnv, OPENAI_API_KEY: 'a key' }
+    const env = { ...bareEnv }
     const command = (...words: string[]) =>
       run(process.execPath, [COMMAND, ...words], { cwd: part, env })
     writeFileSync(join(part, 'config.yaml'), CONFIG)
@@ -134,6 +134,17 @@ test('what cannot be written leaves everything as it was', async () => {
     assert.equal(existsSync(join(part, 'tollgate.yaml')), false)
     const { stdout } = await command('groups', 'list', '--json')
     assert.deepEqual(JSON.parse(stdout), { groups: [] })
+    await there.run(
+      `UPDATE "LiteLLM_VerificationToken" SET max_budget = 'NaN' WHERE key_alias = 'alone'`,
+    )
+    rmSync(join(part, 'data'), { recursive: true })
+    await there.run(
+      `UPDATE "LiteLLM_VerificationToken" SET max_budget = 1 WHERE key_alias = 'alone'`,
+    )
+    // A new database, on a machine that has no keys of providers.
+    const bare = await command(...ALL, '--database', there.url)
+    assert.equal(bare.code, 0, bare.stderr)
+    assert.match(bare.stderr, /OPENAI_API_KEY}, which is not set/)
     await there.run(
       `UPDATE "LiteLLM_VerificationToken" SET max_budget = 'NaN' WHERE key_alias = 'alone'`,
     )
