@@ -6,6 +6,7 @@ import { KEY_SORTS, keyFilters, type KeyQuery } from '../../../src/admin/contrac
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { SINGLE_SIGN_ON_ERRORS } from '../../../src/admin/contract/sign-in.ts'
 import { FILTER_LENGTH_MAX, keyId } from '../../../src/admin/contract/values.ts'
+import { ENDPOINTS } from '../../../src/core/endpoints.ts'
 import { MODELS_MAX, NAME_LENGTH_MAX } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/units.ts'
 
@@ -217,7 +218,10 @@ export type Metric = (typeof METRICS)[number]
 /** `period`: for one key, since its budget period started. */
 export const RANGES = ['24h', '7d', '30d', '90d', 'period', 'days'] as const
 
-export const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day'] as const
+export const GROUPS = [
+  ...(['key', 'group', 'owner', 'environment', 'tag'] as const),
+  ...(['model', 'provider', 'endpoint', 'day'] as const),
+]
 export type Group = (typeof GROUPS)[number]
 
 const usageFields = {
@@ -230,7 +234,27 @@ const usageFields = {
   compare: optional(z.literal(true)),
 }
 
-export const usageSearch = z.object(usageFields)
+/** Only what matches all of them. */
+const usageFilters = {
+  key: optional(keyId),
+  /** Its id, or `none` for what was used outside groups. */
+  group: text,
+  owner: text,
+  environment: text,
+  tag: text,
+  model: text,
+  provider: text,
+  endpoint: optional(z.enum(ENDPOINTS)),
+}
+export type UsageFilters = Readonly<Partial<Record<keyof typeof usageFilters, string>>>
+
+export function usageFiltersOf(search: UsageSearch): UsageFilters {
+  const { key, group, owner, environment, tag, model, provider, endpoint } = search
+  const all = { key, group, owner, environment, tag, model, provider, endpoint }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+export const usageSearch = z.object({ ...usageFields, ...usageFilters })
 export type UsageSearch = z.output<typeof usageSearch>
 
 export type Span = { readonly since: string; readonly until: string; readonly step: 'day' | 'hour' }

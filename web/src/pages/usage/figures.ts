@@ -57,9 +57,13 @@ export function totalsBy(
   }))
 }
 
-/** The group of a row, besides its time. For keys that is the id: a revoked key's name may be used again. */
+/**
+ * The group of a row, besides its time. For keys that is the id: a revoked key's name may be used again. A row of a key
+ * also has the group and the owner of it.
+ */
 export function groupOf(row: UsageRow): string {
-  return row.model ?? row.provider ?? row.endpoint ?? row.key ?? ''
+  const { model, provider, endpoint, tag, key, group, owner, environment } = row
+  return model ?? provider ?? endpoint ?? tag ?? key ?? group ?? owner ?? environment ?? ''
 }
 
 const idEndLength = 6

@@ -6,7 +6,14 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useMemo, useState } from 'react'
 import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
 import type { UsageAnswer, UsageRow } from '../../../../src/admin/contract/usage.ts'
-import { type Group, type Metric, METRICS, type Span } from '../../base/address.ts'
+import { REPORT_ROWS } from '../../../../src/core/limits.ts'
+import {
+  type Group,
+  type Metric,
+  METRICS,
+  type Span,
+  type UsageFilters,
+} from '../../base/address.ts'
 import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { type Translate, useTranslation } from '../../i18n/i18n.ts'
@@ -75,6 +82,14 @@ function GroupTable({ asked, group }: GroupTableProps) {
   const { may } = useSession()
   const usage = useQuery(usageQuery({ ...asked, by: group }))
   const nameOf = useGroupName(group, usage.data?.rows)
+  const linkToGroup = (id: string) =>
+    id === 'none' ? (
+      nameOf(id)
+    ) : (
+      <Link to="/settings/groups/$id" params={{ id }}>
+        {nameOf(id)}
+      </Link>
+    )
   const link = (id: string) => (
     <Link to="/settings/api-access/$id" params={{ id }}>
       {nameOf(id)}
@@ -89,21 +104,20 @@ function GroupTable({ asked, group }: GroupTableProps) {
         groupOf={groupOf}
         nameOf={nameOf}
         {...(group === 'key' && may('configuration:read') && { nameCell: link })}
+        {...(group === 'group' && may('configuration:read') && { nameCell: linkToGroup })}
       />
-      {usage.data && usage.data.left_out > 0 && (
-        <Notice tone="info">{t('usage.leftOut', { count: usage.data.left_out })}</Notice>
-      )}
+      {group === 'tag' && <Notice tone="info">{t('usage.tagsCount')}</Notice>}
     </>
   )
 }
 
-function TimeTable({ asked: { span, keyId } }: Pick<FiguresProps, 'asked'>) {
+function TimeTable({ asked: { span, filters } }: Pick<FiguresProps, 'asked'>) {
   const { t, format } = useTranslation()
   return (
     <UsageTable
       title={t('usage.byTime')}
       nameHeader={t('usage.time')}
-      usage={useQuery(usageQuery({ span, keyId, by: span.step }))}
+      usage={useQuery(usageQuery({ span, filters, by: span.step }))}
       groupOf={(row) => row.day ?? row.hour ?? ''}
       nameOf={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
       isTime
@@ -111,18 +125,28 @@ function TimeTable({ asked: { span, keyId } }: Pick<FiguresProps, 'asked'>) {
   )
 }
 
-/** Keys and endpoints have display names; some requests reached no provider, and listing calls have no model. */
+/** Keys, groups and endpoints have display names; some requests reached no provider, and listing calls have no model. */
 function useGroupName(group: Group, rows: UsageAnswer['rows'] = []): (name: string) => string {
   const { t, find } = useTranslation()
   const keyNames = useMemo(() => keyNamesOf(rows), [rows])
+  const groupNames = useMemo(() => new Map(rows.map((row) => [row.group, row.group_name])), [rows])
   return (name) => {
     if (group === 'key') return keyNames.get(name) ?? name
     if (group === 'endpoint') return find(`endpoint.${name}`) ?? name
-    if (name !== '') return name
-    if (group === 'provider') return t('usage.noProvider')
-    return group === 'model' ? t('usage.noModel') : name
+    if (group === 'group' && name === 'none') return t('usage.noGroup')
+    if (group === 'group') return groupNames.get(name) ?? name
+    if (name !== '' || group === 'day') return name
+    return t(NAMELESS[group])
   }
 }
+
+const NAMELESS = {
+  owner: 'usage.noOwner',
+  environment: 'usage.noEnvironment',
+  tag: 'usage.noTag',
+  model: 'usage.noModel',
+  provider: 'usage.noProvider',
+} as const
 
 const shown = ['cost', 'requests', 'failed', 'refused', 'input_tokens', 'output_tokens'] as const
 /** Shown also as a part of all requests. */
@@ -206,12 +230,13 @@ function TotalsTable(props: TotalsTableProps) {
   )
   const shown = (metric: Metric, row: Pick<Totals, Metric>): ReactNode =>
     metric === 'cost' ? money(row.cost) : format.number(row[metric])
+  const more = t('usage.rest', { count: usage.left_out })
   const columns: Column<Totals, SortKey>[] = [
     {
       header: nameHeader,
       sort: 'name',
       isRowHeader: true,
-      cell: ({ id }) => <div className={styles['name']}>{nameCell(id)}</div>,
+      cell: ({ id }) => <div className={styles['name']}>{id === restId ? more : nameCell(id)}</div>,
       total: t('usage.total'),
     },
     ...METRICS.map((metric): Column<Totals, SortKey> => ({
@@ -223,16 +248,46 @@ function TotalsTable(props: TotalsTableProps) {
     })),
   ]
   if (before) columns.splice(2, 0, ...comparison({ t, before, total, moneyBefore }))
+  columns.push(...latencies({ t, format, rows: usage.rows }))
+  const shownRows = sorted(rows, sort, isTime ? undefined : nameOf)
   return (
     <DataTable
       caption={caption}
       columns={columns}
-      rows={sorted(rows, sort, isTime ? undefined : nameOf)}
+      rows={usage.left_out === 0 ? shownRows : [...shownRows, { ...usage.rest, id: restId }]}
       sort={sort}
       onSort={setSort}
     />
   )
 }
+
+/** No group has this id. */
+const restId = '…'
+
+type LatencyOptions = Pick<ReturnType<typeof useTranslation>, 't' | 'format'> & {
+  readonly rows: readonly UsageRow[]
+}
+
+/** How long answers took, where that is known: by model alone. */
+function latencies({ t, format, rows }: LatencyOptions): readonly Column<Totals>[] {
+  const byModel = new Map(rows.map((row) => [groupOf(row), row]))
+  if (!rows.some((row) => row.latency_ms_p50 !== null)) return []
+  const column = (header: string, names: readonly [LatencyName, LatencyName]): Column<Totals> => ({
+    header,
+    align: 'end',
+    cell: ({ id }) => {
+      const found = names.map((name) => byModel.get(id)?.[name] ?? null)
+      return found.map((ms) => (ms === null ? '–' : format.number(ms))).join(' / ')
+    },
+    total: '–',
+  })
+  return [
+    column(t('usage.latency'), ['latency_ms_p50', 'latency_ms_p95']),
+    column(t('usage.firstToken'), ['first_token_ms_p50', 'first_token_ms_p95']),
+  ]
+}
+
+type LatencyName = `${'latency' | 'first_token'}_ms_${'p50' | 'p95'}`
 
 type ComparisonOptions = {
   readonly t: Translate
@@ -286,28 +341,25 @@ function Change({ before, now }: { readonly before: number; readonly now: number
 /** Usage within a time span, summed by the chosen groups. */
 const rowsMax = 10_000
 
-type UsageAsked = {
+export type UsageAsked = {
   readonly span: Span
   readonly by: string
-  /** Limits usage to one key. */
-  readonly keyId?: string | undefined
-  /** Limits usage to one group. */
-  readonly groupId?: string | undefined
+  readonly filters: UsageFilters
   readonly compare?: boolean | undefined
 }
 
-export const usageQuery = ({ span, by, keyId, groupId, compare }: UsageAsked) => {
-  const { since, until } = span
-  return queryOptions({
-    queryKey: ['usage', since, until, by, keyId, groupId, compare],
+/** By time there are many short rows; a table of anything else is cut where nobody reads on. */
+export const usageQuery = ({ span: { since, until }, by, filters, compare }: UsageAsked) =>
+  queryOptions({
+    queryKey: ['usage', since, until, by, filters, compare],
     queryFn: ({ signal }) =>
       call(usageRoutes.readUsage, {
         query: {
-          ...{ since, until, by, key: keyId, group: groupId, limit: rowsMax },
+          ...{ since, until, by, ...filters },
+          limit: /\b(day|hour)\b/.test(by) ? rowsMax : REPORT_ROWS,
           compare: compare ? 'previous' : undefined,
         },
         signal,
       }),
     placeholderData: keepPreviousData,
   })
-}

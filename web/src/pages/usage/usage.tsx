@@ -1,17 +1,15 @@
-// Usage and cost, of all keys or of one: the filters, and the figures they select.
+// Usage and cost, of all keys or of one: the figures that the filters select.
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
-import { GROUPS, METRICS, RANGES, spanOf } from '../../base/address.ts'
-import type { AddressProps, Group, Span, UsageSearch } from '../../base/address.ts'
-import { addressOf } from '../../base/api.ts'
+import { spanOf, usageFiltersOf } from '../../base/address.ts'
+import type { AddressProps, UsageFilters, UsageSearch } from '../../base/address.ts'
 import { useNow } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { Choice, DayFilters, Toolbar } from '../../parts/filters.tsx'
 import { ChartIcon } from '../../parts/icons.tsx'
 import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { UsageFilterBar } from './filter-bar.tsx'
 import { Figures, usageQuery } from './tables.tsx'
 
 const route = getRouteApi('/app/settings/usage')
@@ -58,17 +56,17 @@ export function UsageView({ search, onChange, ofKey, ofGroup }: UsageViewProps) 
   )
   const group = search.by ?? (ofKey ? 'model' : 'key')
   const by = group === 'day' ? span.step : `${span.step},${group}`
-  const asked = { span, keyId: ofKey?.id, groupId: ofGroup?.id, compare }
+  const filters = filtersOf({ search, ofKey, ofGroup })
+  const asked = { span, filters, compare }
   const course = useQuery(usageQuery({ ...asked, by }))
   return (
     <>
-      <UsageFilters
+      <UsageFilterBar
         search={search}
         onChange={onChange}
-        span={span}
+        asked={asked}
         group={group}
-        keyId={ofKey?.id}
-        groupId={ofGroup?.id}
+        of={ofKey ? 'key' : ofGroup ? 'group' : 'all'}
       />
       <QueryError title={t('usage.failed')} query={course} />
       {course.isPending && <Loading parts={partsPx} />}
@@ -86,56 +84,8 @@ export function UsageView({ search, onChange, ofKey, ofGroup }: UsageViewProps) 
   )
 }
 
-type UsageFiltersProps = AddressProps<UsageSearch> & {
-  readonly span: Span
-  readonly group: Group
-  /** Limits usage to one key, or to one group. */
-  readonly keyId: string | undefined
-  readonly groupId: string | undefined
-}
-
-function UsageFilters({ search, onChange, span, group, keyId, groupId }: UsageFiltersProps) {
-  const { t } = useTranslation()
-  const { since, until } = span
-  const isOfOne = keyId !== undefined
-  const by = [...new Set(['day', ...(isOfOne ? [] : ['key']), group])].join(',')
-  const query = { since, until, by, key: keyId, group: groupId }
-  const csv = addressOf(usageRoutes.exportUsage, { query })
-  return (
-    <Toolbar csv={{ href: csv, name: 'usage.csv' }}>
-      <Choice
-        label={t('usage.range')}
-        isRequired
-        value={search.range ?? '30d'}
-        values={RANGES.filter((range) => isOfOne || groupId !== undefined || range !== 'period')}
-        wordOf={(range) => t(`usage.ranges.${range}`)}
-        onChoose={(range) => onChange({ range })}
-      />
-      {search.range === 'days' && <DayFilters search={search} onChange={onChange} />}
-      <Choice
-        label={t('usage.metric')}
-        isRequired
-        value={search.metric ?? 'cost'}
-        values={METRICS}
-        wordOf={(metric) => t(`metric.${metric}`)}
-        onChoose={(metric) => onChange({ metric })}
-      />
-      <Choice
-        label={t('usage.by')}
-        isRequired
-        value={group}
-        values={GROUPS.filter((each) => !isOfOne || each !== 'key')}
-        wordOf={(each) => t(`usage.group.${each}`)}
-        onChoose={(each) => onChange({ by: each })}
-      />
-      <Choice
-        label={t('usage.compare')}
-        isRequired
-        value={search.compare ? 'previous' : 'nothing'}
-        values={['nothing', 'previous'] as const}
-        wordOf={(other) => t(`usage.compareWith.${other}`)}
-        onChoose={(other) => onChange({ compare: other === 'previous' ? true : undefined })}
-      />
-    </Toolbar>
-  )
+/** The address of a key's page has other things under these names. */
+function filtersOf({ search, ofKey, ofGroup }: Omit<UsageViewProps, 'onChange'>): UsageFilters {
+  if (ofKey) return { key: ofKey.id }
+  return ofGroup ? { group: ofGroup.id } : usageFiltersOf(search)
 }
