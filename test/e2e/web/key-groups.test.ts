@@ -137,6 +137,28 @@ describe('keys in groups', () => {
     await page.getByRole('link', { name: 'old batch' }).waitFor()
   })
 
+  test('several keys are moved to a group at once', async () => {
+    await web.open('/settings/api-access')
+    await page.getByRole('checkbox', { name: 'Select all keys of this page' }).check()
+    await page.getByRole('button', { name: 'Move to group' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Move 2 keys' })
+    await dialog.getByText('2 different values').waitFor()
+    await dialog.getByLabel('Group').selectOption('billing')
+    assert.deepEqual(await seriousFindings(page), [])
+    await dialog.getByRole('button', { name: 'Move to group' }).click()
+    await page.getByText('2 keys were changed.').waitFor()
+    await page.getByRole('button', { name: 'Close' }).last().click()
+    const { keys, total } = await web.ask('GET', `/keys?group=${groups.billing}`)
+    assert.equal(total, 2)
+    const outside = (keys as readonly Record<string, unknown>[]).find(({ id: each }) => each !== id)
+    const { id: moved, version } = outside ?? {}
+    const answer = await web.context.request.patch(`${web.url}/admin/api/v1/keys/${moved}`, {
+      data: { group: null },
+      headers: { origin: web.url, 'if-match': String(version) },
+    })
+    assert.equal(answer.status(), 200, await answer.text())
+  })
+
   test('the overview groups keys, with a subtotal for each group', async () => {
     await web.open('/settings/api-access')
     await page.getByRole('button', { name: 'View' }).click()

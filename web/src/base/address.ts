@@ -72,6 +72,9 @@ export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number]
 /** Of the others, the line below the name tells the group and the owner. */
 const usualColumns = OPTIONAL_COLUMNS.slice(1, 7)
 
+/** Stands for the group of keys that are in none. */
+export const OUTSIDE_GROUPS = 'none'
+
 /** The filters of the key list; each shows as a token that can be removed. */
 const keyListFilters = {
   search: text,

@@ -17,7 +17,10 @@ function key(has: Partial<KeyRow>): KeyRow {
 
 function told(action: BulkAction, keys: readonly KeyRow[], value: readonly string[] = []) {
   const change = bulkChangeOf(action, value, words.format.separators)
-  const { line, each } = bulkWords(action, keys, { change, words })
+  const { line, each } = bulkWords(action, keys, {
+    ...{ change, words },
+    groupNames: new Map([['g', 'search']]),
+  })
   return { line: `${line.label}: ${line.before} → ${line.after}`, each }
 }
 
@@ -25,6 +28,14 @@ for (const { action, has, value, line } of [
   { action: 'budget', has: { budget: '5' }, value: ['8'], line: 'Budget: $5.00 → $8.00' },
   { action: 'budget', has: { budget: null }, value: ['0.5'], line: 'Budget: no limit → $0.50' },
   { action: 'budget', has: {}, value: [], line: 'Budget: $5.00 → …' },
+  { action: 'group', has: { group: null }, value: ['g'], line: 'Group: outside groups → search' },
+  {
+    action: 'group',
+    has: { group: { id: 'g', name: 'search', status: 'active' } },
+    value: ['none'],
+    line: 'Group: search → outside groups',
+  },
+  { action: 'group', has: { group: null }, value: [], line: 'Group: outside groups → …' },
   { action: 'tag', has: { tags: ['eu'] }, value: ['batch'], line: 'Tags: eu → +batch' },
   { action: 'add_models', has: {}, value: ['a', 'b'], line: 'Models: 1 model → +a, +b' },
   { action: 'remove_models', has: {}, value: ['a'], line: 'Models: 1 model → −a' },

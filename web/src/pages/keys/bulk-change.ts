@@ -1,6 +1,7 @@
 // A bulk change: the request to the gateway, and a description of what changes.
 import type { keyRoutes, KeyRow } from '../../../../src/admin/contract/keys.ts'
 import type { BodyOf } from '../../../../src/admin/contract/route.ts'
+import { OUTSIDE_GROUPS } from '../../base/address.ts'
 import type { Separators } from '../../i18n/format.ts'
 import type { Words } from '../../i18n/i18n.ts'
 import { readAmount } from '../../i18n/typed-numbers.ts'
@@ -13,6 +14,7 @@ const fields = {
   add_models: 'models',
   remove_models: 'models',
   budget: 'budget',
+  group: 'group',
   expiry: 'expires_at',
   tag: 'tags',
   revoke: 'status',
@@ -49,6 +51,8 @@ export function bulkChangeOf(
       const amount = readAmount(text, separators)
       return amount === undefined ? undefined : update({ budget: amount })
     }
+    case 'group':
+      return text === '' ? undefined : update({ group: text === OUTSIDE_GROUPS ? null : text })
     case 'expiry':
       return text === '' ? undefined : update({ expires_at: `${text}T23:59:59Z` })
     case 'tag':
@@ -62,17 +66,25 @@ type BulkWords = {
   readonly each: readonly string[] | undefined
 }
 
+type Around = {
+  readonly change: BulkChange | undefined
+  readonly words: Words
+  /** The names of groups by their ids. */
+  readonly groupNames?: ReadonlyMap<string, string>
+}
+
 /** The common current value, or the number of different ones; and the new value, once it is known. */
 export function bulkWords(
   action: BulkAction,
   keys: readonly KeyRow[],
-  { change, words }: { readonly change: BulkChange | undefined; readonly words: Words },
+  { change, words, groupNames }: Around,
 ): BulkWords {
   const field = fields[action]
   const each = keys.map((key) => presentWord(field, key, words))
   const [one = '', ...others] = new Set(each)
   const differs = others.length > 0
-  const { label, after } = recordedLine({ field, ...outcomeOf(action, change) }, words)
+  const outcome = action === 'group' ? groupAfter() : outcomeOf(action, change)
+  const { label, after } = recordedLine({ field, ...outcome }, words)
   return {
     line: {
       field,
@@ -83,10 +95,16 @@ export function bulkWords(
     },
     each: differs ? each : undefined,
   }
+
+  function groupAfter() {
+    const id = change?.action === 'update' ? change.settings.group : undefined
+    return { after: id ? (groupNames?.get(id) ?? id) : words.t('keyForm.noGroup') }
+  }
 }
 
 /** A row of the key list has only the number of models. */
 function presentWord(field: Field, key: KeyRow, words: Words): string {
+  if (field === 'group') return key.group?.name ?? words.t('keyForm.noGroup')
   return field === 'models'
     ? words.t('models.count', { count: key.model_count })
     : valueWord(field, key[field], words)

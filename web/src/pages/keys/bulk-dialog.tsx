@@ -1,12 +1,13 @@
 // Confirms a bulk change: lists every key with its current value, and afterwards the error of each key that failed.
-import { Button, MultiSelect, TextInput } from '@mantine/core'
+import { Button, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keyRoutes, type KeyRow } from '../../../../src/admin/contract/keys.ts'
 import type { AnswerOf } from '../../../../src/admin/contract/route.ts'
+import { OUTSIDE_GROUPS } from '../../base/address.ts'
 import { budgetWarning } from '../../base/amounts.ts'
 import { call } from '../../base/api.ts'
-import { modelsQuery } from '../../base/queries.ts'
+import { groupsQuery, modelsQuery } from '../../base/queries.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
 import { amountProblem, readAmount } from '../../i18n/typed-numbers.ts'
 import { useChange, useIdempotencyKey } from '../../parts/changes.tsx'
@@ -30,7 +31,9 @@ export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
   const [value, setValue] = useState<readonly string[]>([])
   const keyFor = useIdempotencyKey()
   const change = bulkChangeOf(action, value, words.format.separators)
-  const { line, each } = bulkWords(action, keys, { change, words })
+  const { data: groups = [] } = useQuery({ ...groupsQuery, enabled: action === 'group' })
+  const groupNames = new Map(groups.map(({ id, name }) => [id, name]))
+  const { line, each } = bulkWords(action, keys, { change, words, groupNames })
   const apply = useChange(madeOldByKey, {
     change: (asked: BulkChange) =>
       call(keyRoutes.changeKeys, {
@@ -100,6 +103,7 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
         data={(models.data ?? []).map(({ id }) => id)}
       />
     )
+  if (action === 'group') return <GroupValue label={label} value={text} onChange={onChange} />
   const amount = action === 'budget' ? readAmount(text, words.format.separators) : undefined
   return (
     <TextInput
@@ -113,6 +117,33 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
       error={action === 'budget' && text !== '' && amountProblem(text, words)}
       value={text}
       onChange={({ currentTarget }) => onChange([currentTarget.value])}
+    />
+  )
+}
+
+type GroupValueProps = {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: readonly string[]) => void
+}
+
+function GroupValue({ label, value, onChange }: GroupValueProps) {
+  const { t } = useTranslation()
+  const groups = useQuery(groupsQuery)
+  const offered = (groups.data ?? []).filter(({ status }) => status === 'active')
+  return (
+    <NativeSelect
+      label={label}
+      required
+      data-autofocus
+      error={groups.isError && t('groups.failed')}
+      value={value}
+      onChange={({ currentTarget }) => onChange([currentTarget.value])}
+      data={[
+        { value: '', label: '' },
+        { value: OUTSIDE_GROUPS, label: t('filter.outsideGroups') },
+        ...offered.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
     />
   )
 }

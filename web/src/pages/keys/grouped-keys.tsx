@@ -8,7 +8,7 @@ import type { GroupAnswer } from '../../../../src/admin/contract/groups.ts'
 import type { KeyPage, KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { minus, sumOf } from '../../base/amounts.ts'
 import { type AddressProps, columnsOf, keyQueryOf, perPage } from '../../base/address.ts'
-import type { OverviewSearch } from '../../base/address.ts'
+import { OUTSIDE_GROUPS, type OverviewSearch } from '../../base/address.ts'
 import { groupsQuery, keysQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Pager } from '../../parts/data-table.tsx'
@@ -53,10 +53,10 @@ export function GroupedKeys(props: GroupedKeysProps) {
           <BudgetCell name={group.name} budget={group} />
         </Section>
       ))}
-      {(search.group ?? outside) === outside && (
+      {(search.group ?? OUTSIDE_GROUPS) === OUTSIDE_GROUPS && (
         <Section
           {...props}
-          groupId={outside}
+          groupId={OUTSIDE_GROUPS}
           title={t('filter.outsideGroups')}
           isFew={isFew}
           allocated={frame && allocatedOutside(frame, groups.data)}
@@ -65,9 +65,6 @@ export function GroupedKeys(props: GroupedKeysProps) {
     </div>
   )
 }
-
-/** Stands for the group of keys that are in none. */
-const outside = 'none'
 
 /** The frame's allocation counts active groups with a budget, and keys outside groups. */
 function allocatedOutside(frame: FrameAnswer, groups: readonly GroupAnswer[]): string {
@@ -115,7 +112,7 @@ function Section(props: SectionProps) {
           {allocated !== undefined && (
             <span>{t('frame.allocated', { amount: format.money(allocated) })}</span>
           )}
-          {groupId !== outside && (
+          {groupId !== OUTSIDE_GROUPS && (
             <Link to="/settings/groups/$id" params={{ id: groupId }}>
               {t('overview.openGroup')}
               <span className="visually-hidden"> {title}</span>

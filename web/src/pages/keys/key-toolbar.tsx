@@ -5,7 +5,13 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
 import { KEY_MODES, KEY_STATUSES } from '../../../../src/core/limits.ts'
-import { columnsOf, FILTERS, OPTIONAL_COLUMNS, overviewSearch } from '../../base/address.ts'
+import {
+  columnsOf,
+  FILTERS,
+  OPTIONAL_COLUMNS,
+  OUTSIDE_GROUPS,
+  overviewSearch,
+} from '../../base/address.ts'
 import type { AddressProps, Filter, OverviewSearch } from '../../base/address.ts'
 import { groupsQuery, modelsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
@@ -84,7 +90,7 @@ function FilterTokens({ search, onChange }: SearchProps) {
     if (filter === 'concern' && search.concern) return t(`concern.${search.concern}`)
     if (filter === 'used' && search.used) return t(`filter.usedWhen.${search.used}`)
     if (filter === 'mode' && search.mode) return t(`mode.${search.mode}`)
-    if (filter === 'group' && search.group === outside) return t('filter.outsideGroups')
+    if (filter === 'group' && search.group === OUTSIDE_GROUPS) return t('filter.outsideGroups')
     const named = groups.data?.find(({ id }) => filter === 'group' && id === search.group)
     return named?.name ?? String(search[filter])
   }
@@ -93,9 +99,6 @@ function FilterTokens({ search, onChange }: SearchProps) {
 export const noFilters: Partial<OverviewSearch> = Object.fromEntries(
   FILTERS.map((filter) => [filter, undefined]),
 )
-
-/** Keys that are in no group. */
-const outside = 'none'
 
 const uses = ['last_30_days', 'not_last_30_days'] as const
 const selects = ['status', 'group', 'used', 'mode', 'model'] as const
@@ -132,7 +135,7 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
   const groups = useQuery(groupsQuery)
   const choices = {
     group: [
-      { value: outside, label: t('filter.outsideGroups') },
+      { value: OUTSIDE_GROUPS, label: t('filter.outsideGroups') },
       ...(groups.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
     ],
     status: KEY_STATUSES.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
