@@ -28,6 +28,7 @@ const chat = { client: 'chat', isStream: false } as const
 const messages = { client: 'messages', isStream: false } as const
 
 export const SMALL_1 = { name: 'small request, 1 connection', connections: 1, ...chat }
+export const SMALL_8 = { name: 'small request, 8 connections', connections: 8, ...chat }
 export const SMALL_32 = { name: 'small request, 32 connections', connections: 32, ...chat }
 export const SMALL_256 = { name: 'small request, 256 connections', connections: 256, ...chat }
 export const LARGE_PROMPT = {
@@ -60,7 +61,7 @@ export const EMPTY_BUDGET = {
 export const SLOW_STREAM = { ...chat, name: 'slow stream', connections: 1, isStream: true }
 
 export const WORKLOADS: readonly Workload[] = [
-  ...[SMALL_1, SMALL_32, SMALL_256, LARGE_PROMPT, EMBEDDING, STREAM, FIRST_EVENT],
+  ...[SMALL_1, SMALL_8, SMALL_32, SMALL_256, LARGE_PROMPT, EMBEDDING, STREAM, FIRST_EVENT],
   ...[TRANSLATED, TRANSLATED_STREAM, BAD_KEY, EMPTY_BUDGET],
 ]
 

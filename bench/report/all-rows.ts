@@ -5,7 +5,7 @@ import type { Memory } from '../memory.ts'
 import { MEMORY_REQUESTS, OPEN_STREAMS } from '../memory.ts'
 import type { PromisedRows } from '../targets.ts'
 import * as workloads from '../workloads.ts'
-import { addedRow, plainRow, processorRow, rateRow } from './rows.ts'
+import { addedRow, plainRow, rateRow, timeRow } from './rows.ts'
 import type { Results, Row } from './rows.ts'
 
 export type Findings = {
@@ -22,7 +22,7 @@ export function rowsOf({ results, memory, streams, contenders }: Findings): {
   readonly all: readonly Row[]
   readonly promised: PromisedRows
 } {
-  const { SMALL_1, SMALL_32, FIRST_EVENT, STREAM, TRANSLATED_STREAM } = workloads
+  const { SMALL_1, SMALL_8, SMALL_32, FIRST_EVENT, STREAM, TRANSLATED_STREAM } = workloads
   const rate = (workload: workloads.Workload): Row => rateRow(workload, results)
   const bytes = (label: string, of: (memory: Memory) => number): Row =>
     plainRow(label, 'MB', new Map([...memory].map(([name, each]) => [name, of(each) / MB])))
@@ -59,9 +59,14 @@ export function rowsOf({ results, memory, streams, contenders }: Findings): {
     results.get(FIRST_EVENT),
     ({ firstEventUs = NaN }) => firstEventUs,
   )
+  const latencies = [SMALL_1, SMALL_8, SMALL_32].flatMap((workload) => [
+    timeRow(`p50: ${workload.name}`, results.get(workload), ({ p50Us }) => p50Us),
+    timeRow(`p99: ${workload.name}`, results.get(workload), ({ p99Us }) => p99Us),
+  ])
+  const processor = 'processor time of a small request'
   const all = [
-    ...[rate(SMALL_1), promised.added, promised.small32],
-    processorRow('processor time of a small request', results.get(SMALL_32)),
+    ...[rate(SMALL_1), promised.added, ...latencies, promised.small32],
+    timeRow(processor, results.get(SMALL_32), ({ cpuUs }) => cpuUs),
     ...[promised.small256, rate(workloads.LARGE_PROMPT), rate(workloads.EMBEDDING)],
     ...[promised.stream, firstEvent],
     ...[rate(workloads.TRANSLATED), promised.translatedStream],

@@ -84,15 +84,18 @@ export function addedRow(
   return { label, unit: 'µs', isRate: false, figures }
 }
 
-export function processorRow(label: string, own: ReadonlyMap<string, Rounds> | undefined): Row {
+/** A time of each round, such as a percentile of latencies or processor time. */
+export function timeRow(
+  label: string,
+  own: ReadonlyMap<string, Rounds> | undefined,
+  timeUs: (measured: Measured) => number,
+): Row {
   const bare = own?.get(BARE_PROXY)
-  const cpuOf = (rounds: readonly Measured[]): number => median(rounds.map(({ cpuUs }) => cpuUs))
-  const floor = isMeasured(bare) ? cpuOf(bare) : NaN
-  const figures = mapFigures(own ?? new Map<string, Rounds>(), (rounds) => ({
-    value: cpuOf(rounds),
-    spread: spread(rounds.map(({ cpuUs }) => cpuUs)),
-    ratio: cpuOf(rounds) / floor,
-  }))
+  const floor = isMeasured(bare) ? median(bare.map(timeUs)) : NaN
+  const figures = mapFigures(own ?? new Map<string, Rounds>(), (rounds) => {
+    const value = median(rounds.map(timeUs))
+    return { value, spread: spread(rounds.map(timeUs)), ratio: value / floor }
+  })
   return { label, unit: 'µs', isRate: false, figures }
 }
 
