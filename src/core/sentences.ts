@@ -40,6 +40,20 @@ export const SENTENCES = {
   no_such_account: 'there is no such account',
   no_such_window: 'this account has no such budget',
   no_such_group: 'there is no such group',
+  group_needed: 'choose a group: you manage keys only within groups',
+  group_setting_above:
+    'this needs the permission {{permission}} everywhere: those who manage a group from within do not change its {{field}}',
+  self_service_off:
+    'members of this group do not manage keys themselves: ask who manages the group',
+  own_key_owner: 'members of a group manage only keys of their own',
+  own_key_moved: 'only those who manage both groups can move a key',
+  own_key_budget:
+    'members of this group need a budget for each key, of at most {{most}} USD ({{period}})',
+  own_key_budget_needed: 'members of this group need a budget for each key',
+  own_key_days: 'keys of members of this group expire after at most {{days}} days',
+  own_keys_full: 'members of this group have at most {{most}} keys each: revoke one first',
+  own_key_environment: 'members of this group choose one of these environments: {{environments}}',
+  own_key_rate: 'members of this group choose a limit of at most {{most}}',
   group_archived: 'this group is archived: activate it first',
   window_same_period:
     'the second window needs another period than the budget, which is by {{period}}',

@@ -43,7 +43,7 @@ const WRITTEN_AT_ONCE = 500
 const ROWS_WAITING_MAX = 10_000
 const BUCKETS_MAX = 20_000
 
-type Bucket = Pick<Refusals, 'keyId' | 'code' | 'startsAt'> & {
+type Bucket = Pick<Refusals, 'keyId' | 'groupId' | 'code' | 'startsAt'> & {
   /** How many rows it has had so far. */
   noted: number
   /** What is not written yet. */
@@ -54,7 +54,7 @@ type Bucket = Pick<Refusals, 'keyId' | 'code' | 'startsAt'> & {
 export class RefusalRecord {
   readonly #parts: RecordParts
   readonly #timer: NodeJS.Timeout
-  /** Of the hour that `#startsAt` begins, by key and code. */
+  /** Of the hour that `#startsAt` begins, by key, group and code. */
   #buckets = new Map<string, Bucket>()
   #startsAt = 0
   /** Those with something to write, also of the hour before. */
@@ -81,7 +81,8 @@ export class RefusalRecord {
     // A name that the client made up is no group of a report.
     if (keyId !== NO_KEY) this.#parts.ledger.countRefused(refusedOf(trace, keyId))
     const at = this.#parts.clock.now()
-    const bucket = this.#bucketOf(keyId, error.code, at)
+    const groupId = trace.groupId ?? ''
+    const bucket = this.#bucketOf({ keyId, groupId, code: error.code }, at)
     if (bucket === undefined) return
     bucket.count += 1
     this.#waiting.add(bucket)
@@ -115,20 +116,20 @@ export class RefusalRecord {
   }
 
   /** Undefined: there are too many already. */
-  #bucketOf(keyId: string, code: string, at: number): Bucket | undefined {
+  #bucketOf(of: Pick<Bucket, 'keyId' | 'groupId' | 'code'>, at: number): Bucket | undefined {
     const startsAt = at - (at % HOUR_MS)
     if (startsAt !== this.#startsAt) {
       this.#startsAt = startsAt
       this.#buckets = new Map()
     }
-    const name = `${keyId} ${code}`
+    const name = `${of.keyId} ${of.code} ${of.groupId}`
     const known = this.#buckets.get(name)
     if (known !== undefined) return known
     if (this.#buckets.size >= BUCKETS_MAX || this.#waiting.size >= BUCKETS_MAX) {
       this.#forgotten += 1
       return undefined
     }
-    const bucket = { keyId, code, startsAt, noted: 0, count: 0, rows: [] }
+    const bucket = { ...of, startsAt, noted: 0, count: 0, rows: [] }
     this.#buckets.set(name, bucket)
     return bucket
   }
@@ -187,6 +188,7 @@ function rowOf({ error, trace, client }: RefusedCall, keyId: string, at: number)
   return {
     requestId: trace.requestId,
     keyId,
+    groupId: trace.groupId ?? '',
     masked: keyId === NO_KEY ? masked : null,
     code: error.code,
     scope: textOf(facts['scope']),

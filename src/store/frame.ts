@@ -92,7 +92,7 @@ export async function setFrame(
     () => (given === undefined ? null : checkReason(given)),
     async () => {
       const from = await accountOf(store, FRAME_ID)
-      await checkLegs(store.db, { from, to: { window, period: change.period ?? from.period } })
+      await checkLegs(store, { from, to: { window, period: change.period ?? from.period } })
     },
   ])
   await store.db.transaction().execute(async (tx) => {

@@ -77,6 +77,7 @@ async function openSqlite(
     const store: SqliteStore = {
       kind: 'sqlite',
       author,
+      scope: 'everywhere',
       db,
       clock,
       inThread: thread.inThread.bind(thread),
@@ -102,7 +103,9 @@ async function openPostgres(
   const { pool, db } = connectPool(url)
   try {
     const close = (): Promise<void> => db.destroy()
-    const store: PostgresStore = { kind: 'postgres', author, db, pool, clock, close }
+    const store: PostgresStore = {
+      ...{ kind: 'postgres', author, scope: 'everywhere', db, pool, clock, close },
+    }
     return await ready(store, { database: describeDatabaseUrl(url), purpose })
   } catch (error) {
     throw postgresError(url, error)

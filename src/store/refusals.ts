@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { firstIdAt } from '../core/ids.ts'
 import { DAY_MS, HOUR_MS, iso, usd } from '../core/units.ts'
 import { giveRefusals } from './alerts/give.ts'
+import { isReached } from './database/scope.ts'
 import type { Store } from './database/store.ts'
 import { valuesOf, type Row, type Tx, type Values } from './database/tables.ts'
 
@@ -16,9 +17,10 @@ export const NO_KEY = ''
 /** A refused call, before it has its place among others. */
 export type NewRefusal = Omit<Values<'refusals'>, 'number'>
 
-/** Refusals of one key with one code within one hour, which begins at `startsAt`. */
+/** Refusals of one key, in one group, with one code within one hour, which begins at `startsAt`. */
 export type Refusals = {
   readonly keyId: string
+  readonly groupId: string
   readonly code: string
   readonly startsAt: number
   /** How many, including those without a row. */
@@ -55,13 +57,13 @@ async function count(
   const totals = await tx
     .insertInto('refusal_counts')
     .values(
-      refusals.map(({ keyId, code, startsAt, count, rows }) => ({
-        ...{ key_id: keyId, starts_at: startsAt, code, count },
+      refusals.map(({ keyId, groupId, code, startsAt, count, rows }) => ({
+        ...{ key_id: keyId, group_id: groupId, starts_at: startsAt, code, count },
         noted: rows.length,
       })),
     )
     .onConflict((conflict) =>
-      conflict.columns(['key_id', 'starts_at', 'code']).doUpdateSet((eb) => ({
+      conflict.columns(['key_id', 'starts_at', 'code', 'group_id']).doUpdateSet((eb) => ({
         count: eb('refusal_counts.count', '+', eb.ref('excluded.count')),
         noted: eb('refusal_counts.noted', '+', eb.ref('excluded.noted')),
       })),
@@ -70,20 +72,25 @@ async function count(
     .execute()
   return new Map(
     totals.map((row) => [
-      nameOf({ keyId: row.key_id, startsAt: row.starts_at, code: row.code }),
+      nameOf({
+        ...{ keyId: row.key_id, groupId: row.group_id, startsAt: row.starts_at, code: row.code },
+      }),
       row,
     ]),
   )
 }
 
-function nameOf({ keyId, startsAt, code }: Pick<Refusals, 'keyId' | 'startsAt' | 'code'>): string {
-  return `${keyId} ${startsAt} ${code}`
+type Counted = Pick<Refusals, 'keyId' | 'groupId' | 'startsAt' | 'code'>
+
+function nameOf({ keyId, groupId, startsAt, code }: Counted): string {
+  return `${keyId} ${startsAt} ${code} ${groupId}`
 }
 
 function columnsOf(row: NewRefusal): Omit<Row<'refusals'>, 'number'> {
   return {
     request_id: row.requestId,
     key_id: row.keyId,
+    group_id: row.groupId,
     masked: row.masked,
     code: row.code,
     scope: row.scope,
@@ -124,6 +131,7 @@ export async function listRefusals(store: Store, page: RefusalPage): Promise<rea
       join
         .onRef('counts.key_id', '=', 'refusals.key_id')
         .onRef('counts.code', '=', 'refusals.code')
+        .onRef('counts.group_id', '=', 'refusals.group_id')
         .on(
           sql<boolean>`counts.starts_at = refusals.created_at - refusals.created_at % ${sql.lit(HOUR_MS)}`,
         ),
@@ -134,12 +142,16 @@ export async function listRefusals(store: Store, page: RefusalPage): Promise<rea
   if (code !== undefined) query = query.where('refusals.code', '=', code)
   if (since !== undefined) query = query.where('request_id', '>=', firstIdAt('req', since))
   if (last !== undefined) query = query.where('request_id', '<', last)
+  const reached = isReached(store.scope, OF_REFUSAL)
+  if (reached !== undefined) query = query.where(reached)
   const rows = await query.orderBy('request_id', 'desc').limit(limit).execute()
   return rows.map(({ count: total, noted, ...row }) => {
     const kept = Math.min(noted ?? 0, ROWS_AN_HOUR_MAX)
     return { ...valuesOf(row), further: row.number === kept ? (total ?? 0) - kept : 0 }
   })
 }
+
+const OF_REFUSAL = { group: sql.ref('refusals.group_id'), key: sql.ref('refusals.key_id') }
 
 /** As the admin API and the command line give it. `key` is null where the secret opens none. */
 export function refusalJson(refusal: Refusal, keyNames: ReadonlyMap<string, string>) {

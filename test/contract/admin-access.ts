@@ -28,7 +28,6 @@ const WRITES = [
   ...['createDestination', 'changeDestination', 'deleteDestination', 'testDestination'],
   ...['changeKeyAlerts', 'changeFrameAlerts', 'play'],
   ...['createGroup', 'changeGroup', 'archiveGroup', 'activateGroup', 'topUpGroup', 'resetGroup'],
-  ...['putMember', 'removeMember'],
 ]
 const MANAGER = [...VIEWER, ...WRITES, 'listAudit', 'exportAudit', 'listKeyActivity']
 

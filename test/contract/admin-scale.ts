@@ -62,7 +62,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
 
   const list = async (store: Store, query: Partial<KeyQuery>): Promise<KeyPage> => {
     const usual = { sort: 'last_used_at', order: 'desc', page: 1, per_page: 50 } as const
-    return new KeyList({ ...admin.parts, store }).page({ ...usual, ...query })
+    return new KeyList({ ...admin.parts, store }).page(store, { ...usual, ...query })
   }
 
   describe('with more keys than are sorted at once', () => {

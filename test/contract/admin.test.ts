@@ -9,12 +9,14 @@ import { adminKeysContract } from './admin-keys.ts'
 import { adminListsContract } from './admin-lists.ts'
 import { adminRefusalsContract } from './admin-refusals.ts'
 import { adminScaleContract } from './admin-scale.ts'
+import { adminScopesContract } from './admin-scopes.ts'
 
 for (const [name, fresh] of [
   ['SQLite', freshSqlite],
   ['PostgreSQL', freshDatabase],
 ] as const) {
   describe(`access to the admin API on ${name}`, () => adminAccessContract(fresh))
+  describe(`roles within groups on ${name}`, () => adminScopesContract(fresh))
   describe(`keys in the admin API on ${name}`, () => adminKeysContract(fresh))
   describe(`groups in the admin API on ${name}`, () => adminGroupsContract(fresh))
   describe(`alerts in the admin API on ${name}`, () => adminAlertsContract(fresh))

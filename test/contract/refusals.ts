@@ -43,6 +43,7 @@ export function refusalsContract(fresh: FreshDatabase): void {
   const refusal = (keyId: string, more: Partial<NewRefusal> = {}): NewRefusal => ({
     requestId: newId('req', clock),
     keyId,
+    groupId: '',
     masked: null,
     code: 'model_not_allowed',
     scope: null,
@@ -60,6 +61,7 @@ export function refusalsContract(fresh: FreshDatabase): void {
   /** As a node gives them: at most the first 100 with a row. */
   const many = (keyId: string, count: number, more: Partial<NewRefusal> = {}): Refusals => ({
     keyId,
+    groupId: more.groupId ?? '',
     code: more.code ?? 'model_not_allowed',
     startsAt: clock.at - (clock.at % HOUR_MS),
     count,

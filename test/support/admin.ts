@@ -11,11 +11,12 @@ import type { AlertParts } from '../../src/admin/alerts/handlers.ts'
 import { alertSender } from '../../src/admin/alerts/sender.ts'
 import { PERMISSIONS, type Permission } from '../../src/admin/contract/permissions.ts'
 import { API_PREFIX } from '../../src/admin/contract/route.ts'
-import type { Identify } from '../../src/admin/http/guard.ts'
+import type { Identify, Person } from '../../src/admin/http/guard.ts'
 import { makeMetrics } from '../../src/admin/http/metrics.ts'
 import { makeAdminServer } from '../../src/admin/http/server.ts'
 import { adminHandlers } from '../../src/admin/open.ts'
 import type { Mail } from '../../src/admin/people/email.ts'
+import { rightsOf } from '../../src/admin/people/identity.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { RefusalRecord } from '../../src/exchange/refusals.ts'
@@ -28,6 +29,7 @@ import { HttpClient } from '../../src/providers/upstream/http.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { openStore } from '../../src/store/open.ts'
+import { findPerson, insertPerson, markJoined } from '../../src/store/people/people.ts'
 import { purgeRefusals, recordRefusals } from '../../src/store/refusals.ts'
 import type { Log } from '../../src/telemetry/log.ts'
 import { Counts } from '../../src/telemetry/metrics.ts'
@@ -50,6 +52,8 @@ export type Asked = {
   /** All by default; null = nobody is signed in. */
   readonly permissions?: readonly Permission[] | null
   readonly via?: 'session' | 'token'
+  /** The id of a person in the database, who then has the rights of their roles, and no other. */
+  readonly person?: string | undefined
 }
 
 export type TestAdmin = AsyncDisposable & {
@@ -81,6 +85,8 @@ export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
   })
   opened.defer(() => store.close())
   await seedFrame(store, SAMPLE_FRAME)
+  await insertPerson(store.db, { ...ANN, roleId: 'administrator' }, clock.now())
+  await markJoined(store.db, ANN.id, clock.now())
   const config = loadConfig({ env: {}, folder, options: {} })
   const http = new HttpClient({})
   opened.defer(() => http.close())
@@ -104,7 +110,7 @@ export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
   }
   const server = await makeAdminServer({
     ...parts,
-    identify: byHeader,
+    identify: byHeader(store),
     handlers: adminHandlers(parts),
     metrics: makeMetrics(parts),
   })
@@ -124,13 +130,14 @@ export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
 }
 
 async function call(url: string, method: string, asked: Asked = {}): Promise<Answer> {
-  const { body, permissions = PERMISSIONS, via = 'session' } = asked
+  const { body, permissions = PERMISSIONS, via = 'session', person } = asked
   const response = await fetch(url, {
     method,
     headers: {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(permissions === null ? {} : { 'x-test-permissions': permissions.join(',') }),
       'x-test-via': via,
+      ...(person === undefined ? {} : { 'x-test-person': person }),
       ...asked.headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -141,12 +148,26 @@ async function call(url: string, method: string, asked: Asked = {}): Promise<Ans
   return { status: response.status, headers: response.headers, text, body: read }
 }
 
-const byHeader: Identify = async ({ headers }) => {
-  const given = headers['x-test-permissions']
-  if (typeof given !== 'string') return undefined
-  const permissions = new Set(PERMISSIONS.filter((each) => given.split(',').includes(each)))
-  const via = headers['x-test-via'] === 'token' ? 'token' : 'session'
-  return { id: 'person_ann', email: 'ann@example.com', name: 'Ann', permissions, via }
+/** Who calls, unless a person is named. */
+const ANN = { id: 'person_ann', email: 'ann@example.com', name: 'Ann' }
+
+const byHeader =
+  (store: Store): Identify =>
+  async ({ headers }) => {
+    const id = headers['x-test-person']
+    if (typeof id === 'string') return personById(store, id)
+    const given = headers['x-test-permissions']
+    if (typeof given !== 'string') return undefined
+    const permissions = new Set(PERMISSIONS.filter((each) => given.split(',').includes(each)))
+    const via = headers['x-test-via'] === 'token' ? 'token' : 'session'
+    return { ...ANN, permissions, groups: [], via }
+  }
+
+async function personById({ db }: Store, id: string): Promise<Person | undefined> {
+  const person = await findPerson(db, { id })
+  if (person === undefined) return undefined
+  const { email, name } = person
+  return { id, email, name, ...(await rightsOf(db, person)), via: 'session' }
 }
 
 type FlowParts = {

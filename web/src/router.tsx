@@ -43,6 +43,8 @@ declare module '@tanstack/react-router' {
     readonly crumb?: ComponentType
     /** Required to see the page; without it the page names the missing permission. */
     readonly permission?: Permission
+    /** Where that must be held; absent = within a group is enough. */
+    readonly where?: 'everywhere'
   }
 }
 
@@ -133,7 +135,11 @@ const editRoute = createRoute({
 const frameRoute = createRoute({
   getParentRoute: () => apiAccessRoute,
   path: '/frame',
-  staticData: { crumb: textCrumb('nav.frame') },
+  staticData: {
+    crumb: textCrumb('nav.frame'),
+    permission: 'configuration:read',
+    where: 'everywhere',
+  },
   component: pageOnDemand(async () => (await import('./pages/frame/frame.tsx')).FramePage),
 })
 
@@ -214,7 +220,7 @@ const auditRoute = createRoute({
 const peopleRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/people',
-  staticData: { crumb: textCrumb('nav.people'), permission: 'people:manage' },
+  staticData: { crumb: textCrumb('nav.people'), permission: 'people:manage', where: 'everywhere' },
   component: pageOnDemand(async () => (await import('./pages/people/people.tsx')).PeoplePage),
 })
 
@@ -235,7 +241,11 @@ const profileRoute = createRoute({
 const alertsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/alerts',
-  staticData: { crumb: textCrumb('nav.alerts'), permission: 'configuration:read' },
+  staticData: {
+    crumb: textCrumb('nav.alerts'),
+    permission: 'configuration:read',
+    where: 'everywhere',
+  },
   component: pageOnDemand(async () => (await import('./pages/alerts/alerts.tsx')).AlertsPage),
 })
 

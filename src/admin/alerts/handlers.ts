@@ -16,6 +16,7 @@ import {
   type Destination,
 } from '../../store/alerts/destinations.ts'
 import { readAlertRules, setFrameThresholds } from '../../store/alerts/rules.ts'
+import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { findKey } from '../../store/keys/keys.ts'
 import { updateKey } from '../../store/keys/lifecycle.ts'
@@ -42,7 +43,7 @@ export type AlertParts = AdminParts & {
 export function alertHandlers(parts: AlertParts): HandlersOf<typeof alertRoutes> {
   const { store, clock, alerts } = parts
 
-  async function ruleOf(accountId: string) {
+  async function ruleOf(store: Store, accountId: string) {
     const own = (await readAlertRules(store, accountId)).get(accountId)
     return {
       thresholds: [...(own ?? USUAL_THRESHOLDS)],
@@ -82,24 +83,27 @@ export function alertHandlers(parts: AlertParts): HandlersOf<typeof alertRoutes>
         return { delivered: false, result: messageOf(thrown), ...reasonOf(failure) }
       }
     },
-    listDeliveries: async ({ query }) => {
-      const found = await listDeliveries(store, query)
+    listDeliveries: async (request) => {
+      const { query } = request
+      const found = await listDeliveries(storeOf(parts, request), query)
       const next = found.length < query.limit ? null : (found.at(-1)?.id ?? null)
       return { deliveries: found.map(deliveryAnswer), next }
     },
-    readKeyAlerts: async ({ params }) => ruleOf((await findKey(store, params.id)).id),
+    readKeyAlerts: async (request) => {
+      const within = storeOf(parts, request)
+      return ruleOf(within, (await findKey(within, request.params.id)).id)
+    },
     changeKeyAlerts: async (request) => {
       const alertThresholds = request.body.thresholds ?? USUAL_THRESHOLDS
-      const { id } = await updateKey(storeOf(parts, request), request.params.id, {
-        alertThresholds,
-      })
-      return ruleOf(id)
+      const within = storeOf(parts, request)
+      const { id } = await updateKey(within, request.params.id, { alertThresholds })
+      return ruleOf(within, id)
     },
-    readFrameAlerts: () => ruleOf(FRAME_ID),
+    readFrameAlerts: () => ruleOf(store, FRAME_ID),
     changeFrameAlerts: async (request) => {
       const thresholds = request.body.thresholds ?? USUAL_THRESHOLDS
       await setFrameThresholds(storeOf(parts, request), thresholds)
-      return ruleOf(FRAME_ID)
+      return ruleOf(store, FRAME_ID)
     },
   }
 }

@@ -124,6 +124,7 @@ const ruleBody = z.strictObject({ thresholds: thresholds.nullable() })
 
 export const alertRoutes = {
   listDestinations: route('GET /alerts/destinations', 'configuration:read', {
+    reach: 'everywhere',
     summary: 'Who gets alerts',
     answer: z.object({
       destinations: z.array(destination),
@@ -132,6 +133,7 @@ export const alertRoutes = {
     }),
   }),
   createDestination: route('POST /alerts/destinations', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Add a webhook or an e-mail address',
     body: newDestination,
     answer: newDestinationAnswer,
@@ -139,37 +141,45 @@ export const alertRoutes = {
     idempotent: true,
   }),
   changeDestination: route('PATCH /alerts/destinations/:id', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Switch a destination on or off',
     body: z.strictObject({ enabled: z.boolean() }),
     answer: destination,
   }),
   deleteDestination: route('DELETE /alerts/destinations/:id', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Remove a destination',
     answer: done,
   }),
   testDestination: route('POST /alerts/destinations/:id/test', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Send a sample there now',
     answer: z.object({ delivered: z.boolean(), result: z.string(), ...byName }),
   }),
   listDeliveries: route('GET /alerts/deliveries', 'configuration:read', {
+    reach: 'groups',
     summary: 'What was sent, newest first',
     query: z.object(page),
     answer: z.object({ deliveries: z.array(delivery), next: z.string().nullable() }),
   }),
   readKeyAlerts: route('GET /keys/:id/alerts', 'configuration:read', {
+    reach: 'own',
     summary: 'When a key sends alerts',
     answer: alertRule,
   }),
   changeKeyAlerts: route('PUT /keys/:id/alerts', 'configuration:manage', {
+    reach: 'own',
     summary: 'Set when a key sends alerts',
     body: ruleBody,
     answer: alertRule,
   }),
   readFrameAlerts: route('GET /frame/alerts', 'configuration:read', {
+    reach: 'everywhere',
     summary: 'When the frame sends alerts',
     answer: alertRule,
   }),
   changeFrameAlerts: route('PUT /frame/alerts', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Set when the frame sends alerts',
     body: ruleBody,
     answer: alertRule,

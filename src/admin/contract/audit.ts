@@ -52,17 +52,20 @@ const auditPage = z.object({ entries: z.array(auditEntry), next: z.string().null
 
 export const auditRoutes = {
   listAudit: route('GET /audit', 'audit:read', {
+    reach: 'groups',
     summary: 'Changes and refused attempts, newest first',
     query: auditQuery,
     answer: auditPage,
   }),
   exportAudit: route('GET /audit.csv', 'audit:read', {
+    reach: 'groups',
     summary: 'The newest 10,000 of them as comma-separated values',
     query: z.object(filters),
     answer: z.string(),
     media: 'text/csv',
   }),
   listKeyActivity: route('GET /keys/:id/activity', 'audit:read', {
+    reach: 'groups',
     summary: 'Changes to one key, newest first',
     query: z.object(page),
     answer: auditPage,

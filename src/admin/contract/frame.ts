@@ -45,6 +45,9 @@ export const frame = z.object({
   version: z.string(),
 })
 
+/** As much of it as those learn who are confined to groups. */
+export const frameState = z.enum(['has_room', 'exhausted'])
+
 const frameChange = z
   .strictObject({
     budget: amount,
@@ -57,22 +60,26 @@ const frameChange = z
 
 export const frameRoutes = {
   readFrame: route('GET /frame', 'configuration:read', {
+    reach: 'everywhere',
     summary: 'The budget frame above all keys',
     answer: frame,
   }),
   changeFrame: route('PUT /frame', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Change the frame; needs If-Match',
     body: frameChange,
     answer: frame,
     versioned: true,
   }),
   topUpFrame: route('POST /frame/top-up', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Add to the frame until its period ends',
     body: topUp,
     answer: frame,
     idempotent: true,
   }),
   resetFrame: route('POST /frame/reset-spend', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Start the period of the frame over, now',
     body: z.strictObject({ reason, ...onBudget }),
     answer: frame,
@@ -81,3 +88,4 @@ export const frameRoutes = {
 }
 
 export type FrameAnswer = z.output<typeof frame>
+export type FrameState = z.output<typeof frameState>

@@ -61,6 +61,7 @@ export const model = z.object({
 
 export const modelRoutes = {
   listModels: route('GET /models', 'configuration:read', {
+    reach: 'own',
     summary: 'All models',
     answer: z.object({ models: z.array(model) }),
   }),

@@ -104,10 +104,12 @@ const memberParams = z.object({ id: z.string(), person: z.string() })
 
 export const groupRoutes = {
   listGroups: route('GET /groups', 'configuration:read', {
+    reach: 'groups',
     summary: 'All groups, by name',
     answer: z.object({ groups: z.array(group) }),
   }),
   createGroup: route('POST /groups', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Create a group of keys',
     body: newGroup,
     answer: groupDetail,
@@ -115,46 +117,55 @@ export const groupRoutes = {
     idempotent: true,
   }),
   readGroup: route('GET /groups/:id', 'configuration:read', {
+    reach: 'groups',
     summary: 'One group',
     answer: groupDetail,
   }),
   changeGroup: route('PATCH /groups/:id', 'configuration:manage', {
+    reach: 'groups',
     summary: 'Change a group; needs If-Match',
     body: written,
     answer: groupDetail,
     versioned: true,
   }),
   archiveGroup: route('POST /groups/:id/archive', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Refuse new requests of all keys of a group until it is activated',
     answer: groupDetail,
   }),
   activateGroup: route('POST /groups/:id/activate', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Let the keys of an archived group work again',
     answer: groupDetail,
   }),
   topUpGroup: route('POST /groups/:id/top-up', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Add to a budget of a group until its period ends',
     body: topUp,
     answer: groupDetail,
     idempotent: true,
   }),
   resetGroup: route('POST /groups/:id/reset-spend', 'configuration:manage', {
+    reach: 'everywhere',
     summary: 'Start the period of a budget of a group over, now',
     body: z.strictObject({ reason, ...onBudget }),
     answer: groupDetail,
     idempotent: true,
   }),
   listMembers: route('GET /groups/:id/members', 'configuration:read', {
+    reach: 'groups',
     summary: 'The people of a group, with their roles in it',
     answer: members,
   }),
-  putMember: route('PUT /groups/:id/members/:person', 'configuration:manage', {
+  putMember: route('PUT /groups/:id/members/:person', 'people:manage', {
+    reach: 'groups',
     summary: 'Make a person a member of a group, or give a member another role in it',
     params: memberParams,
     body: z.strictObject({ role: z.string() }),
     answer: members,
   }),
-  removeMember: route('DELETE /groups/:id/members/:person', 'configuration:manage', {
+  removeMember: route('DELETE /groups/:id/members/:person', 'people:manage', {
+    reach: 'groups',
     summary: 'Take a person out of a group',
     params: memberParams,
     answer: members,

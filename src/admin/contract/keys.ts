@@ -17,7 +17,7 @@ import {
 } from '../../core/limits.ts'
 import { reminders, thresholds } from './alerts.ts'
 import { adminError } from './errors.ts'
-import { forecast, frame } from './frame.ts'
+import { forecast, frame, frameState } from './frame.ts'
 import { route } from './route.ts'
 import { callResult, verdict } from './trial.ts'
 import {
@@ -151,10 +151,13 @@ const shown = {
   window: furtherBudget.nullable(),
   model_budgets: z.array(furtherBudget.extend({ model: z.string() })),
   request_cost_max: amount.nullable(),
-  /** This key's spending in the frame's period as a fraction of the frame's limit; it can exceed 1. */
-  frame_share: z.number(),
+  /**
+   * This key's spending in the frame's period as a fraction of the frame's limit; it can exceed 1. This and the next are
+   * null for those who are confined to groups.
+   */
+  frame_share: z.number().nullable(),
   /** Less is left in the frame than in the key's own budget. */
-  frame_binds: z.boolean(),
+  frame_binds: z.boolean().nullable(),
   rpm: rate,
   tpm: rate,
   concurrency: rate,
@@ -264,7 +267,9 @@ const keyPage = z.object({
     expiring_7_days: z.int(),
     over_80_percent: z.int(),
   }),
-  frame,
+  /** Null for those who are confined to groups: they learn only whether it has room. */
+  frame: frame.nullable(),
+  frame_state: frameState,
   /** When these figures were read. */
   as_of: moment,
 })
@@ -299,17 +304,20 @@ const bulkResult = z.object({
 
 export const keyRoutes = {
   listKeys: route('GET /keys', 'configuration:read', {
+    reach: 'own',
     summary: 'Keys, a page at a time',
     query: keyQuery,
     answer: keyPage,
   }),
   exportKeys: route('GET /keys.csv', 'configuration:read', {
+    reach: 'own',
     summary: 'Keys as comma-separated values',
     query: keyFilters,
     answer: z.string(),
     media: 'text/csv',
   }),
   createKey: route('POST /keys', 'configuration:manage', {
+    reach: 'own',
     summary: 'Create a key; its secret is only in this answer',
     body: newKey,
     answer: keyWithSecret,
@@ -317,32 +325,42 @@ export const keyRoutes = {
     idempotent: true,
   }),
   changeKeys: route('POST /keys/bulk', 'configuration:manage', {
+    reach: 'own',
     summary: 'Change many keys; each succeeds or fails on its own',
     body: bulk,
     answer: bulkResult,
     idempotent: true,
   }),
-  readKey: route('GET /keys/:id', 'configuration:read', { summary: 'One key', answer: keyDetail }),
+  readKey: route('GET /keys/:id', 'configuration:read', {
+    reach: 'own',
+    summary: 'One key',
+    answer: keyDetail,
+  }),
   changeKey: route('PATCH /keys/:id', 'configuration:manage', {
+    reach: 'own',
     summary: 'Change a key; needs If-Match',
     body: keyChange,
     answer: keyDetail,
     versioned: true,
   }),
   pauseKey: route('POST /keys/:id/pause', 'configuration:manage', {
+    reach: 'own',
     summary: 'Refuse the requests of a key until it is resumed',
     answer: keyDetail,
   }),
   resumeKey: route('POST /keys/:id/resume', 'configuration:manage', {
+    reach: 'own',
     summary: 'Let a paused key work again',
     answer: keyDetail,
   }),
   revokeKey: route('POST /keys/:id/revoke', 'configuration:manage', {
+    reach: 'own',
     summary: 'End a key for good',
     body: z.strictObject({ reason }),
     answer: keyDetail,
   }),
   rotateKey: route('POST /keys/:id/rotate', 'configuration:manage', {
+    reach: 'own',
     summary: 'Give a key a new secret, shown only in this answer',
     body: z.strictObject({
       /** How long the old secret still works. */
@@ -356,27 +374,32 @@ export const keyRoutes = {
     idempotent: true,
   }),
   endOverlap: route('POST /keys/:id/end-overlap', 'configuration:manage', {
+    reach: 'own',
     summary: 'Stop the old secret of a rotated key now',
     answer: keyDetail,
   }),
   resetKey: route('POST /keys/:id/reset-spend', 'configuration:manage', {
+    reach: 'groups',
     summary: 'Start the period of a budget of a key over, now',
     body: z.strictObject({ reason, ...onBudget }),
     answer: keyDetail,
     idempotent: true,
   }),
   topUpKey: route('POST /keys/:id/top-up', 'configuration:manage', {
+    reach: 'groups',
     summary: 'Add to a budget of a key until its period ends',
     body: topUp,
     answer: keyDetail,
     idempotent: true,
   }),
   testKey: route('POST /keys/:id/test', 'configuration:manage', {
+    reach: 'own',
     summary: 'Make one small call with a key, at its expense',
     body: z.strictObject({ model: z.string().optional() }),
     answer: callResult,
   }),
   readLimits: route('GET /keys/:id/limits', 'configuration:read', {
+    reach: 'own',
     summary: 'Whether a call would pass now, and what blocks it',
     query: z.object({ model: z.string().optional() }),
     answer: verdict,

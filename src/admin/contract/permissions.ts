@@ -16,8 +16,16 @@ type BuiltInRole = {
   readonly permissions: readonly Permission[]
 }
 
-/** There is this role only within groups: what members may do with keys of their own, the rules of the group say. */
+/** Of itself it permits nothing; within a group it is for keys of one's own, as far as the rules of the group go. */
 export const MEMBER_ROLE = { id: 'member', name: 'Member', permissions: [] } as const
+
+/** What members of a group with self-service hold for keys of their own. */
+export const OWN_PERMISSIONS: readonly Permission[] = [
+  'configuration:manage',
+  'configuration:read',
+  'usage:read',
+  'requests:read',
+]
 
 export const BUILT_IN_ROLES: readonly BuiltInRole[] = [
   { id: 'administrator', name: 'Administrator', permissions: PERMISSIONS },

@@ -13,13 +13,24 @@ export const API_PREFIX = '/admin/api/v1'
 export const METRICS_PATH = '/metrics'
 
 /** Who may call: holders of the permission, everyone signed in, or everyone. A route without it does not compile. */
-export type Access = Permission | 'signed-in' | 'public'
+type Access = Permission | 'signed-in' | 'public'
 
-export type AdminRoute = {
+/**
+ * How far a permission reaches that somebody holds only within a group: nowhere, to all that belongs to the group, or, of
+ * members, also to keys of their own. A route that needs a permission does not compile without it.
+ */
+type Reach = 'everywhere' | 'groups' | 'own'
+
+export type AdminRoute = Common &
+  (
+    | { readonly access: Permission; readonly reach: Reach }
+    | { readonly access: 'signed-in' | 'public'; readonly reach?: never }
+  )
+
+type Common = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below API_PREFIX, with parameters as `:name`. */
   readonly path: string
-  readonly access: Access
   /** One line for the OpenAPI document. */
   readonly summary: string
   readonly params?: z.ZodObject
@@ -45,7 +56,7 @@ const idParams = z.object({ id: z.string() })
 export function route<
   const Address extends `${AdminRoute['method']} /${string}`,
   const Who extends Access,
-  const Rest extends Described,
+  const Rest extends Described & ReachOf<Who>,
 >(address: Address, access: Who, rest: Rest) {
   const [method = '', path = ''] = address.split(' ')
   const params = path.startsWith('/keys/:id') ? keyParams : idParams
@@ -57,7 +68,8 @@ type ParamsIn<Address> = Address extends `${string}:id${string}`
   ? { readonly params: typeof idParams }
   : object
 
-type Described = Omit<AdminRoute, 'method' | 'path' | 'access'>
+type Described = Omit<Common, 'method' | 'path'>
+type ReachOf<Who> = Who extends Permission ? { readonly reach: Reach } : object
 
 /** What a caller sends, and the answer. */
 export type ParamsOf<R extends AdminRoute> = InputOf<R['params']>

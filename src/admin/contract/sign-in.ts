@@ -29,7 +29,19 @@ export const signedIn = z.object({
   email: z.string(),
   name: z.string(),
   role: roleName,
+  /** What the person may do at all: everywhere, or only within groups. */
   permissions: z.array(z.enum(PERMISSIONS)),
+  /** Those of them that are held everywhere. */
+  everywhere: z.array(z.enum(PERMISSIONS)),
+  groups: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      role: roleName,
+      /** Whether its members manage keys of their own. */
+      self_service: z.boolean(),
+    }),
+  ),
   via: z.enum(['session', 'token']),
 })
 

@@ -60,8 +60,8 @@ export const verdict = z.object({
   key: balance,
   /** Null outside groups. */
   group: balance.extend({ id: z.string(), name: z.string(), timezone: z.string() }).nullable(),
-  /** `own` = this key's part of what is spent in the frame's period. */
-  frame: balance.extend({ own: amount, timezone: z.string() }),
+  /** `own` = this key's part of what is spent in the frame's period. Null for those who are confined to groups. */
+  frame: balance.extend({ own: amount, timezone: z.string() }).nullable(),
   rates: z.object({
     rpm: rate.nullable(),
     tpm: rate.nullable(),
@@ -104,6 +104,7 @@ const playgroundCall = z.strictObject({
 
 export const playgroundRoutes = {
   play: route('POST /playground', 'configuration:manage', {
+    reach: 'own',
     summary: 'Call a chat model with the limits of a key, at its expense',
     body: playgroundCall,
     answer: callResult,

@@ -124,29 +124,34 @@ const statementQuery = z.object({
 
 export const usageRoutes = {
   readUsage: route('GET /usage', 'usage:read', {
+    reach: 'own',
     summary: 'Usage of everything, or of what matches: by day, group, key, owner, model and more',
     query: usageQuery,
     answer: usageAnswer,
   }),
   exportUsage: route('GET /usage.csv', 'usage:read', {
+    reach: 'own',
     summary: 'Usage as comma-separated values',
     query: usageQuery,
     answer: z.string(),
     media: 'text/csv',
   }),
   readStatement: route('GET /statement.html', 'usage:read', {
+    reach: 'groups',
     summary: 'A month of a group by key, model and price, with adjustments: a page to print',
     query: statementQuery,
     answer: z.string(),
     media: 'text/html',
   }),
   exportStatement: route('GET /statement.csv', 'usage:read', {
+    reach: 'groups',
     summary: 'The same as comma-separated values',
     query: statementQuery,
     answer: z.string(),
     media: 'text/csv',
   }),
   readKeyUsage: route('GET /keys/:id/usage', 'usage:read', {
+    reach: 'own',
     summary: 'Usage of one key',
     query: usageQuery.omit({ key: true }).extend({ by: dimensions.default('day,model') }),
     answer: usageAnswer,
@@ -288,16 +293,19 @@ export const requestDetail = requestRow.extend({
 
 export const requestRoutes = {
   listRequests: route('GET /requests', 'requests:read', {
+    reach: 'own',
     summary: 'Requests of all keys, newest first',
     query: requestQuery,
     answer: requestPage,
   }),
   readRequest: route('GET /requests/:id', 'requests:read', {
+    reach: 'own',
     summary: 'One request, and why it cost what it cost',
     params: z.object({ id: z.string().max(100) }),
     answer: requestDetail,
   }),
   listKeyRequests: route('GET /keys/:id/requests', 'requests:read', {
+    reach: 'own',
     summary: 'Requests of one key, newest first',
     query: requestQuery.omit({ key: true }),
     answer: requestPage,
@@ -306,11 +314,13 @@ export const requestRoutes = {
 
 export const refusalRoutes = {
   listRefusals: route('GET /refusals', 'requests:read', {
+    reach: 'own',
     summary: 'Calls that were refused with 401, 402, 403 or 429, newest first',
     query: refusalQuery,
     answer: refusalPage,
   }),
   listKeyRefusals: route('GET /keys/:id/refusals', 'requests:read', {
+    reach: 'own',
     summary: 'Refused calls of one key, newest first',
     query: refusalQuery.omit({ key: true }),
     answer: refusalPage,

@@ -1,4 +1,5 @@
 // The handlers of /groups. The rules are in the store and the ledger; this file only maps routes to them.
+import { sentence } from '../../core/sentences.ts'
 import { usd, iso } from '../../core/units.ts'
 import { resetSpent, topUp } from '../../ledger/nodes/adjustments.ts'
 import { limitWithTopUp } from '../../store/accounts/accounts.ts'
@@ -21,8 +22,10 @@ import {
   createGroup,
   updateGroup,
 } from '../../store/groups/lifecycle.ts'
+import { AdminError } from '../contract/errors.ts'
 import type { GroupAnswer, GroupBody, GroupDetail, groupRoutes } from '../contract/groups.ts'
-import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
+import type { Person } from '../http/guard.ts'
+import { storeOf, type AdminParts, type HandlersOf, type Sender } from '../http/request.ts'
 import { forecastOf } from '../keys/answers.ts'
 import {
   amountOf,
@@ -32,15 +35,14 @@ import {
   legsOf,
   readAmount,
 } from '../keys/change-request.ts'
-import { actorOf } from '../people/identity.ts'
+import { actorOf, rightsWithin } from '../people/identity.ts'
+import type { Actor } from '../people/roles.ts'
 import { dropMember, listMemberAnswers, putMember } from './members.ts'
 
 /** How many keys are named that can call nothing. */
 const NAMED_MAX = 100
 
 export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes> {
-  const { store } = parts
-
   /** A change that needs only the group: made in the caller's name, and answered with the changed group. */
   const changing =
     (change: (store: Store, id: string) => Promise<Group>) =>
@@ -48,7 +50,8 @@ export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes>
       detail(parts, await change(storeOf(parts, request), request.params.id), request)
 
   return {
-    listGroups: async () => {
+    listGroups: async (request) => {
+      const store = storeOf(parts, request)
       const totals = await groupTotals(store)
       const groups = await listGroups(store)
       return { groups: groups.map((group) => answerOf(group, totals.get(group.id))) }
@@ -59,30 +62,35 @@ export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes>
       const settings = { ...settingsOf(request.body), name, keyRules, legs: legsOf(request.body) }
       return detail(parts, await createGroup(storeOf(parts, request), settings), request)
     },
-    readGroup: async (request) => detail(parts, await findGroup(store, request.params.id), request),
+    readGroup: async (request) =>
+      detail(parts, await findGroup(storeOf(parts, request), request.params.id), request),
     changeGroup: async (request) => {
       const { id } = request.params
+      const store = storeOf(parts, request)
+      demandWithin(request)
       const group = await changeVersion(store, { ...request, subjectId: id }, (ifVersion) => {
         const { body } = request
         const keyRules = body.key_rules && keyRulesOf(body)
         const change = { ...settingsOf(body), keyRules, legs: legsOf(body), ifVersion }
-        return updateGroup(storeOf(parts, request), id, change)
+        return updateGroup(store, id, change)
       })
       return detail(parts, group, request)
     },
     archiveGroup: changing(archiveGroup),
     activateGroup: changing(activateGroup),
     topUpGroup: async (request) => {
+      const store = storeOf(parts, request)
       const { id: accountId } = await findGroup(store, request.params.id)
       const amountNanodollars = readAmount('amount', request.body.amount)
       const on = { accountId, budget: budgetNameOf(request.body) }
-      await topUp(storeOf(parts, request), { ...request.body, ...on, amountNanodollars })
+      await topUp(store, { ...request.body, ...on, amountNanodollars })
       return detail(parts, await findGroup(store, accountId), request)
     },
     resetGroup: async (request) => {
+      const store = storeOf(parts, request)
       const { id: accountId } = await findGroup(store, request.params.id)
       const on = { accountId, budget: budgetNameOf(request.body) }
-      await resetSpent(storeOf(parts, request), { ...request.body, ...on })
+      await resetSpent(store, { ...request.body, ...on })
       return detail(parts, await findGroup(store, accountId), request)
     },
     ...memberHandlers(parts),
@@ -93,23 +101,49 @@ type Changing = Parameters<HandlersOf<typeof groupRoutes>['archiveGroup']>[0]
 type MemberRoutes = Pick<typeof groupRoutes, 'listMembers' | 'putMember' | 'removeMember'>
 
 function memberHandlers(parts: AdminParts): HandlersOf<MemberRoutes> {
-  const { store } = parts
-  const members = async (groupId: string) => ({ members: await listMemberAnswers(store, groupId) })
+  const members = async (groupId: string) => ({
+    members: await listMemberAnswers(parts.store, groupId),
+  })
+  const groupOf = (request: MembersRequest): Promise<Group> =>
+    findGroup(storeOf(parts, request), request.params.id)
+  const actorIn = (request: MembersRequest, { id }: Group): Actor => ({
+    ...actorOf(parts, request),
+    rights: rightsWithin(request.person, id),
+  })
   return {
-    listMembers: async ({ params }) => members((await findGroup(store, params.id)).id),
+    listMembers: async (request) => members((await groupOf(request)).id),
     putMember: async (request) => {
-      const group = await findGroup(store, request.params.id)
+      const group = await groupOf(request)
       const { person } = request.params
-      await putMember(actorOf(parts, request), group, { person, role: request.body.role })
+      await putMember(actorIn(request, group), group, { person, role: request.body.role })
       return members(group.id)
     },
     removeMember: async (request) => {
-      const group = await findGroup(store, request.params.id)
-      await dropMember(actorOf(parts, request), group, request.params.person)
+      const group = await groupOf(request)
+      await dropMember(actorIn(request, group), group, request.params.person)
       return members(group.id)
     },
   }
 }
+
+type MembersRequest = Pick<
+  Parameters<HandlersOf<MemberRoutes>['listMembers']>[0],
+  'params' | keyof Sender
+> & { readonly person: Person }
+
+/** What those may change of a group who manage it from within: not what bounds the group as a whole. */
+const OWN_SETTINGS: readonly (keyof GroupBody)[] = ['description', 'key_rules']
+
+function demandWithin({ scope, body }: ChangingGroup): void {
+  const fields = Object.keys(body) as (keyof GroupBody)[]
+  const field = fields.find((each) => !OWN_SETTINGS.includes(each))
+  if (scope === 'everywhere' || field === undefined) return
+  const permission = 'configuration:manage'
+  const why = sentence('group_setting_above', { permission, field })
+  throw new AdminError('not_permitted', why, { permission, field })
+}
+
+type ChangingGroup = Parameters<HandlersOf<typeof groupRoutes>['changeGroup']>[0]
 
 /** One group, with the ETag that a change to it must send back. */
 async function detail(

@@ -1,12 +1,13 @@
-// The one gate of the admin API: every route passes it, and a request without a known rule is refused. Who a caller is
-// comes from people/: nothing else here knows how anyone signs in.
+// The one gate of the admin API: every route passes it, and a request without a known rule is refused. It also decides how
+// far a request reaches: the store that a handler is given has that scope. Who a caller is comes from people/.
 import { sentence } from '../../core/sentences.ts'
+import { NOWHERE, type Scope } from '../../store/database/scope.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { Permission } from '../contract/permissions.ts'
-import type { Access, AdminRoute } from '../contract/route.ts'
+import type { AdminRoute } from '../contract/route.ts'
 
 /** The part of a route that decides who may call it. */
-export type Guarded = Pick<AdminRoute, 'method' | 'access'>
+export type Guarded = Pick<AdminRoute, 'method' | 'access' | 'reach'>
 
 type Arriving = {
   readonly route: Guarded
@@ -15,26 +16,53 @@ type Arriving = {
   readonly person: Person | undefined
 }
 
-/** Throws unless this request may be answered. */
-export function guard({ route, headers, person }: Arriving, publicUrl: string): void {
+/** Throws unless this request may be answered; else what it may reach. */
+export function guard({ route, headers, person }: Arriving, publicUrl: string): Scope {
   const isWrite = route.method !== 'GET'
   // Unlike a cookie, a token is never added by a browser to another site's request.
   if (isWrite && person?.via !== 'token' && !isFromHere(headers, publicUrl)) {
     throw new AdminError('wrong_origin', sentence('other_site', { url: publicUrl }))
   }
-  permit(person, route.access)
+  return permit(person, route)
 }
 
-function permit(person: Person | undefined, access: Access): void {
-  if (access === 'public') return
+function permit(person: Person | undefined, { access, reach }: Guarded): Scope {
+  if (access === 'public') return NOWHERE
   if (person === undefined) {
     throw new AdminError('not_signed_in', sentence('sign_in_needed'))
   }
-  if (access === 'signed-in' || person.permissions.has(access)) return
+  if (access === 'signed-in') return NOWHERE
+  const scope = scopeOf(person, access, reach)
+  if (scope !== undefined) return scope
   const told = person.via === 'token' ? 'token_lacks_permission' : 'permission_missing'
   throw new AdminError('not_permitted', sentence(told, { permission: access }), {
     permission: access,
   })
+}
+
+/** Undefined: the permission is held nowhere that the route reaches. */
+function scopeOf(
+  person: Person,
+  permission: Permission,
+  reach: Guarded['reach'],
+): Scope | undefined {
+  if (person.permissions.has(permission)) return 'everywhere'
+  if (reach !== 'groups' && reach !== 'own') return undefined
+  const within = (held: 'permissions' | 'ofOwnKeys'): readonly string[] =>
+    person.groups.filter((group) => group[held].has(permission)).map(({ id }) => id)
+  const groupIds = within('permissions')
+  const own = reach === 'own' ? within('ofOwnKeys') : []
+  if (groupIds.length + own.length === 0) return undefined
+  return { groupIds, own: { personId: person.id, groupIds: own } }
+}
+
+/** What somebody may do at all, wherever that is. */
+export function permissionsAnywhere({ permissions, groups }: Rights): ReadonlySet<Permission> {
+  const held = new Set(permissions)
+  for (const group of groups) {
+    for (const permission of [...group.permissions, ...group.ofOwnKeys]) held.add(permission)
+  }
+  return held
 }
 
 /**
@@ -61,9 +89,22 @@ export type Person = {
   /** What the record of changes calls them; of a program, not an address. */
   readonly email: string
   readonly name: string
+  /** Held everywhere. */
   readonly permissions: ReadonlySet<Permission>
+  /** The groups that they are in. */
+  readonly groups: readonly PersonGroup[]
   /** session = a cookie, which a browser sends by itself; token = an access token, which it does not. */
   readonly via: 'session' | 'token'
+}
+
+/** What somebody may do, and where. */
+export type Rights = Pick<Person, 'permissions' | 'groups'>
+
+/** What somebody may do within a group: with all of it, and with keys of their own. */
+export type PersonGroup = {
+  readonly id: string
+  readonly permissions: ReadonlySet<Permission>
+  readonly ofOwnKeys: ReadonlySet<Permission>
 }
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>

@@ -32,14 +32,16 @@ export function openApi(
 }
 
 function operation(name: string, route: AdminRoute): Json {
-  const { access, summary, body, answer, status = 200, media = 'application/json' } = route
+  const { access, reach, summary, body, answer, status = 200, media = 'application/json' } = route
   return {
     operationId: name,
     summary,
     // By the first word of its path.
     tags: [route.path.split(/[/.]/)[1]],
     ...(access === 'public' ? { security: [] } : { security: [{ token: [] }] }),
-    ...(access === 'public' || access === 'signed-in' ? {} : { 'x-permission': access }),
+    ...(access === 'public' || access === 'signed-in'
+      ? {}
+      : { 'x-permission': access, 'x-reach': reach }),
     parameters: [...parameters(route)],
     ...(body === undefined
       ? {}

@@ -7,6 +7,7 @@ import type { AuthHeaders } from '../../core/endpoints.ts'
 import type { Parts } from '../../exchange/exchange.ts'
 import type { RefusalRecord } from '../../exchange/refusals.ts'
 import type { Health } from '../../routing/breaker.ts'
+import type { Scope } from '../../store/database/scope.ts'
 import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Figure } from '../../telemetry/metrics.ts'
@@ -18,6 +19,7 @@ type AdminRequest<Described extends AdminRoute> = Requester<Described> & {
   readonly params: ReadOf<Described['params']>
   readonly query: ReadOf<Described['query']>
   readonly body: ReadOf<Described['body']>
+  readonly scope: Scope
   readonly headers: RequestHeaders
   readonly requestId: string
   /** Where the request came from. */
@@ -72,14 +74,24 @@ export type AdminParts = {
 /** Who sent a request, and from where; undefined = somebody who is not signed in. */
 export type Sender = {
   readonly person: Person | undefined
+  /** What the guard lets them reach. */
+  readonly scope: Scope
   readonly address: string
   readonly requestId: string
 }
 
-/** The database, with changes recorded in the caller's name. */
+/** The database as far as the caller reaches, with changes recorded in their name. */
 export function storeOf({ store }: Pick<AdminParts, 'store'>, request: Sender): Store {
-  const { person, address, requestId } = request
+  const { person, scope, address, requestId } = request
   const actor = person?.email ?? 'not signed in'
   const source = person?.via === 'token' ? 'api' : 'ui'
-  return inTheNameOf(store, { actor, source, address, requestId })
+  return { ...inTheNameOf(store, { actor, source, address, requestId }), scope }
+}
+
+/** The same parts, with the database as far as the caller reaches. */
+export function partsOf<Parts extends Pick<AdminParts, 'store'>>(
+  parts: Parts,
+  request: Sender,
+): Parts {
+  return { ...parts, store: storeOf(parts, request) }
 }

@@ -68,6 +68,7 @@ for (const [body, head] of [
     let person: Person | undefined = {
       ...{ id: 'person_1', email: 'ann@example.com', name: 'Ann', via: 'session' },
       permissions: new Set(['configuration:manage']),
+      groups: [],
     }
     const { promise: isKnown, resolve: known } = Promise.withResolvers<void>()
     const identify = async () => {

@@ -5,13 +5,14 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { retryAfterText } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
+import { NOWHERE, type Scope } from '../../store/database/scope.ts'
 import { describeError } from '../../telemetry/log.ts'
 import { contract, type RouteName } from '../contract/contract.ts'
 import { adminError, AdminError } from '../contract/errors.ts'
 import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type AdminRoute } from '../contract/route.ts'
 import type { AdminParts, Handlers } from './request.ts'
 import { errorJson, toAdminError } from './errors.ts'
-import { guard, type Guarded, type Identify, type Person } from './guard.ts'
+import { guard, permissionsAnywhere, type Guarded, type Identify, type Person } from './guard.ts'
 import { idempotently } from './idempotency.ts'
 import { lastingIdentity, type Metrics } from './metrics.ts'
 import { recordRefused } from './refusals.ts'
@@ -42,6 +43,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     person: Person | undefined
+    scope: Scope | undefined
   }
 }
 
@@ -75,6 +77,7 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
     sendError(reply, { request, thrown: nothingAt(request), options }),
   )
   app.decorateRequest('person', undefined)
+  app.decorateRequest('scope', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...HEADERS, 'x-request-id': request.id })
     if (request.is404) return
@@ -88,7 +91,8 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
     if (!request.is404 && hasBody) await admit(request, options)
   })
   app.addHook('onSend', async ({ person }, reply) => {
-    if (person !== undefined) reply.header(PERMISSIONS_HEADER, [...person.permissions].join(' '))
+    if (person === undefined) return
+    reply.header(PERMISSIONS_HEADER, [...permissionsAnywhere(person)].join(' '))
   })
   readJsonBodies(app)
   addRoutes(app, options)
@@ -114,7 +118,8 @@ async function admit(request: FastifyRequest, options: AdminServerOptions): Prom
   if (described === undefined) throw new Error(`${request.url} has no rule for who may call it`)
   const { headers, ip: address } = request
   request.person = await identify({ headers, address })
-  guard({ route: described, headers, person: request.person }, options.publicUrl)
+  const arriving = { route: described, headers, person: request.person }
+  request.scope = guard(arriving, options.publicUrl)
 }
 
 function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions): void {
@@ -153,7 +158,7 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
 
 /** Open to everyone who may read usage reports: metrics add only the condition of the processes. */
 function addMetrics(app: FastifyInstance, { identify, clock, metrics }: AdminServerOptions): void {
-  const described: Guarded = { method: 'GET', access: 'usage:read' }
+  const described: Guarded = { method: 'GET', access: 'usage:read', reach: 'everywhere' }
   const config = { described, identify: lastingIdentity(identify, clock) }
   app.get(METRICS_PATH, { config }, async (_, reply) => {
     const { type, text } = await metrics()
@@ -167,6 +172,7 @@ function requestOf(request: FastifyRequest, reply: FastifyReply) {
     query: request.query,
     body: request.body,
     person: request.person,
+    scope: request.scope ?? NOWHERE,
     headers: request.headers,
     requestId: request.id,
     address: request.ip,
@@ -215,10 +221,10 @@ async function sendError(reply: FastifyReply, failed: Failed): Promise<FastifyRe
 
 /** If the record cannot be written, that is logged, and the refusal stands. */
 async function record({ request, options }: Failed, error: AdminError): Promise<void> {
-  const { id: requestId, ip: address, person, params } = request
+  const { id: requestId, ip: address, person, params, scope = NOWHERE } = request
   const route = request.routeOptions.config?.name
   if (route === undefined) return
-  const refused = { route, params, person, address, requestId, error }
+  const refused = { route, params, person, scope, address, requestId, error }
   await recordRefused(options.store, refused).catch((thrown: unknown) => {
     options.log.error('refusal_not_recorded', { cause: describeError(thrown) })
   })

@@ -68,7 +68,13 @@ const noFrame: Partial<Frame> = { remainingNanodollars: 0n }
 
 function rowOf(given: Partial<Key>, around: { frame?: Partial<Frame>; secrets?: ShownSecrets }) {
   const { secrets } = around
-  const beside = { frame: { ...frame, ...around.frame }, catalog, secrets, now: NOW }
+  const beside = {
+    scope: 'everywhere',
+    frame: { ...frame, ...around.frame },
+    catalog,
+    secrets,
+    now: NOW,
+  } as const
   return keyRowOf({ ...key, ...given }, beside, [])
 }
 
@@ -122,7 +128,7 @@ describe('a key within the frame', () => {
   })
 
   test('the smallest spending is a share above zero', () => {
-    assert.ok(rowOf({ frameSpentNanodollars: 1n }, {}).frame_share > 0)
+    assert.ok((rowOf({ frameSpentNanodollars: 1n }, {}).frame_share ?? 0) > 0)
   })
 
   test('unavailable models are counted, except for a test key', () => {

@@ -4,14 +4,17 @@ import type { Nanodollars } from '../../core/money.ts'
 import { closest } from '../../core/text.ts'
 import { HOUR_MS, iso, usd } from '../../core/units.ts'
 import { limitWithTopUp, type AccountView, type PastPeriod } from '../../store/accounts/accounts.ts'
+import type { Scope } from '../../store/database/scope.ts'
 import { frameJson, partOfFrame, type Frame } from '../../store/frame.ts'
 import { callableModels, keyJson, type Key } from '../../store/keys/keys.ts'
 import { EXPIRES_SOON_MS, HIGH_PERCENT } from '../../store/keys/search.ts'
 import type { ShownSecrets } from '../../store/keys/secrets.ts'
-import type { FrameAnswer } from '../contract/frame.ts'
+import type { FrameAnswer, FrameState } from '../contract/frame.ts'
 import type { KeyDetail, KeyRow, KeyState } from '../contract/keys.ts'
 
 type KeyAround = {
+  /** Who is confined to groups sees of the frame only whether it has room. */
+  readonly scope: Scope
   readonly frame: Frame
   readonly catalog: Catalog
   readonly secrets: ShownSecrets | undefined
@@ -57,6 +60,12 @@ export function keyDetailOf(
   }
 }
 
+/** The tighter of its budgets decides. */
+export function frameStateOf({ remainingNanodollars, window }: Frame): FrameState {
+  const isExhausted = remainingNanodollars === 0n || window?.remainingNanodollars === 0n
+  return isExhausted ? 'exhausted' : 'has_room'
+}
+
 export function frameAnswerOf(frame: Frame, allocated: Nanodollars, now: number): FrameAnswer {
   return {
     ...frameJson(frame, allocated),
@@ -69,7 +78,8 @@ export function frameAnswerOf(frame: Frame, allocated: Nanodollars, now: number)
 }
 
 /** Includes a few members for the page of one key; the schema of the list drops them. */
-function shown(key: Key, { frame, secrets, now }: KeyAround) {
+function shown(key: Key, { scope, frame, secrets, now }: KeyAround) {
+  const isFrameShown = scope === 'everywhere'
   const json = keyJson(key)
   const own = key.remainingNanodollars
   return {
@@ -90,14 +100,17 @@ function shown(key: Key, { frame, secrets, now }: KeyAround) {
     secret_last_used_at: iso(secrets?.lastUsedAt ?? null),
     top_up: usd(key.topUpNanodollars),
     limit: usd(limitWithTopUp(key)),
-    frame_share: share(partOfFrame(key, frame), limitWithTopUp(frame)),
-    frame_binds: own === null || frame.remainingNanodollars < own,
+    frame_share: isFrameShown ? share(partOfFrame(key, frame), limitWithTopUp(frame)) : null,
+    frame_binds: isFrameShown ? own === null || frame.remainingNanodollars < own : null,
     version: String(key.version),
   }
 }
 
 /** The first of KEY_STATES that is true. */
-function stateOf(key: Key, { frame, secrets, now }: Omit<KeyAround, 'catalog'>): KeyState {
+function stateOf(
+  key: Key,
+  { frame, secrets, now }: Pick<KeyAround, 'frame' | 'secrets' | 'now'>,
+): KeyState {
   if (key.status !== 'active') return key.status
   // A test key spends nothing, so no budget stops it.
   if (key.mode === 'live' && frame.remainingNanodollars === 0n) return 'frame_exhausted'

@@ -19,7 +19,7 @@ import { shownSecrets } from '../../store/keys/secrets.ts'
 import type { AdminError } from '../contract/errors.ts'
 import type { frameRoutes } from '../contract/frame.ts'
 import type { KeyDetail, keyRoutes } from '../contract/keys.ts'
-import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
+import { partsOf, storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import { errorJson, toAdminError } from '../http/errors.ts'
 import { testCall, verdictOf } from '../trial/results.ts'
 import { frameAnswerOf, keyDetailOf } from './answers.ts'
@@ -38,7 +38,6 @@ import { KeyList } from './list.ts'
 const HISTORY_PERIODS = 6
 
 export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
-  const { store } = parts
   const list = new KeyList(parts)
 
   /** A change that needs only the key: made in the caller's name, and answered with the changed key. */
@@ -48,8 +47,8 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
       detail(parts, await change(storeOf(parts, request), request.params.id), request)
 
   return {
-    listKeys: ({ query }) => list.page(query),
-    exportKeys: ({ query }) => list.csv(query),
+    listKeys: (request) => list.page(storeOf(parts, request), request.query),
+    exportKeys: (request) => list.csv(storeOf(parts, request), request.query),
     createKey: async (request) => {
       const { mode, ...settings } = request.body
       const { key, secret } = await createKey(storeOf(parts, request), {
@@ -61,12 +60,14 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
       return { ...(await detail(parts, key, request)), secret }
     },
     changeKeys: (request) => changeMany(storeOf(parts, request), request),
-    readKey: async (request) => detail(parts, await findKey(store, request.params.id), request),
+    readKey: async (request) =>
+      detail(parts, await findKey(storeOf(parts, request), request.params.id), request),
     changeKey: async (request) => {
       const { id } = request.params
+      const store = storeOf(parts, request)
       const key = await changeVersion(store, { ...request, subjectId: id }, async (ifVersion) => {
         const change = changeOf(request.body, await cappedModels(store, id))
-        return updateKey(storeOf(parts, request), id, { ...change, ifVersion })
+        return updateKey(store, id, { ...change, ifVersion })
       })
       return detail(parts, key, request)
     },
@@ -84,17 +85,30 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
       return { ...(await detail(parts, key, request)), secret }
     },
     endOverlap: changing(endOverlap),
+    ...balanceHandlers(parts),
+    testKey: (request) => testCall(partsOf(parts, request), request.params.id, request.body.model),
+    readLimits: (request) =>
+      verdictOf(partsOf(parts, request), request.params.id, request.query.model),
+  }
+}
+
+type BalanceRoutes = Pick<typeof keyRoutes, 'resetKey' | 'topUpKey'>
+
+function balanceHandlers(parts: AdminParts): HandlersOf<BalanceRoutes> {
+  return {
     resetKey: async (request) => {
+      const store = storeOf(parts, request)
       const { id: accountId } = await findKey(store, request.params.id)
       const budget = budgetNameOf(request.body)
-      await resetSpent(storeOf(parts, request), { ...request.body, accountId, budget })
+      await resetSpent(store, { ...request.body, accountId, budget })
       return detail(parts, await findKey(store, accountId), request)
     },
     topUpKey: async (request) => {
+      const store = storeOf(parts, request)
       const { id: accountId } = await findKey(store, request.params.id)
       const amountNanodollars = readAmount('amount', request.body.amount)
       const budget = budgetNameOf(request.body)
-      await topUp(storeOf(parts, request), {
+      await topUp(store, {
         ...request.body,
         accountId,
         budget,
@@ -102,8 +116,6 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
       })
       return detail(parts, await findKey(store, accountId), request)
     },
-    testKey: (request) => testCall(parts, request.params.id, request.body.model),
-    readLimits: ({ params, query }) => verdictOf(parts, params.id, query.model),
   }
 }
 
@@ -113,7 +125,7 @@ type Changing = Parameters<HandlersOf<typeof keyRoutes>['pauseKey']>[0]
 async function detail(
   { store, catalog, clock }: AdminParts,
   key: Key,
-  { setHeader }: { readonly setHeader: (name: string, value: string) => void },
+  { setHeader, scope }: Pick<Changing, 'setHeader' | 'scope'>,
 ): Promise<KeyDetail> {
   const [frame, secrets, history] = await Promise.all([
     readFrame(store),
@@ -121,7 +133,13 @@ async function detail(
     pastPeriods(store, key.id, HISTORY_PERIODS),
   ])
   setHeader('etag', etag(key.version))
-  const around = { frame, catalog: catalog(), secrets: secrets.get(key.id), now: clock.now() }
+  const around = {
+    scope,
+    frame,
+    catalog: catalog(),
+    secrets: secrets.get(key.id),
+    now: clock.now(),
+  }
   return keyDetailOf(key, around, history)
 }
 

@@ -6,6 +6,8 @@ import { chunk, csvText } from '../../core/text.ts'
 import { iso } from '../../core/units.ts'
 import { costsByDay, dearestKeys, lastDays } from '../../ledger/reports/rollups.ts'
 import { readRevision } from '../../store/database/revision.ts'
+import { scopeName } from '../../store/database/scope.ts'
+import type { Store } from '../../store/database/store.ts'
 import { readFrame, type Frame } from '../../store/frame.ts'
 import { countKeys, type KeyCounts, type KeyTotals } from '../../store/keys/counts.ts'
 import { findKeys, OUTSIDE_GROUPS } from '../../store/keys/keys.ts'
@@ -21,7 +23,7 @@ import {
 import { shownSecrets } from '../../store/keys/secrets.ts'
 import type { KeyFilters, KeyPage, KeyQuery, KeyRow } from '../contract/keys.ts'
 import type { AdminParts } from '../http/request.ts'
-import { frameAnswerOf, keyRowOf } from './answers.ts'
+import { frameAnswerOf, frameStateOf, keyRowOf } from './answers.ts'
 
 const TOTALS_MS_MAX = 5_000
 /** After a minute a new order is computed; until RANKING_MS_MAX the old one is served meanwhile. */
@@ -29,6 +31,8 @@ const RANKING_MS = 60_000
 const RANKING_MS_MAX = 10 * 60_000
 const EXPORTED_MAX = 100_000
 const COST_DAYS = 7
+/** Of so many the figures are kept at a time. */
+const SCOPES_MAX = 200
 
 type Totals = KeyTotals & {
   readonly at: number
@@ -37,44 +41,52 @@ type Totals = KeyTotals & {
   readonly matching: Map<string, number>
 }
 
+type Wanted = Pick<KeyFilters, 'sort' | 'order'> & {
+  readonly filter: KeyFilter
+  readonly slice: Slice & { readonly total?: number }
+}
+
 /** All keys with a cost, the most expensive first. */
 type Ranking = { readonly at: number; readonly ids: Promise<readonly string[]> }
 
 export class KeyList {
   readonly #parts: AdminParts
-  #totals: Totals | undefined
+  /** By what is reached. */
+  #totals = new Map<string, Totals>()
   #ranking: Ranking | undefined
 
   constructor(parts: AdminParts) {
     this.#parts = parts
   }
 
-  async page({ page, per_page, ...filters }: KeyQuery): Promise<KeyPage> {
-    const { store, clock } = this.#parts
-    const totals = await this.#freshTotals()
+  async page(store: Store, { page, per_page, ...filters }: KeyQuery): Promise<KeyPage> {
+    const { clock } = this.#parts
+    const totals = await this.#freshTotals(store)
     const { counts, allocatedNanodollars } = totals
     const frame = await readFrame(store)
-    const found = await this.#found(this.#filter(filters), totals)
+    const found = await this.#found(store, this.#filter(filters), totals)
     const slice = { limit: per_page, offset: (page - 1) * per_page, total: found.count }
-    const ids = await this.#ids(filters, found.filter, slice)
+    const ids = await this.#ids(store, { ...filters, filter: found.filter, slice })
+    const isFrameShown = store.scope === 'everywhere'
     return {
-      keys: await this.#rows(ids, frame),
+      keys: await this.#rows(store, ids, frame),
       page,
       per_page,
       total: found.count,
       counts,
-      frame: frameAnswerOf(frame, allocatedNanodollars, clock.now()),
+      frame: isFrameShown ? frameAnswerOf(frame, allocatedNanodollars, clock.now()) : null,
+      frame_state: frameStateOf(frame),
       as_of: iso(clock.now()),
     }
   }
 
-  async csv(filters: KeyFilters): Promise<string> {
-    const frame = await readFrame(this.#parts.store)
+  async csv(store: Store, filters: KeyFilters): Promise<string> {
+    const frame = await readFrame(store)
     const slice = { limit: EXPORTED_MAX, offset: 0 }
-    const ids = await this.#ids(filters, this.#filter(filters), slice)
+    const ids = await this.#ids(store, { ...filters, filter: this.#filter(filters), slice })
     const lines: (string | number | null)[][] = []
     for (const piece of chunk(ids, 500)) {
-      const rows = await this.#rows(piece, frame)
+      const rows = await this.#rows(store, piece, frame)
       lines.push(...rows.map(exported))
     }
     return csvText([...EXPORTED, 'group', 'tags', 'cost_7d'], lines)
@@ -89,10 +101,10 @@ export class KeyList {
 
   /** How many keys match; if they are few, also which, so that they need not be searched again. */
   async #found(
+    store: Store,
     filter: KeyFilter,
     { counts, matching }: Totals,
   ): Promise<{ readonly count: number; readonly filter: KeyFilter }> {
-    const { store } = this.#parts
     const name = JSON.stringify(filter)
     const known = knownCount(filter, counts) ?? matching.get(name)
     if (known !== undefined && known > FEW_MAX) return { count: known, filter }
@@ -103,17 +115,16 @@ export class KeyList {
     return { count, filter }
   }
 
-  async #ids(
-    { sort, order }: KeyFilters,
-    filter: KeyFilter,
-    slice: Slice & { readonly total?: number },
-  ): Promise<readonly string[]> {
-    const { store, clock } = this.#parts
+  async #ids(store: Store, { sort, order, filter, slice }: Wanted): Promise<readonly string[]> {
+    const { clock } = this.#parts
     if (filter.ids?.length === 0) return []
     if (sort !== 'cost_7d') return searchKeys(store, { filter, sort, order, ...slice })
-    if (filter.ids === undefined) return this.#idsByRank(order, filter, slice)
-    const dearest = await dearestKeys(store, lastDays(clock.now(), COST_DAYS), filter.ids)
-    return inRank(order === 'desc' ? dearest : dearest.toReversed(), filter.ids, slice)
+    const isRanked = filter.ids === undefined && store.scope === 'everywhere'
+    if (isRanked) return this.#idsByRank(order, filter, slice)
+    const ids = filter.ids ?? (await matchingIds(store, filter))
+    if (ids.length === 0) return []
+    const dearest = await dearestKeys(store, lastDays(clock.now(), COST_DAYS), ids)
+    return inRank(order === 'desc' ? dearest : dearest.toReversed(), ids, slice)
   }
 
   /** The ranked keys in order, then the others. */
@@ -149,19 +160,23 @@ export class KeyList {
   }
 
   /** Recounted after every change that people make, else every few seconds. */
-  async #freshTotals(): Promise<Totals> {
-    const { store, clock } = this.#parts
+  async #freshTotals(store: Store): Promise<Totals> {
+    const { clock } = this.#parts
     const revision = await readRevision(store)
-    const known = this.#totals
+    const name = scopeName(store.scope)
+    const known = this.#totals.get(name)
     const isFresh = known?.revision === revision && clock.now() - known.at < TOTALS_MS_MAX
     if (isFresh) return known
     const at = clock.now()
-    this.#totals = { ...(await countKeys(store)), at, revision, matching: new Map() }
-    return this.#totals
+    const totals = { ...(await countKeys(store)), at, revision, matching: new Map() }
+    if (this.#totals.size >= SCOPES_MAX) this.#totals.clear()
+    this.#totals.set(name, totals)
+    return totals
   }
 
-  async #rows(ids: readonly string[], frame: Frame): Promise<KeyRow[]> {
-    const { store, clock, catalog } = this.#parts
+  async #rows(store: Store, ids: readonly string[], frame: Frame): Promise<KeyRow[]> {
+    const { clock, catalog } = this.#parts
+    const { scope } = store
     const now = clock.now()
     const days = lastDays(now, COST_DAYS)
     const [keys, secrets, costs] = await Promise.all([
@@ -170,7 +185,7 @@ export class KeyList {
       costsByDay(store, ids, days),
     ])
     return keys.map((key) => {
-      const around = { frame, catalog: catalog(), secrets: secrets.get(key.id), now }
+      const around = { scope, frame, catalog: catalog(), secrets: secrets.get(key.id), now }
       return keyRowOf(key, around, costs.get(key.id) ?? [])
     })
   }

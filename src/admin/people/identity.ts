@@ -4,14 +4,28 @@ import { tokenHolder } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
 import { isOutage } from '../../store/database/outage.ts'
 import type { Store } from '../../store/database/store.ts'
-import { findPerson, updatePerson } from '../../store/people/people.ts'
-import { findServiceToken, recordServiceUse } from '../../store/people/service-tokens.ts'
+import type { Queries } from '../../store/database/tables.ts'
+import { membershipsOf } from '../../store/groups/members.ts'
+import { findPerson, updatePerson, type Person as StoredPerson } from '../../store/people/people.ts'
+import {
+  findServiceToken,
+  recordServiceUse,
+  type ServiceToken,
+} from '../../store/people/service-tokens.ts'
 import { findAccessToken, recordTokenUse } from '../../store/people/tokens.ts'
 import { AdminError } from '../contract/errors.ts'
+import { MEMBER_ROLE, OWN_PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { storeOf, type AdminParts, type Sender } from '../http/request.ts'
-import type { Identify, Person, RequestHeaders } from '../http/guard.ts'
+import {
+  permissionsAnywhere,
+  type Identify,
+  type Person,
+  type PersonGroup,
+  type RequestHeaders,
+  type Rights,
+} from '../http/guard.ts'
 import type { Mailer } from './email.ts'
-import { hasExpired, listRoles, roleById, type Actor } from './roles.ts'
+import { hasExpired, listRoles, roleById, type Actor, type Role } from './roles.ts'
 import type { SignIn, Visit } from './sign-in.ts'
 
 /** The precision of "last seen"; writing it more often would add nothing. */
@@ -41,9 +55,14 @@ async function byPersonalToken(parts: PeopleParts, secret: string): Promise<Pers
   const person = await present(parts, token.personId)
   if (person === undefined) return undefined
   if (isNews(token.lastUsedAt, now)) await noted(recordTokenUse(store.db, token.id, now))
-  const held = [...person.permissions]
-  const allowed = held.filter((each) => token.permissions?.includes(each) ?? true)
-  return { ...person, permissions: new Set(allowed), via: 'token' }
+  const allowed = (held: ReadonlySet<Permission>): ReadonlySet<Permission> =>
+    new Set([...held].filter((each) => token.permissions?.includes(each) ?? true))
+  const groups = person.groups.map(({ id, permissions, ofOwnKeys }) => ({
+    id,
+    permissions: allowed(permissions),
+    ofOwnKeys: allowed(ofOwnKeys),
+  }))
+  return { ...person, permissions: allowed(person.permissions), groups, via: 'token' }
 }
 
 async function byServiceToken({ store }: PeopleParts, secret: string): Promise<Person | undefined> {
@@ -51,9 +70,9 @@ async function byServiceToken({ store }: PeopleParts, secret: string): Promise<P
   const now = store.clock.now()
   if (token === undefined || hasExpired(token, now)) return undefined
   if (isNews(token.lastUsedAt, now)) await noted(recordServiceUse(store.db, token.id, now))
-  const { permissions } = roleById(await listRoles(store.db), token.roleId)
   const { id, name } = token
-  return { id, email: actorName(name), name, permissions: new Set(permissions), via: 'token' }
+  const rights = await rightsOfToken(store.db, token)
+  return { id, email: actorName(name), name, ...rights, via: 'token' }
 }
 
 /** Spaces keep it from being taken for somebody's address. */
@@ -78,8 +97,61 @@ async function present(
   if (person?.status !== 'active') return undefined
   const now = store.clock.now()
   if (isNews(person.lastSeenAt, now)) await noted(updatePerson(store.db, id, { last_seen_at: now }))
-  const { permissions } = roleById(await listRoles(store.db), person.roleId)
-  return { id, email: person.email, name: person.name, permissions: new Set(permissions) }
+  return { id, email: person.email, name: person.name, ...(await rightsOf(store.db, person)) }
+}
+
+/** What a person may do now, everywhere and within groups. */
+export async function rightsOf(
+  db: Queries,
+  { id, roleId }: Pick<StoredPerson, 'id' | 'roleId'>,
+): Promise<Rights> {
+  const roles = await listRoles(db)
+  const permissionsOf = (role: string): ReadonlySet<Permission> =>
+    new Set(roleById(roles, role).permissions)
+  const groups = (await membershipsOf(db, id)).map((membership): PersonGroup => {
+    const isServed = membership.roleId === MEMBER_ROLE.id && membership.keyRules.selfService
+    return {
+      id: membership.groupId,
+      permissions: permissionsOf(membership.roleId),
+      ofOwnKeys: new Set(isServed ? OWN_PERMISSIONS : []),
+    }
+  })
+  return { permissions: permissionsOf(roleId), groups }
+}
+
+async function rightsOfToken(
+  db: Queries,
+  { roleId }: Pick<ServiceToken, 'roleId'>,
+): Promise<Rights> {
+  const { permissions } = roleById(await listRoles(db), roleId)
+  return { permissions: new Set(permissions), groups: [] }
+}
+
+/** Of a person or a service token; undefined = nothing, as they were blocked, removed or revoked. */
+export async function rightsNow(db: Queries, id: string, now: number): Promise<Rights | undefined> {
+  const person = await findPerson(db, { id })
+  if (person !== undefined) return person.status === 'active' ? rightsOf(db, person) : undefined
+  const token = await findServiceToken(db, { id })
+  return token === undefined || hasExpired(token, now) ? undefined : rightsOfToken(db, token)
+}
+
+/** What somebody may do within a group, wherever they hold it. */
+export function rightsWithin(
+  { permissions, groups }: Rights,
+  groupId: string,
+): ReadonlySet<Permission> {
+  const within = groups.find(({ id }) => id === groupId)?.permissions
+  return within === undefined ? permissions : permissions.union(within)
+}
+
+/** Whether somebody may manage another person: nobody who may do anything that they may not. */
+export function mayManage(one: Rights, other: Rights): boolean {
+  const isAbove = other.groups.every(({ id, permissions, ofOwnKeys }) =>
+    permissions.union(ofOwnKeys).isSubsetOf(rightsWithin(one, id)),
+  )
+  if (!isAbove || !other.permissions.isSubsetOf(one.permissions)) return false
+  const isEveryoneHere = other.groups.every(({ id }) => rightsWithin(one, id).has('people:manage'))
+  return one.permissions.has('people:manage') || (other.groups.length > 0 && isEveryoneHere)
 }
 
 /** Ignores an outage: on a full disk, the person who looks for the reason must still be let in. */
@@ -143,13 +215,25 @@ function textOf(header: RequestHeaders[string]): string | undefined {
 export async function signedInAnswer({ db }: Store, person: Person) {
   const stored = await findPerson(db, { id: person.id })
   const roleId = stored?.roleId ?? (await findServiceToken(db, { id: person.id }))?.roleId
-  const { id, name } = roleById(await listRoles(db), roleId ?? '')
+  const roles = await listRoles(db)
+  const memberships = await membershipsOf(db, person.id)
   return {
     id: person.id,
     email: person.email,
     name: stored?.name ?? person.name,
-    role: { id, name },
-    permissions: [...person.permissions],
+    role: nameOf(roleById(roles, roleId ?? '')),
+    permissions: [...permissionsAnywhere(person)],
+    everywhere: [...person.permissions],
+    groups: memberships.map((membership) => ({
+      id: membership.groupId,
+      name: membership.groupName,
+      role: nameOf(roleById(roles, membership.roleId)),
+      self_service: membership.keyRules.selfService,
+    })),
     via: person.via,
   }
+}
+
+function nameOf({ id, name }: Role) {
+  return { id, name }
 }

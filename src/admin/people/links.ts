@@ -28,11 +28,13 @@ import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { PersonAnswer, SentLink } from '../contract/people.ts'
 import type { ReadOf } from '../contract/route.ts'
 import { LINK_PAGES, type LinkKind, type signInRoutes } from '../contract/sign-in.ts'
+import { permissionsAnywhere } from '../http/guard.ts'
 import { recordedRefusal } from '../http/refusals.ts'
 import { hashPassword, passwordProblem } from './credentials.ts'
 import { mailFor, type Mailer } from './email.ts'
 import { addPerson, manageable, refuseSelf, subjectOf, type Invited } from './people.ts'
-import { change, listRoles, permissionsNow, roleById, type Actor } from './roles.ts'
+import { mayManage, rightsNow, rightsOf } from './identity.ts'
+import { change, type Actor } from './roles.ts'
 
 const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
   setup: DAY_MS,
@@ -75,8 +77,8 @@ export async function makePersonLink(
   const { store } = actor
   const action = kind === 'reset' ? 'person.make_reset_link' : 'person.make_invitation'
   const record = { action, subject: 'person', subjectId: idOrEmail } as const
-  return change(actor, record, async (tx, roles) => {
-    const person = await manageable(actor, tx, { idOrEmail, roles })
+  return change(actor, record, async (tx) => {
+    const person = await manageable(actor, tx, idOrEmail)
     refuseSelf(actor, person, 'reset')
     refuseLink(person, kind)
     await recordChange(store, tx, { action, ...subjectOf(person), before: {}, after: {} })
@@ -235,11 +237,15 @@ async function couldMake(
   now: number,
 ): Promise<boolean> {
   if (maker === null) return true
-  const roles = await listRoles(db)
-  const held = await permissionsNow(db, { id: maker.personId, roles, now })
+  const held = await rightsNow(db, maker.personId, now)
   if (held === undefined) return false
-  const needed = ['people:manage', ...roleById(roles, person.roleId).permissions] as const
-  return needed.every((each) => held.includes(each) && maker.permissions.includes(each))
+  const needed = await rightsOf(db, person)
+  const then = new Set(maker.permissions)
+  return (
+    mayManage(held, needed) &&
+    then.has('people:manage') &&
+    permissionsAnywhere(needed).isSubsetOf(then)
+  )
 }
 
 const LINK_REFUSALS = {

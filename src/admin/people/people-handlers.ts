@@ -52,7 +52,11 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
     signOutPerson: (request) => done(signOutPerson(actorOf(parts, request), request.params.id)),
     removePerson: (request) => done(removePerson(actorOf(parts, request), request.params.id)),
 
-    listRoles: async () => ({ roles: [...(await answerRoles(db))] }),
+    listRoles: async ({ person }) => {
+      const isConfined = person.permissions.size === 0
+      const roles = await answerRoles(db)
+      return { roles: roles.map((role) => (isConfined ? { ...role, people: null } : role)) }
+    },
     createRole: (request) => createRole(actorOf(parts, request), request.body),
     changeRole: (request) => changeRole(actorOf(parts, request), request.params.id, request.body),
     removeRole: (request) => done(removeRole(actorOf(parts, request), request.params.id)),

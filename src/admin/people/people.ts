@@ -24,7 +24,9 @@ import {
 import { deleteAccessTokens, deleteOpenLinks } from '../../store/people/tokens.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { PersonAnswer } from '../contract/people.ts'
+import { permissionsAnywhere } from '../http/guard.ts'
 import { assignEmail, checkedEmail, refuseTaken } from './credentials.ts'
+import { rightsOf } from './identity.ts'
 import {
   change,
   demandRights,
@@ -151,7 +153,7 @@ export async function removePerson(actor: Actor, idOrEmail: string): Promise<voi
   const { store } = actor
   const action = 'person.remove'
   await change(actor, { action, subject: 'person', subjectId: idOrEmail }, async (tx, roles) => {
-    const person = await manageable(actor, tx, { idOrEmail, roles })
+    const person = await manageable(actor, tx, idOrEmail)
     refuseSelf(actor, person, 'remove')
     await deletePerson(tx, person.id)
     const before = recorded(personAnswer(person, roles))
@@ -170,7 +172,7 @@ async function changeOne(
 ): Promise<PersonAnswer> {
   const record = { action, subject: 'person', subjectId: idOrEmail } as const
   return change(actor, record, async (tx, roles) => {
-    const person = await manageable(actor, tx, { idOrEmail, roles })
+    const person = await manageable(actor, tx, idOrEmail)
     const taken = await work(tx, { person, roles })
     const before = { ...recorded(personAnswer(person, roles)), ...taken }
     const changed = personAnswer(await known(tx, person.id), roles)
@@ -181,13 +183,10 @@ async function changeOne(
 }
 
 /** Finds a person, and refuses if they hold rights that the caller lacks. */
-export async function manageable(
-  actor: Actor,
-  db: Queries,
-  { idOrEmail, roles }: { readonly idOrEmail: string; readonly roles: readonly Role[] },
-): Promise<Person> {
+export async function manageable(actor: Actor, db: Queries, idOrEmail: string): Promise<Person> {
   const person = await known(db, idOrEmail)
-  demandRights(actor, roleById(roles, person.roleId).permissions, { email: person.email })
+  const held = permissionsAnywhere(await rightsOf(db, person))
+  demandRights(actor, [...held], { email: person.email })
   return person
 }
 

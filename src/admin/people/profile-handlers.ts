@@ -23,7 +23,7 @@ import { AdminError, invalidValue } from '../contract/errors.ts'
 import { PERMISSIONS } from '../contract/permissions.ts'
 import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
 import { storeOf, type HandlersOf, type Sender } from '../http/request.ts'
-import type { Person, RequestHeaders } from '../http/guard.ts'
+import { permissionsAnywhere, type Person, type RequestHeaders } from '../http/guard.ts'
 import { recordedRefusal } from '../http/refusals.ts'
 import {
   checkedEmail,
@@ -249,7 +249,9 @@ function tokenHandlers(parts: PeopleParts) {
       const session = await sessionOf(parts, request)
       const store = storeOf(parts, request)
       const { name, permissions } = body
-      const missing = permissions?.find((permission) => !person.permissions.has(permission))
+      const missing = permissions?.find(
+        (permission) => !permissionsAnywhere(person).has(permission),
+      )
       if (missing !== undefined) {
         const why = sentence('permission_of_token', { permission: missing })
         const record = { action: 'token.create', subject: 'token', subjectId: '' } as const

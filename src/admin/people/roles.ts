@@ -4,6 +4,7 @@ import { sentence } from '../../core/sentences.ts'
 import { recordChange, type AuditAction } from '../../store/audit/record.ts'
 import { withChangeLock } from '../../store/database/revision.ts'
 import type { Store } from '../../store/database/store.ts'
+import { isRoleInGroup } from '../../store/groups/members.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
 import {
   countActive,
@@ -21,7 +22,12 @@ import {
 } from '../../store/people/service-tokens.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { RoleAnswer } from '../contract/people.ts'
-import { BUILT_IN_ROLES, PERMISSIONS, type Permission } from '../contract/permissions.ts'
+import {
+  BUILT_IN_ROLES,
+  MEMBER_ROLE,
+  PERMISSIONS,
+  type Permission,
+} from '../contract/permissions.ts'
 import { recordedRefusal, type RefusedAction } from '../http/refusals.ts'
 
 export type Role = {
@@ -39,7 +45,7 @@ export async function listRoles(db: Queries): Promise<readonly Role[]> {
     permissions: PERMISSIONS.filter((permission) => permissions.includes(permission)),
     isBuiltIn: false,
   }))
-  return [...BUILT_IN_ROLES.map((role) => ({ ...role, isBuiltIn: true })), ...own]
+  return [...[...BUILT_IN_ROLES, MEMBER_ROLE].map((role) => ({ ...role, isBuiltIn: true })), ...own]
 }
 
 /** Whether anybody may manage people, once they accept their invitation. */
@@ -125,7 +131,7 @@ async function demandPresence(
 type Holder = { readonly id: string; readonly roles: readonly Role[]; readonly now: number }
 
 /** What a person or a service token may do now; undefined = nothing, as they were blocked, removed or revoked. */
-export async function permissionsNow(
+async function permissionsNow(
   db: Queries,
   { id, roles, now }: Holder,
 ): Promise<readonly Permission[] | undefined> {
@@ -223,7 +229,7 @@ export async function removeRole(actor: Actor, id: string): Promise<void> {
   await change(actor, record, async (tx, roles) => {
     const { name, permissions } = ownRole(roles, id)
     demandRights(actor, permissions, { role: name })
-    if (((await countByRole(tx)).get(id) ?? 0) > 0) {
+    if (((await countByRole(tx)).get(id) ?? 0) > 0 || (await isRoleInGroup(tx, id))) {
       throw new AdminError('wrong_state', sentence('role_in_use', { name }))
     }
     if ((await listServiceTokens(tx)).some(({ roleId }) => roleId === id)) {

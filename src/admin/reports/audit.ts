@@ -2,13 +2,15 @@
 import { csvText } from '../../core/text.ts'
 import { iso } from '../../core/units.ts'
 import { listAudit, type AuditEntry, type AuditFilter } from '../../store/audit/list.ts'
+import type { Store } from '../../store/database/store.ts'
+import { findKey } from '../../store/keys/keys.ts'
 import type { AuditEntryAnswer, AuditQuery, auditRoutes } from '../contract/audit.ts'
-import type { AdminParts, HandlersOf } from '../http/request.ts'
+import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 
 const EXPORTED_MAX = 10_000
 
-export function auditHandlers({ store }: AdminParts): HandlersOf<typeof auditRoutes> {
-  async function page(filter: AuditFilter) {
+export function auditHandlers(parts: AdminParts): HandlersOf<typeof auditRoutes> {
+  async function page(store: Store, filter: AuditFilter) {
     // One more than requested shows whether there is a next page.
     const found = await listAudit(store, { ...filter, limit: filter.limit + 1 })
     const entries = found.slice(0, filter.limit)
@@ -17,13 +19,17 @@ export function auditHandlers({ store }: AdminParts): HandlersOf<typeof auditRou
   }
 
   return {
-    listAudit: ({ query }) => page(filterOf(query)),
-    exportAudit: async ({ query }) => {
-      const filter = filterOf({ ...query, limit: EXPORTED_MAX })
-      const entries = (await listAudit(store, filter)).map(entryOf)
+    listAudit: (request) => page(storeOf(parts, request), filterOf(request.query)),
+    exportAudit: async (request) => {
+      const filter = filterOf({ ...request.query, limit: EXPORTED_MAX })
+      const entries = (await listAudit(storeOf(parts, request), filter)).map(entryOf)
       return csvText([...EXPORTED, 'changes'], entries.map(cellsOf))
     },
-    listKeyActivity: ({ params, query }) => page({ ...query, subjectId: params.id }),
+    listKeyActivity: async (request) => {
+      const store = storeOf(parts, request)
+      const { id: subjectId } = await findKey(store, request.params.id)
+      return page(store, { ...request.query, subjectId })
+    },
   }
 }
 

@@ -4,12 +4,12 @@ import type { Model } from '../../catalog/models.ts'
 import { iso } from '../../core/units.ts'
 import { keysPerModel } from '../../store/keys/keys.ts'
 import type { ModelAnswer, modelRoutes } from '../contract/gateway.ts'
-import type { AdminParts, HandlersOf } from '../http/request.ts'
+import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 
 export function modelHandlers(parts: AdminParts): HandlersOf<typeof modelRoutes> {
   return {
-    listModels: async () => {
-      const counts = await keysPerModel(parts.store)
+    listModels: async (request) => {
+      const counts = await keysPerModel(storeOf(parts, request))
       const models = parts.catalog().list()
       return { models: models.map((model) => answerOf(parts, model, counts.get(model.id) ?? 0)) }
     },

@@ -9,6 +9,7 @@ import { statementPage } from '../../ledger/reports/statement-page.ts'
 import { makeStatement, statementCsv, type Statement } from '../../ledger/reports/statement.ts'
 import { requestJson, searchUsage } from '../../ledger/reports/usage.ts'
 import type { UsageRow as LedgerRow } from '../../ledger/rules/rows.ts'
+import type { Store } from '../../store/database/store.ts'
 import { findGroup } from '../../store/groups/groups.ts'
 import { findKey, keyNames, OUTSIDE_GROUPS } from '../../store/keys/keys.ts'
 import { listRefusals, refusalJson } from '../../store/refusals.ts'
@@ -24,7 +25,7 @@ import type {
   UsageQuery,
   usageRoutes,
 } from '../contract/usage.ts'
-import type { AdminParts, HandlersOf } from '../http/request.ts'
+import { partsOf, storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 
 const DEFAULT_DAYS = 30
 /** A longer time by hours has more bars than anyone reads. */
@@ -32,16 +33,20 @@ const HOURS_MS_MAX = 31 * DAY_MS
 
 export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes> {
   return {
-    readUsage: ({ query }) => report(parts, query),
-    exportUsage: async ({ query }) => {
-      const { rows } = await report(parts, { ...query, limit: undefined })
+    readUsage: (request) => report(partsOf(parts, request), request.query),
+    exportUsage: async (request) => {
+      const all = { ...request.query, limit: undefined }
+      const { rows } = await report(partsOf(parts, request), all)
       return linesCsv(rows)
     },
-    readStatement: async ({ query }) => statementPage(await statementOf(parts, query)),
-    exportStatement: async ({ query }) => statementCsv(await statementOf(parts, query)),
-    readKeyUsage: async ({ params, query }) => {
-      const { id: key } = await findKey(parts.store, params.id)
-      return report(parts, { ...query, key })
+    readStatement: async (request) =>
+      statementPage(await statementOf(partsOf(parts, request), request.query)),
+    exportStatement: async (request) =>
+      statementCsv(await statementOf(partsOf(parts, request), request.query)),
+    readKeyUsage: async (request) => {
+      const within = partsOf(parts, request)
+      const { id: key } = await findKey(within.store, request.params.id)
+      return report(within, { ...request.query, key })
     },
   }
 }
@@ -97,21 +102,30 @@ async function previous(
 }
 
 export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRoutes> {
-  const { store } = parts
   return {
-    listRequests: ({ query }) => listPage(parts, query),
-    readRequest: async ({ params }) => {
-      const explanation = await explain(store, params.id)
+    listRequests: (request) => listPage(partsOf(parts, request), request.query),
+    readRequest: async (request) => {
+      const store = storeOf(parts, request)
+      const explanation = await explain(store, request.params.id)
       const { row } = explanation
       const names = await keyNames(store, [row.keyId])
       // Includes members that only the command line prints; the schema drops them.
-      return { ...explanationJson(explanation), ...rowOf(row, names) }
+      const told = { ...explanationJson(explanation), ...rowOf(row, names) }
+      return { ...told, legs: legsWithin(store, told.legs) }
     },
-    listKeyRequests: async ({ params, query }) => {
-      const { id: key } = await findKey(store, params.id)
-      return listPage(parts, { ...query, key })
+    listKeyRequests: async (request) => {
+      const within = partsOf(parts, request)
+      const { id: key } = await findKey(within.store, request.params.id)
+      return listPage(within, { ...request.query, key })
     },
   }
+}
+
+type Leg = { readonly scope: string }
+
+/** Those who are confined to groups learn nothing of the periods of the frame. */
+function legsWithin<Each extends Leg>({ scope }: Store, legs: readonly Each[]): Each[] {
+  return legs.filter((leg) => scope === 'everywhere' || leg.scope !== 'frame')
 }
 
 async function listPage({ store }: AdminParts, { key: keyId, ...query }: RequestQuery) {
@@ -134,12 +148,12 @@ function rowOf(row: LedgerRow, names: ReadonlyMap<string, string>): RequestRow {
 }
 
 export function refusalHandlers(parts: AdminParts): HandlersOf<typeof refusalRoutes> {
-  const { store } = parts
   return {
-    listRefusals: ({ query }) => refusalPage(parts, query),
-    listKeyRefusals: async ({ params, query }) => {
-      const { id: key } = await findKey(store, params.id)
-      return refusalPage(parts, { ...query, key })
+    listRefusals: (request) => refusalPage(partsOf(parts, request), request.query),
+    listKeyRefusals: async (request) => {
+      const within = partsOf(parts, request)
+      const { id: key } = await findKey(within.store, request.params.id)
+      return refusalPage(within, { ...request.query, key })
     },
   }
 }

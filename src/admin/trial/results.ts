@@ -17,7 +17,7 @@ import { callableModels, findKey, type Key } from '../../store/keys/keys.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import { SCOPES } from '../contract/trial.ts'
 import type { CallResult, playgroundRoutes, Shortage, Verdict } from '../contract/trial.ts'
-import type { AdminParts, HandlersOf } from '../http/request.ts'
+import { partsOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import { recentCalls, refusalOfCost, type RecentCalls } from './recent.ts'
 import { formatOf, runTrial, textOf, type TrialRequest } from './run.ts'
 
@@ -27,10 +27,12 @@ const TEST_OUTPUT_TOKENS = 512
 
 export function playgroundHandlers(parts: AdminParts): HandlersOf<typeof playgroundRoutes> {
   return {
-    play: async ({ body }) => {
+    play: async (request) => {
+      const { body } = request
+      const within = partsOf(parts, request)
       const { model, messages, max_tokens = PLAY_OUTPUT_TOKENS, temperature } = body
-      const key = await findKey(parts.store, body.key)
-      return call(parts, { key, model, messages, outputTokensMax: max_tokens, temperature })
+      const key = await findKey(within.store, body.key)
+      return call(within, { key, model, messages, outputTokensMax: max_tokens, temperature })
     },
   }
 }
@@ -109,7 +111,10 @@ export async function verdictOf(
     remaining: usd(leastRemaining(balances, model)),
     key: balanceJson(balances.key),
     group: await groupJson(parts, balances),
-    frame: { ...balanceJson(balances.frame), own: usd(partOfFrame(key, frame)), timezone },
+    frame:
+      parts.store.scope === 'everywhere'
+        ? { ...balanceJson(balances.frame), own: usd(partOfFrame(key, frame)), timezone }
+        : null,
     rates: ratesJson(balances),
   }
 }

@@ -1,4 +1,5 @@
 // Why a request cost what it did: recomputes the cost from the tokens and the price that the books keep.
+import { sql } from 'kysely'
 import { perMillion } from '../../catalog/model-json.ts'
 import { costOf, costOfLines, type Cost, type CostLine } from '../../catalog/prices.ts'
 import { formatUsd, PICO_PER_NANO, type Nanodollars } from '../../core/money.ts'
@@ -12,6 +13,7 @@ import {
 import { iso, usd } from '../../core/units.ts'
 import { WINDOW } from '../../store/accounts/budgets.ts'
 import { StoreError } from '../../store/database/errors.ts'
+import { isReached } from '../../store/database/scope.ts'
 import type { Store } from '../../store/database/store.ts'
 import { TAKEN_OVER } from '../../store/database/tables.ts'
 import type { Attempt, AttemptCharge } from '../ledger.ts'
@@ -162,12 +164,12 @@ function isUntouched({ status, costNanodollars, inputTokens, outputTokens }: Usa
   return status >= 400 && costNanodollars === 0n && inputTokens + outputTokens === 0
 }
 
+const OF_HOLD = { group: sql.ref('holds.group_id'), key: sql.ref('holds.key_id') }
+
 async function missing(store: Store, requestId: string): Promise<Sentence> {
-  const hold = await store.db
-    .selectFrom('holds')
-    .select('id')
-    .where('request_id', '=', requestId)
-    .executeTakeFirst()
+  const query = store.db.selectFrom('holds').select('id').where('request_id', '=', requestId)
+  const reached = isReached(store.scope, OF_HOLD)
+  const hold = await (reached === undefined ? query : query.where(reached)).executeTakeFirst()
   return sentence(hold === undefined ? 'no_such_request' : 'request_running', { id: requestId })
 }
 

@@ -21,7 +21,9 @@ export async function describeLines(
   )
   const hasGroups = rows.some(({ group }) => group !== null && group !== '')
   const groups = hasGroups ? await groupNames(store) : new Map<string, string>()
-  const latencies = areKnown(question) ? await readLatencies(store, question) : undefined
+  // Counted for all keys together.
+  const areTold = store.scope === 'everywhere' && areKnown(question)
+  const latencies = areTold ? await readLatencies(store, question) : undefined
   return rows.map((row) =>
     lineJson(row, {
       key: keys.get(row.key ?? ''),

@@ -8,6 +8,7 @@ import type { Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
 import { StoreError } from '../../store/database/errors.ts'
+import { isReached, type Scope } from '../../store/database/scope.ts'
 import { withWorkMemory } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID, KEYS_AFTER } from '../../store/database/tables.ts'
@@ -263,7 +264,8 @@ async function readRows<Row extends Place & Cost>(
 
 /** The rollups, with the owner, environment and tags of their keys where a report is by them. */
 function usedBy(store: Store, asked: Asked, by: readonly Dimension[]): Sql {
-  const rollups = rollupsOf(asked, by)
+  const { scope } = store
+  const rollups = rollupsOf(asked, by, scope)
   const ofKeys = OF_KEYS.filter((each) => by.includes(each))
   if (ofKeys.length === 0) return sql`(${rollups}) AS used`
   // Added up by key first: there are far fewer keys than rollups.
@@ -277,7 +279,10 @@ function usedBy(store: Store, asked: Asked, by: readonly Dimension[]): Sql {
       ? sql`json_each(keys.tags) AS tagged`
       : sql`jsonb_array_elements_text(keys.tags::jsonb) AS tagged (value)`
   const tags = by.includes('tag') ? sql`LEFT JOIN ${each} ON TRUE` : sql``
-  return sql`(${added}) AS used LEFT JOIN keys ON keys.id = used.key_id ${tags}`
+  // A key that was moved has its present owner, environment and tags from another group.
+  const known = isReached(scope, { group: sql.ref('keys.group_id'), key: sql.ref('keys.id') })
+  const here = known === undefined ? sql`` : sql`AND ${known}`
+  return sql`(${added}) AS used LEFT JOIN keys ON keys.id = used.key_id ${here} ${tags}`
 }
 
 /** The column of the rollups that a dimension comes from. */
@@ -295,16 +300,20 @@ const SUMMED = [
 const BELOW_KEYS = sql`key_id > ${FRAME_ID} AND key_id < ${KEYS_AFTER}`
 
 /** The fewest that answer the question: of the frame, of groups, of some keys, of all keys. */
-function rollupsOf({ stretches, filter, keys }: Asked, by: readonly Dimension[]): Sql {
+function rollupsOf(
+  { stretches, filter, keys }: Asked,
+  by: readonly Dimension[],
+  scope: Scope,
+): Sql {
   const { group } = filter
   const isByKey = by.some((each) => SOURCES[each] === 'key_id')
   const parts = stretches.flatMap((stretch): readonly Sql[] => {
     const at = sql`starts_at IN (${sql.join(momentsOf(stretch))})`
     const select = (which: Sql, more?: Signed) =>
       rollupsWhere(stretch.span, { which, filter, ...more })
-    if (keys !== undefined || isByKey) {
-      const inGroup = group === undefined ? sql`` : sql`AND group_id = ${group}`
-      return [select(sql`${ofKeys(stretch, keys)} ${inGroup}`)]
+    const inGroup = group === undefined ? sql`` : sql`AND group_id = ${group}`
+    if (keys !== undefined || isByKey || isConfined(scope)) {
+      return [select(sql`${ofKeys(stretch, keys)} ${inGroup} ${andReached(scope)}`)]
     }
     if (group !== undefined && group !== '') {
       return [select(sql`${at} AND key_id = ${group}`, { groupId: sql`key_id` })]
@@ -317,6 +326,17 @@ function rollupsOf({ stretches, filter, keys }: Asked, by: readonly Dimension[])
     return group === '' ? outside : [...outside, select(inGroups, { groupId: sql`key_id` })]
   })
   return sql.join(parts, sql` UNION ALL `)
+}
+
+/** Then the sums of the frame tell too much, and those of a group perhaps. */
+function isConfined(scope: Scope): boolean {
+  return scope !== 'everywhere'
+}
+
+function andReached(scope: Scope): Sql {
+  const of = { group: sql.ref('rollups.group_id'), key: sql.ref('rollups.key_id') }
+  const reached = isReached(scope, of)
+  return reached === undefined ? sql`` : sql`AND ${reached}`
 }
 
 function ofKeys(stretch: Stretch, keys: Asked['keys']): Sql {

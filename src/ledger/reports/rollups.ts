@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Nanodollars } from '../../core/money.ts'
 import { DAY_MS } from '../../core/units.ts'
+import { isReached } from '../../store/database/scope.ts'
 import type { Store } from '../../store/database/store.ts'
 import { KEYS_AFTER } from '../../store/database/tables.ts'
 import { manyIds } from '../../store/keys/search.ts'
@@ -12,6 +13,8 @@ export function lastDays(now: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => today - (count - 1 - index) * DAY_MS)
 }
 
+const OF_ROLLUP = { group: sql.ref('rollups.group_id'), key: sql.ref('rollups.key_id') }
+
 /** What each key cost on each of these days (their first moments, UTC); null = no requests. */
 export async function costsByDay(
   store: Store,
@@ -19,7 +22,7 @@ export async function costsByDay(
   days: readonly number[],
 ): Promise<ReadonlyMap<string, readonly (Nanodollars | null)[]>> {
   if (keyIds.length === 0) return new Map()
-  const rows = await store.db
+  const query = store.db
     .selectFrom('rollups')
     .select(({ fn }) => [
       'key_id',
@@ -30,7 +33,8 @@ export async function costsByDay(
     .where('starts_at', 'in', days)
     .where('key_id', 'in', keyIds)
     .groupBy(['key_id', 'starts_at'])
-    .execute()
+  const reached = isReached(store.scope, OF_ROLLUP)
+  const rows = await (reached === undefined ? query : query.where(reached)).execute()
   const byKey = Map.groupBy(rows, (row) => row.key_id)
   return new Map(
     keyIds.map((id) => {
@@ -48,11 +52,13 @@ export async function dearestKeys(
 ): Promise<readonly string[]> {
   const whose =
     among === undefined ? sql`key_id > ${KEYS_AFTER}` : sql`key_id IN (${sql.join([...among])})`
+  const reached = isReached(store.scope, OF_ROLLUP)
   return manyIds(
     store,
     sql`
       SELECT key_id AS id FROM rollups
       WHERE span = 'day' AND starts_at IN (${sql.join([...days])}) AND ${whose}
+      ${reached === undefined ? sql`` : sql`AND ${reached}`}
       GROUP BY key_id HAVING sum(cost_nanodollars) > 0
       ORDER BY sum(cost_nanodollars) DESC, key_id`,
   )

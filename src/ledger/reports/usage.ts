@@ -1,7 +1,9 @@
 // Reads usage rows: one request's, and lists. And their JSON forms.
+import { sql } from 'kysely'
 import { targetName } from '../../catalog/models.ts'
 import { firstIdAt } from '../../core/ids.ts'
 import { iso, usd } from '../../core/units.ts'
+import { isReached } from '../../store/database/scope.ts'
 import type { Store } from '../../store/database/store.ts'
 import { USAGE, type UsageRow } from '../rules/rows.ts'
 
@@ -10,14 +12,16 @@ import { USAGE, type UsageRow } from '../rules/rows.ts'
  * one was voided when its node had to join again.
  */
 export async function findUsage(store: Store, requestId: string): Promise<UsageRow | undefined> {
-  const row = await store.db
-    .selectFrom('usage')
-    .selectAll()
-    .where('request_id', '=', requestId)
+  const query = store.db.selectFrom('usage').selectAll().where('request_id', '=', requestId)
+  const reached = isReached(store.scope, OF_USAGE)
+  const row = await (reached === undefined ? query : query.where(reached))
     .orderBy('id', 'desc')
     .executeTakeFirst()
   return row && USAGE.read(row, 0)
 }
+
+/** A request stays with the group that it was reserved under, wherever its key goes. */
+const OF_USAGE = { group: sql.ref('group_id'), key: sql.ref('key_id') }
 
 type UsagePage = {
   readonly keyId?: string | undefined
@@ -62,6 +66,8 @@ function inOrder(store: Store, { keyId, before, since, until }: UsagePage) {
   if (keyId !== undefined) query = query.where('key_id', '=', keyId)
   if (since !== undefined) query = query.where('request_id', '>=', firstIdAt('req', since))
   if (last !== undefined) query = query.where('request_id', '<', last)
+  const reached = isReached(store.scope, OF_USAGE)
+  if (reached !== undefined) query = query.where(reached)
   return query.orderBy('request_id', 'desc')
 }
 

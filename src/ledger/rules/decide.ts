@@ -265,6 +265,7 @@ function adjust(work: WorkingSet, item: Extract<Item, { kind: 'adjust' }>): bool
   work.enter({
     kind: 'adjust',
     accountId: row.keyId,
+    groupId: row.groupId,
     budget: MAIN,
     periodSeq: row.keyPeriod,
     holdId: row.id,

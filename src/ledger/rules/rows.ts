@@ -166,6 +166,8 @@ export type LedgerEntry = {
   readonly actor: string
   readonly reason: string
   readonly origin: string | null
+  /** The group itself, or that of the key then. */
+  readonly groupId: string | null
 }
 
 type AccountChange = Omit<
@@ -343,6 +345,7 @@ export const ENTRY = layout<LedgerEntry>({
   actor: text('actor'),
   reason: text('reason'),
   origin: nullable(text('origin')),
+  groupId: nullable(text('group_id')),
 })
 
 export const PRICE = layout<PriceRow>({ version: text('version'), figures: text('figures') })

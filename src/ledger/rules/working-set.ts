@@ -1,6 +1,7 @@
 // The working copy of the books inside one batch: balances move here, entry by entry, and what moved becomes the
 // batch's writes. It keeps the sums right; decide.ts decides which entries are made.
 import { AssertionError } from 'node:assert'
+import { isGroupId } from '../../core/ids.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { periodAt } from '../../core/periods.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
@@ -41,7 +42,7 @@ type Change = {
 
 type EntryFigures = Pick<
   LedgerEntry,
-  'kind' | 'accountId' | 'budget' | 'periodSeq' | 'before' | 'after'
+  'kind' | 'accountId' | 'groupId' | 'budget' | 'periodSeq' | 'before' | 'after'
 >
 type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
 
@@ -168,7 +169,8 @@ export class WorkingSet {
     budget.topUp += amount
     this.#changed.add(account)
     const { periodSeq, topUp: after } = budget
-    this.enter({ kind: 'top_up', accountId, budget: name, periodSeq, before, after, note })
+    const on = { accountId, groupId: groupIdOf(account), budget: name, periodSeq }
+    this.enter({ kind: 'top_up', ...on, before, after, note })
     return true
   }
 
@@ -185,7 +187,8 @@ export class WorkingSet {
     this.#closedPeriods.push(closePeriod(account, budget, this.now))
     budget.periodEndsAt = periodAt({ period, timezone, weekStart }, this.now).endsAt
     this.#changed.add(account)
-    this.enter({ kind: 'reset', accountId, budget: name, periodSeq, before, after: 0n, note })
+    const on = { accountId, groupId: groupIdOf(account), budget: name, periodSeq }
+    this.enter({ kind: 'reset', ...on, before, after: 0n, note })
     return true
   }
 
@@ -331,6 +334,11 @@ function addRollup(sums: Rollup, rollup: Rollup): void {
   sums.outputTokens += rollup.outputTokens
   sums.reasoningTokens += rollup.reasoningTokens
   sums.cost += rollup.cost
+}
+
+/** The group that an account belongs to: its own, or itself. */
+function groupIdOf({ id, groupId }: Account): string | null {
+  return isGroupId(id) ? id : groupId
 }
 
 /** Not "spent + held <= limit": an administrator may lower a limit. The guard is on granting (judge.ts). */

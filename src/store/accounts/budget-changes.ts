@@ -1,12 +1,14 @@
 // Sets what an account has beside its main budget: the second window, caps for models, what one request may cost, and the
 // group of a key. Each change is a part of the transaction that has locked the account (`lockAccount`).
+import { sql } from 'kysely'
 import { MODEL_BUDGETS_MAX } from '../../core/limits.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../../core/money.ts'
 import type { Period, PeriodRule } from '../../core/periods.ts'
 import { sentence } from '../../core/sentences.ts'
 import { checkAll, refuseAll } from '../database/errors.ts'
+import { isGroupReached } from '../database/scope.ts'
 import { databaseNow, type Store } from '../database/store.ts'
-import type { Queries, Row, Tx } from '../database/tables.ts'
+import type { Row, Tx } from '../database/tables.ts'
 import {
   capOf,
   closedBudget,
@@ -44,7 +46,7 @@ export async function legColumns(
 ): Promise<Partial<Pick<AccountRow, 'budgets' | 'request_cost_max_nanodollars' | 'group_id'>>> {
   const { requestCostMaxNanodollars: most, groupId } = to
   if (groupId !== undefined && groupId !== null) await lockGroup(tx, groupId)
-  await checkLegs(tx, { from, to })
+  await checkLegs({ ...store, db: tx }, { from, to })
   const budgets = await budgetsAfter(store, tx, { from, to })
   return {
     ...(budgets !== from.budgets && { budgets }),
@@ -60,7 +62,7 @@ type LegsCheck = {
 }
 
 /** Refuses what cannot be set, all at once; also before the transaction, together with other checks. */
-export async function checkLegs(db: Queries, { from, to }: LegsCheck): Promise<void> {
+export async function checkLegs(store: Store, { from, to }: LegsCheck): Promise<void> {
   const wanted = wantedBudgets(unpackBudgets(from.budgets), to)
   await checkAll([
     ...wanted.map((each) => () => checkAmount(each)),
@@ -69,7 +71,10 @@ export async function checkLegs(db: Queries, { from, to }: LegsCheck): Promise<v
     () => checkOnce(to.modelBudgets ?? []),
     () => checkRequestCost(to.requestCostMaxNanodollars ?? null),
     // A key may stay where it is.
-    () => (to.groupId === from.group_id ? undefined : requireActive(db, to.groupId ?? null)),
+    () => {
+      if (to.groupId === undefined || to.groupId === from.group_id) return undefined
+      return requireGroup(store, to.groupId)
+    },
   ])
 }
 
@@ -155,14 +160,19 @@ async function lockGroup(tx: Tx, groupId: string): Promise<void> {
     .execute()
 }
 
-async function requireActive(db: Queries, groupId: string | null): Promise<void> {
-  if (groupId === null) return
-  const group = await db
+/** Whoever is confined to groups can put a key into none but those, and not outside. */
+async function requireGroup({ db, scope }: Store, groupId: string | null): Promise<void> {
+  if (groupId === null) {
+    if (scope === 'everywhere') return
+    throw invalid('group', sentence('group_needed'))
+  }
+  const reached = isGroupReached(scope, sql.ref('groups.id'))
+  const query = db
     .selectFrom('groups')
     .innerJoin('accounts', 'accounts.id', 'groups.id')
     .select('accounts.status')
     .where('groups.id', '=', groupId)
-    .executeTakeFirst()
+  const group = await (reached === undefined ? query : query.where(reached)).executeTakeFirst()
   if (group === undefined) throw invalid('group', sentence('no_such_group'))
   if (group.status !== 'active') throw invalid('group', sentence('group_archived'))
 }

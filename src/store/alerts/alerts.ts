@@ -1,7 +1,9 @@
 // Alerts that were given (give.ts), and their deliveries: one for each destination, tried again until it is accepted or
 // given up.
+import { sql } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import type { NamedSentence, Sentence } from '../../core/sentences.ts'
+import { isReached } from '../database/scope.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
 import { readResult, shownAddress, storedResult } from './destinations.ts'
@@ -134,8 +136,16 @@ export async function listDeliveries(
 ): Promise<readonly Delivery[]> {
   let query = selectDeliveries(store)
   if (page.before !== undefined) query = query.where('alert_deliveries.id', '<', page.before)
+  const reached = isReached(store.scope, OF_ALERT)
+  if (reached !== undefined) query = query.where(reached)
   const rows = await query.orderBy('alert_deliveries.id', 'desc').limit(page.limit).execute()
   return rows.map(deliveryOf)
+}
+
+/** An alert belongs to the group that its key is in now; one about a group, to that. */
+const OF_ALERT = {
+  group: sql`coalesce((SELECT keys.group_id FROM keys WHERE keys.id = alerts.account_id), alerts.account_id)`,
+  key: sql.ref('alerts.account_id'),
 }
 
 /** Those that were given up since a moment. */

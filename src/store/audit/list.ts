@@ -1,15 +1,19 @@
 // Reads the audit record as one list: what people changed and were refused (record.ts), and what they did to
 // balances, which the ledger writes into ledger_entries.
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { firstIdAt, isGroupId } from '../../core/ids.ts'
 import { defined } from '../../core/json.ts'
 import { wordsOf, type NamedSentence } from '../../core/sentences.ts'
 import { usd } from '../../core/units.ts'
+import { isReached, type Scope } from '../database/scope.ts'
 import type { Author, Store } from '../database/store.ts'
 import { FRAME_ID, KEYS_AFTER, valuesOf, type Row, type Values } from '../database/tables.ts'
 import type { FieldChange } from './record.ts'
 
-type Recorded = Omit<Values<'audit'>, 'createdAt' | 'version' | 'gathered' | 'fields' | 'sentence'>
+type Recorded = Omit<
+  Values<'audit'>,
+  'createdAt' | 'version' | 'gathered' | 'fields' | 'sentence' | 'groupId'
+>
 
 export type AuditEntry = Recorded & {
   readonly at: number
@@ -46,15 +50,17 @@ export async function changesSince(
   store: Store,
   { subjectId, version }: { readonly subjectId: string; readonly version: number },
 ): Promise<readonly AuditEntry[]> {
-  const rows = await store.db
+  const query = store.db
     .selectFrom('audit')
     .selectAll()
     .where('subject_id', '=', subjectId)
     .where('version', '>', version)
+  const reached = isReached(store.scope, OF_CHANGE)
+  const rows = await (reached === undefined ? query : query.where(reached))
     .orderBy('id', 'desc')
     .limit(20)
     .execute()
-  return rows.map(entryOf)
+  return rows.map((row) => entryOf(row, store.scope))
 }
 
 async function changesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
@@ -63,7 +69,9 @@ async function changesOf(store: Store, filter: AuditFilter): Promise<readonly Au
   // A refusal records only the id of a key or a group.
   let query = store.db
     .selectFrom('audit')
-    .leftJoin('keys', 'keys.id', 'audit.subject_id')
+    .leftJoin('keys', (join) =>
+      join.onRef('keys.id', '=', 'audit.subject_id').on(isNameKnown(store.scope)),
+    )
     .leftJoin('groups', 'groups.id', 'audit.subject_id')
     .selectAll('audit')
     .select((eb) =>
@@ -72,7 +80,22 @@ async function changesOf(store: Store, filter: AuditFilter): Promise<readonly Au
     .where('audit.id', '>=', first)
     .where((eb) => eb.and(defined({ subject, subject_id, actor, action, source, outcome })))
   if (last !== undefined) query = query.where('audit.id', '<', last)
-  return (await query.orderBy('audit.id', 'desc').limit(filter.limit).execute()).map(entryOf)
+  const reached = isReached(store.scope, OF_CHANGE)
+  if (reached !== undefined) query = query.where(reached)
+  const rows = await query.orderBy('audit.id', 'desc').limit(filter.limit).execute()
+  return rows.map((row) => entryOf(row, store.scope))
+}
+
+const OF_CHANGE = { group: sql.ref('audit.group_id'), key: sql.ref('audit.subject_id') }
+const OF_ENTRY = {
+  group: sql.ref('ledger_entries.group_id'),
+  key: sql.ref('ledger_entries.account_id'),
+}
+
+/** A key that was moved since has a name that those who stayed behind do not learn. */
+function isNameKnown(scope: Scope): RawBuilder<SqlBool> {
+  const now = { group: sql.ref('keys.group_id'), key: sql.ref('keys.id') }
+  return isReached(scope, now) ?? sql`1 = 1`
 }
 
 const LEDGER_ACTIONS = { top_up: 'top_up', reset: 'reset_spend', adjust: 'adjust' } as const
@@ -85,7 +108,9 @@ async function ledgerEntriesOf(store: Store, filter: AuditFilter): Promise<reado
   const { first, last } = idRange(filter)
   let query = store.db
     .selectFrom('ledger_entries')
-    .leftJoin('keys', 'keys.id', 'ledger_entries.account_id')
+    .leftJoin('keys', (join) =>
+      join.onRef('keys.id', '=', 'ledger_entries.account_id').on(isNameKnown(store.scope)),
+    )
     .leftJoin('groups', 'groups.id', 'ledger_entries.account_id')
     .selectAll('ledger_entries')
     .select((eb) => eb.fn.coalesce('keys.name', 'groups.name').as('name'))
@@ -101,6 +126,8 @@ async function ledgerEntriesOf(store: Store, filter: AuditFilter): Promise<reado
   }
   if (!subjects.includes('frame')) query = query.where('account_id', '<>', FRAME_ID)
   if (source !== undefined) query = query.where(sourceIn(store), '=', source)
+  const reached = isReached(store.scope, OF_ENTRY)
+  if (reached !== undefined) query = query.where(reached)
   const rows = await query.orderBy('ledger_entries.id', 'desc').limit(filter.limit).execute()
   return rows.map(ledgerEntryOf)
 }
@@ -131,20 +158,30 @@ function idRange({ since, until, before }: AuditFilter): {
   return { first: since === undefined ? '' : firstIdAt('entry', since), last }
 }
 
-function entryOf({
-  created_at: at,
-  version: _version,
-  gathered: _gathered,
-  ...row
-}: Row<'audit'>): AuditEntry {
+function entryOf(
+  {
+    created_at: at,
+    version: _version,
+    gathered: _gathered,
+    group_id: _group,
+    ...row
+  }: Row<'audit'>,
+  scope: Scope,
+): AuditEntry {
   const sentence = row.sentence === null ? null : (JSON.parse(row.sentence) as NamedSentence)
   return {
     ...valuesOf(row),
     at,
     reason: row.reason ?? (sentence && wordsOf(sentence)),
     sentence,
-    fields: JSON.parse(row.fields) as readonly FieldChange[],
+    fields: fieldsWithin(scope, JSON.parse(row.fields) as readonly FieldChange[]),
   }
+}
+
+/** What a key was before it came is of another group. */
+function fieldsWithin(scope: Scope, fields: readonly FieldChange[]): readonly FieldChange[] {
+  if (scope === 'everywhere' || !fields.some(({ field }) => field === 'group')) return fields
+  return fields.map((each) => ({ ...each, before: null }))
 }
 
 function subjectOf(accountId: string): 'key' | 'group' | 'frame' {

@@ -2,7 +2,8 @@
 // refused any number of times, so equal refusals within one minute share a row that counts them, and each caller gets
 // only so many rows a minute: nobody can fill the disk this way.
 import { hash } from 'node:crypto'
-import { newId } from '../../core/ids.ts'
+import { isGroupId, newId } from '../../core/ids.ts'
+import { KEY_ID_SHAPE } from '../../core/limits.ts'
 import { sentence, type Sentence } from '../../core/sentences.ts'
 import { networkOf } from '../../core/text.ts'
 import type { Store } from '../database/store.ts'
@@ -36,8 +37,13 @@ export async function recordChanges(
   db: Queries,
   changes: readonly Change[],
 ): Promise<void> {
+  const groups = await groupsOf(
+    db,
+    changes.map(({ subjectId }) => subjectId),
+  )
   const rows = changes.map((change) => ({
     ...auditHead(store, change),
+    group_id: groups.get(change.subjectId) ?? null,
     version: change.version ?? null,
     outcome: 'done' as const,
     reason: change.reason ?? null,
@@ -60,6 +66,23 @@ function auditHead({ author, clock }: Store, about: Subject) {
     subject_id: about.subjectId,
     subject_name: about.subjectName ?? null,
   }
+}
+
+/** The groups that subjects belong to from now on: those who are confined to them see the entries. */
+async function groupsOf(
+  db: Queries,
+  subjectIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const groups = new Map(subjectIds.filter(isGroupId).map((id) => [id, id]))
+  const keyIds = subjectIds.filter((id) => KEY_ID_SHAPE.test(id))
+  if (keyIds.length === 0) return groups
+  const keys = await db
+    .selectFrom('keys')
+    .select(['id', 'group_id'])
+    .where('id', 'in', keyIds)
+    .execute()
+  for (const { id, group_id: group } of keys) if (group !== null) groups.set(id, group)
+  return groups
 }
 
 export type FieldChange = {
@@ -111,6 +134,7 @@ async function insert(store: Store, refused: Refused, key: string): Promise<void
     .insertInto('audit')
     .values({
       ...auditHead(store, refused),
+      group_id: (await groupsOf(store.db, [refused.subjectId])).get(refused.subjectId) ?? null,
       version: null,
       fields: '[]',
       outcome: 'refused',

@@ -47,7 +47,7 @@ export const SCHEMA: Schema = {
     onPostgres('ALTER TABLE rollups SET (fillfactor = 70)'),
     createSorted('latencies', 'starts_at, model, bucket'),
     create('refusals'),
-    createSorted('refusal_counts', 'key_id, starts_at, code'),
+    createSorted('refusal_counts', 'key_id, starts_at, code, group_id'),
     create('prices'),
     create('purged_usage', 'PRIMARY KEY (account_id, budget, period_seq)'),
     create('ledger_entries'),
@@ -80,6 +80,7 @@ export const SCHEMA: Schema = {
     'CREATE INDEX accounts_by_group ON accounts (group_id, id) WHERE group_id IS NOT NULL',
     // NULL equals nothing: keys outside groups share names no more than those of one group.
     "CREATE UNIQUE INDEX keys_live_name ON keys (name, coalesce(group_id, '')) WHERE revoked_at IS NULL",
+    'CREATE INDEX keys_by_owner_person ON keys (owner_person_id, id) WHERE owner_person_id IS NOT NULL',
     'CREATE INDEX keys_by_group ON keys (group_id, id) WHERE group_id IS NOT NULL',
     // One for each order of the list, with what a page gives and a search compares: the rows themselves are not read.
     'CREATE INDEX keys_by_name ON keys (name, id, folded_text)',
@@ -100,11 +101,13 @@ export const SCHEMA: Schema = {
     'CREATE INDEX usage_by_group ON usage (group_id, request_id) WHERE group_id IS NOT NULL',
     "CREATE INDEX usage_orphaned ON usage (id) WHERE state = 'orphaned'",
     'CREATE INDEX refusals_by_key ON refusals (key_id, request_id)',
+    "CREATE INDEX refusals_by_group ON refusals (group_id, request_id) WHERE group_id <> ''",
     'CREATE INDEX refusals_by_code ON refusals (code, request_id)',
     'CREATE INDEX refusals_by_key_and_code ON refusals (key_id, code, request_id)',
     'CREATE INDEX refusal_counts_by_time ON refusal_counts (starts_at)',
     'CREATE INDEX ledger_entries_by_account ON ledger_entries (account_id, period_seq)',
     'CREATE INDEX audit_by_subject ON audit (subject_id, id)',
+    'CREATE INDEX audit_by_group ON audit (group_id, id) WHERE group_id IS NOT NULL',
     // NULL equals nothing, so changes never share a row.
     'CREATE UNIQUE INDEX audit_gathered ON audit (gathered)',
     'CREATE INDEX idempotency_by_age ON idempotency (created_at)',

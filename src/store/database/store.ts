@@ -2,11 +2,14 @@
 import { sql, Transaction, type Kysely, type QueryResult, type RawBuilder } from 'kysely'
 import type { Pool } from 'pg'
 import type { Clock } from '../../core/clock.ts'
+import type { Scope } from './scope.ts'
 import type { Queries, Tables, Tx } from './tables.ts'
 
 type Common = {
   /** In whose name changes are recorded. */
   readonly author: Author
+  /** What of it can be reached; what is outside does not exist. */
+  readonly scope: Scope
   /** On SQLite a transaction stops every other query until it ends: keep it to a few statements, await nothing else. */
   readonly db: Kysely<Tables>
   readonly clock: Clock

@@ -264,6 +264,8 @@ export const TABLES = {
     request_id: 'TEXT PRIMARY KEY',
     /** Empty: the secret opens no key. */
     key_id: 'TEXT NOT NULL',
+    /** The group that the key was in; empty outside groups. */
+    group_id: 'TEXT NOT NULL',
     /** That secret, masked; NULL = it was not in our form, or the key is known. */
     masked: 'TEXT',
     code: 'TEXT NOT NULL',
@@ -285,6 +287,7 @@ export const TABLES = {
   /** How many calls were refused, by key, code and hour (UTC): only the first of each have a row. */
   refusal_counts: {
     key_id: 'TEXT NOT NULL',
+    group_id: 'TEXT NOT NULL',
     starts_at: 'INTEGER NOT NULL',
     code: 'TEXT NOT NULL',
     count: 'INTEGER NOT NULL',
@@ -317,6 +320,8 @@ export const TABLES = {
     reason: 'TEXT NOT NULL',
     /** JSON: where the actor made the change from (audit/list.ts). */
     origin: 'TEXT',
+    /** The group that the account belonged to then. */
+    group_id: 'TEXT',
   },
   /** Serving processes; `fenced` ones were taken for dead and may grant nothing any more. */
   nodes: {
@@ -340,6 +345,8 @@ export const TABLES = {
     subject: 'TEXT NOT NULL',
     subject_id: 'TEXT NOT NULL',
     subject_name: 'TEXT',
+    /** The group that the subject belonged to then. */
+    group_id: 'TEXT',
     /** The version of the subject after the change, where it has one. */
     version: 'INTEGER',
     outcome: "TEXT NOT NULL CHECK (outcome IN ('done', 'refused'))",

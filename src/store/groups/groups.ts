@@ -8,6 +8,7 @@ import { iso, usd } from '../../core/units.ts'
 import { budgetJson, budgetText, viewAccount, type AccountView } from '../accounts/accounts.ts'
 import type { AccountSettings } from '../accounts/settings.ts'
 import { StoreError } from '../database/errors.ts'
+import { isGroupReached } from '../database/scope.ts'
 import type { Store } from '../database/store.ts'
 import type { Row } from '../database/tables.ts'
 import { keyRulesJson, readKeyRules, type KeyRules } from './key-rules.ts'
@@ -59,9 +60,11 @@ export async function listGroups(store: Store): Promise<readonly Group[]> {
   return rows.map((row) => readGroup(store, row))
 }
 
-/** The names of all groups, by their ids. */
-export async function groupNames({ db }: Store): Promise<ReadonlyMap<string, string>> {
-  const rows = await db.selectFrom('groups').select(['id', 'name']).execute()
+/** The names of all groups within reach, by their ids. */
+export async function groupNames({ db, scope }: Store): Promise<ReadonlyMap<string, string>> {
+  const query = db.selectFrom('groups').select(['id', 'name'])
+  const reached = isGroupReached(scope, sql.ref('groups.id'))
+  const rows = await (reached === undefined ? query : query.where(reached)).execute()
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
@@ -70,7 +73,14 @@ export async function groupTotals(
   store: Store,
   groupId?: string,
 ): Promise<ReadonlyMap<string, GroupTotals>> {
-  const only = groupId === undefined ? sql`` : sql`AND group_id = ${groupId}`
+  const reached = isGroupReached(store.scope, sql.ref('group_id'))
+  const only = sql.join(
+    [
+      ...(groupId === undefined ? [] : [sql`AND group_id = ${groupId}`]),
+      ...(reached === undefined ? [] : [sql`AND ${reached}`]),
+    ],
+    sql` `,
+  )
   const { rows: keys } = await sql<KeySums>`
     SELECT group_id, count(*) AS keys,
       sum(limit_nanodollars / ${NANO_PER_USD}) AS whole_nanodollars,
@@ -132,11 +142,13 @@ export async function keysWithoutModels(
 }
 
 function groupQuery(store: Store) {
-  return store.db
+  const query = store.db
     .selectFrom('groups')
     .innerJoin('accounts', 'accounts.id', 'groups.id')
     .selectAll('accounts')
     .selectAll('groups')
+  const reached = isGroupReached(store.scope, sql.ref('groups.id'))
+  return reached === undefined ? query : query.where(reached)
 }
 
 function readGroup(store: Store, row: Row<'groups'> & Row<'accounts'>): Group {

@@ -65,7 +65,7 @@ export async function createGroup(store: Store, given: NewGroup): Promise<Group>
   const { period = 'month' } = rest
   const [settings] = await checkAll([
     () => checkBy<GroupSettings, typeof rest>(CHECKS, rest),
-    () => checkLegs(store.db, { from: { budgets: '', period }, to: legs }),
+    () => checkLegs(store, { from: { budgets: '', period }, to: legs }),
     () => checkNameFree(store, rest.name),
   ])
   const id = newId('grp', store.clock)
@@ -124,7 +124,7 @@ export async function updateGroup(
     () => (reason === undefined ? undefined : checkReason(reason)),
     async () => {
       const from = await accountOf(store, known.id)
-      await checkLegs(store.db, { from, to: { ...legs, period: rest.period ?? from.period } })
+      await checkLegs(store, { from, to: { ...legs, period: rest.period ?? from.period } })
     },
     () => checkNameFree(store, name, known.id),
   ])

@@ -4,8 +4,9 @@ import { recordChange } from '../audit/record.ts'
 import { StoreError } from '../database/errors.ts'
 import { withChangeLock } from '../database/revision.ts'
 import type { Store } from '../database/store.ts'
-import type { Tx } from '../database/tables.ts'
+import type { Queries, Tx } from '../database/tables.ts'
 import type { Group } from './groups.ts'
+import { readKeyRules, type KeyRules } from './key-rules.ts'
 import { aboutGroup } from './lifecycle.ts'
 
 export type Member = {
@@ -36,18 +37,21 @@ export function listMembers(
 type Person = { readonly id: string; readonly email: string }
 type NamedRole = { readonly id: string; readonly name: string }
 
-type Membership = {
+type OneOfGroup = {
   readonly group: Pick<Group, 'id' | 'name'>
   readonly person: Person
   /** What roles are called, for the record. */
   readonly roleName: (id: string) => string
+  /** Throws unless the change is allowed, of somebody with this role in the group. */
+  readonly demand?: (tx: Tx, roleId: string | undefined) => Promise<void>
 }
 
 /** Gives a person a role in a group; one who is a member already gets the new role. */
-export function addMember(store: Store, membership: Membership, role: NamedRole): Promise<void> {
+export function addMember(store: Store, membership: OneOfGroup, role: NamedRole): Promise<void> {
   const { group, person, roleName } = membership
   return withChangeLock(store, async (tx) => {
     const before = await roleIn(tx, membership)
+    await membership.demand?.(tx, before)
     await tx
       .insertInto('group_members')
       .values({
@@ -69,13 +73,14 @@ export function addMember(store: Store, membership: Membership, role: NamedRole)
 }
 
 /** Throws wrong_state for somebody who is not in the group. */
-export function removeMember(store: Store, membership: Membership): Promise<void> {
+export function removeMember(store: Store, membership: OneOfGroup): Promise<void> {
   const { group, person, roleName } = membership
   return withChangeLock(store, async (tx) => {
     const before = await roleIn(tx, membership)
     if (before === undefined) {
       throw new StoreError('wrong_state', sentence('member_missing', { email: person.email }))
     }
+    await membership.demand?.(tx, before)
     await tx
       .deleteFrom('group_members')
       .where('group_id', '=', group.id)
@@ -89,7 +94,55 @@ export function removeMember(store: Store, membership: Membership): Promise<void
   })
 }
 
-async function roleIn(tx: Tx, { group, person }: Membership): Promise<string | undefined> {
+/** Whether anybody has this role within a group. */
+export async function isRoleInGroup(db: Queries, roleId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('group_members')
+    .select('role_id')
+    .where('role_id', '=', roleId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+type Membership = {
+  readonly groupId: string
+  readonly groupName: string
+  readonly roleId: string
+  readonly keyRules: KeyRules
+}
+
+/** The groups that a person is in, by name. */
+export async function membershipsOf(db: Queries, personId: string): Promise<readonly Membership[]> {
+  const rows = await db
+    .selectFrom('group_members')
+    .innerJoin('groups', 'groups.id', 'group_members.group_id')
+    .select(['groups.id', 'groups.name', 'group_members.role_id', 'groups.key_rules'])
+    .where('group_members.person_id', '=', personId)
+    .orderBy('groups.name')
+    .execute()
+  return rows.map((row) => ({
+    groupId: row.id,
+    groupName: row.name,
+    roleId: row.role_id,
+    keyRules: readKeyRules(row.key_rules),
+  }))
+}
+
+export async function isMember(
+  db: Queries,
+  { groupId, personId }: { readonly groupId: string; readonly personId: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('group_members')
+    .select('role_id')
+    .where('group_id', '=', groupId)
+    .where('person_id', '=', personId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function roleIn(tx: Tx, { group, person }: OneOfGroup): Promise<string | undefined> {
   const row = await tx
     .selectFrom('group_members')
     .select('role_id')

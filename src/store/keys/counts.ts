@@ -2,6 +2,7 @@
 // account once, so callers that show them often keep them for a moment.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { NANO_PER_USD, type Nanodollars } from '../../core/money.ts'
+import { isReached } from '../database/scope.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'
@@ -15,6 +16,7 @@ export type KeyTotals = {
   readonly allocatedNanodollars: Nanodollars
 }
 
+/** Of the keys within reach. */
 export async function countKeys(store: Store): Promise<KeyTotals> {
   const now = store.clock.now()
   const [kinds, money, unused] = await Promise.all([
@@ -74,7 +76,9 @@ async function countByStatus(store: Store, now: number): Promise<Kinds> {
     SELECT status, count(*) AS keys, count(expires_at) AS with_expiry,
       ${countIf(sql`expires_at <= ${now}`)} AS expired,
       ${countIf(expiresSoon(now))} AS expiring
-    FROM accounts WHERE ${IS_KEY} GROUP BY status`.execute(store.db)
+    FROM accounts WHERE ${IS_KEY} ${andReached(store, 'accounts')} GROUP BY status`.execute(
+    store.db,
+  )
   const of = (status: StoredStatus): Kind => rows.find((row) => row.status === status) ?? NONE
   return { active: of('active'), paused: of('paused'), revoked: of('revoked') }
 }
@@ -85,7 +89,8 @@ async function countByMoney(store: Store, now: number) {
   >`
     SELECT ${allocatedSums}, ${countIf(sql`${IS_KEY} AND ${noOwnLimit}`)} AS no_own_limit,
       ${countIf(sql`${IS_KEY} AND ${isHigh(now)}`)} AS over_80_percent
-    FROM accounts WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)
+    FROM accounts WHERE id <> ${FRAME_ID} AND status <> 'revoked'
+    ${andReached(store, 'accounts')}`.execute(store.db)
   const [row] = rows
   if (row === undefined) throw new Error('a sum without GROUP BY has one row')
   return row
@@ -94,8 +99,14 @@ async function countByMoney(store: Store, now: number) {
 async function countUnused(store: Store, now: number): Promise<number> {
   const { rows } = await sql<{ readonly count: number }>`
     SELECT count(*) AS count FROM keys
-    WHERE revoked_at IS NULL AND (${isUnused(now)})`.execute(store.db)
+    WHERE revoked_at IS NULL AND (${isUnused(now)}) ${andReached(store, 'keys')}`.execute(store.db)
   return rows[0]?.count ?? 0
+}
+
+function andReached({ scope }: Store, table: 'accounts' | 'keys'): RawBuilder<unknown> {
+  const of = { group: sql.ref(`${table}.group_id`), key: sql.ref(`${table}.id`) }
+  const reached = isReached(scope, of)
+  return reached === undefined ? sql`` : sql`AND ${reached}`
 }
 
 function countIf(condition: RawBuilder<SqlBool>): RawBuilder<number> {

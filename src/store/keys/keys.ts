@@ -1,5 +1,5 @@
 // Reads keys: one by id, name or secret, or many, and their JSON form. lifecycle.ts creates and changes them.
-import { sql } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Endpoint } from '../../core/endpoints.ts'
 import { KEY_ID_SHAPE, type KEY_STATUSES, type KeyMode } from '../../core/limits.ts'
 import type { Nanodollars } from '../../core/money.ts'
@@ -16,6 +16,7 @@ import {
 import type { KeySettings } from '../accounts/settings.ts'
 import { readReminders, readThresholds } from '../alerts/rules.ts'
 import { StoreError } from '../database/errors.ts'
+import { isReached } from '../database/scope.ts'
 import type { Store } from '../database/store.ts'
 import { TAKEN_OVER, type AccountStatus, type Row } from '../database/tables.ts'
 import { groupStatus, readCeiling, type Group } from '../groups/groups.ts'
@@ -173,18 +174,16 @@ export async function findKeys(store: Store, ids: readonly string[]): Promise<re
   return ids.flatMap((id) => keys.get(id) ?? [])
 }
 
-/** The names of these keys, by their ids. */
+/** The names of these keys, by their ids; those out of reach have none. */
 export async function keyNames(
   store: Store,
   ids: Iterable<string>,
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>()
   for (const piece of chunk([...new Set(ids)], 500)) {
-    const rows = await store.db
-      .selectFrom('keys')
-      .select(['id', 'name'])
-      .where('id', 'in', piece)
-      .execute()
+    const query = store.db.selectFrom('keys').select(['id', 'name']).where('id', 'in', piece)
+    const reached = isReached(store.scope, OF_KEY)
+    const rows = await (reached === undefined ? query : query.where(reached)).execute()
     for (const { id, name } of rows) names.set(id, name)
   }
   return names
@@ -193,18 +192,19 @@ export async function keyNames(
 /** What reports say of a key. */
 export type KeyFacts = Pick<Key, 'name' | 'owner' | 'environment' | 'tags'>
 
-/** Of these keys, by their ids. */
+/** Of these keys, by their ids; those out of reach have none. */
 export async function keyFacts(
   store: Store,
   ids: Iterable<string>,
 ): Promise<ReadonlyMap<string, KeyFacts>> {
   const facts = new Map<string, KeyFacts>()
   for (const piece of chunk([...new Set(ids)], 500)) {
-    const rows = await store.db
+    const query = store.db
       .selectFrom('keys')
       .select(['id', 'name', 'owner', 'environment', 'tags'])
       .where('id', 'in', piece)
-      .execute()
+    const reached = isReached(store.scope, OF_KEY)
+    const rows = await (reached === undefined ? query : query.where(reached)).execute()
     for (const { id, tags, ...rest } of rows) {
       facts.set(id, { ...rest, tags: JSON.parse(tags) as readonly string[] })
     }
@@ -214,6 +214,8 @@ export async function keyFacts(
 
 /** How many keys may call each model: all minus few, because an index counts all. */
 export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, number>> {
+  const reached = isReached(store.scope, OF_KEY)
+  if (reached !== undefined) return keysPerModelAmong(store, reached)
   const all = await store.db
     .selectFrom('key_models')
     .select(({ fn }) => ['model', fn.countAll<number>().as('count')])
@@ -230,6 +232,28 @@ export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, nu
   const counts = new Map(all.map(({ model, count }) => [model, count]))
   for (const { model, count } of [...revoked, ...(await aboveCeilings(store))]) {
     counts.set(model, (counts.get(model) ?? 0) - count)
+  }
+  return counts
+}
+
+/** The same of few keys, one by one. */
+async function keysPerModelAmong(
+  { db }: Store,
+  reached: RawBuilder<SqlBool>,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('keys')
+    .innerJoin('groups', 'groups.id', 'keys.group_id')
+    .innerJoin('key_models', 'key_models.key_id', 'keys.id')
+    .select(({ fn }) => ['groups.models', 'model', fn.countAll<number>().as('count')])
+    .where('keys.revoked_at', 'is', null)
+    .where(reached)
+    .groupBy(['groups.id', 'groups.models', 'model'])
+    .execute()
+  const counts = new Map<string, number>()
+  for (const { models, model, count } of rows) {
+    if (readCeiling(models)?.includes(model) === false) continue
+    counts.set(model, (counts.get(model) ?? 0) + count)
   }
   return counts
 }
@@ -257,7 +281,7 @@ function selectKeys(store: Store) {
       ? sql`json_group_array(model ORDER BY model)`
       : sql`json_agg(model ORDER BY model)::text`
   const models = sql<string | null>`(SELECT ${list} FROM key_models WHERE key_id = keys.id)`
-  return store.db
+  const query = store.db
     .selectFrom('keys')
     .innerJoin('accounts', 'accounts.id', 'keys.id')
     .leftJoin('groups', 'groups.id', 'keys.group_id')
@@ -276,7 +300,11 @@ function selectKeys(store: Store) {
       'people.name as owner_person_name',
       'people.email as owner_person_email',
     ])
+  const reached = isReached(store.scope, OF_KEY)
+  return reached === undefined ? query : query.where(reached)
 }
+
+const OF_KEY = { group: sql.ref('keys.group_id'), key: sql.ref('keys.id') }
 
 /** Uses are recorded every few seconds (secrets.ts): a key with none yet may have a request in the books. */
 const LAST_USED_AT = sql<number | null>`coalesce(keys.last_used_at,

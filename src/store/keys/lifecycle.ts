@@ -27,10 +27,11 @@ import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.t
 import { recordChange, recordChanges, type AuditAction } from '../audit/record.ts'
 import { checkAll, isDuplicate, refuseAll, requireVersion, StoreError } from '../database/errors.ts'
 import { bumpRevision } from '../database/revision.ts'
+import { isGroupWithin } from '../database/scope.ts'
 import { inTransaction, type Store } from '../database/store.ts'
 import type { Row, Tx } from '../database/tables.ts'
-import { findPerson } from '../people/people.ts'
 import { findKey, keySettingsJson, listKeys, type Key } from './keys.ts'
+import { demandRules, ownerOf } from './own-keys.ts'
 import { addSecrets, endOldSecret, newestUsedAt, secretOf, type KnownSecret } from './secrets.ts'
 
 export type NewKey = Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> &
@@ -60,21 +61,26 @@ export type KeyWithSecret = { readonly key: Key; readonly secret: string }
 export async function createKey(store: Store, given: NewKey): Promise<KeyWithSecret> {
   const { mode = 'live', secretPrefix, legs = {}, ...rest } = given
   const { period = 'month' } = rest
-  const [settings] = await checkAll([
+  const groupId = legs.groupId ?? null
+  const [checked, , ownerPersonId] = await checkAll([
     () => checkSettings(rest),
     () => checkExpiry(store, rest.expiresAt),
-    () => checkOwner(store, rest.ownerPersonId),
-    () => checkLegs(store.db, { from: { budgets: '', period }, to: legs }),
+    () => ownerOf(store, { groupId, ownerPersonId: rest.ownerPersonId }),
+    () => checkLegs(store, { from: { budgets: '', period }, to: { ...legs, groupId } }),
     () => checkCaps(legs, rest.models),
     () => checkNameFree(store, { name: rest.name, groupId: legs.groupId ?? null }),
   ])
   const secret = newSecret(mode, secretPrefix)
   const id = newId('key', store.clock)
-  const key = { id, settings, mode, legs, groupId: legs.groupId ?? null, secret: secretOf(secret) }
+  const settings = { ...checked, ownerPersonId }
+  const key = { id, settings, mode, legs, groupId, secret: secretOf(secret) }
   const created = inTransaction(store.db, async (tx) => {
+    const within = { ...store, db: tx }
     await insertKeys(store, tx, [key])
+    const made = await findKey(within, id)
+    await demandRules(within, { before: null, after: made })
     await bumpRevision(store, tx)
-    return findKey({ ...store, db: tx }, id)
+    return made
   })
   return { key: await refusingDuplicates(settings.name, created), secret }
 }
@@ -170,10 +176,12 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
     () => checkSettings(rest),
     () => (reason === undefined ? undefined : checkReason(reason)),
     () => checkExpiry(store, rest.expiresAt),
-    () => checkOwner(store, rest.ownerPersonId),
     async () => {
+      const { groupId = known.groupId } = legs
+      const { ownerPersonId } = rest
+      if (ownerPersonId !== undefined) await ownerOf(store, { groupId, ownerPersonId })
       const from = await accountOf(store, known.id)
-      await checkLegs(store.db, { from, to: { ...legs, period: rest.period ?? from.period } })
+      await checkLegs(store, { from, to: { ...legs, period: rest.period ?? from.period } })
     },
     () => checkCaps(legs, modelsAfter({ before: known.models, models, addModels, removeModels })),
     () => checkNameFree(store, { name: newName, groupId, keyId: known.id }),
@@ -290,6 +298,7 @@ async function changeKey(
     await tx.updateTable('keys').set({ version }).where('id', '=', id).execute()
     await change(tx, account, before)
     const after = await findKey(within, id)
+    await demandRules(within, { before, after })
     await remindAnew(store, tx, { before, after })
     await recordChange(store, tx, {
       ...aboutKey(about.action, after),
@@ -329,11 +338,6 @@ function aboutKey(
   return { action, subject: 'key', subjectId: id, subjectName: name } as const
 }
 
-async function checkOwner({ db }: Store, id: string | null | undefined): Promise<void> {
-  if (id === undefined || id === null || (await findPerson(db, { id })) !== undefined) return
-  throw invalid('owner_person', sentence('person_unknown', { person: id }))
-}
-
 /** A mistyped name would otherwise cap nothing, and nobody would notice. */
 function checkCaps({ modelBudgets = [] }: LegsChange, models: readonly string[]): void {
   const unknown = [...modelBudgets].flatMap(([model, amount]) =>
@@ -350,7 +354,9 @@ function checkCaps({ modelBudgets = [] }: LegsChange, models: readonly string[])
 type Place = { readonly name: string; readonly groupId: string | null; readonly keyId?: string }
 
 /** For a refusal that says all that is wrong; two callers at the same moment are told apart by the index. */
-async function checkNameFree({ db }: Store, { name, groupId, keyId }: Place): Promise<void> {
+async function checkNameFree({ db, scope }: Store, { name, groupId, keyId }: Place): Promise<void> {
+  // Of another group nobody learns which names are taken.
+  if (!isGroupWithin(scope, groupId)) return
   const another = await db
     .selectFrom('keys')
     .select('id')

@@ -6,6 +6,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { KEY_ID_SHAPE, type KeyMode } from '../../core/limits.ts'
 import { caseFold } from '../../core/text.ts'
 import { DAY_MS } from '../../core/units.ts'
+import { isReached } from '../database/scope.ts'
 import { withWorkMemory, type Store } from '../database/store.ts'
 import { FRAME_ID } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'
@@ -25,7 +26,7 @@ type KeySearch = Slice & {
 /** The ids of one page, in order. */
 export async function searchKeys(store: Store, search: KeySearch): Promise<readonly string[]> {
   const now = store.clock.now()
-  const conditions = conditionsOf(search.filter, now)
+  const conditions = conditionsOf(store, search.filter)
   const sort: Sort = SORTS[search.sort](now)
   if (!sort.isOptional) {
     const fromEnd = readFromEnd(search)
@@ -102,7 +103,7 @@ export async function manyIds(
 
 /** With no order to keep, a search by model reads the allowlists first: an index finds the keys of a model there. */
 function unordered(store: Store, filter: KeyFilter) {
-  const conditions = conditionsOf(filter, store.clock.now())
+  const conditions = conditionsOf(store, filter)
   return rowsOf(conditions, filter.model === undefined ? [] : ['key_models'])
 }
 
@@ -212,10 +213,11 @@ type Test = RawBuilder<SqlBool>
 /** What must be true, as a test on each table that can decide it. */
 type Condition = Readonly<Partial<Record<Source, Test>>>
 
-function conditionsOf(filter: KeyFilter, now: number): readonly Condition[] {
+function conditionsOf(store: Store, filter: KeyFilter): readonly Condition[] {
+  const now = store.clock.now()
   const { search, status, concern, used: lastUse, groupId } = filter
   const { owner, environment, mode, tag, model } = filter
-  const conditions: Condition[] = []
+  const conditions: Condition[] = withinReach(store)
   if (search !== undefined && search !== '') conditions.push(isFound(search, filter.masks ?? []))
   if (status !== undefined) conditions.push(hasStatus(status, now))
   if (concern !== undefined) conditions.push(CURRENT, CONCERNS[concern](now))
@@ -231,6 +233,13 @@ function conditionsOf(filter: KeyFilter, now: number): readonly Condition[] {
   const { ids } = filter
   if (ids !== undefined) conditions.push(byId((id) => sql`${id} IN (${sql.join([...ids])})`))
   return conditions
+}
+
+function withinReach({ scope }: Store): Condition[] {
+  const ofKey = { group: sql.ref('keys.group_id'), key: sql.ref('keys.id') }
+  const ofAccount = { group: sql.ref('accounts.group_id'), key: sql.ref('accounts.id') }
+  const [keys, accounts] = [isReached(scope, ofKey), isReached(scope, ofAccount)]
+  return keys === undefined || accounts === undefined ? [] : [{ keys, accounts }]
 }
 
 /** Reads rows that meet all conditions from `sources`, and from other tables only where no source can decide. */

@@ -21,7 +21,8 @@ export const aboutQuery = queryOptions({
 
 type Session = {
   readonly person: SessionAnswer['person']
-  readonly may: (permission: Permission) => boolean
+  /** Whether they may at all, or not only within groups. */
+  readonly may: (permission: Permission, where?: 'everywhere') => boolean
 }
 
 /** Inside the shell someone is signed in; elsewhere nothing is permitted. */
@@ -31,7 +32,9 @@ export function useSession(): Session {
   // Kept when the session ends: the page stays as it is beneath the form to sign in again.
   const [person, setPerson] = useState(present)
   if (present && present !== person) setPerson(present)
-  return { person, may: (permission) => person?.permissions.includes(permission) ?? false }
+  const may: Session['may'] = (permission, where) =>
+    (where === undefined ? person?.permissions : person?.everywhere)?.includes(permission) ?? false
+  return { person, may }
 }
 
 /** Keeps nothing in memory for the next person: the page is loaded anew. Rejects if the session goes on. */

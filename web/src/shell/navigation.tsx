@@ -67,7 +67,9 @@ export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
   return (
     <nav className={styles['navigation']} aria-label={t('nav.label')}>
       {sections.map(({ heading, entries }) => {
-        const shown = entries.filter(({ to }) => permissionsOf(routesByPath[to]).every(may))
+        const shown = entries.filter(({ to }) =>
+          demandsOf(routesByPath[to]).every(({ permission, where }) => may(permission, where)),
+        )
         if (shown.length === 0) return null
         return (
           <div key={heading}>
@@ -94,12 +96,14 @@ export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
   )
 }
 
-/** Those that the router demands for a page: its own, and those of the pages it is within. */
-function permissionsOf(page: AnyRoute): readonly Permission[] {
+type Demand = { readonly permission: Permission; readonly where: 'everywhere' | undefined }
+
+/** What the router demands for a page: its own permission, and those of the pages it is within. */
+function demandsOf(page: AnyRoute): readonly Demand[] {
   const { parentRoute, options } = page
-  const around = parentRoute ? permissionsOf(parentRoute) : []
-  const permission = options.staticData?.permission
-  return permission ? [...around, permission] : around
+  const around = parentRoute ? demandsOf(parentRoute) : []
+  const { permission, where } = options.staticData ?? {}
+  return permission ? [...around, { permission, where }] : around
 }
 
 /** Whether an entry within this one leads here: then only that one is current. */

@@ -50,8 +50,8 @@ export function Shell() {
 function Permitted() {
   const { may } = useSession()
   const missing = useMatches()
-    .map((match) => match.staticData.permission)
-    .find((permission) => permission && !may(permission))
+    .map((match) => match.staticData)
+    .find(({ permission, where }) => permission && !may(permission, where))?.permission
   return missing ? <ForbiddenPage permission={missing} /> : <Outlet />
 }
 

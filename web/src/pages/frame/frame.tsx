@@ -108,7 +108,7 @@ function Spenders() {
     keysQuery({ sort: 'share', order: 'desc', page: 1, per_page: shownMax }),
   )
   const spenders = keys.data?.keys.filter(
-    ({ state, frame_share: share }) => state !== 'revoked' || share > 0,
+    ({ state, frame_share: share }) => state !== 'revoked' || (share ?? 0) > 0,
   )
   const budget = useMoneyColumn(spenders?.map(({ limit }) => limit))
   const cost = useMoneyColumn(spenders?.map(({ cost_7d: { total } }) => total))
@@ -148,8 +148,9 @@ function Spenders() {
   )
 }
 
-function Share({ row: { name, frame_share: share } }: { readonly row: KeyRow }) {
+function Share({ row: { name, frame_share } }: { readonly row: KeyRow }) {
   const { t, format } = useTranslation()
+  const share = frame_share ?? 0
   const percent = format.percent(share)
   return (
     <div className={styles['share']}>

@@ -21,7 +21,7 @@ import type { KeyAction } from './key-brief.tsx'
 import { KeyTable } from './key-table.tsx'
 
 type GroupedKeysProps = AddressProps<OverviewSearch> & {
-  readonly frame: FrameAnswer | undefined
+  readonly frame: FrameAnswer | null | undefined
   /** Undefined for read-only roles. */
   readonly selection: Selection | undefined
   readonly onAction: (action: KeyAction, row: KeyRow) => void
@@ -59,7 +59,7 @@ export function GroupedKeys(props: GroupedKeysProps) {
           groupId={OUTSIDE_GROUPS}
           title={t('filter.outsideGroups')}
           isFew={isFew}
-          allocated={frame && allocatedOutside(frame, groups.data)}
+          allocated={frame ? allocatedOutside(frame, groups.data) : undefined}
         />
       )}
     </div>

@@ -23,7 +23,8 @@ type KeyColumn = Column<KeyRow, SortKey>
 
 type KeyTableProps = {
   readonly rows: readonly KeyRow[] | undefined
-  readonly frame: FrameAnswer | undefined
+  /** Null for those who are confined to groups. */
+  readonly frame: FrameAnswer | null | undefined
   readonly query: KeyQuery
   readonly shown: readonly OptionalColumn[]
   readonly isDense: boolean
@@ -98,7 +99,7 @@ function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[
 
 function optionalColumns(
   t: Translate,
-  frame: FrameAnswer | undefined,
+  frame: FrameAnswer | null | undefined,
 ): Readonly<Record<OptionalColumn, KeyColumn>> {
   const column = (id: OptionalColumn, more: Omit<KeyColumn, 'id' | 'header'>): KeyColumn => ({
     header: t(`column.${id}`),
@@ -163,7 +164,8 @@ function NameCell({ row }: CellProps) {
 
 function FrameCell({ row, frame }: CellProps & { readonly frame: FrameAnswer }) {
   const { t, format } = useTranslation()
-  const percent = format.percent(row.frame_share)
+  const share = row.frame_share ?? 0
+  const percent = format.percent(share)
   return (
     <div className={styles['frame']}>
       <span className={styles['amounts']}>{percent}</span>
@@ -174,7 +176,7 @@ function FrameCell({ row, frame }: CellProps & { readonly frame: FrameAnswer }) 
         tone="calm"
         height={6}
         segments={[
-          { kind: 'spent', value: Math.min(row.frame_share, 1) },
+          { kind: 'spent', value: Math.min(share, 1) },
           { kind: 'others', value: othersShare(row, frame) },
         ]}
       />
@@ -190,7 +192,7 @@ function FrameCell({ row, frame }: CellProps & { readonly frame: FrameAnswer }) 
 
 function othersShare(row: KeyRow, frame: FrameAnswer): number {
   const all = Number(frame.spent) / Math.max(Number(frame.limit), Number.MIN_VALUE)
-  return Math.max(0, Math.min(all, 1) - row.frame_share)
+  return Math.max(0, Math.min(all, 1) - (row.frame_share ?? 0))
 }
 
 function ModelsCell({ row }: CellProps) {

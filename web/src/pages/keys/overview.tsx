@@ -16,7 +16,7 @@ import { FrameCard, FrameExhausted } from '../../parts/budgets.tsx'
 import { Pager } from '../../parts/data-table.tsx'
 import { CsvButton } from '../../parts/filters.tsx'
 import { KeyIcon, PlusIcon, SearchIcon } from '../../parts/icons.tsx'
-import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
+import { EmptyState, Loading, Notice, QueryError } from '../../parts/notices.tsx'
 import { dialogOnDemand, tabOnDemand } from '../../parts/on-demand.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { BulkBar, useSelection } from './bulk-bar.tsx'
@@ -56,13 +56,16 @@ export function OverviewPage() {
     <>
       <OverviewHeader search={search} />
       <Stack gap="lg">
-        {page && <FrameExhausted frame={page.frame} />}
-        {page && (
+        {page?.frame && <FrameExhausted frame={page.frame} />}
+        {page?.frame && (
           <FrameCard
             frame={page.frame}
             isStale={keys.isError}
-            actions={may('configuration:manage') && <EditFrame frame={page.frame} />}
+            actions={may('configuration:manage', 'everywhere') && <EditFrame frame={page.frame} />}
           />
+        )}
+        {page && !page.frame && page.frame_state === 'exhausted' && (
+          <Notice tone="bad" title={t('frame.exhausted')} />
         )}
         {!page && !keys.isError && <Loading lines={1} height={178} />}
         <QueryError title={page ? t('overview.stale') : t('overview.failed')} query={keys} />

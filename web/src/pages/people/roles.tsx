@@ -148,8 +148,8 @@ function RoleHead({ role, onOpen }: RoleProps) {
         {!role.built_in && may('people:manage') && <RoleMenu role={role} onOpen={onOpen} />}
       </span>
       <small>
-        {t(role.built_in ? 'roles.builtIn' : 'roles.own')} ·{' '}
-        {t('roles.people', { count: role.people })}
+        {t(role.built_in ? 'roles.builtIn' : 'roles.own')}
+        {role.people !== null && ` · ${t('roles.people', { count: role.people })}`}
       </small>
     </>
   )
