@@ -61,6 +61,7 @@ test('a refusal says what was asked, what was lacking, and who asked', async () 
   assert.deepEqual(rows()[0], {
     requestId: 'req_1',
     keyId: 'key_1',
+    groupId: '',
     masked: null,
     code: 'key_budget_exceeded',
     scope: 'key',
