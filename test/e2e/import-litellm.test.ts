@@ -39,6 +39,7 @@ function fleetKey(n: number) {
       ],
     ][n % 4] ?? []
   return {
+    n,
     name: `app-${n}`,
     secret: `sk-fleet-${n}-0123456789`,
     team,
@@ -89,10 +90,7 @@ before(async () => {
   there = await freshLiteLlm()
   await fill()
   here = await freshDatabase()
-  const imported = await tollgate(
-    ...['import', 'litellm', '--config', 'config.yaml', '--all-models-as', 'every'],
-    ...['--database', there.url],
-  )
+  const imported = await importAll()
   assert.equal(imported.code, 0, imported.stderr)
   assert.match(imported.stdout, /keys: 301 new, 0 changed; groups: 5 new, 0 changed; people: 5 new/)
   const config = readFileSync(join(folder, 'tollgate.yaml'), 'utf8')
@@ -113,6 +111,12 @@ const tollgate = (...words: string[]) =>
     cwd: folder,
     env: { ...bareEnv, ...VARIABLES, TOLLGATE_DATABASE: here.url },
   })
+
+const importAll = () =>
+  tollgate(
+    ...['import', 'litellm', '--config', 'config.yaml', '--all-models-as', 'every'],
+    ...['--database', there.url],
+  )
 
 async function fill(): Promise<void> {
   for (const [n, { name, models }] of TEAMS.entries()) {
@@ -202,6 +206,31 @@ test('guesses at old secrets never reach the database', async () => {
   } finally {
     await database.end()
   }
+})
+
+test('an import that is repeated beside running applications brings what they spent there meanwhile', async () => {
+  const moved = FLEET.filter(({ n, budget }) => budget !== null && n % 7 === 1)
+  await there.run(
+    `UPDATE "LiteLLM_VerificationToken" SET spend = spend + 0.5 WHERE key_alias = ANY ($1)`,
+    [moved.map(({ name }) => name)],
+  )
+  const before = await gateway.tollgate('keys', 'show', moved[0]?.name ?? '')
+  let isOver = false
+  const statuses = new Set<number>()
+  const calls = moved.slice(0, 8).map(async ({ secret, callable }) => {
+    const client = clientOf(secret)
+    while (!isOver) statuses.add(await statusOf(client, callable[0] ?? ''))
+  })
+  const again = await importAll()
+  isOver = true
+  await Promise.all(calls)
+  assert.equal(again.code, 0, again.stderr)
+  assert.match(again.stdout, /keys: 0 new, 0 changed; groups: 0 new, 0 changed; people: 0 new/)
+  // While the import writes, calls wait; on a slow machine for longer than they are let.
+  assert.ok(statuses.has(200) && statuses.isSubsetOf(new Set([200, 503])), String([...statuses]))
+  const after = await gateway.tollgate('keys', 'show', moved[0]?.name ?? '')
+  const grown = Number(after['spent']) - Number(before['spent'])
+  assert.ok(grown >= 0.5 && grown < 1, String(grown))
 })
 
 test('the books balance', async () => {
