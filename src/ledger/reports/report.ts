@@ -189,7 +189,7 @@ async function readDearest(
   const isOfEachKey = by.includes('key') && !Array.isArray(asked.keys)
   if (!isOfEachKey || limit > LOOKED_UP_MAX) return readRows<UsageLine>(store, asked, { by, limit })
   // Finds the dearest rows by adding up costs alone, then adds up everything else only for those.
-  const dearest = await readRows<Place & Cost>(store, asked, { by, limit, sums: COST })
+  const dearest = await readRows<Place & Cost>(store, asked, { by, limit, isRanking: true })
   const keys = [...new Set(dearest.rows.flatMap(({ key }) => key ?? []))]
   if (keys.length === 0) return { rows: [], leftOut: 0 }
   const { rows } = await readRows<UsageLine>(store, { ...asked, keys }, { by, limit: ROWS_MAX })
@@ -208,14 +208,19 @@ function cut({ rows, leftOut }: Found<UsageLine>, limit: number): Found<UsageLin
   return { rows: rows.slice(0, limit), leftOut: leftOut + Math.max(0, rows.length - limit), rest }
 }
 
-const TOKENS = sql`
+/** A refused request counts as a request; it has no usage row. */
+const SUMS = sql`
+  sum(requests + refused) AS requests, sum(failed) AS failed, sum(refused) AS refused,
   sum(estimated) AS estimated, sum(input_tokens) AS "inputTokens",
   sum(cached_tokens) AS "cachedTokens", sum(cache_write_tokens) AS "cacheWriteTokens",
   sum(output_tokens) AS "outputTokens", sum(reasoning_tokens) AS "reasoningTokens",
   sum(cost_nanodollars) AS "costNanodollars"`
-/** A refused request counts as a request; it has no usage row. */
-const SUMS = sql`sum(requests + refused) AS requests, sum(failed) AS failed, sum(refused) AS refused, ${TOKENS}`
 const COST = sql`sum(cost_nanodollars) AS "costNanodollars"`
+
+const SUMMED = [
+  ...['requests', 'failed', 'refused', 'estimated', 'input_tokens', 'cached_tokens'],
+  ...['cache_write_tokens', 'output_tokens', 'reasoning_tokens', 'cost_nanodollars'],
+] as const
 
 const COLUMNS: Readonly<Record<Dimension, Sql>> = {
   // Integer division drops the remainder.
@@ -233,27 +238,36 @@ const COLUMNS: Readonly<Record<Dimension, Sql>> = {
 
 const ONE_GROUP = sql`CASE WHEN min(used.group_id) = max(used.group_id) THEN min(used.group_id) END`
 
-/** What is known of a key alone. */
-const OF_KEYS = ['owner', 'environment', 'tag'] as const satisfies readonly Dimension[]
+/** The column of the rollups that a dimension comes from. */
+const SOURCES = {
+  ...{ day: 'starts_at', hour: 'starts_at', group: 'group_id', key: 'key_id' },
+  ...{ model: 'model', provider: 'provider', endpoint: 'endpoint' },
+  ...{ owner: 'key_id', environment: 'key_id', tag: 'key_id' },
+} as const satisfies Readonly<Record<Dimension, string>>
 
-/** The dearest rows with these sums. */
+type Reading = Grouping & {
+  /** Only what a row costs, which is quicker to add up. */
+  readonly isRanking?: boolean
+}
+
+/** The dearest rows. */
 async function readRows<Row extends Place & Cost>(
   store: Store,
   asked: Asked,
-  { by, limit, sums = SUMS }: Grouping & { readonly sums?: Sql },
+  reading: Reading,
 ): Promise<Found<Row>> {
+  const { by, limit, isRanking = false } = reading
   const columns = DIMENSIONS.map((each) => {
-    const isKeysGroup = each === 'group' && by.includes('key') && sums === SUMS
-    const other = isKeysGroup ? ONE_GROUP : sql`NULL`
+    const other = each === 'group' && saysGroup(reading) ? ONE_GROUP : sql`NULL`
     return sql`${by.includes(each) ? COLUMNS[each] : other} AS ${sql.ref(each)}`
   })
   const grouped =
     by.length === 0 ? sql`` : sql`GROUP BY ${sql.join(by.map((each) => COLUMNS[each]))}`
+  const having = isRanking ? sql`` : sql`HAVING sum(requests + refused) <> 0`
   // `found` is the number of all rows, including those left out.
   const query = sql<Row & { found?: number }>`
-    SELECT ${sql.join(columns)}, count(*) OVER () AS found, ${sums}
-    FROM ${usedBy(store, asked, by)} ${grouped}
-    HAVING sum(requests + refused) <> 0
+    SELECT ${sql.join(columns)}, count(*) OVER () AS found, ${isRanking ? COST : SUMS}
+    FROM (${rollupsOf(asked, reading, store.scope)}) AS used ${keysBeside(store, by)} ${grouped} ${having}
     ORDER BY sum(cost_nanodollars) DESC
     LIMIT ${limit}`
   const { rows } = await withWorkMemory(store, query)
@@ -262,68 +276,51 @@ async function readRows<Row extends Place & Cost>(
   return { rows, leftOut: Math.max(0, found - limit) }
 }
 
-/** The rollups, with the owner, environment and tags of their keys where a report is by them. */
-function usedBy(store: Store, asked: Asked, by: readonly Dimension[]): Sql {
-  const { scope } = store
-  const rollups = rollupsOf(asked, by, scope)
-  const ofKeys = OF_KEYS.filter((each) => by.includes(each))
-  if (ofKeys.length === 0) return sql`(${rollups}) AS used`
-  // Added up by key first: there are far fewer keys than rollups.
-  const others = by.filter((each) => !ofKeys.some((one) => one === each))
-  const columns = ['key_id', ...others.map((each) => SOURCES[each])]
-  const names = sql.join([...new Set(columns)].map((name) => sql.ref(name)))
-  const sums = SUMMED.map((name) => sql`sum(${sql.ref(name)}) AS ${sql.ref(name)}`)
-  const added = sql`SELECT ${names}, ${sql.join(sums)} FROM (${rollups}) AS used GROUP BY ${names}`
+function saysGroup({ by, isRanking = false }: Reading): boolean {
+  return by.includes('key') && !isRanking
+}
+
+/** The owner, environment and tags of keys, where a report is by them. */
+function keysBeside({ kind, scope }: Store, by: readonly Dimension[]): Sql {
+  if (!by.some((each) => each === 'owner' || each === 'environment' || each === 'tag')) return sql``
   const each =
-    store.kind === 'sqlite'
+    kind === 'sqlite'
       ? sql`json_each(keys.tags) AS tagged`
       : sql`jsonb_array_elements_text(keys.tags::jsonb) AS tagged (value)`
   const tags = by.includes('tag') ? sql`LEFT JOIN ${each} ON TRUE` : sql``
   // A key that was moved has its present owner, environment and tags from another group.
   const known = isReached(scope, { group: sql.ref('keys.group_id'), key: sql.ref('keys.id') })
   const here = known === undefined ? sql`` : sql`AND ${known}`
-  return sql`(${added}) AS used LEFT JOIN keys ON keys.id = used.key_id ${here} ${tags}`
+  return sql`LEFT JOIN keys ON keys.id = used.key_id ${here} ${tags}`
 }
 
-/** The column of the rollups that a dimension comes from. */
-const SOURCES = {
-  ...{ day: 'starts_at', hour: 'starts_at', group: 'group_id', key: 'key_id' },
-  ...{ model: 'model', provider: 'provider', endpoint: 'endpoint' },
-  ...{ owner: 'key_id', environment: 'key_id', tag: 'key_id' },
-} as const satisfies Readonly<Record<Dimension, string>>
+const OF_GROUPS = sql`key_id > ${FRAME_ID} AND key_id < ${KEYS_AFTER}`
 
-const SUMMED = [
-  ...['requests', 'failed', 'refused', 'estimated', 'input_tokens', 'cached_tokens'],
-  ...['cache_write_tokens', 'output_tokens', 'reasoning_tokens', 'cost_nanodollars'],
-] as const
-
-const BELOW_KEYS = sql`key_id > ${FRAME_ID} AND key_id < ${KEYS_AFTER}`
-
-/** The fewest that answer the question: of the frame, of groups, of some keys, of all keys. */
-function rollupsOf(
-  { stretches, filter, keys }: Asked,
-  by: readonly Dimension[],
-  scope: Scope,
-): Sql {
+/**
+ * The fewest that answer the question: of the frame, of groups, of some keys, of all keys. Each stretch of time is added
+ * up by itself, because the database reads a table faster than a union.
+ */
+function rollupsOf({ stretches, filter, keys }: Asked, reading: Reading, scope: Scope): Sql {
+  const { by } = reading
   const { group } = filter
   const isByKey = by.some((each) => SOURCES[each] === 'key_id')
   const parts = stretches.flatMap((stretch): readonly Sql[] => {
     const at = sql`starts_at IN (${sql.join(momentsOf(stretch))})`
-    const select = (which: Sql, more?: Signed) =>
-      rollupsWhere(stretch.span, { which, filter, ...more })
-    const inGroup = group === undefined ? sql`` : sql`AND group_id = ${group}`
+    const select = (which: Sql, more?: Partial<Part>) =>
+      addedUp(reading, { span: stretch.span, which, filter, ...more })
     if (keys !== undefined || isByKey || isConfined(scope)) {
+      const inGroup = group === undefined ? sql`` : sql`AND group_id = ${group}`
       return [select(sql`${ofKeys(stretch, keys)} ${inGroup} ${andReached(scope)}`)]
     }
     if (group !== undefined && group !== '') {
-      return [select(sql`${at} AND key_id = ${group}`, { groupId: sql`key_id` })]
+      return [select(sql`${at} AND key_id = ${group}`, { groups: 'each' })]
     }
-    const ofFrame = select(sql`${at} AND key_id = ${FRAME_ID}`)
+    const ofFrame = select(sql`${at} AND key_id = ${FRAME_ID}`, { groups: 'none' })
     if (group === undefined && !by.includes('group')) return [ofFrame]
     // What was used outside groups is what the groups leave of the frame.
-    const inGroups = sql`${at} AND ${BELOW_KEYS}`
-    const outside = [ofFrame, select(inGroups, { sign: sql`-` })]
-    return group === '' ? outside : [...outside, select(inGroups, { groupId: sql`key_id` })]
+    const inGroups = sql`${at} AND ${OF_GROUPS}`
+    const outside = [ofFrame, select(inGroups, { groups: 'none', sign: sql`-` })]
+    return group === '' ? outside : [...outside, select(inGroups, { groups: 'each' })]
   })
   return sql.join(parts, sql` UNION ALL `)
 }
@@ -339,6 +336,35 @@ function andReached(scope: Scope): Sql {
   return reached === undefined ? sql`` : sql`AND ${reached}`
 }
 
+type Part = {
+  readonly span: RollupSpan
+  readonly which: Sql
+  readonly filter: UsageFilter
+  /** Whether the rollups are those of groups, or count as outside; undefined = they are of keys, and say it. */
+  readonly groups?: 'each' | 'none'
+  readonly sign?: Sql
+}
+
+function addedUp(reading: Reading, { span, which, filter, groups, sign = sql`` }: Part): Sql {
+  const names = new Set<string>(reading.by.map((each) => SOURCES[each]))
+  if (saysGroup(reading)) names.add('group_id')
+  const valueOf = (name: string): Sql => {
+    if (name !== 'group_id' || groups === undefined) return sql.ref(name)
+    return groups === 'each' ? sql`key_id` : sql`''`
+  }
+  const columns = [...names].map((name) => sql`${valueOf(name)} AS ${sql.ref(name)}`)
+  const summed = reading.isRanking ? (['cost_nanodollars'] as const) : SUMMED
+  const sums = summed.map((name) => sql`${sign}sum(${sql.ref(name)}) AS ${sql.ref(name)}`)
+  const groupedBy = [...names].filter((name) => name !== 'group_id' || groups !== 'none')
+  const grouped = groupedBy.length === 0 ? sql`` : sql`GROUP BY ${sql.join(groupedBy.map(valueOf))}`
+  const tests = (['model', 'provider', 'endpoint'] as const).flatMap((name) =>
+    filter[name] === undefined ? [] : [sql` AND ${sql.ref(name)} = ${filter[name]}`],
+  )
+  return sql`
+    SELECT ${sql.join([...columns, ...sums])} FROM rollups
+    WHERE span = ${span} AND ${which}${sql.join(tests, sql``)} ${grouped}`
+}
+
 function ofKeys(stretch: Stretch, keys: Asked['keys']): Sql {
   // One look-up per key and hour or day, instead of reading past the rows of all other keys.
   if (Array.isArray(keys)) {
@@ -346,26 +372,6 @@ function ofKeys(stretch: Stretch, keys: Asked['keys']): Sql {
   }
   const all = sql`starts_at >= ${stretch.from} AND starts_at < ${stretch.to} AND key_id > ${KEYS_AFTER}`
   return keys === undefined ? all : sql`${all} AND key_id IN (${keys})`
-}
-
-type Signed = { readonly groupId?: Sql; readonly sign?: Sql }
-
-function rollupsWhere(
-  span: RollupSpan,
-  {
-    which,
-    filter,
-    groupId = sql`group_id`,
-    sign = sql``,
-  }: Signed & { readonly which: Sql; readonly filter: UsageFilter },
-): Sql {
-  const tests = (['model', 'provider', 'endpoint'] as const).flatMap((name) =>
-    filter[name] === undefined ? [] : [sql` AND ${sql.ref(name)} = ${filter[name]}`],
-  )
-  const sums = SUMMED.map((name) => sql`${sign}${sql.ref(name)} AS ${sql.ref(name)}`)
-  return sql`
-    SELECT starts_at, key_id, ${groupId} AS group_id, model, provider, endpoint, ${sql.join(sums)}
-    FROM rollups WHERE span = ${span} AND ${which}${sql.join(tests, sql``)}`
 }
 
 function momentsOf({ span, from, to }: Stretch): readonly number[] {
