@@ -7,6 +7,7 @@ import type { Refused, Shortage } from '../ledger/ledger.ts'
 import { refusalOf, StaleKey } from './refusal.ts'
 
 const caller = { ...SAMPLE_CALLER, name: 'billing bot', groupName: 'finance' }
+const outside = { ...caller, groupName: null }
 
 const shortage: Shortage = {
   candidate: 1,
@@ -18,11 +19,13 @@ const shortage: Shortage = {
   requiredNanodollars: 930_000_000n,
   affordableOutputTokens: 11_200,
   resetsAt: Date.UTC(2026, 11, 1),
-  also: [{ scope: 'frame', period: 'day', resetsAt: Date.UTC(2026, 10, 16) }],
+  also: [{ scope: 'group', period: 'day', resetsAt: Date.UTC(2026, 10, 16) }],
 }
 
-const refuse = (refused: Omit<Refused & object, 'reserved'>) =>
-  refusalOf(caller, { reserved: false, ...refused } as Refused)
+type Named = Parameters<typeof refusalOf>[0]
+
+const refuse = (refused: Omit<Refused & object, 'reserved'>, key: Named = caller) =>
+  refusalOf(key, { reserved: false, ...refused } as Refused)
 
 test('a used-up key budget says what is left, until when and what would help', () => {
   const error = refuse({ reason: 'budget', shortage } as Refused)
@@ -43,7 +46,7 @@ test('a used-up key budget says what is left, until when and what would help', (
     required: '0.93',
     affordable_output_tokens: 11_200,
     resets_at: '2026-12-01T00:00:00.000Z',
-    also: [{ scope: 'frame', period: 'day', resets_at: '2026-11-16T00:00:00.000Z' }],
+    also: [{ scope: 'group', period: 'day', resets_at: '2026-11-16T00:00:00.000Z' }],
   })
 })
 
@@ -59,10 +62,13 @@ test('of several targets, the cheapest is named with what it would have cost', (
 })
 
 test('a used-up frame without a reset names no date', () => {
-  const error = refuse({
-    reason: 'budget',
-    shortage: { ...shortage, scope: 'frame', affordableOutputTokens: null, resetsAt: null },
-  } as Refused)
+  const error = refuse(
+    {
+      reason: 'budget',
+      shortage: { ...shortage, scope: 'frame', affordableOutputTokens: null, resetsAt: null },
+    } as Refused,
+    outside,
+  )
   assert.equal(error.code, 'frame_budget_exceeded')
   assert.equal(
     error.message,
@@ -70,12 +76,40 @@ test('a used-up frame without a reset names no date', () => {
   )
 })
 
+test('a key in a group learns of the frame only that it refuses, and until when', () => {
+  const frame = { ...shortage, scope: 'frame', also: [] } as const
+  const told = refuse({ reason: 'budget', shortage: frame } as object as Refused)
+  assert.equal(
+    told.message,
+    'this call may cost up to 0.93 USD and the frame above all keys has no room for it until 1 Dec 00:00 UTC: ' +
+      'have the budget of the frame above all keys raised',
+  )
+  assert.deepEqual(told.details.facts, {
+    scope: 'frame',
+    period: 'month',
+    required: '0.93',
+    affordable_output_tokens: null,
+    resets_at: '2026-12-01T00:00:00.000Z',
+    also: [],
+  })
+  const held = refuse({ reason: 'held', shortage: frame } as object as Refused)
+  assert.deepEqual(held.details.facts, told.details.facts)
+  // The longest answer that fits may be what the frame has left.
+  const also = [{ scope: 'frame', period: 'day', resetsAt: 0 }] as const
+  const both = refuse({ reason: 'budget', shortage: { ...shortage, also } } as object as Refused)
+  assert.equal(both.details.facts?.['affordable_output_tokens'], null)
+  assert.equal(both.details.facts?.['limit'], '1')
+})
+
 test('each kind of budget has its code, and says whose it is', () => {
   const told = (scope: Shortage['scope']) => {
-    const { code, message } = refuse({
-      reason: 'budget',
-      shortage: { ...shortage, scope },
-    } as Refused)
+    const { code, message } = refuse(
+      {
+        reason: 'budget',
+        shortage: { ...shortage, scope },
+      } as Refused,
+      scope === 'frame' ? outside : caller,
+    )
     return [code, message.slice(message.indexOf('USD and ') + 8)]
   }
   const left =

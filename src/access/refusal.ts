@@ -4,7 +4,7 @@ import { GatewayError, type ErrorCode } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { formatUsd } from '../core/money.ts'
 import { iso, usd } from '../core/units.ts'
-import type { Refused, Scope, Shortage } from '../ledger/ledger.ts'
+import type { Refused, Scope, Shortage, ShortLeg } from '../ledger/ledger.ts'
 
 /** A key, by the name that its owner knows. */
 type Named = { readonly name: string; readonly groupName: string | null }
@@ -22,7 +22,7 @@ export function refusalOf(
       return new GatewayError(
         'budget_reserved',
         `the budget of ${scopeName(key, refused.shortage)} covers this call, but requests in flight hold it: try again in a moment`,
-        { retryAfterSeconds: 1, facts: factsOf(refused.shortage) },
+        { retryAfterSeconds: 1, facts: factsOf(key, refused.shortage) },
       )
     case 'rate':
       return rateExceeded(key, refused)
@@ -45,26 +45,43 @@ function budgetExceeded(key: Named, shortage: Shortage, targets: readonly string
   const cheapest = targets.length > 1 ? targets[shortage.candidate] : undefined
   const where =
     cheapest === undefined ? '' : ` at ${cheapest}, the cheapest of its ${targets.length} targets,`
-  const left = shortage.limitNanodollars - shortage.spentNanodollars
-  const remaining = formatUsd(left > 0n ? left : 0n)
-  const until = shortage.resetsAt === null ? '' : ` until ${moment(shortage.resetsAt)}`
   const isRequest = shortage.scope === 'request'
-  const room = isRequest
-    ? `one request may cost at most ${remaining} USD`
-    : `${remaining} USD is left${until}`
+  const room = roomOf(key, shortage)
   const cost = `this call may cost up to ${formatUsd(shortage.requiredNanodollars)} USD${where} and ${room}`
   const raise = isRequest
     ? `have what one request of the key "${key.name}" or its group may cost raised`
     : `have the budget of ${scopeName(key, shortage)} raised`
-  const tokens = shortage.affordableOutputTokens
+  const tokens = tokensTold(key, shortage)
   const help =
     tokens === null
       ? raise
       : `ask for at most ${tokens.toLocaleString('en-US')} output tokens, or ${raise}`
   return new GatewayError(EXCEEDED[shortage.scope], `${cost}: ${help}`, {
     shouldRetry: false,
-    facts: { ...factsOf(shortage), ...(cheapest !== undefined && { target: cheapest }) },
+    facts: { ...factsOf(key, shortage), ...(cheapest !== undefined && { target: cheapest }) },
   })
+}
+
+/** What is left, in words. */
+function roomOf(key: Named, shortage: Shortage): string {
+  const { scope, limitNanodollars, spentNanodollars, resetsAt } = shortage
+  const left = limitNanodollars - spentNanodollars
+  const remaining = formatUsd(left > 0n ? left : 0n)
+  const until = resetsAt === null ? '' : ` until ${moment(resetsAt)}`
+  if (scope === 'request') return `one request may cost at most ${remaining} USD`
+  if (isFrameHidden(key, shortage)) return `the frame above all keys has no room for it${until}`
+  return `${remaining} USD is left${until}`
+}
+
+/** A key in a group learns of the frame only that it refuses, and until when: others share it. */
+function isFrameHidden({ groupName }: Named, { scope }: Pick<ShortLeg, 'scope'>): boolean {
+  return scope === 'frame' && groupName !== null
+}
+
+/** How much the tightest budget would still pay for is a figure of the frame where that may be it. */
+function tokensTold(key: Named, shortage: Shortage): number | null {
+  const isHidden = [shortage, ...shortage.also].some((leg) => isFrameHidden(key, leg))
+  return isHidden ? null : shortage.affordableOutputTokens
 }
 
 const EXCEEDED: Readonly<Record<Scope, ErrorCode>> = {
@@ -75,15 +92,17 @@ const EXCEEDED: Readonly<Record<Scope, ErrorCode>> = {
   request: 'request_cost_exceeded',
 }
 
-function factsOf(shortage: Shortage): JsonObject {
+function factsOf(key: Named, shortage: Shortage): JsonObject {
   return {
     scope: shortage.scope,
     period: shortage.period,
-    limit: usd(shortage.limitNanodollars),
-    spent: usd(shortage.spentNanodollars),
-    held: usd(shortage.heldNanodollars),
+    ...(!isFrameHidden(key, shortage) && {
+      limit: usd(shortage.limitNanodollars),
+      spent: usd(shortage.spentNanodollars),
+      held: usd(shortage.heldNanodollars),
+    }),
     required: usd(shortage.requiredNanodollars),
-    affordable_output_tokens: shortage.affordableOutputTokens,
+    affordable_output_tokens: tokensTold(key, shortage),
     resets_at: iso(shortage.resetsAt),
     also: shortage.also.map(({ scope, period, resetsAt }) => ({
       scope,

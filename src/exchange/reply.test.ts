@@ -109,6 +109,22 @@ test('the tightest leg and the tighter rate are reported', () => {
   assert.equal(told('m')['x-tollgate-budget-remaining'], '0.000000005')
 })
 
+test('a key in a group is told what is left below the frame, or nothing', () => {
+  const told = (frame: bigint, more: Partial<Parameters<typeof sampleBalances>[0]> = {}) =>
+    headersOf((reply) => {
+      const balances = sampleBalances({
+        ...BALANCES,
+        groupId: 'grp_1',
+        frame: left(frame),
+        ...more,
+      })
+      setBalanceHeaders(reply, balances, { family: 'chat', clock, model: 'm' })
+    })['x-tollgate-budget-remaining']
+  assert.equal(told(1_000_000_000n), '2.5')
+  assert.equal(told(0n), '0')
+  assert.equal(told(5n, { frameWindow: left(0n) }), '0')
+})
+
 test('limits that are not set have no headers', () => {
   const set = (reply: Pick<Reply, 'setHeader'>) =>
     setBalanceHeaders(reply, sampleBalances(), { family: 'chat', clock, model: 'm' })

@@ -7,7 +7,7 @@ import type { GatewayError } from '../core/errors.ts'
 import { formatUsd } from '../core/money.ts'
 import { LinkedList, type Link } from '../core/runtime.ts'
 import type { Balances, RateBalance, Reserved, Settled } from '../ledger/ledger.ts'
-import { leastRemaining } from '../ledger/rules/account.ts'
+import { leastRemaining, remainingBelowFrame } from '../ledger/rules/account.ts'
 import type { SseEvent } from '../wire/contract/sse.ts'
 import type { OutboundRequest } from './prepare.ts'
 
@@ -116,7 +116,9 @@ export function setSettledHeaders(reply: Head, settled: Settled | undefined, cli
 
 export function setBalanceHeaders(reply: Head, balances: Balances, client: Client): void {
   const { groupRates } = balances
-  const remaining = leastRemaining(balances, client.model)
+  // A key in a group learns nothing of the frame, which is shared with others.
+  const least = balances.groupId === null ? leastRemaining : remainingBelowFrame
+  const remaining = least(balances, client.model)
   const requests = tighterRate(balances.requests, groupRates?.requests ?? null)
   const tokens = tighterRate(balances.tokens, groupRates?.tokens ?? null)
   if (remaining !== null) reply.setHeader('x-tollgate-budget-remaining', formatUsd(remaining))

@@ -10,7 +10,7 @@ import { sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import type { Balance, Balances } from '../../ledger/ledger.ts'
 import { findUsage, targetOf } from '../../ledger/reports/usage.ts'
-import { leastRemaining } from '../../ledger/rules/account.ts'
+import { leastRemaining, remainingBelowFrame } from '../../ledger/rules/account.ts'
 import { partOfFrame, readFrame } from '../../store/frame.ts'
 import { findGroup } from '../../store/groups/groups.ts'
 import { callableModels, findKey, type Key } from '../../store/keys/keys.ts'
@@ -101,6 +101,7 @@ export async function verdictOf(
   if (balances === undefined) throw new AdminError('not_found', sentence('no_such_key'))
   const frame = await readFrame(parts.store)
   const { timezone } = frame
+  const isFrameShown = parts.store.scope === 'everywhere'
   const model = asked ?? firstModel(parts, key) ?? ''
   const recent = await recentCalls(parts.store, keyId)
   return {
@@ -108,13 +109,12 @@ export async function verdictOf(
     endpoint: formatOf(parts, { key, model }),
     ...(await forecastLike(parts, key, { model, recent })),
     recent: recentJson(recent),
-    remaining: usd(leastRemaining(balances, model)),
+    remaining: usd((isFrameShown ? leastRemaining : remainingBelowFrame)(balances, model)),
     key: balanceJson(balances.key),
     group: await groupJson(parts, balances),
-    frame:
-      parts.store.scope === 'everywhere'
-        ? { ...balanceJson(balances.frame), own: usd(partOfFrame(key, frame)), timezone }
-        : null,
+    frame: isFrameShown
+      ? { ...balanceJson(balances.frame), own: usd(partOfFrame(key, frame)), timezone }
+      : null,
     rates: ratesJson(balances),
   }
 }

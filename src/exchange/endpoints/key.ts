@@ -8,6 +8,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { tighterLimit } from '../../core/money.ts'
 import { iso, usd } from '../../core/units.ts'
 import type { Balance, Balances } from '../../ledger/ledger.ts'
+import { isFrameExhausted } from '../../ledger/rules/account.ts'
 import { requestJson } from '../../ledger/reports/usage.ts'
 import type { UsageRow } from '../../ledger/rules/rows.ts'
 import type { KeyJson } from '../../store/keys/keys.ts'
@@ -59,14 +60,23 @@ async function blockOf(
 
 /** As the ledger sees them, by the database's clock: this node's clock may be wrong. */
 function balancesJson(balances: Balances, { groupName }: Pick<Caller, 'groupName'>) {
-  const { groupId, group, groupWindow, frame, frameWindow } = balances
+  const { groupId, group, groupWindow } = balances
   return {
     ...figuresOf(balances.key),
     window: budgetJson(balances.keyWindow),
     model_budgets: balances.models.map((cap) => ({ model: cap.model, ...budgetJson(cap) })),
     group: group && { id: groupId, name: groupName, ...leftOf(group, groupWindow) },
-    frame: leftOf(frame, frameWindow),
+    frame: frameJson(balances),
   }
+}
+
+/** A key in a group learns whether the frame has room, and if not until when; others share it. */
+function frameJson(balances: Balances) {
+  const { groupId, frame, frameWindow } = balances
+  if (groupId === null) return leftOf(frame, frameWindow)
+  if (!isFrameExhausted(balances)) return { state: 'has_room' }
+  const spent = frame.remainingNanodollars === 0n ? frame : (frameWindow ?? frame)
+  return { state: 'exhausted', resets_at: iso(spent.resetsAt) }
 }
 
 /** What is left on the tighter of two budgets. */

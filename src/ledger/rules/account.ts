@@ -90,6 +90,18 @@ export function leastRemaining(balances: Balances, model: string): Nanodollars |
   )
 }
 
+/** The same as those may know who are confined to a group: nothing of the frame, except that it has nothing left. */
+export function remainingBelowFrame(balances: Balances, model: string): Nanodollars | null {
+  if (isFrameExhausted(balances)) return 0n
+  const frame = { ...balances.frame, remainingNanodollars: null }
+  return leastRemaining({ ...balances, frame, frameWindow: null }, model)
+}
+
+/** Either of its budgets refuses whatever costs anything. */
+export function isFrameExhausted({ frame, frameWindow }: Balances): boolean {
+  return [frame, frameWindow].some((budget) => budget?.remainingNanodollars === 0n)
+}
+
 const NO_CAPS: readonly ModelBalance[] = []
 
 function capsOf({ budgets }: Account): readonly ModelBalance[] {
