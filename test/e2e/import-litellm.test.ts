@@ -141,8 +141,8 @@ async function fill(): Promise<void> {
 
 const HELLO = { messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 20 }
 
-/** As the application has it, with another base URL. */
-const clientOf = (apiKey: string) => new OpenAI({ baseURL: gateway.url, apiKey, maxRetries: 0 })
+/** As the application has it, with another base URL. On a slow machine the books may be late: the library asks again. */
+const clientOf = (apiKey: string) => new OpenAI({ baseURL: gateway.url, apiKey, maxRetries: 10 })
 
 async function statusOf(client: OpenAI, model: string): Promise<number> {
   try {
