@@ -27,7 +27,7 @@ import {
   usageSearch,
 } from './base/address.ts'
 import { groupQuery, keyQuery } from './base/queries.ts'
-import { sessionQuery } from './base/session.ts'
+import { sessionQuery, useSession } from './base/session.ts'
 import { type TextKey, useTranslation } from './i18n/i18n.ts'
 import { FailedPage, NotFoundPage, NowherePage } from './pages/errors.tsx'
 import { Loading } from './parts/notices.tsx'
@@ -318,7 +318,10 @@ export function newRouter(queryClient: QueryClient) {
 /** A key's name in the breadcrumb; its id until the name is known. */
 function KeyCrumb() {
   const { id } = useParams({ from: '/app/settings/api-access/$id' })
-  const { data } = useQuery({ ...keyQuery(id), refetchInterval: false })
+  const { may } = useSession()
+  // A refusal would be recorded against a reader who never asked for the name.
+  const isAllowed = may('configuration:read')
+  const { data } = useQuery({ ...keyQuery(id), refetchInterval: false, enabled: isAllowed })
   return data?.name ?? id
 }
 

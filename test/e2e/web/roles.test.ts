@@ -67,6 +67,22 @@ describe('every role against every page', () => {
       await page.context().close()
     })
 
+  test('a page that is not permitted names custom roles too, and its breadcrumb asks for nothing', async () => {
+    const key = { name: 'secret name', models: ['sandbox-chat'], budget: '1' }
+    const { id } = await web.ask('POST', '/keys', key)
+    for (const [name, permission] of [
+      ['counting', 'usage:read'],
+      ['reading', 'configuration:read'],
+    ] as const)
+      await web.ask('POST', '/roles', { name, permissions: [permission] })
+    const page = await comeAs({ email: 'counting@example.com', role: 'counting' })
+    await web.open(`/settings/api-access/${String(id)}`, page)
+    await page.getByText(/^These roles have it: .*\breading\b/).waitFor()
+    const refused = await web.ask('GET', `/audit?outcome=refused&subject_id=${String(id)}`)
+    assert.deepEqual(refused['entries'], [])
+    await page.context().close()
+  })
+
   test('a permission that is lost leaves the menu with the next answer, one that is won joins it', async () => {
     const some: readonly Permission[] = ['configuration:read', 'audit:read']
     const { id } = await web.ask('POST', '/roles', { name: 'changing', permissions: some })

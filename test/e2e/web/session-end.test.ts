@@ -97,6 +97,12 @@ describe('a session that ends while a page is open', () => {
     assert.equal(await page.getByRole('textbox', { name: 'Message', exact: true }).inputValue(), '')
   })
 
+  test('the page forbade nothing that the form wanted to write', () =>
+    assert.deepEqual(
+      web.complaints.filter((text) => text.includes('Content Security Policy')),
+      [],
+    ))
+
   const endSession = () => web.context.clearCookies()
 
   /** Returns from another window, long after the page's data became stale. */

@@ -142,21 +142,30 @@ const axeSource = readFileSync(
 )
 
 /** What axe finds serious or critical, one line each. */
-export async function seriousFindings(page: Page): Promise<string[]> {
-  // The page's policy forbids scripts from elsewhere; this one gets in through the debugger.
-  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axeSource)
-  const findings = await lookOnce(page)
-  // A transition may have begun meanwhile, as of a colour scheme just chosen: what is wrong is wrong at rest.
-  return findings.length === 0 ? findings : lookOnce(page)
+export function seriousFindings(page: Page): Promise<string[]> {
+  return findings(page, ['serious', 'critical'])
 }
 
-async function lookOnce(page: Page): Promise<string[]> {
+/** What axe finds, however small, one line each. */
+export function allFindings(page: Page): Promise<string[]> {
+  return findings(page, ['minor', 'moderate', 'serious', 'critical'])
+}
+
+async function findings(page: Page, impacts: readonly string[]): Promise<string[]> {
+  // The page's policy forbids scripts from elsewhere; this one gets in through the debugger.
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axeSource)
+  const found = await lookOnce(page, impacts)
+  // A transition may have begun meanwhile, as of a colour scheme just chosen: what is wrong is wrong at rest.
+  return found.length === 0 ? found : lookOnce(page, impacts)
+}
+
+async function lookOnce(page: Page, impacts: readonly string[]): Promise<string[]> {
   await page.evaluate(END_TRANSITIONS)
   const violations = await page.evaluate<Violation[]>(
     `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)`,
   )
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => impacts.includes(impact))
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }
 

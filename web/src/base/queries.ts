@@ -14,6 +14,7 @@ import { frameRoutes } from '../../../src/admin/contract/frame.ts'
 import { modelRoutes } from '../../../src/admin/contract/gateway.ts'
 import { groupRoutes } from '../../../src/admin/contract/groups.ts'
 import { keyRoutes, type KeyQuery } from '../../../src/admin/contract/keys.ts'
+import { peopleRoutes } from '../../../src/admin/contract/people.ts'
 import { ApiError, call, watchPermissions } from './api.ts'
 import { sessionQuery } from './session.ts'
 
@@ -98,6 +99,11 @@ export const modelsQuery = queryOptions({
   queryKey: ['models'],
   queryFn: async ({ signal }) => (await call(modelRoutes.listModels, { signal })).models,
   staleTime: 60_000,
+})
+
+export const rolesQuery = queryOptions({
+  queryKey: ['roles'],
+  queryFn: async ({ signal }) => (await call(peopleRoutes.listRoles, { signal })).roles,
 })
 
 const attemptsMax = 2

@@ -1,7 +1,9 @@
 // What shows instead of a page: an unknown address, a missing permission, a failure.
 import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
 import { BUILT_IN_ROLES, type Permission } from '../../../src/admin/contract/permissions.ts'
+import { rolesQuery } from '../base/queries.ts'
 import { useRoleName, useTranslation } from '../i18n/i18n.ts'
 import { SearchIcon, ShieldIcon } from '../parts/icons.tsx'
 import { EmptyState, ErrorAlert } from '../parts/notices.tsx'
@@ -45,7 +47,9 @@ function HomeButton() {
 export function ForbiddenPage({ permission }: { readonly permission: Permission }) {
   const { t, format } = useTranslation()
   const roleName = useRoleName()
-  const roles = BUILT_IN_ROLES.filter((role) => role.permissions.includes(permission))
+  // Those of this gateway's own, once they are known.
+  const { data: all = BUILT_IN_ROLES } = useQuery(rolesQuery)
+  const roles = all.filter((role) => role.permissions.includes(permission))
   return (
     <>
       <PageHeader title={t('forbidden.title')} />

@@ -1,5 +1,5 @@
-// Changes at the gateway: what they made stale is refetched, and a toast confirms them.
-import { CloseButton } from '@mantine/core'
+// Changes at the gateway: the button that makes one, what they made stale is refetched, and a toast confirms them.
+import { Button, type ButtonProps, CloseButton } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
@@ -34,6 +34,24 @@ export function useChange<Output, Input = void>(
     },
     onError: (error) => onError?.(error),
   })
+}
+
+type BusyButtonProps = ButtonProps & {
+  readonly isBusy: boolean
+  readonly onClick: () => void
+  readonly 'aria-label'?: string
+}
+
+/** Keeps the focus while its action runs. A button with `loading` is disabled, and the focus falls to the page. */
+export function BusyButton({ isBusy, onClick, disabled, ...rest }: BusyButtonProps) {
+  return (
+    <Button
+      {...rest}
+      loading={isBusy}
+      onClick={isBusy ? undefined : onClick}
+      renderRoot={(props) => <button {...props} disabled={disabled} aria-disabled={isBusy} />}
+    />
+  )
 }
 
 /** One Idempotency-Key for every try to send the same values: a lost answer does nothing twice. */

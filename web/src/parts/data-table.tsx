@@ -3,6 +3,7 @@
 import { Button, Group, NativeSelect, Skeleton } from '@mantine/core'
 import { type ReactNode, useCallback, useState } from 'react'
 import { type Translate, useTranslation } from '../i18n/i18n.ts'
+import { BusyButton } from './changes.tsx'
 import styles from './data-table.module.css'
 import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
 import { EmptyState, type EmptyStateProps, type Failing, QueryError } from './notices.tsx'
@@ -342,13 +343,13 @@ export function LoadMore({ query }: { readonly query: Partial<Paged> }) {
   if (!query.hasNextPage) return null
   return (
     <Group justify="center" mt="md">
-      <Button
+      <BusyButton
         variant="default"
-        loading={query.isFetchingNextPage}
+        isBusy={query.isFetchingNextPage ?? false}
         onClick={() => void query.fetchNextPage?.()}
       >
         {t('requests.more')}
-      </Button>
+      </BusyButton>
     </Group>
   )
 }

@@ -1,10 +1,11 @@
 // Dialogs: one that is open while it is rendered, one that confirms an action, and those that show something once.
 import { Button, Drawer, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { TEXT_LENGTH_MAX } from '../../../src/core/limits.ts'
 import { unplaced } from '../base/api.ts'
 import { useTranslation } from '../i18n/i18n.ts'
+import { BusyButton } from './changes.tsx'
 import { ErrorAlert } from './notices.tsx'
 
 type ConfirmDialogProps = {
@@ -48,14 +49,14 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Button variant="default" onClick={cancel} disabled={isPending} data-autofocus>
             {t('dialog.cancel')}
           </Button>
-          <Button
+          <BusyButton
             color={isDangerous ? 'red' : undefined}
             onClick={() => confirm()}
             disabled={!isReady}
-            loading={isPending}
+            isBusy={isPending}
           >
             {action}
-          </Button>
+          </BusyButton>
         </>
       }
     >
@@ -78,12 +79,9 @@ type DialogProps = {
 /** A dialog that is open while it is rendered. When it closes, the focus returns to what opened it. */
 export function Dialog({ title, onClose, children, buttons, size }: DialogProps) {
   const { t } = useTranslation()
-  const root = useRef<HTMLDivElement>(null)
   const openers = useReturnedFocus()
-  useKeptFocus(root)
   // Mantine renders the dialog into the page only after this component is mounted.
   const keepRoot = (element: HTMLDivElement | null) => {
-    root.current = element
     if (element !== null) openersOf.set(element, openers)
   }
   return (
@@ -121,19 +119,6 @@ function useReturnedFocus(): readonly HTMLElement[] {
 
 /** By dialog, nearest first. */
 const openersOf = new WeakMap<Element, readonly HTMLElement[]>()
-
-/** A pending button is disabled and would lose the focus to the page behind: the dialog holds it meanwhile. */
-function useKeptFocus(root: RefObject<HTMLDivElement | null>): void {
-  const atWork = useRef<Element>(null)
-  useEffect(() => {
-    const dialog = root.current?.querySelector<HTMLElement>('[role="dialog"]')
-    const focused = document.activeElement
-    if (focused?.matches(':disabled') && dialog?.contains(focused)) {
-      atWork.current = focused
-      dialog.focus()
-    } else if (focused === dialog && atWork.current instanceof HTMLElement) atWork.current.focus()
-  })
-}
 
 /** What has the focus; for a menu item its menu's button, for a button of another dialog what opened that. */
 function findOpeners(): readonly HTMLElement[] {

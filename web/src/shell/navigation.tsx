@@ -1,7 +1,7 @@
 // The main navigation. Entries whose pages the reader may not see are hidden; their addresses still answer, with the
 // reason.
 import { type AnyRoute, Link, type LinkProps, useLocation, useRouter } from '@tanstack/react-router'
-import type { ComponentType } from 'react'
+import type { ComponentType, ReactNode } from 'react'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { useSession } from '../base/session.ts'
 import { type TextKey, useTranslation } from '../i18n/i18n.ts'
@@ -59,13 +59,20 @@ const sections: readonly Section[] = [
   },
 ]
 
-export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
+type NavigationProps = {
+  /** Within it, so that it is part of a landmark. */
+  readonly head?: ReactNode
+  readonly onChosen?: () => void
+}
+
+export function Navigation({ head, onChosen }: NavigationProps) {
   const { t } = useTranslation()
   const { may } = useSession()
   const { pathname } = useLocation()
   const { routesByPath } = useRouter()
   return (
     <nav className={styles['navigation']} aria-label={t('nav.label')}>
+      {head}
       {sections.map(({ heading, entries }) => {
         const shown = entries.filter(({ to }) =>
           demandsOf(routesByPath[to]).every(({ permission, where }) => may(permission, where)),

@@ -27,8 +27,7 @@ export function Shell() {
         {t('nav.skip')}
       </a>
       <div className={styles['side']}>
-        <Brand />
-        <Navigation />
+        <Navigation head={<Brand />} />
       </div>
       <div className={styles['column']}>
         <header className={styles['bar']}>

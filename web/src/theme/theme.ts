@@ -123,6 +123,9 @@ const dark: MantineColorsTuple = [
 /** style.css lets the list of options scroll: around it, assistive technology would meet a box that no key scrolls. */
 const options = { defaultProps: { withScrollArea: false } }
 
+/** Mantine heads a dialog with a <header>: outside of the page's sections, that is a banner like the page's own. */
+const noBanner = { header: { role: 'presentation' } }
+
 export const theme = createTheme({
   primaryColor: 'petrol',
   primaryShade: { light: 7, dark: 6 },
@@ -139,9 +142,18 @@ export const theme = createTheme({
     // instead.
     // A stray click discards nothing typed, and the second of a double click does not close what the first opened.
     Modal: {
-      defaultProps: { lockScroll: false, centered: true, radius: 'lg', closeOnClickOutside: false },
+      defaultProps: {
+        attributes: noBanner,
+        lockScroll: false,
+        centered: true,
+        radius: 'lg',
+        closeOnClickOutside: false,
+      },
     },
-    Drawer: { defaultProps: { lockScroll: false } },
+    ModalRoot: { defaultProps: { lockScroll: false } },
+    Drawer: { defaultProps: { attributes: noBanner, lockScroll: false } },
+    // An element of its own that takes the focus first, where assistive technology expects only items.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Tooltip: {
       defaultProps: {
         withArrow: true,

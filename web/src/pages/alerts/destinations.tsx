@@ -8,7 +8,7 @@ import { call, problemOf } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
-import { useIdempotencyKey, useChange } from '../../parts/changes.tsx'
+import { BusyButton, useIdempotencyKey, useChange } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { actionColumn, type Column, QueryTable } from '../../parts/data-table.tsx'
 import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
@@ -55,6 +55,7 @@ function DestinationTable({ onRemove }: DestinationTableProps) {
   const test = useChange(madeOldByAlerts, {
     change: (id: string) => call(alertRoutes.testDestination, { params: { id } }),
   })
+  const address = answer.data?.destinations.find(({ id }) => id === test.variables)?.address ?? ''
   const columns: readonly Column<DestinationAnswer>[] = [
     {
       header: t('alerts.address'),
@@ -79,11 +80,11 @@ function DestinationTable({ onRemove }: DestinationTableProps) {
   )
   return (
     <Stack gap="sm">
-      {test.error && <ErrorAlert title={t('alerts.testFailed')} error={test.error} />}
+      {test.error && <ErrorAlert title={t('alerts.testFailed', { address })} error={test.error} />}
       {test.data && (
         <Notice
           tone={test.data.delivered ? 'good' : 'bad'}
-          title={t(test.data.delivered ? 'alerts.testDelivered' : 'alerts.testFailed')}
+          title={t(test.data.delivered ? 'alerts.testDelivered' : 'alerts.testFailed', { address })}
           announce
         >
           <span className="break">{words.result(test.data)}</span> {t('alerts.testNotLogged')}
@@ -117,15 +118,15 @@ function Actions({ address, isTesting, onTest, onRemove }: ActionsProps) {
   const { t } = useTranslation()
   return (
     <Group gap="xs" justify="flex-end">
-      <Button
+      <BusyButton
         size="compact-sm"
         variant="default"
         aria-label={t('alerts.testWhat', { address })}
-        loading={isTesting}
+        isBusy={isTesting}
         onClick={onTest}
       >
         {t('alerts.test')}
-      </Button>
+      </BusyButton>
       <Button
         size="compact-sm"
         variant="default"

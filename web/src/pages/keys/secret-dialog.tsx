@@ -8,7 +8,7 @@ import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { call, modelAnswerMsMax } from '../../base/api.ts'
 import { aboutQuery } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { useChange } from '../../parts/changes.tsx'
+import { BusyButton, useChange } from '../../parts/changes.tsx'
 import { CopyBlock, CopyButton } from '../../parts/copy.tsx'
 import { Dialog, GuardedDialog } from '../../parts/dialogs.tsx'
 import { EyeIcon, PlayIcon } from '../../parts/icons.tsx'
@@ -180,14 +180,14 @@ export function TestCall({ id }: { readonly id: string }) {
   })
   return (
     <div>
-      <Button
+      <BusyButton
         variant="default"
         leftSection={<PlayIcon />}
-        loading={test.isPending}
+        isBusy={test.isPending}
         onClick={() => test.mutate()}
       >
         {t('testCall.run')}
-      </Button>
+      </BusyButton>
       <div aria-live="polite" className={styles['result']}>
         {test.data && <TestResult result={test.data} />}
         {test.error && <ErrorAlert title={t('testCall.notMade')} error={test.error} />}

@@ -6,6 +6,7 @@ import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/peop
 import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { differing } from '../../base/amounts.ts'
 import { call } from '../../base/api.ts'
+import { rolesQuery } from '../../base/queries.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
 import { useChange, useFields } from '../../parts/changes.tsx'
@@ -214,11 +215,6 @@ function RoleSelect({ value, onChange, error }: RoleSelectProps) {
 export const peopleQuery = queryOptions({
   queryKey: ['people'],
   queryFn: async ({ signal }) => (await call(peopleRoutes.listPeople, { signal })).people,
-})
-
-export const rolesQuery = queryOptions({
-  queryKey: ['roles'],
-  queryFn: async ({ signal }) => (await call(peopleRoutes.listRoles, { signal })).roles,
 })
 
 /** Queries that a change of people or roles makes stale. */

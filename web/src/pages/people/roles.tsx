@@ -8,6 +8,7 @@ import { peopleRoutes, ROLE_NAME_LENGTH_MAX } from '../../../../src/admin/contra
 import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
 import { type Permission, PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
 import { differing } from '../../base/amounts.ts'
+import { rolesQuery } from '../../base/queries.ts'
 import { call } from '../../base/api.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
@@ -19,7 +20,7 @@ import { CheckIcon, PlusIcon } from '../../parts/icons.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import shadows from '../../parts/side-shadows.module.css'
-import { madeOldByPeople, rolesQuery } from './person-dialogs.tsx'
+import { madeOldByPeople } from './person-dialogs.tsx'
 import styles from './roles.module.css'
 
 type Open =

@@ -1,6 +1,6 @@
 // The conversation, each answer with its cost, and the field for the next question.
 import { Button, Group, Textarea } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/trial.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { onSubmit } from '../../parts/changes.tsx'
@@ -91,12 +91,17 @@ type SayFormProps = Pick<ConversationProps, 'isReady' | 'draft' | 'onDraft' | 'o
 
 function SayForm({ isReady, draft, onDraft, onSay, children }: SayFormProps) {
   const { t } = useTranslation()
+  const field = useRef<HTMLTextAreaElement>(null)
   const submit = onSubmit(() => {
-    if (isReady && draft.trim() !== '') onSay()
+    if (!isReady || draft.trim() === '') return
+    onSay()
+    // The button is disabled until something is typed again.
+    field.current?.focus()
   })
   return (
     <form onSubmit={submit}>
       <Textarea
+        ref={field}
         label={t('playground.message')}
         autosize
         minRows={3}
