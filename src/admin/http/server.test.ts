@@ -1,11 +1,12 @@
 // Slow clients: a request whose client has left is over, so that a shutdown does not wait for it, and a request with a
-// slow body is judged when the body has arrived.
+// slow body is judged when the body has arrived. Also: what browsers read is packed.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { brotliDecompressSync } from 'node:zlib'
 import { systemClock as clock } from '../../core/clock.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -14,6 +15,12 @@ import type { Person } from './guard.ts'
 import { makeAdminServer, type AdminServerOptions } from './server.ts'
 
 const log: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
+
+const ann: Person = {
+  ...{ id: 'person_1', email: 'ann@example.com', name: 'Ann', via: 'session' },
+  permissions: new Set(['configuration:manage']),
+  groups: [],
+}
 
 type Chosen = Pick<AdminServerOptions, 'identify' | 'handlers'>
 
@@ -65,11 +72,7 @@ for (const [body, head] of [
     const { socket, message, response } = await arrived(
       `POST ${path} HTTP/1.1\r\nhost: tollgate\r\nconnection: close\r\ncontent-type: application/json\r\n${head}`,
     )
-    let person: Person | undefined = {
-      ...{ id: 'person_1', email: 'ann@example.com', name: 'Ann', via: 'session' },
-      permissions: new Set(['configuration:manage']),
-      groups: [],
-    }
+    let person: Person | undefined = ann
     const { promise: isKnown, resolve: known } = Promise.withResolvers<void>()
     const identify = async () => {
       known()
@@ -90,4 +93,34 @@ for (const [body, head] of [
     assert.match(answer, /^HTTP\/1.1 401 /)
     assert.equal(paused, 0)
     await server.close()
+  })
+
+for (const [what, encoding, isPacked] of [
+  ['a browser', 'gzip, deflate, br, zstd', true],
+  ['a program', 'gzip', false],
+] as const)
+  test(`a long answer is ${isPacked ? 'packed' : 'sent as it is'} for ${what}`, async (t) => {
+    const version = 'a long version '.repeat(200)
+    const now = new Date().toISOString()
+    const about = async () => ({
+      ...{ version, now, base_url: 'http://tollgate', address: '127.0.0.1' },
+      auth_headers: 'strict' as const,
+      email_available: false,
+    })
+    const server = await makeServer({ identify: async () => ann, handlers: { about } })
+    const listener = createServer((message, response) => void server.handle(message, response, 'r'))
+    t.after(() => Promise.all([listener.close(), server.close()]))
+    listener.listen(0, '127.0.0.1')
+    await once(listener, 'listening')
+    const { port } = listener.address() as AddressInfo
+    const asked = request({ port, path: `${API_PREFIX}/about` })
+    asked.setHeader('accept-encoding', encoding)
+    asked.end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    const body = await buffer(answer)
+    assert.equal(answer.headers['content-encoding'], isPacked ? 'br' : undefined)
+    assert.equal(answer.headers['vary'], 'accept-encoding')
+    const read = JSON.parse(String(isPacked ? brotliDecompressSync(body) : body)) as object
+    assert.equal(Object(read).version, version)
+    assert.equal(body.length < 400, isPacked)
   })
