@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page, Request } from 'playwright-core'
+import { snippetNames } from '../../../web/src/pages/keys/snippets.ts'
 import {
   administrator,
   becomeAdministrator,
   callModel,
   openWebStage,
   picture,
+  seriousFindings,
   watchComplaints,
 } from '../../support/web/web.ts'
 import type { WebStage } from '../../support/web/web.ts'
@@ -64,11 +66,25 @@ describe('from the first start to a revoked key', () => {
     await picture(page, 'journey-2-secret')
   })
 
-  test('the curl block works as pasted, and the secret can be left out of it', async () => {
-    const block = page.getByRole('group', { name: 'curl' })
-    assert.equal((await runBlock(await block.innerText())).status, 200)
-    await page.getByRole('checkbox', { name: 'Put the secret itself into the snippets' }).uncheck()
-    assert.ok(!(await block.innerText()).includes(secret))
+  test('the curl block works as pasted, beside the lines with the secret', async () => {
+    const block = await page.getByRole('group', { name: 'curl' }).innerText()
+    const lines = await page.getByRole('group', { name: 'the lines for the env' }).innerText()
+    assert.ok(!block.includes(secret))
+    assert.equal(
+      (await runBlock(`export ${lines.replace('\n', '\nexport ')}\n${block}`)).status,
+      200,
+    )
+  })
+
+  test('the tabs are of clients that can call what the key may', async () => {
+    const tabs = page.getByRole('tablist', { name: 'Code that reads it from there' })
+    assert.deepEqual(await tabs.getByRole('tab').allInnerTexts(), Object.values(snippetNames))
+    await tabs.getByRole('tab', { name: 'Python' }).click()
+    await page.getByLabel('Endpoint', { exact: true }).selectOption('Messages')
+    assert.match(await page.getByRole('group', { name: 'Python' }).innerText(), /from anthropic/)
+    await tabs.getByRole('tab', { name: 'Claude Code' }).click()
+    assert.equal(await page.getByLabel('Endpoint', { exact: true }).count(), 0)
+    assert.deepEqual(await seriousFindings(page), [])
   })
 
   test('closing before the secret is stored asks first', async () => {
@@ -77,9 +93,13 @@ describe('from the first start to a revoked key', () => {
     await question.getByRole('button', { name: 'Cancel' }).click()
   })
 
-  test('copying is confirmed, and counts as storing', async () => {
+  test('copying is confirmed, and counts as storing, alone or among lines', async () => {
+    const done = page.getByRole('button', { name: 'Done' })
+    assert.ok(await done.isDisabled())
+    await page.getByRole('button', { name: 'Copy the lines for the environment' }).click()
+    await page.locator('button:enabled', { hasText: 'Done' }).waitFor()
     await page.getByRole('button', { name: 'Copy the secret' }).click()
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    await page.getByRole('button', { name: 'Copied' }).first().waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('heading', { name: /^billing production/, level: 1 }).waitFor()
     assert.ok(!(await page.content()).includes(secret), 'the secret is gone from the page')

@@ -1,10 +1,11 @@
 // The only time a secret is visible: after creation and after rotation. It exists only in this dialog's memory, and
 // closing the dialog before the secret is stored asks again.
-import { Button, Checkbox, Tabs, TextInput } from '@mantine/core'
+import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/trial.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import type { Endpoint } from '../../../../src/core/endpoints.ts'
 import { call, modelAnswerMsMax } from '../../base/api.ts'
 import { aboutQuery } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
@@ -16,13 +17,15 @@ import { CallRefusal, ErrorAlert, Notice } from '../../parts/notices.tsx'
 import { callFacts } from '../../parts/refusal-words.ts'
 import { madeOldByKey } from './key-words.ts'
 import styles from './secret-dialog.module.css'
-import { snippetNames, SNIPPETS, snippetText } from './snippets.ts'
+import { SnippetTabs } from './snippet-tabs.tsx'
+import { environmentText } from './snippets.ts'
 
 type SecretDialogProps = {
   readonly created: {
     readonly id: string
     readonly name: string
     readonly models: readonly string[]
+    readonly permissions: readonly Endpoint[]
     /** Null: the first answer, which carried it, was lost, and this is a repeat. */
     readonly secret: string | null
   }
@@ -41,7 +44,8 @@ type ShownSecretProps = SecretDialogProps & { readonly created: { readonly secre
 function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
   const { t } = useTranslation()
   const [isStored, setStored] = useState(false)
-  const { id, name, models, secret } = created
+  const { id, name, models, permissions, secret } = created
+  const store = () => setStored(true)
   return (
     <GuardedDialog
       size="xl"
@@ -55,8 +59,9 @@ function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
           <Notice tone="warn" title={t('secret.once')}>
             {t('secret.keepSafe')}
           </Notice>
-          <SecretField secret={secret} onCopied={() => setStored(true)} />
-          <SnippetTabs models={models} secret={secret} />
+          <SecretField secret={secret} onCopied={store} />
+          <Environment secret={secret} onCopied={store} />
+          <SnippetTabs models={models} permissions={permissions} />
           <TestCall id={id} />
           <div className={styles['foot']}>
             <Checkbox
@@ -133,40 +138,15 @@ function SecretField({ secret, onCopied }: SecretFieldProps) {
   )
 }
 
-type SnippetTabsProps = { readonly models: readonly string[]; readonly secret: string }
-
-/** Works as it stands, so it has the secret in it, unless it is to go into a ticket or a repository. */
-function SnippetTabs({ models, secret }: SnippetTabsProps) {
+/** The lines that every snippet below relies on; copying them stores the secret as much as copying it alone. */
+function Environment({ secret, onCopied }: SecretFieldProps) {
   const { t } = useTranslation()
   const about = useQuery(aboutQuery)
-  const [hasSecret, setHasSecret] = useState(true)
-  const values = {
-    baseUrl: about.data?.base_url ?? location.origin,
-    model: models.find((model) => !model.includes('embedding')) ?? models[0] ?? 'MODEL',
-    secret: hasSecret ? secret : undefined,
-  }
+  const text = environmentText(secret, about.data?.base_url ?? location.origin)
   return (
-    <div className={styles['tabs']}>
-      <Tabs defaultValue="curl" variant="pills">
-        <Tabs.List aria-label={t('secret.snippets')}>
-          {SNIPPETS.map((snippet) => (
-            <Tabs.Tab key={snippet} value={snippet}>
-              {snippetNames[snippet]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {SNIPPETS.map((snippet) => (
-          <Tabs.Panel key={snippet} value={snippet} pt="sm">
-            <CopyBlock label={snippetNames[snippet]} text={snippetText(snippet, values)} />
-          </Tabs.Panel>
-        ))}
-      </Tabs>
-      <Checkbox
-        mt="sm"
-        label={t('secret.inSnippets')}
-        checked={hasSecret}
-        onChange={({ currentTarget }) => setHasSecret(currentTarget.checked)}
-      />
+    <div>
+      <p>{t('secret.environment')}</p>
+      <CopyBlock label={t('secret.environmentWhat')} text={text} onCopied={onCopied} />
     </div>
   )
 }
