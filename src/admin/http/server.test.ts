@@ -109,7 +109,10 @@ for (const [what, encoding, isPacked] of [
     })
     const server = await makeServer({ identify: async () => ann, handlers: { about } })
     const listener = createServer((message, response) => void server.handle(message, response, 'r'))
-    t.after(() => Promise.all([listener.close(), server.close()]))
+    t.after(() => {
+      listener.close()
+      return server.close()
+    })
     listener.listen(0, '127.0.0.1')
     await once(listener, 'listening')
     const { port } = listener.address() as AddressInfo

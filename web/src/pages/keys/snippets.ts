@@ -64,8 +64,8 @@ export function callsBy(snippet: Snippet, calls: readonly Call[]): readonly Call
 
 /** Empty if the client cannot make the call. */
 export function snippetText(snippet: Snippet, { endpoint, body }: Call, baseUrl: string): string {
-  const { model = '' } = body
-  return writers[snippet][endpoint]?.({ baseUrl, body, model: String(model) }) ?? ''
+  const model = typeof body['model'] === 'string' ? body['model'] : ''
+  return writers[snippet][endpoint]?.({ baseUrl, body, model }) ?? ''
 }
 
 /** The secret, and where it is used, as lines of an environment file. */
