@@ -191,7 +191,7 @@ function basics(it: It): void {
       store: fixture.store,
       ...SAMPLE_PACE,
       onSettled: (accountId, { spentNanodollars }) => told.push([accountId, spentNanodollars]),
-      onRefused: (keyId, { requiredNanodollars }) => told.push([keyId, requiredNanodollars]),
+      onRefused: ({ keyId }, { requiredNanodollars }) => told.push([keyId, requiredNanodollars]),
     })
     const asked = ask(key, 600)
     const reserved = granted(await node.reserve(asked))
