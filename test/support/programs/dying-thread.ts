@@ -5,9 +5,12 @@ import { threadName } from 'node:worker_threads'
 
 const LOOK_EVERY_MS = 10
 
+/** What Atomics.wait is called with. */
+type Waiting = [bell: Int32Array, index: number, value: number, timeoutMs?: number]
+
 if (threadName === 'sqlite') {
   const { wait } = Atomics
-  const waitOrDie = (bell: Int32Array, index: number, value: number, timeoutMs?: number) => {
+  const waitOrDie = (...[bell, index, value, timeoutMs]: Waiting) => {
     for (;;) {
       if (existsSync(process.env['DIE_WHEN'] ?? '')) process.exit(3)
       const woken = wait(bell, index, value, Math.min(timeoutMs ?? Infinity, LOOK_EVERY_MS))
