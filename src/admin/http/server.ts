@@ -129,7 +129,8 @@ async function packed(
   payload: unknown,
 ): Promise<unknown> {
   const isWanted = /(^|[\s,])br\s*(,|$)/.test(String(headers['accept-encoding'] ?? ''))
-  if (method !== 'GET' || typeof payload !== 'string') return payload
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (!isRead || typeof payload !== 'string') return payload
   reply.header('vary', 'accept-encoding')
   if (!isWanted || payload.length < PACKED_BYTES_MIN) return payload
   reply.header('content-encoding', 'br').removeHeader('content-length')
