@@ -13,12 +13,18 @@ import { BusyButton, useChange } from '../../parts/changes.tsx'
 import { CopyBlock, CopyButton } from '../../parts/copy.tsx'
 import { Dialog, GuardedDialog } from '../../parts/dialogs.tsx'
 import { EyeIcon, PlayIcon } from '../../parts/icons.tsx'
-import { CallRefusal, ErrorAlert, Notice } from '../../parts/notices.tsx'
+import { CallRefusal, ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
+import { tabOnDemand } from '../../parts/on-demand.tsx'
 import { callFacts } from '../../parts/refusal-words.ts'
 import { madeOldByKey } from './key-words.ts'
+import { environmentText } from './environment.ts'
 import styles from './secret-dialog.module.css'
-import { SnippetTabs } from './snippet-tabs.tsx'
-import { environmentText } from './snippets.ts'
+
+// The secret needs nothing but this dialog; the code beside it has none, and may come later.
+const SnippetTabs = tabOnDemand(
+  async () => (await import('./snippet-tabs.tsx')).SnippetTabs,
+  <Loading lines={1} height={180} />,
+)
 
 type SecretDialogProps = {
   readonly created: {

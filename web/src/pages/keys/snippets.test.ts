@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ENDPOINTS, type Endpoint } from '../../../../src/core/endpoints.ts'
-import { callsBy, callsOf, environmentText, SNIPPETS, snippetText } from './snippets.ts'
+import { environmentText } from './environment.ts'
+import { callsBy, callsOf, SNIPPETS, snippetText } from './snippets.ts'
 
 const baseUrl = 'https://gateway.example.com'
 const chat = { id: 'sandbox-chat', kind: 'chat' } as const

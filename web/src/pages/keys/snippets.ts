@@ -1,6 +1,7 @@
 // Ready-made code for each client, with the address, the endpoint and the request filled in. The secret comes from the
 // environment, never from the code. Pure text; snippets.test.ts reads it.
 import type { Endpoint } from '../../../../src/core/endpoints.ts'
+import { SECRET_VARIABLE as variable } from './environment.ts'
 
 type Json = string | number | readonly Json[] | { readonly [name: string]: Json }
 
@@ -31,9 +32,6 @@ export const snippetNames = {
 
 export type Snippet = keyof typeof snippetNames
 export const SNIPPETS = Object.keys(snippetNames) as Snippet[]
-
-/** Every snippet reads the secret from it. */
-const variable = 'TOLLGATE_API_KEY'
 
 type SnippetKey = {
   readonly permissions: readonly Endpoint[]
@@ -66,11 +64,6 @@ export function callsBy(snippet: Snippet, calls: readonly Call[]): readonly Call
 export function snippetText(snippet: Snippet, { endpoint, body }: Call, baseUrl: string): string {
   const model = typeof body['model'] === 'string' ? body['model'] : ''
   return writers[snippet][endpoint]?.({ baseUrl, body, model }) ?? ''
-}
-
-/** The secret, and where it is used, as lines of an environment file. */
-export function environmentText(secret: string, baseUrl: string): string {
-  return `${variable}=${secret}\nTOLLGATE_BASE_URL=${baseUrl}`
 }
 
 type Writers = Readonly<Partial<Record<Call['endpoint'], (values: Values) => string>>>
