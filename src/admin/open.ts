@@ -12,6 +12,7 @@ import { makeMetrics } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
 import { makeAdminServer, type AdminServer } from './http/server.ts'
 import { frameHandlers, keyHandlers } from './keys/handlers.ts'
+import { manifestHandlers } from './manifest/handlers.ts'
 import type { OidcSettings } from './people/identity-provider.ts'
 import { personFinder, type PeopleParts } from './people/identity.ts'
 import { peopleHandlers } from './people/people-handlers.ts'
@@ -71,6 +72,7 @@ export function adminHandlers(parts: AlertParts) {
     ...refusalHandlers(parts),
     ...auditHandlers(parts),
     ...alertHandlers(parts),
+    ...manifestHandlers(parts),
     ...playgroundHandlers(parts),
   }
 }

@@ -27,6 +27,14 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'show or set the budget frame above all keys',
     load: async () => (await import('./keys.ts')).addFrame,
   },
+  apply: {
+    summary: 'bring groups, keys and the frame to what a file says',
+    load: async () => (await import('./apply.ts')).addApply,
+  },
+  export: {
+    summary: 'write groups, keys and the frame as such a file',
+    load: async () => (await import('./apply.ts')).addExport,
+  },
   users: {
     summary: 'invite, list, block and change the people who administer this gateway',
     load: async () => (await import('./users.ts')).addUsers,

@@ -33,6 +33,19 @@ export const SENTENCES = {
   json_needed: 'send the body as JSON, with "content-type: application/json"',
   body_too_large: 'the body is larger than this API accepts',
 
+  // Manifests.
+  amount_per_period: 'enter an amount and a period, such as 5/day',
+  entry_twice: 'two entries have this name: give each its own',
+  mode_fixed:
+    'the mode of a key cannot be changed: give it another name, or leave its mode as it is',
+  plan_changed:
+    'something was changed since this plan was made, so nothing was done: look at the new plan',
+  plan_outdated:
+    '{{subject}} "{{name}}" was changed at the same moment, so nothing was done: try again',
+  prune_without_keys:
+    'to pause the keys that are not in it, a manifest needs a list of keys, even if it is empty',
+  secrets_needed: 'send one secret for each new key of the plan, in its order',
+
   // Keys and the frame.
   no_such_key: 'there is no key with this id',
   no_key_named:

@@ -19,7 +19,7 @@ import { lapseAlerts } from './alerts/give.ts'
 import { recordChange } from './audit/record.ts'
 import { checkAll, requireVersion } from './database/errors.ts'
 import { bumpRevision } from './database/revision.ts'
-import type { Store } from './database/store.ts'
+import { inTransaction, type Store } from './database/store.ts'
 import { FRAME_ID } from './database/tables.ts'
 import type { Key } from './keys/keys.ts'
 
@@ -95,7 +95,7 @@ export async function setFrame(
       await checkLegs(store, { from, to: { window, period: change.period ?? from.period } })
     },
   ])
-  await store.db.transaction().execute(async (tx) => {
+  await inTransaction(store.db, async (tx) => {
     const account = await lockAccount(tx, FRAME_ID)
     const version = account.allow_version
     requireVersion(ifVersion, { version: version - 1, sentence: sentence('frame_changed') })

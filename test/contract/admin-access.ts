@@ -20,13 +20,13 @@ const VIEWER = [
   ...['readUsage', 'exportUsage', 'readKeyUsage', 'readStatement', 'exportStatement'],
   ...['listRequests', 'readRequest', 'listKeyRequests'],
   ...['listRefusals', 'listKeyRefusals', 'listGroups', 'readGroup', 'listMembers'],
-  ...['listDestinations', 'listDeliveries', 'readKeyAlerts', 'readFrameAlerts'],
+  ...['listDestinations', 'listDeliveries', 'readKeyAlerts', 'readFrameAlerts', 'exportManifest'],
 ]
 const WRITES = [
   ...['createKey', 'changeKeys', 'changeKey', 'pauseKey', 'resumeKey', 'revokeKey', 'rotateKey'],
   ...['endOverlap', 'resetKey', 'topUpKey', 'testKey', 'changeFrame', 'topUpFrame', 'resetFrame'],
   ...['createDestination', 'changeDestination', 'deleteDestination', 'testDestination'],
-  ...['changeKeyAlerts', 'changeFrameAlerts', 'play'],
+  ...['changeKeyAlerts', 'changeFrameAlerts', 'applyManifest', 'play'],
   ...['createGroup', 'changeGroup', 'archiveGroup', 'activateGroup', 'topUpGroup', 'resetGroup'],
 ]
 const MANAGER = [...VIEWER, ...WRITES, 'listAudit', 'exportAudit', 'listKeyActivity']

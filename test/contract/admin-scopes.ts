@@ -307,6 +307,7 @@ export function adminScopesContract(fresh: FreshDatabase): void {
   }
 
   const LISTS = [
+    '/export',
     ...['/keys', '/keys?sort=cost_7d', '/keys?sort=share', '/keys?search=green', '/keys.csv'],
     ...['/keys?group=GREEN', '/keys?group=none', '/models', '/groups', '/groups/RED/members'],
     ...['/usage?by=key,model', '/usage?by=day', '/usage?by=provider,key', '/usage?key=KEY'],

@@ -7,6 +7,7 @@ import { adminAlertsContract } from './admin-alerts.ts'
 import { adminGroupsContract } from './admin-groups.ts'
 import { adminKeysContract } from './admin-keys.ts'
 import { adminListsContract } from './admin-lists.ts'
+import { adminManifestContract } from './admin-manifest.ts'
 import { adminRefusalsContract } from './admin-refusals.ts'
 import { adminScaleContract } from './admin-scale.ts'
 import { adminScopesContract } from './admin-scopes.ts'
@@ -20,6 +21,7 @@ for (const [name, fresh] of [
   describe(`keys in the admin API on ${name}`, () => adminKeysContract(fresh))
   describe(`groups in the admin API on ${name}`, () => adminGroupsContract(fresh))
   describe(`alerts in the admin API on ${name}`, () => adminAlertsContract(fresh))
+  describe(`manifests in the admin API on ${name}`, () => adminManifestContract(fresh))
   describe(`lists in the admin API on ${name}`, () => adminListsContract(fresh))
   describe(`refused calls in the admin API on ${name}`, () => adminRefusalsContract(fresh))
   describe(`what lists in the admin API read on ${name}`, () => adminScaleContract(fresh))

@@ -1,10 +1,10 @@
 // The whole admin API by route name: what the server answers, the web interface calls and the OpenAPI document lists.
 import { alertRoutes } from './alerts.ts'
 import { auditRoutes } from './audit.ts'
-import { frameRoutes } from './frame.ts'
 import { aboutRoutes, modelRoutes } from './gateway.ts'
-import { groupRoutes } from './groups.ts'
+import { frameRoutes, groupRoutes } from './groups.ts'
 import { keyRoutes } from './keys.ts'
+import { manifestRoutes } from './manifest.ts'
 import { peopleRoutes } from './people.ts'
 import { profileRoutes } from './profile.ts'
 import type { RouteTable } from './route.ts'
@@ -23,6 +23,7 @@ export const contract = {
   ...refusalRoutes,
   ...auditRoutes,
   ...alertRoutes,
+  ...manifestRoutes,
   ...playgroundRoutes,
   ...signInRoutes,
   ...profileRoutes,

@@ -17,7 +17,7 @@ import {
 } from '../../core/limits.ts'
 import { reminders, thresholds } from './alerts.ts'
 import { adminError } from './errors.ts'
-import { forecast, frame, frameState } from './frame.ts'
+import { forecast, frame, frameState } from './groups.ts'
 import { route } from './route.ts'
 import { callResult, verdict } from './trial.ts'
 import {

@@ -45,6 +45,8 @@ type Common = {
   readonly versioned?: true
   /** A request sent twice with the same Idempotency-Key is done once. */
   readonly idempotent?: true
+  /** Where more than usual may be sent. */
+  readonly bodyBytesMax?: number
 }
 
 export type RouteTable = Readonly<Record<string, AdminRoute>>

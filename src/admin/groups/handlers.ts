@@ -173,7 +173,7 @@ function answerOf(group: Group, totals?: GroupTotals): GroupAnswer {
   }
 }
 
-function settingsOf(body: GroupBody): Some<Omit<GroupSettings, 'keyRules'>> {
+export function settingsOf(body: GroupBody): Some<Omit<GroupSettings, 'keyRules'>> {
   const { budget, week_start: weekStart, ...rest } = body
   const { window: _window, request_cost_max: _most, key_rules: _rules, ...same } = rest
   const limitNanodollars = typeof budget === 'string' ? readAmount('budget', budget) : budget
@@ -181,7 +181,7 @@ function settingsOf(body: GroupBody): Some<Omit<GroupSettings, 'keyRules'>> {
 }
 
 /** The rules that are given. */
-function keyRulesOf({ key_rules: rules = {} }: GroupBody): Partial<KeyRules> {
+export function keyRulesOf({ key_rules: rules = {} }: GroupBody): Partial<KeyRules> {
   const { budget_max: most, self_service, days_max, keys_max, ...rest } = rules
   const given: Some<KeyRules> = {
     selfService: self_service,

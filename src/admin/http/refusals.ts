@@ -105,6 +105,8 @@ const AUDIT_ACTIONS: Readonly<Record<RouteName, AuditAction>> = {
   changeDestination: 'alert.change',
   deleteDestination: 'alert.delete',
   testDestination: 'alert.test',
+  applyManifest: 'key.change',
+  exportManifest: 'key.read',
   listModels: 'model.read',
   readUsage: 'usage.read',
   exportUsage: 'usage.read',

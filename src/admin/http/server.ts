@@ -150,11 +150,13 @@ async function admit(request: FastifyRequest, options: AdminServerOptions): Prom
 function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions): void {
   for (const [name, handler] of Object.entries(handlers) as [RouteName, Handlers[RouteName]][]) {
     const described: AdminRoute = contract[name]
-    const { method, path, params, query, body, answer, status = 200, media, idempotent } = described
+    const { method, path, params, query, body, answer, bodyBytesMax } = described
+    const { status = 200, media, idempotent } = described
     app.route({
       method,
       url: API_PREFIX + path,
       config: { name, described },
+      ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
       schema: {
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { querystring: query }),

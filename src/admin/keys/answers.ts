@@ -9,7 +9,7 @@ import { frameJson, partOfFrame, type Frame } from '../../store/frame.ts'
 import { callableModels, keyJson, type Key } from '../../store/keys/keys.ts'
 import { EXPIRES_SOON_MS, HIGH_PERCENT } from '../../store/keys/search.ts'
 import type { ShownSecrets } from '../../store/keys/secrets.ts'
-import type { FrameAnswer, FrameState } from '../contract/frame.ts'
+import type { FrameAnswer, FrameState } from '../contract/groups.ts'
 import type { KeyDetail, KeyRow, KeyState } from '../contract/keys.ts'
 
 type KeyAround = {

@@ -17,10 +17,10 @@ import {
 } from '../../store/keys/lifecycle.ts'
 import { shownSecrets } from '../../store/keys/secrets.ts'
 import type { AdminError } from '../contract/errors.ts'
-import type { frameRoutes } from '../contract/frame.ts'
+import type { frameRoutes } from '../contract/groups.ts'
 import type { KeyDetail, keyRoutes } from '../contract/keys.ts'
-import { partsOf, storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import { errorJson, toAdminError } from '../http/errors.ts'
+import { partsOf, storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import { testCall, verdictOf } from '../trial/results.ts'
 import { frameAnswerOf, keyDetailOf } from './answers.ts'
 import {

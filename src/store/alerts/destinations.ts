@@ -4,7 +4,7 @@ import { sentence, type NamedSentence, type Sentence, wordsOf } from '../../core
 import { recordChange, type Change } from '../audit/record.ts'
 import { StoreError } from '../database/errors.ts'
 import { withChangeLock } from '../database/revision.ts'
-import type { Store } from '../database/store.ts'
+import { inTransaction, type Store } from '../database/store.ts'
 import { valuesOf, type Row, type Tx, type Values } from '../database/tables.ts'
 
 /** Its address is in full, for sending. */
@@ -34,7 +34,7 @@ export async function addDestination(
 ): Promise<Destination> {
   const id = newId('dest', store.clock)
   const row = { id, kind, address, enabled: 1, created_at: store.clock.now() }
-  await store.db.transaction().execute(async (tx) => {
+  await inTransaction(store.db, async (tx) => {
     await tx.insertInto('alert_destinations').values(row).execute()
     const shown = shownAddress(row)
     const after = { kind, address: shown, enabled: true }

@@ -27,9 +27,8 @@ export const TABLES = {
   /** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`, `secret_mark`. */
   meta: { name: 'TEXT PRIMARY KEY', value: 'TEXT NOT NULL' },
   /**
-   * What can be spent: one row per key, under the key's id, one per group of keys (`grp_…`), and one for the frame. The ledger alone changes money,
-   * in_flight and the period columns; the store creates rows and changes limits, rules and status.
-   *
+   * What can be spent: one row per key, under the key's id, one per group of keys (`grp_…`), and one for the frame. The
+   * ledger alone changes money, in_flight and the period columns; the store makes rows, changes limits, rules and status.
    * The current period is in the row. It is over when period_ends_at <= the database's clock, and NULL never ends.
    * A new account has period_seq 0 and period_ends_at 0: its first period begins, like any other, when the ledger
    * finds the last one over at the next use, closes it into account_periods (seq 0 was never a period, so it leaves no
@@ -128,6 +127,8 @@ export const TABLES = {
     expiry_reminders: 'TEXT',
     /** When the next reminder is due; NULL = none is. */
     remind_at: 'INTEGER',
+    /** 1: a manifest made it, and may pause it when it has it no longer. */
+    applied: 'INTEGER NOT NULL DEFAULT 0',
     /** Counts all changes of the key. */
     version: 'INTEGER NOT NULL DEFAULT 1',
     created_at: 'INTEGER NOT NULL',

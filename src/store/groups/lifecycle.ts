@@ -59,12 +59,17 @@ const CHECKS: Checks<GroupSettings> = {
   keyRules: checkKeyRules,
 }
 
+/** Throws invalid_value, with all that is wrong. */
+export function checkGroup<Given extends Some<GroupSettings>>(given: Given) {
+  return checkBy<GroupSettings, Given>(CHECKS, given)
+}
+
 /** A group without a budget is limited by the frame alone. */
 export async function createGroup(store: Store, given: NewGroup): Promise<Group> {
   const { legs = {}, ...rest } = given
   const { period = 'month' } = rest
   const [settings] = await checkAll([
-    () => checkBy<GroupSettings, typeof rest>(CHECKS, rest),
+    () => checkGroup(rest),
     () => checkLegs(store, { from: { budgets: '', period }, to: legs }),
     () => checkNameFree(store, rest.name),
   ])
@@ -120,7 +125,7 @@ export async function updateGroup(
   const models = ceilingAfter(known, { models: rest.models, addModels, removeModels })
   const wanted = { ...rest, models, keyRules: keyRules && merged(known.keyRules, keyRules) }
   const [settings, why] = await checkAll([
-    () => checkBy<GroupSettings, typeof wanted>(CHECKS, wanted),
+    () => checkGroup(wanted),
     () => (reason === undefined ? undefined : checkReason(reason)),
     async () => {
       const from = await accountOf(store, known.id)

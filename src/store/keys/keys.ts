@@ -162,6 +162,12 @@ export async function listKeys(store: Store, ids?: readonly string[]): Promise<r
   return keys
 }
 
+/** The ids of keys that a manifest made. */
+export async function appliedKeys({ db }: Store): Promise<readonly string[]> {
+  const rows = await db.selectFrom('keys').select('id').where('applied', '=', 1).execute()
+  return rows.map(({ id }) => id)
+}
+
 export async function hasKeys({ db }: Store): Promise<boolean> {
   return (await db.selectFrom('keys').select('id').limit(1).executeTakeFirst()) !== undefined
 }

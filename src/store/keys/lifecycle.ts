@@ -59,16 +59,12 @@ export type KeyChange = Some<KeySettings> & {
 export type KeyWithSecret = { readonly key: Key; readonly secret: string }
 
 export async function createKey(store: Store, given: NewKey): Promise<KeyWithSecret> {
-  const { mode = 'live', secretPrefix, legs = {}, ...rest } = given
-  const { period = 'month' } = rest
+  const { mode = 'live', secretPrefix, legs = {}, ownerPersonId: owner } = given
   const groupId = legs.groupId ?? null
-  const [checked, , ownerPersonId] = await checkAll([
-    () => checkSettings(rest),
-    () => checkExpiry(store, rest.expiresAt),
-    () => ownerOf(store, { groupId, ownerPersonId: rest.ownerPersonId }),
-    () => checkLegs(store, { from: { budgets: '', period }, to: { ...legs, groupId } }),
-    () => checkCaps(legs, rest.models),
-    () => checkNameFree(store, { name: rest.name, groupId: legs.groupId ?? null }),
+  const [checked, ownerPersonId] = await checkAll([
+    () => checkNewKey(store, { ...given, legs: { ...legs, groupId } }),
+    () => ownerOf(store, { groupId, ownerPersonId: owner }),
+    () => checkNameFree(store, { name: given.name, groupId }),
   ])
   const secret = newSecret(mode, secretPrefix)
   const id = newId('key', store.clock)
@@ -85,8 +81,23 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
   return { key: await refusingDuplicates(settings.name, created), secret }
 }
 
+/** Its settings, cleaned, whoever owns it. Throws invalid_value, with all that is wrong. */
+export async function checkNewKey(
+  store: Store,
+  { mode: _mode, secretPrefix: _prefix, legs = {}, ...rest }: NewKey,
+): Promise<CheckedKey['settings']> {
+  const { period = 'month' } = rest
+  const [settings] = await checkAll([
+    () => checkSettings(rest),
+    () => checkExpiry(store, rest.expiresAt),
+    () => checkLegs(store, { from: { budgets: '', period }, to: legs }),
+    () => checkCaps(legs, rest.models),
+  ])
+  return settings
+}
+
 /** A key whose settings have been checked. */
-type CheckedKey = {
+export type CheckedKey = {
   readonly id: string
   readonly settings: Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> & Some<KeySettings>
   readonly mode: KeyMode
@@ -95,6 +106,8 @@ type CheckedKey = {
   readonly legs: LegsChange
   /** Whoever made it: known by its hash. */
   readonly secret: KnownSecret
+  /** A manifest made it, and may pause it when it has it no longer. */
+  readonly isApplied?: boolean
 }
 
 /** Writes keys and records them: at least one, at most some hundreds, in few statements. */
@@ -149,7 +162,7 @@ function newAccount({ id, settings, status = 'active', groupId }: CheckedKey) {
   }
 }
 
-function newKeyRow({ id, settings, mode, groupId }: CheckedKey, now: number) {
+function newKeyRow({ id, settings, mode, groupId, isApplied }: CheckedKey, now: number) {
   const { name, owner = null, tags = [] } = settings
   const { expiresAt = null, expiryReminders = USUAL_REMINDERS } = settings
   return {
@@ -162,6 +175,7 @@ function newKeyRow({ id, settings, mode, groupId }: CheckedKey, now: number) {
     when_tight: settings.whenTight ?? 'cap',
     remind_at: nextReminder({ expiresAt, expiryReminders }, now),
     group_id: groupId,
+    applied: isApplied === true ? 1 : 0,
     created_at: now,
   }
 }

@@ -1,5 +1,5 @@
 // Amounts as the gateway writes them, decimal strings in USD: calculated in whole nanodollars, never as floats.
-import type { FrameAnswer } from '../../../src/admin/contract/frame.ts'
+import type { FrameAnswer } from '../../../src/admin/contract/groups.ts'
 import { formatUsd, parseUsd } from '../../../src/core/money.ts'
 import type { Words } from '../i18n/i18n.ts'
 

@@ -10,9 +10,8 @@ import {
   type QueryKey,
 } from '@tanstack/react-query'
 import { auditRoutes } from '../../../src/admin/contract/audit.ts'
-import { frameRoutes } from '../../../src/admin/contract/frame.ts'
 import { modelRoutes } from '../../../src/admin/contract/gateway.ts'
-import { groupRoutes } from '../../../src/admin/contract/groups.ts'
+import { frameRoutes, groupRoutes } from '../../../src/admin/contract/groups.ts'
 import { keyRoutes, type KeyQuery } from '../../../src/admin/contract/keys.ts'
 import { peopleRoutes } from '../../../src/admin/contract/people.ts'
 import { ApiError, call, watchPermissions } from './api.ts'

@@ -3,7 +3,7 @@
 import { TextInput } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import type { FrameAnswer } from '../../../src/admin/contract/frame.ts'
+import type { FrameAnswer } from '../../../src/admin/contract/groups.ts'
 import type { FurtherBudget } from '../../../src/admin/contract/values.ts'
 import { periodAt } from '../../../src/core/periods.ts'
 import { isMore, minus } from '../base/amounts.ts'

@@ -2,7 +2,7 @@
 // so that amount must be typed twice. Nobody's change is overwritten unseen.
 import { Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { type FrameAnswer, frameRoutes } from '../../../../src/admin/contract/frame.ts'
+import { frameRoutes, type FrameAnswer } from '../../../../src/admin/contract/groups.ts'
 import { PERIODS, WEEK_STARTS } from '../../../../src/core/periods.ts'
 import { differing, isMore, isSame, minus, sumOf } from '../../base/amounts.ts'
 import { ApiError, call } from '../../base/api.ts'

@@ -3,23 +3,30 @@ import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type FrameAnswer, frameRoutes } from '../../../../src/admin/contract/frame.ts'
+import { frameRoutes, type FrameAnswer } from '../../../../src/admin/contract/groups.ts'
 import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { call, newIdempotencyKey } from '../../base/api.ts'
 import { frameQuery, keysQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { FrameCard, FrameExhausted, ResetDialog, TopUpDialog } from '../../parts/budgets.tsx'
-import { budgetOf, type Reset, type TopUp } from '../../parts/budgets.tsx'
+import {
+  budgetOf,
+  FrameCard,
+  FrameExhausted,
+  ResetDialog,
+  TopUpDialog,
+  type Reset,
+  type TopUp,
+} from '../../parts/budgets.tsx'
 import { FactList, type Facts, useMoneyColumn } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
-import { type Column, QueryTable } from '../../parts/data-table.tsx'
+import { QueryTable, type Column } from '../../parts/data-table.tsx'
 import { KeyIcon } from '../../parts/icons.tsx'
 import { Meter } from '../../parts/meters.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
-import { EditFrameDialog, type FrameDialogProps, madeOldByFrame } from './edit-frame-dialog.tsx'
+import { EditFrameDialog, madeOldByFrame, type FrameDialogProps } from './edit-frame-dialog.tsx'
 import styles from './frame.module.css'
 
 type Action = keyof typeof dialogs

@@ -3,7 +3,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
-import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import type { FrameAnswer } from '../../../../src/admin/contract/groups.ts'
 import type { GroupAnswer } from '../../../../src/admin/contract/groups.ts'
 import type { KeyPage, KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { minus, sumOf } from '../../base/amounts.ts'
