@@ -16,14 +16,14 @@ import {
   readConfig,
   readDatabaseConfig,
   withStoreOrNew,
-  type CommonOptions,
 } from './command/context.ts'
 import { demand, examples } from './command/options.ts'
+import { remote, remoteOf, type Remote, type RemoteOptions } from './command/remote.ts'
 import { FailureError, UsageError } from './terminal/failure.ts'
 import { printHint, printJson, printNote, printText } from './terminal/output.ts'
 import { confirm } from './terminal/progress.ts'
 
-type ApplyOptions = CommonOptions & {
+type ApplyOptions = RemoteOptions & {
   readonly file: string
   readonly dryRun?: true
   readonly prune?: true
@@ -32,7 +32,7 @@ type ApplyOptions = CommonOptions & {
 }
 
 export function addApply(program: Command): void {
-  demand(common(program.command('apply')), [
+  demand(remote(common(program.command('apply'))), [
     new Option('-f, --file <file>', 'a manifest: groups, keys and the frame as YAML'),
   ])
     .description(
@@ -52,15 +52,18 @@ export function addApply(program: Command): void {
       ),
     )
     .action(async (options: ApplyOptions) => {
+      const elsewhere = remoteOf(options)
       const file = new ManifestFile(options.file)
       const manifest = file.read()
-      const config = readConfig(options)
-      const opened = options.dryRun ? lookAtStore : withStoreOrNew
-      await opened(config, async (store) => {
-        const target = localTarget(store, { manifest, prefix: config.keys.prefix })
-        await apply(target, options).catch((thrown: unknown) => {
+      const on = (target: Target): Promise<void> =>
+        apply(target, options).catch((thrown: unknown) => {
           throw file.explain(thrown)
         })
+      if (elsewhere !== undefined) return on(remoteTarget(elsewhere, file.value))
+      const config = readConfig(options)
+      const opened = options.dryRun ? lookAtStore : withStoreOrNew
+      return opened(config, (store) => {
+        return on(localTarget(store, { manifest, prefix: config.keys.prefix }))
       })
     })
 }
@@ -89,6 +92,20 @@ function localTarget(store: Store, { manifest, prefix }: Local): Target {
       await carryOut(store, planned, known)
       return { ...planAnswer(planned), ...answer(true) }
     },
+  }
+}
+
+/** A plan is known by its digest there: if anything was changed since, it is refused. */
+function remoteTarget(gateway: Remote, manifest: unknown): Target {
+  let isPruning = false
+  const send = async (more: object): Promise<PlanAnswer> =>
+    (await gateway.call('POST', '/apply', { manifest, prune: isPruning, ...more })) as PlanAnswer
+  return {
+    plan: (prune) => {
+      isPruning = prune
+      return send({ dry_run: true })
+    },
+    apply: ({ digest }, secrets) => send({ digest, secrets }),
   }
 }
 
@@ -158,16 +175,18 @@ function valueText(value: unknown): string {
 }
 
 export function addExport(program: Command): void {
-  common(program.command('export'))
+  remote(common(program.command('export')))
     .description(
       'Write groups, keys and the frame as a file for `tollgate apply`, without secrets.',
     )
     .addHelpText(...examples('tollgate export > tollgate-keys.yaml'))
-    .action((options: CommonOptions) =>
-      lookAtStore(readDatabaseConfig(options), async (store) => {
-        const exported = await exportManifest(store)
-        if (options.json) printJson(exported)
-        else printText(stringify(exported))
-      }),
-    )
+    .action(async (options: RemoteOptions) => {
+      const elsewhere = remoteOf(options)
+      const exported =
+        elsewhere === undefined
+          ? await lookAtStore(readDatabaseConfig(options), exportManifest)
+          : await elsewhere.call('GET', '/export')
+      if (options.json) printJson(exported)
+      else printText(stringify(exported))
+    })
 }

@@ -2,7 +2,7 @@
 // called, so that none waits for what another one needs.
 import { Command, CommanderError } from 'commander'
 import { version } from '../config/version.ts'
-import { exitCodeOf, report } from './terminal/failure.ts'
+import { exitCodeOf, report, UsageError } from './terminal/failure.ts'
 import { printError, printText } from './terminal/output.ts'
 
 type Group = {
@@ -101,6 +101,9 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
 }
 
+/** Those that work on a gateway elsewhere, or on none. */
+const ANYWHERE: readonly (string | undefined)[] = ['apply', 'export', 'probe', 'import', 'check']
+
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A gateway goes on without its log. For any other command, a reader that closes the pipe (`| head`) has seen enough.
   if (process.argv[2] === 'serve') return
@@ -122,12 +125,21 @@ async function run(given: readonly string[]): Promise<void> {
   }
   try {
     if (isHelp) commandAt(program, given.slice(1)).help()
+    program.hook('preAction', () => demandMachine(called))
     await program.parseAsync(given, { from: 'user' })
   } catch (error) {
     // Commander has already printed its own errors, and --help is not one.
     if (!(error instanceof CommanderError)) report(error)
     process.exitCode = exitCodeOf(error)
   }
+}
+
+/** With an address in the environment, any other command would quietly work on another gateway than was meant. */
+function demandMachine(called: string | undefined): void {
+  if ((process.env['TOLLGATE_URL'] ?? '') === '' || ANYWHERE.includes(called)) return
+  throw new UsageError(
+    `tollgate ${called} works on the gateway's own machine: run it there, or unset TOLLGATE_URL`,
+  )
 }
 
 /** Commander's own `help` goes only one command deep, and does not mind a command that it does not know. */

@@ -15,7 +15,7 @@ import { manifest } from '../../admin/contract/manifest.ts'
 import { schemaError } from '../../admin/http/errors.ts'
 import { AdminError } from '../../admin/contract/errors.ts'
 import { codeOf } from '../../core/errors.ts'
-import { FailureError } from '../terminal/failure.ts'
+import { FailureError, RemoteError } from '../terminal/failure.ts'
 
 export class ManifestFile {
   readonly path: string
@@ -56,12 +56,12 @@ export class ManifestFile {
 
   /** The same refusal with the lines of this file; any other is left as it is. */
   explain(thrown: unknown): unknown {
-    if (!(thrown instanceof AdminError) || thrown.code !== 'invalid_value') return thrown
-    const { field = '', problems = [{ field, sentence: thrown.sentence }] } = thrown.details
-    const lines = problems.map((problem) => {
-      const place = problem.field.split('.').filter((step) => step !== '')
+    const problems = problemsIn(thrown)
+    if (problems === undefined) return thrown
+    const lines = problems.map(({ field, message }) => {
+      const place = field.split('.').filter((step) => step !== '' && step !== SENT_AS)
       const at = place.length === 0 ? '' : `${placeText(place)}: `
-      return `${this.path}:${this.#lineOf(place)}: ${at}${problem.sentence.text}`
+      return `${this.path}:${this.#lineOf(place)}: ${at}${message}`
     })
     return new FailureError(lines.join('\n'))
   }
@@ -87,6 +87,20 @@ export class ManifestFile {
     const node = this.#document.getIn(steps, true)
     return isNode(node) ? node.range?.[0] : undefined
   }
+}
+
+/** The name that a manifest has in a call of the admin API. */
+const SENT_AS = 'manifest'
+
+type Problem = { readonly field: string; readonly message: string }
+
+function problemsIn(thrown: unknown): readonly Problem[] | undefined {
+  if (thrown instanceof RemoteError) {
+    return thrown.code === 'invalid_value' ? thrown.problems : undefined
+  }
+  if (!(thrown instanceof AdminError) || thrown.code !== 'invalid_value') return undefined
+  const { field = '', problems = [{ field, sentence: thrown.sentence }] } = thrown.details
+  return problems.map((problem) => ({ field: problem.field, message: problem.sentence.text }))
 }
 
 /** `keys[3].budget` */

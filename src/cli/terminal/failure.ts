@@ -1,6 +1,6 @@
 // Turns an error into one line on stderr that says what to do, and an exit code.
 import { CommanderError, InvalidArgumentError } from 'commander'
-import { AdminError } from '../../admin/contract/errors.ts'
+import { AdminError, type AdminErrorJson } from '../../admin/contract/errors.ts'
 import { ConfigError } from '../../config/problems.ts'
 import { messageOf } from '../../core/errors.ts'
 import { ImportError } from '../../litellm/source.ts'
@@ -18,10 +18,23 @@ export class FailureError extends Error {
   override readonly name = 'FailureError'
 }
 
+/** What a gateway elsewhere refused, in its words. */
+export class RemoteError extends Error {
+  override readonly name = 'RemoteError'
+  readonly code: string
+  readonly problems: readonly { readonly field: string; readonly message: string }[]
+
+  constructor({ code, message, field = '', problems }: AdminErrorJson['error']) {
+    super(message)
+    this.code = code
+    this.problems = problems ?? [{ field, message }]
+  }
+}
+
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof UsageError) return 2
-  if (error instanceof StoreError || error instanceof AdminError) {
+  if (error instanceof StoreError || error instanceof AdminError || error instanceof RemoteError) {
     return error.code === 'invalid_value' ? 2 : 1
   }
   if (error instanceof ConfigError) {
@@ -65,6 +78,7 @@ function isForPeople(error: unknown): error is Error {
     error instanceof ConfigError ||
     error instanceof ImportError ||
     error instanceof StoreError ||
-    error instanceof AdminError
+    error instanceof AdminError ||
+    error instanceof RemoteError
   )
 }
