@@ -86,8 +86,7 @@ export async function reportUsage(store: Store, question: UsageQuestion): Promis
   const [total = NOTHING_USED] = (await readRows<UsageLine>(store, asked, { by: [], limit: 1 }))
     .rows
   return {
-    // Rows cut to the dearest stay in order of cost.
-    rows: found.leftOut > 0 ? found.rows : found.rows.toSorted(inOrderOf(by)),
+    rows: found.rows.toSorted(found.leftOut > 0 ? dearestFirst(by) : orderOf(by)),
     total: sumsOf(total),
     leftOut: found.leftOut,
     rest: found.rest ?? restOf(total, found.rows),
@@ -384,7 +383,18 @@ function tooMany(): StoreError {
   return new StoreError('invalid_value', message, { field: 'by' })
 }
 
-/** The order of a report that is complete: by time, then by each dimension. */
+/** Days and hours follow each other; of everything else people look for the dearest. */
+function orderOf(by: readonly Dimension[]): (one: UsageLine, other: UsageLine) => number {
+  return by.includes('day') || by.includes('hour') ? inOrderOf(by) : dearestFirst(by)
+}
+
+function dearestFirst(by: readonly Dimension[]): (one: UsageLine, other: UsageLine) => number {
+  const ofSameCost = inOrderOf(by)
+  return (one, other) =>
+    Number(other.costNanodollars - one.costNanodollars) || ofSameCost(one, other)
+}
+
+/** By time, then by each dimension. */
 function inOrderOf(by: readonly Dimension[]): (one: Place, other: Place) => number {
   const dimensions = DIMENSIONS.filter((each) => by.includes(each))
   return (one, other) => {
