@@ -54,7 +54,7 @@ export async function planJson(shown: ShownPlan) {
     first_keys: first.map((key) => ({ name: key.name, models: key.models, ...limitsJson(key) })),
     differences: [...LASTING.map((note) => ({ note, count: null })), ...shown.plan.notes],
     last_30_days: costRows(shown).map(({ model, there, here }) => ({
-      ...{ model, there: there.toFixed(6) },
+      ...{ model, there: theirUsd(there) },
       here: here === null ? null : formatUsd(here),
     })),
   }
@@ -140,10 +140,15 @@ function costHere(model: Model | undefined, tokens: Omit<ModelUsage, 'model' | '
   return costOf(usage, price).nanodollars
 }
 
+/** A sum of floating-point numbers, as far as it means anything, written as our own amounts are. */
+function theirUsd(amount: number): string {
+  return String(Number(amount.toFixed(6)))
+}
+
 function costTable(shown: ShownPlan): string {
   return table<CostRow>(costRows(shown), [
     ['MODEL', ({ model }) => model],
-    ['THERE', ({ there }) => there.toFixed(4), 'right'],
+    ['THERE', ({ there }) => theirUsd(there), 'right'],
     ['HERE', ({ here }) => (here === null ? '-' : formatUsd(here)), 'right'],
     ['', ({ here }) => (here === null ? 'does not come over' : '')],
   ])
