@@ -73,22 +73,24 @@ function python(program: string, requires: readonly string[]): Program {
   }
 }
 
-/** The Python of an environment with these packages. */
-export async function pythonWith(requires: readonly string[]): Promise<string> {
-  const place = join(cache, requires.join('+').replaceAll(/[^\w.+-]+/g, '-'))
+/** The Python of an environment with these packages, which is made once even for scenes that begin together. */
+export function pythonWith(requires: readonly string[]): Promise<string> {
+  const name = requires.join('+').replaceAll(/[^\w.+-]+/g, '-')
+  const made = environments.get(name) ?? makeEnvironment(join(cache, name), requires)
+  environments.set(name, made)
+  return made
+}
+
+const environments = new Map<string, Promise<string>>()
+
+async function makeEnvironment(place: string, requires: readonly string[]): Promise<string> {
   const python = join(place, 'bin', 'python')
   const done = join(place, 'installed')
   if (existsSync(done)) return python
   rmSync(place, { recursive: true, force: true })
   await must(process.env['PYTHON'] ?? 'python3', ['-m', 'venv', place])
-  await must(python, [
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--disable-pip-version-check',
-    ...requires,
-  ])
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
+  await must(python, [...pip, ...requires])
   writeFileSync(done, '')
   return python
 }
