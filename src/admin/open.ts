@@ -6,7 +6,8 @@ import { alertHandlers, type AlertParts } from './alerts/handlers.ts'
 import { contract } from './contract/contract.ts'
 import { AdminError } from './contract/errors.ts'
 import type { aboutRoutes } from './contract/gateway.ts'
-import { groupHandlers } from './groups/handlers.ts'
+import { groupHandlers, memberHandlers } from './groups/handlers.ts'
+import { wishHandlers } from './groups/wishes.ts'
 import type { Handlers, HandlersOf } from './http/request.ts'
 import { makeMetrics } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
@@ -65,6 +66,8 @@ export function adminHandlers(parts: AlertParts) {
     ...aboutHandlers(parts),
     ...keyHandlers(parts),
     ...groupHandlers(parts),
+    ...memberHandlers(parts),
+    ...wishHandlers(parts),
     ...frameHandlers(parts),
     ...modelHandlers(parts),
     ...usageHandlers(parts),

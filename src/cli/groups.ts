@@ -1,10 +1,11 @@
 // `tollgate groups …`: groups of keys with a budget of their own, and the people in them, directly in the database. A
 // running server picks up every change within 1 s.
 import { Option, type Command } from 'commander'
-import type { MemberAnswer } from '../admin/contract/groups.ts'
+import type { MemberAnswer } from '../admin/contract/people.ts'
 import { dropMember, listMemberAnswers, putMember } from '../admin/groups/members.ts'
 import { operatorOf } from '../admin/people/roles.ts'
 import { isEmpty } from '../core/json.ts'
+import type { Nanodollars } from '../core/money.ts'
 import type { BudgetAmount } from '../store/accounts/budget-changes.ts'
 import type { Some } from '../store/accounts/settings.ts'
 import type { Store } from '../store/database/store.ts'
@@ -19,6 +20,16 @@ import {
 } from '../store/groups/groups.ts'
 import { NO_KEY_RULES, type KeyRules } from '../store/groups/key-rules.ts'
 import { activateGroup, archiveGroup, createGroup, updateGroup } from '../store/groups/lifecycle.ts'
+import {
+  declineWish,
+  findWish,
+  grantWish,
+  listWishes,
+  wantedJson,
+  wishJson,
+  type Wanted,
+  type Wish,
+} from '../store/keys/wishes.ts'
 import {
   common,
   lookAtStore,
@@ -40,6 +51,7 @@ import {
   readBudget,
   readCount,
   readList,
+  readMoment,
   reasonOption,
   type AccountOptions,
   type OrNone,
@@ -65,6 +77,7 @@ export function addGroups(program: Command): void {
   addSimple(groups)
   addUpdate(groups)
   addMembers(groups)
+  addWishes(groups)
 }
 
 type GroupOptions = CommonOptions &
@@ -291,4 +304,90 @@ function membersTable(found: Group, members: readonly MemberAnswer[], now: numbe
     ['ROLE', ({ role }) => role.name],
     ['SINCE', ({ added_at }) => moment(Date.parse(added_at), now)],
   ])
+}
+
+const WISH = ['<WISH>', 'its id, as `tollgate groups wishes list` shows it'] as const
+
+function addWishes(groups: Command): void {
+  const wishes = group(
+    groups,
+    'wishes',
+    'List, grant and decline what members ask for beyond the rules of their groups.',
+  )
+  common(wishes.command('list'))
+    .description('List what is open, or with --decided what became of the others, newest first.')
+    .option('--decided', 'those that are not open any more')
+    .action((options: CommonOptions & { readonly decided?: true }) =>
+      lookAtStore(readDatabaseConfig(options), async (store) => {
+        const state = options.decided ? 'decided' : 'open'
+        const found = await listWishes(store, { state, limit: WISHES_MAX })
+        if (options.json) printJson({ wishes: found.map(wishJson) })
+        else printText(wishesTable(found, store.clock.now()))
+      }),
+    )
+  common(wishes.command('grant'))
+    .description('Give what was asked for. With options, exactly what they say.')
+    .argument(...WISH)
+    .option('--budget <usd>', 'this budget', argument(readBudget))
+    .option('--models <a,b>', 'these of the models', readList)
+    .option('--expires <date>', 'until then, such as 2027-01-31', argument(readMoment))
+    .addOption(reasonOption())
+    .addHelpText(...examples('tollgate groups wishes grant wish_… --budget 30'))
+    .action(grant)
+  demand(common(wishes.command('decline')), [
+    new Option('--reason <text>', 'why, for whoever asked and for the record'),
+  ])
+    .description('Decline it. The key stays as it is.')
+    .argument(...WISH)
+    .action((id: string, options: CommonOptions & { readonly reason: string }) =>
+      withStore(readDatabaseConfig(options), async (store) => {
+        printWish(store, await declineWish(store, id, options.reason), options)
+      }),
+    )
+}
+
+const WISHES_MAX = 1_000
+
+type GrantOptions = CommonOptions & {
+  readonly budget?: OrNone<Nanodollars>
+  readonly models?: readonly string[]
+  readonly expires?: OrNone<number>
+  readonly reason?: string
+}
+
+function grant(id: string, options: GrantOptions): Promise<void> {
+  return withStore(readDatabaseConfig(options), async (store) => {
+    const { wanted } = await findWish(store, id)
+    const given = {
+      limitNanodollars: fromNone(options.budget) ?? undefined,
+      addModels: options.models,
+      expiresAt: fromNone(options.expires) ?? undefined,
+    }
+    const granted = { given: isEmpty(given) ? wanted : given, answer: options.reason }
+    printWish(store, await grantWish(store, id, granted), options)
+  })
+}
+
+function printWish(store: Store, wish: Wish, { json }: CommonOptions): void {
+  if (json) printJson(wishJson(wish))
+  else printText(wishesTable([wish], store.clock.now()))
+}
+
+function wishesTable(wishes: readonly Wish[], now: number): string {
+  if (wishes.length === 0) return 'There is nothing to decide.'
+  return table<Wish>(wishes, [
+    ['WISH', ({ id }) => id],
+    ['KEY', ({ key }) => (key.group === null ? key.name : `${key.group.name}/${key.name}`)],
+    ['ASKED BY', ({ askedBy }) => askedBy],
+    ['FOR', ({ wanted }) => wantedWords(wanted)],
+    ['WHY', ({ reason }) => reason],
+    ['ASKED', ({ createdAt }) => moment(createdAt, now)],
+    ['STATE', ({ state }) => state],
+  ])
+}
+
+function wantedWords(wanted: Wanted): string {
+  const { budget, models, expires_at: expiry } = wantedJson(wanted)
+  const words = [budget && `${budget} USD`, models?.join(', '), expiry && `until ${expiry}`]
+  return words.filter((each) => each !== undefined).join('; ')
 }

@@ -30,6 +30,7 @@ export type IdPrefix =
   | 'role'
   | 'token'
   | 'session'
+  | 'wish'
 
 export function newId(prefix: IdPrefix, clock: Clock): string {
   return `${prefix}${markAfter(prefix)}${timeDigits(clock.now())}${randomDigits()}`

@@ -66,7 +66,18 @@ export const SENTENCES = {
   own_key_days: 'keys of members of this group expire after at most {{days}} days',
   own_keys_full: 'members of this group have at most {{most}} keys each: revoke one first',
   own_key_environment: 'members of this group choose one of these environments: {{environments}}',
+  own_key_paused: 'somebody who manages this group paused the key: only they can resume it',
   own_key_rate: 'members of this group choose a limit of at most {{most}}',
+  no_such_wish: 'there is no such request',
+  wish_not_own: 'only the owner of a key asks for more for it, or takes that back',
+  wish_open: 'there is an open request for this key already: take it back first',
+  wish_decided: 'this request is not open any more',
+  wish_not_more: 'ask for a budget above the present one',
+  wish_not_later: 'ask for a later expiry than the present one',
+  wish_empty: 'say what you need: a budget, models or a later expiry',
+  wish_grants_nothing: 'this grants nothing: decline the request instead',
+  wish_above_ceiling:
+    'the group does not allow {{models}}: change its models first, or leave them out',
   group_archived: 'this group is archived: activate it first',
   window_same_period:
     'the second window needs another period than the budget, which is by {{period}}',

@@ -21,8 +21,10 @@ const VIEWER = [
   ...['listRequests', 'readRequest', 'listKeyRequests'],
   ...['listRefusals', 'listKeyRefusals', 'listGroups', 'readGroup', 'listMembers'],
   ...['listDestinations', 'listDeliveries', 'readKeyAlerts', 'readFrameAlerts', 'exportManifest'],
+  ...['listOwnGroups', 'listWishes'],
 ]
 const WRITES = [
+  ...['addWish', 'grantWish', 'declineWish', 'withdrawWish'],
   ...['createKey', 'changeKeys', 'changeKey', 'pauseKey', 'resumeKey', 'revokeKey', 'rotateKey'],
   ...['endOverlap', 'resetKey', 'topUpKey', 'testKey', 'changeFrame', 'topUpFrame', 'resetFrame'],
   ...['createDestination', 'changeDestination', 'deleteDestination', 'testDestination'],

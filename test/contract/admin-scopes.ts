@@ -21,6 +21,7 @@ const OWN = [
   ...['resumeKey', 'revokeKey', 'rotateKey', 'endOverlap', 'testKey', 'readLimits', 'listModels'],
   ...['readUsage', 'exportUsage', 'readKeyUsage', 'listRequests', 'readRequest', 'listKeyRequests'],
   ...['listRefusals', 'listKeyRefusals', 'readKeyAlerts', 'changeKeyAlerts', 'play'],
+  ...['listWishes', 'addWish', 'withdrawWish'],
 ]
 const WITHIN = [
   ...OWN,
@@ -34,6 +35,8 @@ const WITHIN = [
     'listAudit',
     'exportAudit',
     'listKeyActivity',
+    'grantWish',
+    'declineWish',
   ],
 ]
 
@@ -49,6 +52,8 @@ type Team = {
   /** Of the member, and of nobody. */
   readonly own: string
   readonly other: string
+  /** Of `own`, open. */
+  readonly wish: string
   /** Of `own` and of `other`. */
   readonly requests: readonly string[]
 }
@@ -112,7 +117,9 @@ export function adminScopesContract(fresh: FreshDatabase): void {
       await done(call('POST', `/keys/${key}/top-up`, { body: { amount: '1', reason: color } }))
       await giveAlert(key, `${color} alert`)
     }
-    return { id, people, own, other, requests }
+    const asking = { body: { budget: '6', reason: `${color} reason` }, person: ownerPerson }
+    const wish = String((await done(call('POST', `/keys/${own}/wishes`, asking)))['id'])
+    return { id, people, own, other, wish, requests }
   }
 
   async function newPerson(email: string): Promise<string> {
@@ -226,12 +233,16 @@ export function adminScopesContract(fresh: FreshDatabase): void {
     changeGroup: { description: 'changed' },
     putMember: { role: 'Member' },
     changeKeyAlerts: { thresholds: [50] },
+    addWish: { budget: '9', reason: 'a test' },
+    grantWish: {},
+    declineWish: { reason: 'a test' },
     play: { key: team.own, model: 'sandbox-chat', messages: [{ role: 'user', content: 'hi' }] },
   })
   const pathOf = (route: Route, team: Team): string => {
     const { people, own, requests } = team
-    const id = route.path.startsWith('/groups') ? team.id : own
-    const subject = route.path.startsWith('/requests') ? (requests[0] ?? '') : id
+    const subjects = { groups: team.id, requests: requests[0] ?? '', wishes: team.wish }
+    const [, first = ''] = route.path.split('/')
+    const subject = Object.entries(subjects).find(([name]) => name === first)?.[1] ?? own
     const path = route.path.replace(':id', subject).replace(':person', people.get('Member') ?? '')
     return path.startsWith('/statement') ? `${path}?group=${team.id}&month=${MONTH}` : path
   }
@@ -240,6 +251,7 @@ export function adminScopesContract(fresh: FreshDatabase): void {
     { ...(await call('GET', `/keys/${team.own}`)).body, ...AT_THE_MOMENT },
     { ...(await call('GET', `/groups/${team.id}`)).body, ...AT_THE_MOMENT },
     (await call('GET', `/groups/${team.id}/members`)).body,
+    (await call('GET', '/wishes')).body,
   ]
 
   describe('what belongs to another group does not exist', () => {
@@ -287,6 +299,7 @@ export function adminScopesContract(fresh: FreshDatabase): void {
       id: newId('grp', clock),
       people: new Map([['Member', person]]),
       ...{ own: newId('key', clock), other: '', requests: [newId('req', clock)] },
+      wish: newId('wish', clock),
     }
   }
   /** An error without what the caller wrote. */
@@ -317,6 +330,7 @@ export function adminScopesContract(fresh: FreshDatabase): void {
     ...['/alerts/deliveries', '/keys/OWN', '/keys/OWN/limits', '/keys/OWN/usage'],
     ...['/keys/OWN/requests', '/keys/OWN/refusals', '/keys/OWN/activity', '/keys/OWN/alerts'],
     ...[`/statement.csv?group=RED&month=${MONTH}`, `/statement.html?group=RED&month=${MONTH}`],
+    ...['/own/groups', '/wishes', '/wishes?state=open', '/wishes?state=decided'],
     ...['/groups/RED', '/requests/OWNREQUEST', '/frame', '/frame/alerts', '/alerts/destinations'],
   ]
 
@@ -532,6 +546,68 @@ export function adminScopesContract(fresh: FreshDatabase): void {
       assert.equal(topUp.status, 403)
       const ending = { body: { reason: 'a test' }, ...member }
       await done(call('POST', `/keys/${made.body['id']}/revoke`, ending))
+    })
+
+    test('what a manager paused stays paused until a manager resumes it', async () => {
+      const { id, people } = teamOf('blue')
+      const [member, manager] = [
+        { person: people.get('Member') },
+        { person: people.get('Manager') },
+      ]
+      const key = await newKey('paused', { group: id, owner_person: member.person })
+      const act = (verb: string, who: Asked) => call('POST', `/keys/${key}/${verb}`, who)
+      assert.equal((await done(act('pause', member)))['paused_by'], 'owner')
+      assert.equal((await done(act('resume', member)))['paused_by'], null)
+      assert.equal((await done(act('pause', manager)))['paused_by'], 'manager')
+      // Pausing it once more must not make the pause their own.
+      assert.equal((await done(act('pause', member)))['paused_by'], 'manager')
+      const bulk = { ids: [key], change: { action: 'resume' } }
+      const many = await call('POST', '/keys/bulk', { body: bulk, ...member })
+      assert.match(many.text, /own_key_paused/)
+      const refusal = await act('resume', member)
+      assert.deepEqual(
+        [refusal.status, refusal.body['error']?.['reason']],
+        [409, 'own_key_paused'],
+        refusal.text,
+      )
+      assert.equal((await call('GET', `/keys/${key}`)).body['status'], 'paused')
+      await done(act('resume', manager))
+      // A manager takes over a pause of the member.
+      await done(act('pause', member))
+      await done(act('pause', manager))
+      assert.equal((await act('resume', member)).status, 409)
+      await done(call('POST', `/keys/${key}/revoke`, { body: { reason: 'a test' }, ...member }))
+    })
+
+    test('they see the rules of their groups, what is left there, and only their own keys', async () => {
+      const { id, people, own } = teamOf('red')
+      const read = async (role: string) => {
+        const { body } = await call('GET', '/own/groups', { person: people.get(role) })
+        const groups: readonly Readonly<Record<string, unknown>>[] = body['groups'] ?? []
+        assert.equal(groups.length, 1)
+        return groups[0] ?? {}
+      }
+      const group = await read('Member')
+      assert.deepEqual([group['id'], group['name'], group['own_keys']], [id, 'red team', 1])
+      assert.equal(Object(group['key_rules']).self_service, true)
+      assert.equal(group['may_create_keys'], true)
+      assert.equal(Number(group['remaining']) <= 50, true)
+      assert.equal((await read('Manager'))['key_rules'], null)
+      assert.equal((await read('Manager'))['may_create_keys'], true)
+      assert.equal((await read('Viewer'))['may_create_keys'], false)
+      const mine = `/keys?owner_person=${people.get('Member')}`
+      for (const role of ['Member', 'Manager']) {
+        const { body } = await call('GET', mine, { person: people.get(role) })
+        const keys: readonly { readonly id: string }[] = body['keys'] ?? []
+        assert.deepEqual(
+          keys.map((key) => key.id),
+          [own],
+        )
+      }
+      const elsewhere = `/keys?owner_person=${teamOf('green').people.get('Member')}`
+      const { body } = await call('GET', elsewhere, { person: people.get('Manager') })
+      assert.deepEqual(body['keys'], [])
+      assert.equal((await call('GET', '/own/groups', { permissions: null })).status, 401)
     })
   })
 }

@@ -11,6 +11,7 @@ import { adminManifestContract } from './admin-manifest.ts'
 import { adminRefusalsContract } from './admin-refusals.ts'
 import { adminScaleContract } from './admin-scale.ts'
 import { adminScopesContract } from './admin-scopes.ts'
+import { adminWishesContract } from './admin-wishes.ts'
 
 for (const [name, fresh] of [
   ['SQLite', freshSqlite],
@@ -18,6 +19,7 @@ for (const [name, fresh] of [
 ] as const) {
   describe(`access to the admin API on ${name}`, () => adminAccessContract(fresh))
   describe(`roles within groups on ${name}`, () => adminScopesContract(fresh))
+  describe(`wishes in the admin API on ${name}`, () => adminWishesContract(fresh))
   describe(`keys in the admin API on ${name}`, () => adminKeysContract(fresh))
   describe(`groups in the admin API on ${name}`, () => adminGroupsContract(fresh))
   describe(`alerts in the admin API on ${name}`, () => adminAlertsContract(fresh))

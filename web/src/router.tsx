@@ -58,7 +58,7 @@ const startRoute = createRoute({
   path: '/',
   beforeLoad: async ({ context }) => {
     const { person } = await context.queryClient.ensureQueryData(sessionQuery)
-    throw redirect({ to: person ? startPage(person.permissions) : '/sign-in', replace: true })
+    throw redirect({ to: person ? startPage(person) : '/sign-in', replace: true })
   },
 })
 
@@ -143,6 +143,13 @@ const frameRoute = createRoute({
   component: pageOnDemand(async () => (await import('./pages/frame/frame.tsx')).FramePage),
 })
 
+const myKeysRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/my-keys',
+  staticData: { crumb: textCrumb('nav.myKeys') },
+  component: pageOnDemand(async () => (await import('./pages/my-keys/my-keys.tsx')).MyKeysPage),
+})
+
 const groupsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/groups',
@@ -183,6 +190,13 @@ const editGroupRoute = createRoute({
   component: pageOnDemand(
     async () => (await import('./pages/groups/edit-group.tsx')).EditGroupPage,
   ),
+})
+
+const wishesRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/wishes',
+  staticData: { crumb: textCrumb('nav.wishes'), permission: 'configuration:read' },
+  component: pageOnDemand(async () => (await import('./pages/wishes/wishes.tsx')).WishesPage),
 })
 
 const modelsRoute = createRoute({
@@ -284,6 +298,8 @@ const routeTree = rootRoute.addChildren([
       frameRoute,
       keyRoute.addChildren([detailRoute, editRoute]),
     ]),
+    myKeysRoute,
+    wishesRoute,
     groupsRoute.addChildren([
       groupListRoute,
       newGroupRoute,

@@ -5,7 +5,7 @@ import { aboutRoutes, modelRoutes } from './gateway.ts'
 import { frameRoutes, groupRoutes } from './groups.ts'
 import { keyRoutes } from './keys.ts'
 import { manifestRoutes } from './manifest.ts'
-import { peopleRoutes } from './people.ts'
+import { memberRoutes, peopleRoutes, wishRoutes } from './people.ts'
 import { profileRoutes } from './profile.ts'
 import type { RouteTable } from './route.ts'
 import { signInRoutes } from './sign-in.ts'
@@ -16,6 +16,8 @@ export const contract = {
   ...aboutRoutes,
   ...keyRoutes,
   ...groupRoutes,
+  ...memberRoutes,
+  ...wishRoutes,
   ...frameRoutes,
   ...modelRoutes,
   ...usageRoutes,

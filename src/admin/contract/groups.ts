@@ -1,9 +1,8 @@
-// Every route below /groups and /frame: what stands above keys as the admin API shows it, the settings that a caller may
-// send, and the members of a group.
+// Every route below /groups and /frame: what stands above keys as the admin API shows it, and the settings that a caller
+// may send. The members of groups are in people.ts.
 import { z } from 'zod'
 import { MODELS_MAX, NAME_LENGTH_MAX, RATE_MAX, TEXT_LENGTH_MAX } from '../../core/limits.ts'
 import { route } from './route.ts'
-import { roleName } from './sign-in.ts'
 import {
   amount,
   amountForPeriod,
@@ -29,7 +28,7 @@ const rate = z.int().min(1).max(RATE_MAX).nullable()
 const label = storable(NAME_LENGTH_MAX)
 
 /** What members may choose for keys of their own. */
-const keyRules = z.strictObject({
+export const keyRules = z.strictObject({
   self_service: z.boolean(),
   budget_max: amountForPeriod.nullable(),
   days_max: z.int().min(1).nullable(),
@@ -68,7 +67,7 @@ const written = z
 
 const newGroup = written.required({ name: true })
 
-const group = z.object({
+export const group = z.object({
   id: z.string(),
   ...settings,
   status: z.enum(['active', 'archived']),
@@ -98,17 +97,6 @@ const groupDetail = group.extend({
   /** The names of keys that can call nothing, because the ceiling leaves out all their models; at most 100. */
   keys_without_models: z.array(z.string()),
 })
-
-const member = z.object({
-  id: z.string(),
-  email: z.string(),
-  name: z.string(),
-  role: roleName,
-  added_at: moment,
-})
-
-const members = z.object({ members: z.array(member) })
-const memberParams = z.object({ id: z.string(), person: z.string() })
 
 export const groupRoutes = {
   listGroups: route('GET /groups', 'configuration:read', {
@@ -160,30 +148,11 @@ export const groupRoutes = {
     answer: groupDetail,
     idempotent: true,
   }),
-  listMembers: route('GET /groups/:id/members', 'configuration:read', {
-    reach: 'groups',
-    summary: 'The people of a group, with their roles in it',
-    answer: members,
-  }),
-  putMember: route('PUT /groups/:id/members/:person', 'people:manage', {
-    reach: 'groups',
-    summary: 'Make a person a member of a group, or give a member another role in it',
-    params: memberParams,
-    body: z.strictObject({ role: z.string() }),
-    answer: members,
-  }),
-  removeMember: route('DELETE /groups/:id/members/:person', 'people:manage', {
-    reach: 'groups',
-    summary: 'Take a person out of a group',
-    params: memberParams,
-    answer: members,
-  }),
 }
 
 export type GroupAnswer = z.output<typeof group>
 export type GroupDetail = z.output<typeof groupDetail>
 export type GroupBody = z.output<typeof written>
-export type MemberAnswer = z.output<typeof member>
 
 export const frame = z.object({
   budget: amount,

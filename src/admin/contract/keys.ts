@@ -123,6 +123,8 @@ const shown = {
   state: keyState,
   /** The newest secret, masked: `tg_live_…x7Qd`. */
   masked: z.string(),
+  /** Who paused it: its owner, as a member of the group, or somebody who manages it. Null unless it is paused. */
+  paused_by: z.enum(['owner', 'manager']).nullable(),
   /** The secret from before the last rotation, while it still works. */
   old_secret: z
     .object({ masked: z.string(), valid_until: moment, last_used_at: moment.nullable() })
@@ -235,6 +237,8 @@ export const keyFilters = z.object({
   /** The id of a group; `none` = outside groups. */
   group: z.string().optional(),
   owner: z.string().optional(),
+  /** The id of a person. */
+  owner_person: z.string().optional(),
   environment: z.string().optional(),
   mode: keyMode.optional(),
   tag: z.string().optional(),

@@ -1,10 +1,23 @@
-// People and roles, for those who manage them.
+// People and roles, for those who manage them; the members of groups, what they may do with keys of their own, and wishes:
+// what they ask for beyond the rules for those.
 import { z } from 'zod'
-
+import { MODELS_MAX, NAME_LENGTH_MAX } from '../../core/limits.ts'
+import { group, keyRules } from './groups.ts'
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { email, personName, roleName } from './sign-in.ts'
-import { done, givenName, moment, withoutNul } from './values.ts'
+import {
+  amount,
+  anyMoment,
+  done,
+  givenName,
+  moment,
+  page,
+  period,
+  reason,
+  storable,
+  withoutNul,
+} from './values.ts'
 
 export const ROLE_NAME_LENGTH_MAX = 60
 
@@ -138,3 +151,157 @@ export const peopleRoutes = {
 export type PersonAnswer = z.output<typeof person>
 export type RoleAnswer = z.output<typeof role>
 export type SentLink = z.output<typeof sentLink>
+
+const member = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleName,
+  added_at: moment,
+})
+
+/** What somebody may know of a group that they belong to. */
+const ownGroup = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  status: group.shape.status,
+  role: roleName,
+  /** The rules for keys of their own; null: they may not make any, or the rules do not bind them. */
+  key_rules: keyRules.nullable(),
+  /** Whether they may make keys in it. */
+  may_create_keys: z.boolean(),
+  models: group.shape.models,
+  /** What is left of its tighter budget, and when that starts anew; null: no limit of its own. */
+  remaining: amount.nullable(),
+  resets_at: moment.nullable(),
+  /** How many of its keys, without revoked ones, are theirs. */
+  own_keys: z.int(),
+})
+
+const members = z.object({ members: z.array(member) })
+const memberParams = z.object({ id: z.string(), person: z.string() })
+
+export const memberRoutes = {
+  listOwnGroups: route('GET /own/groups', 'signed-in', {
+    summary: 'The groups that you belong to, and what you may do in them with keys of your own',
+    answer: z.object({ groups: z.array(ownGroup) }),
+  }),
+  listMembers: route('GET /groups/:id/members', 'configuration:read', {
+    reach: 'groups',
+    summary: 'The people of a group, with their roles in it',
+    answer: members,
+  }),
+  putMember: route('PUT /groups/:id/members/:person', 'people:manage', {
+    reach: 'groups',
+    summary: 'Make a person a member of a group, or give a member another role in it',
+    params: memberParams,
+    body: z.strictObject({ role: z.string() }),
+    answer: members,
+  }),
+  removeMember: route('DELETE /groups/:id/members/:person', 'people:manage', {
+    reach: 'groups',
+    summary: 'Take a person out of a group',
+    params: memberParams,
+    answer: members,
+  }),
+}
+
+const wantedModels = z.array(storable(NAME_LENGTH_MAX)).max(MODELS_MAX)
+
+/** What is left out stays as it is. */
+const wanted = z.object({
+  /** In place of the present budget, for the same period. */
+  budget: amount.optional(),
+  /** Beside those of its allowlist. */
+  models: wantedModels.optional(),
+  expires_at: moment.optional(),
+})
+
+const newWish = z.strictObject({
+  budget: amount.optional(),
+  models: wantedModels.optional(),
+  expires_at: anyMoment.optional(),
+  reason,
+})
+
+/** Fields left out are given as they were asked for; null, or an empty list, is not given. */
+const grant = z.strictObject({
+  budget: amount.nullable().optional(),
+  models: wantedModels.optional(),
+  expires_at: anyMoment.nullable().optional(),
+  /** For the person who asked, and for the record. */
+  reason: reason.optional(),
+})
+
+const wish = z.object({
+  id: z.string(),
+  /** As it is now. */
+  key: z.object({
+    id: z.string(),
+    name: z.string(),
+    budget: amount.nullable(),
+    period,
+    spent: amount,
+    expires_at: moment.nullable(),
+  }),
+  group: z.object({ id: z.string(), name: z.string() }).nullable(),
+  person: z.object({ id: z.string(), email: z.string() }),
+  wanted,
+  reason: z.string(),
+  created_at: moment,
+  state: z.enum(['open', 'granted', 'declined', 'withdrawn']),
+  /** Null while it is open. */
+  decision: z
+    .object({
+      by: z.string(),
+      at: moment,
+      /** Null unless it was granted. */
+      given: wanted.nullable(),
+      reason: z.string().nullable(),
+    })
+    .nullable(),
+})
+
+export const wishRoutes = {
+  listWishes: route('GET /wishes', 'configuration:read', {
+    reach: 'own',
+    summary: 'What owners of keys ask for beyond the rules of their groups, newest first',
+    query: z.object({ state: z.enum(['open', 'decided']).optional(), ...page }),
+    answer: z.object({
+      wishes: z.array(wish),
+      next: z.string().nullable(),
+      /** How many are open at all. */
+      open: z.int(),
+    }),
+  }),
+  addWish: route('POST /keys/:id/wishes', 'configuration:manage', {
+    reach: 'own',
+    summary: 'Ask for more for a key of your own: at most one open wish for each key',
+    body: newWish,
+    answer: wish,
+    status: 201,
+    idempotent: true,
+  }),
+  grantWish: route('POST /wishes/:id/grant', 'configuration:manage', {
+    reach: 'groups',
+    summary: 'Give what was asked for, or less',
+    body: grant,
+    answer: wish,
+  }),
+  declineWish: route('POST /wishes/:id/decline', 'configuration:manage', {
+    reach: 'groups',
+    summary: 'Decline a wish, with a reason',
+    body: z.strictObject({ reason }),
+    answer: wish,
+  }),
+  withdrawWish: route('POST /wishes/:id/withdraw', 'configuration:manage', {
+    reach: 'own',
+    summary: 'Take back a wish of your own',
+    answer: wish,
+  }),
+}
+
+export type OwnGroup = z.output<typeof ownGroup>
+export type MemberAnswer = z.output<typeof member>
+export type WishAnswer = z.output<typeof wish>

@@ -38,6 +38,8 @@ export const signedIn = z.object({
       id: z.string(),
       name: z.string(),
       role: roleName,
+      /** What the role permits within it. */
+      permissions: z.array(z.enum(PERMISSIONS)),
       /** Whether its members manage keys of their own. */
       self_service: z.boolean(),
     }),

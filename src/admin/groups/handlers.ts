@@ -24,6 +24,7 @@ import {
 } from '../../store/groups/lifecycle.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { GroupAnswer, GroupBody, GroupDetail, groupRoutes } from '../contract/groups.ts'
+import type { memberRoutes } from '../contract/people.ts'
 import type { Person } from '../http/guard.ts'
 import { storeOf, type AdminParts, type HandlersOf, type Sender } from '../http/request.ts'
 import { forecastOf } from '../keys/answers.ts'
@@ -38,6 +39,7 @@ import {
 import { actorOf, rightsWithin } from '../people/identity.ts'
 import type { Actor } from '../people/roles.ts'
 import { dropMember, listMemberAnswers, putMember } from './members.ts'
+import { ownGroups } from './own-groups.ts'
 
 /** How many keys are named that can call nothing. */
 const NAMED_MAX = 100
@@ -93,14 +95,13 @@ export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes>
       await resetSpent(store, { ...request.body, ...on })
       return detail(parts, await findGroup(store, accountId), request)
     },
-    ...memberHandlers(parts),
   }
 }
 
 type Changing = Parameters<HandlersOf<typeof groupRoutes>['archiveGroup']>[0]
-type MemberRoutes = Pick<typeof groupRoutes, 'listMembers' | 'putMember' | 'removeMember'>
+type MemberHandlers = HandlersOf<typeof memberRoutes>
 
-function memberHandlers(parts: AdminParts): HandlersOf<MemberRoutes> {
+export function memberHandlers(parts: AdminParts): MemberHandlers {
   const members = async (groupId: string) => ({
     members: await listMemberAnswers(parts.store, groupId),
   })
@@ -111,6 +112,7 @@ function memberHandlers(parts: AdminParts): HandlersOf<MemberRoutes> {
     rights: rightsWithin(request.person, id),
   })
   return {
+    listOwnGroups: async ({ person }) => ({ groups: await ownGroups(parts.store, person) }),
     listMembers: async (request) => members((await groupOf(request)).id),
     putMember: async (request) => {
       const group = await groupOf(request)
@@ -127,7 +129,7 @@ function memberHandlers(parts: AdminParts): HandlersOf<MemberRoutes> {
 }
 
 type MembersRequest = Pick<
-  Parameters<HandlersOf<MemberRoutes>['listMembers']>[0],
+  Parameters<MemberHandlers['listMembers']>[0],
   'params' | keyof Sender
 > & { readonly person: Person }
 

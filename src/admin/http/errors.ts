@@ -51,6 +51,7 @@ function ofStore(thrown: StoreError): AdminError {
     case 'unknown_hold':
     case 'unknown_request':
     case 'unknown_destination':
+    case 'unknown_wish':
       return new AdminError('not_found', why)
     case 'duplicate_name':
       return new AdminError('duplicate_name', why, { field: 'name' })

@@ -45,7 +45,7 @@ const key: Key = {
   ...{ environment: null, owner: null, description: null, tags: [], models: ['m'] },
   ...{ permissions: [], createdAt: 0, expiresAt: null, lastUsedAt: null },
   ...{ alertThresholds: [50], expiryReminders: [1] },
-  ...{ revokedAt: null, revokedReason: null, allowVersion: 1, version: 1 },
+  ...{ revokedAt: null, revokedReason: null, pausedBy: null, allowVersion: 1, version: 1 },
   ...{ groupId: null, group: null, groupVersion: 0, ownerPersonId: null, ownerPerson: null },
   ...{ framePeriodSeq: 3, frameSpentNanodollars: 0n },
   limitNanodollars: 10n * USD,

@@ -89,6 +89,7 @@ function shown(key: Key, { scope, frame, secrets, now }: KeyAround) {
     permissions: [...json.permissions],
     state: stateOf(key, { frame, secrets, now }),
     masked: secrets?.masked ?? '',
+    paused_by: key.pausedBy,
     old_secret:
       secrets?.old === undefined
         ? null

@@ -93,8 +93,9 @@ export class KeyList {
   }
 
   /** The store's filter, with the masked secrets that a search text may match. */
-  #filter({ sort: _sort, order: _order, group, ...same }: KeyFilters): KeyFilter {
-    const filter = { ...same, groupId: group === OUTSIDE_GROUPS ? null : group }
+  #filter(filters: KeyFilters): KeyFilter {
+    const { sort: _sort, order: _order, group, owner_person: ownerPersonId, ...same } = filters
+    const filter = { ...same, groupId: group === OUTSIDE_GROUPS ? null : group, ownerPersonId }
     if (filter.search === undefined) return filter
     return { ...filter, masks: masksOf(filter.search.trim(), this.#parts.secretPrefix()) }
   }

@@ -136,12 +136,13 @@ export async function rightsNow(db: Queries, id: string, now: number): Promise<R
 }
 
 /** What somebody may do within a group, wherever they hold it. */
-export function rightsWithin(
-  { permissions, groups }: Rights,
-  groupId: string,
-): ReadonlySet<Permission> {
-  const within = groups.find(({ id }) => id === groupId)?.permissions
-  return within === undefined ? permissions : permissions.union(within)
+export function rightsWithin(rights: Rights, groupId: string): ReadonlySet<Permission> {
+  return rights.permissions.union(rightsIn(rights, groupId))
+}
+
+/** What their role in a group permits. */
+function rightsIn({ groups }: Rights, groupId: string): ReadonlySet<Permission> {
+  return groups.find(({ id }) => id === groupId)?.permissions ?? new Set()
 }
 
 /** Whether somebody may manage another person: nobody who may do anything that they may not. */
@@ -228,6 +229,7 @@ export async function signedInAnswer({ db }: Store, person: Person) {
       id: membership.groupId,
       name: membership.groupName,
       role: nameOf(roleById(roles, membership.roleId)),
+      permissions: [...rightsIn(person, membership.groupId)],
       self_service: membership.keyRules.selfService,
     })),
     via: person.via,

@@ -33,6 +33,7 @@ export type StoreErrorCode =
   | 'unknown_hold'
   | 'unknown_request'
   | 'unknown_destination'
+  | 'unknown_wish'
   | 'duplicate_name'
   /** The key's state does not allow this change. */
   | 'wrong_state'

@@ -70,6 +70,7 @@ export const SCHEMA: Schema = {
     create('access_tokens'),
     create('service_tokens'),
     create('group_members', 'PRIMARY KEY (group_id, person_id)'),
+    create('wishes'),
     createSorted('imported', 'kind, foreign_id'),
     createSorted('try_counts', 'subject, starts_at'),
   ],
@@ -117,6 +118,7 @@ export const SCHEMA: Schema = {
     'CREATE INDEX alerts_by_account ON alerts (account_id, created_at)',
     "CREATE INDEX alert_deliveries_waiting ON alert_deliveries (next_attempt_at) WHERE state = 'waiting'",
     'CREATE INDEX group_members_by_person ON group_members (person_id)',
+    "CREATE UNIQUE INDEX wishes_open ON wishes (key_id) WHERE state = 'open'",
     'CREATE INDEX people_by_role ON people (role_id)',
     'CREATE INDEX person_sessions_by_person ON person_sessions (person_id)',
     // An identity elsewhere belongs to one person, and a person has one password.

@@ -1,18 +1,7 @@
 // The tables: each column once, as SQL declares it. Their types for queries follow from that, and migrations.ts creates
 // them. Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a
 // number.
-import type {
-  Generated,
-  Kysely,
-  KyselyPlugin,
-  PluginTransformQueryArgs,
-  PluginTransformResultArgs,
-  QueryResult,
-  RootOperationNode,
-  Selectable,
-  Transaction,
-  UnknownRow,
-} from 'kysely'
+import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
 
 /** The id of the account above all keys. */
 export const FRAME_ID = 'frame'
@@ -135,6 +124,8 @@ export const TABLES = {
     last_used_at: 'INTEGER',
     revoked_at: 'INTEGER',
     revoked_reason: 'TEXT',
+    /** Who paused it, while it is paused: members resume only what was paused as their own. NULL: a manager. */
+    paused_by: "TEXT CHECK (paused_by IN ('owner', 'manager'))",
   },
   /** The allowlist: public model names. No row, no model. */
   key_models: { key_id: 'TEXT NOT NULL REFERENCES keys (id)', model: 'TEXT NOT NULL' },
@@ -538,6 +529,24 @@ export const TABLES = {
     role_id: 'TEXT NOT NULL',
     created_at: 'INTEGER NOT NULL',
   },
+  /** What owners of keys ask for beyond the rules of their groups, and what became of it (keys/wishes.ts). */
+  wishes: {
+    id: 'TEXT PRIMARY KEY',
+    key_id: 'TEXT NOT NULL REFERENCES keys (id)',
+    person_id: 'TEXT NOT NULL',
+    /** Their e-mail address then. */
+    asked_by: 'TEXT NOT NULL',
+    /** JSON: what is asked for, and what was given of it. */
+    wanted: 'TEXT NOT NULL',
+    given: 'TEXT',
+    reason: 'TEXT NOT NULL',
+    created_at: 'INTEGER NOT NULL',
+    state: "TEXT NOT NULL CHECK (state IN ('open', 'granted', 'declined', 'withdrawn'))",
+    decided_by: 'TEXT',
+    decided_at: 'INTEGER',
+    /** What those who decided said to it. */
+    answer: 'TEXT',
+  },
   /** What came from another gateway: how it is known there, and which row it is here. */
   imported: {
     kind: "TEXT NOT NULL CHECK (kind IN ('key', 'group', 'person'))",
@@ -621,30 +630,3 @@ type Listed<List> = List extends `'${infer First}', ${infer Rest}`
   : List extends `'${infer Last}'`
     ? Last
     : never
-
-/**
- * The rule for integers, on both databases: money is never a float, and nothing else is a bigint. Expects every integer
- * as a bigint, as SQLite's thread and PostgreSQL's type parsers deliver them.
- */
-export class IntegerPlugin implements KyselyPlugin {
-  transformQuery(args: PluginTransformQueryArgs): RootOperationNode {
-    return args.node
-  }
-
-  async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
-    for (const row of result.rows) {
-      for (const [name, value] of Object.entries(row)) {
-        if (typeof value === 'bigint' && !/nanodollars$/i.test(name)) {
-          row[name] = toNumber(name, value)
-        }
-      }
-    }
-    return result
-  }
-}
-
-function toNumber(name: string, value: bigint): number {
-  const number = Number(value)
-  if (!Number.isSafeInteger(number)) throw new RangeError(`column ${name} holds ${value}`)
-  return number
-}

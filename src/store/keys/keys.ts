@@ -32,6 +32,8 @@ export type Key = AccountView &
     readonly lastUsedAt: number | null
     readonly revokedAt: number | null
     readonly revokedReason: string | null
+    /** Who paused it: its owner, as a member of the group, or somebody who manages it. Null unless it is paused. */
+    readonly pausedBy: 'owner' | 'manager' | null
     /** Goes up with every change of the key; the ledger refuses a hold that was checked against an older one. */
     readonly allowVersion: number
     /** Null outside groups. */
@@ -352,6 +354,7 @@ function readKey(store: Store, row: KeyRow): Key {
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
+    pausedBy: row.status === 'paused' ? (row.paused_by ?? 'manager') : null,
     allowVersion: row.allow_version,
     groupId: row.group_id,
     group: groupOf(row),

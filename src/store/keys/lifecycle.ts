@@ -27,7 +27,7 @@ import { nextReminder, storedReminders, writeAlertRule } from '../alerts/rules.t
 import { recordChange, recordChanges, type AuditAction } from '../audit/record.ts'
 import { checkAll, isDuplicate, refuseAll, requireVersion, StoreError } from '../database/errors.ts'
 import { bumpRevision } from '../database/revision.ts'
-import { isGroupWithin } from '../database/scope.ts'
+import { isGroupWithin, ownerWithin } from '../database/scope.ts'
 import { inTransaction, type Store } from '../database/store.ts'
 import type { Row, Tx } from '../database/tables.ts'
 import { findKey, keySettingsJson, listKeys, type Key } from './keys.ts'
@@ -51,8 +51,9 @@ export type KeyChange = Some<KeySettings> & {
   readonly legs?: LegsChange | undefined
   /** Only if nobody has changed the key since this version was read. */
   readonly ifVersion?: number | undefined
-  /** Why, for the record. */
+  /** Why, for the record, and what it is called there. */
   readonly reason?: string | undefined
+  readonly action?: 'key.change' | 'key.grant_wish' | undefined
 }
 
 /** The secret leaves the store here and in rotateKey, and never again. */
@@ -182,7 +183,7 @@ function newKeyRow({ id, settings, mode, groupId, isApplied }: CheckedKey, now: 
 
 export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
   const { models, addModels = [], removeModels = [], ...others } = change
-  const { addTags = [], removeTags = [], legs = {}, ifVersion, reason, ...rest } = others
+  const { addTags = [], removeTags = [], legs = {}, ifVersion, reason, action, ...rest } = others
   const known = await findKey(store, idOrName)
   const { name: newName = known.name } = rest
   const { groupId = known.groupId } = legs
@@ -200,7 +201,7 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
     () => checkCaps(legs, modelsAfter({ before: known.models, models, addModels, removeModels })),
     () => checkNameFree(store, { name: newName, groupId, keyId: known.id }),
   ])
-  const about = { key: known.id, action: 'key.change', ifVersion, reason: why } as const
+  const about = { key: known.id, action: action ?? 'key.change', ifVersion, reason: why } as const
   const changed = changeKey(store, about, async (tx, account, key) => {
     const { id } = account
     const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
@@ -231,16 +232,22 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
   return refusingDuplicates(newName, changed)
 }
 
-/** Refuses the key's requests until it is resumed. */
+/** Refuses the key's requests until it is resumed. A member who pauses it once more changes nothing. */
 export async function pauseKey(store: Store, idOrName: string): Promise<Key> {
-  return changeKey(store, { key: idOrName, action: 'key.pause' }, async (tx, { id }) => {
+  const about = { key: idOrName, action: 'key.pause' } as const
+  return changeKey(store, about, async (tx, { id, status }, { groupId }) => {
+    const isMember = ownerWithin(store.scope, groupId) !== undefined
+    if (status === 'paused' && isMember) return
     await tx.updateTable('accounts').set({ status: 'paused' }).where('id', '=', id).execute()
+    const by = { paused_by: isMember ? 'owner' : 'manager' } as const
+    await tx.updateTable('keys').set(by).where('id', '=', id).execute()
   })
 }
 
 export async function resumeKey(store: Store, idOrName: string): Promise<Key> {
   return changeKey(store, { key: idOrName, action: 'key.resume' }, async (tx, { id }) => {
     await tx.updateTable('accounts').set({ status: 'active' }).where('id', '=', id).execute()
+    await tx.updateTable('keys').set({ paused_by: null }).where('id', '=', id).execute()
   })
 }
 
@@ -254,6 +261,14 @@ export async function revokeKey(store: Store, idOrName: string, reason: string):
   return changeKey(store, about, async (tx, { id }) => {
     await tx.updateTable('accounts').set({ status: 'revoked' }).where('id', '=', id).execute()
     await tx.updateTable('keys').set(revoked).where('id', '=', id).execute()
+    // Nobody needs to decide any more.
+    const withdrawn = { state: 'withdrawn', decided_by: store.author.actor } as const
+    await tx
+      .updateTable('wishes')
+      .set({ ...withdrawn, decided_at: store.clock.now() })
+      .where('key_id', '=', id)
+      .where('state', '=', 'open')
+      .execute()
   })
 }
 

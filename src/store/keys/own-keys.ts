@@ -50,6 +50,10 @@ export async function demandRules(store: Store, { before, after }: Change): Prom
   if (!rules.selfService) throw new StoreError('wrong_state', sentence('self_service_off'))
   const isNew = (...fields: readonly (keyof Key)[]): boolean =>
     before === null || fields.some((field) => before[field] !== after[field])
+  const isResumed = after.pausedBy === null && after.status !== 'revoked'
+  if (before?.pausedBy === 'manager' && isResumed) {
+    throw new StoreError('wrong_state', sentence('own_key_paused'))
+  }
   await checkAll([
     () => isNew('limitNanodollars', 'period') && checkBudget(rules, after),
     () => isNew('expiresAt') && checkDays(rules, after),
@@ -93,8 +97,13 @@ function checkRate(field: string, chosen: number | null, most: number | null): v
 type Member = { readonly groupId: string; readonly personId: string }
 
 /** The new key is among them. */
-async function checkCount({ db }: Store, { keysMax }: KeyRules, member: Member): Promise<void> {
-  if (keysMax === null) return
+async function checkCount(store: Store, { keysMax }: KeyRules, member: Member): Promise<void> {
+  if (keysMax === null || (await countOwnKeys(store, member)) <= keysMax) return
+  throw invalid('name', sentence('own_keys_full', { most: keysMax }))
+}
+
+/** Without revoked ones. */
+export async function countOwnKeys({ db }: Pick<Store, 'db'>, member: Member): Promise<number> {
   const { count } = await db
     .selectFrom('keys')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -102,5 +111,5 @@ async function checkCount({ db }: Store, { keysMax }: KeyRules, member: Member):
     .where('owner_person_id', '=', member.personId)
     .where('revoked_at', 'is', null)
     .executeTakeFirstOrThrow()
-  if (count > keysMax) throw invalid('name', sentence('own_keys_full', { most: keysMax }))
+  return count
 }

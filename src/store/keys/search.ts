@@ -192,6 +192,8 @@ export type KeyFilter = {
   readonly groupId?: string | null | undefined
   /** Null = without one. */
   readonly owner?: string | null | undefined
+  /** The id of a person. */
+  readonly ownerPersonId?: string | undefined
   readonly environment?: string | null | undefined
   readonly tag?: string | null | undefined
   readonly mode?: KeyMode | undefined
@@ -216,7 +218,7 @@ type Condition = Readonly<Partial<Record<Source, Test>>>
 function conditionsOf(store: Store, filter: KeyFilter): readonly Condition[] {
   const now = store.clock.now()
   const { search, status, concern, used: lastUse, groupId } = filter
-  const { owner, environment, mode, tag, model } = filter
+  const { owner, ownerPersonId, environment, mode, tag, model } = filter
   const conditions: Condition[] = withinReach(store)
   if (search !== undefined && search !== '') conditions.push(isFound(search, filter.masks ?? []))
   if (status !== undefined) conditions.push(hasStatus(status, now))
@@ -224,6 +226,9 @@ function conditionsOf(store: Store, filter: KeyFilter): readonly Condition[] {
   if (lastUse !== undefined) conditions.push({ keys: wasUsed(lastUse, now) })
   if (groupId !== undefined) conditions.push(isIn(groupId))
   if (owner !== undefined) conditions.push({ keys: isOf(sql`keys.owner`, owner) })
+  if (ownerPersonId !== undefined) {
+    conditions.push({ keys: sql`keys.owner_person_id = ${ownerPersonId}` })
+  }
   if (environment !== undefined) {
     conditions.push({ keys: isOf(sql`keys.environment`, environment) })
   }

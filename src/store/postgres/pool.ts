@@ -4,7 +4,8 @@ import { Pool, type PoolConfig, types } from 'pg'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { StoreError } from '../database/errors.ts'
 import { isOutage } from '../database/outage.ts'
-import { IntegerPlugin, type Tables } from '../database/tables.ts'
+import { IntegerPlugin } from '../database/integers.ts'
+import type { Tables } from '../database/tables.ts'
 import { postgresAddress } from '../database/url.ts'
 
 /** How long a transaction may be idle. */

@@ -4,6 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { systemClock } from '../../../src/core/clock.ts'
+import { findGroup } from '../../../src/store/groups/groups.ts'
+import { createKey } from '../../../src/store/keys/lifecycle.ts'
+import { addWish } from '../../../src/store/keys/wishes.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { findPerson } from '../../../src/store/people/people.ts'
 import { COMMAND } from '../../support/gateway.ts'
 import { bareEnv, run } from '../../support/process.ts'
 
@@ -132,6 +138,50 @@ describe('groups', () => {
     assert.match(stdout, /\nann@example\.com +- +Manager/)
     assert.deepEqual((await json('groups', 'members', 'remove', ...person))['members'], [])
   })
+
+  test('what members ask for is listed, granted, and declined with a reason', async () => {
+    const list = ['groups', 'wishes', 'list'] as const
+    assert.equal((await call(...list)).stdout, 'There is nothing to decide.\n')
+    const ids = await wishesOf('ann@example.com', ['first', 'second'])
+    const { stdout } = await call(...list)
+    assert.match(stdout, /\nwish_\w+ +search\/first +ann@example\.com +30 USD +why +/)
+    const granted = await json('groups', 'wishes', 'grant', ids[0] ?? '', '--budget', '25')
+    assert.equal(granted['state'], 'granted')
+    assert.equal((await json('keys', 'show', 'search/first'))['budget'], '25')
+    const decline = ['groups', 'wishes', 'decline', ids[1] ?? ''] as const
+    assert.equal((await call(...decline)).code, 2)
+    const declined = await json(...decline, '--reason', 'not this month')
+    assert.equal(declined['decision']?.['reason'], 'not this month')
+    const again = await call('groups', 'wishes', 'grant', ids[1] ?? '')
+    assert.deepEqual([again.code, again.stdout], [1, ''])
+    assert.match(
+      (await call(...list, '--decided')).stdout,
+      /granted[^]*declined|declined[^]*granted/,
+    )
+  })
+
+  /** Asked for as its owner does, which no command can. */
+  async function wishesOf(email: string, names: readonly string[]): Promise<readonly string[]> {
+    const url = `sqlite:${join(folder, 'groups.db')}`
+    const store = await openStore(url, { clock: systemClock, purpose: 'change' })
+    try {
+      const person = await findPerson(store.db, { email })
+      assert.ok(person)
+      const group = await findGroup(store, 'search')
+      const ids: string[] = []
+      for (const name of names) {
+        const settings = { name, models: ['sandbox-chat'], limitNanodollars: 1_000_000_000n }
+        const owned = { ownerPersonId: person.id, legs: { groupId: group.id } }
+        const { key: made } = await createKey(store, { ...settings, ...owned })
+        const wanted = { limitNanodollars: 30_000_000_000n }
+        const wish = await addWish(store, { keyId: made.id, person, wanted, reason: 'why' })
+        ids.push(wish.id)
+      }
+      return ids
+    } finally {
+      await store.close()
+    }
+  }
 
   test('what is wrong is said at once, in a line each, and nothing is changed', async () => {
     const wrong = await call(

@@ -15,6 +15,8 @@ const pages: Readonly<Record<string, readonly Permission[]>> = {
   '/settings/api-access': ['configuration:read'],
   '/settings/api-access/new': ['configuration:read', 'configuration:manage'],
   '/settings/api-access/frame': ['configuration:read'],
+  '/settings/my-keys': [],
+  '/settings/wishes': ['configuration:read'],
   '/settings/models': ['configuration:read'],
   '/settings/alerts': ['configuration:read'],
   '/settings/playground': ['configuration:manage'],

@@ -11,7 +11,20 @@ for (const [permissions, page] of [
   [[], '/settings/profile'],
 ] satisfies readonly (readonly [Permission[], string])[])
   test(`someone with ${permissions.join(', ') || 'no permission'} starts at ${page}`, () =>
-    assert.equal(startPage(permissions), page))
+    assert.equal(startPage({ permissions, everywhere: permissions, groups: [] }), page))
+
+const group = { id: 'grp_1', name: 'search', role: { id: 'member', name: 'Member' } }
+const within = (permissions: Permission[], inGroup: Permission[]) =>
+  startPage({
+    ...{ permissions, everywhere: [] },
+    groups: [{ ...group, permissions: inGroup, self_service: true }],
+  })
+
+test('who has only keys of their own starts with them, and who manages a group with its keys', () => {
+  assert.equal(within(['configuration:read'], []), '/settings/my-keys')
+  assert.equal(within([], []), '/settings/my-keys')
+  assert.equal(within(['configuration:read'], ['configuration:read']), '/settings/api-access')
+})
 
 // The time span that the address stands for.
 

@@ -4,7 +4,7 @@ import { AUDIT_SOURCES, AUDIT_SUBJECTS } from '../../../src/admin/contract/audit
 import { model as modelAnswer } from '../../../src/admin/contract/gateway.ts'
 import { KEY_SORTS, keyFilters, type KeyQuery } from '../../../src/admin/contract/keys.ts'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
-import { SINGLE_SIGN_ON_ERRORS } from '../../../src/admin/contract/sign-in.ts'
+import { SINGLE_SIGN_ON_ERRORS, type SessionAnswer } from '../../../src/admin/contract/sign-in.ts'
 import { FILTER_LENGTH_MAX, keyId } from '../../../src/admin/contract/values.ts'
 import { ENDPOINTS } from '../../../src/core/endpoints.ts'
 import { MODELS_MAX, NAME_LENGTH_MAX } from '../../../src/core/limits.ts'
@@ -49,8 +49,12 @@ const startPages = [
   ['people:manage', '/settings/people'],
 ] as const satisfies readonly (readonly [Permission, string])[]
 
+type Reader = Pick<NonNullable<SessionAnswer['person']>, 'permissions' | 'everywhere' | 'groups'>
+
 /** The page shown first: the one most people come for, or the first that the person's role may open. */
-export function startPage(permissions: readonly Permission[]) {
+export function startPage({ permissions, everywhere, groups }: Reader) {
+  const isOnlyMember = [everywhere, ...groups.map((group) => group.permissions)].flat().length === 0
+  if (isOnlyMember && groups.length > 0) return '/settings/my-keys'
   const open = startPages.find(([permission]) => permissions.includes(permission))
   return open?.[1] ?? '/settings/profile'
 }

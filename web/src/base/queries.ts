@@ -18,7 +18,7 @@ import { ApiError, call, watchPermissions } from './api.ts'
 import { sessionQuery } from './session.ts'
 
 /** Refetch interval of figures: spending changes while the page is open. */
-const liveMs = 15_000
+export const liveMs = 15_000
 /** Shorter on the page of one key or group, where someone who just made a call waits for its cost. Hidden pages do not refetch. */
 const soonMs = 2_000
 

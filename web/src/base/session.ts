@@ -19,10 +19,12 @@ export const aboutQuery = queryOptions({
   staleTime: Infinity,
 })
 
-type Session = {
+export type Session = {
   readonly person: SessionAnswer['person']
   /** Whether they may at all, or not only within groups. */
   readonly may: (permission: Permission, where?: 'everywhere') => boolean
+  /** Whether they may with all that belongs to this group, or with what is in none. */
+  readonly mayWithin: (permission: Permission, groupId: string | undefined) => boolean
 }
 
 /** Inside the shell someone is signed in; elsewhere nothing is permitted. */
@@ -34,7 +36,12 @@ export function useSession(): Session {
   if (present && present !== person) setPerson(present)
   const may: Session['may'] = (permission, where) =>
     (where === undefined ? person?.permissions : person?.everywhere)?.includes(permission) ?? false
-  return { person, may }
+  const mayWithin: Session['mayWithin'] = (permission, groupId) =>
+    may(permission, 'everywhere') ||
+    (person?.groups ?? []).some(
+      ({ id, permissions }) => id === groupId && permissions.includes(permission),
+    )
+  return { person, may, mayWithin }
 }
 
 /** Keeps nothing in memory for the next person: the page is loaded anew. Rejects if the session goes on. */

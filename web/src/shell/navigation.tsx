@@ -3,9 +3,10 @@
 import { type AnyRoute, Link, type LinkProps, useLocation, useRouter } from '@tanstack/react-router'
 import type { ComponentType, ReactNode } from 'react'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
-import { useSession } from '../base/session.ts'
+import { type Session, useSession } from '../base/session.ts'
 import { type TextKey, useTranslation } from '../i18n/i18n.ts'
 import {
+  ArchiveIcon,
   BellIcon,
   BookIcon,
   ChartIcon,
@@ -16,16 +17,30 @@ import {
   KeyIcon,
   ListIcon,
   PeopleIcon,
+  PersonIcon,
   PlayIcon,
   ShieldIcon,
 } from '../parts/icons.tsx'
+import { tabOnDemand } from '../parts/on-demand.tsx'
 import styles from './navigation.module.css'
+
+// Most readers decide nothing.
+const OpenWishes = tabOnDemand(
+  async () => (await import('../pages/wishes/open-wishes.tsx')).OpenWishes,
+  null,
+)
 
 type Entry = {
   readonly to: Exclude<NonNullable<LinkProps['to']>, '.' | '..'>
   readonly label: TextKey
   readonly icon: ComponentType
+  /** Beyond what its page demands. */
+  readonly isFor?: (person: Present) => boolean
+  /** How much there is to do. */
+  readonly count?: ComponentType
 }
+
+type Present = NonNullable<Session['person']>
 
 type Section = { readonly heading: TextKey; readonly entries: readonly Entry[] }
 
@@ -34,6 +49,12 @@ const sections: readonly Section[] = [
     heading: 'nav.settings',
     entries: [
       { to: '/settings/api-access', label: 'nav.apiAccess', icon: KeyIcon },
+      {
+        to: '/settings/my-keys',
+        label: 'nav.myKeys',
+        icon: PersonIcon,
+        isFor: ({ groups }) => groups.length > 0,
+      },
       { to: '/settings/groups', label: 'nav.groups', icon: GroupIcon },
       { to: '/settings/api-access/frame', label: 'nav.frame', icon: GaugeIcon },
       { to: '/settings/models', label: 'nav.models', icon: CubeIcon },
@@ -53,6 +74,13 @@ const sections: readonly Section[] = [
     heading: 'nav.team',
     entries: [
       { to: '/settings/people', label: 'nav.people', icon: PeopleIcon },
+      {
+        to: '/settings/wishes',
+        label: 'nav.wishes',
+        icon: ArchiveIcon,
+        isFor: isDeciding,
+        count: OpenWishes,
+      },
       { to: '/settings/roles', label: 'nav.roles', icon: ShieldIcon },
       { to: '/settings/admin-api', label: 'nav.apiDocs', icon: BookIcon },
     ],
@@ -67,22 +95,25 @@ type NavigationProps = {
 
 export function Navigation({ head, onChosen }: NavigationProps) {
   const { t } = useTranslation()
-  const { may } = useSession()
+  const { may, person } = useSession()
   const { pathname } = useLocation()
   const { routesByPath } = useRouter()
   return (
     <nav className={styles['navigation']} aria-label={t('nav.label')}>
       {head}
       {sections.map(({ heading, entries }) => {
-        const shown = entries.filter(({ to }) =>
-          demandsOf(routesByPath[to]).every(({ permission, where }) => may(permission, where)),
+        const shown = entries.filter(
+          ({ to, isFor = () => true }) =>
+            demandsOf(routesByPath[to]).every(({ permission, where }) => may(permission, where)) &&
+            person !== null &&
+            isFor(person),
         )
         if (shown.length === 0) return null
         return (
           <div key={heading}>
             <p className={styles['heading']}>{t(heading)}</p>
             <ul className={styles['list']}>
-              {shown.map(({ to, label, icon: Icon }) => (
+              {shown.map(({ to, label, icon: Icon, count: Count }) => (
                 <li key={to}>
                   <Link
                     to={to}
@@ -92,6 +123,7 @@ export function Navigation({ head, onChosen }: NavigationProps) {
                   >
                     <Icon />
                     {t(label)}
+                    {Count && <Count />}
                   </Link>
                 </li>
               ))}
@@ -101,6 +133,12 @@ export function Navigation({ head, onChosen }: NavigationProps) {
       })}
     </nav>
   )
+}
+
+/** Whoever manages keys, everywhere or within a group that has members. */
+function isDeciding({ everywhere, groups }: Present): boolean {
+  const held = [everywhere, ...groups.map(({ permissions }) => permissions)]
+  return held.some((permissions) => permissions.includes('configuration:manage'))
 }
 
 type Demand = { readonly permission: Permission; readonly where: 'everywhere' | undefined }

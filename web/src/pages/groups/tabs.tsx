@@ -2,12 +2,9 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import {
-  type GroupDetail,
-  groupRoutes,
-  type MemberAnswer,
-} from '../../../../src/admin/contract/groups.ts'
+import type { GroupDetail } from '../../../../src/admin/contract/groups.ts'
 import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
+import { type MemberAnswer, memberRoutes } from '../../../../src/admin/contract/people.ts'
 import { type AddressProps, type GroupSearch, perPage } from '../../base/address.ts'
 import { call } from '../../base/api.ts'
 import { keysQuery } from '../../base/queries.ts'
@@ -119,7 +116,7 @@ export function MembersTab({ group: { id } }: TabProps) {
   const members = useQuery({
     queryKey: ['groups', 'members', id],
     queryFn: async ({ signal }) =>
-      (await call(groupRoutes.listMembers, { params: { id }, signal })).members,
+      (await call(memberRoutes.listMembers, { params: { id }, signal })).members,
   })
   const columns: readonly Column<MemberAnswer>[] = [
     {

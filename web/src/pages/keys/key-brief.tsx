@@ -124,9 +124,12 @@ export function KeyMenu({ keyInBrief, onAction, isOnOwnPage = false }: KeyMenuPr
 
 function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
   const { t } = useTranslation()
+  const { mayWithin } = useSession()
   const resume = useResume()
-  const { id, status, limit } = keyInBrief
+  const { id, status, limit, group, paused_by: pausedBy } = keyInBrief
   const isLive = status !== 'revoked'
+  // Members do not decide on what is spent, nor undo what those did who do.
+  const isManager = mayWithin('configuration:manage', group?.id)
   return (
     <>
       <Menu.Item component={Link} to={`/settings/api-access/new?from=${id}`}>
@@ -141,11 +144,13 @@ function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
           <Menu.Item onClick={() => onAction('rotate')}>{t('action.rotate')}</Menu.Item>
         </>
       )}
-      {isLive && limit !== null && (
+      {isLive && isManager && limit !== null && (
         <Menu.Item onClick={() => onAction('top-up')}>{t('action.topUp')}</Menu.Item>
       )}
-      {isLive && <Menu.Item onClick={() => onAction('reset')}>{t('action.reset')}</Menu.Item>}
-      {status === 'paused' && (
+      {isLive && isManager && (
+        <Menu.Item onClick={() => onAction('reset')}>{t('action.reset')}</Menu.Item>
+      )}
+      {status === 'paused' && (isManager || pausedBy === 'owner') && (
         <Menu.Item onClick={() => resume.mutate({ id })}>{t('action.resume')}</Menu.Item>
       )}
       {status === 'active' && (

@@ -26,6 +26,7 @@ const key: KeyDetail = {
   mode: 'live',
   status: 'active',
   state: 'active',
+  paused_by: null,
   masked: 'tg_live_…x7Qd',
   old_secret: null,
   group: null,
