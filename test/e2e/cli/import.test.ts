@@ -59,7 +59,7 @@ test('a dry run shows everything and writes nothing', async () => {
     /^app +…pp-1 +none +10 \/ never +2\.5 +-$/m,
     /1 × keys may call every model there, and lists are explicit here: say --all-models-as/,
     /a budget that is spent is refused with 402 here/,
-    /^gpt-5 +1\.5000 +2\.25$/m,
+    /^gpt-5 +1\.5 +2\.25$/m,
   ])
     assert.match(stdout, part)
   assert.equal(existsSync(join(folder, 'tollgate.yaml')), false)
