@@ -135,8 +135,8 @@ describe('documents', () => {
     assert.deepEqual(listed, answered)
   })
 
-  test('docs/operating.md lists every metric, and no other', () => {
-    const rows = readFileSync('docs/operating.md', 'utf8').matchAll(
+  test('docs/operating/watch.md lists every metric, and no other', () => {
+    const rows = readFileSync('docs/operating/watch.md', 'utf8').matchAll(
       /^\| `(tollgate_\w+)` \| (\w+) \| (.*?) \| \S/gm,
     )
     const listed = [...rows].map(([, name, type, labels = '']) => ({
@@ -148,8 +148,8 @@ describe('documents', () => {
     assert.deepEqual(listed, told)
   })
 
-  test('docs/operating.md lists every warning and error of the log, and no other', () => {
-    const rows = readFileSync('docs/operating.md', 'utf8').matchAll(
+  test('docs/operating/troubleshoot.md lists every warning and error of the log, and no other', () => {
+    const rows = readFileSync('docs/operating/troubleshoot.md', 'utf8').matchAll(
       /^\| (?:warn|error) ((?:`\w+`(?:, )?)+) \|/gm,
     )
     const listed = new Set([...rows].flatMap(([, names = '']) => names.match(/\w+/g) ?? []))
