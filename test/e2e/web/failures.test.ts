@@ -171,6 +171,22 @@ describe('pages while the gateway fails', () => {
       await page.keyboard.press('Escape')
     })
 
+    test('a page whose script cannot be fetched is reloaded only when that can be', async () => {
+      await web.open('/settings/people')
+      await page.route('**/assets/usage-*.js', (route) => route.abort())
+      await page.getByRole('link', { name: 'Usage' }).click()
+      const reload = page.getByRole('alert').getByRole('button', { name: 'Reload' })
+      await reload.waitFor()
+      await page.route('**/settings/usage', (route) => route.abort())
+      await reload.click()
+      await page.getByRole('alert').getByText(away).waitFor()
+      await page.getByRole('link', { name: 'People' }).waitFor()
+      await page.unrouteAll()
+      await page.getByRole('alert').getByRole('button').click()
+      await reload.click()
+      await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+    })
+
     test('a tab that was not loaded yet leaves the rest of its page', async () => {
       await web.open(`/settings/api-access/${key}?tab=models`)
       await web.context.setOffline(true)

@@ -119,6 +119,12 @@ export async function isReachable(): Promise<boolean> {
   return answer !== undefined
 }
 
+/** Whether the page could be loaded again: otherwise the browser's own error page would take its place. */
+export async function isPageServed(): Promise<boolean> {
+  const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => undefined)
+  return answer?.ok === true
+}
+
 export async function fetchReadiness(): Promise<Readiness> {
   try {
     const response = await fetch('/readyz', { cache: 'no-store' })

@@ -51,7 +51,8 @@ export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
 /** A banner across the page: the frame is spent, and every call is refused. */
 export function FrameExhausted({ frame }: { readonly frame: FrameAnswer }) {
   const { t, format } = useTranslation()
-  if (Number(frame.remaining) > 0) return null
+  // What calls in flight hold may come back: while only that is missing, calls wait.
+  if (isMore(frame.limit, frame.spent)) return null
   return (
     <Notice tone="bad" title={t('frame.exhausted')}>
       {frame.resets_at
@@ -106,13 +107,16 @@ export function Resets({ budget: { resets_at: resetsAt, timezone } }: ResetsProp
   return <li>{t('budget.resets', { moment, relative: format.relative(resetsAt, now) })}</li>
 }
 
-type ForecastProps = ResetsProps & { readonly budget: Pick<FrameAnswer, 'forecast'> }
+type ForecastProps = ResetsProps & {
+  readonly budget: Pick<FrameAnswer, 'forecast' | 'spent'> & { readonly limit: string | null }
+}
 
 /** The forecast at the current pace, as an item of a list of facts. */
 export function Forecast({ budget }: ForecastProps) {
   const { t, format } = useTranslation()
-  const { forecast, resets_at: resetsAt, timezone } = budget
-  if (!forecast) return null
+  const { forecast, resets_at: resetsAt, timezone, spent, limit } = budget
+  // Nothing is left to forecast for what is used up already.
+  if (!forecast || (limit !== null && !isMore(limit, spent))) return null
   if (forecast.exhausted_at)
     return (
       <li className={styles['warn']}>

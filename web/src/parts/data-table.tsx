@@ -101,7 +101,7 @@ export function DataTable<Row extends Identified, Key extends string>(
     >
       {isFetching && rows && <div className={styles['progress']} />}
       <SortSelect {...props} />
-      <div ref={ref} className={styles['scroll']}>
+      <div ref={ref} className={styles['scroll']} {...(hidden !== 'none' && scrolledBy(caption))}>
         <table className={styles['table']} data-dense={isDense} role="table">
           <caption>{caption}</caption>
           <thead role="rowgroup">
@@ -131,6 +131,11 @@ export function DataTable<Row extends Identified, Key extends string>(
       </span>
     </div>
   )
+}
+
+/** What hides something can be scrolled by keys, even if nothing in it takes the focus. */
+function scrolledBy(caption: string) {
+  return { tabIndex: 0, role: 'region', 'aria-label': caption }
 }
 
 /** The parts of a table look at its columns, never at its rows. */

@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core'
 import type { RouteComponent } from '@tanstack/react-router'
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
-import { isReachable } from '../base/api.ts'
+import { isPageServed, isReachable } from '../base/api.ts'
 import { useTranslation } from '../i18n/i18n.ts'
 import { Dialog } from './dialogs.tsx'
 import { Loading, Notice } from './notices.tsx'
@@ -42,13 +42,19 @@ function onDemand<Props extends object>(
     const [isAway, setAway] = useState<boolean>()
     const judge = async () => setAway(!(await isReachable()))
     const attempt = () => fetch().then((part) => setLoaded(() => part), judge)
+    const reload = async () => {
+      if (await isPageServed()) location.reload()
+      else setAway(true)
+    }
     useEffect(() => {
       if (Loaded === undefined) void attempt()
       // Only once: after a failure the reader decides.
     }, [])
     if (Loaded !== undefined) return <Loaded {...props} />
     if (isAway === undefined) return waiting
-    return <Failed {...props} isAway={isAway} onRetry={() => void attempt()} />
+    return (
+      <Failed {...props} isAway={isAway} onRetry={() => void (isAway ? attempt() : reload())} />
+    )
   }
   return { Part, fetch }
 }
@@ -77,7 +83,7 @@ function Words({ isAway, onRetry, title }: Failure & { readonly title?: string }
       tone="bad"
       title={title}
       actions={
-        <Button size="compact-sm" variant="default" onClick={isAway ? onRetry : reload}>
+        <Button size="compact-sm" variant="default" onClick={onRetry}>
           {t(isAway ? 'error.retry' : 'error.reload')}
         </Button>
       }
@@ -86,11 +92,6 @@ function Words({ isAway, onRetry, title }: Failure & { readonly title?: string }
       {t(isAway ? 'error.unreachable' : 'error.notFetched')}
     </Notice>
   )
-}
-
-/** Only when there is something to load: the browser's own error page would take the place of this one. */
-async function reload(): Promise<void> {
-  if (await isReachable()) window.location.reload()
 }
 
 function ignore(): void {}

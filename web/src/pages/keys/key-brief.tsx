@@ -171,11 +171,13 @@ function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
 type FreshnessProps = {
   readonly asOf: string
   readonly isFetching?: boolean
+  /** Newer ones could not be loaded. */
+  readonly isStale: boolean
   readonly onRefresh: () => void
 }
 
 /** The age of the figures, as a button that refreshes them. */
-export function Freshness({ asOf, isFetching, onRefresh }: FreshnessProps) {
+export function Freshness({ asOf, isFetching, isStale, onRefresh }: FreshnessProps) {
   const { t, format } = useTranslation()
   const now = useNow()
   return (
@@ -189,7 +191,9 @@ export function Freshness({ asOf, isFetching, onRefresh }: FreshnessProps) {
       onClick={onRefresh}
       disabled={isFetching}
     >
-      {t('overview.updated', { when: format.relative(asOf, Math.max(now, Date.parse(asOf))) })}
+      {isStale
+        ? t('overview.outOfDate', { moment: format.dateTime(asOf) })
+        : t('overview.updated', { when: format.relative(asOf, Math.max(now, Date.parse(asOf))) })}
       <span className="visually-hidden">. {t('overview.refresh')}</span>
     </Button>
   )

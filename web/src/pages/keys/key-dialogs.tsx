@@ -218,7 +218,7 @@ function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
       onCancel={onClose}
       change={rotate}
     >
-      {older && <Notice tone="warn">{t('rotate.endsAtOnce', { masked: older.masked })}</Notice>}
+      {older && <OlderSecret older={older} />}
       <OverlapField usual={usual} onChange={setOverlap} />
       {overlap !== undefined && (
         <p className="muted" role="status">
@@ -231,6 +231,19 @@ function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
         </p>
       )}
     </ConfirmDialog>
+  )
+}
+
+type OlderSecretProps = { readonly older: NonNullable<KeyInBrief['old_secret']> }
+
+/** A key has two secrets at most: whether programs use the older one decides whether another rotation stops them. */
+function OlderSecret({ older: { masked, last_used_at: at } }: OlderSecretProps) {
+  const { t, format } = useTranslation()
+  const now = useNow()
+  return (
+    <Notice tone="warn" title={t('rotate.endsAtOnce', { masked })}>
+      {at === null ? t('rotate.unused') : t('rotate.stillUsed', { when: format.relative(at, now) })}
+    </Notice>
   )
 }
 

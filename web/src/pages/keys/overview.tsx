@@ -129,6 +129,7 @@ function KeyList({ search, keys, onChange, onAction }: KeyListProps) {
             <Freshness
               asOf={page.as_of}
               isFetching={keys.isFetching}
+              isStale={keys.isError}
               onRefresh={() => void keys.refetch()}
             />
           )}

@@ -55,6 +55,7 @@ export function DetailPage() {
         freshness={
           <Freshness
             asOf={new Date(key.dataUpdatedAt).toISOString()}
+            isStale={key.isError}
             onRefresh={() => void refresh()}
           />
         }

@@ -1,0 +1,54 @@
+// What pages say of figures and secrets that changed: nothing that contradicts itself, or is older than it looks.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { callModel, choose, openSignedInWeb, picture } from '../../support/web/web.ts'
+import type { SignedInWeb } from '../../support/web/web.ts'
+
+describe('figures', () => {
+  let web: SignedInWeb
+  let page: Page
+  let key: Record<string, unknown>
+
+  before(async () => {
+    web = await openSignedInWeb()
+    ;({ page } = web)
+    const named = { name: 'night job', models: ['sandbox-chat'], budget: '1' }
+    key = await web.ask('POST', '/keys', named)
+    assert.equal((await callModel(web.url, String(key['secret']), 'Hello')).status, 200)
+  })
+  after(() => web.close())
+
+  test('figures that cannot be refreshed say since when they are old', async () => {
+    await web.open('/settings/api-access')
+    const refused = { status: 403, contentType: 'text/html', body: '' }
+    await page.route('**/keys?*', (route) => route.fulfill(refused))
+    await page.getByRole('button', { name: /^Updated now/ }).click()
+    await page.getByText('These figures are out of date').waitFor()
+    await page.getByRole('button', { name: /^Out of date: as of / }).waitFor()
+    await page.unroute('**/keys?*')
+    await page.getByRole('button', { name: /^Out of date/ }).click()
+    await page.getByRole('button', { name: /^Updated now/ }).waitFor()
+  })
+
+  test('rotating a key again says whether its older secret is in use', async () => {
+    const { id } = key
+    await web.ask('POST', `/keys/${String(id)}/rotate`, { overlap_seconds: 3_600 })
+    await web.open('/settings/api-access')
+    await choose(page, 'night job', 'Rotate secret')
+    await page.getByText('No program has used it since the last rotation.').waitFor()
+  })
+
+  test('a frame that is used up is not forecast to be', async () => {
+    await web.open('/settings/api-access/frame')
+    await page.getByText('At the current pace').waitFor()
+    await page.getByRole('button', { name: 'Edit frame' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Budget in USD').fill('0.000001')
+    await dialog.getByLabel('Type 0.000001 again to confirm').fill('0.000001')
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('The frame is exhausted').waitFor()
+    assert.equal(await page.getByText('At the current pace').count(), 0)
+    await picture(page, 'frame-exhausted')
+  })
+})
