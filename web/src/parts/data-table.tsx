@@ -93,6 +93,7 @@ export function DataTable<Row extends Identified, Key extends string>(
   const { isFetching = false, isDense = false } = props
   const { t } = useTranslation()
   const { ref, hidden } = useHiddenSides()
+  const [isUnfolded, setUnfolded] = useState(false)
   return (
     <div
       className={`${styles['frame']} ${shadows['box']}`}
@@ -111,7 +112,7 @@ export function DataTable<Row extends Identified, Key extends string>(
               ))}
             </tr>
           </thead>
-          <tbody role="rowgroup">
+          <tbody role="rowgroup" data-folded={!isUnfolded}>
             {rows === undefined && <SkeletonRows {...props} />}
             {rows?.map((row) => (
               <tr key={row.id} role="row" aria-selected={isSelected?.(row)}>
@@ -126,12 +127,22 @@ export function DataTable<Row extends Identified, Key extends string>(
           {columns.some(({ total }) => total !== undefined) && <TotalRow columns={columns} />}
         </table>
       </div>
+      {!isUnfolded && rows && rows.length > foldedMax && (
+        <div className={styles['unfold']}>
+          <Button variant="default" fullWidth onClick={() => setUnfolded(true)}>
+            {t('table.showAll', { count: rows.length })}
+          </Button>
+        </div>
+      )}
       <span role="status" className="visually-hidden">
         {rows === undefined ? t('loading') : ''}
       </span>
     </div>
   )
 }
+
+/** How many cards show at first, where rows are cards: data-table.module.css hides the rest. */
+const foldedMax = 10
 
 /** What hides something can be scrolled by keys, even if nothing in it takes the focus. */
 function scrolledBy(caption: string) {

@@ -61,9 +61,24 @@ export type Selection = {
   readonly clear: () => void
 }
 
-/** The selected keys, including those on other pages of the list. */
-export function useSelection(): Selection {
+type ShownKeys = {
+  /** What the list is filtered by, as text. */
+  readonly filter: string
+  /** Undefined while they load. */
+  readonly rows: readonly KeyRow[] | undefined
+}
+
+/**
+ * The selected keys, including those on other pages of the list. A filter that hides a selected key takes it out of the
+ * selection: nobody acts on what they do not see.
+ */
+export function useSelection({ filter, rows }: ShownKeys): Selection {
   const [ticked, setTicked] = useState<ReadonlyMap<string, KeyRow>>(new Map())
+  const [judged, setJudged] = useState(filter)
+  if (judged !== filter && rows !== undefined) {
+    setJudged(filter)
+    setTicked(new Map([...ticked].filter(([id]) => rows.some((row) => row.id === id))))
+  }
   return {
     keys: [...ticked.values()],
     has: (id) => ticked.has(id),

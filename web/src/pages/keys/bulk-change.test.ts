@@ -11,7 +11,10 @@ const words = { ...textsOf('en', en), format: formatFor('en-US') }
 
 /** The fields of a key that a bulk change reads. */
 function key(has: Partial<KeyRow>): KeyRow {
-  const usual = { status: 'active', budget: '5', expires_at: null, tags: [], model_count: 1 }
+  const usual = {
+    ...{ status: 'active', budget: '5', period: 'month' },
+    ...{ expires_at: null, tags: [], model_count: 1 },
+  }
   return { ...usual, ...has } as KeyRow
 }
 
@@ -25,9 +28,9 @@ function told(action: BulkAction, keys: readonly KeyRow[], value: readonly strin
 }
 
 for (const { action, has, value, line } of [
-  { action: 'budget', has: { budget: '5' }, value: ['8'], line: 'Budget: $5.00 → $8.00' },
+  { action: 'budget', has: { budget: '5' }, value: ['8'], line: 'Budget: $5.00 a month → $8.00' },
   { action: 'budget', has: { budget: null }, value: ['0.5'], line: 'Budget: no limit → $0.50' },
-  { action: 'budget', has: {}, value: [], line: 'Budget: $5.00 → …' },
+  { action: 'budget', has: {}, value: [], line: 'Budget: $5.00 a month → …' },
   { action: 'group', has: { group: null }, value: ['g'], line: 'Group: outside groups → search' },
   {
     action: 'group',
@@ -49,10 +52,10 @@ for (const { action, has, value, line } of [
   })
 
 test('a preview of keys that differ shows the number of values and the value of each key', () => {
-  const keys = [key({ budget: '5' }), key({ budget: null }), key({ budget: '5.00' })]
+  const keys = [key({}), key({ budget: null }), key({ budget: '5.00', period: 'day' })]
   assert.deepEqual(told('budget', keys, ['8']), {
-    line: 'Budget: 2 different values → $8.00',
-    each: ['$5.00', 'no limit', '$5.00'],
+    line: 'Budget: 3 different values → $8.00',
+    each: ['$5.00 a month', 'no limit', '$5.00 a day'],
   })
 })
 

@@ -105,9 +105,12 @@ export function bulkWords(
 /** A row of the key list has only the number of models. */
 function presentWord(field: Field, key: KeyRow, words: Words): string {
   if (field === 'group') return key.group?.name ?? words.t('keyForm.noGroup')
-  return field === 'models'
-    ? words.t('models.count', { count: key.model_count })
-    : valueWord(field, key[field], words)
+  if (field === 'models') return words.t('models.count', { count: key.model_count })
+  const word = valueWord(field, key[field], words)
+  // An amount means nothing without how often it resets, which the change leaves alone.
+  return field === 'budget' && key.budget !== null
+    ? `${word} ${words.t(`periodShort.${key.period}`)}`
+    : word
 }
 
 /** For lists, what is added and removed. */

@@ -8,6 +8,7 @@ import { OUTSIDE_GROUPS } from '../../base/address.ts'
 import { budgetWarning } from '../../base/amounts.ts'
 import { call } from '../../base/api.ts'
 import { groupsQuery, modelsQuery } from '../../base/queries.ts'
+import { useNow } from '../../i18n/format.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
 import { amountProblem, readAmount } from '../../i18n/typed-numbers.ts'
 import { useChange, useIdempotencyKey } from '../../parts/changes.tsx'
@@ -29,8 +30,11 @@ export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
   const words = useTranslation()
   const { t } = words
   const [value, setValue] = useState<readonly string[]>([])
+  const [typedCount, setTypedCount] = useState('')
   const keyFor = useIdempotencyKey()
   const change = bulkChangeOf(action, value, words.format.separators)
+  const isRevoking = action === 'revoke'
+  const isProven = !isRevoking || typedCount.trim() === String(keys.length)
   const { data: groups = [] } = useQuery({ ...groupsQuery, enabled: action === 'group' })
   const groupNames = new Map(groups.map(({ id, name }) => [id, name]))
   const { line, each } = bulkWords(action, keys, { change, words, groupNames })
@@ -50,8 +54,8 @@ export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
     <ConfirmDialog
       title={t(`bulk.${action}.title`, { count: keys.length })}
       action={t(`bulk.${action}.label`)}
-      isDangerous={action === 'revoke'}
-      isReady={change !== undefined}
+      isDangerous={isRevoking}
+      isReady={change !== undefined && isProven}
       change={apply}
       onConfirm={() => change && apply.mutate(change)}
       onCancel={onClose}
@@ -70,10 +74,34 @@ export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
               {key.name} <small>{key.masked}</small>
             </span>
             {each && <small>{each[index]}</small>}
+            {isRevoking && <LastUse at={key.last_used_at} />}
           </li>
         ))}
       </ul>
+      {isRevoking && (
+        <TextInput
+          label={t('bulk.revoke.typeCount', { count: keys.length })}
+          required
+          autoComplete="off"
+          inputMode="numeric"
+          value={typedCount}
+          onChange={({ currentTarget }) => setTypedCount(currentTarget.value)}
+        />
+      )}
     </ConfirmDialog>
+  )
+}
+
+/** A key in use is an application that stops. */
+function LastUse({ at }: { readonly at: string | null }) {
+  const { t, format } = useTranslation()
+  const now = useNow()
+  return (
+    <small>
+      {at === null
+        ? t('revoke.neverUsed')
+        : t('revoke.lastUsed', { when: format.relative(at, now) })}
+    </small>
   )
 }
 

@@ -114,8 +114,16 @@ type KeyListProps = AddressProps<OverviewSearch> & {
 
 function KeyList({ search, keys, onChange, onAction }: KeyListProps) {
   const { may } = useSession()
-  const selection = useSelection()
   const page = keys.data
+  const {
+    page: _page,
+    per_page: _perPage,
+    sort: _sort,
+    order: _order,
+    ...filters
+  } = keyQueryOf(search)
+  const rows = keys.isPlaceholderData ? undefined : page?.keys
+  const selection = useSelection({ filter: JSON.stringify(filters), rows })
   return (
     <section>
       <Stack gap="md">

@@ -33,6 +33,8 @@ function Whole({ request }: { readonly request: RequestDetail }) {
   const { t, format } = useTranslation()
   const { may } = useSession()
   const keyName = request.key_name ?? request.key
+  const ms = (value: number | null) =>
+    value === null ? '–' : t('requests.ms', { value: format.number(value) })
   const facts: Facts = [
     [t('requests.id'), request.id],
     [t('requests.time'), format.exactTime(request.created_at)],
@@ -54,9 +56,12 @@ function Whole({ request }: { readonly request: RequestDetail }) {
     [t('metric.cached_tokens'), format.number(request.cached_tokens)],
     [t('metric.cache_write_tokens'), format.number(request.cache_write_tokens)],
     [t('metric.output_tokens'), format.number(request.output_tokens)],
+    [t('requests.reasoningTokens'), format.number(request.reasoning_tokens)],
     [t('requests.held'), format.money(request.held)],
     [t('metric.cost'), format.money(request.cost)],
-    [t('requests.latency'), t('requests.ms', { value: format.number(request.latency_ms) })],
+    [t('requests.latency'), ms(request.latency_ms)],
+    [t('requests.firstToken'), ms(request.first_token_ms)],
+    [t('requests.endUser'), <span className="break">{request.end_user ?? '–'}</span>],
   ]
   return (
     <>
