@@ -111,6 +111,8 @@ export type Refusal = Values<'refusals'> & {
 }
 
 type RefusalPage = {
+  /** The group that the key was in. */
+  readonly groupId?: string | undefined
   readonly keyId?: string | undefined
   readonly code?: string | undefined
   readonly since?: number | undefined
@@ -122,7 +124,7 @@ type RefusalPage = {
 
 /** Newest first. */
 export async function listRefusals(store: Store, page: RefusalPage): Promise<readonly Refusal[]> {
-  const { keyId, code, since, until, before, limit } = page
+  const { groupId, keyId, code, since, until, before, limit } = page
   const end = until === undefined ? undefined : firstIdAt('req', until)
   const last = [before, end].filter((id) => id !== undefined).toSorted()[0]
   let query = store.db
@@ -138,6 +140,7 @@ export async function listRefusals(store: Store, page: RefusalPage): Promise<rea
     )
     .selectAll('refusals')
     .select(['counts.count', 'counts.noted'])
+  if (groupId !== undefined) query = query.where('refusals.group_id', '=', groupId)
   if (keyId !== undefined) query = query.where('refusals.key_id', '=', keyId)
   if (code !== undefined) query = query.where('refusals.code', '=', code)
   if (since !== undefined) query = query.where('request_id', '>=', firstIdAt('req', since))

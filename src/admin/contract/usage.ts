@@ -200,6 +200,8 @@ const requestPage = z.object({
 })
 
 const refusalQuery = z.object({
+  /** The group that the key was in when it was refused. */
+  group: groupId.optional(),
   key: keyId.optional(),
   code: z.enum(REFUSAL_CODES).optional(),
   ...range,

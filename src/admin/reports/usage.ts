@@ -158,8 +158,8 @@ export function refusalHandlers(parts: AdminParts): HandlersOf<typeof refusalRou
   }
 }
 
-async function refusalPage({ store }: AdminParts, { key: keyId, ...query }: RefusalQuery) {
-  const found = await listRefusals(store, { ...query, keyId })
+async function refusalPage({ store }: AdminParts, { group, key, ...query }: RefusalQuery) {
+  const found = await listRefusals(store, { ...query, groupId: group, keyId: key })
   const ids = found.map((refusal) => refusal.keyId)
   const names = await keyNames(store, ids)
   const next = found.length < query.limit ? null : (found.at(-1)?.requestId ?? null)

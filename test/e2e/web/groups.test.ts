@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { until } from '../../support/until.ts'
 import {
   administrator,
   callModel,
@@ -105,6 +106,28 @@ describe('the pages of groups', () => {
     await page.getByText('created the group').waitFor()
   })
 
+  test('its refused calls are a link away', async () => {
+    const poor = { models: ['sandbox-chat'], budget: '0', when_tight: 'refuse' }
+    for (const [name, group] of [
+      ['poor here', id],
+      ['poor elsewhere', null],
+    ]) {
+      const { secret } = await web.ask('POST', '/keys', { ...poor, name, group })
+      assert.equal((await callModel(web.url, String(secret), 'Hello')).status, 402)
+    }
+    await until(
+      async () => ((await web.ask('GET', '/refusals'))['refusals'] as unknown[]).length === 2,
+    )
+    await page.getByRole('tab', { name: 'Keys' }).click()
+    await page.getByRole('link', { name: 'Refused calls of its keys' }).click()
+    await page.getByRole('row', { name: /poor here/ }).waitFor()
+    assert.equal(await page.getByRole('row', { name: /poor elsewhere/ }).count(), 0)
+    await page.getByLabel('Group', { exact: true }).selectOption('Any')
+    await page.getByRole('row', { name: /poor elsewhere/ }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: /^search/, level: 1 }).waitFor()
+  })
+
   test('its second window is topped up and reset by itself', async () => {
     await choose(page, 'search', 'Top up')
     const dialog = page.getByRole('dialog')
@@ -129,7 +152,7 @@ describe('the pages of groups', () => {
   test('an archived group says so until it is activated', async () => {
     await choose(page, 'search', 'Archive')
     const dialog = page.getByRole('dialog', { name: 'Archive search?' })
-    await dialog.getByText('Calls of its 2 keys are refused').waitFor()
+    await dialog.getByText('Calls of its 3 keys are refused').waitFor()
     assert.deepEqual(await seriousFindings(page), [])
     await dialog.getByRole('button', { name: 'Archive group' }).click()
     await page.getByText('This group is archived').waitFor()

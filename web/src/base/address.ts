@@ -171,6 +171,8 @@ const requestFields = {
 
 export const requestsSearch = z.object({
   ...requestFields,
+  /** Of refused calls alone. */
+  group: text,
   key: optional(keyId),
   model: text,
   from: day,

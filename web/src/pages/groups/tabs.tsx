@@ -24,6 +24,7 @@ export type TabProps = AddressProps<GroupSearch> & { readonly group: GroupDetail
 /** Those that spend most first. */
 export function KeysTab({ group, search: { page = 1 }, onChange }: TabProps) {
   const { t } = useTranslation()
+  const { may } = useSession()
   const keys = useQuery(
     keysQuery({
       ...{ group: group.id, status: 'current', sort: 'spent', order: 'desc' },
@@ -35,9 +36,16 @@ export function KeysTab({ group, search: { page = 1 }, onChange }: TabProps) {
     <>
       {group.keys > 0 && (
         <Group justify="space-between" mb="md">
-          <Link to="/settings/api-access" search={{ group: group.id }}>
-            {t('group.inOverview')}
-          </Link>
+          <Group gap="lg">
+            <Link to="/settings/api-access" search={{ group: group.id }}>
+              {t('group.inOverview')}
+            </Link>
+            {may('requests:read') && (
+              <Link to="/settings/requests" search={{ group: group.id, outcome: 'refused' }}>
+                {t('group.refusals')}
+              </Link>
+            )}
+          </Group>
           <CreateKey group={group} />
         </Group>
       )}

@@ -13,6 +13,7 @@ import styles from './request-table.module.css'
 
 type RefusalTableProps = {
   readonly query: {
+    readonly group?: string | undefined
     readonly key?: string | undefined
     readonly since?: string | undefined
     readonly until?: string | undefined

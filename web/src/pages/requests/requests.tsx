@@ -5,7 +5,7 @@ import { requestRoutes } from '../../../../src/admin/contract/usage.ts'
 import { REQUEST_OUTCOMES, requestId, requestQueryOf } from '../../base/address.ts'
 import type { AddressProps, RequestsSearch } from '../../base/address.ts'
 import { call } from '../../base/api.ts'
-import { modelsQuery, pagesQuery } from '../../base/queries.ts'
+import { groupsQuery, modelsQuery, pagesQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Choice, DayFilters, KeySelect, Toolbar, TypedFilter } from '../../parts/filters.tsx'
@@ -22,13 +22,13 @@ export function RequestsPage() {
   const navigate = route.useNavigate()
   const change = (next: Partial<RequestsSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
-  const { outcome, model, ...query } = requestQueryOf(search)
+  const { outcome, model, group, ...query } = requestQueryOf(search)
   return (
     <>
       <PageHeader title={t('nav.requests')} about={t('requestsPage.about')} />
       <RequestFilters search={search} onChange={change} />
       {outcome === 'refused' ? (
-        <RefusalTable query={query} withKey />
+        <RefusalTable query={{ ...query, group }} withKey />
       ) : (
         <AdmittedCalls query={{ ...query, outcome, model }} onOpen={(open) => change({ open })} />
       )}
@@ -40,7 +40,7 @@ export function RequestsPage() {
 }
 
 type AdmittedCallsProps = {
-  readonly query: Omit<ReturnType<typeof requestQueryOf>, 'outcome'> & {
+  readonly query: Omit<ReturnType<typeof requestQueryOf>, 'outcome' | 'group'> & {
     readonly outcome: 'ok' | 'failed' | undefined
   }
   readonly onOpen: (id: string) => void
@@ -69,6 +69,9 @@ function RequestFilters({ search, onChange }: AddressProps<RequestsSearch>) {
           onChange={(key) => onChange({ key })}
         />
       )}
+      {mayReadKeys && search.outcome === 'refused' && (
+        <GroupChoice value={search.group} onChoose={(group) => onChange({ group })} />
+      )}
       {search.outcome !== 'refused' && (
         <TypedFilter
           label={t('requests.model')}
@@ -96,5 +99,26 @@ function RequestFilters({ search, onChange }: AddressProps<RequestsSearch>) {
         }}
       />
     </Toolbar>
+  )
+}
+
+type GroupChoiceProps = {
+  readonly value: string | undefined
+  readonly onChoose: (group: string | undefined) => void
+}
+
+/** Not shown where there is nothing to choose from. */
+function GroupChoice({ value, onChoose }: GroupChoiceProps) {
+  const { t } = useTranslation()
+  const { data: groups = [] } = useQuery(groupsQuery)
+  if (groups.length === 0) return null
+  return (
+    <Choice
+      label={t('filter.group')}
+      value={value}
+      values={groups.map(({ id }) => id)}
+      wordOf={(id) => groups.find((group) => group.id === id)?.name ?? id}
+      onChoose={onChoose}
+    />
   )
 }
