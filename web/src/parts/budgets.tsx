@@ -71,27 +71,32 @@ function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
       <li>{t('budget.held', { amount: format.money(frame.held) })}</li>
       <Resets budget={frame} />
       <Forecast budget={frame} />
-      <Allocated budget={frame} over="frame.overAllocated" />
+      <Allocated budget={frame} of="frame" />
     </ul>
   )
 }
 
 type AllocatedProps = {
   readonly budget: { readonly allocated: string; readonly limit: string | null }
-  /** What to say if that is more than there is. */
-  readonly over: 'frame.overAllocated' | 'group.overAllocated'
+  /** Below the frame are groups, and keys outside groups; below a group are keys. */
+  readonly of: 'frame' | 'group'
 }
 
-/** What the keys below a budget may spend together, as an item of a list of facts. */
-export function Allocated({ budget: { allocated, limit }, over }: AllocatedProps) {
+const allocations = {
+  frame: { within: 'frame.allocated', above: 'frame.overAllocated' },
+  group: { within: 'group.allocated', above: 'group.overAllocated' },
+} as const
+
+/** What the accounts below a budget may spend together, as an item of a list of facts. */
+export function Allocated({ budget: { allocated, limit }, of }: AllocatedProps) {
   const { t, format } = useTranslation()
   const amount = format.money(allocated)
   if (limit === null || !isMore(allocated, limit))
-    return <li>{t('frame.allocated', { amount })}</li>
+    return <li>{t(allocations[of].within, { amount })}</li>
   return (
     <li className={styles['warn']}>
       <WarningIcon size={14} />
-      {t(over, { amount, over: format.money(minus(allocated, limit)) })}
+      {t(allocations[of].above, { amount, over: format.money(minus(allocated, limit)) })}
     </li>
   )
 }

@@ -130,7 +130,7 @@ function Budgets({ group }: GroupProps) {
       >
         <Resets budget={group} />
         {stateOf(group) !== 'exhausted' && <Forecast budget={group} />}
-        <Allocated budget={group} over="group.overAllocated" />
+        <Allocated budget={group} of="group" />
       </BudgetBar>
       {window && <FurtherBar title={t('groups.window')} budget={window} timezone={timezone} />}
     </BudgetBars>

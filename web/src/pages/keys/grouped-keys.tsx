@@ -110,7 +110,7 @@ function Section(props: SectionProps) {
         <div className={styles['facts']}>
           {count !== undefined && <span>{t('modelsPage.keyCount', { count })}</span>}
           {allocated !== undefined && (
-            <span>{t('frame.allocated', { amount: format.money(allocated) })}</span>
+            <span>{t('group.allocated', { amount: format.money(allocated) })}</span>
           )}
           {groupId !== OUTSIDE_GROUPS && (
             <Link to="/settings/groups/$id" params={{ id: groupId }}>

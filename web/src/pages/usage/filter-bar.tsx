@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { usageRoutes } from '../../../../src/admin/contract/usage.ts'
 import { ENDPOINTS } from '../../../../src/core/endpoints.ts'
-import { GROUPS, METRICS, RANGES } from '../../base/address.ts'
+import { GROUPS, METRICS, OUTSIDE_GROUPS, RANGES } from '../../base/address.ts'
 import type { AddressProps, Group, UsageSearch } from '../../base/address.ts'
 import { addressOf } from '../../base/api.ts'
 import { groupsQuery } from '../../base/queries.ts'
@@ -134,7 +134,7 @@ function GroupChoice({ search, onChange }: AddressProps<UsageSearch>) {
     <Choice
       label={t('usage.group.group')}
       value={search.group}
-      values={[...names.keys(), 'none']}
+      values={[...names.keys(), OUTSIDE_GROUPS]}
       wordOf={(id) => names.get(id) ?? t('usage.noGroup')}
       onChoose={(group) => onChange({ group })}
     />

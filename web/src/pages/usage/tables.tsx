@@ -11,6 +11,7 @@ import {
   type Group,
   type Metric,
   METRICS,
+  OUTSIDE_GROUPS,
   type Span,
   type UsageFilters,
 } from '../../base/address.ts'
@@ -83,7 +84,7 @@ function GroupTable({ asked, group }: GroupTableProps) {
   const usage = useQuery(usageQuery({ ...asked, by: group }))
   const nameOf = useGroupName(group, usage.data?.rows)
   const linkToGroup = (id: string) =>
-    id === 'none' ? (
+    id === OUTSIDE_GROUPS ? (
       nameOf(id)
     ) : (
       <Link to="/settings/groups/$id" params={{ id }}>
@@ -133,7 +134,7 @@ function useGroupName(group: Group, rows: UsageAnswer['rows'] = []): (name: stri
   return (name) => {
     if (group === 'key') return keyNames.get(name) ?? name
     if (group === 'endpoint') return find(`endpoint.${name}`) ?? name
-    if (group === 'group' && name === 'none') return t('usage.noGroup')
+    if (group === 'group' && name === OUTSIDE_GROUPS) return t('usage.noGroup')
     if (group === 'group') return groupNames.get(name) ?? name
     if (name !== '' || group === 'day') return name
     return t(NAMELESS[group])
