@@ -1,13 +1,12 @@
 // The form of a group: who it is, what its keys may spend and call together, and what members may choose. Creating and
 // editing share it.
-import { Button, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { budgetWarning } from '../../base/amounts.ts'
 import { frameQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { readAmount } from '../../i18n/typed-numbers.ts'
-import { AmountField, FieldGroup, MainBudgetFields } from '../../parts/form/account-fields.tsx'
+import { AmountField, MainBudgetFields } from '../../parts/form/account-fields.tsx'
 import { PeriodField, RateFields, WindowFields } from '../../parts/form/account-fields.tsx'
 import {
   type CheckedForm,
@@ -15,9 +14,10 @@ import {
   useCheckedForm,
   useField,
 } from '../../parts/form/checked-form.ts'
+import { FieldGroup, type FormProps, FormShell } from '../../parts/form/form-shell.tsx'
 import styles from '../../parts/form/form.module.css'
 import { ModelPicker } from '../../parts/form/model-picker.tsx'
-import { FormErrorSummary, Notice } from '../../parts/notices.tsx'
+import { Notice } from '../../parts/notices.tsx'
 import { groupProblems, type GroupValues, isShown, RULE_COUNTS } from './group-values.ts'
 
 export function useGroupForm(initialValues: GroupValues): CheckedForm<GroupValues> {
@@ -30,34 +30,15 @@ export function useGroupForm(initialValues: GroupValues): CheckedForm<GroupValue
   })
 }
 
-type GroupFormProps = {
-  readonly state: CheckedForm<GroupValues>
-  readonly action: string
-  readonly isPending: boolean
-  readonly onSubmit: () => void
-  readonly onCancel: () => void
-  /** Shown above the buttons: why it could not be saved. */
-  readonly failure?: ReactNode
-}
-
-export function GroupForm(props: GroupFormProps) {
-  const { state, action, isPending, onSubmit, onCancel, failure } = props
-  const { form, errors, refusals } = state
+export function GroupForm(props: FormProps<CheckedForm<GroupValues>>) {
+  const { form } = props.state
   const { t } = useTranslation()
   return (
-    <form
-      noValidate
-      className={styles['groups']}
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
-      <FormErrorSummary errors={errors} refusals={refusals} />
-      <Group name="identity">
+    <FormShell {...props}>
+      <FieldGroup words="groupForm.group.identity">
         <IdentityFields form={form} />
-      </Group>
-      <Group name="budget">
+      </FieldGroup>
+      <FieldGroup words="groupForm.group.budget">
         <Stack>
           <MainBudgetFields
             form={form}
@@ -66,43 +47,19 @@ export function GroupForm(props: GroupFormProps) {
           />
           <WindowFields form={form} />
         </Stack>
-      </Group>
-      <Group name="limits">
+      </FieldGroup>
+      <FieldGroup words="groupForm.group.limits">
         <Stack>
           <RateFields form={form} />
         </Stack>
-      </Group>
-      <Group name="models">
+      </FieldGroup>
+      <FieldGroup words="groupForm.group.models">
         <CeilingFields form={form} />
-      </Group>
-      <Group name="rules">
+      </FieldGroup>
+      <FieldGroup words="groupForm.group.rules">
         <RuleFields form={form} />
-      </Group>
-      {failure}
-      <div className={styles['buttons']}>
-        <Button type="submit" size="md" loading={isPending}>
-          {action}
-        </Button>
-        <Button variant="default" size="md" onClick={onCancel}>
-          {t('dialog.cancel')}
-        </Button>
-      </div>
-    </form>
-  )
-}
-
-type GroupName = 'identity' | 'budget' | 'limits' | 'models' | 'rules'
-
-function Group({ name, children }: { readonly name: GroupName; readonly children: ReactNode }) {
-  const { t } = useTranslation()
-  return (
-    <FieldGroup
-      id={name}
-      title={t(`groupForm.group.${name}.title`)}
-      about={t(`groupForm.group.${name}.about`)}
-    >
-      {children}
-    </FieldGroup>
+      </FieldGroup>
+    </FormShell>
   )
 }
 

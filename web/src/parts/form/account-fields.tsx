@@ -1,32 +1,12 @@
 // The fields that the forms of keys and of groups share: the budget and when it resets, a second window, what one request
-// may cost, and rates. With what is around the fields: their groups, and the question before they are left.
+// may cost, and rates.
 import { NativeSelect, Select, Stack, Switch, TextInput } from '@mantine/core'
-import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { PERIODS, WEEK_STARTS } from '../../../../src/core/periods.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { timezones, useNextReset } from '../budgets.tsx'
-import { ConfirmDialog } from '../dialogs.tsx'
 import { type AccountForm, fieldId, type FormOf, useField } from './checked-form.ts'
 import styles from './form.module.css'
-
-type FieldGroupProps = {
-  /** Unique on the page. */
-  readonly id: string
-  readonly title: string
-  readonly about: string
-  readonly children: ReactNode
-}
-
-export function FieldGroup({ id, title, about, children }: FieldGroupProps) {
-  return (
-    <section className={`card ${styles['group']}`} aria-labelledby={`group-${id}`}>
-      <h2 id={`group-${id}`}>{title}</h2>
-      <p>{about}</p>
-      {children}
-    </section>
-  )
-}
 
 type MainBudgetProps = AccountForm & {
   readonly hint: string
@@ -150,26 +130,5 @@ export function RateFields({ form }: AccountForm) {
         />
       </div>
     </>
-  )
-}
-
-/** Asks before a form with unsaved changes is left, by a link or by closing the page. */
-export function LeaveQuestion({ isDirty }: { readonly isDirty: boolean }) {
-  const { t } = useTranslation()
-  const blocker = useBlocker({
-    shouldBlockFn: () => isDirty,
-    enableBeforeUnload: () => isDirty,
-    withResolver: true,
-  })
-  if (blocker.status !== 'blocked') return null
-  return (
-    <ConfirmDialog
-      title={t('leave.title')}
-      action={t('leave.action')}
-      effect={t('leave.effect')}
-      isDangerous
-      onConfirm={blocker.proceed}
-      onCancel={blocker.reset}
-    />
   )
 }

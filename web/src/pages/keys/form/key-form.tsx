@@ -1,7 +1,6 @@
 // The key form in five groups, with a summary in words beside it. Creating and editing share it.
 import {
   Autocomplete,
-  Button,
   Checkbox,
   NativeSelect,
   Radio,
@@ -10,97 +9,51 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core'
-import type { ReactNode } from 'react'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import { useNow } from '../../../i18n/format.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
-import { FieldGroup, RateFields } from '../../../parts/form/account-fields.tsx'
+import { RateFields } from '../../../parts/form/account-fields.tsx'
 import { fieldId, useField } from '../../../parts/form/checked-form.ts'
+import { FieldGroup, type FormProps, FormShell } from '../../../parts/form/form-shell.tsx'
 import styles from '../../../parts/form/form.module.css'
 import { ModelPicker } from '../../../parts/form/model-picker.tsx'
-import { FormErrorSummary } from '../../../parts/notices.tsx'
 import { AlertFields, BudgetFields } from './budget-fields.tsx'
 import { expiryOf, isShown, type KeyFormValues, LIFETIMES } from './form-values.ts'
 import { CeilingNotice, GroupField } from './group-fields.tsx'
 import { Summary } from './summary.tsx'
 import type { FieldsProps, KeyForm as KeyFormState } from './use-key-form.ts'
 
-type KeyFormProps = {
-  readonly state: KeyFormState
-  readonly isNew: boolean
-  readonly action: string
-  readonly isPending: boolean
-  readonly onSubmit: () => void
-  readonly onCancel: () => void
-  /** Shown above the buttons: why it could not be saved. */
-  readonly failure?: ReactNode
-}
+type KeyFormProps = FormProps<KeyFormState> & { readonly isNew: boolean }
 
-export function KeyForm(props: KeyFormProps) {
-  const { state, isNew, action, isPending, onSubmit, onCancel, failure } = props
-  const { form, errors, refusals } = state
+export function KeyForm({ isNew, ...shell }: KeyFormProps) {
+  const { form } = shell.state
   const { t } = useTranslation()
   return (
-    <form
-      noValidate
-      className={styles['layout']}
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
-      <div className={styles['groups']}>
-        <FormErrorSummary errors={errors} refusals={refusals} />
-        <Group name="identity">
-          <IdentityFields form={form} isNew={isNew} />
-        </Group>
-        <Group name="models">
-          <CeilingNotice values={form.values} />
-          <div id={fieldId('models')} tabIndex={-1}>
-            <ModelPicker
-              chosen={form.values.models}
-              nothing={t('picker.nothing')}
-              error={form.errors['models']}
-              onChange={(models) => form.setFieldValue('models', [...models])}
-            />
-          </div>
-        </Group>
-        <Group name="budget">
-          <BudgetFields form={form} />
-        </Group>
-        <Group name="limits">
-          <LimitFields form={form} />
-        </Group>
-        <Group name="lifetime">
-          <LifetimeFields form={form} />
-        </Group>
-        {failure}
-        <div className={styles['buttons']}>
-          <Button type="submit" size="md" loading={isPending}>
-            {action}
-          </Button>
-          <Button variant="default" size="md" onClick={onCancel}>
-            {t('dialog.cancel')}
-          </Button>
+    <FormShell {...shell} aside={<Summary values={form.values} />}>
+      <FieldGroup words="keyForm.group.identity">
+        <IdentityFields form={form} isNew={isNew} />
+      </FieldGroup>
+      <FieldGroup words="keyForm.group.models">
+        <CeilingNotice values={form.values} />
+        <div id={fieldId('models')} tabIndex={-1}>
+          <ModelPicker
+            chosen={form.values.models}
+            nothing={t('picker.nothing')}
+            error={form.errors['models']}
+            onChange={(models) => form.setFieldValue('models', [...models])}
+          />
         </div>
-      </div>
-      <Summary values={form.values} />
-    </form>
-  )
-}
-
-type GroupName = 'identity' | 'models' | 'budget' | 'limits' | 'lifetime'
-
-function Group({ name, children }: { readonly name: GroupName; readonly children: ReactNode }) {
-  const { t } = useTranslation()
-  return (
-    <FieldGroup
-      id={name}
-      title={t(`keyForm.group.${name}.title`)}
-      about={t(`keyForm.group.${name}.about`)}
-    >
-      {children}
-    </FieldGroup>
+      </FieldGroup>
+      <FieldGroup words="keyForm.group.budget">
+        <BudgetFields form={form} />
+      </FieldGroup>
+      <FieldGroup words="keyForm.group.limits">
+        <LimitFields form={form} />
+      </FieldGroup>
+      <FieldGroup words="keyForm.group.lifetime">
+        <LifetimeFields form={form} />
+      </FieldGroup>
+    </FormShell>
   )
 }
 

@@ -1,0 +1,99 @@
+// What is around the fields in the forms of keys and of groups: sections with a title, the summary of what is wrong, the
+// buttons, and the question before they are left.
+import { Button } from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
+import { type ReactNode, useId } from 'react'
+import { useTranslation } from '../../i18n/i18n.ts'
+import { ConfirmDialog } from '../dialogs.tsx'
+import { FormErrorSummary } from '../notices.tsx'
+import type { CheckedForm } from './checked-form.ts'
+import styles from './form.module.css'
+
+/** What creating and editing decide about a form. */
+export type FormProps<State> = {
+  readonly state: State
+  /** The words of the button that sends it. */
+  readonly action: string
+  readonly isPending: boolean
+  readonly onSubmit: () => void
+  readonly onCancel: () => void
+  /** Shown above the buttons: why it could not be saved. */
+  readonly failure?: ReactNode
+}
+
+type FormShellProps = FormProps<Pick<CheckedForm<unknown>, 'errors' | 'refusals'>> & {
+  readonly children: ReactNode
+  /** Beside the fields, or below them where there is no room. */
+  readonly aside?: ReactNode
+}
+
+export function FormShell(props: FormShellProps) {
+  const { state, action, isPending, onSubmit, onCancel, failure, children, aside } = props
+  const { t } = useTranslation()
+  return (
+    <form
+      noValidate
+      className={aside ? styles['layout'] : undefined}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      <div className={styles['groups']}>
+        <FormErrorSummary errors={state.errors} refusals={state.refusals} />
+        {children}
+        {failure}
+        <div className={styles['buttons']}>
+          <Button type="submit" size="md" loading={isPending}>
+            {action}
+          </Button>
+          <Button variant="default" size="md" onClick={onCancel}>
+            {t('dialog.cancel')}
+          </Button>
+        </div>
+      </div>
+      {aside}
+    </form>
+  )
+}
+
+type FieldGroupProps = {
+  /** The texts of its title and of what it is about. */
+  readonly words:
+    | `keyForm.group.${'identity' | 'models' | 'budget' | 'limits' | 'lifetime'}`
+    | `groupForm.group.${'identity' | 'models' | 'budget' | 'limits' | 'rules'}`
+  readonly children: ReactNode
+}
+
+export function FieldGroup({ words, children }: FieldGroupProps) {
+  const { t } = useTranslation()
+  const id = useId()
+  return (
+    <section className={`card ${styles['group']}`} aria-labelledby={id}>
+      <h2 id={id}>{t(`${words}.title`)}</h2>
+      <p>{t(`${words}.about`)}</p>
+      {children}
+    </section>
+  )
+}
+
+/** Asks before a form with unsaved changes is left, by a link or by closing the page. */
+export function LeaveQuestion({ isDirty }: { readonly isDirty: boolean }) {
+  const { t } = useTranslation()
+  const blocker = useBlocker({
+    shouldBlockFn: () => isDirty,
+    enableBeforeUnload: () => isDirty,
+    withResolver: true,
+  })
+  if (blocker.status !== 'blocked') return null
+  return (
+    <ConfirmDialog
+      title={t('leave.title')}
+      action={t('leave.action')}
+      effect={t('leave.effect')}
+      isDangerous
+      onConfirm={blocker.proceed}
+      onCancel={blocker.reset}
+    />
+  )
+}
