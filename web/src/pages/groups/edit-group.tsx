@@ -1,5 +1,4 @@
 // Edits a group: the changes are shown before they are saved, and nobody's change is overwritten unseen.
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type GroupDetail, groupRoutes } from '../../../../src/admin/contract/groups.ts'
@@ -7,7 +6,7 @@ import { call } from '../../base/api.ts'
 import { groupQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { useChange } from '../../parts/changes.tsx'
-import { LeaveQuestion } from '../../parts/form/form-shell.tsx'
+import { LeaveQuestion, useOriginal } from '../../parts/form/form-shell.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { changeLines } from '../audit/change-lines.ts'
@@ -25,21 +24,14 @@ export function EditGroupPage() {
 
 function EditGroup({ id }: { readonly id: string }) {
   const { t } = useTranslation()
-  const group = useQuery({ ...groupQuery(id), refetchInterval: false, refetchOnMount: 'always' })
-  // The form keeps the version it started from: a refetch of the group would undo what was typed.
-  const [original, setOriginal] = useState<GroupDetail>()
-  if (!original && group.data && group.isFetchedAfterMount) setOriginal(group.data)
-  const reload = async () => {
-    const { data } = await group.refetch()
-    setOriginal(data)
-  }
+  const { query, original, reload } = useOriginal(groupQuery(id))
   return (
     <>
       <PageHeader title={original ? t('keyForm.editTitle', { name: original.name }) : id} />
-      {!original && !group.error && <Loading lines={4} height={120} />}
-      {!original && group.error && <QueryError title={t('group.failed')} query={group} />}
+      {!original && !query.error && <Loading lines={4} height={120} />}
+      {!original && query.error && <QueryError title={t('group.failed')} query={query} />}
       {original && (
-        <EditGroupForm key={original.version} original={original} onReload={() => void reload()} />
+        <EditGroupForm key={original.version} original={original} onReload={reload} />
       )}
     </>
   )

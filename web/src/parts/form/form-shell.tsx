@@ -1,8 +1,9 @@
 // What is around the fields in the forms of keys and of groups: sections with a title, the summary of what is wrong, the
-// buttons, and the question before they are left.
+// buttons, the question before they are left, and the version that an edit started from.
 import { Button } from '@mantine/core'
+import { type QueryKey, useQuery, type UseQueryOptions } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { ConfirmDialog } from '../dialogs.tsx'
 import { FormErrorSummary } from '../notices.tsx'
@@ -75,6 +76,18 @@ export function FieldGroup({ words, children }: FieldGroupProps) {
       {children}
     </section>
   )
+}
+
+/** The version that a form started from stays: a refetch would undo what was typed. */
+export function useOriginal<Answer, Key extends QueryKey>(
+  asked: UseQueryOptions<Answer, Error, Answer, Key>,
+) {
+  const query = useQuery({ ...asked, refetchInterval: false, refetchOnMount: 'always' })
+  const [original, setOriginal] = useState<Answer>()
+  if (original === undefined && query.data !== undefined && query.isFetchedAfterMount)
+    setOriginal(query.data)
+  const reload = () => void query.refetch().then(({ data }) => setOriginal(data))
+  return { query, original, reload }
 }
 
 /** Asks before a form with unsaved changes is left, by a link or by closing the page. */

@@ -1,5 +1,4 @@
 // Edits a key: the changes are shown before they are saved, and nobody's change is overwritten unseen.
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type KeyDetail, keyRoutes } from '../../../../../src/admin/contract/keys.ts'
@@ -8,7 +7,7 @@ import { call } from '../../../base/api.ts'
 import { keyQuery } from '../../../base/queries.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { useChange } from '../../../parts/changes.tsx'
-import { LeaveQuestion } from '../../../parts/form/form-shell.tsx'
+import { LeaveQuestion, useOriginal } from '../../../parts/form/form-shell.tsx'
 import { Loading, Notice, QueryError } from '../../../parts/notices.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { changeLines } from '../../audit/change-lines.ts'
@@ -28,22 +27,15 @@ export function EditKeyPage() {
 
 function EditKey({ id }: { readonly id: string }) {
   const { t } = useTranslation()
-  const key = useQuery({ ...keyQuery(id), refetchInterval: false, refetchOnMount: 'always' })
-  // The form keeps the version it started from: a refetch of the key would undo what was typed.
-  const [original, setOriginal] = useState<KeyDetail>()
-  if (!original && key.data && key.isFetchedAfterMount) setOriginal(key.data)
-  const reload = async () => {
-    const { data } = await key.refetch()
-    setOriginal(data)
-  }
+  const { query, original, reload } = useOriginal(keyQuery(id))
   return (
     <>
       <PageHeader title={original ? t('keyForm.editTitle', { name: original.name }) : id} />
-      {!original && !key.error && <Loading lines={4} height={120} />}
-      {!original && key.error && <QueryError title={t('detail.failed')} query={key} />}
+      {!original && !query.error && <Loading lines={4} height={120} />}
+      {!original && query.error && <QueryError title={t('detail.failed')} query={query} />}
       {original?.status === 'revoked' && <Notice tone="bad">{t('keyForm.revoked')}</Notice>}
       {original && original.status !== 'revoked' && (
-        <EditKeyForm key={original.version} original={original} onReload={() => void reload()} />
+        <EditKeyForm key={original.version} original={original} onReload={reload} />
       )}
     </>
   )
