@@ -6,13 +6,14 @@ import { systemClock } from '../../src/core/clock.ts'
 import { newId } from '../../src/core/ids.ts'
 import { DIMENSIONS } from '../../src/core/limits.ts'
 import { sentence } from '../../src/core/sentences.ts'
+import { DAY_MS, HOUR_MS } from '../../src/core/units.ts'
 import { ROWS_A_MINUTE_MAX } from '../../src/store/audit/record.ts'
 import { pauseKey } from '../../src/store/keys/lifecycle.ts'
 import { recordUse } from '../../src/store/keys/secrets.ts'
+import { recordRefusals, type Refusals } from '../../src/store/refusals.ts'
 import { openTestAdmin, type Json, type TestAdmin } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
-const DAY_MS = 86_400_000
 /** Letters whose case a database may not fold, and characters with a meaning in patterns. */
 const ODD_LETTERS = { owner: 'Özgür İnan, Νίκος ({[?*.\\^$|+-]})', tags: ['Äpfel & "Birnen"'] }
 
@@ -51,6 +52,11 @@ export function adminListsContract(fresh: FreshDatabase): void {
       [ids['gamma'] ?? '', now - 31 * 86_400_000],
     ])
     await recordUse(admin.store, { keys: usedAt, secrets: new Map() })
+    await recordRefusals(admin.store, [
+      refusedAt(ids['alpha'] ?? '', now - HOUR_MS - 1_000),
+      refusedAt(ids['beta'] ?? '', now - HOUR_MS + 60_000),
+      refusedAt(ids['delta'] ?? '', now),
+    ])
   })
   after(() => admin[Symbol.asyncDispose]())
 
@@ -98,6 +104,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       ['status=revoked', ['delta']],
       ['status=current', ['alpha', 'beta', 'gamma']],
       ['status=active', ['alpha', 'beta', 'gamma']],
+      ['concern=refusing_now', ['beta']],
       ['concern=no_own_limit', ['beta']],
       ['concern=never_expires', ['alpha', 'beta']],
       ['concern=expiring_7_days', ['gamma']],
@@ -422,4 +429,15 @@ export function adminListsContract(fresh: FreshDatabase): void {
       assert.deepEqual(actions, ['key.resume', 'key.pause', 'key.create'])
     })
   })
+}
+
+/** One call of a key, refused then. */
+function refusedAt(keyId: string, createdAt: number): Refusals {
+  const same = { keyId, groupId: '', code: 'model_not_allowed' }
+  const row = {
+    ...{ ...same, requestId: newId('req', { now: () => createdAt }), createdAt },
+    ...{ masked: null, scope: null, period: null, endpoint: 'chat', modelAsked: 'gpt-5' },
+    ...{ requiredNanodollars: null, remainingNanodollars: null, userAgent: null, address: null },
+  }
+  return { ...same, startsAt: createdAt - (createdAt % HOUR_MS), count: 1, rows: [row] }
 }

@@ -45,6 +45,7 @@ export const KEY_STATES = [
   'expired',
   'paused',
   'frame_exhausted',
+  'group_exhausted',
   'budget_exhausted',
   'expires_soon',
   'budget_high',
@@ -206,6 +207,8 @@ const keyWithSecret = z.object({ ...keyDetail.shape, secret: z.string().nullable
 
 /** The chips above the list: each counts the keys, except revoked ones, that need attention. */
 export const KEY_CONCERNS = [
+  /** Calls of it were refused within the last hour. */
+  'refusing_now',
   'no_own_limit',
   'never_expires',
   'unused_90_days',
@@ -265,6 +268,7 @@ const keyPage = z.object({
     paused: z.int(),
     expired: z.int(),
     revoked: z.int(),
+    refusing_now: z.int(),
     no_own_limit: z.int(),
     never_expires: z.int(),
     unused_90_days: z.int(),

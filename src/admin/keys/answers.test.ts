@@ -65,12 +65,25 @@ const rotating: ShownSecrets = {
 }
 const exhausted: Partial<Key> = { spentNanodollars: 10n * USD, remainingNanodollars: 0n }
 const noFrame: Partial<Frame> = { remainingNanodollars: 0n }
+const noWindow = {
+  window: {
+    ...account,
+    ...{ period: 'day', limitNanodollars: USD, spentNanodollars: USD, remainingNanodollars: 0n },
+  },
+} as const
 
-function rowOf(given: Partial<Key>, around: { frame?: Partial<Frame>; secrets?: ShownSecrets }) {
-  const { secrets } = around
+type Around = {
+  readonly frame?: Partial<Frame>
+  readonly isGroupExhausted?: boolean
+  readonly secrets?: ShownSecrets
+}
+
+function rowOf(given: Partial<Key>, around: Around) {
+  const { secrets, isGroupExhausted = false } = around
   const beside = {
     scope: 'everywhere',
     frame: { ...frame, ...around.frame },
+    isGroupExhausted,
     catalog,
     secrets,
     now: NOW,
@@ -84,8 +97,12 @@ describe('the state of a key is the first that is true', () => {
     ['revoked', { status: 'revoked', ...exhausted }, { frame: noFrame }],
     ['expired', { status: 'expired' }, { frame: noFrame }],
     ['paused', { status: 'paused' }, { frame: noFrame }],
-    ['frame_exhausted', exhausted, { frame: noFrame }],
+    ['frame_exhausted', exhausted, { frame: noFrame, isGroupExhausted: true }],
+    ['frame_exhausted', {}, { frame: noWindow }],
+    ['group_exhausted', exhausted, { isGroupExhausted: true }],
+    ['paused', { status: 'paused' }, { isGroupExhausted: true }],
     ['budget_exhausted', exhausted, { secrets: rotating }],
+    ['budget_exhausted', noWindow, { secrets: rotating }],
     ['rotating', {}, { secrets: rotating }],
     ['expires_soon', { expiresAt: NOW + DAY_MS }, { secrets: rotating }],
     ['expires_soon', { expiresAt: NOW + 7 * DAY_MS, spentNanodollars: 9n * USD }, {}],
@@ -99,6 +116,7 @@ describe('the state of a key is the first that is true', () => {
       {},
     ],
     ['active', { mode: 'test', ...exhausted, spentNanodollars: 0n }, { frame: noFrame }],
+    ['active', { mode: 'test' }, { isGroupExhausted: true }],
   ] as const)
     test(`${state}: ${JSON.stringify(Object.keys(given))}`, () => {
       assert.equal(rowOf(given, around).state, state)

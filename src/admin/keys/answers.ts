@@ -3,7 +3,12 @@ import type { Catalog } from '../../catalog/models.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { closest } from '../../core/text.ts'
 import { HOUR_MS, iso, usd } from '../../core/units.ts'
-import { limitWithTopUp, type AccountView, type PastPeriod } from '../../store/accounts/accounts.ts'
+import {
+  isExhausted,
+  limitWithTopUp,
+  type AccountView,
+  type PastPeriod,
+} from '../../store/accounts/accounts.ts'
 import type { Scope } from '../../store/database/scope.ts'
 import { frameJson, partOfFrame, type Frame } from '../../store/frame.ts'
 import { callableModels, keyJson, type Key } from '../../store/keys/keys.ts'
@@ -16,6 +21,8 @@ type KeyAround = {
   /** Who is confined to groups sees of the frame only whether it has room. */
   readonly scope: Scope
   readonly frame: Frame
+  /** Nothing is left of its group's budget. */
+  readonly isGroupExhausted: boolean
   readonly catalog: Catalog
   readonly secrets: ShownSecrets | undefined
   readonly now: number
@@ -60,10 +67,8 @@ export function keyDetailOf(
   }
 }
 
-/** The tighter of its budgets decides. */
-export function frameStateOf({ remainingNanodollars, window }: Frame): FrameState {
-  const isExhausted = remainingNanodollars === 0n || window?.remainingNanodollars === 0n
-  return isExhausted ? 'exhausted' : 'has_room'
+export function frameStateOf(frame: Frame): FrameState {
+  return isExhausted(frame) ? 'exhausted' : 'has_room'
 }
 
 export function frameAnswerOf(frame: Frame, allocated: Nanodollars, now: number): FrameAnswer {
@@ -78,7 +83,8 @@ export function frameAnswerOf(frame: Frame, allocated: Nanodollars, now: number)
 }
 
 /** Includes a few members for the page of one key; the schema of the list drops them. */
-function shown(key: Key, { scope, frame, secrets, now }: KeyAround) {
+function shown(key: Key, around: KeyAround) {
+  const { scope, frame, secrets } = around
   const isFrameShown = scope === 'everywhere'
   const json = keyJson(key)
   const own = key.remainingNanodollars
@@ -87,7 +93,7 @@ function shown(key: Key, { scope, frame, secrets, now }: KeyAround) {
     group: key.group && { id: key.group.id, name: key.group.name, status: key.group.status },
     tags: [...json.tags],
     permissions: [...json.permissions],
-    state: stateOf(key, { frame, secrets, now }),
+    state: stateOf(key, around),
     masked: secrets?.masked ?? '',
     paused_by: key.pausedBy,
     old_secret:
@@ -108,14 +114,14 @@ function shown(key: Key, { scope, frame, secrets, now }: KeyAround) {
 }
 
 /** The first of KEY_STATES that is true. */
-function stateOf(
-  key: Key,
-  { frame, secrets, now }: Pick<KeyAround, 'frame' | 'secrets' | 'now'>,
-): KeyState {
+function stateOf(key: Key, { frame, isGroupExhausted, secrets, now }: KeyAround): KeyState {
   if (key.status !== 'active') return key.status
   // A test key spends nothing, so no budget stops it.
-  if (key.mode === 'live' && frame.remainingNanodollars === 0n) return 'frame_exhausted'
-  if (key.mode === 'live' && key.remainingNanodollars === 0n) return 'budget_exhausted'
+  if (key.mode === 'live') {
+    if (isExhausted(frame)) return 'frame_exhausted'
+    if (isGroupExhausted) return 'group_exhausted'
+    if (isExhausted(key)) return 'budget_exhausted'
+  }
   if (key.expiresAt !== null && key.expiresAt <= now + EXPIRES_SOON_MS) return 'expires_soon'
   if (isHigh(key)) return 'budget_high'
   return secrets?.old === undefined ? 'active' : 'rotating'

@@ -4,6 +4,7 @@ import { pastPeriods } from '../../store/accounts/accounts.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { readFrame, setFrame } from '../../store/frame.ts'
+import { exhaustedGroups } from '../../store/groups/groups.ts'
 import { readAllocated } from '../../store/keys/counts.ts'
 import { findKey, keyNames, type Key } from '../../store/keys/keys.ts'
 import {
@@ -127,8 +128,9 @@ async function detail(
   key: Key,
   { setHeader, scope }: Pick<Changing, 'setHeader' | 'scope'>,
 ): Promise<KeyDetail> {
-  const [frame, secrets, history] = await Promise.all([
+  const [frame, exhausted, secrets, history] = await Promise.all([
     readFrame(store),
+    exhaustedGroups(store, key.groupId === null ? [] : [key.groupId]),
     shownSecrets(store, [key.id]),
     pastPeriods(store, key.id, HISTORY_PERIODS),
   ])
@@ -136,6 +138,7 @@ async function detail(
   const around = {
     scope,
     frame,
+    isGroupExhausted: exhausted.size > 0,
     catalog: catalog(),
     secrets: secrets.get(key.id),
     now: clock.now(),

@@ -9,8 +9,9 @@ import { readRevision } from '../../store/database/revision.ts'
 import { scopeName } from '../../store/database/scope.ts'
 import type { Store } from '../../store/database/store.ts'
 import { readFrame, type Frame } from '../../store/frame.ts'
+import { exhaustedGroups } from '../../store/groups/groups.ts'
 import { countKeys, type KeyCounts, type KeyTotals } from '../../store/keys/counts.ts'
-import { findKeys, OUTSIDE_GROUPS } from '../../store/keys/keys.ts'
+import { findKeys, OUTSIDE_GROUPS, type Key } from '../../store/keys/keys.ts'
 import {
   countMatching,
   FEW_MAX,
@@ -185,11 +186,23 @@ export class KeyList {
       shownSecrets(store, ids),
       costsByDay(store, ids, days),
     ])
+    const exhausted = await exhaustedGroups(store, groupsOf(keys))
     return keys.map((key) => {
-      const around = { scope, frame, catalog: catalog(), secrets: secrets.get(key.id), now }
+      const around = {
+        scope,
+        frame,
+        isGroupExhausted: exhausted.has(key.groupId ?? ''),
+        catalog: catalog(),
+        secrets: secrets.get(key.id),
+        now,
+      }
       return keyRowOf(key, around, costs.get(key.id) ?? [])
     })
   }
+}
+
+function groupsOf(keys: readonly Key[]): readonly string[] {
+  return [...new Set(keys.flatMap(({ groupId }) => groupId ?? []))]
 }
 
 const EXPORTED = [

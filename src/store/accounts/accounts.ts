@@ -52,6 +52,11 @@ export type AccountView = PeriodRule &
     readonly concurrency: number | null
   }
 
+/** Nothing is left of one of its budgets: the tighter decides. */
+export function isExhausted({ remainingNanodollars, window }: AccountView): boolean {
+  return remainingNanodollars === 0n || window?.remainingNanodollars === 0n
+}
+
 /** By this machine's clock, for display only. Admission is decided by the ledger, by the database's clock. */
 export function viewAccount(store: Store, row: Row<'accounts'>): AccountView {
   const rule = ruleOf(row)

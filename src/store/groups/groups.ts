@@ -5,7 +5,13 @@ import { GROUP_ID_SHAPE } from '../../core/limits.ts'
 import { NANO_PER_USD, type Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
-import { budgetJson, budgetText, viewAccount, type AccountView } from '../accounts/accounts.ts'
+import {
+  budgetJson,
+  budgetText,
+  isExhausted,
+  viewAccount,
+  type AccountView,
+} from '../accounts/accounts.ts'
 import type { AccountSettings } from '../accounts/settings.ts'
 import { StoreError } from '../database/errors.ts'
 import { isGroupReached } from '../database/scope.ts'
@@ -58,6 +64,17 @@ export async function findGroup(store: Store, idOrName: string): Promise<Group> 
 export async function listGroups(store: Store): Promise<readonly Group[]> {
   const rows = await groupQuery(store).orderBy('groups.name').execute()
   return rows.map((row) => readGroup(store, row))
+}
+
+/** Which of these have nothing left to spend. Those who see a key may know why its calls are refused. */
+export async function exhaustedGroups(
+  store: Store,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await store.db.selectFrom('accounts').selectAll().where('id', 'in', ids).execute()
+  const exhausted = rows.filter((row) => isExhausted(viewAccount(store, row)))
+  return new Set(exhausted.map(({ id }) => id))
 }
 
 /** The names of all groups within reach, by their ids. */

@@ -6,7 +6,15 @@ import { isReached } from '../database/scope.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'
-import { expiresSoon, IS_KEY, isHigh, isUnused, noOwnLimit, type KeyConcern } from './search.ts'
+import {
+  expiresSoon,
+  IS_KEY,
+  isHigh,
+  isRefused,
+  isUnused,
+  noOwnLimit,
+  type KeyConcern,
+} from './search.ts'
 
 /** All keys by status, and those not revoked by what needs attention. */
 export type KeyCounts = Readonly<Record<'all' | KeyStatus | KeyConcern, number>>
@@ -19,10 +27,11 @@ export type KeyTotals = {
 /** Of the keys within reach. */
 export async function countKeys(store: Store): Promise<KeyTotals> {
   const now = store.clock.now()
-  const [kinds, money, unused] = await Promise.all([
+  const [kinds, money, unused, refused] = await Promise.all([
     countByStatus(store, now),
     countByMoney(store, now),
-    countUnused(store, now),
+    countCurrent(store, isUnused(now)),
+    countCurrent(store, isRefused(now)),
   ])
   const { active, paused, revoked } = kinds
   const current = [active, paused]
@@ -31,6 +40,7 @@ export async function countKeys(store: Store): Promise<KeyTotals> {
     counts: {
       all: keys + revoked.keys,
       ...byStatus(kinds),
+      refusing_now: refused,
       no_own_limit: money.no_own_limit,
       never_expires: keys - sum(current, (kind) => kind.with_expiry),
       unused_90_days: unused,
@@ -96,10 +106,10 @@ async function countByMoney(store: Store, now: number) {
   return row
 }
 
-async function countUnused(store: Store, now: number): Promise<number> {
+async function countCurrent(store: Store, test: RawBuilder<SqlBool>): Promise<number> {
   const { rows } = await sql<{ readonly count: number }>`
     SELECT count(*) AS count FROM keys
-    WHERE revoked_at IS NULL AND (${isUnused(now)}) ${andReached(store, 'keys')}`.execute(store.db)
+    WHERE revoked_at IS NULL AND (${test}) ${andReached(store, 'keys')}`.execute(store.db)
   return rows[0]?.count ?? 0
 }
 

@@ -3,9 +3,10 @@
 // possible, and no usage.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
+import { firstIdAt } from '../../core/ids.ts'
 import { KEY_ID_SHAPE, type KeyMode } from '../../core/limits.ts'
 import { caseFold } from '../../core/text.ts'
-import { DAY_MS } from '../../core/units.ts'
+import { DAY_MS, HOUR_MS } from '../../core/units.ts'
 import { isReached } from '../database/scope.ts'
 import { withWorkMemory, type Store } from '../database/store.ts'
 import { FRAME_ID } from '../database/tables.ts'
@@ -409,7 +410,16 @@ export const isUnused = (now: number): Test =>
   sql`keys.last_used_at <= ${now - UNUSED_MS}
     OR (keys.last_used_at IS NULL AND keys.created_at <= ${now - UNUSED_MS})`
 
+/** Counts find the keys, rows the moment: only the first of an hour have one, so less than that would lose keys. */
+const REFUSED_MS = HOUR_MS
+
+export const isRefused = (now: number): Test =>
+  sql`keys.id IN (SELECT key_id FROM refusal_counts WHERE starts_at > ${now - REFUSED_MS - HOUR_MS})
+    AND EXISTS (SELECT 1 FROM refusals WHERE refusals.key_id = keys.id
+      AND refusals.request_id >= ${firstIdAt('req', now - REFUSED_MS)})`
+
 const CONCERNS = {
+  refusing_now: (now) => ({ keys: isRefused(now) }),
   no_own_limit: () => ({ accounts: noOwnLimit }),
   never_expires: () => ({ accounts: sql`accounts.expires_at IS NULL` }),
   unused_90_days: (now) => ({ keys: isUnused(now) }),

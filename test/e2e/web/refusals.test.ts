@@ -57,6 +57,16 @@ describe('refused calls', () => {
     assert.equal((last as readonly unknown[]).length, 1)
   })
 
+  test('the overview counts the keys whose calls are refused now, and lists them', async () => {
+    await web.ask('POST', '/keys', { name: 'rich', models: ['sandbox-chat'], budget: '1' })
+    await web.open('/settings/api-access')
+    await page.getByRole('link', { name: 'rich' }).waitFor()
+    await page.getByRole('button', { name: /^Refusing now\s*1$/ }).click()
+    await page.getByText('Concern: Refusing now').waitFor()
+    await page.getByRole('link', { name: 'rich' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'poor' }).waitFor()
+  })
+
   test('reports tell failed from refused', async () => {
     await web.open('/settings/usage')
     await until(async () => {
@@ -71,6 +81,7 @@ describe('refused calls', () => {
       ['refusals-key', `/settings/api-access/${id}?tab=requests&outcome=refused`],
       ['refusals-all', '/settings/requests?outcome=refused'],
       ['refusals-usage', '/settings/usage'],
+      ['refusals-overview', '/settings/api-access'],
     ] as const) {
       for await (const { colorScheme, width } of viewsOf(web, path)) {
         assert.deepEqual(await seriousFindings(page), [], `${name} ${colorScheme} ${width}`)

@@ -3,6 +3,7 @@ import { Button, Menu } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { KeyState } from '../../../../src/admin/contract/keys.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import { isSame } from '../../base/amounts.ts'
 import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useNow } from '../../i18n/format.ts'
@@ -47,6 +48,7 @@ const looks: Readonly<Record<Shown, { readonly tone: Tone; readonly icon: Icon }
   expired: { tone: 'bad', icon: ClockIcon },
   paused: { tone: 'neutral', icon: PauseIcon },
   frame_exhausted: { tone: 'bad', icon: WarningIcon },
+  group_exhausted: { tone: 'bad', icon: WarningIcon },
   budget_exhausted: { tone: 'bad', icon: WarningIcon },
   rotating: { tone: 'warn', icon: RotateIcon },
   expires_soon: { tone: 'warn', icon: ClockIcon },
@@ -62,12 +64,12 @@ const open: readonly KeyState[] = ['rotating', 'expires_soon', 'budget_high', 'a
 /** The state of a key as a badge: icon and word, with the reason and the next step in a tooltip. */
 export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
   const { expires_at: expiresAt, resets_at: resetsAt, old_secret: oldSecret } = keyInBrief
+  const { window, remaining } = keyInBrief
   const { t, format } = useTranslation()
   const state = shownState(keyInBrief, isRefusing)
-  const moments: Partial<Record<Shown, string | null>> = {
+  const moments: Partial<Record<Shown, string | null | undefined>> = {
     expired: expiresAt,
-    frame_exhausted: resetsAt,
-    budget_exhausted: resetsAt,
+    budget_exhausted: remaining !== null && isSame(remaining, '0') ? resetsAt : window?.resets_at,
     rotating: oldSecret?.valid_until ?? null,
     expires_soon: expiresAt,
     budget_high: resetsAt,

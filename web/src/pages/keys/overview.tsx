@@ -276,7 +276,8 @@ function ConcernChips({ counts, pressed, onPress }: ConcernChipsProps) {
           key={concern}
           type="button"
           className={styles['chip']}
-          data-count={counts?.[concern]}
+          data-concern={concern}
+          data-count={counts?.[concern] ?? 0}
           aria-pressed={pressed === concern}
           onClick={() => onPress(pressed === concern ? undefined : concern)}
         >
