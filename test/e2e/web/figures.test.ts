@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { until } from '../../support/until.ts'
 import { callModel, choose, openSignedInWeb, picture } from '../../support/web/web.ts'
 import type { SignedInWeb } from '../../support/web/web.ts'
 
@@ -31,12 +32,21 @@ describe('figures', () => {
     await page.getByRole('button', { name: /^Updated now/ }).waitFor()
   })
 
-  test('rotating a key again says whether its older secret is in use', async () => {
-    const { id } = key
-    await web.ask('POST', `/keys/${String(id)}/rotate`, { overlap_seconds: 3_600 })
+  test('rotating a key again says when its older secret was used', async () => {
+    const fresh = await web.ask('POST', '/keys', { name: 'fresh', models: [], budget: '1' })
+    for (const { id } of [key, fresh])
+      await web.ask('POST', `/keys/${String(id)}/rotate`, { overlap_seconds: 3_600 })
+    // Uses are recorded every few seconds.
+    await until(async () => {
+      const { old_secret: old } = await web.ask('GET', `/keys/${String(key['id'])}`)
+      return (old as { readonly last_used_at: string | null }).last_used_at !== null
+    })
     await web.open('/settings/api-access')
     await choose(page, 'night job', 'Rotate secret')
-    await page.getByText('No program has used it since the last rotation.').waitFor()
+    await page.getByText(/It was last used .*\. Programs that still have it fail/).waitFor()
+    await page.keyboard.press('Escape')
+    await choose(page, 'fresh', 'Rotate secret')
+    await page.getByText('No program has used it.').waitFor()
   })
 
   test('a frame that is used up is not forecast to be', async () => {
