@@ -7,6 +7,7 @@ import { callModel, openSignedInWeb, picture, seriousFindings } from '../../supp
 import type { SignedInWeb } from '../../support/web/web.ts'
 
 const screensMax = 6
+const environments = [null, null, 'production', 'staging', 'Production']
 
 describe('lists', () => {
   let web: SignedInWeb
@@ -18,7 +19,10 @@ describe('lists', () => {
     const named = { models: ['sandbox-chat'], budget: '1' }
     const first = await web.ask('POST', '/keys', { ...named, name: 'key 0' })
     for (let index = 1; index < 12; index += 1)
-      await web.ask('POST', '/keys', { ...named, name: `key ${index}`, period: 'day' })
+      await web.ask('POST', '/keys', {
+        ...{ ...named, name: `key ${index}`, period: 'day' },
+        environment: environments[index] ?? null,
+      })
     for (let index = 0; index < 12; index += 1)
       await callModel(web.url, String(first['secret']), 'Hello')
   })
@@ -40,11 +44,48 @@ describe('lists', () => {
       assert.equal(await page.getByRole('button', { name: 'Show all 12' }).count(), 0)
     })
 
+  test('twelve keys are in sight, below a frame that folds to one line', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await web.open('/settings/api-access')
+    const box = await page.locator('tbody tr').nth(11).boundingBox()
+    assert.ok(box && box.y + box.height <= 900, `the 12th ends at ${box && box.y + box.height}`)
+    assert.ok(box.height <= 42, `${box.height} pixels for one line`)
+    const held = page.getByText('held for calls in flight')
+    assert.equal(await held.isVisible(), false)
+    await picture(page, 'overview-dense')
+    await page.getByRole('button', { name: 'Budget frame' }).click()
+    await held.waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await page.getByRole('button', { name: 'Budget frame' }).click()
+    await held.waitFor({ state: 'hidden' })
+  })
+
+  test('several values can be chosen of one kind, from those that keys have', async () => {
+    await web.open('/settings/api-access')
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
+    const field = page.getByRole('combobox', { name: 'Environment' })
+    for (const each of ['production', 'staging']) {
+      await field.fill(each)
+      await page.getByRole('option', { name: each, exact: true }).click()
+    }
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'overview-several')
+    await field.press('Tab')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('Environment: production and staging').waitFor()
+    await page.getByRole('link', { name: 'key 0' }).waitFor({ state: 'detached' })
+    const names = await page.locator('tbody th a:first-of-type').allTextContents()
+    assert.deepEqual(names, ['key 2', 'key 3', 'key 4'])
+    await page.getByRole('link', { name: 'staging' }).click()
+    await page.getByRole('link', { name: 'key 2' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'key 3' }).waitFor()
+  })
+
   test('a request says how long it took to begin, and for whom it was made', async () => {
     await web.open('/settings/requests')
     await page.locator('tbody th button').first().click()
     const drawer = page.getByRole('dialog')
-    for (const fact of ['First token after', 'Reasoning tokens', 'End user', 'Latency'])
+    for (const fact of ['First token after', 'Reasoning tokens', 'End user', 'Duration'])
       await drawer.getByText(fact).waitFor()
     await picture(page, 'request-drawer')
   })

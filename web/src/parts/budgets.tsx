@@ -13,7 +13,7 @@ import { amountProblem, readAmount } from '../i18n/typed-numbers.ts'
 import styles from './budgets.module.css'
 import { ConfirmDialog, ReasonField } from './dialogs.tsx'
 import { Choice } from './filters.tsx'
-import { WarningIcon } from './icons.tsx'
+import { ChevronRightIcon, WarningIcon } from './icons.tsx'
 import { BudgetMeter, frameTicks, shareOf } from './meters.tsx'
 import { Notice } from './notices.tsx'
 
@@ -22,16 +22,32 @@ type FrameCardProps = {
   /** The figures may be outdated: actual spending is at least what is shown. */
   readonly isStale: boolean
   readonly actions?: ReactNode
+  /** Where it may fold to one line: its figures, when it resets, and what needs attention. */
+  readonly fold?: { readonly isFolded: boolean; readonly onFold: (isFolded: boolean) => void }
 }
 
-export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
+export function FrameCard({ frame, isStale, actions, fold }: FrameCardProps) {
   const { t, format } = useTranslation()
   const spent = format.money(frame.spent)
+  const isFolded = fold?.isFolded === true
   return (
-    <section className="card" aria-labelledby="frame-title">
+    <section
+      className={`card ${styles['frame']}`}
+      data-folded={isFolded}
+      aria-labelledby="frame-title"
+    >
       <div className={styles['head']}>
-        <h2 id="frame-title">{t('frame.title')}</h2>
-        {actions}
+        <h2 id="frame-title">
+          {fold ? (
+            <button type="button" aria-expanded={!isFolded} onClick={() => fold.onFold(!isFolded)}>
+              <ChevronRightIcon />
+              {t(isFolded ? 'nav.frame' : 'frame.title')}
+            </button>
+          ) : (
+            t('frame.title')
+          )}
+        </h2>
+        {actions && <div className={styles['actions']}>{actions}</div>}
       </div>
       <p className={styles['figure']}>
         {isStale ? t('budget.atLeast', { amount: spent }) : spent}{' '}
@@ -42,7 +58,14 @@ export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
           })}
         </small>
       </p>
-      <BudgetMeter label={t('frame.title')} budget={frame} height={12} ticks={frameTicks} />
+      <div className={styles['meter']}>
+        <BudgetMeter
+          label={t('frame.title')}
+          budget={frame}
+          height={isFolded ? 8 : 12}
+          ticks={isFolded ? undefined : frameTicks}
+        />
+      </div>
       <FrameFacts frame={frame} />
     </section>
   )
@@ -109,7 +132,11 @@ export function Resets({ budget: { resets_at: resetsAt, timezone } }: ResetsProp
   const now = useNow()
   if (resetsAt === null) return <li>{t('budget.neverResets')}</li>
   const moment = format.dateTimeIn(resetsAt, timezone)
-  return <li>{t('budget.resets', { moment, relative: format.relative(resetsAt, now) })}</li>
+  return (
+    <li className={styles['resets']}>
+      {t('budget.resets', { moment, relative: format.relative(resetsAt, now) })}
+    </li>
+  )
 }
 
 type ForecastProps = ResetsProps & {

@@ -3,7 +3,6 @@ import { Checkbox, Popover } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { FrameAnswer } from '../../../../src/admin/contract/groups.ts'
 import type { KeyQuery, KeyRow } from '../../../../src/admin/contract/keys.ts'
 import { ENDPOINTS } from '../../../../src/core/endpoints.ts'
 import type { OptionalColumn } from '../../base/address.ts'
@@ -12,7 +11,7 @@ import { type Translate, useTranslation } from '../../i18n/i18n.ts'
 import { Moment } from '../../parts/cells.tsx'
 import { actionColumn, DataTable, type Column } from '../../parts/data-table.tsx'
 import { WarningIcon } from '../../parts/icons.tsx'
-import { BudgetCell, Meter, Sparkline } from '../../parts/meters.tsx'
+import { BudgetCell, Sparkline } from '../../parts/meters.tsx'
 import type { Selection } from './bulk-bar.tsx'
 import { type KeyAction, KeyMenu, KeyStatus } from './key-brief.tsx'
 import styles from './key-table.module.css'
@@ -23,8 +22,6 @@ type KeyColumn = Column<KeyRow, SortKey>
 
 type KeyTableProps = {
   readonly rows: readonly KeyRow[] | undefined
-  /** Null for those who are confined to groups. */
-  readonly frame: FrameAnswer | null | undefined
   readonly query: KeyQuery
   readonly shown: readonly OptionalColumn[]
   readonly isDense: boolean
@@ -36,9 +33,9 @@ type KeyTableProps = {
 }
 
 export function KeyTable(props: KeyTableProps) {
-  const { rows, frame, query, shown, isFetching, isDense, selection, onSort, onAction } = props
+  const { rows, query, shown, isFetching, isDense, selection, onSort, onAction } = props
   const { t } = useTranslation()
-  const optional = optionalColumns(t, frame)
+  const optional = optionalColumns(t)
   const columns: readonly KeyColumn[] = [
     ...(selection ? [selectColumn(t, selection, rows ?? [])] : []),
     {
@@ -68,8 +65,8 @@ export function KeyTable(props: KeyTableProps) {
       isSelected={selection && ((row) => selection.has(row.id))}
       isFetching={isFetching}
       isDense={isDense}
-      expectedRows={8}
-      expectedLines={3}
+      expectedRows={isDense ? 13 : 8}
+      expectedLines={isDense ? 1 : 3}
     />
   )
 }
@@ -97,10 +94,7 @@ function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[
   }
 }
 
-function optionalColumns(
-  t: Translate,
-  frame: FrameAnswer | null | undefined,
-): Readonly<Record<OptionalColumn, KeyColumn>> {
+function optionalColumns(t: Translate): Readonly<Record<OptionalColumn, KeyColumn>> {
   const column = (id: OptionalColumn, more: Omit<KeyColumn, 'id' | 'header'>): KeyColumn => ({
     header: t(`column.${id}`),
     firstOrder: 'desc',
@@ -123,7 +117,7 @@ function optionalColumns(
     }),
     frame: column('frame', {
       sort: 'share',
-      cell: (row) => frame && <FrameCell row={row} frame={frame} />,
+      cell: (row) => row.frame_share !== null && <FrameCell row={row} />,
     }),
     models: column('models', { sort: 'models', cell: (row) => <ModelsCell row={row} /> }),
     limits: column('limits', { cell: (row) => <LimitsCell row={row} /> }),
@@ -148,12 +142,28 @@ type CellProps = { readonly row: KeyRow }
 
 /** The cells of a key's row. Each states its numbers in words; a bar or a colour only repeats them. */
 function NameCell({ row }: CellProps) {
-  const facts = useKeyFacts()(row)
+  const { t } = useTranslation()
+  const facts = useKeyFacts()({ ...row, environment: null })
   return (
     <div className={styles['title']}>
-      <Link to="/settings/api-access/$id" params={{ id: row.id }} className={styles['name']}>
+      <Link
+        to="/settings/api-access/$id"
+        params={{ id: row.id }}
+        className={styles['name']}
+        title={row.name}
+      >
         {row.name}
       </Link>
+      {row.environment !== null && (
+        <Link
+          to="/settings/api-access"
+          search={{ environment: row.environment }}
+          className={styles['environment']}
+          title={t('overview.onlyEnvironment', { environment: row.environment })}
+        >
+          {row.environment}
+        </Link>
+      )}
       <code className={styles['sub']}>{row.masked}</code>
       <span className={`${styles['sub']} ${styles['facts']}`} title={facts}>
         {facts}
@@ -162,37 +172,20 @@ function NameCell({ row }: CellProps) {
   )
 }
 
-function FrameCell({ row, frame }: CellProps & { readonly frame: FrameAnswer }) {
+/** What it has spent of the frame. Without a limit of its own, nothing but the frame limits it: its budget says so. */
+function FrameCell({ row }: CellProps) {
   const { t, format } = useTranslation()
-  const share = row.frame_share ?? 0
-  const percent = format.percent(share)
   return (
-    <div className={styles['frame']}>
-      <span className={styles['amounts']}>{percent}</span>
-      <Meter
-        label={t('budget.partOfFrame', { name: row.name })}
-        valueText={t('budget.share', { percent })}
-        max={1}
-        tone="calm"
-        height={6}
-        segments={[
-          { kind: 'spent', value: Math.min(share, 1) },
-          { kind: 'others', value: othersShare(row, frame) },
-        ]}
-      />
-      {row.frame_binds && (
-        <span className={styles['warn']}>
+    <span className={styles['frame']}>
+      {format.percent(row.frame_share ?? 0)}
+      {row.frame_binds && row.limit !== null && (
+        <span className={styles['warn']} title={t('budget.frameBinds')}>
           <WarningIcon size={13} />
-          {t('budget.frameBinds')}
+          {t('budget.binds')}
         </span>
       )}
-    </div>
+    </span>
   )
-}
-
-function othersShare(row: KeyRow, frame: FrameAnswer): number {
-  const all = Number(frame.spent) / Math.max(Number(frame.limit), Number.MIN_VALUE)
-  return Math.max(0, Math.min(all, 1) - (row.frame_share ?? 0))
 }
 
 function ModelsCell({ row }: CellProps) {

@@ -16,11 +16,11 @@ export function useRefreshKeys(): () => Promise<void> {
   }
 }
 
-/** Which group a key is in, what it is for, whose it is and its mode, in one line. */
+/** Which group a key is in, what it is for, whose it is, and that it is only for tests, in one line. */
 export function useKeyFacts(): (key: KeyInBrief) => string {
   const { t } = useTranslation()
   return ({ group, environment, owner, mode }) =>
-    [group?.name ?? null, environment, owner, t(`mode.${mode}`)]
+    [group?.name ?? null, environment, owner, mode === 'test' ? t('mode.test') : null]
       .filter((fact) => fact !== null)
       .join(' · ')
 }

@@ -61,13 +61,17 @@ export function OverviewPage() {
           <FrameCard
             frame={page.frame}
             isStale={keys.isError}
+            fold={{
+              isFolded: search.frame !== 'open',
+              onFold: (isFolded) => change({ frame: isFolded ? undefined : 'open' }),
+            }}
             actions={may('configuration:manage', 'everywhere') && <EditFrame frame={page.frame} />}
           />
         )}
         {page && !page.frame && page.frame_state === 'exhausted' && (
           <Notice tone="bad" title={t('frame.exhausted')} />
         )}
-        {!page && !keys.isError && <Loading lines={1} height={178} />}
+        {!page && !keys.isError && <Loading lines={1} height={52} />}
         <QueryError title={page ? t('overview.stale') : t('overview.failed')} query={keys} />
         {page?.counts.all === 0 ? (
           <NoKeys />
@@ -156,10 +160,9 @@ function KeyList({ search, keys, onChange, onAction }: KeyListProps) {
         ) : (
           <KeyTable
             rows={page?.keys}
-            frame={page?.frame}
             query={keyQueryOf(search)}
             shown={columnsOf(search)}
-            isDense={search.dense === true}
+            isDense={search.roomy !== true}
             isFetching={keys.isPlaceholderData}
             selection={may('configuration:manage') ? selection : undefined}
             onSort={(sort, order) => onChange({ sort, order })}
