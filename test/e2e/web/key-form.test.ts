@@ -17,6 +17,9 @@ describe('the form of a key', () => {
 
   const readKey = () => web.ask('GET', `/keys/${/key_\w+/.exec(page.url())?.[0]}`)
   const summary = () => page.getByRole('complementary')
+  /** Says in a few words what its fields say, and opens them. */
+  const row = (title: string) =>
+    page.locator('summary', { has: page.getByRole('heading', { name: title }) })
 
   test('the default alerts are offered, and the summary shows the chosen ones', async () => {
     await web.open('/settings/api-access/new')
@@ -25,6 +28,8 @@ describe('the form of a key', () => {
     await page.getByRole('textbox', { name: 'Budget in USD' }).fill('5')
     await summary().getByText('Alerts at 50%, 80%, and 100%.').waitFor()
     const thresholds = page.getByRole('combobox', { name: 'Alerts, in percent' })
+    assert.equal(await thresholds.count(), 0)
+    await row('Alerts').click()
     await thresholds.press('Backspace')
     await thresholds.fill('9O')
     await thresholds.press('Enter')
@@ -34,6 +39,43 @@ describe('the form of a key', () => {
     await thresholds.fill('95')
     await thresholds.press('Enter')
     await summary().getByText('Alerts at 50%, 80%, and 95%.').waitFor()
+  })
+
+  test('a problem in a folded row is a link that opens it', async () => {
+    await page.getByRole('combobox', { name: 'Alerts, in percent' }).blur()
+    await row('Limits and permissions').click()
+    await page.getByRole('textbox', { name: 'Requests per minute' }).fill('many')
+    await row('Limits and permissions').click()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('alert').getByRole('link', { name: 'Requests per minute' }).click()
+    const field = page.getByRole('textbox', { name: 'Requests per minute' })
+    assert.ok(await field.evaluate((element) => element === document.activeElement))
+    await field.fill('')
+  })
+
+  test('the button is in sight however far one scrolls, and all models are one tab stop', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const search = page.getByRole('searchbox', { name: 'Search models' })
+    for (const place of [search, summary()]) {
+      await place.scrollIntoViewIfNeeded()
+      const box = await page.getByRole('button', { name: 'Create key' }).boundingBox()
+      assert.ok(box && box.y + box.height <= 900, JSON.stringify(box))
+    }
+    await page.getByRole('button', { name: /^Choose all/ }).focus()
+    const focused = () =>
+      page.evaluate<string>(
+        'document.activeElement?.ariaLabel ?? document.activeElement?.labels?.[0]?.innerText ?? document.activeElement?.innerText',
+      )
+    await page.keyboard.press('Tab')
+    const first = await focused()
+    await page.keyboard.press('ArrowDown')
+    const second = await focused()
+    assert.notEqual(second, first)
+    await page.keyboard.press('Tab')
+    assert.match(await focused(), /^Remove /)
+    await page.keyboard.press('Shift+Tab')
+    assert.equal(await focused(), second)
+    await picture(page, 'key-form')
   })
 
   test('on the narrowest screen a long name leaves its price visible', async () => {
@@ -48,6 +90,7 @@ describe('the form of a key', () => {
 
   test('reminders are offered only with an expiry', async () => {
     const reminders = page.getByRole('combobox', { name: 'Reminders' })
+    await row('Lifetime').click()
     assert.equal(await reminders.count(), 0)
     await page.getByLabel('Works for').selectOption('90')
     await summary().getByText('Reminders 30 days, 10 days, and 1 day before that.').waitFor()
@@ -75,6 +118,8 @@ describe('the form of a key', () => {
 
   test('a change is shown before it is saved, and on the page afterwards', async () => {
     await page.getByRole('link', { name: 'Edit' }).first().click()
+    await row('Alerts').getByText('Alerts at 50%, 80%, and 95%.').click()
+    await row('Lifetime').click()
     const thresholds = page.getByRole('combobox', { name: 'Alerts, in percent' })
     await thresholds.press('Backspace')
     await thresholds.fill('100')

@@ -178,7 +178,9 @@ export function FormErrorSummary({ errors, refusals }: FormErrorSummaryProps) {
                 href={`#${fieldId}`}
                 onClick={(event) => {
                   event.preventDefault()
-                  document.getElementById(fieldId)?.focus()
+                  const field = document.getElementById(fieldId)
+                  field?.closest('details:not([open])')?.setAttribute('open', '')
+                  field?.focus()
                 }}
               >
                 {label}

@@ -30,9 +30,7 @@ function EditGroup({ id }: { readonly id: string }) {
       <PageHeader title={original ? t('keyForm.editTitle', { name: original.name }) : id} />
       {!original && !query.error && <Loading lines={4} height={120} />}
       {!original && query.error && <QueryError title={t('group.failed')} query={query} />}
-      {original && (
-        <EditGroupForm key={original.version} original={original} onReload={reload} />
-      )}
+      {original && <EditGroupForm key={original.version} original={original} onReload={reload} />}
     </>
   )
 }

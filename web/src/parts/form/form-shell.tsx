@@ -61,19 +61,39 @@ export function FormShell(props: FormShellProps) {
 type FieldGroupProps = {
   /** The texts of its title and of what it is about. */
   readonly words:
-    | `keyForm.group.${'identity' | 'models' | 'budget' | 'limits' | 'lifetime'}`
+    | `keyForm.group.${'identity' | 'models' | 'budget' | 'alerts' | 'limits' | 'lifetime'}`
     | `groupForm.group.${'identity' | 'models' | 'budget' | 'limits' | 'rules'}`
+  /** What the fields say, in a few words: then they are a row that opens, because few people change them. */
+  readonly brief?: ReactNode
   readonly children: ReactNode
 }
 
-export function FieldGroup({ words, children }: FieldGroupProps) {
+export function FieldGroup({ words, brief, children }: FieldGroupProps) {
   const { t } = useTranslation()
   const id = useId()
-  return (
-    <section className={`card ${styles['group']}`} aria-labelledby={id}>
-      <h2 id={id}>{t(`${words}.title`)}</h2>
+  const title = <h2 id={id}>{t(`${words}.title`)}</h2>
+  const fields = (
+    <>
       <p>{t(`${words}.about`)}</p>
       {children}
+    </>
+  )
+  return (
+    <section className={`card ${styles['group']}`} aria-labelledby={id}>
+      {brief === undefined ? (
+        <>
+          {title}
+          {fields}
+        </>
+      ) : (
+        <details className={styles['row']}>
+          <summary>
+            {title}
+            <span>{brief}</span>
+          </summary>
+          {fields}
+        </details>
+      )}
     </section>
   )
 }

@@ -15,6 +15,7 @@ import form from './form.module.css'
 import { groupedByProvider, matchingModels, noFilter, readPastedModels } from './model-choice.ts'
 import type { ModelFilter, ModelGroup } from './model-choice.ts'
 import styles from './model-picker.module.css'
+import { useOneStop } from './one-stop.ts'
 
 type ModelPickerProps = {
   readonly chosen: readonly string[]
@@ -34,6 +35,7 @@ export function ModelPicker({ chosen, onChange, error, nothing }: ModelPickerPro
   const set = (ids: readonly string[], isChosen: boolean) =>
     isChosen ? add(ids) : onChange(chosen.filter((id) => !ids.includes(id)))
   const addMatching = () => add(matching.map(({ id }) => id))
+  const boxes = useOneStop<HTMLDivElement>('input[type=checkbox]')
   if (models.error) return <QueryError title={t('picker.failed')} query={models} />
   return (
     <>
@@ -49,10 +51,14 @@ export function ModelPicker({ chosen, onChange, error, nothing }: ModelPickerPro
             )}
           </div>
           <div
+            {...boxes}
             className={styles['list']}
             role="group"
             aria-label={t('picker.all')}
-            onKeyDown={(event) => moveByKeys(event, addMatching)}
+            onKeyDown={(event) => {
+              boxes.onKeyDown(event)
+              if (isChoosingAll(event)) addMatching()
+            }}
           >
             {models.isPending && <Loading lines={6} />}
             {matching.length > 0 && <p className={styles['unit']}>{t('picker.perMillion')}</p>}
@@ -80,20 +86,11 @@ export function ModelPicker({ chosen, onChange, error, nothing }: ModelPickerPro
   )
 }
 
-/** The up and down arrows move between the checkboxes; Ctrl+A chooses every match. */
-function moveByKeys(event: KeyboardEvent<HTMLElement>, onChooseAll: () => void): void {
-  if (event.key === 'a' && (event.ctrlKey || event.metaKey)) {
-    event.preventDefault()
-    onChooseAll()
-    return
-  }
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-  if (step === undefined) return
-  const boxes = [...event.currentTarget.querySelectorAll<HTMLElement>('input[type=checkbox]')]
-  const next = boxes[boxes.findIndex((box) => box === document.activeElement) + step]
-  if (!next) return
-  event.preventDefault()
-  next.focus()
+/** Ctrl+A, which would otherwise select the text of the page. */
+function isChoosingAll(event: KeyboardEvent): boolean {
+  const isAll = event.key === 'a' && (event.ctrlKey || event.metaKey)
+  if (isAll) event.preventDefault()
+  return isAll
 }
 
 type FiltersProps = {
@@ -143,14 +140,15 @@ type ChosenModelsProps = {
 function ChosenModels({ chosen, all, nothing, onRemove }: ChosenModelsProps) {
   const { t } = useTranslation()
   const available = new Set(all.filter((model) => model.available).map(({ id }) => id))
+  const buttons = useOneStop<HTMLUListElement>('button')
   return (
     <div className={styles['pane']}>
       <div className={styles['paneHead']}>
         <span role="status">{t('picker.chosen', { count: chosen.length })}</span>
       </div>
-      <div className={styles['list']} tabIndex={chosen.length > 0 ? 0 : undefined}>
+      <div className={styles['list']}>
         {chosen.length === 0 && <p className="muted">{nothing}</p>}
-        <ul className={styles['chosen']} aria-label={t('picker.chosenLabel')}>
+        <ul {...buttons} className={styles['chosen']} aria-label={t('picker.chosenLabel')}>
           {chosen.toSorted().map((id) => (
             <li key={id}>
               <span>

@@ -27,9 +27,6 @@ export function BudgetFields({ form }: FieldsProps) {
       />
       <WindowFields form={form} />
       <CapFields form={form} />
-      {isShown('alert_thresholds', form.values) && (
-        <AlertFields form={form} field="alert_thresholds" />
-      )}
       {isShown('when_tight', form.values) && (
         <Radio.Group
           label={t('keyForm.field.when_tight')}

@@ -20,7 +20,7 @@ import { ModelPicker } from '../../../parts/form/model-picker.tsx'
 import { AlertFields, BudgetFields } from './budget-fields.tsx'
 import { expiryOf, isShown, type KeyFormValues, LIFETIMES } from './form-values.ts'
 import { CeilingNotice, GroupField } from './group-fields.tsx'
-import { Summary } from './summary.tsx'
+import { AlertWords, ExpiryWords, LimitWords, Summary } from './summary.tsx'
 import type { FieldsProps, KeyForm as KeyFormState } from './use-key-form.ts'
 
 type KeyFormProps = FormProps<KeyFormState> & { readonly isNew: boolean }
@@ -47,10 +47,15 @@ export function KeyForm({ isNew, ...shell }: KeyFormProps) {
       <FieldGroup words="keyForm.group.budget">
         <BudgetFields form={form} />
       </FieldGroup>
-      <FieldGroup words="keyForm.group.limits">
+      {isShown('alert_thresholds', form.values) && (
+        <FieldGroup words="keyForm.group.alerts" brief={<AlertWords values={form.values} />}>
+          <AlertFields form={form} field="alert_thresholds" />
+        </FieldGroup>
+      )}
+      <FieldGroup words="keyForm.group.limits" brief={<LimitWords values={form.values} />}>
         <LimitFields form={form} />
       </FieldGroup>
-      <FieldGroup words="keyForm.group.lifetime">
+      <FieldGroup words="keyForm.group.lifetime" brief={<ExpiryWords values={form.values} />}>
         <LifetimeFields form={form} />
       </FieldGroup>
     </FormShell>

@@ -22,15 +22,7 @@ import { expiryOf, type KeyFormValues } from './form-values.ts'
 import { useGroups } from './group-fields.tsx'
 
 export function Summary({ values }: { readonly values: KeyFormValues }) {
-  const { t, format } = useTranslation()
-  const { separators } = format
-  const most = readAmount(values.request_cost_max, separators)
-  const rates = useRateWords()({
-    rpm: readCount(values.rpm, separators) ?? null,
-    tpm: readCount(values.tpm, separators) ?? null,
-    concurrency: readCount(values.concurrency, separators) ?? null,
-  })
-  const all = values.permissions.length === ENDPOINTS.length
+  const { t } = useTranslation()
   return (
     <aside className={`card ${styles['rail']}`} aria-labelledby="summary-title">
       <h2 id="summary-title">{values.name.trim() || t('keyForm.summary.title')}</h2>
@@ -48,16 +40,10 @@ export function Summary({ values }: { readonly values: KeyFormValues }) {
           </Line>
         )}
         <Line icon={<KeyIcon />}>
-          {rates ? t('keyForm.summary.rates', { rates }) : t('keyForm.summary.noRates')}{' '}
-          {most !== undefined && t('keyForm.summary.requestCost', { amount: format.money(most) })}
+          <RateWords values={values} />
         </Line>
         <Line icon={<ShieldIcon />}>
-          {all
-            ? t('keyForm.summary.allEndpoints')
-            : t('keyForm.summary.someEndpoints', {
-                count: values.permissions.length,
-                of: ENDPOINTS.length,
-              })}
+          <EndpointWords values={values} />
         </Line>
         <Line icon={<ClockIcon />}>
           <ExpiryWords values={values} />
@@ -132,13 +118,45 @@ function BudgetWords({ values }: WordsProps) {
   }
 }
 
-function AlertWords({ values: { alert_thresholds: typed } }: WordsProps) {
+export function LimitWords({ values }: WordsProps) {
+  return (
+    <>
+      <RateWords values={values} /> <EndpointWords values={values} />
+    </>
+  )
+}
+
+function RateWords({ values }: WordsProps) {
+  const { t, format } = useTranslation()
+  const { separators } = format
+  const most = readAmount(values.request_cost_max, separators)
+  const rates = useRateWords()({
+    rpm: readCount(values.rpm, separators) ?? null,
+    tpm: readCount(values.tpm, separators) ?? null,
+    concurrency: readCount(values.concurrency, separators) ?? null,
+  })
+  return (
+    <>
+      {rates ? t('keyForm.summary.rates', { rates }) : t('keyForm.summary.noRates')}{' '}
+      {most !== undefined && t('keyForm.summary.requestCost', { amount: format.money(most) })}
+    </>
+  )
+}
+
+function EndpointWords({ values: { permissions } }: WordsProps) {
+  const { t } = useTranslation()
+  return permissions.length === ENDPOINTS.length
+    ? t('keyForm.summary.allEndpoints')
+    : t('keyForm.summary.someEndpoints', { count: permissions.length, of: ENDPOINTS.length })
+}
+
+export function AlertWords({ values: { alert_thresholds: typed } }: WordsProps) {
   const { t } = useTranslation()
   const list = useNumberWords()('alert_thresholds', typed)
   return <>{list === '' ? t('keyForm.summary.noAlerts') : t('keyForm.summary.alerts', { list })}</>
 }
 
-function ExpiryWords({ values }: WordsProps) {
+export function ExpiryWords({ values }: WordsProps) {
   const { t, format } = useTranslation()
   const reminders = useNumberWords()('expiry_reminders', values.expiry_reminders)
   const expiry = expiryOf(values, useNow())
