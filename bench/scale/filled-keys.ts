@@ -144,10 +144,10 @@ function filledKey(id: string, { index, groupId, startsAt, endsAt }: Facts) {
       ...searchedColumns({
         name: `${PURPOSES[index % PURPOSES.length]} ${index}`,
         owner: index % 10 === 6 ? null : `person${(index * 7) % OWNERS}@example.com`,
+        environment: ENVIRONMENTS[index % ENVIRONMENTS.length] ?? null,
         tags: [`team-${index % TEAMS}`, ...(index % 4 === 0 ? ['shared'] : [])],
       }),
       ...{ mode: isTest ? ('test' as const) : ('live' as const) },
-      environment: ENVIRONMENTS[index % ENVIRONMENTS.length] ?? null,
       ...{ permissions: JSON.stringify(ENDPOINTS), when_tight: 'cap' as const },
       model_count: modelsOf(index).length,
       ...{ created_at: startsAt, last_used_at: index % 30 === 7 ? null : endsAt - index * 1_000 },

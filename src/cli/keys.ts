@@ -26,7 +26,7 @@ import {
   type KeyWithSecret,
   updateKey,
 } from '../store/keys/lifecycle.ts'
-import { matchingIds, type KeyFilter } from '../store/keys/search.ts'
+import { inAnySpelling, matchingIds, type KeyFilter } from '../store/keys/search.ts'
 import { findOldSecret, type OldSecret } from '../store/keys/secrets.ts'
 import { findPerson } from '../store/people/people.ts'
 import {
@@ -159,7 +159,7 @@ async function filterOf(store: Store, options: ListOptions): Promise<KeyFilter> 
     named === undefined || named === OUTSIDE_GROUPS
       ? named && null
       : (await findGroup(store, named)).id
-  return { groupId, owner, environment, tag, status }
+  return inAnySpelling(store, { groupId, owner, environment, tag, status })
 }
 
 /**

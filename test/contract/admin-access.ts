@@ -16,7 +16,16 @@ import type { FreshDatabase } from '../support/store.ts'
 
 /** The routes that the built-in roles below Administrator may call, restated beside the table that decides it. */
 const VIEWER = [
-  ...['about', 'listKeys', 'exportKeys', 'readKey', 'readLimits', 'readFrame', 'listModels'],
+  ...[
+    'about',
+    'listKeys',
+    'listLabels',
+    'exportKeys',
+    'readKey',
+    'readLimits',
+    'readFrame',
+    'listModels',
+  ],
   ...['readUsage', 'exportUsage', 'readKeyUsage', 'readStatement', 'exportStatement'],
   ...['listRequests', 'readRequest', 'listKeyRequests'],
   ...['listRefusals', 'listKeyRefusals', 'listGroups', 'readGroup', 'listMembers'],

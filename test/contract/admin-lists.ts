@@ -35,7 +35,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       { name: 'alpha', budget: '10', owner: 'ann', environment: 'production', tags: ['web'] },
       { name: 'beta', budget: null, owner: 'bob', models: ['sandbox-chat', 'sandbox-reasoner'] },
       { name: 'gamma', budget: '0.00002', expires_at: soon, mode: 'test', ...ODD_LETTERS },
-      { name: 'delta', budget: '7' },
+      { name: 'delta', budget: '7', owner: 'dan' },
     ]
     for (const key of keys) {
       const { body } = await admin.call('POST', '/keys', {
@@ -74,9 +74,11 @@ export function adminListsContract(fresh: FreshDatabase): void {
     })
 
   describe('keys', () => {
-    test('the most recently used keys come first, and unused ones last', async () => {
-      assert.deepEqual((await listed('')).names, ['alpha', 'beta', 'gamma', 'delta'])
-      assert.deepEqual((await listed('order=asc')).names, ['gamma', 'beta', 'alpha', 'delta'])
+    test('they come by name, or by last use with unused ones last', async () => {
+      assert.deepEqual((await listed('')).names, ['alpha', 'beta', 'delta', 'gamma'])
+      const used = async (order: string) => (await listed(`sort=last_used_at&order=${order}`)).names
+      assert.deepEqual(await used('desc'), ['alpha', 'beta', 'gamma', 'delta'])
+      assert.deepEqual(await used('asc'), ['gamma', 'beta', 'alpha', 'delta'])
     })
 
     test('a page is a slice of the whole list, in the same order', async () => {
@@ -114,7 +116,15 @@ export function adminListsContract(fresh: FreshDatabase): void {
       ['used=not_last_30_days', ['delta', 'gamma']],
       ['used=not_last_30_days&status=current', ['gamma']],
       ['owner=ann', ['alpha']],
+      ['owner=ANN', ['alpha']],
+      ['owner=ann&owner=Bob', ['alpha', 'beta']],
+      ['owner=an', []],
       ['environment=production', ['alpha']],
+      ['environment=Production&environment=staging', ['alpha']],
+      ['tag=web&tag=batch', ['alpha']],
+      ['group=none&owner=bob', ['beta']],
+      ['search=PRODUC', ['alpha']],
+      ['search=web', ['alpha']],
       ['mode=test', ['gamma']],
       ['tag=web', ['alpha']],
       ['tag=we', []],
@@ -152,6 +162,15 @@ export function adminListsContract(fresh: FreshDatabase): void {
         const { names } = await listed(String(new URLSearchParams(asked)))
         assert.deepEqual(names, isFound ? ['gamma'] : [])
       })
+
+    test('the labels of keys are there to choose from, without those of revoked keys', async () => {
+      const { body } = await admin.call('GET', '/labels')
+      assert.deepEqual(body, {
+        owners: ['ann', 'bob', ODD_LETTERS.owner],
+        environments: ['production'],
+        tags: ['web', ...ODD_LETTERS.tags],
+      })
+    })
 
     test('the end of a secret finds its key, and so does the id', async () => {
       const { body } = await admin.call('GET', `/keys/${ids['beta']}`)
@@ -435,7 +454,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
 function refusedAt(keyId: string, createdAt: number): Refusals {
   const same = { keyId, groupId: '', code: 'model_not_allowed' }
   const row = {
-    ...{ ...same, requestId: newId('req', { now: () => createdAt }), createdAt },
+    ...{ ...same, requestId: newId('req', { ...systemClock, now: () => createdAt }), createdAt },
     ...{ masked: null, scope: null, period: null, endpoint: 'chat', modelAsked: 'gpt-5' },
     ...{ requiredNanodollars: null, remainingNanodollars: null, userAgent: null, address: null },
   }

@@ -287,10 +287,11 @@ async function insertMany({ db, clock }: Store): Promise<void> {
           : { period: 'never' as const, period_ends_at: null }),
       },
       key: {
-        ...{ id, environment: null, description: null },
+        ...{ id, description: null },
         ...searchedColumns({
           name: `many ${index}`,
           owner: index % 3 === 0 ? null : `owner ${index % 5}`,
+          environment: null,
           tags: index % 6 === 0 ? ['web'] : [],
         }),
         ...{ mode: isTest ? ('test' as const) : ('live' as const), model_count: 1 },

@@ -17,7 +17,16 @@ import type { FreshDatabase } from '../support/store.ts'
 
 /** What is reached from within a group, restated beside the routes that say so themselves. */
 const OWN = [
-  ...['listKeys', 'exportKeys', 'createKey', 'changeKeys', 'readKey', 'changeKey', 'pauseKey'],
+  ...[
+    'listKeys',
+    'listLabels',
+    'exportKeys',
+    'createKey',
+    'changeKeys',
+    'readKey',
+    'changeKey',
+    'pauseKey',
+  ],
   ...['resumeKey', 'revokeKey', 'rotateKey', 'endOverlap', 'testKey', 'readLimits', 'listModels'],
   ...['readUsage', 'exportUsage', 'readKeyUsage', 'listRequests', 'readRequest', 'listKeyRequests'],
   ...['listRefusals', 'listKeyRefusals', 'readKeyAlerts', 'changeKeyAlerts', 'play'],
@@ -322,6 +331,7 @@ export function adminScopesContract(fresh: FreshDatabase): void {
   const LISTS = [
     '/export',
     ...['/keys', '/keys?sort=cost_7d', '/keys?sort=share', '/keys?search=green', '/keys.csv'],
+    '/labels',
     ...['/keys?group=GREEN', '/keys?group=none', '/models', '/groups', '/groups/RED/members'],
     ...['/usage?by=key,model', '/usage?by=day', '/usage?by=provider,key', '/usage?key=KEY'],
     ...['/usage.csv?by=key', '/usage?by=hour&compare=previous', '/requests', '/requests?key=KEY'],

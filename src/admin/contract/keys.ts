@@ -26,6 +26,7 @@ import {
   anyMoment,
   count,
   FILTER_LENGTH_MAX,
+  FILTER_VALUES_MAX,
   furtherBudget,
   keyId,
   moment,
@@ -230,25 +231,28 @@ export const KEY_SORTS = [
   'created_at',
 ] as const
 
+/** Repeated, any of the values will do; upper and lower case are the same. */
+const anyOf = z.union([z.string(), z.array(z.string()).max(FILTER_VALUES_MAX)])
+
 export const keyFilters = z.object({
-  /** Matches the name, the id, the owner, or the last characters of the secret. */
+  /** Matches the name, the owner, the environment, the tags, the id, or the last characters of the secret. */
   search: z.string().max(FILTER_LENGTH_MAX).optional(),
   /** `current` = all but revoked ones. */
   status: z.enum(['current', ...KEY_STATUSES]).optional(),
   concern: z.enum(KEY_CONCERNS).optional(),
   used: z.enum(['last_30_days', 'not_last_30_days']).optional(),
   /** The id of a group; `none` = outside groups. */
-  group: z.string().optional(),
-  owner: z.string().optional(),
+  group: anyOf.optional(),
+  owner: anyOf.optional(),
   /** The id of a person. */
   owner_person: z.string().optional(),
-  environment: z.string().optional(),
+  environment: anyOf.optional(),
   mode: keyMode.optional(),
-  tag: z.string().optional(),
+  tag: anyOf.optional(),
   /** Keys that may call this model. */
   model: z.string().optional(),
-  sort: z.enum(KEY_SORTS).default('last_used_at'),
-  order: z.enum(['asc', 'desc']).default('desc'),
+  sort: z.enum(KEY_SORTS).default('name'),
+  order: z.enum(['asc', 'desc']).default('asc'),
 })
 
 const keyQuery = keyFilters.extend({
@@ -311,6 +315,15 @@ const bulkResult = z.object({
 })
 
 export const keyRoutes = {
+  listLabels: route('GET /labels', 'configuration:read', {
+    reach: 'own',
+    summary: 'The owners, environments and tags of keys, to choose from',
+    answer: z.object({
+      owners: z.array(z.string()),
+      environments: z.array(z.string()),
+      tags: z.array(z.string()),
+    }),
+  }),
   listKeys: route('GET /keys', 'configuration:read', {
     reach: 'own',
     summary: 'Keys, a page at a time',

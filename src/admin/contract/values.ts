@@ -37,6 +37,8 @@ export const EMAIL_LENGTH_MAX = 254
 
 /** For texts that filter a list: names are shorter, and e-mail addresses at most this long. */
 export const FILTER_LENGTH_MAX = EMAIL_LENGTH_MAX
+/** How many values of one kind a filter may name. */
+export const FILTER_VALUES_MAX = 20
 
 /** The name of a person, a role or a token. */
 export const givenName = (lengthMax: number, missing = 'enter a name') =>

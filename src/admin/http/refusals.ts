@@ -65,6 +65,7 @@ const AUDIT_ACTIONS: Readonly<Record<RouteName, AuditAction>> = {
   readOpenApi: 'gateway.read',
   about: 'gateway.read',
   listKeys: 'key.read',
+  listLabels: 'key.read',
   exportKeys: 'key.read',
   readKey: 'key.read',
   readLimits: 'key.read',

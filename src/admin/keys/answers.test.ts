@@ -65,12 +65,9 @@ const rotating: ShownSecrets = {
 }
 const exhausted: Partial<Key> = { spentNanodollars: 10n * USD, remainingNanodollars: 0n }
 const noFrame: Partial<Frame> = { remainingNanodollars: 0n }
-const noWindow = {
-  window: {
-    ...account,
-    ...{ period: 'day', limitNanodollars: USD, spentNanodollars: USD, remainingNanodollars: 0n },
-  },
-} as const
+const noWindow: Pick<AccountView, 'window'> = {
+  window: { ...account, period: 'day', limitNanodollars: USD, remainingNanodollars: 0n },
+}
 
 type Around = {
   readonly frame?: Partial<Frame>

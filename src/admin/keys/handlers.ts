@@ -16,6 +16,7 @@ import {
   rotateKey,
   updateKey,
 } from '../../store/keys/lifecycle.ts'
+import { keyLabels } from '../../store/keys/search.ts'
 import { shownSecrets } from '../../store/keys/secrets.ts'
 import type { AdminError } from '../contract/errors.ts'
 import type { frameRoutes } from '../contract/groups.ts'
@@ -49,6 +50,7 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
 
   return {
     listKeys: (request) => list.page(storeOf(parts, request), request.query),
+    listLabels: (request) => keyLabels(storeOf(parts, request)),
     exportKeys: (request) => list.csv(storeOf(parts, request), request.query),
     createKey: async (request) => {
       const { mode, ...settings } = request.body

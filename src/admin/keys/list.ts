@@ -16,6 +16,7 @@ import {
   countMatching,
   FEW_MAX,
   fewMatching,
+  inAnySpelling,
   matchingIds,
   searchKeys,
   type KeyFilter,
@@ -65,7 +66,7 @@ export class KeyList {
     const totals = await this.#freshTotals(store)
     const { counts, allocatedNanodollars } = totals
     const frame = await readFrame(store)
-    const found = await this.#found(store, this.#filter(filters), totals)
+    const found = await this.#found(store, await this.#filter(store, filters), totals)
     const slice = { limit: per_page, offset: (page - 1) * per_page, total: found.count }
     const ids = await this.#ids(store, { ...filters, filter: found.filter, slice })
     const isFrameShown = store.scope === 'everywhere'
@@ -84,7 +85,8 @@ export class KeyList {
   async csv(store: Store, filters: KeyFilters): Promise<string> {
     const frame = await readFrame(store)
     const slice = { limit: EXPORTED_MAX, offset: 0 }
-    const ids = await this.#ids(store, { ...filters, filter: this.#filter(filters), slice })
+    const filter = await this.#filter(store, filters)
+    const ids = await this.#ids(store, { ...filters, filter, slice })
     const lines: (string | number | null)[][] = []
     for (const piece of chunk(ids, 500)) {
       const rows = await this.#rows(store, piece, frame)
@@ -94,9 +96,10 @@ export class KeyList {
   }
 
   /** The store's filter, with the masked secrets that a search text may match. */
-  #filter(filters: KeyFilters): KeyFilter {
+  async #filter(store: Store, filters: KeyFilters): Promise<KeyFilter> {
     const { sort: _sort, order: _order, group, owner_person: ownerPersonId, ...same } = filters
-    const filter = { ...same, groupId: group === OUTSIDE_GROUPS ? null : group, ownerPersonId }
+    const groupId = group && [group].flat().map((id) => (id === OUTSIDE_GROUPS ? null : id))
+    const filter = await inAnySpelling(store, { ...same, groupId, ownerPersonId })
     if (filter.search === undefined) return filter
     return { ...filter, masks: masksOf(filter.search.trim(), this.#parts.secretPrefix()) }
   }

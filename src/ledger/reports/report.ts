@@ -12,7 +12,7 @@ import { isReached, type Scope } from '../../store/database/scope.ts'
 import { withWorkMemory } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID, KEYS_AFTER } from '../../store/database/tables.ts'
-import { fewMatching, idsMatching, type KeyFilter } from '../../store/keys/search.ts'
+import { fewMatching, idsMatching, inAnySpelling } from '../../store/keys/search.ts'
 import type { RollupSpan } from '../rules/rows.ts'
 
 type Sql = RawBuilder<unknown>
@@ -118,12 +118,12 @@ async function keysOf(store: Store, filter: UsageFilter): Promise<Asked['keys']>
   if (owner === undefined && environment === undefined && tag === undefined) {
     return key === undefined ? undefined : [key]
   }
-  const wanted: KeyFilter = {
+  const wanted = await inAnySpelling(store, {
     ...(key !== undefined && { ids: [key] }),
     owner: orNull(owner),
     environment: orNull(environment),
     tag: orNull(tag),
-  }
+  })
   return (await fewMatching(store, wanted)) ?? idsMatching(store, wanted)
 }
 

@@ -109,7 +109,7 @@ export const TABLES = {
     when_tight: "TEXT NOT NULL CHECK (when_tight IN ('cap', 'refuse'))",
     /** The length of the allowlist, to sort by. */
     model_count: 'INTEGER NOT NULL',
-    /** Name and owner, a line each, and the tags, as a search compares them (keys/lifecycle.ts). */
+    /** Name, owner, environment and tags, a line each, and the tags, as a search compares them (keys/lifecycle.ts). */
     folded_text: 'TEXT NOT NULL',
     folded_tags: 'TEXT NOT NULL',
     /** JSON: how many days before the expiry reminders are given; NULL = the usual ones. */

@@ -164,12 +164,12 @@ function newAccount({ id, settings, status = 'active', groupId }: CheckedKey) {
 }
 
 function newKeyRow({ id, settings, mode, groupId, isApplied }: CheckedKey, now: number) {
-  const { name, owner = null, tags = [] } = settings
+  const { name, owner = null, environment = null, tags = [] } = settings
   const { expiresAt = null, expiryReminders = USUAL_REMINDERS } = settings
   return {
     id,
     mode,
-    ...searchedColumns({ name, owner, tags }),
+    ...searchedColumns({ name, owner, environment, tags }),
     ...otherKeyColumns(settings),
     model_count: settings.models.length,
     permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
@@ -206,7 +206,7 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
     const { id } = account
     const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
     const { tags } = checkSettings({ tags: [...kept, ...addTags] })
-    const { name = key.name, owner = key.owner } = settings
+    const { name = key.name, owner = key.owner, environment = key.environment } = settings
     const { limitNanodollars: limit = key.limitNanodollars } = settings
     const allowed = modelsAfter({ before: key.models, models, addModels, removeModels })
     checkCaps(legs, allowed)
@@ -217,7 +217,7 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
       ...(await legColumns(store, tx, { from: account, to: { ...settings, ...legs } })),
     }
     const ofKey = {
-      ...searchedColumns({ name, owner, tags }),
+      ...searchedColumns({ name, owner, environment, tags }),
       ...otherKeyColumns(settings),
       group_id: legs.groupId,
     }
@@ -412,7 +412,6 @@ function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
 /** All but those that are searched, which are always written together. */
 function otherKeyColumns({ permissions, expiryReminders, ...settings }: Some<KeySettings>) {
   return {
-    environment: settings.environment,
     owner_person_id: settings.ownerPersonId,
     description: settings.description,
     permissions: permissions && JSON.stringify(permissions),
@@ -485,16 +484,18 @@ async function addModels(tx: Tx, rows: readonly Row<'key_models'>[]): Promise<vo
 type Searched = {
   readonly name: string
   readonly owner: string | null
+  readonly environment: string | null
   readonly tags: readonly string[]
 }
 
 /** The columns of a key that are searched, always written together with their folded forms. */
-export function searchedColumns({ name, owner, tags }: Searched) {
+export function searchedColumns({ name, owner, environment, tags }: Searched) {
   return {
     name,
     owner,
+    environment,
     tags: JSON.stringify(tags),
-    folded_text: caseFold(`${name}\n${owner ?? ''}`),
+    folded_text: caseFold([name, owner ?? '', environment ?? '', ...tags].join('\n')),
     folded_tags: caseFold(JSON.stringify(tags)),
   }
 }

@@ -190,17 +190,69 @@ export type KeyFilter = {
   readonly concern?: KeyConcern | undefined
   readonly used?: 'last_30_days' | 'not_last_30_days' | undefined
   /** The id of a group; null = outside groups. */
-  readonly groupId?: string | null | undefined
+  readonly groupId?: Wanted | undefined
   /** Null = without one. */
-  readonly owner?: string | null | undefined
+  readonly owner?: Wanted | undefined
   /** The id of a person. */
   readonly ownerPersonId?: string | undefined
-  readonly environment?: string | null | undefined
-  readonly tag?: string | null | undefined
+  readonly environment?: Wanted | undefined
+  readonly tag?: Wanted | undefined
   readonly mode?: KeyMode | undefined
   readonly model?: string | undefined
   /** Only these. */
   readonly ids?: readonly string[] | undefined
+}
+
+/** One value, or several of which any will do. */
+type Wanted = string | null | readonly (string | null)[]
+
+/** The labels that keys have, each in every spelling. */
+type KeyLabels = Readonly<Record<'owners' | 'environments' | 'tags', string[]>>
+
+/** Of the keys within reach that are not revoked, in order. */
+export async function keyLabels(store: Store): Promise<KeyLabels> {
+  const [owners, environments, lists] = await Promise.all([
+    distinct(store, 'owner', [CURRENT]),
+    distinct(store, 'environment', [CURRENT]),
+    distinct(store, 'tags', [CURRENT]),
+  ])
+  const tags = lists.flatMap((list) => JSON.parse(list) as string[])
+  return { owners, environments, tags: [...new Set(tags)].toSorted() }
+}
+
+/** The filter with every spelling of what it names: people write owners and environments by hand. */
+export async function inAnySpelling(store: Store, filter: KeyFilter): Promise<KeyFilter> {
+  const { owner, environment } = filter
+  return {
+    ...filter,
+    owner: await spellings(store, 'owner', owner),
+    environment: await spellings(store, 'environment', environment),
+  }
+}
+
+async function spellings(
+  store: Store,
+  column: 'owner' | 'environment',
+  wanted: Wanted | undefined,
+): Promise<Wanted | undefined> {
+  if (wanted === undefined || wanted === null) return wanted
+  const folded = [wanted].flat().map((value) => value && caseFold(value))
+  const known = await distinct(store, column)
+  const found = known.filter((value) => folded.includes(caseFold(value)))
+  return folded.includes(null) ? [...found, null] : found
+}
+
+async function distinct(
+  store: Store,
+  column: 'owner' | 'environment' | 'tags',
+  conditions: readonly Condition[] = [],
+): Promise<string[]> {
+  const value = sql.ref<string>(`keys.${column}`)
+  const isThere = { keys: sql<SqlBool>`${value} IS NOT NULL` }
+  const { from } = rowsOf([...withinReach(store), ...conditions, isThere], ['keys'])
+  const { rows } = await sql<{ readonly value: string }>`
+    SELECT DISTINCT ${value} AS value ${from}`.execute(store.db)
+  return rows.map((row) => row.value).toSorted()
 }
 
 /** The tables that hold something about a key. */
@@ -282,7 +334,7 @@ function tellersOf(condition: Condition): readonly Source[] {
   return SOURCES.filter((source) => condition[source] !== undefined)
 }
 
-/** Searches the name, the owner, the id and the masked secrets. */
+/** Searches the name, the owner, the environment, the tags, the id and the masked secrets. */
 function isFound(search: string, masks: readonly string[]): Condition {
   const text = search.trim()
   // No name looks like an id.
@@ -324,21 +376,30 @@ function mayCall(model: string): Condition {
   }
 }
 
-function isIn(groupId: string | null): Condition {
+function isIn(groupId: Wanted): Condition {
   return {
     keys: isOf(sql`keys.group_id`, groupId),
     accounts: isOf(sql`accounts.group_id`, groupId),
   }
 }
 
-function isOf(column: RawBuilder<unknown>, value: string | null): Test {
-  return value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`
+function isOf(column: RawBuilder<unknown>, wanted: Wanted): Test {
+  return anyOf(wanted, (value) =>
+    value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`,
+  )
+}
+
+function anyOf(wanted: Wanted, test: (value: string | null) => Test): Test {
+  const tests = [wanted].flat().map(test)
+  return tests.length === 0 ? sql`1 = 0` : sql`(${sql.join(tests, sql` OR `)})`
 }
 
 /** Tags are a JSON list of texts: the quotes make sure that a whole tag matches. */
-function isTagged(tag: string | null): Test {
+function isTagged(wanted: Wanted): Test {
   const tags = sql`keys.folded_tags`
-  return tag === null ? sql`${tags} = '[]'` : contains(tags, JSON.stringify(tag))
+  return anyOf(wanted, (tag) =>
+    tag === null ? sql`${tags} = '[]'` : contains(tags, JSON.stringify(tag)),
+  )
 }
 
 /** Neither a group nor the frame. Not as a range of ids, which the planner would rather read than an index of states. */

@@ -49,7 +49,7 @@ describe('the form of a key', () => {
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('alert').getByRole('link', { name: 'Requests per minute' }).click()
     const field = page.getByRole('textbox', { name: 'Requests per minute' })
-    assert.ok(await field.evaluate((element) => element === document.activeElement))
+    await page.locator('#field-rpm:focus').waitFor()
     await field.fill('')
   })
 

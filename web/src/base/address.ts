@@ -5,7 +5,7 @@ import { model as modelAnswer } from '../../../src/admin/contract/gateway.ts'
 import { KEY_SORTS, keyFilters, type KeyQuery } from '../../../src/admin/contract/keys.ts'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { SINGLE_SIGN_ON_ERRORS, type SessionAnswer } from '../../../src/admin/contract/sign-in.ts'
-import { FILTER_LENGTH_MAX, keyId } from '../../../src/admin/contract/values.ts'
+import { FILTER_LENGTH_MAX, FILTER_VALUES_MAX, keyId } from '../../../src/admin/contract/values.ts'
 import { ENDPOINTS } from '../../../src/core/endpoints.ts'
 import { MODELS_MAX, NAME_LENGTH_MAX } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/units.ts'
@@ -20,6 +20,13 @@ export type AddressProps<Search> = {
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined)
 
 const text = optional(z.string().max(FILTER_LENGTH_MAX))
+/** One value, or several of which any will do. */
+const texts = optional(
+  z.union([
+    z.string().max(FILTER_LENGTH_MAX),
+    z.array(z.string().max(FILTER_LENGTH_MAX)).max(FILTER_VALUES_MAX),
+  ]),
+)
 /** As a date input writes it: 2026-11-15. */
 const day = optional(z.iso.date())
 const order = optional(z.enum(['asc', 'desc']))
@@ -73,8 +80,8 @@ export const OPTIONAL_COLUMNS = [
 ] as const
 export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number]
 
-/** Of the others, the line below the name tells the group and the owner. */
-const usualColumns = OPTIONAL_COLUMNS.slice(1, 7)
+/** So many that a row is one line; the group and the owner stand beside the name. */
+const usualColumns = ['budget', 'frame', 'models', 'cost', 'last_used'] as const
 
 /** Stands for the group of keys that are in none. */
 export const OUTSIDE_GROUPS = 'none'
@@ -86,10 +93,10 @@ const keyListFilters = {
   concern: keyFilters.shape.concern.catch(undefined),
   used: keyFilters.shape.used.catch(undefined),
   mode: keyFilters.shape.mode.catch(undefined),
-  group: text,
-  owner: text,
-  environment: text,
-  tag: text,
+  group: texts,
+  owner: texts,
+  environment: texts,
+  tag: texts,
   model: text,
 }
 export type Filter = keyof typeof keyListFilters
@@ -101,7 +108,10 @@ export const overviewSearch = z.object({
   order,
   page: optional(z.int().min(1)),
   columns: optional(z.array(z.enum(OPTIONAL_COLUMNS))),
-  dense: optional(z.literal(true)),
+  /** Rows of several lines, with more about each key. */
+  roomy: optional(z.literal(true)),
+  /** The card of the frame shows everything about it, not only one line. */
+  frame: optional(z.literal('open')),
   /** A section for each group. */
   grouped: optional(z.literal(true)),
 })
@@ -111,12 +121,12 @@ export const perPage = 50
 
 /** Revoked keys are hidden until the reader asks for them. */
 export function keyQueryOf(search: OverviewSearch): KeyQuery {
-  const { columns: _columns, dense: _dense, grouped: _grouped, ...asked } = search
+  const { columns: _columns, roomy: _roomy, frame: _frame, grouped: _grouped, ...asked } = search
   return {
     ...asked,
     status: asked.status ?? 'current',
-    sort: asked.sort ?? 'last_used_at',
-    order: asked.order ?? 'desc',
+    sort: asked.sort ?? 'name',
+    order: asked.order ?? 'asc',
     page: asked.page ?? 1,
     per_page: perPage,
   }

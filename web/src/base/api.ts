@@ -76,10 +76,12 @@ type Sent<R extends AdminRoute> = Part<'params', ParamsOf<R>> &
   Part<'body', BodyOf<R>> &
   Options
 
+type QueryValue = string | number | boolean | undefined
+
 /** `Sent` for any route. */
 type Envelope = Options & {
   readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>
   readonly body?: unknown
 }
 
@@ -102,7 +104,8 @@ export function addressOf<R extends AdminRoute>(route: R, sent: Sent<R>): string
   )
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== '') search.set(name, String(value))
+    for (const each of [value].flat())
+      if (each !== undefined && each !== '') search.append(name, String(each))
   return `${API_PREFIX}${path}${search.size > 0 ? `?${search}` : ''}`
 }
 

@@ -48,6 +48,11 @@ export const keysQuery = (query: KeyQuery) =>
     refetchInterval: every(liveMs),
   })
 
+export const labelsQuery = queryOptions({
+  queryKey: ['keys', 'labels'],
+  queryFn: ({ signal }) => call(keyRoutes.listLabels, { signal }),
+})
+
 export const keyQuery = (id: string) =>
   queryOptions({
     queryKey: ['keys', 'one', id],

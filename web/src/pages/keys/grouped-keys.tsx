@@ -36,7 +36,8 @@ export function GroupedKeys(props: GroupedKeysProps) {
   const groups = useQuery(groupsQuery)
   if (!groups.data && groups.error) return <QueryError title={t('groups.failed')} query={groups} />
   if (!groups.data) return <Loading lines={3} height={64} />
-  const shown = groups.data.filter(({ id }) => (search.group ?? id) === id)
+  const isChosen = (id: string) => search.group === undefined || [search.group].flat().includes(id)
+  const shown = groups.data.filter(({ id }) => isChosen(id))
   const isFew = shown.length <= openedMax
   return (
     <div className={styles['sections']}>
@@ -53,7 +54,7 @@ export function GroupedKeys(props: GroupedKeysProps) {
           <BudgetCell name={group.name} budget={group} />
         </Section>
       ))}
-      {(search.group ?? OUTSIDE_GROUPS) === OUTSIDE_GROUPS && (
+      {isChosen(OUTSIDE_GROUPS) && (
         <Section
           {...props}
           groupId={OUTSIDE_GROUPS}
@@ -135,7 +136,7 @@ type SectionKeysProps = SectionProps & {
 }
 
 function SectionKeys(props: SectionKeysProps) {
-  const { search, frame, selection, keys, page, onPage, onChange, onAction } = props
+  const { search, selection, keys, page, onPage, onChange, onAction } = props
   const { t } = useTranslation()
   if (keys.error && !keys.data) return <QueryError title={t('overview.failed')} query={keys} />
   if (keys.data?.total === 0)
@@ -144,10 +145,9 @@ function SectionKeys(props: SectionKeysProps) {
     <>
       <KeyTable
         rows={keys.data?.keys}
-        frame={frame}
         query={keyQueryOf(search)}
         shown={columnsOf(search)}
-        isDense={search.dense === true}
+        isDense={search.roomy !== true}
         isFetching={keys.isPlaceholderData}
         selection={selection}
         onSort={(sort, order) => onChange({ sort, order })}

@@ -1,9 +1,9 @@
 // The toolbar of the key list: search, filters, columns. Every choice is kept in the address, and every filter can be
 // removed.
-import { Button, Menu, NativeSelect, Popover, TextInput } from '@mantine/core'
+import { Button, Menu, MultiSelect, NativeSelect, Popover, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
+import { FILTER_LENGTH_MAX, FILTER_VALUES_MAX } from '../../../../src/admin/contract/values.ts'
 import { KEY_MODES, KEY_STATUSES } from '../../../../src/core/limits.ts'
 import {
   columnsOf,
@@ -13,7 +13,7 @@ import {
   overviewSearch,
 } from '../../base/address.ts'
 import type { AddressProps, Filter, OverviewSearch } from '../../base/address.ts'
-import { groupsQuery, modelsQuery } from '../../base/queries.ts'
+import { groupsQuery, labelsQuery, modelsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { onSubmit } from '../../parts/changes.tsx'
 import { useTyped } from '../../parts/filters.tsx'
@@ -58,7 +58,7 @@ function SearchField({ search: { search = '' }, onChange }: SearchProps) {
 }
 
 function FilterTokens({ search, onChange }: SearchProps) {
-  const { t } = useTranslation()
+  const { t, format } = useTranslation()
   const groups = useQuery({ ...groupsQuery, enabled: search.group !== undefined })
   const chosen = FILTERS.filter((filter) => filter !== 'search' && search[filter] !== undefined)
   if (chosen.length === 0) return null
@@ -90,9 +90,13 @@ function FilterTokens({ search, onChange }: SearchProps) {
     if (filter === 'concern' && search.concern) return t(`concern.${search.concern}`)
     if (filter === 'used' && search.used) return t(`filter.usedWhen.${search.used}`)
     if (filter === 'mode' && search.mode) return t(`mode.${search.mode}`)
-    if (filter === 'group' && search.group === OUTSIDE_GROUPS) return t('filter.outsideGroups')
-    const named = groups.data?.find(({ id }) => filter === 'group' && id === search.group)
-    return named?.name ?? String(search[filter])
+    const values = [search[filter] ?? []].flat()
+    return format.list(filter === 'group' ? values.map(groupName) : values)
+  }
+
+  function groupName(id: string): string {
+    if (id === OUTSIDE_GROUPS) return t('filter.outsideGroups')
+    return groups.data?.find((group) => group.id === id)?.name ?? id
   }
 }
 
@@ -101,14 +105,20 @@ export const noFilters: Partial<OverviewSearch> = Object.fromEntries(
 )
 
 const uses = ['last_30_days', 'not_last_30_days'] as const
-const selects = ['status', 'group', 'used', 'mode', 'model'] as const
-const texts = ['owner', 'environment', 'tag'] as const
+const selects = ['status', 'used', 'mode', 'model'] as const
+/** Of these, several can be chosen. */
+const lists = ['environment', 'owner', 'tag', 'group'] as const
+const divider = '\n'
+const offeredMax = 50
 
 function FilterMenu({ search, onChange }: SearchProps) {
   const { t } = useTranslation()
   const [isOpen, setOpen] = useState(false)
   const apply = onSubmit((form) => {
-    const given = [...form].map(([name, value]) => [name, value === '' ? undefined : value])
+    const given = [...form].map(([name, value]) => {
+      const [first, ...more] = typeof value === 'string' ? value.split(divider) : []
+      return [name, more.length > 0 ? [first, ...more] : first || undefined]
+    })
     onChange(overviewSearch.parse(Object.fromEntries(given)))
     setOpen(false)
   })
@@ -133,11 +143,15 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
   const { t } = useTranslation()
   const models = useQuery(modelsQuery)
   const groups = useQuery(groupsQuery)
+  const { data: labels } = useQuery(labelsQuery)
   const choices = {
     group: [
       { value: OUTSIDE_GROUPS, label: t('filter.outsideGroups') },
       ...(groups.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
     ],
+    owner: labels?.owners ?? [],
+    environment: labels?.environments ?? [],
+    tag: labels?.tags ?? [],
     status: KEY_STATUSES.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
     used: uses.map((value) => ({ value, label: t(`filter.usedWhen.${value}`) })),
     mode: KEY_MODES.map((value) => ({ value, label: t(`mode.${value}`) })),
@@ -158,13 +172,23 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
           ]}
         />
       ))}
-      {texts.map((name) => (
-        <TextInput
+      {lists.map((name) => (
+        <MultiSelect
           key={name}
           name={name}
+          hiddenInputValuesDivider={divider}
           label={t(`filter.${name}`)}
-          maxLength={FILTER_LENGTH_MAX}
-          defaultValue={search[name] ?? ''}
+          placeholder={t('filter.any')}
+          searchable
+          clearable
+          clearButtonProps={{ 'aria-label': t('filter.clear', { filter: t(`filter.${name}`) }) }}
+          nothingFoundMessage={t('filter.nothing')}
+          limit={offeredMax}
+          maxValues={FILTER_VALUES_MAX}
+          // Inside the popover: a press on a choice must not count as one beside it.
+          comboboxProps={{ withinPortal: false }}
+          defaultValue={[search[name] ?? []].flat()}
+          data={choices[name]}
         />
       ))}
     </>
@@ -198,8 +222,8 @@ function ViewMenu({ search, onChange }: SearchProps) {
         ))}
         <Menu.Divider />
         <Menu.CheckboxItem
-          checked={search.dense === true}
-          onChange={(isChecked) => onChange({ dense: isChecked ? true : undefined })}
+          checked={search.roomy !== true}
+          onChange={(isChecked) => onChange({ roomy: isChecked ? undefined : true })}
         >
           {t('overview.dense')}
         </Menu.CheckboxItem>
