@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { examineLedger } from '../../src/ledger/reports/verify.ts'
@@ -107,4 +108,34 @@ test('a damaged index is found where amcheck is installed, and elsewhere it is s
   )
   assert.match(violations[0]?.found ?? '', /^index usage_placed: .* lacks matching index tuple/)
   assert.match(notChecked[0] ?? '', /^whether the books balance/)
+})
+
+test('`ledger verify` takes the time it needs', async (context) => {
+  const database = await freshDatabase()
+  const store = await openStore(database.url, { clock: systemClock })
+  const other = new Client(database.url)
+  await other.connect()
+  context.after(async () => {
+    await other.end()
+    await store.close()
+    await database.drop()
+  })
+  assert.ok(store.kind === 'postgres')
+  // Connections from now on end a statement this soon. A lock keeps it waiting, as many rows would keep it at work.
+  store.pool.options.statement_timeout = 20
+  await other.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  )
+  await other.query('BEGIN')
+  await other.query('LOCK TABLE usage')
+  const examined = examineLedger(store, {})
+  await until(async () => {
+    const { rows } = await other.query(
+      `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'usage'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    )
+    return rows.length > 0
+  })
+  await other.query('SELECT pg_sleep(0.2)')
+  await other.query('COMMIT')
+  assert.deepEqual((await examined).violations, [])
 })
