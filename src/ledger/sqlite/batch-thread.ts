@@ -20,7 +20,7 @@ import {
   ROLLUP_KEYS,
   USAGE,
 } from '../rules/rows.ts'
-import { packResult, type PackedBatch, type PackedResult, unpackBatch } from './batch-codec.ts'
+import { packResult, type PackedBatch, type PackedResult, unpackBatch } from './runner.ts'
 
 /** Enough for the keys that are busy at the same time. */
 const ACCOUNTS_MAX = 10_000

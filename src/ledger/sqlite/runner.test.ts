@@ -7,7 +7,7 @@ import { NO_COST, type WorstCase } from '../../catalog/worst-case.ts'
 import type { Balance, Balances, Grant } from '../ledger.ts'
 import type { Batch, BatchResult, Item, Outcome } from '../rules/batch.ts'
 import type { Charge } from '../rules/rows.ts'
-import { packBatch, packResult, unpackBatch, unpackResult } from './batch-codec.ts'
+import { packBatch, packResult, unpackBatch, unpackResult } from './runner.ts'
 
 /** More than a number can hold exactly. */
 const HUGE = 9_007_199_254_740_993n
