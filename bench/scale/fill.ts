@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { firstIdAt } from '../../src/core/ids.ts'
+import { sumUpKeyDays } from '../../src/ledger/nodes/key-days.ts'
 import { ROLLUP, type RollupSpan } from '../../src/ledger/rules/rows.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { FRAME_ID, KEYS_AFTER } from '../../src/store/database/tables.ts'
@@ -33,6 +34,7 @@ export async function fill(store: Store, size: Size): Promise<Filled> {
     // As on a real server, each day's sums are stored right after its hours'.
     if (nextAt % DAY_MS === 0 || hour === HOURS - 1) await sumUpDay(store, nextAt - 1)
   }
+  while (await sumUpKeyDays(store, endsAt));
   await sumUpAccounts(store, keyIds)
   return filled
 }

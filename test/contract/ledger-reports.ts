@@ -7,6 +7,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { adjustHold, listOrphans, resetSpent, topUp } from '../../src/ledger/nodes/adjustments.ts'
+import { sumUpKeyDays } from '../../src/ledger/nodes/key-days.ts'
 import { purgeUsage } from '../../src/ledger/nodes/maintenance.ts'
 import { explain } from '../../src/ledger/reports/explain.ts'
 import { reportUsage } from '../../src/ledger/reports/report.ts'
@@ -361,6 +362,48 @@ export function reports(it: It): void {
           )
         }
       }
+    })
+  }
+
+  // The last ones: from here on, today is summed up.
+  it('a day is summed up beside running calls, and what comes later is in its sums', async (fixture) => {
+    const keys = await Promise.all(Array.from({ length: 20 }, () => fixture.key(null)))
+    const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS
+    const summing = async (): Promise<void> => {
+      for (;;) if (!(await sumUpKeyDays(fixture.store, today + DAY_MS))) return
+    }
+    const asked = ask(keys[0] ?? '', 100)
+    const late = granted(await fixture.ledger.reserve(asked))
+    const calls = fixture.nodes.flatMap((node) => keys.map((key) => spend(node, ask(key, 10))))
+    const [[first]] = await Promise.all([Promise.all(calls), summing(), summing()])
+    assert.ok(first)
+    await fixture.ledger.settle(settlement(asked, late, { costNanodollars: 3n }))
+    await adjustHold(fixture.store, { ...someone, holdId: first.holdId, costNanodollars: 4n })
+    assert.deepEqual(await verifyLedger(fixture.store), [])
+    const question = { since: today, until: today + DAY_MS, by: ['key'], limit: 1000 } as const
+    const { rows } = await reportUsage(fixture.store, question)
+    const found = new Map(rows.map((row) => [row.key, row.costNanodollars]))
+    assert.deepEqual(
+      keys.map((key) => found.get(key)),
+      keys.map((_, index) => (index === 0 ? 27n : 30n)),
+    )
+  })
+
+  for (const [what, plant] of [
+    ['counts too much', sql`UPDATE key_days SET cost_nanodollars = cost_nanodollars + 1`],
+    ['belongs to another group', sql`UPDATE key_days SET group_id = 'grp_other'`],
+    ['is missing', sql`DELETE FROM key_days`],
+  ] as const) {
+    it(`verification finds a day of a key that ${what}`, async (fixture) => {
+      const key = await fixture.key(null)
+      await spend(fixture.ledger, ask(key, 10))
+      const rows = await fixture.store.db.selectFrom('key_days').selectAll().execute()
+      await sql`${plant} WHERE key_id = ${key}`.execute(fixture.store.db)
+      const found = await verifyLedger(fixture.store)
+      await fixture.store.db.deleteFrom('key_days').execute()
+      await fixture.store.db.insertInto('key_days').values(rows).execute()
+      assert.ok(found.some(({ check }) => check === 'day_cost'))
+      assert.ok(found.every(({ check, account }) => check.startsWith('day_') && account === key))
     })
   }
 }

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import type { Dimension } from '../../src/core/limits.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { adjustHold } from '../../src/ledger/nodes/adjustments.ts'
+import { sumUpKeyDays } from '../../src/ledger/nodes/key-days.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { describeLines, linesCsv } from '../../src/ledger/reports/lines.ts'
 import { reportUsage, type UsageFilter } from '../../src/ledger/reports/report.ts'
@@ -25,11 +26,20 @@ const DAY_MS = 86_400_000
 for (const [name, fresh] of [
   ['SQLite', freshSqlite],
   ['PostgreSQL', freshDatabase],
-] as const)
-  describe(`reports on ${name}`, () => reportsContract(fresh))
+] as const) {
+  describe(`reports on ${name}`, () => reportsContract(fresh, async () => {}))
+  // As if the day were over in the midst of its calls.
+  describe(`reports on ${name} of days that are summed up`, () => {
+    reportsContract(fresh, async (store) => {
+      while (await sumUpKeyDays(store, systemClock.now() + DAY_MS));
+    })
+  })
+}
+
+type Midst = (store: Store) => Promise<void>
 
 /** Four keys, one of them moved between groups after its first request. */
-async function spendSome(fixture: LedgerFixture) {
+async function spendSome(fixture: LedgerFixture, midst: Midst) {
   const { store } = fixture
   const [search, shop] = [await fixture.group(null), await fixture.group(null)]
   const ann = await fixture.key(null, {
@@ -43,6 +53,7 @@ async function spendSome(fixture: LedgerFixture) {
     spend(node, await fixture.ask(key, 1000), { costNanodollars, status, latencyMs: 100 })
   await call(ann, 10n)
   await call(bob, 7n)
+  await midst(store)
   await call(nobody, 5n)
   await updateKey(store, ann, { legs: { groupId: shop } })
   await call(ann, 100n, 502)
@@ -52,7 +63,7 @@ async function spendSome(fixture: LedgerFixture) {
   return { search, shop, ann, bob, nobody }
 }
 
-function reportsContract(fresh: FreshDatabase): void {
+function reportsContract(fresh: FreshDatabase, midst: Midst): void {
   let store: Store
   let fixture: LedgerFixture
   let drop = async () => {}
@@ -67,7 +78,7 @@ function reportsContract(fresh: FreshDatabase): void {
     drop = () => database.drop()
     fixture = new LedgerFixture(store)
     await fixture.ready
-    made = await spendSome(fixture)
+    made = await spendSome(fixture, midst)
   })
   after(async () => {
     await fixture.close()

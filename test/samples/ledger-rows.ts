@@ -35,6 +35,8 @@ export function sampleAccount(changes: Partial<Account>): Account {
     periodEndsAt: null,
     framePeriodSeq: 0,
     frameSpent: 0n,
+    summedDay: 0,
+    summedKey: '',
     rateWindow: unpackWindow('', 0),
     budgets: [],
     ...changes,

@@ -21,6 +21,7 @@ import {
   type BudgetSetting,
   type FurtherBudget,
 } from '../../src/store/accounts/budgets.ts'
+import { DAY_MS } from '../../src/core/units.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { sampleAccount } from '../samples/ledger-rows.ts'
 import type { Rules } from './rules.ts'
@@ -46,6 +47,9 @@ export class MemoryDatabase {
   readonly holds = new Map<number, Hold>()
   readonly usage = new Map<number, UsageRow>()
   readonly rollupCosts = new Map<string, bigint>()
+  /** By day, key and group: of the day rollups, and of the sums kept of them. */
+  readonly #dayCosts = new Map<string, bigint>()
+  readonly #keyDays = new Map<string, bigint>()
   readonly nodes = new Map<number, 'live' | 'fenced'>()
   readonly #beats = new Map<number, number>()
   readonly #rules: Rules
@@ -94,6 +98,22 @@ export class MemoryDatabase {
 
   fence(nodeId: number): void {
     this.nodes.set(nodeId, 'fenced')
+  }
+
+  /** Sums up the next key of a day that is over, as the maintenance does. */
+  sumUpKeyDays(): void {
+    const { summedDay, summedKey } = this.account(FRAME_ID)
+    const days = [...this.#dayCosts.keys()].map((name) => Number(name.split(' ')[0]))
+    const day = Math.min(...days.filter((each) => each >= summedDay))
+    if (!(day + DAY_MS <= this.now)) return
+    const ofDay = [...this.#dayCosts].filter(([name]) => name.startsWith(`${day} `))
+    const keys = ofDay.map(([name]) => name.split(' ')[1] ?? '')
+    const key = keys.toSorted().find((each) => day > summedDay || each > summedKey)
+    for (const [name, cost] of ofDay) {
+      if (name.startsWith(`${day} ${key} `)) insert(this.#keyDays, name, cost)
+    }
+    const isDone = key === undefined
+    this.change(FRAME_ID, { summedDay: isDone ? day + DAY_MS : day, summedKey: key ?? '' })
   }
 
   account(id: string): StoredAccount {
@@ -155,6 +175,17 @@ export class MemoryDatabase {
     for (const [name, { spent, held }] of sums) assert.ok(spent + held === 0n, `period ${name}`)
     for (const id of this.holds.keys()) assert.ok(!this.usage.has(id), `hold ${id} is closed too`)
     this.#assertRollups()
+    this.#assertKeyDays()
+  }
+
+  #assertKeyDays(): void {
+    const { summedDay, summedKey } = this.account(FRAME_ID)
+    const summed = [...this.#dayCosts].filter(([name]) => {
+      const [day = '', key = ''] = name.split(' ')
+      return Number(day) < summedDay || (Number(day) === summedDay && key <= summedKey)
+    })
+    for (const [name, cost] of summed) assert.equal(this.#keyDays.get(name), cost, `day ${name}`)
+    assert.equal(this.#keyDays.size, summed.length, 'days that are summed up')
   }
 
   #assertRollups(): void {
@@ -260,9 +291,14 @@ export class MemoryDatabase {
     for (const id of writes.holdsDeleted) this.holds.delete(id)
     for (const row of writes.usageInserted) insert(this.usage, row.id, row)
     for (const row of writes.usageCorrected) this.usage.set(row.id, row)
-    for (const { span, keyId, cost } of writes.rollups) {
-      const name = `${span} ${keyId}`
-      this.rollupCosts.set(name, (this.rollupCosts.get(name) ?? 0n) + cost)
+    for (const { span, startsAt, keyId, groupId, cost } of writes.rollups) {
+      add(this.rollupCosts, `${span} ${keyId}`, cost)
+      if (span === 'day' && keyId.startsWith('key_')) {
+        add(this.#dayCosts, `${startsAt} ${keyId} ${groupId}`, cost)
+      }
+    }
+    for (const { startsAt, keyId, groupId, cost } of writes.keyDays) {
+      add(this.#keyDays, `${startsAt} ${keyId} ${groupId}`, cost)
     }
     for (const account of writes.accounts) {
       const changed = ACCOUNT_CHANGE.columns.map(({ field }) => [field, account[field]])
@@ -303,6 +339,10 @@ function assertLockOrder(ids: readonly string[]): void {
   assert.deepEqual(ranks, ranks.toSorted(), 'accounts are locked in another order')
   assert.equal(new Set(ids).size, ids.length, 'an account is locked twice')
   assert.equal(ids.at(-1), FRAME_ID)
+}
+
+function add(sums: Map<string, bigint>, name: string, amount: bigint): void {
+  sums.set(name, (sums.get(name) ?? 0n) + amount)
 }
 
 function insert<Name, Row>(table: Map<Name, Row>, name: Name, row: Row): void {

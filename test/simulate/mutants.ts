@@ -309,6 +309,19 @@ export const MUTANTS: readonly Mutant[] = [
     }
   }),
 
+  {
+    name: 'a day that is summed up misses what comes late',
+    mutation: replacing('rules/account.ts', 'isSummedUp', () => () => false),
+  },
+  {
+    name: 'a day is summed up for all keys at once',
+    mutation: replacing(
+      'rules/account.ts',
+      'isSummedUp',
+      (isSummedUp) => (frame, hour) => isSummedUp({ ...frame, summedKey: 'key_~' }, hour),
+    ),
+  },
+
   // How periods begin and end.
   opening('a reset forgets the old period', (openPeriod) => (account, budget, now) => {
     openPeriod(account, budget, now)

@@ -306,8 +306,9 @@ class World {
     }
   }
 
-  /** A node looks for its own forgotten holds, as the maintenance does every half minute. */
+  /** A node sums up days and looks for its own forgotten holds, as the maintenance does every half minute. */
   sweep(node: Node): void {
+    this.#books.sumUpKeyDays()
     if (node.state !== 'up' || node.sent !== undefined || node.queue.length > 0) return
     for (const [holdId, { keyId, groupId }] of this.#books.holds) {
       if (nodeOf(holdId) !== node.id || node.open.has(holdId)) continue

@@ -1,5 +1,5 @@
 // A node's background duties: beating, watching the other nodes, charging what dead ones held, ending its own
-// forgotten holds, deleting old usage rows, and checking that the open books balance. Each round does what it can; when
+// forgotten holds, deleting old usage rows, summing up days, and checking that the open books balance. Each round does what it can; when
 // the database does not answer, the rest is left to the next round.
 import { messageOf } from '../../core/errors.ts'
 import { firstIdAt } from '../../core/ids.ts'
@@ -16,6 +16,7 @@ import { overrunOf, USAGE, type UsageRow } from '../rules/rows.ts'
 import type { DatabaseLedger } from '../writer/database-ledger.ts'
 import type { Writer } from '../writer/writer.ts'
 import { FailureDetector } from './failure-detector.ts'
+import { sumUpKeyDays } from './key-days.ts'
 import {
   beat,
   fence,
@@ -44,7 +45,8 @@ const ORPHANS_PER_ROUND_MAX = 500
 const ITEM_MS_MAX = 5000
 /** A beat on a connection whose server is gone must not delay the next ones until this node seems dead. */
 const BEAT_MS_MAX = 4000
-const PURGE_PAGES_MAX = 20
+/** A few pages per round, so that requests do not wait. */
+const PAGES_MAX = 20
 
 export class Maintenance {
   readonly #options: MaintenanceOptions
@@ -120,6 +122,7 @@ export class Maintenance {
     this.#sweptAt = store.clock.monotonicMs()
     await this.#sweep()
     await this.#purge()
+    await this.#sumUp()
     await this.#verify()
   }
 
@@ -178,13 +181,18 @@ export class Maintenance {
     this.#options.alarm(`the database has lost how ${fate} charged in full as orphaned`)
   }
 
-  /** A few pages per round, so that shortening retention does not make requests wait. */
   async #purge(): Promise<void> {
     const { store, keepUsageMs } = this.#options
     const olderThan = (await databaseNow(store)) - keepUsageMs
-    for (let page = 0; page < PURGE_PAGES_MAX; page++) {
+    for (let page = 0; page < PAGES_MAX; page++) {
       if (!(await purgeUsage(store, olderThan))) return
     }
+  }
+
+  async #sumUp(): Promise<void> {
+    const { store } = this.#options
+    const now = await databaseNow(store)
+    for (let page = 0; page < PAGES_MAX; page++) if (!(await sumUpKeyDays(store, now))) return
   }
 
   /** Returns how many were charged: some may have been settled meanwhile, or charged by another node. */

@@ -16,6 +16,8 @@ import {
   ACCOUNT,
   ACCOUNT_CHANGE,
   CLOSED_PERIOD,
+  KEY_DAY,
+  KEY_DAY_KEYS,
   PERIOD_DELTA,
   ROLLUP,
   ROLLUP_KEYS,
@@ -134,8 +136,6 @@ async function resetPeriods(tx: Tx, keyIds: readonly string[]): Promise<Readonly
 
 async function write(tx: Tx, writes: Writes): Promise<void> {
   const usage = [...writes.usageInserted, ...writes.usageCorrected]
-  const sums = ROLLUP.names.slice(ROLLUP_KEYS)
-  const of = sql.raw(ROLLUP.names.slice(0, ROLLUP_KEYS).join(', '))
   const moved = ['spent_nanodollars', 'held_nanodollars', 'overrun_nanodollars']
   await run(tx, [CLOSED_PERIOD, writes.closedPeriods], insertInto('account_periods', CLOSED_PERIOD))
   await run(
@@ -150,12 +150,8 @@ async function write(tx: Tx, writes: Writes): Promise<void> {
     [USAGE, usage],
     sql`${insertInto('usage', USAGE)} ON CONFLICT (id) DO UPDATE SET ${set(USAGE.names, (name) => `excluded.${name}`)}`,
   )
-  await run(
-    tx,
-    [ROLLUP, writes.rollups],
-    sql`${insertInto('rollups', ROLLUP)} ON CONFLICT (${of}) DO UPDATE
-      SET ${set(sums, (name) => `rollups.${name} + excluded.${name}`)}`,
-  )
+  await run(tx, [ROLLUP, writes.rollups], addTo('rollups', ROLLUP, ROLLUP_KEYS))
+  await run(tx, [KEY_DAY, writes.keyDays], addTo('key_days', KEY_DAY, KEY_DAY_KEYS))
   await run(
     tx,
     [ACCOUNT_CHANGE, writes.accounts],
@@ -197,6 +193,12 @@ const ROWS_AT_ONCE = 500
 /** The condition tells SQLite that ON CONFLICT is no join. */
 function insertInto(table: string, { names }: { readonly names: readonly string[] }): Sql {
   return sql.raw(`INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM given WHERE true`)
+}
+
+/** The first columns are the key, the others sums. */
+function addTo(table: string, { names }: { readonly names: readonly string[] }, keys: number): Sql {
+  return sql`${insertInto(table, { names })} ON CONFLICT (${sql.raw(names.slice(0, keys).join(', '))})
+    DO UPDATE SET ${set(names.slice(keys), (name) => `${table}.${name} + excluded.${name}`)}`
 }
 
 function set(names: readonly string[], value: (name: string) => string): Sql {

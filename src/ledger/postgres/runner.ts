@@ -15,6 +15,7 @@ import {
   ENTRY,
   HOLD,
   HOLD_CHANGE,
+  KEY_DAY,
   PERIOD_DELTA,
   PRICE,
   ROLLUP,
@@ -226,6 +227,7 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
   send('insertPeriods', CLOSED_PERIOD, writes.closedPeriods)
   send('changePeriods', PERIOD_DELTA, writes.periodDeltas)
   send('changeHolds', HOLD_CHANGE, writes.holdsChanged)
+  send('addKeyDays', KEY_DAY, writes.keyDays)
   send('insertEntries', ENTRY, writes.entries)
   // Sorted, like everything that two nodes may write at once, so that they cannot deadlock.
   const prices = batch.prices.toSorted((one, other) => (one.version < other.version ? -1 : 1))

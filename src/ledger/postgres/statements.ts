@@ -7,6 +7,8 @@ import {
   ENTRY,
   HOLD,
   HOLD_CHANGE,
+  KEY_DAY,
+  KEY_DAY_KEYS,
   PERIOD_DELTA,
   PRICE,
   ROLLUP,
@@ -57,15 +59,14 @@ export const STATEMENTS = {
     new_holds AS (${insert('holds', HOLD, HOLDS_AT)}),
     closed_holds AS (DELETE FROM holds WHERE id = ANY ($${CLOSED_AT})),
     new_usage AS (${insert('usage', USAGE, USAGE_AT)}),
-    new_rollups AS (${insert('rollups', ROLLUP, ROLLUPS_AT)}
-      ON CONFLICT (${ROLLUP.names.slice(0, ROLLUP_KEYS).join(', ')}) DO UPDATE SET
-      ${assignments(ROLLUP.names.slice(ROLLUP_KEYS), (name) => `rollups.${name} + excluded.${name}`)})
+    new_rollups AS (${insert('rollups', ROLLUP, ROLLUPS_AT)} ${adding('rollups', ROLLUP, ROLLUP_KEYS)})
     UPDATE accounts SET ${assignments(accountChanges, (name) => `given.${name}`)}
     FROM ${given(ACCOUNT_CHANGE, ACCOUNTS_AT)} WHERE accounts.id = given.id`,
   changeHolds: `UPDATE holds SET held_nanodollars = given.held_nanodollars
     FROM ${given(HOLD_CHANGE)} WHERE holds.id = given.id`,
   replaceUsage: `${insert('usage', USAGE)}
     ON CONFLICT (id) DO UPDATE SET ${assignments(USAGE.names, (name) => `excluded.${name}`)}`,
+  addKeyDays: `${insert('key_days', KEY_DAY)} ${adding('key_days', KEY_DAY, KEY_DAY_KEYS)}`,
   insertEntries: insert('ledger_entries', ENTRY),
   insertPrices: `${insert('prices', PRICE)} ON CONFLICT DO NOTHING`,
 } as const satisfies Record<string, string>
@@ -74,6 +75,12 @@ export type StatementName = keyof typeof STATEMENTS
 
 function insert(table: string, layout: Columns, at = 1): string {
   return `INSERT INTO ${table} (${layout.names.join(', ')}) SELECT * FROM ${given(layout, at)}`
+}
+
+/** To rows that are there already; the first columns are their key, the others sums. */
+function adding(table: string, { names }: Columns, keys: number): string {
+  const sums = assignments(names.slice(keys), (name) => `${table}.${name} + excluded.${name}`)
+  return `ON CONFLICT (${names.slice(0, keys).join(', ')}) DO UPDATE SET ${sums}`
 }
 
 /** The rows whose lists begin at this parameter. */

@@ -203,6 +203,21 @@ FROM buckets LEFT JOIN rolled_buckets ON rolled_buckets.span = buckets.span
 WHERE ${inRollup} < ${inBucket}`
 }
 
+/** The days of keys that are summed up, and no others, are what their day rollups add up to. */
+function keyDayCheck(sum: 'cost_nanodollars' | 'requests'): Sql {
+  const amount = sql.ref(sum)
+  return sql`
+SELECT ${sql.lit(sum === 'requests' ? 'day_requests' : 'day_cost')}, account_id, '', NULL, sum(rolled), sum(summed)
+FROM (
+  SELECT key_id AS account_id, starts_at, rollups.group_id, ${amount} AS rolled, 0 AS summed
+  FROM rollups JOIN accounts AS frame ON frame.id = ${sql.lit(FRAME_ID)}
+  WHERE span = 'day' AND key_id > ${sql.lit(KEYS_AFTER)}
+    AND (starts_at < summed_day OR starts_at = summed_day AND key_id <= summed_key)
+  UNION ALL
+  SELECT key_id, starts_at, group_id, 0, ${amount} FROM key_days
+) AS sides GROUP BY account_id, starts_at, group_id HAVING sum(rolled) <> sum(summed)`
+}
+
 const QUIESCENT = sql`
 SELECT ${sql.lit(OPEN_HOLD)}, key_id, '', key_period, NULL, id FROM holds`
 
@@ -224,6 +239,8 @@ SELECT 'closed_twice', holds.key_id, '', holds.key_period, NULL, holds.id
 FROM holds JOIN usage ON usage.id = holds.id`,
     rollupChecks('cost'),
     rollupChecks('requests'),
+    keyDayCheck('cost_nanodollars'),
+    keyDayCheck('requests'),
     ...(isQuiescent ? [QUIESCENT] : []),
   ]
   return sql<Finding>`${figures(store)} ${sql.join(checks, sql` UNION ALL `)}`

@@ -1,6 +1,6 @@
 // Reports: usage added up by any of its dimensions, of everything or of what matches some filters. Only rollups are read,
 // never usage rows, so a report stays fast however many rows there are. Sums that no single key is asked for come from the
-// rollups of groups and of the frame. Owner, environment and tags are those that a key has now; the group is the one that a
+// rollups of groups and of the frame; where keys are told apart and nothing else is, from their sums of whole days. Owner, environment and tags are those that a key has now; the group is the one that a
 // request was made in.
 import { sql, type RawBuilder } from 'kysely'
 import { DIMENSIONS, type Dimension } from '../../core/limits.ts'
@@ -99,6 +99,8 @@ type Asked = {
   readonly filter: UsageFilter
   /** The keys that the filters leave, or how to find them where they are many; undefined = all. */
   readonly keys: readonly string[] | Sql | undefined
+  /** Before this day, those of keys are summed up. */
+  readonly summedDay: number
 }
 
 /** Undefined: there is nothing to add up. */
@@ -110,7 +112,13 @@ async function askedOf(store: Store, question: UsageQuestion): Promise<Asked | u
   const stretches = stretchesOf({ ...question, until }, firstDay)
   const keys = await keysOf(store, question)
   const isNone = Array.isArray(keys) && keys.length === 0
-  return stretches.length === 0 || isNone ? undefined : { stretches, filter: question, keys }
+  if (stretches.length === 0 || isNone) return undefined
+  return { stretches, filter: question, keys, summedDay: await summedDayOf(store) }
+}
+
+async function summedDayOf({ db }: Store): Promise<number> {
+  const frame = db.selectFrom('accounts').select('summed_day').where('id', '=', FRAME_ID)
+  return (await frame.executeTakeFirst())?.summed_day ?? 0
 }
 
 async function keysOf(store: Store, filter: UsageFilter): Promise<Asked['keys']> {
@@ -299,18 +307,23 @@ const OF_GROUPS = sql`key_id > ${FRAME_ID} AND key_id < ${KEYS_AFTER}`
  * The fewest that answer the question: of the frame, of groups, of some keys, of all keys. Each stretch of time is added
  * up by itself, because the database reads a table faster than a union.
  */
-function rollupsOf({ stretches, filter, keys }: Asked, reading: Reading, scope: Scope): Sql {
+function rollupsOf(asked: Asked, reading: Reading, scope: Scope): Sql {
+  const { filter, keys } = asked
   const { by } = reading
   const { group } = filter
   const isByKey = by.some((each) => SOURCES[each] === 'key_id')
-  const parts = stretches.flatMap((stretch): readonly Sql[] => {
-    const at = sql`starts_at IN (${sql.join(momentsOf(stretch))})`
-    const select = (which: Sql, more?: Partial<Part>) =>
-      addedUp(reading, { span: stretch.span, which, filter, ...more })
-    if (keys !== undefined || isByKey || isConfined(scope)) {
+  if (keys !== undefined || isByKey || isConfined(scope)) {
+    const parts = sourcesOf(asked, reading).map(({ source, stretch }) => {
       const inGroup = group === undefined ? sql`` : sql`AND group_id = ${group}`
-      return [select(sql`${ofKeys(stretch, keys)} ${inGroup} ${andReached(scope)}`)]
-    }
+      const which = sql`${ofKeys(source, stretch, keys)} ${inGroup} ${andReached(scope, source)}`
+      return addedUp(reading, { source, which, filter })
+    })
+    return sql.join(parts, sql` UNION ALL `)
+  }
+  const parts = asked.stretches.flatMap((stretch): readonly Sql[] => {
+    const at = sql`span = ${stretch.span} AND starts_at IN (${sql.join(momentsOf(stretch))})`
+    const select = (which: Sql, more?: Partial<Part>) =>
+      addedUp(reading, { source: 'rollups', which, filter, ...more })
     if (group !== undefined && group !== '') {
       return [select(sql`${at} AND key_id = ${group}`, { groups: 'each' })]
     }
@@ -329,14 +342,36 @@ function isConfined(scope: Scope): boolean {
   return scope !== 'everywhere'
 }
 
-function andReached(scope: Scope): Sql {
-  const of = { group: sql.ref('rollups.group_id'), key: sql.ref('rollups.key_id') }
+/** Sums of keys by the hour and by the day, or of whole days of keys. */
+type Source = 'rollups' | 'key_days'
+
+/** Where the sums of keys are for each stretch of time: for days that are summed up, there, if nothing finer is asked. */
+function sourcesOf(
+  { stretches, filter, summedDay }: Asked,
+  { by }: Reading,
+): readonly { readonly source: Source; readonly stretch: Stretch }[] {
+  const isFine = FINER.some((each) => by.includes(each) || filter[each] !== undefined)
+  return stretches.flatMap((stretch) => {
+    const { span, from, to } = stretch
+    const until = Math.min(to, summedDay)
+    if (span === 'hour' || isFine || until <= from) return { source: 'rollups', stretch } as const
+    const summed = { source: 'key_days', stretch: { span, from, to: until } } as const
+    if (until === to) return summed
+    return [summed, { source: 'rollups', stretch: { span, from: until, to } } as const]
+  })
+}
+
+/** What the sums of whole days do not tell apart. */
+const FINER = ['model', 'provider', 'endpoint'] as const
+
+function andReached(scope: Scope, source: Source): Sql {
+  const of = { group: sql.ref(`${source}.group_id`), key: sql.ref(`${source}.key_id`) }
   const reached = isReached(scope, of)
   return reached === undefined ? sql`` : sql`AND ${reached}`
 }
 
 type Part = {
-  readonly span: RollupSpan
+  readonly source: Source
   readonly which: Sql
   readonly filter: UsageFilter
   /** Whether the rollups are those of groups, or count as outside; undefined = they are of keys, and say it. */
@@ -344,7 +379,7 @@ type Part = {
   readonly sign?: Sql
 }
 
-function addedUp(reading: Reading, { span, which, filter, groups, sign = sql`` }: Part): Sql {
+function addedUp(reading: Reading, { source, which, filter, groups, sign = sql`` }: Part): Sql {
   const names = new Set<string>(reading.by.map((each) => SOURCES[each]))
   if (saysGroup(reading)) names.add('group_id')
   const valueOf = (name: string): Sql => {
@@ -356,21 +391,24 @@ function addedUp(reading: Reading, { span, which, filter, groups, sign = sql`` }
   const sums = summed.map((name) => sql`${sign}sum(${sql.ref(name)}) AS ${sql.ref(name)}`)
   const groupedBy = [...names].filter((name) => name !== 'group_id' || groups !== 'none')
   const grouped = groupedBy.length === 0 ? sql`` : sql`GROUP BY ${sql.join(groupedBy.map(valueOf))}`
-  const tests = (['model', 'provider', 'endpoint'] as const).flatMap((name) =>
+  const tests = FINER.flatMap((name) =>
     filter[name] === undefined ? [] : [sql` AND ${sql.ref(name)} = ${filter[name]}`],
   )
   return sql`
-    SELECT ${sql.join([...columns, ...sums])} FROM rollups
-    WHERE span = ${span} AND ${which}${sql.join(tests, sql``)} ${grouped}`
+    SELECT ${sql.join([...columns, ...sums])} FROM ${sql.table(source)}
+    WHERE ${which}${sql.join(tests, sql``)} ${grouped}`
 }
 
-function ofKeys(stretch: Stretch, keys: Asked['keys']): Sql {
+function ofKeys(source: Source, stretch: Stretch, keys: Asked['keys']): Sql {
+  const { span, from, to } = stretch
+  const within = sql`starts_at >= ${from} AND starts_at < ${to}`
+  const at = source === 'key_days' ? within : sql`span = ${span} AND ${within}`
+  if (keys === undefined) return sql`${at} AND key_id > ${KEYS_AFTER}`
+  if (!Array.isArray(keys)) return sql`${at} AND key_id > ${KEYS_AFTER} AND key_id IN (${keys})`
+  const among = sql`key_id IN (${sql.join(keys)})`
+  if (source === 'key_days') return sql`${at} AND ${among}`
   // One look-up per key and hour or day, instead of reading past the rows of all other keys.
-  if (Array.isArray(keys)) {
-    return sql`starts_at IN (${sql.join(momentsOf(stretch))}) AND key_id IN (${sql.join(keys)})`
-  }
-  const all = sql`starts_at >= ${stretch.from} AND starts_at < ${stretch.to} AND key_id > ${KEYS_AFTER}`
-  return keys === undefined ? all : sql`${all} AND key_id IN (${keys})`
+  return sql`span = ${span} AND starts_at IN (${sql.join(momentsOf(stretch))}) AND ${among}`
 }
 
 function momentsOf({ span, from, to }: Stretch): readonly number[] {

@@ -44,6 +44,7 @@ const COUNTS = new Set([
   OPEN_HOLD,
   'rollup_requests',
   'bucket_requests',
+  'day_requests',
 ])
 
 export type Examination = {

@@ -1,6 +1,7 @@
 // What follows from the rows of accounts alone: whether a period of a budget is over, and the balances of a key.
 import { tighterLimit, type Nanodollars } from '../../core/money.ts'
 import { periodAt } from '../../core/periods.ts'
+import { DAY_MS } from '../../core/units.ts'
 import {
   cappedModel,
   closedBudget,
@@ -15,6 +16,15 @@ import type { Balance, Balances, ModelBalance, RateBalance, RateBalances } from 
 import { furtherBudget, type Accounts } from './legs.ts'
 import { windowEndsAt } from './rates.ts'
 import type { Account, ClosedPeriod } from './rows.ts'
+
+/** Whether the day that an hour of a key belongs to is summed up already: then a change to it changes that sum as well. */
+export function isSummedUp(
+  { summedDay, summedKey }: Account,
+  { keyId, startsAt }: { readonly keyId: string; readonly startsAt: number },
+): boolean {
+  if (startsAt < summedDay) return true
+  return startsAt < summedDay + DAY_MS && keyId <= summedKey
+}
 
 /** Whether its rate window is kept. */
 export function hasRates({ rpm, tpm }: Account): boolean {

@@ -8,6 +8,7 @@ import type {
   Charge,
   ClosedPeriod,
   Hold,
+  KeyDay,
   LedgerEntry,
   PeriodDelta,
   PriceRow,
@@ -104,5 +105,6 @@ export type Writes = {
   readonly usageInserted: readonly UsageRow[]
   readonly usageCorrected: readonly UsageRow[]
   readonly rollups: readonly Rollup[]
+  readonly keyDays: readonly KeyDay[]
   readonly entries: readonly LedgerEntry[]
 }

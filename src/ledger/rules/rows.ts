@@ -45,6 +45,9 @@ export type Account = PeriodRule &
     /** What the key has spent in the frame's period of this number, the latest in which it spent anything. */
     framePeriodSeq: number
     frameSpent: Nanodollars
+    /** Of the frame: days before this one are summed up (KeyDay), and of this one the keys up to `summedKey`. */
+    readonly summedDay: number
+    readonly summedKey: string
     /** The last minute's admissions; kept only for accounts with a rate limit. */
     rateWindow: RateWindow
     /** Beside the main one, which is the account itself. */
@@ -129,9 +132,16 @@ export type RollupSpan = 'hour' | 'day'
  * Sums over the requests of one key for one model in one hour or day (UTC); under the id of a group or of the frame, of
  * the keys below it.
  */
-export type Rollup = RollupOf & {
-  readonly span: RollupSpan
-  readonly startsAt: number
+export type Rollup = RollupOf &
+  RollupSums & {
+    readonly span: RollupSpan
+    readonly startsAt: number
+  }
+
+/** The day rollups of a key within a group together, kept once the day is over: a report over all keys reads no more. */
+export type KeyDay = RollupSums & Pick<Rollup, 'keyId' | 'startsAt' | 'groupId'>
+
+export type RollupSums = {
   requests: number
   failed: number
   refused: number
@@ -173,6 +183,7 @@ export type LedgerEntry = {
 type AccountChange = Omit<
   Account,
   | ('status' | 'expiresAt' | 'allowVersion' | 'groupId' | 'requestCostMax' | 'limit')
+  | ('summedDay' | 'summedKey')
   | ('rpm' | 'tpm' | 'concurrency' | 'period' | 'timezone' | 'weekStart')
 >
 
@@ -214,6 +225,8 @@ export const ACCOUNT = layout<Account>({
   groupId: nullable(text('group_id')),
   requestCostMax: nullable(money('request_cost_max_nanodollars')),
   limit: nullable(money('limit_nanodollars')),
+  summedDay: integer('summed_day'),
+  summedKey: text('summed_key'),
   rpm: nullable(integer('rpm')),
   tpm: nullable(integer('tpm')),
   concurrency: nullable(integer('concurrency')),
@@ -309,14 +322,7 @@ export const USAGE = layout<UsageRow>({
   settledAt: integer('settled_at'),
 })
 
-export const ROLLUP = layout<Rollup>({
-  span: text('span'),
-  startsAt: integer('starts_at'),
-  keyId: text('key_id'),
-  model: text('model'),
-  groupId: text('group_id'),
-  provider: text('provider'),
-  endpoint: text('endpoint'),
+const rollupSums: Columns<RollupSums> = {
   requests: integer('requests'),
   failed: integer('failed'),
   refused: integer('refused'),
@@ -327,10 +333,29 @@ export const ROLLUP = layout<Rollup>({
   outputTokens: integer('output_tokens'),
   reasoningTokens: integer('reasoning_tokens'),
   cost: money('cost_nanodollars'),
+}
+
+export const ROLLUP = layout<Rollup>({
+  span: text('span'),
+  startsAt: integer('starts_at'),
+  keyId: text('key_id'),
+  model: text('model'),
+  groupId: text('group_id'),
+  provider: text('provider'),
+  endpoint: text('endpoint'),
+  ...rollupSums,
 })
 
-/** The first columns of ROLLUP; the others are sums. */
+export const KEY_DAY = layout<KeyDay>({
+  keyId: text('key_id'),
+  startsAt: integer('starts_at'),
+  groupId: text('group_id'),
+  ...rollupSums,
+})
+
+/** The first columns of each; the others are sums. */
 export const ROLLUP_KEYS = 7
+export const KEY_DAY_KEYS = 3
 
 export const ENTRY = layout<LedgerEntry>({
   id: text('id'),

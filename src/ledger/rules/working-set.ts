@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../core/units.ts'
 import { limitOf, MAIN, type BudgetName, type FurtherBudget } from '../../store/accounts/budgets.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import type { HoldId, Refusable } from '../ledger.ts'
-import { closePeriod, openPeriod } from './account.ts'
+import { closePeriod, isSummedUp, openPeriod } from './account.ts'
 import type { Note, Snapshot, Writes } from './batch.ts'
 import type { Legs, OpenLeg } from './judge.ts'
 import { budgetOf, furtherBudget, legsOf, type Accounts, type Leg } from './legs.ts'
@@ -16,12 +16,14 @@ import type {
   Account,
   ClosedPeriod,
   Hold,
+  KeyDay,
   LedgerEntry,
   LegPeriods,
   PeriodDelta,
   Rollup,
   RollupOf,
   RollupSpan,
+  RollupSums,
   UsageRow,
 } from './rows.ts'
 
@@ -57,6 +59,7 @@ export class WorkingSet {
   readonly #closedPeriods: ClosedPeriod[] = []
   readonly #periodDeltas = new Map<string, PeriodDelta>()
   readonly #rollups = new Map<string, Rollup>()
+  readonly #keyDays = new Map<string, KeyDay>()
   readonly #holdsInserted: Hold[] = []
   readonly #holdsChanged = new Map<HoldId, Nanodollars>()
   readonly #holdsDeleted: HoldId[] = []
@@ -213,6 +216,7 @@ export class WorkingSet {
       usageInserted: this.#usageInserted,
       usageCorrected: this.#usageCorrected,
       rollups: this.#rollupsAndAbove(),
+      keyDays: [...this.#keyDays.values()],
       entries: this.#entries,
     }
   }
@@ -278,8 +282,10 @@ export class WorkingSet {
    * frame's.
    */
   #rollupsAndAbove(): readonly Rollup[] {
+    const frame = this.#account(FRAME_ID)
     for (const rollup of [...this.#rollups.values()]) {
       const { groupId, model, provider, endpoint } = rollup
+      if (isSummedUp(frame, rollup)) this.#addToKeyDay(rollup)
       this.#addToDay(rollup, rollup)
       for (const keyId of groupId === '' ? [FRAME_ID] : [groupId, FRAME_ID]) {
         const above = { keyId, model, groupId: '', provider, endpoint }
@@ -292,6 +298,18 @@ export class WorkingSet {
 
   #addToDay(of: RollupOf, hour: Rollup): void {
     addRollup(this.#rollup('day', hour.startsAt, of), hour)
+  }
+
+  #addToKeyDay(hour: Rollup): void {
+    const { keyId, groupId } = hour
+    const startsAt = Math.floor(hour.startsAt / DAY_MS) * DAY_MS
+    const name = `${startsAt} ${keyId} ${groupId}`
+    let day = this.#keyDays.get(name)
+    if (day === undefined) {
+      day = emptyRollup('day', startsAt, { keyId, groupId, model: '', provider: '', endpoint: '' })
+      this.#keyDays.set(name, day)
+    }
+    addRollup(day, hour)
   }
 
   #rollup(span: RollupSpan, at: number, of: RollupOf): Rollup {
@@ -323,7 +341,7 @@ function addTo(balance: Movable, movement: Movement): void {
   balance.overrun += movement.overrun
 }
 
-function addRollup(sums: Rollup, rollup: Rollup): void {
+function addRollup(sums: RollupSums, rollup: RollupSums): void {
   sums.requests += rollup.requests
   sums.failed += rollup.failed
   sums.refused += rollup.refused

@@ -14,6 +14,8 @@ import {
   ENTRY,
   HOLD,
   HOLD_CHANGE,
+  KEY_DAY,
+  KEY_DAY_KEYS,
   PERIOD_DELTA,
   PRICE,
   ROLLUP,
@@ -113,8 +115,10 @@ function prepared(db: Connection): Statements {
 function prepare(db: Connection) {
   const insert = (table: string, { names }: { readonly names: readonly string[] }): string =>
     `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
-  const keys = ROLLUP.names.slice(0, ROLLUP_KEYS)
-  const sums = ROLLUP.names.slice(ROLLUP_KEYS).map((name) => `${name} = ${name} + excluded.${name}`)
+  const add = (table: string, { names }: { readonly names: readonly string[] }, keys: number) => {
+    const sums = names.slice(keys).map((name) => `${name} = ${name} + excluded.${name}`)
+    return `${insert(table, { names })} ON CONFLICT (${names.slice(0, keys).join(', ')}) DO UPDATE SET ${sums.join(', ')}`
+  }
   const changes = ACCOUNT_CHANGE.names.map((name, index) => `${name} = ?${index + 1}`)
   const statement = (sql: string) => db.prepare(sql)
   return {
@@ -128,9 +132,8 @@ function prepare(db: Connection) {
     deleteHold: statement('DELETE FROM holds WHERE id = ?'),
     insertUsage: statement(insert('usage', USAGE)),
     replaceUsage: statement(insert('usage', USAGE).replace('INSERT', 'REPLACE')),
-    addRollup: statement(
-      `${insert('rollups', ROLLUP)} ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${sums.join(', ')}`,
-    ),
+    addRollup: statement(add('rollups', ROLLUP, ROLLUP_KEYS)),
+    addKeyDay: statement(add('key_days', KEY_DAY, KEY_DAY_KEYS)),
     updateAccount: statement(`UPDATE accounts SET ${changes.slice(1).join(', ')} WHERE id = ?1`),
     insertPeriod: statement(insert('account_periods', CLOSED_PERIOD)),
     changePeriod: statement(
@@ -189,6 +192,7 @@ function write(statements: Statements, writes: Writes): void {
   for (const each of writes.usageInserted) statements.insertUsage.run(...USAGE.write(each))
   for (const each of writes.usageCorrected) statements.replaceUsage.run(...USAGE.write(each))
   for (const each of writes.rollups) statements.addRollup.run(...ROLLUP.write(each))
+  for (const each of writes.keyDays) statements.addKeyDay.run(...KEY_DAY.write(each))
   for (const each of writes.entries) statements.insertEntry.run(...ENTRY.write(each))
   for (const each of writes.accounts) statements.updateAccount.run(...ACCOUNT_CHANGE.write(each))
 }

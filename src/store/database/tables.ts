@@ -11,6 +11,20 @@ export const KEYS_AFTER = 'key_'
 /** Endpoint and model of the usage row that is no request: what a key had spent at another gateway. */
 export const TAKEN_OVER = 'taken_over'
 
+/** What is added up over usage rows. */
+const SUMS = {
+  requests: 'INTEGER NOT NULL',
+  failed: 'INTEGER NOT NULL',
+  refused: 'INTEGER NOT NULL',
+  estimated: 'INTEGER NOT NULL',
+  input_tokens: 'INTEGER NOT NULL',
+  cached_tokens: 'INTEGER NOT NULL',
+  cache_write_tokens: 'INTEGER NOT NULL',
+  output_tokens: 'INTEGER NOT NULL',
+  reasoning_tokens: 'INTEGER NOT NULL',
+  cost_nanodollars: 'INTEGER NOT NULL',
+} as const
+
 /** In SQLite's words; migrate.ts puts them into PostgreSQL's. */
 export const TABLES = {
   /** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`, `secret_mark`. */
@@ -56,6 +70,9 @@ export const TABLES = {
     frame_spent_nanodollars: 'INTEGER NOT NULL DEFAULT 0',
     /** The further budgets, packed: a second window, caps for models (accounts/budgets.ts). */
     budgets: "TEXT NOT NULL DEFAULT ''",
+    /** Of the frame: the days before this one are in key_days, and of this one the keys up to that. */
+    summed_day: 'INTEGER NOT NULL DEFAULT 0',
+    summed_key: "TEXT NOT NULL DEFAULT ''",
     rpm: 'INTEGER',
     tpm: 'INTEGER',
     concurrency: 'INTEGER',
@@ -229,16 +246,14 @@ export const TABLES = {
     group_id: "TEXT NOT NULL DEFAULT ''",
     provider: "TEXT NOT NULL DEFAULT ''",
     endpoint: "TEXT NOT NULL DEFAULT ''",
-    requests: 'INTEGER NOT NULL',
-    failed: 'INTEGER NOT NULL',
-    refused: 'INTEGER NOT NULL',
-    estimated: 'INTEGER NOT NULL',
-    input_tokens: 'INTEGER NOT NULL',
-    cached_tokens: 'INTEGER NOT NULL',
-    cache_write_tokens: 'INTEGER NOT NULL',
-    output_tokens: 'INTEGER NOT NULL',
-    reasoning_tokens: 'INTEGER NOT NULL',
-    cost_nanodollars: 'INTEGER NOT NULL',
+    ...SUMS,
+  },
+  /** The day rollups of a key within a group, added up once the day is over; frame.summed_day says which are. */
+  key_days: {
+    key_id: 'TEXT NOT NULL',
+    starts_at: 'INTEGER NOT NULL',
+    group_id: 'TEXT NOT NULL',
+    ...SUMS,
   },
   /**
    * How long answers took, by hour and model: how many fell into each bucket, and into which one their first token. Lossy:
