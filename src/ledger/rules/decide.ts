@@ -59,19 +59,17 @@ function groupOf(item: Item): string | null {
  * then groups, each by id, and last the frame, because every batch needs it.
  */
 export function accountsOf(items: readonly Item[]): readonly string[] {
-  const ids = new Set<string>()
+  const keys = new Set<string>()
+  const groups = new Set<string>()
   for (const item of items) {
-    ids.add(keyOf(item))
+    const id = keyOf(item)
+    if (isGroupId(id)) groups.add(id)
+    else keys.add(id)
     const group = groupOf(item)
-    if (group !== null) ids.add(group)
+    if (group !== null) groups.add(group)
   }
-  ids.delete(FRAME_ID)
-  return [...ids].toSorted(byLockOrder).concat(FRAME_ID)
-}
-
-function byLockOrder(one: string, other: string): number {
-  const isGroup = Number(isGroupId(one)) - Number(isGroupId(other))
-  return isGroup === 0 ? (one < other ? -1 : 1) : isGroup
+  keys.delete(FRAME_ID)
+  return [...[...keys].toSorted(), ...[...groups].toSorted(), FRAME_ID]
 }
 
 /** The hold an item names, if the books may contain it: a new one only when an earlier try may have committed it. */

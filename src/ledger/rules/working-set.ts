@@ -59,6 +59,7 @@ export class WorkingSet {
   readonly #closedPeriods: ClosedPeriod[] = []
   readonly #periodDeltas = new Map<string, PeriodDelta>()
   readonly #rollups = new Map<string, Rollup>()
+  readonly #lastHours = new Map<string, Rollup>()
   readonly #keyDays = new Map<string, KeyDay>()
   readonly #holdsInserted: Hold[] = []
   readonly #holdsChanged = new Map<HoldId, Nanodollars>()
@@ -265,7 +266,7 @@ export class WorkingSet {
       provider: row.provider ?? '',
       endpoint: row.endpoint,
     }
-    const rollup = this.#rollup('hour', row.at, of)
+    const rollup = this.#hour(row.at, of)
     rollup.requests += sign
     rollup.failed += row.status >= 400 ? sign : 0
     rollup.estimated += row.estimated ? sign : 0
@@ -312,6 +313,15 @@ export class WorkingSet {
     addRollup(day, hour)
   }
 
+  /** Most calls of a key in one batch are alike: then its last rollup is found without its name. */
+  #hour(at: number, of: RollupOf): Rollup {
+    const last = this.#lastHours.get(of.keyId)
+    if (last !== undefined && isOf(last, at, of)) return last
+    const rollup = this.#rollup('hour', at, of)
+    this.#lastHours.set(of.keyId, rollup)
+    return rollup
+  }
+
   #rollup(span: RollupSpan, at: number, of: RollupOf): Rollup {
     const startsAt = Math.floor(at / SPAN_MS[span]) * SPAN_MS[span]
     const name = `${startsAt} ${span} ${of.keyId} ${of.groupId} ${of.endpoint} ${of.provider} ${of.model}`
@@ -322,6 +332,17 @@ export class WorkingSet {
     }
     return rollup
   }
+}
+
+function isOf(hour: Rollup, at: number, { model, groupId, provider, endpoint }: RollupOf): boolean {
+  return (
+    at >= hour.startsAt &&
+    at < hour.startsAt + HOUR_MS &&
+    model === hour.model &&
+    groupId === hour.groupId &&
+    provider === hour.provider &&
+    endpoint === hour.endpoint
+  )
 }
 
 /** The key's part of what the frame has spent; of the frame's earlier periods nobody asks for it. */

@@ -183,16 +183,17 @@ function readAccount(statements: Statements, id: string, now: number): Account |
   return row === undefined ? undefined : ACCOUNT.read(row, now)
 }
 
+/** By `get`, not `run`, which makes an object of two big integers for each statement, and nobody reads it. */
 function write(statements: Statements, writes: Writes): void {
-  for (const each of writes.closedPeriods) statements.insertPeriod.run(...CLOSED_PERIOD.write(each))
-  for (const each of writes.periodDeltas) statements.changePeriod.run(...PERIOD_DELTA.write(each))
-  for (const each of writes.holdsInserted) statements.insertHold.run(...HOLD.write(each))
-  for (const each of writes.holdsChanged) statements.changeHold.run(...HOLD_CHANGE.write(each))
-  for (const id of writes.holdsDeleted) statements.deleteHold.run(id)
-  for (const each of writes.usageInserted) statements.insertUsage.run(...USAGE.write(each))
-  for (const each of writes.usageCorrected) statements.replaceUsage.run(...USAGE.write(each))
-  for (const each of writes.rollups) statements.addRollup.run(...ROLLUP.write(each))
-  for (const each of writes.keyDays) statements.addKeyDay.run(...KEY_DAY.write(each))
-  for (const each of writes.entries) statements.insertEntry.run(...ENTRY.write(each))
-  for (const each of writes.accounts) statements.updateAccount.run(...ACCOUNT_CHANGE.write(each))
+  for (const each of writes.closedPeriods) statements.insertPeriod.get(...CLOSED_PERIOD.write(each))
+  for (const each of writes.periodDeltas) statements.changePeriod.get(...PERIOD_DELTA.write(each))
+  for (const each of writes.holdsInserted) statements.insertHold.get(...HOLD.write(each))
+  for (const each of writes.holdsChanged) statements.changeHold.get(...HOLD_CHANGE.write(each))
+  for (const id of writes.holdsDeleted) statements.deleteHold.get(id)
+  for (const each of writes.usageInserted) statements.insertUsage.get(...USAGE.write(each))
+  for (const each of writes.usageCorrected) statements.replaceUsage.get(...USAGE.write(each))
+  for (const each of writes.rollups) statements.addRollup.get(...ROLLUP.write(each))
+  for (const each of writes.keyDays) statements.addKeyDay.get(...KEY_DAY.write(each))
+  for (const each of writes.entries) statements.insertEntry.get(...ENTRY.write(each))
+  for (const each of writes.accounts) statements.updateAccount.get(...ACCOUNT_CHANGE.write(each))
 }

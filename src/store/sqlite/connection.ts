@@ -213,13 +213,13 @@ function announceForeignWrite(): void {
 
 /** IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later. */
 function begin(db: DatabaseSync): void {
-  whenFree(() => prepare(db, beginning).run())
+  whenFree(() => prepare(db, beginning).get())
 }
 
 /** Whether it succeeds or fails, no transaction is open afterwards. */
 function commit(db: DatabaseSync): void {
   try {
-    whenFree(() => prepare(db, 'COMMIT').run())
+    whenFree(() => prepare(db, 'COMMIT').get())
   } catch (error) {
     rollback(db)
     throw error
@@ -233,13 +233,15 @@ function rollback(db: DatabaseSync): void {
 
 /** Tries until no other process has the lock. */
 function whenFree<Result>(action: () => Result): Result {
-  const deadline = systemClock.monotonicMs() + BUSY_DEADLINE_MS
+  let deadline: number | undefined
   for (;;) {
     try {
       return action()
     } catch (error) {
       const isBusy = ((errcodeOf(error) ?? 0) & 0xff) === SQLITE_BUSY
-      if (!isBusy || systemClock.monotonicMs() >= deadline) throw error
+      const now = systemClock.monotonicMs()
+      deadline ??= now + BUSY_DEADLINE_MS
+      if (!isBusy || now >= deadline) throw error
       Atomics.wait(sleeper, 0, 0, BUSY_RETRY_MS)
     }
   }
