@@ -6,7 +6,7 @@ import { alertHandlers, type AlertParts } from './alerts/handlers.ts'
 import { contract } from './contract/contract.ts'
 import { AdminError } from './contract/errors.ts'
 import type { aboutRoutes } from './contract/gateway.ts'
-import { groupHandlers, memberHandlers } from './groups/handlers.ts'
+import { groupHandlers, invitationHandlers, memberHandlers } from './groups/handlers.ts'
 import { wishHandlers } from './groups/wishes.ts'
 import type { Handlers, HandlersOf } from './http/request.ts'
 import { makeMetrics } from './http/metrics.ts'
@@ -55,6 +55,7 @@ export function openAdmin(options: AdminOptions): Promise<AdminServer> {
     ...signInHandlers(people),
     ...profileHandlers(people),
     ...peopleHandlers(people),
+    ...invitationHandlers(people),
   }
   const metrics = makeMetrics(options)
   return makeAdminServer({ ...options, identify: personFinder(people), handlers, metrics })

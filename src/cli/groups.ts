@@ -2,7 +2,7 @@
 // running server picks up every change within 1 s.
 import { Option, type Command } from 'commander'
 import type { MemberAnswer } from '../admin/contract/people.ts'
-import { dropMember, listMemberAnswers, putMember } from '../admin/groups/members.ts'
+import { dropMember, listMemberAnswers, moveMember, putMember } from '../admin/groups/members.ts'
 import { operatorOf } from '../admin/people/roles.ts'
 import { isEmpty } from '../core/json.ts'
 import type { Nanodollars } from '../core/money.ts'
@@ -46,6 +46,7 @@ import {
   examples,
   fromNone,
   group,
+  leavingOptions,
   legsOf,
   readAmount,
   readBudget,
@@ -54,6 +55,7 @@ import {
   readMoment,
   reasonOption,
   type AccountOptions,
+  type LeavingOptions,
   type OrNone,
 } from './command/options.ts'
 import { groupTable, printGroup } from './terminal/accounts.ts'
@@ -277,18 +279,43 @@ function addMembers(groups: Command): void {
         await printMembers(store, found, options)
       }),
     )
-  common(members.command('remove'))
-    .description('Take a person out of a group. Their keys stay as they are.')
+  leavingOptions(common(members.command('remove')))
+    .description(
+      'Take a person out of a group, once it is decided what becomes of their keys in it.',
+    )
     .argument(...GROUP)
     .argument(...PERSON)
-    .action((name: string, person: string, options: CommonOptions) =>
+    .addHelpText(...examples('tollgate groups members remove search ann@example.com --keys pause'))
+    .action((name: string, person: string, options: CommonOptions & LeavingOptions) =>
       withStore(readDatabaseConfig(options), async (store) => {
         const found = await findGroup(store, name)
-        await dropMember(operatorOf(store), found, person)
+        await dropMember(operatorOf(store), found, { ...options, person })
         await printMembers(store, found, options)
       }),
     )
+  leavingOptions(common(members.command('move')), ['take'])
+    .description('Move a person into another group, with their keys (--keys take) or without.')
+    .argument(...GROUP)
+    .argument(...PERSON)
+    .argument('<TO>', 'the other group, id or name')
+    .option('--role <role>', 'what they may do there; by default what they may here')
+    .action((...[name, person, to, options]: MoveArguments) =>
+      withStore(readDatabaseConfig(options), async (store) => {
+        const actor = operatorOf(store)
+        const other = { actor, group: await findGroup(store, to) }
+        const move = { ...options, person }
+        await moveMember({ actor, group: await findGroup(store, name) }, other, move)
+        await printMembers(store, other.group, options)
+      }),
+    )
 }
+
+type MoveArguments = [
+  name: string,
+  person: string,
+  to: string,
+  options: CommonOptions & LeavingOptions & { readonly role?: string },
+]
 
 async function printMembers(store: Store, found: Group, { json }: CommonOptions): Promise<void> {
   const members = await listMemberAnswers(store, found.id)

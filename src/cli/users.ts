@@ -33,7 +33,7 @@ import {
   withStore,
   withStoreOrNew,
 } from './command/context.ts'
-import { demand, examples, group } from './command/options.ts'
+import { demand, examples, group, leavingOptions, type LeavingOptions } from './command/options.ts'
 import { argument } from './terminal/failure.ts'
 import {
   block,
@@ -202,13 +202,15 @@ function addSimple(users: Command): void {
 }
 
 function addRemove(users: Command): void {
-  common(users.command('remove'))
-    .description('Remove a person for good. What they did stays on record.')
+  leavingOptions(common(users.command('remove')))
+    .description(
+      'Remove a person for good, once it is decided what becomes of their keys. What they did stays on record.',
+    )
     .argument(...PERSON)
-    .action((who: string, options: CommonOptions) =>
+    .action((who: string, options: CommonOptions & LeavingOptions) =>
       withStore(readDatabaseConfig(options), async (store) => {
         const person = await answerPerson(store.db, who)
-        await removePerson(operatorOf(store), person.id)
+        await removePerson(operatorOf(store), person.id, options)
         if (options.json) printJson(person)
         else printText(`Removed ${person.email}.`)
       }),

@@ -132,6 +132,9 @@ export const SENTENCES = {
     'group "{{name}}" has changed since you read it: look at its current values, and make your change again',
   ceiling_model_missing:
     'model "{{model}}" is not among the models of this group, so it cannot be removed',
+  keys_undecided:
+    '{{email}} owns keys ({{count}}: {{names}}): decide first whether they are given to somebody, paused or revoked',
+  keys_receiver_needed: 'say who gets the keys',
   member_missing: '{{email}} is not a member of this group',
 
   // Usage, requests, alerts.

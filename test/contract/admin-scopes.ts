@@ -46,6 +46,8 @@ const WITHIN = [
     'listKeyActivity',
     'grantWish',
     'declineWish',
+    'inviteMember',
+    'moveMember',
   ],
 ]
 
@@ -241,6 +243,7 @@ export function adminScopesContract(fresh: FreshDatabase): void {
     testKey: {},
     changeGroup: { description: 'changed' },
     putMember: { role: 'Member' },
+    moveMember: { group: team.id, keys: 'revoke' },
     changeKeyAlerts: { thresholds: [50] },
     addWish: { budget: '9', reason: 'a test' },
     grantWish: {},

@@ -5,7 +5,7 @@ import { aboutRoutes, modelRoutes } from './gateway.ts'
 import { frameRoutes, groupRoutes } from './groups.ts'
 import { keyRoutes } from './keys.ts'
 import { manifestRoutes } from './manifest.ts'
-import { memberRoutes, peopleRoutes, wishRoutes } from './people.ts'
+import { invitationRoutes, memberRoutes, peopleRoutes, wishRoutes } from './people.ts'
 import { profileRoutes } from './profile.ts'
 import type { RouteTable } from './route.ts'
 import { signInRoutes } from './sign-in.ts'
@@ -17,6 +17,7 @@ export const contract = {
   ...keyRoutes,
   ...groupRoutes,
   ...memberRoutes,
+  ...invitationRoutes,
   ...wishRoutes,
   ...frameRoutes,
   ...modelRoutes,

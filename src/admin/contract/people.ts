@@ -58,6 +58,13 @@ const roleBody = z.strictObject({
   permissions: z.array(z.enum(PERMISSIONS)),
 })
 
+/** What becomes of the keys of somebody who leaves; needed if there are any that were not decided on. */
+const leaving = {
+  keys: z.enum(['give', 'pause', 'revoke']).optional(),
+  /** Who is given them: an id or an e-mail address. */
+  to: z.string().optional(),
+}
+
 export const peopleRoutes = {
   listPeople: route('GET /people', 'people:manage', {
     reach: 'everywhere',
@@ -121,7 +128,9 @@ export const peopleRoutes = {
   }),
   removePerson: route('DELETE /people/:id', 'people:manage', {
     reach: 'everywhere',
-    summary: 'Remove a person for good; what they did stays on record',
+    summary:
+      'Remove a person for good, once it is decided what becomes of their keys; what they did stays on record',
+    query: z.object(leaving),
     answer: done,
   }),
   listRoles: route('GET /roles', 'signed-in', {
@@ -201,9 +210,38 @@ export const memberRoutes = {
   }),
   removeMember: route('DELETE /groups/:id/members/:person', 'people:manage', {
     reach: 'groups',
-    summary: 'Take a person out of a group',
+    summary: 'Take a person out of a group, once it is decided what becomes of their keys in it',
     params: memberParams,
+    query: z.object(leaving),
     answer: members,
+  }),
+  moveMember: route('POST /groups/:id/members/:person/move', 'people:manage', {
+    reach: 'groups',
+    summary: 'Move a person into another group, with their keys or without',
+    params: memberParams,
+    body: z.strictObject({
+      group: z.string(),
+      /** The same as now, if left out. */
+      role: z.string().optional(),
+      /** `take`: they move along. */
+      keys: z.enum(['take', 'give', 'pause', 'revoke']).optional(),
+      to: leaving.to,
+    }),
+    answer: members,
+  }),
+}
+
+export const invitationRoutes = {
+  inviteMember: route('POST /groups/:id/members', 'people:manage', {
+    reach: 'groups',
+    summary: 'Make somebody a member of a group by their e-mail address, invited if they are new',
+    body: z.strictObject({ email, name: personName.optional(), role: roleId }),
+    answer: z.object({
+      ...members.shape,
+      /** Null: they can sign in already. */
+      link: sentLink.nullable(),
+    }),
+    status: 201,
   }),
 }
 

@@ -24,7 +24,7 @@ import {
 } from '../../store/groups/lifecycle.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { GroupAnswer, GroupBody, GroupDetail, groupRoutes } from '../contract/groups.ts'
-import type { memberRoutes } from '../contract/people.ts'
+import type { invitationRoutes, memberRoutes } from '../contract/people.ts'
 import type { Person } from '../http/guard.ts'
 import { storeOf, type AdminParts, type HandlersOf, type Sender } from '../http/request.ts'
 import { forecastOf } from '../keys/answers.ts'
@@ -36,9 +36,10 @@ import {
   legsOf,
   readAmount,
 } from '../keys/change-request.ts'
-import { actorOf, rightsWithin } from '../people/identity.ts'
+import { actorOf, rightsWithin, type PeopleParts } from '../people/identity.ts'
+import { passOn } from '../people/links.ts'
 import type { Actor } from '../people/roles.ts'
-import { dropMember, listMemberAnswers, putMember } from './members.ts'
+import { dropMember, inviteMember, listMemberAnswers, moveMember, putMember } from './members.ts'
 import { ownGroups } from './own-groups.ts'
 
 /** How many keys are named that can call nothing. */
@@ -102,30 +103,59 @@ type Changing = Parameters<HandlersOf<typeof groupRoutes>['archiveGroup']>[0]
 type MemberHandlers = HandlersOf<typeof memberRoutes>
 
 export function memberHandlers(parts: AdminParts): MemberHandlers {
-  const members = async (groupId: string) => ({
-    members: await listMemberAnswers(parts.store, groupId),
-  })
-  const groupOf = (request: MembersRequest): Promise<Group> =>
-    findGroup(storeOf(parts, request), request.params.id)
-  const actorIn = (request: MembersRequest, { id }: Group): Actor => ({
-    ...actorOf(parts, request),
-    rights: rightsWithin(request.person, id),
-  })
   return {
     listOwnGroups: async ({ person }) => ({ groups: await ownGroups(parts.store, person) }),
-    listMembers: async (request) => members((await groupOf(request)).id),
+    listMembers: async (request) => members(parts, await groupOf(parts, request)),
     putMember: async (request) => {
-      const group = await groupOf(request)
+      const group = await groupOf(parts, request)
       const { person } = request.params
-      await putMember(actorIn(request, group), group, { person, role: request.body.role })
-      return members(group.id)
+      await putMember(actorIn(parts, request, group), group, { person, role: request.body.role })
+      return members(parts, group)
     },
     removeMember: async (request) => {
-      const group = await groupOf(request)
-      await dropMember(actorIn(request, group), group, request.params.person)
-      return members(group.id)
+      const group = await groupOf(parts, request)
+      const leaving = { ...request.query, person: request.params.person }
+      await dropMember(actorIn(parts, request, group), group, leaving)
+      return members(parts, group)
+    },
+    moveMember: async (request) => {
+      const { group: to, ...move } = request.body
+      const from = await groupOf(parts, request)
+      const other = await findGroup(storeOf(parts, request), to)
+      await moveMember(
+        { group: from, actor: actorIn(parts, request, from) },
+        { group: other, actor: actorIn(parts, request, other) },
+        { ...move, person: request.params.person },
+      )
+      return members(parts, from)
     },
   }
+}
+
+/** By mail, or with a link to pass on. */
+export function invitationHandlers(parts: PeopleParts): HandlersOf<typeof invitationRoutes> {
+  return {
+    inviteMember: async (request) => {
+      const group = await groupOf(parts, request)
+      const made = await inviteMember(actorIn(parts, request, group), group, request.body)
+      const link = made && (await passOn(parts, request, made.link))
+      return { ...(await members(parts, group)), link }
+    },
+  }
+}
+
+type WithStore = Pick<AdminParts, 'store'>
+
+async function members({ store }: WithStore, { id }: Group) {
+  return { members: await listMemberAnswers(store, id) }
+}
+
+function groupOf(parts: WithStore, request: MembersRequest): Promise<Group> {
+  return findGroup(storeOf(parts, request), request.params.id)
+}
+
+function actorIn(parts: WithStore, request: MembersRequest, { id }: Group): Actor {
+  return { ...actorOf(parts, request), rights: rightsWithin(request.person, id) }
 }
 
 type MembersRequest = Pick<

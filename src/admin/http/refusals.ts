@@ -98,6 +98,8 @@ const AUDIT_ACTIONS: Readonly<Record<RouteName, AuditAction>> = {
   listMembers: 'group.read',
   putMember: 'group.add_member',
   removeMember: 'group.remove_member',
+  moveMember: 'group.remove_member',
+  inviteMember: 'group.add_member',
   readFrame: 'frame.read',
   changeFrame: 'frame.change',
   topUpFrame: 'frame.top_up',

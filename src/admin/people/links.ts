@@ -24,16 +24,17 @@ import {
   type LinkMaker,
   useLink,
 } from '../../store/people/tokens.ts'
+import { describeError } from '../../telemetry/log.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { PersonAnswer, SentLink } from '../contract/people.ts'
 import type { ReadOf } from '../contract/route.ts'
 import { LINK_PAGES, type LinkKind, type signInRoutes } from '../contract/sign-in.ts'
-import { permissionsAnywhere } from '../http/guard.ts'
+import { permissionsAnywhere, type RequestHeaders } from '../http/guard.ts'
 import { recordedRefusal } from '../http/refusals.ts'
 import { hashPassword, passwordProblem } from './credentials.ts'
 import { mailFor, type Mailer } from './email.ts'
 import { addPerson, manageable, refuseSelf, subjectOf, type Invited } from './people.ts'
-import { mayManage, rightsNow, rightsOf } from './identity.ts'
+import { linkBase, mayManage, rightsNow, rightsOf, type PeopleParts } from './identity.ts'
 import { change, type Actor } from './roles.ts'
 
 const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
@@ -45,7 +46,7 @@ const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
 /** Links for existing people. The setup link, for the first administrator, is printed where the gateway starts. */
 type PersonLinkKind = Exclude<LinkKind, 'setup'>
 
-export type MadeLink = {
+type MadeLink = {
   readonly kind: PersonLinkKind
   readonly token: string
   readonly expiresAt: number
@@ -88,13 +89,15 @@ export async function makePersonLink(
 
 export type Invitation = { readonly person: PersonAnswer; readonly link: MadeLink }
 
-/** Adds a person together with the link they join by: one change, with one record. */
+/** Adds a person together with the link they join by. `alongside` is part of the same change. */
 export async function invitePerson(
   actor: Actor,
   invited: Omit<Invited, 'passwordHash'>,
+  alongside?: (tx: Tx, person: PersonAnswer) => Promise<void>,
 ): Promise<Invitation> {
   const made: MadeLink[] = []
   const person = await addPerson(actor, invited, async (tx, added) => {
+    await alongside?.(tx, added)
     // A transaction that is run again makes another one.
     made.unshift(await newLink(actor, tx, { kind: 'invitation', person: added }))
   })
@@ -276,4 +279,16 @@ export async function sendLink(link: MadeLink, sending: Sending): Promise<SentLi
     onMailFailed(thrown)
     return { mailed: false, url, expires_at }
   }
+}
+
+/** To its owner, in the name of whoever made the request. */
+export function passOn(
+  parts: PeopleParts,
+  request: { readonly headers: RequestHeaders },
+  link: MadeLink,
+): Promise<SentLink> {
+  const base = linkBase(parts, request)
+  const onMailFailed = (thrown: unknown): void =>
+    parts.log.warn('mail_failed', { cause: describeError(thrown) })
+  return sendLink(link, { base, mailer: parts.mailer, onMailFailed })
 }

@@ -1,10 +1,8 @@
 // People and roles for those who manage them: the handlers of contract/people.ts.
-import { describeError } from '../../telemetry/log.ts'
-import type { peopleRoutes, SentLink } from '../contract/people.ts'
+import type { peopleRoutes } from '../contract/people.ts'
 import type { HandlersOf } from '../http/request.ts'
-import type { RequestHeaders } from '../http/guard.ts'
-import { actorOf, linkBase, type PeopleParts } from './identity.ts'
-import { invitePerson, makePersonLink, sendLink, type MadeLink } from './links.ts'
+import { actorOf, type PeopleParts } from './identity.ts'
+import { invitePerson, makePersonLink, passOn } from './links.ts'
 import {
   answerPeople,
   answerPerson,
@@ -26,20 +24,20 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
 
     async invitePerson(request) {
       const { person, link } = await invitePerson(actorOf(parts, request), request.body)
-      return { person, link: await send(parts, request, link) }
+      return { person, link: await passOn(parts, request, link) }
     },
 
     changePerson: (request) =>
       changePerson(actorOf(parts, request), request.params.id, request.body),
 
     inviteAgain: async (request) =>
-      send(
+      passOn(
         parts,
         request,
         await makePersonLink(actorOf(parts, request), request.params.id, 'invitation'),
       ),
     resetPassword: async (request) =>
-      send(
+      passOn(
         parts,
         request,
         await makePersonLink(actorOf(parts, request), request.params.id, 'reset'),
@@ -50,7 +48,8 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
     unblockPerson: (request) => unblockPerson(actorOf(parts, request), request.params.id),
 
     signOutPerson: (request) => done(signOutPerson(actorOf(parts, request), request.params.id)),
-    removePerson: (request) => done(removePerson(actorOf(parts, request), request.params.id)),
+    removePerson: (request) =>
+      done(removePerson(actorOf(parts, request), request.params.id, request.query)),
 
     listRoles: async ({ person }) => {
       const isConfined = person.permissions.size === 0
@@ -66,15 +65,4 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
 async function done(work: Promise<unknown>) {
   await work
   return { done: true } as const
-}
-
-function send(
-  parts: PeopleParts,
-  request: { readonly headers: RequestHeaders },
-  link: MadeLink,
-): Promise<SentLink> {
-  const base = linkBase(parts, request)
-  const onMailFailed = (thrown: unknown): void =>
-    parts.log.warn('mail_failed', { cause: describeError(thrown) })
-  return sendLink(link, { base, mailer: parts.mailer, onMailFailed })
 }

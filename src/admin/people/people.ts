@@ -27,6 +27,7 @@ import type { PersonAnswer } from '../contract/people.ts'
 import { permissionsAnywhere } from '../http/guard.ts'
 import { assignEmail, checkedEmail, refuseTaken } from './credentials.ts'
 import { rightsOf } from './identity.ts'
+import { decideFor, decisionOf, demandDecided, type Leaving } from './leaving.ts'
 import {
   change,
   demandRights,
@@ -149,12 +150,23 @@ export function signOutPerson(actor: Actor, idOrEmail: string): Promise<PersonAn
   })
 }
 
-export async function removePerson(actor: Actor, idOrEmail: string): Promise<void> {
+/** After it is decided what becomes of their keys. */
+export async function removePerson(
+  actor: Actor,
+  idOrEmail: string,
+  leaving: Leaving = {},
+): Promise<void> {
   const { store } = actor
   const action = 'person.remove'
+  if (leaving.keys !== undefined) {
+    const leaver = { person: await manageable(actor, store.db, idOrEmail) }
+    refuseSelf(actor, leaver.person, 'remove')
+    await decideFor(actor, leaver, await decisionOf(store, leaver, leaving))
+  }
   await change(actor, { action, subject: 'person', subjectId: idOrEmail }, async (tx, roles) => {
     const person = await manageable(actor, tx, idOrEmail)
     refuseSelf(actor, person, 'remove')
+    await demandDecided({ ...store, db: tx }, { person })
     await deletePerson(tx, person.id)
     const before = recorded(personAnswer(person, roles))
     await recordChange(store, tx, { action, ...subjectOf(person), before, after: null })

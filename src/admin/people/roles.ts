@@ -4,7 +4,7 @@ import { sentence } from '../../core/sentences.ts'
 import { recordChange, type AuditAction } from '../../store/audit/record.ts'
 import { withChangeLock } from '../../store/database/revision.ts'
 import type { Store } from '../../store/database/store.ts'
-import { isRoleInGroup } from '../../store/groups/members.ts'
+import { isRoleInGroup, membershipsOf } from '../../store/groups/members.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
 import {
   countActive,
@@ -82,6 +82,8 @@ export type Actor = {
   /** Null: the operator of the machine, on the command line. */
   readonly personId: string | null
   readonly rights: ReadonlySet<Permission>
+  /** The group that they are held in; undefined = everywhere. */
+  readonly within?: string | undefined
 }
 
 /** The operator holds all rights: whoever can run commands on the machine can change the database anyway. */
@@ -115,12 +117,12 @@ export async function change<Result>(
 
 /** Since the call was admitted, a faster change may have blocked the caller or taken away their rights. */
 async function demandPresence(
-  { personId, rights, store }: Actor,
+  { personId, rights, store, within }: Actor,
   tx: Tx,
   roles: readonly Role[],
 ): Promise<void> {
   if (personId === null) return
-  const held = await permissionsNow(tx, { id: personId, roles, now: store.clock.now() })
+  const held = await permissionsNow(tx, { id: personId, roles, now: store.clock.now(), within })
   if (held === undefined) throw new AdminError('not_signed_in', sentence('sign_in_needed'))
   const permission = [...rights].find((each) => !held.includes(each))
   if (permission === undefined) return
@@ -128,16 +130,23 @@ async function demandPresence(
   throw new AdminError('not_permitted', why, { permission })
 }
 
-type Holder = { readonly id: string; readonly roles: readonly Role[]; readonly now: number }
+type Holder = Pick<Actor, 'within'> & {
+  readonly id: string
+  readonly roles: readonly Role[]
+  readonly now: number
+}
 
 /** What a person or a service token may do now; undefined = nothing, as they were blocked, removed or revoked. */
 async function permissionsNow(
   db: Queries,
-  { id, roles, now }: Holder,
+  { id, roles, now, within }: Holder,
 ): Promise<readonly Permission[] | undefined> {
   const person = await findPerson(db, { id })
   if (person !== undefined) {
-    return person.status === 'active' ? roleById(roles, person.roleId).permissions : undefined
+    if (person.status !== 'active') return undefined
+    const member = (await membershipsOf(db, id)).find(({ groupId }) => groupId === within)
+    const held = [person.roleId, ...(member === undefined ? [] : [member.roleId])]
+    return held.flatMap((role) => roleById(roles, role).permissions)
   }
   const token = await findServiceToken(db, { id })
   if (token === undefined || hasExpired(token, now)) return undefined

@@ -39,6 +39,17 @@ export function reasonOption(): Option {
   return new Option('--reason <text>', 'why, for the record')
 }
 
+export type LeavingOptions = { readonly keys?: KeysChoice; readonly to?: string }
+type KeysChoice = 'give' | 'pause' | 'revoke' | 'take'
+
+/** What becomes of the keys of somebody who leaves; needed where they have some. */
+export function leavingOptions(command: Command, further: readonly KeysChoice[] = []): Command {
+  const keys = new Option('--keys <what>', 'what becomes of the keys that they own')
+  return command
+    .addOption(keys.choices(['give', 'pause', 'revoke', ...further]))
+    .option('--to <PERSON>', 'who is given them, with --keys give: e-mail address or id')
+}
+
 export function secretOnly(): Option {
   return new Option('--secret-only', 'print only the secret, for NAME=$(…)').conflicts('json')
 }

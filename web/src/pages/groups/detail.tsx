@@ -17,13 +17,18 @@ import { dialogOnDemand, tabOnDemand } from '../../parts/on-demand.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { NotFoundPage } from '../errors.tsx'
 import { type GroupAction, GroupMenu, GroupStatus, stateOf, useActivate } from './group-brief.tsx'
-import { ActivityTab, KeysTab, MembersTab, SettingsTab, type TabProps } from './tabs.tsx'
+import { ActivityTab, KeysTab, SettingsTab, type TabProps } from './tabs.tsx'
 
 const GroupDialogs = dialogOnDemand(async () => (await import('./group-dialogs.tsx')).GroupDialogs)
 
 const UsageTab = tabOnDemand(
   async () => (await import('./usage-tab.tsx')).UsageTab,
   <Loading lines={1} height={240} />,
+)
+
+const MembersTab = tabOnDemand(
+  async () => (await import('./members-tab.tsx')).MembersTab,
+  <Loading lines={3} height={48} />,
 )
 
 const route = getRouteApi('/app/settings/groups/$id/')

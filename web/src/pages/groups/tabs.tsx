@@ -1,18 +1,16 @@
-// The tabs of a group's page: its keys, its members, its settings and its audit log.
+// The tabs of a group's page that are part of it: its keys, its settings and its audit log.
 import { Button, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { GroupDetail } from '../../../../src/admin/contract/groups.ts'
 import type { KeyRow } from '../../../../src/admin/contract/keys.ts'
-import { type MemberAnswer, memberRoutes } from '../../../../src/admin/contract/people.ts'
 import { type AddressProps, type GroupSearch, perPage } from '../../base/address.ts'
-import { call } from '../../base/api.ts'
 import { keysQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
-import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { FactList, type Facts, Moment, useMoneyColumn } from '../../parts/cells.tsx'
 import { type Column, Pager, QueryTable } from '../../parts/data-table.tsx'
-import { KeyIcon, PeopleIcon, PlusIcon } from '../../parts/icons.tsx'
+import { KeyIcon, PlusIcon } from '../../parts/icons.tsx'
 import { BudgetCell } from '../../parts/meters.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
 import { KeyStatus } from '../keys/key-brief.tsx'
@@ -116,41 +114,6 @@ function useKeyColumns(rows: readonly KeyRow[] | undefined): readonly Column<Key
       cell: ({ last_used_at: at }) => (at ? <Moment at={at} /> : t('never')),
     },
   ]
-}
-
-export function MembersTab({ group: { id } }: TabProps) {
-  const { t } = useTranslation()
-  const roleName = useRoleName()
-  const members = useQuery({
-    queryKey: ['groups', 'members', id],
-    queryFn: async ({ signal }) =>
-      (await call(memberRoutes.listMembers, { params: { id }, signal })).members,
-  })
-  const columns: readonly Column<MemberAnswer>[] = [
-    {
-      header: t('people.name'),
-      isRowHeader: true,
-      cell: ({ name, email }) => (
-        <>
-          <span className="break">{name || email}</span>
-          {name && name !== email && <div className="sub break">{email}</div>}
-        </>
-      ),
-    },
-    { header: t('people.role'), cell: ({ role }) => roleName(role) },
-    { header: t('group.memberSince'), cell: ({ added_at: at }) => <Moment at={at} /> },
-  ]
-  return (
-    <QueryTable
-      caption={t('groups.members')}
-      columns={columns}
-      rows={members.data}
-      query={members}
-      failed={t('group.membersFailed')}
-      none={{ icon: PeopleIcon, title: t('group.noMembers'), about: t('group.noMembersAbout') }}
-      expectedLines={2}
-    />
-  )
 }
 
 export function SettingsTab({ group }: TabProps) {

@@ -20,11 +20,12 @@ import {
   peopleQuery,
   type PersonAction,
   PersonActionDialog,
+  RemovePersonDialog,
 } from './person-dialogs.tsx'
 
 type Open =
   | { readonly dialog: 'invite' }
-  | { readonly dialog: 'edit'; readonly person: PersonAnswer }
+  | { readonly dialog: 'edit' | 'remove'; readonly person: PersonAnswer }
   | { readonly dialog: 'link'; readonly person: PersonAnswer; readonly link: SentLink }
   | { readonly dialog: 'action'; readonly person: PersonAnswer; readonly action: PersonAction }
 
@@ -63,6 +64,8 @@ function PeopleDialog({ open, onOpen }: PeopleDialogProps) {
       return <InviteDialog onInvited={showLink} onClose={close} />
     case 'edit':
       return <EditPersonDialog person={open.person} onClose={close} />
+    case 'remove':
+      return <RemovePersonDialog person={open.person} onClose={close} />
     case 'link':
       return <LinkDialog person={open.person} link={open.link} onClose={close} />
     case 'action':
@@ -147,19 +150,21 @@ function PersonMenu({ person, onOpen }: PersonMenuProps) {
           {t(`people.action.${action}.label`)}
         </Menu.Item>
       ))}
+      <Menu.Item c="var(--tg-bad)" onClick={() => onOpen({ dialog: 'remove', person })}>
+        {t('people.action.remove.label')}
+      </Menu.Item>
     </ActionMenu>
   )
 }
 
 function actionsFor(person: PersonAnswer): readonly PersonAction[] {
   const { status, two_factor: hasCodes, has_identity: isLinked } = person
-  if (status === 'invited') return ['invite', 'remove']
+  if (status === 'invited') return ['invite']
   return [
     'password',
     ...(hasCodes ? (['twoFactor'] as const) : []),
     ...(isLinked ? (['unlink'] as const) : []),
     'signOut',
     status === 'blocked' ? 'unblock' : 'block',
-    'remove',
   ]
 }

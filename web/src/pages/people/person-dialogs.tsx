@@ -13,6 +13,8 @@ import { useChange, useFields } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { ConfirmDialog, Dialog, OnceDialog } from '../../parts/dialogs.tsx'
 import { Notice } from '../../parts/notices.tsx'
+import { madeOldByKey } from '../keys/key-words.ts'
+import { LeavingFields, useLeaving } from './leaving-fields.tsx'
 
 type InviteDialogProps = {
   readonly onInvited: (person: PersonAnswer, link: SentLink) => void
@@ -113,9 +115,9 @@ const actions = {
   signOut: { route: peopleRoutes.signOutPerson, isDangerous: true },
   block: { route: peopleRoutes.blockPerson, isDangerous: true },
   unblock: { route: peopleRoutes.unblockPerson, isDangerous: false },
-  remove: { route: peopleRoutes.removePerson, isDangerous: true },
 } as const
 
+/** Removing somebody has a dialog of its own. */
 export type PersonAction = keyof typeof actions
 
 export const isDangerous = (action: PersonAction): boolean => actions[action].isDangerous
@@ -149,14 +151,51 @@ export function PersonActionDialog(props: PersonActionDialogProps) {
   )
 }
 
+/** What becomes of their keys is decided first. */
+export function RemovePersonDialog({ person, onClose }: PersonDialogProps) {
+  const { t } = useTranslation()
+  const name = person.name || person.email
+  const { data: people = [] } = useQuery(peopleQuery)
+  const leaving = useLeaving({ personId: person.id })
+  const { keys, to } = leaving.sent
+  const remove = useChange([...madeOldByPeople, ...madeOldByKey], {
+    change: () =>
+      call(peopleRoutes.removePerson, {
+        params: { id: person.id },
+        query: { keys: keys === 'take' ? undefined : keys, to },
+      }),
+    said: () => t('people.action.remove.done', { name }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('people.action.remove.title', { name })}
+      action={t('people.action.remove.label')}
+      effect={t('people.action.remove.effect')}
+      isDangerous
+      isReady={leaving.isReady}
+      change={remove}
+      onCancel={onClose}
+    >
+      <LeavingFields leaving={leaving} others={people.filter(({ id }) => id !== person.id)} />
+    </ConfirmDialog>
+  )
+}
+
 /** Returns the link to pass on, if the action creates one. */
 async function run(action: PersonAction, id: string): Promise<SentLink | undefined> {
   const answer = await call(actions[action].route, { params: { id } })
   return 'url' in answer ? answer : undefined
 }
 
+type LinkDialogProps = {
+  readonly person: Pick<PersonAnswer, 'name' | 'email'>
+  readonly link: SentLink
+  readonly onClose: () => void
+}
+
 /** A one-time link: says that it was mailed, or shows it once to pass on. */
-export function LinkDialog(props: PersonDialogProps & { readonly link: SentLink }) {
+export function LinkDialog(props: LinkDialogProps) {
   const { person, link, onClose } = props
   const { t, format } = useTranslation()
   const title = t('people.linkTitle', { name: person.name || person.email })
@@ -193,7 +232,7 @@ export function LinkDialog(props: PersonDialogProps & { readonly link: SentLink 
 type RoleSelectProps = ReturnType<ReturnType<typeof useFields>['text']>
 
 /** Chooses a role. The gateway decides which roles the reader may grant. */
-function RoleSelect({ value, onChange, error }: RoleSelectProps) {
+export function RoleSelect({ value, onChange, error }: RoleSelectProps) {
   const { t } = useTranslation()
   const roleName = useRoleName()
   const { data: roles = [], isError } = useQuery(rolesQuery)
