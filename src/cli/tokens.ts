@@ -36,6 +36,7 @@ import {
   printText,
   relativeTime,
   table,
+  type Column,
 } from './terminal/output.ts'
 
 const TOKEN = ['<TOKEN>', 'name or id'] as const
@@ -56,6 +57,7 @@ type SecretOptions = CommonOptions & { readonly secretOnly?: true }
 type CreateOptions = SecretOptions & {
   readonly name: string
   readonly role: string
+  readonly group?: string
   readonly expires?: OrNone<number>
 }
 
@@ -68,6 +70,7 @@ function addCreate(tokens: Command): void {
     ),
   ])
     .description('Create a service token. It is shown once, here, and cannot be shown again.')
+    .option('--group <group>', 'the group that the role is confined to (default: everywhere)')
     .option(
       '--expires <date>',
       'when it stops working, such as 2027-01-31, or none (default: none)',
@@ -77,14 +80,15 @@ function addCreate(tokens: Command): void {
     .addHelpText(
       ...examples(
         'tollgate tokens create --name ci --role Manager --expires 2027-01-31',
+        'tollgate tokens create --name search-ci --role Manager --group search',
         'tollgate tokens create --name prometheus --role Viewer --secret-only > token',
       ),
     )
     .action((options: CreateOptions) =>
       withStoreOrNew(readConfig(options), async (store) => {
-        const { name, role } = options
-        const expiresAt = fromNone(options.expires) ?? null
-        const made = await createServiceToken(operatorOf(store), { name, role, expiresAt })
+        const { name, role, group: within } = options
+        const given = { name, role, group: within, expiresAt: fromNone(options.expires) ?? null }
+        const made = await createServiceToken(operatorOf(store), given)
         print(made, { ...options, headline: `Created the service token "${made.name}".` })
       }),
     )
@@ -95,7 +99,7 @@ function addList(tokens: Command): void {
     .description('List all service tokens, with role, expiry and last use.')
     .action((options: CommonOptions) =>
       lookAtStore(readDatabaseConfig(options), async (store) => {
-        const found = await answerServiceTokens(store.db)
+        const found = await answerServiceTokens(store)
         if (options.json) printJson({ tokens: found })
         else printText(tokenTable(found, store.clock.now()))
       }),
@@ -139,6 +143,7 @@ function print(made: Made, options: SecretOptions & { readonly headline: string 
     const pairs = [
       ['id', made.id],
       ['role', made.role.name],
+      ['group', made.group && made.group.name],
       ['expires', made.expires_at === null ? 'never' : exactTime(Date.parse(made.expires_at))],
     ] as const
     const once = 'This is its secret. Keep it now: it cannot be shown again.'
@@ -155,9 +160,14 @@ function tokenTable(tokens: readonly ServiceTokenAnswer[], now: number): string 
   return table(tokens, [
     ['NAME', ({ name }) => name],
     ['ROLE', ({ role }) => role.name],
+    ...(tokens.some((token) => token.group !== null) ? GROUP_COLUMN : []),
     ['SECRET', ({ masked }) => masked],
     ['EXPIRES', ({ expires_at }) => when(expires_at)],
     ['LAST USED', ({ last_used_at }) => when(last_used_at)],
     ['ID', ({ id }) => id],
   ])
 }
+
+const GROUP_COLUMN: readonly Column<ServiceTokenAnswer>[] = [
+  ['GROUP', (token) => token.group?.name ?? '-'],
+]

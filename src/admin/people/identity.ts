@@ -121,10 +121,15 @@ export async function rightsOf(
 
 async function rightsOfToken(
   db: Queries,
-  { roleId }: Pick<ServiceToken, 'roleId'>,
+  { roleId, groupId }: Pick<ServiceToken, 'roleId' | 'groupId'>,
 ): Promise<Rights> {
-  const { permissions } = roleById(await listRoles(db), roleId)
-  return { permissions: new Set(permissions), groups: [] }
+  const permissions = new Set(roleById(await listRoles(db), roleId).permissions)
+  if (groupId === null) return { permissions, groups: [] }
+  // A program owns no keys.
+  return {
+    permissions: new Set(),
+    groups: [{ id: groupId, permissions, ofOwnKeys: new Set() }],
+  }
 }
 
 /** Of a person or a service token; undefined = nothing, as they were blocked, removed or revoked. */

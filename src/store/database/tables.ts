@@ -528,6 +528,8 @@ export const TABLES = {
     id: 'TEXT PRIMARY KEY',
     name: 'TEXT NOT NULL UNIQUE',
     role_id: 'TEXT NOT NULL',
+    /** The group that the role is confined to; NULL: everywhere. */
+    group_id: 'TEXT REFERENCES groups (id)',
     hash: 'TEXT NOT NULL UNIQUE',
     masked: 'TEXT NOT NULL',
     created_at: 'INTEGER NOT NULL',

@@ -6,7 +6,7 @@ import type { Store } from '../database/store.ts'
 import { valuesOf, type Queries, type Row, type Values } from '../database/tables.ts'
 
 export type ServiceToken = Omit<Values<'service_tokens'>, 'hash'>
-type NewServiceToken = Pick<ServiceToken, 'name' | 'roleId' | 'expiresAt'>
+type NewServiceToken = Pick<ServiceToken, 'name' | 'roleId' | 'groupId' | 'expiresAt'>
 
 /** The secret leaves the store here and never again. */
 type ServiceTokenWithSecret = { readonly token: ServiceToken; readonly secret: string }
@@ -14,13 +14,14 @@ type ServiceTokenWithSecret = { readonly token: ServiceToken; readonly secret: s
 export async function insertServiceToken(
   { clock }: Pick<Store, 'clock'>,
   db: Queries,
-  { name, roleId, expiresAt }: NewServiceToken,
+  { name, roleId, groupId, expiresAt }: NewServiceToken,
 ): Promise<ServiceTokenWithSecret> {
   const secret = newServiceToken()
   const row = {
     id: newId('token', clock),
     name,
     role_id: roleId,
+    group_id: groupId,
     hash: hashSecret(secret),
     masked: maskSecret(secret),
     created_at: clock.now(),

@@ -76,6 +76,27 @@ test('the list says when a token was last used, and never its secret', async () 
   assert.ok(!JSON.stringify(listed).includes(secret))
 })
 
+test('a token for a group reaches what belongs to the group, and nothing else', async () => {
+  await gateway.tollgate('groups', 'create', '--name', 'search', '--budget', '20')
+  await gateway.key('outside', 'sandbox-chat')
+  await gateway.key('crawler', 'sandbox-chat', '--group', 'search')
+  const secret = await create('search-ci', 'Manager', '--group', 'search')
+  const { body } = await call(secret, '/keys')
+  assert.deepEqual(
+    (body['keys'] as Json[]).map(({ name }) => name),
+    ['crawler'],
+  )
+  assert.equal(body['frame'], null)
+  const { id } = await gateway.tollgate('groups', 'show', 'search')
+  assert.equal((await call(secret, '/keys', { ...NEW_KEY, name: 'more', group: id })).status, 201)
+  assert.notEqual((await call(secret, '/keys', { ...NEW_KEY, name: 'out' })).status, 201)
+  assert.equal((await call(secret, '/frame')).status, 403)
+  const { tokens } = await gateway.tollgate('tokens', 'list')
+  const listed = (tokens as Json[]).find(({ name }) => name === 'search-ci')
+  assert.deepEqual(listed?.['group'], { id, name: 'search' })
+  await assert.rejects(create('nowhere', 'Manager', '--group', 'nowhere'), /no group/)
+})
+
 test('a rotated token opens nothing by its old secret, a revoked one by none', async () => {
   const old = await create('turned', 'Viewer')
   const renewed = String((await gateway.tollgate('tokens', 'rotate', 'turned'))['secret'])
