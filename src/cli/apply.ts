@@ -10,15 +10,9 @@ import { newSecret } from '../core/secret.ts'
 import type { Store } from '../store/database/store.ts'
 import { secretOf } from '../store/keys/secrets.ts'
 import { appendSecrets, ManifestFile } from './apply/manifest-file.ts'
-import {
-  common,
-  lookAtStore,
-  readConfig,
-  readDatabaseConfig,
-  withStoreOrNew,
-} from './command/context.ts'
+import { lookAtStore, readConfig, readDatabaseConfig, withStoreOrNew } from './command/context.ts'
 import { demand, examples } from './command/options.ts'
-import { remote, remoteOf, type Remote, type RemoteOptions } from './command/remote.ts'
+import { anywhere, connectionOf, type Call, type RemoteOptions } from './gateway/connection.ts'
 import { FailureError, UsageError } from './terminal/failure.ts'
 import { printHint, printJson, printNote, printText } from './terminal/output.ts'
 import { confirm } from './terminal/progress.ts'
@@ -32,7 +26,7 @@ type ApplyOptions = RemoteOptions & {
 }
 
 export function addApply(program: Command): void {
-  demand(remote(common(program.command('apply'))), [
+  demand(anywhere(program.command('apply')), [
     new Option('-f, --file <file>', 'a manifest: groups, keys and the frame as YAML'),
   ])
     .description(
@@ -52,14 +46,14 @@ export function addApply(program: Command): void {
       ),
     )
     .action(async (options: ApplyOptions) => {
-      const elsewhere = remoteOf(options)
+      const call = connectionOf(options)
       const file = new ManifestFile(options.file)
       const manifest = file.read()
       const on = (target: Target): Promise<void> =>
         apply(target, options).catch((thrown: unknown) => {
           throw file.explain(thrown)
         })
-      if (elsewhere !== undefined) return on(remoteTarget(elsewhere, file.value))
+      if (call !== undefined) return on(remoteTarget(call, manifest))
       const config = readConfig(options)
       const opened = options.dryRun ? lookAtStore : withStoreOrNew
       return opened(config, (store) => {
@@ -96,16 +90,17 @@ function localTarget(store: Store, { manifest, prefix }: Local): Target {
 }
 
 /** A plan is known by its digest there: if anything was changed since, it is refused. */
-function remoteTarget(gateway: Remote, manifest: unknown): Target {
-  let isPruning = false
-  const send = async (more: object): Promise<PlanAnswer> =>
-    (await gateway.call('POST', '/apply', { manifest, prune: isPruning, ...more })) as PlanAnswer
+function remoteTarget(call: Call, manifest: Manifest): Target {
+  let prune = false
   return {
-    plan: (prune) => {
-      isPruning = prune
-      return send({ dry_run: true })
+    plan: (isPruning) => {
+      prune = isPruning
+      return call('applyManifest', { body: { manifest, prune, dry_run: true } })
     },
-    apply: ({ digest }, secrets) => send({ digest, secrets }),
+    apply: ({ digest }, known) => {
+      const secrets = [...known]
+      return call('applyManifest', { body: { manifest, prune, digest, secrets } })
+    },
   }
 }
 
@@ -175,17 +170,17 @@ function valueText(value: unknown): string {
 }
 
 export function addExport(program: Command): void {
-  remote(common(program.command('export')))
+  anywhere(program.command('export'))
     .description(
       'Write groups, keys and the frame as a file for `tollgate apply`, without secrets.',
     )
     .addHelpText(...examples('tollgate export > tollgate-keys.yaml'))
     .action(async (options: RemoteOptions) => {
-      const elsewhere = remoteOf(options)
+      const call = connectionOf(options)
       const exported =
-        elsewhere === undefined
+        call === undefined
           ? await lookAtStore(readDatabaseConfig(options), exportManifest)
-          : await elsewhere.call('GET', '/export')
+          : await call('exportManifest', {})
       if (options.json) printJson(exported)
       else printText(stringify(exported))
     })

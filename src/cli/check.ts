@@ -13,7 +13,8 @@ import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
 import { describeDatabaseUrl } from '../store/database/url.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { common, lookAtStore, readConfig, type CommonOptions } from './command/context.ts'
-import { catalogFor, modelsText } from './models.ts'
+import { catalogFor } from './gateway/catalog.ts'
+import { modelsText } from './models.ts'
 import { report as complain } from './terminal/failure.ts'
 import { block, bold, printJson, printText } from './terminal/output.ts'
 
@@ -143,7 +144,7 @@ function printReport(report: Report): void {
       bold('Providers'),
       block(providers),
       '',
-      modelsText(models),
+      modelsText(models.map(modelJson)),
       ...(notes.length === 0 ? [] : ['', bold('Notes'), ...notes.map((note) => `  ${note}`)]),
       ...(problems.length === 0 ? ['', conclusion(models)] : []),
     ].join('\n'),

@@ -15,7 +15,8 @@ import { describeDatabaseUrl } from '../store/database/url.ts'
 import { common, lookAtStore, readConfig, sourceOf, type CommonOptions } from './command/context.ts'
 import { alarms, clock, database, nodes, secretHere } from './doctor/database.ts'
 import { disk, fine, secret, type Finding, unknown, versions, wrong } from './doctor/machine.ts'
-import { askForModels, catalogFor } from './models.ts'
+import { catalogFor } from './gateway/catalog.ts'
+import { askForModels } from './models.ts'
 import { block, printJson, printText } from './terminal/output.ts'
 
 export function addDoctor(program: Command): void {

@@ -1,25 +1,10 @@
-// `tollgate groups …`: groups of keys with a budget of their own, and the people in them, directly in the database. A
-// running server picks up every change within 1 s.
+// `tollgate groups …`: groups of keys with a budget of their own, and the people in them.
 import { Option, type Command } from 'commander'
 import type { MemberAnswer } from '../admin/contract/people.ts'
-import { dropMember, listMemberAnswers, moveMember, putMember } from '../admin/groups/members.ts'
-import { operatorOf } from '../admin/people/roles.ts'
-import { isEmpty } from '../core/json.ts'
+import { defined, isEmpty } from '../core/json.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { BudgetAmount } from '../store/accounts/budget-changes.ts'
-import type { Some } from '../store/accounts/settings.ts'
 import type { Store } from '../store/database/store.ts'
-import {
-  findGroup,
-  groupJson,
-  groupTotals,
-  keysWithoutModels,
-  listGroups,
-  type Group,
-  type GroupSettings,
-} from '../store/groups/groups.ts'
-import { NO_KEY_RULES, type KeyRules } from '../store/groups/key-rules.ts'
-import { activateGroup, archiveGroup, createGroup, updateGroup } from '../store/groups/lifecycle.ts'
 import {
   declineWish,
   findWish,
@@ -41,13 +26,13 @@ import {
 import {
   accountOptions,
   accountSettingsOf,
+  amountForPeriod,
   BUDGET_RANGE,
   demand,
   examples,
   fromNone,
   group,
   leavingOptions,
-  legsOf,
   readAmount,
   readBudget,
   readCount,
@@ -58,7 +43,10 @@ import {
   type LeavingOptions,
   type OrNone,
 } from './command/options.ts'
-import { groupTable, printGroup } from './terminal/accounts.ts'
+import { anywhere, type RemoteOptions } from './gateway/connection.ts'
+import { groupOutput, type ChangedGroup } from './gateway/gateway.ts'
+import { onGateway } from './gateway/open.ts'
+import { groupTable, printGroup } from './gateway/accounts.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import { moment, printJson, printNote, printText, table } from './terminal/output.ts'
 
@@ -82,7 +70,7 @@ export function addGroups(program: Command): void {
   addWishes(groups)
 }
 
-type GroupOptions = CommonOptions &
+type GroupOptions = RemoteOptions &
   AccountOptions & {
     readonly name?: string
     readonly description?: string
@@ -99,7 +87,7 @@ type GroupOptions = CommonOptions &
   }
 
 function addCreate(groups: Command): void {
-  const command = demand(common(groups.command('create')), [
+  const command = demand(anywhere(groups.command('create')), [
     new Option('--name <name>', 'which team, department or customer it is'),
   ])
     .description('Create a group. Keys are put into it with `tollgate keys update --group`.')
@@ -111,24 +99,21 @@ function addCreate(groups: Command): void {
       ),
     )
     .action(async (options: GroupOptions & { readonly name: string }) => {
-      await withStoreOrNew(readDatabaseConfig(options), async (store) => {
-        const keyRules = { ...NO_KEY_RULES, ...defined(keyRulesOf(options)) }
-        const settings = { ...settingsOf(options), name: options.name, keyRules }
-        await printGroup(store, await createGroup(store, settings), options)
+      await onGateway(options, { opened: withStoreOrNew }, async (gateway) => {
+        const created = await gateway.createGroup({ ...settingsOf(options), name: options.name })
+        printGroup(created, { ...options, now: gateway.now() })
       })
     })
 }
 
 function addList(groups: Command): void {
-  common(groups.command('list'))
+  anywhere(groups.command('list'))
     .description('List all groups with status, budget and number of keys.')
-    .action((options: CommonOptions) =>
-      lookAtStore(readDatabaseConfig(options), async (store) => {
-        const all = await listGroups(store)
-        const totals = await groupTotals(store)
-        if (options.json) {
-          printJson({ groups: all.map((each) => groupJson(each, totals.get(each.id))) })
-        } else printText(groupTable(all, totals))
+    .action((options: RemoteOptions) =>
+      onGateway(options, { opened: lookAtStore }, async (gateway) => {
+        const groups = await gateway.listGroups()
+        if (options.json) printJson({ groups: groups.map(groupOutput) })
+        else printText(groupTable(groups))
       }),
     )
 }
@@ -136,29 +121,29 @@ function addList(groups: Command): void {
 /** The commands that need only a group. */
 function addSimple(groups: Command): void {
   const simple = [
-    ['show', 'Show one group with its budget, ceiling and rules.', lookAtStore, findGroup],
+    ['show', 'findGroup', 'Show one group with its budget, ceiling and rules.', lookAtStore],
     [
       'archive',
+      'archiveGroup',
       'Refuse new requests of all its keys until it is activated. What runs finishes, and its name stays taken.',
       withStore,
-      archiveGroup,
     ],
-    ['activate', 'Let the keys of an archived group work again.', withStore, activateGroup],
+    ['activate', 'activateGroup', 'Let the keys of an archived group work again.', withStore],
   ] as const
-  for (const [command, description, openStore, work] of simple) {
-    common(groups.command(command))
+  for (const [command, work, description, opened] of simple) {
+    anywhere(groups.command(command))
       .description(description)
       .argument(...GROUP)
-      .action((name: string, options: CommonOptions) =>
-        openStore(readDatabaseConfig(options), async (store) => {
-          await printGroup(store, await work(store, name), options)
+      .action((name: string, options: RemoteOptions) =>
+        onGateway(options, { opened }, async (gateway) => {
+          printGroup(await gateway[work](name), { ...options, now: gateway.now() })
         }),
       )
   }
 }
 
 function addUpdate(groups: Command): void {
-  const command = common(groups.command('update'))
+  const command = anywhere(groups.command('update'))
     .description('Change a group. Options you leave out stay as they are; none clears a value.')
     .argument(...GROUP)
     .option('--name <name>', 'a new name')
@@ -175,27 +160,23 @@ function addUpdate(groups: Command): void {
 }
 
 async function update(name: string, options: GroupOptions): Promise<void> {
-  const { reason } = options
-  const keyRules = keyRulesOf(options)
-  const { legs, ...settings } = settingsOf(options)
-  if (isEmpty({ ...settings, ...legs, ...keyRules })) {
+  const change = settingsOf(options)
+  if (isEmpty(change)) {
     throw new UsageError(
       'nothing to change: name a setting, such as --budget 80 (--help lists them all)',
     )
   }
-  await withStore(readDatabaseConfig(options), async (store) => {
-    const change = { ...settings, legs, keyRules: isEmpty(keyRules) ? undefined : keyRules, reason }
-    const changed = await updateGroup(store, name, change)
-    await noteNothingCallable(store, changed)
-    await printGroup(store, changed, options)
+  await onGateway(options, { opened: withStore }, async (gateway) => {
+    const changed = await gateway.changeGroup(name, { ...change, reason: options.reason })
+    noteNothingCallable(changed)
+    printGroup(changed, { ...options, now: gateway.now() })
   })
 }
 
 const NAMED_MAX = 10
 
 /** A ceiling that leaves keys nothing is allowed, but rarely meant. */
-async function noteNothingCallable(store: Store, changed: Group): Promise<void> {
-  const names = await keysWithoutModels(store, changed, NAMED_MAX + 1)
+function noteNothingCallable({ keys_without_models: names }: ChangedGroup): void {
   if (names.length === 0) return
   const more = names.length > NAMED_MAX ? ' and others' : ''
   const list = names.slice(0, NAMED_MAX).join(', ')
@@ -221,116 +202,111 @@ function groupOptions(command: Command, which: 'new' | 'changed'): Command {
     .option('--key-concurrency-max <n>', 'the most at a time, or none', argument(readCount))
 }
 
-function settingsOf(options: GroupOptions): Some<Omit<GroupSettings, 'keyRules'>> & {
-  readonly legs: ReturnType<typeof legsOf>
-} {
+/** In the words of the admin API. */
+function settingsOf(options: GroupOptions) {
   const { name, description, models } = options
+  const rules = keyRulesOf(options)
   return {
     ...accountSettingsOf(options),
     ...{ name, description },
     models: listOrNone(models),
-    legs: legsOf(options),
+    key_rules: isEmpty(rules) ? undefined : rules,
   }
 }
 
-function keyRulesOf(options: GroupOptions): Some<KeyRules> {
+function keyRulesOf(options: GroupOptions) {
   const { selfService } = options
-  return {
-    selfService: selfService && selfService === 'on',
-    budgetMax: fromNone(options.keyBudgetMax),
-    daysMax: fromNone(options.keyDaysMax),
-    keysMax: fromNone(options.keysMax),
+  return defined({
+    self_service: selfService && selfService === 'on',
+    budget_max: amountForPeriod(fromNone(options.keyBudgetMax)),
+    days_max: fromNone(options.keyDaysMax),
+    keys_max: fromNone(options.keysMax),
     environments: listOrNone(options.keyEnvironments),
-    rpmMax: fromNone(options.keyRpmMax),
-    tpmMax: fromNone(options.keyTpmMax),
-    concurrencyMax: fromNone(options.keyConcurrencyMax),
-  }
+    rpm_max: fromNone(options.keyRpmMax),
+    tpm_max: fromNone(options.keyTpmMax),
+    concurrency_max: fromNone(options.keyConcurrencyMax),
+  })
 }
 
-function defined(rules: Some<KeyRules>): Partial<KeyRules> {
-  const given = Object.entries(rules).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given) as Partial<KeyRules>
-}
-
-function listOrNone(names: readonly string[] | undefined): readonly string[] | null | undefined {
-  return names?.length === 1 && names[0] === 'none' ? null : names
+function listOrNone(names: readonly string[] | undefined): string[] | null | undefined {
+  return names?.length === 1 && names[0] === 'none' ? null : names && [...names]
 }
 
 function addMembers(groups: Command): void {
   const members = group(groups, 'members', 'Manage the people of a group.')
-  common(members.command('list'))
+  anywhere(members.command('list'))
     .description('List the members of a group, with their roles in it.')
     .argument(...GROUP)
-    .action((name: string, options: CommonOptions) =>
-      lookAtStore(readDatabaseConfig(options), async (store) => {
-        await printMembers(store, await findGroup(store, name), options)
+    .action((name: string, options: RemoteOptions) =>
+      onGateway(options, { opened: lookAtStore }, async (gateway) => {
+        const members = await gateway.listMembers(name)
+        printMembers(members, { ...options, name, now: gateway.now() })
       }),
     )
-  common(members.command('add'))
+  anywhere(members.command('add'))
     .description('Make a person a member of a group, or give a member another role in it.')
     .argument(...GROUP)
     .argument(...PERSON)
     .option('--role <role>', 'what they may do in the group', 'Member')
     .addHelpText(...examples('tollgate groups members add search ann@example.com --role Manager'))
-    .action((name: string, person: string, options: CommonOptions & { readonly role: string }) =>
-      withStore(readDatabaseConfig(options), async (store) => {
-        const found = await findGroup(store, name)
-        await putMember(operatorOf(store), found, { person, role: options.role })
-        await printMembers(store, found, options)
+    .action((name: string, person: string, options: RemoteOptions & { readonly role: string }) =>
+      onGateway(options, { opened: withStore }, async (gateway) => {
+        const members = await gateway.putMember(name, { person, role: options.role })
+        printMembers(members, { ...options, name, now: gateway.now() })
       }),
     )
-  leavingOptions(common(members.command('remove')))
+  leavingOptions(anywhere(members.command('remove')))
     .description(
       'Take a person out of a group, once it is decided what becomes of their keys in it.',
     )
     .argument(...GROUP)
     .argument(...PERSON)
     .addHelpText(...examples('tollgate groups members remove search ann@example.com --keys pause'))
-    .action((name: string, person: string, options: CommonOptions & LeavingOptions) =>
-      withStore(readDatabaseConfig(options), async (store) => {
-        const found = await findGroup(store, name)
-        await dropMember(operatorOf(store), found, { ...options, person })
-        await printMembers(store, found, options)
+    .action((name: string, person: string, options: RemoteOptions & RemoveOptions) =>
+      onGateway(options, { opened: withStore }, async (gateway) => {
+        const { keys, to } = options
+        const members = await gateway.removeMember(name, { person, keys, to })
+        printMembers(members, { ...options, name, now: gateway.now() })
       }),
     )
-  leavingOptions(common(members.command('move')), ['take'])
+  leavingOptions(anywhere(members.command('move')), ['take'])
     .description('Move a person into another group, with their keys (--keys take) or without.')
     .argument(...GROUP)
     .argument(...PERSON)
     .argument('<TO>', 'the other group, id or name')
     .option('--role <role>', 'what they may do there; by default what they may here')
-    .action((...[name, person, to, options]: MoveArguments) =>
-      withStore(readDatabaseConfig(options), async (store) => {
-        const actor = operatorOf(store)
-        const other = { actor, group: await findGroup(store, to) }
-        const move = { ...options, person }
-        await moveMember({ actor, group: await findGroup(store, name) }, other, move)
-        await printMembers(store, other.group, options)
+    .action((...[name, person, group, options]: MoveArguments) =>
+      onGateway(options, { opened: withStore }, async (gateway) => {
+        const { role, keys, to } = options
+        const members = await gateway.moveMember(name, { person, group, role, keys, to })
+        printMembers(members, { ...options, name: group, now: gateway.now() })
       }),
     )
 }
 
+type RemoveOptions = LeavingOptions & { readonly keys?: Exclude<LeavingOptions['keys'], 'take'> }
+
 type MoveArguments = [
   name: string,
   person: string,
-  to: string,
-  options: CommonOptions & LeavingOptions & { readonly role?: string },
+  group: string,
+  options: RemoteOptions & LeavingOptions & { readonly role?: string },
 ]
 
-async function printMembers(store: Store, found: Group, { json }: CommonOptions): Promise<void> {
-  const members = await listMemberAnswers(store, found.id)
-  if (json) printJson({ members })
-  else printText(membersTable(found, members, store.clock.now()))
-}
+type Printing = { readonly json?: true; readonly name: string; readonly now: number }
 
-function membersTable(found: Group, members: readonly MemberAnswer[], now: number): string {
-  if (members.length === 0) return `Group "${found.name}" has no members.`
-  return table<MemberAnswer>(members, [
-    ['E-MAIL', ({ email }) => email],
-    ['NAME', ({ name }) => name || '-'],
-    ['ROLE', ({ role }) => role.name],
-    ['SINCE', ({ added_at }) => moment(Date.parse(added_at), now)],
-  ])
+function printMembers(members: readonly MemberAnswer[], { json, name, now }: Printing): void {
+  if (json) printJson({ members })
+  else if (members.length === 0) printText(`Group "${name}" has no members.`)
+  else {
+    const rows = table<MemberAnswer>(members, [
+      ['E-MAIL', ({ email }) => email],
+      ['NAME', (member) => member.name || '-'],
+      ['ROLE', ({ role }) => role.name],
+      ['SINCE', ({ added_at }) => moment(Date.parse(added_at), now)],
+    ])
+    printText(rows)
+  }
 }
 
 const WISH = ['<WISH>', 'its id, as `tollgate groups wishes list` shows it'] as const

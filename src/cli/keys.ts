@@ -1,50 +1,17 @@
-// `tollgate keys …` and `tollgate frame …`: external API keys and the budget frame above them, directly in the database.
-// A running server picks up every change within 1 s.
+// `tollgate keys …` and `tollgate frame …`: external API keys and the budget frame above them.
 import { Option, type Command } from 'commander'
-import type { Config } from '../config/load.ts'
 import { isEmpty } from '../core/json.ts'
 import { KEY_MODES, KEY_STATUSES, OVERLAP_MS, type KeyMode } from '../core/limits.ts'
 import { parseBudget } from '../core/money.ts'
-import { iso } from '../core/units.ts'
-import type { Store } from '../store/database/store.ts'
-import { readFrame, setFrame, type FrameSettings } from '../store/frame.ts'
-import { findGroup } from '../store/groups/groups.ts'
+import { closest } from '../core/text.ts'
+import { lookAtStore, readConfig, withStore, withStoreOrNew } from './command/context.ts'
 import {
-  callableModels,
-  findKey,
-  keyJson,
-  listKeys,
-  OUTSIDE_GROUPS,
-  type Key,
-} from '../store/keys/keys.ts'
-import {
-  createKey,
-  pauseKey,
-  resumeKey,
-  revokeKey,
-  rotateKey,
-  type KeyWithSecret,
-  updateKey,
-} from '../store/keys/lifecycle.ts'
-import { inAnySpelling, matchingIds, type KeyFilter } from '../store/keys/search.ts'
-import { findOldSecret, type OldSecret } from '../store/keys/secrets.ts'
-import { findPerson } from '../store/people/people.ts'
-import {
-  common,
-  lookAtStore,
-  readConfig,
-  readDatabaseConfig,
-  type CommonOptions,
-  withStore,
-  withStoreOrNew,
-} from './command/context.ts'
-import {
+  accountSettingsOf,
   BUDGET_RANGE,
+  capsOf,
   demand,
   examples,
-  fromNone,
   group,
-  legsOf,
   periodOption,
   readAmount,
   readBudget,
@@ -54,10 +21,21 @@ import {
   secretOnly,
   settingsOf,
   settingsOptions,
+  type AccountOptions,
   type SettingsOptions,
   weekStartOption,
 } from './command/options.ts'
-import { keyTable, printFrame, printKey, secretText } from './terminal/accounts.ts'
+import { anywhere, type RemoteOptions } from './gateway/connection.ts'
+import {
+  keyOutput,
+  type Gateway,
+  type KeyListFilter,
+  type ShownKey,
+  type ShownKeyWithSecret,
+  type ShownModel,
+} from './gateway/gateway.ts'
+import { onGateway } from './gateway/open.ts'
+import { keyTable, printFrame, printKey, secretText } from './gateway/accounts.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import { moment, printJson, printNote, printText } from './terminal/output.ts'
 
@@ -82,7 +60,7 @@ export function addKeys(program: Command): void {
 function addCreate(keys: Command): void {
   const models = new Option('--models <a,b>', 'the models it may call, by their public names')
   const mode = new Option('--mode <mode>', 'test keys are answered by the sandbox, at no cost')
-  const command = demand(common(keys.command('create')), [
+  const command = demand(anywhere(keys.command('create')), [
     new Option('--name <name>', 'which application and environment it is for'),
     models.argParser(readList),
     new Option('--budget <usd>', BUDGET).argParser(argument(readBudget)),
@@ -106,26 +84,26 @@ type CreateOptions = SecretOptions &
   Required<Pick<SettingsOptions, 'name' | 'models' | 'budget'>> & { readonly mode: KeyMode }
 
 async function create(options: CreateOptions): Promise<void> {
-  const config = readConfig(options)
-  const { name, models, budget, mode } = options
-  await withStoreOrNew(config, async (store) => {
-    const created = await createKey(store, {
-      ...settingsOf(options),
-      ...(await placeOf(store, options)),
-      name,
-      models,
-      limitNanodollars: fromNone(budget) ?? null,
-      mode,
-      secretPrefix: config.keys.prefix,
+  await onGateway(options, { opened: withStoreOrNew, read: readConfig }, async (gateway) => {
+    const { name, models, mode } = options
+    // The sandbox plays a test key's models, whether they exist or not.
+    const known = mode === 'test' ? undefined : await gateway.listModels()
+    const { budget = null, ...settings } = settingsOf(options)
+    const created = await gateway.createKey({
+      ...settings,
+      ...{ name, models: [...models], budget, mode },
+      group: await groupId(gateway, options),
+      model_budgets: capsOf(options).given,
     })
-    await noteUnknownModels(config, created.key, models)
-    noteNothingCallable(created.key)
-    printSecret(store, created, { ...options, headline: `Created the key "${created.key.name}".` })
+    noteUnknownModels(known, models)
+    noteNothingCallable(created)
+    const headline = `Created the key "${created.name}".`
+    printSecret(created, { ...options, headline, now: gateway.now() })
   })
 }
 
 function addList(keys: Command): void {
-  common(keys.command('list'))
+  anywhere(keys.command('list'))
     .description(
       'List all keys, or some, with status, budget and number of models, and the frame above.',
     )
@@ -135,74 +113,51 @@ function addList(keys: Command): void {
     .option('--tag <tag>', 'those with this tag')
     .addOption(new Option('--status <status>', 'those with this status').choices(KEY_STATUSES))
     .addHelpText(...examples('tollgate keys list --group search --status active'))
-    .action((options: CommonOptions & ListOptions) =>
-      lookAtStore(readDatabaseConfig(options), async (store) => {
-        const filter = await filterOf(store, options)
-        const keys = await listKeys(
-          store,
-          isEmpty(filter) ? undefined : await matchingIds(store, filter),
-        )
-        if (options.json) printJson({ keys: keys.map(keyJson) })
-        else if (keys.length === 0 && !isEmpty(filter)) printText('No key matches.')
-        else printText(keyTable(keys, await readFrame(store), store.clock.now()))
+    .action((options: RemoteOptions & KeyListFilter) =>
+      onGateway(options, { opened: lookAtStore }, async (gateway) => {
+        const { group: named, owner, environment, tag, status } = options
+        const filter = { group: named, owner, environment, tag, status }
+        const listing = await gateway.listKeys(filter)
+        if (options.json) printJson({ keys: listing.keys.map(keyOutput) })
+        else if (listing.keys.length === 0 && !isEmpty(filter)) printText('No key matches.')
+        else printText(keyTable(listing, gateway.now()))
       }),
     )
 }
 
-type ListOptions = Pick<KeyFilter, 'owner' | 'environment' | 'tag' | 'status'> & {
-  readonly group?: string
-}
-
-async function filterOf(store: Store, options: ListOptions): Promise<KeyFilter> {
-  const { group: named, owner, environment, tag, status } = options
-  const groupId =
-    named === undefined || named === OUTSIDE_GROUPS
-      ? named && null
-      : (await findGroup(store, named)).id
-  return inAnySpelling(store, { groupId, owner, environment, tag, status })
-}
-
-/**
- * The group and the person of a key, and what it has beside its main budget. Names that nobody has are left to the
- * store, which refuses them together with everything else that is wrong.
- */
-async function placeOf(store: Store, options: SettingsOptions) {
-  const { group: named, ownerPerson: who } = options
-  const groupId =
-    named === undefined || named === OUTSIDE_GROUPS
-      ? named && null
-      : await findGroup(store, named).then(
-          ({ id }) => id,
-          () => named,
-        )
-  const person = who === undefined ? undefined : await findPerson(store.db, { email: who })
-  return {
-    ownerPersonId: who === 'none' ? null : (person?.id ?? who),
-    legs: { ...legsOf(options), groupId },
-  }
+/** A name that no group has is left to be refused together with everything else that is wrong. */
+async function groupId(
+  gateway: Gateway,
+  { group: named }: SettingsOptions,
+): Promise<string | null | undefined> {
+  if (named === undefined || named === 'none') return named && null
+  return gateway.findGroup(named).then(
+    ({ id }) => id,
+    () => named,
+  )
 }
 
 /** The commands that need only a key. */
 function addSimple(keys: Command): void {
   const simple = [
-    ['show', 'Show one key with its allowlist.', lookAtStore, findKey],
-    ['pause', 'Refuse the requests of a key until it is resumed.', withStore, pauseKey],
-    ['resume', 'Let a paused key work again.', withStore, resumeKey],
+    ['show', 'findKey', 'Show one key with its allowlist.', lookAtStore],
+    ['pause', 'pauseKey', 'Refuse the requests of a key until it is resumed.', withStore],
+    ['resume', 'resumeKey', 'Let a paused key work again.', withStore],
   ] as const
-  for (const [command, description, openStore, work] of simple) {
-    common(keys.command(command))
+  for (const [command, work, description, opened] of simple) {
+    anywhere(keys.command(command))
       .description(description)
       .argument(...KEY)
-      .action((name: string, options: CommonOptions) =>
-        openStore(readDatabaseConfig(options), async (store) => {
-          await printKey(store, await work(store, name), options)
+      .action((name: string, options: RemoteOptions) =>
+        onGateway(options, { opened }, async (gateway) => {
+          printKey(await gateway[work](name), { ...options, now: gateway.now() })
         }),
       )
   }
 }
 
 function addUpdate(keys: Command): void {
-  const command = common(keys.command('update'))
+  const command = anywhere(keys.command('update'))
     .description(
       'Change a key. Options you leave out stay as they are; ' +
         'none or an empty text clears an optional value.',
@@ -224,7 +179,7 @@ function addUpdate(keys: Command): void {
     .action(update)
 }
 
-type UpdateOptions = CommonOptions &
+type UpdateOptions = RemoteOptions &
   SettingsOptions & {
     readonly addModels?: readonly string[]
     readonly removeModels?: readonly string[]
@@ -233,9 +188,15 @@ type UpdateOptions = CommonOptions &
 
 async function update(name: string, options: UpdateOptions): Promise<void> {
   const { models, addModels, removeModels, reason } = options
-  const change = { ...settingsOf(options), addModels, removeModels }
-  const { group: named, ownerPerson } = options
-  if (isEmpty({ ...change, ...legsOf(options), named, ownerPerson })) {
+  const { given, removed } = capsOf(options)
+  const change = {
+    ...settingsOf(options),
+    add_models: addModels && [...addModels],
+    remove_models: removeModels && [...removeModels],
+    add_model_budgets: given.length === 0 ? undefined : given,
+    remove_model_budgets: removed.length === 0 ? undefined : removed,
+  }
+  if (isEmpty({ ...change, group: options.group })) {
     throw new UsageError(
       'nothing to change: name a setting, such as --budget 80 (--help lists them all)',
     )
@@ -246,31 +207,29 @@ async function update(name: string, options: UpdateOptions): Promise<void> {
     )
   }
   const added = [...(models ?? []), ...(addModels ?? [])]
-  // The configuration is read only to check added names: an urgent removal must need nothing but the database.
-  const config = added.length > 0 ? readConfig(options) : undefined
-  await withStore(config ?? readDatabaseConfig(options), async (store) => {
-    const key = await updateKey(store, name, {
-      ...change,
-      ...(await placeOf(store, options)),
-      reason,
-    })
+  await onGateway(options, { opened: withStore }, async (gateway) => {
+    // Read only to check added names: an urgent removal must need nothing but the database.
+    const known = added.length > 0 ? await gateway.listModels() : undefined
+    const group = await groupId(gateway, options)
+    const key = await gateway.changeKey(name, { ...change, group, reason })
     noteNothingCallable(key)
-    if (config !== undefined) await noteUnknownModels(config, key, added)
-    await printKey(store, key, options)
+    if (key.mode !== 'test') noteUnknownModels(known, added)
+    printKey(key, { ...options, now: gateway.now() })
   })
 }
 
 function addRevoke(keys: Command): void {
-  demand(common(keys.command('revoke')), [reasonOption()])
+  demand(anywhere(keys.command('revoke')), [reasonOption()])
     .description(
       'End a key for good: it can never be used again.\n' +
         'Its running streams are cut within a second.',
     )
     .argument(...KEY)
     .addHelpText(...examples('tollgate keys revoke shop-test --reason "not needed"'))
-    .action((name: string, options: CommonOptions & { readonly reason: string }) =>
-      withStore(readDatabaseConfig(options), async (store) => {
-        await printKey(store, await revokeKey(store, name, options.reason), options)
+    .action((name: string, options: RemoteOptions & { readonly reason: string }) =>
+      onGateway(options, { opened: withStore }, async (gateway) => {
+        const revoked = await gateway.revokeKey(name, options.reason)
+        printKey(revoked, { ...options, now: gateway.now() })
       }),
     )
 }
@@ -280,7 +239,7 @@ function addRotate(keys: Command): void {
     '--overlap <duration>',
     'how long the old secret still works, from 0 (not at all) to 7d',
   )
-  common(keys.command('rotate'))
+  anywhere(keys.command('rotate'))
     .description(
       'Give a key a new secret, shown once. The old one works during the overlap; any older one stops working.',
     )
@@ -295,67 +254,73 @@ async function rotate(
   name: string,
   options: SecretOptions & { readonly overlap: number },
 ): Promise<void> {
-  const config = readDatabaseConfig(options)
-  const { overlap: overlapMs } = options
-  await withStore(config, async (store) => {
-    const older = await findOlderSecret(store, name)
-    const rotated = await rotateKey(store, name, { overlapMs, secretPrefix: config.keys.prefix })
-    const old = await findOldSecret(store, rotated.key.id)
-    const now = store.clock.now()
+  await onGateway(options, { opened: withStore }, async (gateway) => {
+    // The secret that a rotation will end. An unknown key is left to the rotation to report.
+    const older = (await gateway.findKey(name).catch(() => undefined))?.old_secret ?? null
+    const rotated = await gateway.rotateKey(name, options.overlap)
+    const { old_secret: old } = rotated
+    const now = gateway.now()
+    const until = (at: string): string => moment(Date.parse(at), now)
     const works =
-      old === undefined
+      old === null
         ? 'The old secret no longer works'
-        : `The old secret ${old.masked} works until ${moment(old.validUntil, now)}`
-    const headline = `Rotated the key "${rotated.key.name}". ${works}.`
-    const valid_until = old && iso(old.validUntil)
-    const more = { old_secret: old === undefined ? null : { masked: old.masked, valid_until } }
-    printSecret(store, rotated, { ...options, headline, more })
-    if (older !== undefined) {
-      const until = moment(older.validUntil, now)
+        : `The old secret ${old.masked} works until ${until(old.valid_until)}`
+    const headline = `Rotated the key "${rotated.name}". ${works}.`
+    const old_secret = old && { masked: old.masked, valid_until: old.valid_until }
+    printSecret(rotated, { ...options, headline, more: { old_secret }, now })
+    if (older !== null) {
       printNote(
-        `the secret before the old one, ${older.masked}, ended now; it would have worked until ${until}`,
+        `the secret before the old one, ${older.masked}, ended now; it would have worked until ${until(older.valid_until)}`,
       )
     }
   })
 }
 
-/** The secret that a rotation will end. An unknown key is left to the rotation to report. */
-async function findOlderSecret(store: Store, name: string): Promise<OldSecret | undefined> {
-  const key = await findKey(store, name).catch(() => undefined)
-  return key && findOldSecret(store, key.id)
-}
-
 /** A ceiling that leaves a key nothing is allowed, but rarely meant. */
-function noteNothingCallable(key: Key): void {
-  if (key.group === null || key.models.length === 0 || callableModels(key).length > 0) return
+function noteNothingCallable(key: ShownKey): void {
+  if (key.group === null || key.models.length === 0 || key.callable_models.length > 0) return
   printNote(
     `key "${key.name}" can call nothing: none of its models is among those of group "${key.group.name}"`,
   )
 }
 
-/** Loads the catalogue only for commands that name models. */
-async function noteUnknownModels(
-  config: Config,
-  { mode }: Key,
+/** An allowlist may name models that do not exist yet, but a mistyped name deserves a note. */
+function noteUnknownModels(
+  models: readonly ShownModel[] | undefined,
   names: readonly string[],
-): Promise<void> {
-  // The sandbox plays a test key's models, whether they exist or not.
-  if (mode === 'test') return
-  const { unknownModels } = await import('./models.ts')
-  for (const note of unknownModels(config, names)) printNote(note)
+): void {
+  if (models === undefined) return
+  const known = new Map(models.map((model) => [model.id, model]))
+  for (const name of names) {
+    const model = known.get(name)
+    if (model === undefined) printNote(noModel(name, [...known.keys()]))
+    else if (!model.available) printNote(`${name} is unavailable: ${model.reason}`)
+  }
 }
 
-type SecretOptions = CommonOptions & { readonly secretOnly?: true }
+function noModel(name: string, known: readonly string[]): string {
+  if (name.includes('*')) {
+    return `an allowlist has no wildcards, so "${name}" allows nothing: name each model`
+  }
+  const meant = closest(name, known)
+  const question = meant === undefined ? '' : `did you mean "${meant}"? `
+  return `there is no model "${name}" right now, so the key cannot call it yet: ${question}\`tollgate models\` lists all`
+}
 
-function printSecret(
-  store: Store,
-  { key, secret }: KeyWithSecret,
-  options: SecretOptions & { readonly headline: string; readonly more?: object },
-): void {
-  const { json, secretOnly: isAlone, headline, more } = options
-  if (json) printJson({ ...keyJson(key), secret, ...more })
+type SecretOptions = RemoteOptions & { readonly secretOnly?: true }
+
+type Printing = SecretOptions & {
+  readonly headline: string
+  readonly more?: object
+  readonly now: number
+}
+
+function printSecret(key: ShownKeyWithSecret, options: Printing): void {
+  const { json, secretOnly: isAlone, headline, more, now } = options
+  const { secret } = key
+  if (json) printJson({ ...keyOutput(key), secret, ...more })
   else if (isAlone) printText(secret)
-  else printText(secretText(headline, { key, secret }, store.clock.now()))
+  else printText(secretText(headline, key, now))
 }
 
 export function addFrame(program: Command): void {
@@ -364,14 +329,14 @@ export function addFrame(program: Command): void {
     'frame',
     'Show or set the budget frame that limits all keys together, on top of their own budgets.',
   )
-  common(frame.command('show'))
+  anywhere(frame.command('show'))
     .description('Show what the frame allows and what is left of it.')
-    .action((options: CommonOptions) =>
-      lookAtStore(readDatabaseConfig(options), async (store) => {
-        await printFrame(store, await readFrame(store), options)
+    .action((options: RemoteOptions) =>
+      onGateway(options, { opened: lookAtStore }, async (gateway) => {
+        printFrame(await gateway.readFrame(), { ...options, now: gateway.now() })
       }),
     )
-  common(frame.command('set'))
+  anywhere(frame.command('set'))
     .description(
       'Change the frame. Options you leave out stay as they are, and what is spent stays spent until the period ends.',
     )
@@ -392,24 +357,23 @@ export function addFrame(program: Command): void {
     .addHelpText(
       ...examples('tollgate frame set --budget 2500 --period month --timezone Europe/Berlin'),
     )
-    .action(async (options: FrameOptions & CommonOptions) => {
-      const { budget, period, timezone, weekStart, reason } = options
-      const window = fromNone(options.window)
-      const change = { limitNanodollars: budget, period, timezone, weekStart, window }
+    .action(async (options: FrameOptions & RemoteOptions) => {
+      const { budget, period, timezone, week_start, window } = accountSettingsOf(options)
+      const change = { budget: budget ?? undefined, period, timezone, week_start, window }
       if (isEmpty(change)) {
         throw new UsageError('nothing to change: name a setting, such as --budget 2500')
       }
-      await withStoreOrNew(readDatabaseConfig(options), async (store) => {
-        const frame = await setFrame(store, { ...change, reason })
-        if (frame.remainingNanodollars === 0n) {
+      await onGateway(options, { opened: withStoreOrNew }, async (gateway) => {
+        const frame = await gateway.changeFrame({ ...change, reason: options.reason })
+        if (frame.remaining === '0') {
           printNote('nothing is left of the frame, so every call that costs anything is refused')
         }
-        await printFrame(store, frame, options)
+        printFrame(frame, { ...options, now: gateway.now() })
       })
     })
 }
 
-type FrameOptions = Pick<SettingsOptions, 'window'> & {
+type FrameOptions = Pick<AccountOptions, 'period' | 'timezone' | 'weekStart' | 'window'> & {
   readonly budget?: bigint
   readonly reason?: string
-} & Partial<Omit<FrameSettings, 'limitNanodollars'>>
+}

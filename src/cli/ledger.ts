@@ -24,7 +24,6 @@ import { MAIN, type BudgetName, WINDOW } from '../store/accounts/budgets.ts'
 import { StoreError } from '../store/database/errors.ts'
 import type { Store } from '../store/database/store.ts'
 import { FRAME_ID } from '../store/database/tables.ts'
-import { readFrame } from '../store/frame.ts'
 import { findGroup } from '../store/groups/groups.ts'
 import { findKey } from '../store/keys/keys.ts'
 import {
@@ -35,7 +34,8 @@ import {
   withStore,
 } from './command/context.ts'
 import { demand, examples, group, reasonOption } from './command/options.ts'
-import { printFrame, printGroup, printKey } from './terminal/accounts.ts'
+import { shownFrame, shownGroup, shownKey } from './gateway/local.ts'
+import { printFrame, printGroup, printKey } from './gateway/accounts.ts'
 import { argument } from './terminal/failure.ts'
 import { exactTime, printJson, printText, table, usd } from './terminal/output.ts'
 
@@ -165,22 +165,23 @@ async function adjust(
   change: (store: Store, accountId: string) => Promise<void>,
 ): Promise<void> {
   const work = async (store: Store): Promise<void> => {
+    const form = { ...options, now: store.clock.now() }
     if (account === FRAME_ID) {
       await change(store, FRAME_ID)
-      return printFrame(store, await readFrame(store), options)
+      return printFrame(await shownFrame(store), form)
     }
     const named = await findGroup(store, account).catch(unless('no_group_named'))
     if (named === undefined) {
       const { id } = await findKey(store, account)
       await change(store, id)
-      return printKey(store, await findKey(store, id), options)
+      return printKey(await shownKey(store, await findKey(store, id)), form)
     }
     // Several keys of that name are refused there: which account is meant must never be a guess.
     if ((await findKey(store, account).catch(unless('no_key_named'))) !== undefined) {
       throw new StoreError('unknown_key', sentence('account_name_ambiguous', { name: account }))
     }
     await change(store, named.id)
-    await printGroup(store, await findGroup(store, named.id), options)
+    printGroup(await shownGroup(store, await findGroup(store, named.id)), form)
   }
   await withStore(readDatabaseConfig(options), work, [LEDGER_THREAD_MODULE])
 }

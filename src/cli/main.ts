@@ -2,7 +2,7 @@
 // called, so that none waits for what another one needs.
 import { Command, CommanderError } from 'commander'
 import { version } from '../config/version.ts'
-import { exitCodeOf, report, UsageError } from './terminal/failure.ts'
+import { exitCodeOf, report } from './terminal/failure.ts'
 import { printError, printText } from './terminal/output.ts'
 
 type Group = {
@@ -101,8 +101,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
 }
 
-/** Those that work on a gateway elsewhere, or on none. */
-const ANYWHERE: readonly (string | undefined)[] = ['apply', 'export', 'probe', 'import', 'check']
+/** Those that work on no gateway. */
+const ANYWHERE = new Set(['probe', 'import', 'check'])
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A gateway goes on without its log. For any other command, a reader that closes the pipe (`| head`) has seen enough.
@@ -125,7 +125,7 @@ async function run(given: readonly string[]): Promise<void> {
   }
   try {
     if (isHelp) commandAt(program, given.slice(1)).help()
-    program.hook('preAction', () => demandMachine(called))
+    program.hook('preAction', (_, command) => demandMachine(command))
     await program.parseAsync(given, { from: 'user' })
   } catch (error) {
     // Commander has already printed its own errors, and --help is not one.
@@ -134,12 +134,16 @@ async function run(given: readonly string[]): Promise<void> {
   }
 }
 
-/** With an address in the environment, any other command would quietly work on another gateway than was meant. */
-function demandMachine(called: string | undefined): void {
-  if ((process.env['TOLLGATE_URL'] ?? '') === '' || ANYWHERE.includes(called)) return
-  throw new UsageError(
-    `tollgate ${called} works on the gateway's own machine: run it there, or unset TOLLGATE_URL`,
-  )
+/** With an address in the environment, a command that takes none would quietly work on another gateway than was meant. */
+async function demandMachine(called: Command): Promise<void> {
+  const path = pathOf(called)
+  const isRemote = called.options.some(({ long }) => long === '--url')
+  if ((process.env['TOLLGATE_URL'] ?? '') === '' || isRemote || ANYWHERE.has(path[0] ?? '')) return
+  throw (await import('./gateway/connection.ts')).needsMachine(path.join(' '))
+}
+
+function pathOf(command: Command): readonly string[] {
+  return command.parent === null ? [] : [...pathOf(command.parent), command.name()]
 }
 
 /** Commander's own `help` goes only one command deep, and does not mind a command that it does not know. */

@@ -2,78 +2,67 @@
 // provider what it offers, and shows what each model still needs to be used.
 import type { Command } from 'commander'
 import { factsOf } from '../catalog/model-facts.ts'
-import { modelJson, perMillion } from '../catalog/model-json.ts'
-import type { Catalog, Model } from '../catalog/models.ts'
+import { targetName, type Catalog } from '../catalog/models.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
-import type { Rates } from '../catalog/prices.ts'
-import { catalogOf } from '../config/catalog-of.ts'
 import type { Config } from '../config/load.ts'
 import { systemClock } from '../core/clock.ts'
 import { ABILITIES } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
-import { closest } from '../core/text.ts'
 import { makeProvider, priceListOf, type ProviderSettings } from '../providers/adapters.ts'
-import { SANDBOX_MODELS } from '../providers/sandbox/models.ts'
 import type { Named } from '../providers/upstream/adapter.ts'
 import { common, readConfig, type CommonOptions } from './command/context.ts'
+import { catalogFor, modelsOf } from './gateway/catalog.ts'
+import { anywhere, connectionOf, needsMachine, type RemoteOptions } from './gateway/connection.ts'
+import type { ShownModel } from './gateway/gateway.ts'
 import { FailureError, UsageError } from './terminal/failure.ts'
-import { printJson, printNote, printText, section, table } from './terminal/output.ts'
+import { percentText, printJson, printNote, printText, section, table } from './terminal/output.ts'
 
 export function addModels(program: Command): void {
-  const models = common(program.command('models'))
+  const models = anywhere(program.command('models'))
     .description(
       'List the models with their prices in USD per million tokens, their limits and abilities, ' +
         'and what is unavailable and why.',
     )
-    .action((options: CommonOptions) => {
-      const all = catalogFor(readConfig(options)).list()
-      if (options.json) printJson({ models: all.map(modelJson) })
-      else printText(modelsText(all))
+    .action(async (options: RemoteOptions) => {
+      const call = connectionOf(options)
+      const models =
+        call === undefined ? modelsOf(readConfig(options)) : (await call('listModels', {})).models
+      if (options.json) printJson({ models: models.map(modelOutput) })
+      else printText(modelsText(models))
     })
   common(models.command('discover'))
     .description('List what a configured provider offers, by asking it.')
     .argument('<PROVIDER>', 'its name in the configuration')
-    .action((name: string, _options: CommonOptions, command: Command) =>
-      discover(name, command.optsWithGlobals<CommonOptions>()),
-    )
+    .action((name: string, _options: CommonOptions, command: Command) => {
+      const options = command.optsWithGlobals<RemoteOptions>()
+      if (connectionOf(options) !== undefined) throw needsMachine('models discover')
+      return discover(name, options)
+    })
 }
 
-export function catalogFor(config: Config): Catalog {
-  return catalogOf(config, { sandbox: SANDBOX_MODELS, now: systemClock.now() })
-}
-
-/** An allowlist may name models that do not exist yet, but a mistyped name deserves a note. */
-export function unknownModels(config: Config, names: readonly string[]): readonly string[] {
-  const catalog = catalogFor(config)
-  return names.flatMap((name) => {
-    const model = catalog.get(name)
-    if (model === undefined) return [noModel(name, catalog)]
-    return model.available ? [] : [`${name} is unavailable: ${model.reason}`]
+/** As programs read it: a gateway elsewhere says more. */
+function modelOutput(model: ShownModel) {
+  const { id, kind, provider, price, context, max_output, abilities, available, reason } = model
+  const targets = model.targets.map((target) => {
+    const { weight, role } = target
+    return { provider: target.provider, model: target.model, weight, role, price: target.price }
   })
+  const shown = { id, kind, provider, targets, price, context, max_output }
+  return { ...shown, abilities, available, reason }
 }
 
-function noModel(name: string, catalog: Catalog): string {
-  if (name.includes('*')) {
-    return `an allowlist has no wildcards, so "${name}" allows nothing: name each model`
-  }
-  const known = catalog.list().map(({ id }) => id)
-  const meant = closest(name, known)
-  const question = meant === undefined ? '' : `did you mean "${meant}"? `
-  return `there is no model "${name}" right now, so the key cannot call it yet: ${question}\`tollgate models\` lists all`
-}
-
-export function modelsText(models: readonly Model[]): string {
-  const rows = table<Model>(
+export function modelsText(models: readonly ShownModel[]): string {
+  const rows = table<ShownModel>(
     models.filter(({ available }) => available),
     [
       ['MODEL', (model) => model.id],
       ['KIND', (model) => model.kind],
       ['SERVED BY', servedBy],
-      ['INPUT', (model) => rate(model, 'input'), 'right'],
-      ['CACHED', (model) => rate(model, 'cached'), 'right'],
-      ['OUTPUT', (model) => (model.kind === 'chat' ? rate(model, 'output') : '-'), 'right'],
+      ['INPUT', ({ price }) => price?.input ?? '-', 'right'],
+      ['CACHED', ({ price }) => price?.cached ?? '-', 'right'],
+      ['OUTPUT', ({ kind, price }) => (kind === 'chat' ? (price?.output ?? '-') : '-'), 'right'],
       ['CONTEXT', (model) => tokens(model.context), 'right'],
-      ['MAX OUTPUT', (model) => (model.kind === 'chat' ? tokens(model.maxOutput) : '-'), 'right'],
+      ['MAX OUTPUT', (model) => (model.kind === 'chat' ? tokens(model.max_output) : '-'), 'right'],
       ['CANNOT', cannot],
     ],
   )
@@ -91,48 +80,55 @@ export function modelsText(models: readonly Model[]): string {
   ].join('\n')
 }
 
-function cannot({ kind, abilities }: Model): string {
+function cannot({ kind, abilities }: ShownModel): string {
   const missing = ABILITIES.filter((ability) => kind === 'chat' && abilities[ability] === false)
   return missing.join(', ') || '-'
 }
 
-/** The table shows the price of the first target. */
-function pricedOtherwise({ id, price: first, targets, fallbacks }: Model): readonly string[] {
-  return [...targets, ...fallbacks]
-    .filter(({ price }) => price.version !== first?.version)
-    .map(({ name, price: { rates } }) => `  ${id} at ${name}: ${ratesText(rates)}`)
+type ShownTarget = ShownModel['targets'][number]
+
+function nameOf({ provider, model }: ShownTarget): string {
+  return targetName(provider, model)
 }
 
-function discounts({ targets, fallbacks }: Model): readonly string[] {
-  return [...targets, ...fallbacks].flatMap(({ name, price: { discount } }) => {
-    if (discount === undefined) return []
-    const { input, output } = discount.list.rates
-    const list = `${perMillion(input)}, output ${perMillion(output)}`
-    return [`  ${name}: ${discount.millionths / 10_000} % off ${list}`]
+/** The table shows the price of the first target. */
+function pricedOtherwise({ id, price: first, targets }: ShownModel): readonly string[] {
+  return targets
+    .filter(({ price }) => JSON.stringify(price) !== JSON.stringify(first))
+    .map((target) => `  ${id} at ${nameOf(target)}: ${ratesText(target.price)}`)
+}
+
+function discounts({ targets }: ShownModel): readonly string[] {
+  return targets.flatMap((target) => {
+    const { discount, list } = target.price
+    if (discount === undefined || list === undefined) return []
+    const before = `${list.input}, output ${list.output}`
+    return [`  ${nameOf(target)}: ${percentText(discount)} off ${before}`]
   })
 }
 
-function dearerWhenLong({ id, price }: Model): readonly string[] {
+function dearerWhenLong({ id, price }: ShownModel): readonly string[] {
   const tiers = price?.tiers ?? []
   return tiers.map(
-    ({ aboveInputTokens, rates }) =>
-      `  ${id} above ${tokens(aboveInputTokens)} input tokens: ${ratesText(rates)}`,
+    (tier) => `  ${id} above ${tokens(tier.above_input_tokens)} input tokens: ${ratesText(tier)}`,
   )
 }
 
-function ratesText({ input, cached, output }: Rates): string {
-  return `${perMillion(input)} (cached ${perMillion(cached)}), output ${perMillion(output)}`
+type ShownRates = Pick<ShownTarget['price'], 'input' | 'cached' | 'output'>
+
+function ratesText({ input, cached, output }: ShownRates): string {
+  return `${input} (cached ${cached}), output ${output}`
 }
 
 /** The targets, and the fallbacks if they fail. */
-function servedBy({ targets, fallbacks }: Model): string {
-  const names = (of: Model['targets']): string => of.map(({ name }) => name).join(', ')
-  const first = names(targets) || '-'
-  return fallbacks.length === 0 ? first : `${first}, then ${names(fallbacks)}`
-}
-
-function rate({ price }: Model, name: keyof Rates): string {
-  return price === null ? '-' : perMillion(price.rates[name])
+function servedBy({ targets }: ShownModel): string {
+  const named = (wanted: ShownTarget['role']): string =>
+    targets
+      .filter(({ role }) => role === wanted)
+      .map(nameOf)
+      .join(', ')
+  const first = named('target') || '-'
+  return named('fallback') === '' ? first : `${first}, then ${named('fallback')}`
 }
 
 function tokens(count: number | null): string {

@@ -1,26 +1,26 @@
 // `tollgate refusals`: which calls were turned away, with which code, and what was lacking.
 import { Option, type Command } from 'commander'
+import type { RefusalRow } from '../admin/contract/usage.ts'
 import { REFUSAL_CODES } from '../core/errors.ts'
 import { DAY_MS } from '../core/units.ts'
-import { findKey, keyNames } from '../store/keys/keys.ts'
-import { listRefusals, NO_KEY, refusalJson, type Refusal } from '../store/refusals.ts'
-import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './command/context.ts'
 import { examples, readCount, readPast } from './command/options.ts'
+import { anywhere, type RemoteOptions } from './gateway/connection.ts'
+import { onReports } from './gateway/reports.ts'
 import { argument } from './terminal/failure.ts'
-import { exactTime, printJson, printText, table, type Column, usd } from './terminal/output.ts'
+import { exactTime, printJson, printText, table } from './terminal/output.ts'
 
 const DEFAULT_DAYS = 7
 const DEFAULT_ROWS = 100
 
-type RefusalOptions = CommonOptions & {
+type RefusalOptions = RemoteOptions & {
   readonly key?: string
-  readonly code?: string
+  readonly code?: (typeof REFUSAL_CODES)[number]
   readonly since?: (now: number) => number
   readonly limit?: number | 'none'
 }
 
 export function addRefusals(program: Command): void {
-  common(program.command('refusals'))
+  anywhere(program.command('refusals'))
     .description(
       'List the calls that were refused with 401, 402, 403 or 429, newest first. Of each key and code, the first 100 within an hour are listed, the others counted.',
     )
@@ -46,43 +46,39 @@ export function addRefusals(program: Command): void {
 }
 
 async function refusals(options: RefusalOptions): Promise<void> {
-  await lookAtStore(readDatabaseConfig(options), async (store) => {
-    const now = store.clock.now()
+  await onReports(options, async (reports) => {
+    const now = reports.now()
     const since = options.since?.(now) ?? Math.max(0, now - DEFAULT_DAYS * DAY_MS)
-    const key = options.key === undefined ? undefined : await findKey(store, options.key)
-    const { code, limit = DEFAULT_ROWS } = options
-    const most = limit === 'none' ? Number.MAX_SAFE_INTEGER : limit
-    const rows = await listRefusals(store, { keyId: key?.id, code, since, limit: most })
-    const names = await keyNames(store, [...new Set(rows.map(({ keyId }) => keyId))])
-    if (options.json) printJson({ refusals: rows.map((row) => refusalJson(row, names)) })
-    else printText(rows.length === 0 ? 'Nothing was refused.' : refusalTable(rows, names))
+    const { key, code, limit: given = DEFAULT_ROWS } = options
+    const limit = given === 'none' ? Number.MAX_SAFE_INTEGER : given
+    const rows = await reports.refusals({ key, code, since, limit })
+    if (options.json) printJson({ refusals: rows })
+    else printText(rows.length === 0 ? 'Nothing was refused.' : refusalTable(rows))
   })
 }
 
-function refusalTable(rows: readonly Refusal[], names: ReadonlyMap<string, string>): string {
-  const columns: readonly Column<Refusal>[] = [
-    ['TIME', ({ createdAt }) => exactTime(createdAt)],
-    ['KEY', (row) => keyWords(row, names)],
+function refusalTable(rows: readonly RefusalRow[]): string {
+  const usd = (amount: string | null): string => (amount === null ? '-' : `${amount} USD`)
+  return table<RefusalRow>(rows, [
+    ['TIME', ({ created_at: at }) => exactTime(Date.parse(at))],
+    ['KEY', keyWords],
     ['CODE', codeWords],
     ['ENDPOINT', ({ endpoint }) => endpoint ?? '-'],
-    ['MODEL', ({ modelAsked }) => modelAsked ?? '-'],
+    ['MODEL', ({ model }) => model ?? '-'],
+    ['REQUIRED', ({ required }) => usd(required), 'right'],
+    ['LEFT', ({ remaining }) => usd(remaining), 'right'],
     [
-      'REQUIRED',
-      ({ requiredNanodollars: required }) => (required === null ? '-' : usd(required)),
-      'right',
+      'CLIENT',
+      ({ address, user_agent: agent }) => [address, agent].filter(Boolean).join(' ') || '-',
     ],
-    ['LEFT', ({ remainingNanodollars: left }) => (left === null ? '-' : usd(left)), 'right'],
-    ['CLIENT', ({ address, userAgent }) => [address, userAgent].filter(Boolean).join(' ') || '-'],
-  ]
-  return table(rows, columns)
+  ])
 }
 
-function keyWords({ keyId, masked }: Refusal, names: ReadonlyMap<string, string>): string {
-  if (keyId !== NO_KEY) return names.get(keyId) ?? keyId
-  return `unknown: ${masked ?? 'not in our form'}`
+function keyWords({ key, key_name: name, masked }: RefusalRow): string {
+  return key === null ? `unknown: ${masked ?? 'not in our form'}` : (name ?? key)
 }
 
-function codeWords({ code, scope, further }: Refusal): string {
+function codeWords({ code, scope, further }: RefusalRow): string {
   const whose = scope === null ? '' : ` (${scope})`
   return further === 0
     ? `${code}${whose}`

@@ -16,7 +16,7 @@ import { hasPeople } from '../store/people/people.ts'
 import { jsonLog, terminalLog } from '../telemetry/log.ts'
 import { common, sourceOf, type CommonOptions, withStore } from './command/context.ts'
 import { examples } from './command/options.ts'
-import { catalogFor } from './models.ts'
+import { catalogFor } from './gateway/catalog.ts'
 import {
   figuresOfWorkers,
   isWorker,

@@ -1,53 +1,37 @@
 // `tollgate usage`: usage and its cost, by any dimension; `tollgate statement`: a month of a group, to hand on; `tollgate
 // explain`: why one request cost what it cost, recomputed from the books.
 import { Option, type Command } from 'commander'
-import { costOfLines, type CostLine } from '../catalog/prices.ts'
 import { DIMENSIONS, REPORT_ROWS, type Dimension } from '../core/limits.ts'
-import { formatUsd } from '../core/money.ts'
 import { DAY_MS } from '../core/units.ts'
-import {
-  explain,
-  explanationJson,
-  isSkipped,
-  priceOf,
-  type Explanation,
-} from '../ledger/reports/explain.ts'
-import { describeLines, linesCsv, sumsJson, type LineJson } from '../ledger/reports/lines.ts'
-import {
-  reportUsage,
-  type UsageFilter,
-  type UsageQuestion,
-  type UsageReport,
-  type UsageSums,
-} from '../ledger/reports/report.ts'
+import { isSkipped } from '../ledger/reports/explain.ts'
+import type { LineJson, sumsJson } from '../ledger/reports/lines.ts'
+import type { UsageFilter } from '../ledger/reports/report.ts'
 import { statementPage } from '../ledger/reports/statement-page.ts'
 import { makeStatement, statementCsv, statementJson } from '../ledger/reports/statement.ts'
-import { targetOf } from '../ledger/reports/usage.ts'
-import { legsOf } from '../ledger/rules/legs.ts'
-import { WINDOW } from '../store/accounts/budgets.ts'
-import type { Store } from '../store/database/store.ts'
 import { findGroup } from '../store/groups/groups.ts'
-import { findKey, keyNames } from '../store/keys/keys.ts'
+import { OUTSIDE_GROUPS } from '../store/keys/keys.ts'
 import { common, lookAtStore, readDatabaseConfig, type CommonOptions } from './command/context.ts'
 import { demand, examples, readPast } from './command/options.ts'
+import { anywhere, type RemoteOptions } from './gateway/connection.ts'
+import { onReports, type Reports, type ShownRequest, type UsageAsked } from './gateway/reports.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import {
   block,
   bold,
   exactTime,
   moment,
+  percentText,
   printJson,
   printText,
   section,
   table,
   type Column,
-  usd,
 } from './terminal/output.ts'
 
 const DEFAULT_DAYS = 30
 const DEFAULT_BY: readonly Dimension[] = ['key', 'model', 'day']
 
-type UsageOptions = CommonOptions &
+type UsageOptions = RemoteOptions &
   Readonly<Partial<Record<keyof UsageFilter, string>>> & {
     readonly since?: (now: number) => number
     readonly until?: (now: number) => number
@@ -56,7 +40,7 @@ type UsageOptions = CommonOptions &
   }
 
 export function addUsage(program: Command): void {
-  common(program.command('usage'))
+  anywhere(program.command('usage'))
     .description('Show requests, tokens and cost, in whole hours.')
     .option('--key <KEY>', 'one key only, by id or name')
     .option('--group <GROUP>', 'what was used in one group, by id or name, or none for outside')
@@ -89,24 +73,21 @@ export function addUsage(program: Command): void {
 }
 
 async function usage(options: UsageOptions): Promise<void> {
-  await lookAtStore(readDatabaseConfig(options), async (store) => {
-    const isTable = !options.json && !options.csv
-    const asked = await questionOf(store, options)
+  await onReports(options, async (reports) => {
+    const asked = askedOf(reports.now(), options)
+    if (options.csv) return printText(await reports.usageCsv(asked))
     // A table is for reading; files have everything.
-    const question = { ...asked, limit: isTable ? REPORT_ROWS : undefined }
-    const report = await reportUsage(store, question)
-    const lines = await describeLines(store, question, report.rows)
-    if (options.json) printJson({ rows: lines, total: sumsJson(report.total) })
-    else if (options.csv) printText(linesCsv(lines))
-    else printText(usageText({ question, report, lines }))
+    const limit = options.json ? undefined : REPORT_ROWS
+    const found = await reports.usage({ ...asked, limit })
+    if (options.json) printJson({ rows: found.rows, total: found.total })
+    else printText(usageText(asked, found))
   })
 }
 
 /** Without an owner, a tag, a provider. */
 const NONE = 'none'
 
-async function questionOf(store: Store, options: UsageOptions): Promise<UsageQuestion> {
-  const now = store.clock.now()
+function askedOf(now: number, options: UsageOptions): UsageAsked {
   const since = options.since?.(now) ?? Math.max(0, now - DEFAULT_DAYS * DAY_MS)
   const until = options.until?.(now) ?? now
   if (since >= until) throw new UsageError('--since must be before --until')
@@ -116,41 +97,37 @@ async function questionOf(store: Store, options: UsageOptions): Promise<UsageQue
     since,
     until,
     by: by === undefined ? DEFAULT_BY : [by],
-    key: key === undefined ? undefined : (await findKey(store, key)).id,
-    group:
-      group === undefined || group === NONE ? orNone(group) : (await findGroup(store, group)).id,
+    ...{ key, group, model, endpoint },
     ...{ owner: orNone(owner), environment: orNone(environment), tag: orNone(tag) },
-    ...{ model, provider: orNone(provider), endpoint },
+    provider: orNone(provider),
   }
 }
 
-type UsageText = {
-  readonly question: UsageQuestion
-  readonly report: UsageReport
-  readonly lines: readonly LineJson[]
-}
+type UsageFound = Awaited<ReturnType<Reports['usage']>>
 
-function usageText({ question, report, lines }: UsageText): string {
-  const title = bold(`${exactTime(question.since)} to ${exactTime(question.until)}`)
-  if (lines.length === 0) return `${title}\nNothing was used.`
-  const { total, leftOut, rest } = report
-  const dimensions = DIMENSIONS.filter((each) => question.by.includes(each))
+function usageText(
+  asked: UsageAsked,
+  { rows, total, left_out: leftOut, rest }: UsageFound,
+): string {
+  const title = bold(`${exactTime(asked.since)} to ${exactTime(asked.until)}`)
+  if (rows.length === 0) return `${title}\nNothing was used.`
+  const dimensions = DIMENSIONS.filter((each) => asked.by.includes(each))
   const body = table<TextRow>(
     [
-      ...lines.map((line) => ({ name: (each: Dimension) => NAMES[each](line), ...line })),
+      ...rows.map((line) => ({ name: (each: Dimension) => NAMES[each](line), ...line })),
       ...(leftOut === 0 ? [] : [restRow(leftOut, rest)]),
     ],
     [
       ...dimensions.map((each): Column<TextRow> => [each.toUpperCase(), ({ name }) => name(each)]),
       ...FIGURES,
-      ...(lines.some((line) => line.latency_ms_p50 !== null) ? LATENCIES : []),
+      ...(rows.some((line) => line.latency_ms_p50 !== null) ? LATENCIES : []),
     ],
   )
   const requests =
     total.requests === 1 ? '1 request' : `${total.requests.toLocaleString('en')} requests`
-  const sum = `${requests}, ${formatUsd(total.costNanodollars)} USD`
+  const sum = `${requests}, ${total.cost} USD`
   const estimated = total.estimated === 0 ? '' : `, ${total.estimated} of them charged by estimate`
-  const tags = question.by.includes('tag')
+  const tags = asked.by.includes('tag')
     ? '\nA key with several tags counts in each of them: the rows may add up to more than the total.'
     : ''
   return `${title}\n${body}\n\nTotal: ${sum}${estimated}${tags}`
@@ -162,8 +139,8 @@ type TextRow = Figures &
     readonly name: (dimension: Dimension) => string
   }
 
-function restRow(count: number, rest: UsageSums): TextRow {
-  return { name: () => `(${count.toLocaleString('en')} more)`, ...sumsJson(rest) }
+function restRow(count: number, rest: Figures): TextRow {
+  return { name: () => `(${count.toLocaleString('en')} more)`, ...rest }
 }
 
 const orNobody = (name: string | null): string => name || '(none)'
@@ -171,7 +148,8 @@ const orNobody = (name: string | null): string => name || '(none)'
 const NAMES: Readonly<Record<Dimension, (line: LineJson) => string>> = {
   day: ({ day }) => day ?? '',
   hour: ({ hour }) => hour ?? '',
-  group: ({ group, group_name: name }) => name ?? (group === NONE ? '(none)' : (group ?? '')),
+  group: ({ group, group_name: name }) =>
+    name ?? (group === OUTSIDE_GROUPS ? '(none)' : (group ?? '')),
   key: ({ key, key_name: name }) => name ?? key ?? '',
   owner: ({ owner }) => orNobody(owner),
   environment: ({ environment }) => orNobody(environment),
@@ -235,56 +213,62 @@ export function addStatement(program: Command): void {
 }
 
 export function addExplain(program: Command): void {
-  common(program.command('explain'))
+  anywhere(program.command('explain'))
     .description(
       'Show how a request was charged: tokens times price, what was held and settled, ' +
         'which targets were tried and why. The cost is recomputed, to the nano-dollar.',
     )
     .argument('<REQUEST_ID>', 'the x-request-id of the answer, also in the log')
-    .action((requestId: string, options: CommonOptions) =>
-      lookAtStore(readDatabaseConfig(options), async (store) => {
-        const explanation = await explain(store, requestId)
-        if (options.json) return printJson(explanationJson(explanation))
-        const { keyId } = explanation.row
-        const name = (await keyNames(store, [keyId])).get(keyId)
-        const key = name === undefined ? keyId : `${name}, ${keyId}`
-        printText(explanationText(explanation, { key, now: store.clock.now() }))
+    .action((requestId: string, options: RemoteOptions) =>
+      onReports(options, async (reports) => {
+        const request = await reports.explain(requestId)
+        if (options.json) printJson(requestOutput(request))
+        else printText(requestText(request, reports.now()))
       }),
     )
 }
 
-function explanationText(
-  explanation: Explanation,
-  { key, now }: { readonly key: string; readonly now: number },
-): string {
-  const { row, lines, attempts, entries } = explanation
-  const outcome = row.errorCode === null ? String(row.status) : `${row.status} ${row.errorCode}`
+/** As programs read it. */
+function requestOutput(request: ShownRequest) {
+  return Object.fromEntries(REQUEST_FIELDS.map((field) => [field, request[field]]))
+}
+
+const REQUEST_FIELDS = [
+  ...(['request_id', 'hold', 'key', 'group', 'endpoint', 'model', 'target', 'state'] as const),
+  ...(['status', 'error', 'reserved_at', 'settled_at', 'held', 'cost', 'recomputed'] as const),
+  ...(['agrees', 'estimated', 'why', 'reasons', 'legs', 'price_version', 'lines'] as const),
+  ...(['attempts', 'changes'] as const),
+]
+
+function requestText(request: ShownRequest, now: number): string {
+  const { lines, attempts, changes, error, key, key_name: name } = request
+  const when = (at: string): string => moment(Date.parse(at), now)
   const computed =
-    explanation.recomputedNanodollars === null
+    request.recomputed === null
       ? 'there is no price to compute it from'
-      : `${usd(explanation.recomputedNanodollars)}, ${explanation.agrees ? 'the same' : 'not the same'}`
+      : `${request.recomputed} USD, ${request.agrees ? 'the same' : 'not the same'}`
   return [
-    bold(row.requestId),
+    bold(request.request_id),
     block([
-      ['key', key],
-      ['model', servedBy(row)],
-      ['endpoint', row.endpoint],
-      ['outcome', outcome],
-      ['reserved', moment(row.at, now)],
-      ['settled', moment(row.settledAt, now)],
-      ['held', `${usd(row.heldNanodollars)}, as hold ${row.id}`],
-      ['cost', usd(row.costNanodollars)],
-      ['charged to', legsText(row)],
+      ['key', name === null ? key : `${name}, ${key}`],
+      ['model', servedBy(request)],
+      ['endpoint', request.endpoint],
+      ['outcome', error === null ? String(request.status) : `${request.status} ${error}`],
+      ['reserved', when(request.reserved_at)],
+      ['settled', when(request.settled_at)],
+      ['held', `${request.held} USD, as hold ${request.hold}`],
+      ['cost', `${request.cost} USD`],
+      ['charged to', legsText(request)],
       ['recomputed', computed],
-      ['why', explanation.why],
+      ['why', request.why],
     ]),
     ...section(
-      bold(`Tokens at price ${row.priceVersion}, in USD per million`),
+      bold(`Tokens at price ${request.price_version}, in USD per million`),
       lines.length === 0 ? [] : [lineTable(lines)],
     ),
     ...section(
       bold('Attempts'),
-      attempts.map(({ target, outcome, durationMs, why }) =>
+      attempts.map(({ target, outcome, duration_ms: durationMs, why }) =>
         isSkipped(outcome)
           ? `  ${target}: ${outcome}`
           : `  ${target}: ${outcome} after ${durationMs} ms (${why})`,
@@ -292,37 +276,42 @@ function explanationText(
     ),
     ...section(
       bold('Changed by hand'),
-      entries.map(
+      changes.map(
         ({ at, actor, reason, before, after }) =>
-          `  ${moment(at, now)} by ${actor}: ${usd(before)} to ${usd(after)}: ${reason}`,
+          `  ${when(at)} by ${actor}: ${amountText(before)} to ${amountText(after)}: ${reason}`,
       ),
     ),
   ].join('\n')
 }
 
-function servedBy(row: Explanation['row']): string {
-  const target = targetOf(row)
-  if (target !== null) return `${row.modelAsked}, served by ${target}`
-  return row.modelAsked === '' ? 'none' : `${row.modelAsked}, served by no provider`
+function amountText(amount: string | null): string {
+  return amount === null ? 'none' : `${amount} USD`
 }
 
-function lineTable(lines: readonly CostLine[]): string {
-  return table<CostLine>(lines, [
-    ['WHAT', ({ what }) => WORDS[what]],
+function servedBy({ target, model }: ShownRequest): string {
+  if (target !== null) return `${model}, served by ${target}`
+  return model === '' ? 'none' : `${model}, served by no provider`
+}
+
+type Line = ShownRequest['lines'][number]
+
+function lineTable(lines: readonly Line[]): string {
+  return table<Line>(lines, [
+    ['WHAT', ({ what }) => WORDS[what] ?? what],
     ['COUNT', ({ count }) => count.toLocaleString('en'), 'right'],
-    ...(lines.some(({ list }) => list !== undefined) ? LIST_COLUMNS : []),
-    ['PRICE', priceOf, 'right'],
-    ['USD', (line) => formatUsd(costOfLines([line]).nanodollars), 'right'],
+    ...(lines.some((line) => line.list_price !== undefined) ? LIST_COLUMNS : []),
+    ['PRICE', ({ price }) => price, 'right'],
+    ['USD', ({ cost }) => cost, 'right'],
   ])
 }
 
 /** Where a discount applies. */
-const LIST_COLUMNS: readonly Column<CostLine>[] = [
-  ['LIST PRICE', ({ what, list }) => (list ? priceOf({ what, ...list }) : '-'), 'right'],
-  ['DISCOUNT', ({ list }) => (list ? `${list.millionths / 10_000} %` : '-'), 'right'],
+const LIST_COLUMNS: readonly Column<Line>[] = [
+  ['LIST PRICE', (line) => line.list_price ?? '-', 'right'],
+  ['DISCOUNT', ({ discount }) => (discount === undefined ? '-' : percentText(discount)), 'right'],
 ]
 
-const WORDS: Readonly<Record<CostLine['what'], string>> = {
+const WORDS: Readonly<Partial<Record<string, string>>> = {
   input: 'input',
   cached: 'input from a cache',
   cacheWriteShort: 'input to a cache',
@@ -334,12 +323,12 @@ const WORDS: Readonly<Record<CostLine['what'], string>> = {
 }
 
 /** `key, its window, group grp_…, frame`: every budget that the request was charged to. */
-function legsText(row: Explanation['row']): string {
-  return legsOf(row)
-    .map(({ scope, accountId, budget }) => {
+function legsText({ legs }: ShownRequest): string {
+  return legs
+    .map(({ scope, account, window }) => {
       const name =
-        scope === 'group' ? `group ${accountId}` : scope === 'model' ? 'cap for the model' : scope
-      return budget === WINDOW ? `window of the ${name}` : name
+        scope === 'group' ? `group ${account}` : scope === 'model' ? 'cap for the model' : scope
+      return window ? `window of the ${name}` : name
     })
     .join(', ')
 }

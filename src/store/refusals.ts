@@ -105,7 +105,7 @@ function columnsOf(row: NewRefusal): Omit<Row<'refusals'>, 'number'> {
   }
 }
 
-export type Refusal = Values<'refusals'> & {
+type Refusal = Values<'refusals'> & {
   /** How many more of the same key, code and hour were only counted; on the last row that was kept of them. */
   readonly further: number
 }

@@ -22,6 +22,7 @@ const VIEWER = [
     'listLabels',
     'exportKeys',
     'readKey',
+    'findKey',
     'readLimits',
     'readFrame',
     'listModels',
@@ -132,6 +133,8 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       ...{ alert_thresholds: [1], expiry_reminders: [1], group: 'x', owner_person: 'x' },
       ...{ window: { budget: '1', period: 'day' }, request_cost_max: '1' },
       ...{ model_budgets: [{ model: 'sandbox-chat', budget: '1', period: 'day' }] },
+      ...{ add_model_budgets: [{ model: 'sandbox-chat', budget: '1', period: 'day' }] },
+      ...{ remove_model_budgets: ['sandbox-chat'], reason: 'x' },
     }
     const permissions = PERMISSIONS.filter((each) => each !== 'configuration:manage')
     const headers = { 'if-match': '"1"' }

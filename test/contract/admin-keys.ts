@@ -312,6 +312,29 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal(await blocked(), null)
     })
 
+    test('a key is found by its name, and a change can hold for any version', async () => {
+      const { body: group } = await admin.call('POST', '/groups', { body: { name: 'far' } })
+      const id = await idOf('afar', { group: group['id'] })
+      await idOf('afar')
+      const find = (name: string): Promise<Answer> =>
+        admin.call('GET', `/key?name=${encodeURIComponent(name)}`)
+      assert.equal((await find('far/afar')).body['id'], id)
+      for (const name of ['afar', 'nobody']) assert.equal((await find(name)).status, 404)
+      const anyVersion = (body: object): Promise<Answer> =>
+        admin.call('PATCH', `/keys/${id}`, { body, headers: { 'if-match': '*' } })
+      const amount = { budget: '1', period: 'day' }
+      const caps = { add_model_budgets: [{ model: 'sandbox-chat', ...amount }] }
+      const changed = await anyVersion({ rpm: 7, ...caps, reason: 'a test' })
+      assert.equal(changed.status, 200, changed.text)
+      const listed = await admin.call('GET', '/keys?with=models&search=afar')
+      assert.match(listed.text, /"models":\["sandbox-chat"\]/)
+      assert.doesNotMatch((await admin.call('GET', '/keys?search=afar')).text, /"models":/)
+      const { body: audit } = await admin.call('GET', `/keys/${id}/activity`)
+      assert.equal((audit['entries'] as unknown as { reason: string }[])[0]?.reason, 'a test')
+      const bare = await anyVersion({ remove_model_budgets: ['sandbox-chat'] })
+      assert.deepEqual([bare.body['model_budgets'], bare.body['rpm']], [[], 7])
+    })
+
     test('a top-up needs a limit and a key that is not revoked', async () => {
       const topUp = async (id: string, amount: string) => {
         const { body } = await admin.call('POST', `/keys/${id}/top-up`, {

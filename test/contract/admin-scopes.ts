@@ -24,6 +24,7 @@ const OWN = [
     'createKey',
     'changeKeys',
     'readKey',
+    'findKey',
     'changeKey',
     'pauseKey',
   ],
@@ -256,6 +257,7 @@ export function adminScopesContract(fresh: FreshDatabase): void {
     const [, first = ''] = route.path.split('/')
     const subject = Object.entries(subjects).find(([name]) => name === first)?.[1] ?? own
     const path = route.path.replace(':id', subject).replace(':person', people.get('Member') ?? '')
+    if (path === '/key') return `${path}?name=${own}`
     return path.startsWith('/statement') ? `${path}?group=${team.id}&month=${MONTH}` : path
   }
   const served = routes.filter(([name]) => name in adminHandlers(NO_PARTS))
@@ -302,7 +304,8 @@ export function adminScopesContract(fresh: FreshDatabase): void {
     if (name === 'createKey') return 400
     // Each key succeeds or fails on its own.
     if (name === 'changeKeys') return 200
-    return path.includes(':id') || name === 'play' || path.startsWith('/statement') ? 404 : 200
+    const isNamed = path.includes(':id') || path === '/key' || path.startsWith('/statement')
+    return isNamed || name === 'play' ? 404 : 200
   }
   const nowhere = (): Team => {
     const { clock } = admin.store
@@ -340,7 +343,7 @@ export function adminScopesContract(fresh: FreshDatabase): void {
     ...['/usage.csv?by=key', '/usage?by=hour&compare=previous', '/requests', '/requests?key=KEY'],
     ...['/refusals', '/refusals?key=KEY', '/audit', '/audit.csv', '/audit?subject=frame'],
     ...['/audit?subject_id=KEY', '/audit?subject_id=GREEN', '/audit?outcome=refused'],
-    ...['/alerts/deliveries', '/keys/OWN', '/keys/OWN/limits', '/keys/OWN/usage'],
+    ...['/alerts/deliveries', '/key?name=OWN', '/keys/OWN', '/keys/OWN/limits', '/keys/OWN/usage'],
     ...['/keys/OWN/requests', '/keys/OWN/refusals', '/keys/OWN/activity', '/keys/OWN/alerts'],
     ...[`/statement.csv?group=RED&month=${MONTH}`, `/statement.html?group=RED&month=${MONTH}`],
     ...['/own/groups', '/wishes', '/wishes?state=open', '/wishes?state=decided'],

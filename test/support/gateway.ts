@@ -17,6 +17,8 @@ export type TestGateway = AsyncDisposable & {
   /** http://127.0.0.1:PORT */
   readonly url: string
   readonly pid: number
+  /** For commands on the same machine. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   /** Everything it has written to its log so far. */
   log(): readonly LogLine[]
   /** The first match in what it has printed, or will print, besides its log. */
@@ -79,6 +81,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   return {
     url,
     pid: gateway.pid,
+    environment: env,
     ended: gateway.ended,
     log,
     printed: gateway.printed,

@@ -120,7 +120,7 @@ export const groupRoutes = {
   changeGroup: route('PATCH /groups/:id', 'configuration:manage', {
     reach: 'groups',
     summary: 'Change a group; needs If-Match',
-    body: written,
+    body: written.extend({ reason: reason.optional() }),
     answer: groupDetail,
     versioned: true,
   }),
@@ -187,6 +187,8 @@ const frameChange = z
     timezone: z.string(),
     week_start: weekStart,
     window: amountForPeriod.nullable(),
+    /** Why, for the record. */
+    reason,
   })
   .partial()
 
@@ -220,4 +222,5 @@ export const frameRoutes = {
 }
 
 export type FrameAnswer = z.output<typeof frame>
+export type FrameChangeBody = z.output<typeof frameChange>
 export type FrameState = z.output<typeof frameState>

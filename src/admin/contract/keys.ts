@@ -106,13 +106,17 @@ export const newKey = z
   .required({ name: true, models: true, budget: true })
   .extend({ mode: keyMode.optional() })
 
-/** Fields left out stay as they are. `models` is the whole allowlist; the other two add to it and remove from it. */
+/** Fields left out stay as they are. `models` and `model_budgets` are whole lists; the others add to them and remove from them. */
 export const keyChange = z
   .strictObject({
     ...settings,
     ...written,
     add_models: settings.models,
     remove_models: settings.models,
+    add_model_budgets: written.model_budgets,
+    remove_model_budgets: settings.models,
+    /** Why, for the record. */
+    reason,
   })
   .partial()
 
@@ -137,6 +141,7 @@ const shown = {
     .nullable(),
   environment: z.string().nullable(),
   owner: z.string().nullable(),
+  description: settings.description,
   owner_person: z.object({ id: z.string(), name: z.string(), email: z.string() }).nullable(),
   tags: settings.tags,
   permissions: settings.permissions,
@@ -165,6 +170,7 @@ const shown = {
   rpm: rate,
   tpm: rate,
   concurrency: rate,
+  when_tight: settings.when_tight,
   created_at: moment,
   expires_at: moment.nullable(),
   last_used_at: moment.nullable(),
@@ -174,6 +180,8 @@ const shown = {
 
 const keyRow = z.object({
   ...shown,
+  /** Only with `with=models`. */
+  models: settings.models.optional(),
   model_count: z.int(),
   /** Allowed, but not in the catalogue at present, or not available. */
   unavailable_model_count: z.int(),
@@ -183,12 +191,12 @@ const keyRow = z.object({
 
 const keyDetail = z.object({
   ...shown,
-  description: settings.description,
   models: settings.models,
+  /** As far as the ceiling of its group goes. */
+  callable_models: settings.models,
   unavailable_models: z.array(z.string()),
   /** For names that do not exist and may be mistyped: the closest name that does exist. */
   closest_models: z.record(z.string(), z.string()),
-  when_tight: settings.when_tight,
   alert_thresholds: settings.alert_thresholds,
   expiry_reminders: settings.expiry_reminders,
   /** When the newest secret was last used, while an old one still works; else null. */
@@ -256,6 +264,8 @@ export const keyFilters = z.object({
 })
 
 const keyQuery = keyFilters.extend({
+  /** Also their allowlists, which may be long. */
+  with: z.literal('models').optional(),
   page: count(1, 1_000_000).default(1),
   per_page: count(1, 200).default(50),
 })
@@ -344,6 +354,12 @@ export const keyRoutes = {
     answer: keyWithSecret,
     status: 201,
     idempotent: true,
+  }),
+  findKey: route('GET /key', 'configuration:read', {
+    reach: 'own',
+    summary: 'The key that is not revoked with a name: NAME, or GROUP/NAME where several have it',
+    query: z.object({ name: z.string().max(2 * FILTER_LENGTH_MAX) }),
+    answer: keyDetail,
   }),
   changeKeys: route('POST /keys/bulk', 'configuration:manage', {
     reach: 'own',

@@ -74,10 +74,39 @@ type Described = Omit<Common, 'method' | 'path'>
 type ReachOf<Who> = Who extends Permission ? { readonly reach: Reach } : object
 
 /** What a caller sends, and the answer. */
-export type ParamsOf<R extends AdminRoute> = InputOf<R['params']>
-export type QueryOf<R extends AdminRoute> = InputOf<R['query']>
+type ParamsOf<R extends AdminRoute> = InputOf<R['params']>
+type QueryOf<R extends AdminRoute> = InputOf<R['query']>
 export type BodyOf<R extends AdminRoute> = InputOf<R['body']>
 export type AnswerOf<R extends AdminRoute> = z.output<R['answer']>
+
+type Part<Name extends string, Value> = undefined extends Value
+  ? object
+  : object extends Value
+    ? { readonly [N in Name]?: Value }
+    : { readonly [N in Name]: Value }
+
+/** The parts of a request that a route requires. */
+export type Sent<R extends AdminRoute> = Part<'params', ParamsOf<R>> &
+  Part<'query', QueryOf<R>> &
+  Part<'body', BodyOf<R>>
+
+type QueryValue = string | number | boolean | undefined
+
+/** The same for any route. */
+export type SentParts = {
+  readonly params?: Readonly<Record<string, string>> | undefined
+  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>> | undefined
+  readonly body?: unknown
+}
+
+/** Its path with parameters and query, below the address of the gateway. */
+export function addressOf({ path }: AdminRoute, { params = {}, query = {} }: SentParts): string {
+  const named = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    for (const each of [value].flat()) if (each !== undefined) search.append(name, String(each))
+  return `${API_PREFIX}${named}${search.size > 0 ? `?${search.toString()}` : ''}`
+}
 
 /** The same values after the schema has read them: with their defaults. */
 export type ReadOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined

@@ -247,6 +247,10 @@ const reasons = z.array(z.string())
 
 /** Why it cost what it cost, recomputed from the books. */
 export const requestDetail = requestRow.extend({
+  /** The hold that it was admitted with, and the group that it was held in; null outside groups. */
+  hold: z.int(),
+  group: z.string().nullable(),
+  settled_at: moment,
   attempts: z.array(
     z.object({
       target: z.string(),
@@ -272,6 +276,8 @@ export const requestDetail = requestRow.extend({
       what: z.string(),
       count: z.number(),
       price: z.string(),
+      /** count × price, rounded up to the nano-dollar. */
+      cost: amount,
       /** The price before the discount, and the discount as a part of it; absent where there is none. */
       list_price: z.string().optional(),
       discount: z.string().optional(),
@@ -332,4 +338,5 @@ export const refusalRoutes = {
 export type RefusalQuery = z.output<typeof refusalQuery>
 export type RefusalRow = z.output<typeof refusal>
 export type RequestQuery = z.output<typeof requestQuery>
+export type RequestAnswer = z.output<typeof requestDetail>
 export type RequestRow = z.output<typeof requestRow>

@@ -3,7 +3,6 @@ import { sentence } from '../../core/sentences.ts'
 import { usd, iso } from '../../core/units.ts'
 import { resetSpent, topUp } from '../../ledger/nodes/adjustments.ts'
 import { limitWithTopUp } from '../../store/accounts/accounts.ts'
-import type { Some } from '../../store/accounts/settings.ts'
 import type { Store } from '../../store/database/store.ts'
 import {
   findGroup,
@@ -12,10 +11,9 @@ import {
   keysWithoutModels,
   listGroups,
   type Group,
-  type GroupSettings,
   type GroupTotals,
 } from '../../store/groups/groups.ts'
-import { NO_KEY_RULES, type KeyRules } from '../../store/groups/key-rules.ts'
+import { NO_KEY_RULES } from '../../store/groups/key-rules.ts'
 import {
   activateGroup,
   archiveGroup,
@@ -23,16 +21,17 @@ import {
   updateGroup,
 } from '../../store/groups/lifecycle.ts'
 import { AdminError } from '../contract/errors.ts'
-import type { GroupAnswer, GroupBody, GroupDetail, groupRoutes } from '../contract/groups.ts'
+import type { GroupAnswer, GroupDetail, groupRoutes } from '../contract/groups.ts'
 import type { invitationRoutes, memberRoutes } from '../contract/people.ts'
 import type { Person } from '../http/guard.ts'
 import { storeOf, type AdminParts, type HandlersOf, type Sender } from '../http/request.ts'
 import { forecastOf } from '../keys/answers.ts'
 import {
-  amountOf,
   budgetNameOf,
   changeVersion,
   etag,
+  groupSettingsOf,
+  keyRulesOf,
   legsOf,
   readAmount,
 } from '../keys/change-request.ts'
@@ -62,7 +61,12 @@ export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes>
     createGroup: async (request) => {
       const { name } = request.body
       const keyRules = { ...NO_KEY_RULES, ...keyRulesOf(request.body) }
-      const settings = { ...settingsOf(request.body), name, keyRules, legs: legsOf(request.body) }
+      const settings = {
+        ...groupSettingsOf(request.body),
+        name,
+        keyRules,
+        legs: legsOf(request.body),
+      }
       return detail(parts, await createGroup(storeOf(parts, request), settings), request)
     },
     readGroup: async (request) =>
@@ -74,7 +78,8 @@ export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes>
       const group = await changeVersion(store, { ...request, subjectId: id }, (ifVersion) => {
         const { body } = request
         const keyRules = body.key_rules && keyRulesOf(body)
-        const change = { ...settingsOf(body), keyRules, legs: legsOf(body), ifVersion }
+        const { reason } = body
+        const change = { ...groupSettingsOf(body), keyRules, legs: legsOf(body), ifVersion, reason }
         return updateGroup(store, id, change)
       })
       return detail(parts, group, request)
@@ -164,11 +169,10 @@ type MembersRequest = Pick<
 > & { readonly person: Person }
 
 /** What those may change of a group who manage it from within: not what bounds the group as a whole. */
-const OWN_SETTINGS: readonly (keyof GroupBody)[] = ['description', 'key_rules']
+const OWN_SETTINGS = ['description', 'key_rules', 'reason']
 
 function demandWithin({ scope, body }: ChangingGroup): void {
-  const fields = Object.keys(body) as (keyof GroupBody)[]
-  const field = fields.find((each) => !OWN_SETTINGS.includes(each))
+  const field = Object.keys(body).find((each) => !OWN_SETTINGS.includes(each))
   if (scope === 'everywhere' || field === undefined) return
   const permission = 'configuration:manage'
   const why = sentence('group_setting_above', { permission, field })
@@ -203,28 +207,4 @@ function answerOf(group: Group, totals?: GroupTotals): GroupAnswer {
     limit: usd(limitWithTopUp(group)),
     version: String(group.version),
   }
-}
-
-export function settingsOf(body: GroupBody): Some<Omit<GroupSettings, 'keyRules'>> {
-  const { budget, week_start: weekStart, ...rest } = body
-  const { window: _window, request_cost_max: _most, key_rules: _rules, ...same } = rest
-  const limitNanodollars = typeof budget === 'string' ? readAmount('budget', budget) : budget
-  return { ...same, limitNanodollars, weekStart }
-}
-
-/** The rules that are given. */
-export function keyRulesOf({ key_rules: rules = {} }: GroupBody): Partial<KeyRules> {
-  const { budget_max: most, self_service, days_max, keys_max, ...rest } = rules
-  const given: Some<KeyRules> = {
-    selfService: self_service,
-    budgetMax: most && amountOf('key_rules.budget_max', most),
-    daysMax: days_max,
-    keysMax: keys_max,
-    environments: rest.environments,
-    rpmMax: rest.rpm_max,
-    tpmMax: rest.tpm_max,
-    concurrencyMax: rest.concurrency_max,
-  }
-  const known = Object.entries(given).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(known) as Partial<KeyRules>
 }

@@ -68,6 +68,7 @@ const AUDIT_ACTIONS: Readonly<Record<RouteName, AuditAction>> = {
   listLabels: 'key.read',
   exportKeys: 'key.read',
   readKey: 'key.read',
+  findKey: 'key.read',
   readLimits: 'key.read',
   createKey: 'key.create',
   changeKey: 'key.change',

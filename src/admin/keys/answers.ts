@@ -26,6 +26,8 @@ type KeyAround = {
   readonly catalog: Catalog
   readonly secrets: ShownSecrets | undefined
   readonly now: number
+  /** Whether a list has allowlists. */
+  readonly areModelsShown?: boolean
 }
 
 export function keyRowOf(
@@ -34,8 +36,10 @@ export function keyRowOf(
   costs: readonly (Nanodollars | null)[],
 ): KeyRow {
   const total = costs.reduce<Nanodollars>((sum, cost) => sum + (cost ?? 0n), 0n)
+  const { models, ...same } = shown(key, around)
   return {
-    ...shown(key, around),
+    ...same,
+    ...(around.areModelsShown === true && { models: [...models] }),
     model_count: callableModels(key).length,
     unavailable_model_count: unavailableModels(key, around.catalog).length,
     cost_7d: { days: costs.map((cost) => usd(cost)), total: usd(total) },
@@ -50,6 +54,7 @@ export function keyDetailOf(
   return {
     ...shown(key, around),
     models: [...key.models],
+    callable_models: [...callableModels(key)],
     unavailable_models: unavailableModels(key, around.catalog),
     closest_models: closestModels(key, around.catalog),
     alert_thresholds: [...key.alertThresholds],
@@ -96,14 +101,7 @@ function shown(key: Key, around: KeyAround) {
     state: stateOf(key, around),
     masked: secrets?.masked ?? '',
     paused_by: key.pausedBy,
-    old_secret:
-      secrets?.old === undefined
-        ? null
-        : {
-            masked: secrets.old.masked,
-            valid_until: iso(secrets.old.validUntil),
-            last_used_at: iso(secrets.old.lastUsedAt),
-          },
+    old_secret: oldSecretOf(secrets),
     secret_last_used_at: iso(secrets?.lastUsedAt ?? null),
     top_up: usd(key.topUpNanodollars),
     limit: usd(limitWithTopUp(key)),
@@ -111,6 +109,13 @@ function shown(key: Key, around: KeyAround) {
     frame_binds: isFrameShown ? own === null || frame.remainingNanodollars < own : null,
     version: String(key.version),
   }
+}
+
+/** The secret from before the last rotation, while it still works. */
+export function oldSecretOf(secrets: ShownSecrets | undefined): KeyDetail['old_secret'] {
+  if (secrets?.old === undefined) return null
+  const { masked, validUntil, lastUsedAt } = secrets.old
+  return { masked, valid_until: iso(validUntil), last_used_at: iso(lastUsedAt) }
 }
 
 /** The first of KEY_STATES that is true. */

@@ -12,10 +12,12 @@ import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { readFrame } from '../../store/frame.ts'
-import { findGroup } from '../../store/groups/groups.ts'
+import { findGroup, type GroupSettings } from '../../store/groups/groups.ts'
+import type { KeyRules } from '../../store/groups/key-rules.ts'
 import { findKey } from '../../store/keys/keys.ts'
 import type { KeyChange } from '../../store/keys/lifecycle.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
+import type { FrameChangeBody, GroupBody } from '../contract/groups.ts'
 import type { KeyChangeBody, NewKeyBody } from '../contract/keys.ts'
 import type { AmountForPeriod } from '../contract/values.ts'
 import type { RequestHeaders } from '../http/guard.ts'
@@ -41,7 +43,7 @@ export function legsOf(
   }
 }
 
-export function amountOf(field: string, given: AmountForPeriod): BudgetAmount {
+function amountOf(field: string, given: AmountForPeriod): BudgetAmount {
   return { limitNanodollars: readAmount(field, given.budget), period: given.period }
 }
 
@@ -61,8 +63,21 @@ export function settingsOf(
 
 /** `capped`: the models that it has caps for. */
 export function changeOf(body: KeyChangeBody, capped: readonly string[] = []): KeyChange {
-  const { add_models: addModels, remove_models: removeModels, ...settings } = body
-  return { ...someSettingsOf(settings), legs: legsOf(body, capped), addModels, removeModels }
+  const { add_models: addModels, remove_models: removeModels, reason, ...rest } = body
+  const { add_model_budgets: caps = [], remove_model_budgets: without = [], ...settings } = rest
+  const { modelBudgets = [], ...legs } = legsOf(settings, capped)
+  const changed = [
+    ...modelBudgets,
+    ...caps.map((cap) => [cap.model, amountOf('add_model_budgets', cap)] as const),
+    ...without.map((model) => [model, null] as const),
+  ]
+  return {
+    ...someSettingsOf(settings),
+    legs: { ...legs, modelBudgets: changed.length === 0 ? undefined : changed },
+    addModels,
+    removeModels,
+    reason,
+  }
 }
 
 function someSettingsOf(body: Some<Settings>): Some<KeySettings> {
@@ -78,6 +93,40 @@ function someSettingsOf(body: Some<Settings>): Some<KeySettings> {
     whenTight: when_tight,
     alertThresholds: alert_thresholds,
     expiryReminders: expiry_reminders,
+  }
+}
+
+export function groupSettingsOf(body: GroupBody): Some<Omit<GroupSettings, 'keyRules'>> {
+  const { budget, week_start: weekStart, ...rest } = body
+  const { window: _window, request_cost_max: _most, key_rules: _rules, ...same } = rest
+  const limitNanodollars = typeof budget === 'string' ? readAmount('budget', budget) : budget
+  return { ...same, limitNanodollars, weekStart }
+}
+
+/** The rules that are given. */
+export function keyRulesOf({ key_rules: rules = {} }: GroupBody): Partial<KeyRules> {
+  const { budget_max: most, self_service, days_max, keys_max, ...rest } = rules
+  const given: Some<KeyRules> = {
+    selfService: self_service,
+    budgetMax: most && amountOf('key_rules.budget_max', most),
+    daysMax: days_max,
+    keysMax: keys_max,
+    environments: rest.environments,
+    rpmMax: rest.rpm_max,
+    tpmMax: rest.tpm_max,
+    concurrencyMax: rest.concurrency_max,
+  }
+  const known = Object.entries(given).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(known) as Partial<KeyRules>
+}
+
+export function frameChangeOf(body: FrameChangeBody) {
+  const { budget, week_start: weekStart, window, ...same } = body
+  return {
+    ...same,
+    limitNanodollars: typeof budget === 'string' ? readAmount('budget', budget) : undefined,
+    weekStart,
+    window: window && amountOf('window', window),
   }
 }
 
@@ -101,7 +150,7 @@ type VersionedCall = {
 export async function changeVersion<Result>(
   store: Store,
   { subjectId, headers, body }: VersionedCall,
-  change: (ifVersion: number) => Promise<Result>,
+  change: (ifVersion: number | undefined) => Promise<Result>,
 ): Promise<Result> {
   const version = ifMatch(headers)
   // A change without any field is a mistake.
@@ -110,7 +159,8 @@ export async function changeVersion<Result>(
   try {
     return await change(version)
   } catch (thrown) {
-    if (!(thrown instanceof StoreError) || thrown.code !== 'version_conflict') throw thrown
+    const isLate = thrown instanceof StoreError && thrown.code === 'version_conflict'
+    if (!isLate || version === undefined) throw thrown
     const found = await findVersioned(store, subjectId)
     const newest = String(found.version)
     const since = await changesSince(store, { subjectId, version })
@@ -130,9 +180,11 @@ function findVersioned(store: Store, subjectId: string): Promise<{ readonly vers
   return isGroupId(subjectId) ? findGroup(store, subjectId) : findKey(store, subjectId)
 }
 
-/** The version that a change is based on: `"7"`, the ETag of the answer that showed it. */
-function ifMatch(headers: RequestHeaders): number {
-  const match = /^(?:W\/)?"?(\d{1,15})"?$/.exec(String(headers['if-match'] ?? ''))
+/** The version that a change is based on: `"7"`, the ETag of the answer that showed it; undefined for `*`: any. */
+function ifMatch(headers: RequestHeaders): number | undefined {
+  const given = String(headers['if-match'] ?? '')
+  if (given === '*') return undefined
+  const match = /^(?:W\/)?"?(\d{1,15})"?$/.exec(given)
   if (match !== null) return Number(match[1])
   throw new AdminError('version_required', sentence('version_needed'))
 }

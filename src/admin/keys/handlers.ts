@@ -1,6 +1,7 @@
 // The handlers of /keys and /frame. The rules are in the store and the ledger; this file only maps routes to them.
 import { resetSpent, topUp } from '../../ledger/nodes/adjustments.ts'
 import { pastPeriods } from '../../store/accounts/accounts.ts'
+import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { readFrame, setFrame } from '../../store/frame.ts'
@@ -18,7 +19,7 @@ import {
 } from '../../store/keys/lifecycle.ts'
 import { keyLabels } from '../../store/keys/search.ts'
 import { shownSecrets } from '../../store/keys/secrets.ts'
-import type { AdminError } from '../contract/errors.ts'
+import { AdminError } from '../contract/errors.ts'
 import type { frameRoutes } from '../contract/groups.ts'
 import type { KeyDetail, keyRoutes } from '../contract/keys.ts'
 import { errorJson, toAdminError } from '../http/errors.ts'
@@ -26,11 +27,11 @@ import { partsOf, storeOf, type AdminParts, type HandlersOf } from '../http/requ
 import { testCall, verdictOf } from '../trial/results.ts'
 import { frameAnswerOf, keyDetailOf } from './answers.ts'
 import {
-  amountOf,
   budgetNameOf,
   changeOf,
   changeVersion,
   etag,
+  frameChangeOf,
   legsOf,
   readAmount,
   settingsOf,
@@ -62,6 +63,8 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
       })
       return { ...(await detail(parts, key, request)), secret }
     },
+    findKey: async (request) =>
+      detail(parts, await keyNamed(storeOf(parts, request), request.query.name), request),
     changeKeys: (request) => changeMany(storeOf(parts, request), request),
     readKey: async (request) =>
       detail(parts, await findKey(storeOf(parts, request), request.params.id), request),
@@ -148,6 +151,16 @@ async function detail(
   return keyDetailOf(key, around, history)
 }
 
+/** Unlike with an id, several may have the name: the refusal says what to write. */
+async function keyNamed(store: Store, name: string): Promise<Key> {
+  try {
+    return await findKey(store, name)
+  } catch (thrown) {
+    const why = thrown instanceof StoreError ? thrown.sentence : undefined
+    throw why === undefined ? thrown : new AdminError('not_found', why)
+  }
+}
+
 type BulkCall = Parameters<HandlersOf<typeof keyRoutes>['changeKeys']>[0]
 
 /** One change for many keys. Each key succeeds or fails alone, and the answer says which. */
@@ -207,11 +220,7 @@ export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes>
     readFrame: (request) => answer(request),
     changeFrame: async (request) => {
       await changeVersion(store, { ...request, subjectId: FRAME_ID }, (ifVersion) => {
-        const { budget, week_start: weekStart, window: given, ...same } = request.body
-        const limitNanodollars = budget === undefined ? undefined : readAmount('budget', budget)
-        const window = given && amountOf('window', given)
-        const change = { ...same, limitNanodollars, weekStart, window, ifVersion }
-        return setFrame(storeOf(parts, request), change)
+        return setFrame(storeOf(parts, request), { ...frameChangeOf(request.body), ifVersion })
       })
       return answer(request)
     },

@@ -48,6 +48,8 @@ type Wanted = Pick<KeyFilters, 'sort' | 'order'> & {
   readonly slice: Slice & { readonly total?: number }
 }
 
+type Shown = { readonly frame: Frame; readonly areModelsShown?: boolean }
+
 /** All keys with a cost, the most expensive first. */
 type Ranking = { readonly at: number; readonly ids: Promise<readonly string[]> }
 
@@ -61,7 +63,8 @@ export class KeyList {
     this.#parts = parts
   }
 
-  async page(store: Store, { page, per_page, ...filters }: KeyQuery): Promise<KeyPage> {
+  async page(store: Store, query: KeyQuery): Promise<KeyPage> {
+    const { page, per_page, with: more, ...filters } = query
     const { clock } = this.#parts
     const totals = await this.#freshTotals(store)
     const { counts, allocatedNanodollars } = totals
@@ -71,7 +74,7 @@ export class KeyList {
     const ids = await this.#ids(store, { ...filters, filter: found.filter, slice })
     const isFrameShown = store.scope === 'everywhere'
     return {
-      keys: await this.#rows(store, ids, frame),
+      keys: await this.#rows(store, ids, { frame, areModelsShown: more === 'models' }),
       page,
       per_page,
       total: found.count,
@@ -89,7 +92,7 @@ export class KeyList {
     const ids = await this.#ids(store, { ...filters, filter, slice })
     const lines: (string | number | null)[][] = []
     for (const piece of chunk(ids, 500)) {
-      const rows = await this.#rows(store, piece, frame)
+      const rows = await this.#rows(store, piece, { frame })
       lines.push(...rows.map(exported))
     }
     return csvText([...EXPORTED, 'group', 'tags', 'cost_7d'], lines)
@@ -179,7 +182,7 @@ export class KeyList {
     return totals
   }
 
-  async #rows(store: Store, ids: readonly string[], frame: Frame): Promise<KeyRow[]> {
+  async #rows(store: Store, ids: readonly string[], shown: Shown): Promise<KeyRow[]> {
     const { clock, catalog } = this.#parts
     const { scope } = store
     const now = clock.now()
@@ -192,8 +195,8 @@ export class KeyList {
     const exhausted = await exhaustedGroups(store, groupsOf(keys))
     return keys.map((key) => {
       const around = {
+        ...shown,
         scope,
-        frame,
         isGroupExhausted: exhausted.has(key.groupId ?? ''),
         catalog: catalog(),
         secrets: secrets.get(key.id),

@@ -32,8 +32,14 @@ import {
   type NewSecret,
   type PlanStep,
 } from '../contract/manifest.ts'
-import { keyRulesOf, settingsOf as groupSettingsOf } from '../groups/handlers.ts'
-import { amountOf, changeOf, legsOf, readAmount, settingsOf } from '../keys/change-request.ts'
+import {
+  changeOf,
+  frameChangeOf,
+  groupSettingsOf,
+  keyRulesOf,
+  legsOf,
+  settingsOf,
+} from '../keys/change-request.ts'
 import { amountForPeriod, frameForm, groupForm, keyForm } from './form.ts'
 
 export type Step = PlanStep & {
@@ -63,11 +69,10 @@ export async function frameStep(store: Store, entry: FrameEntry): Promise<Step |
   const frame = await readFrame(store)
   const fields = difference(entry, frameForm(frame))
   if (fields.length === 0) return undefined
-  const { budget, window, week_start: weekStart, ...same } = changedIn(entry, fields)
-  const limitNanodollars = budget === undefined ? undefined : readAmount('budget', budget)
-  const settings = checkSettings({ ...same, weekStart, limitNanodollars })
-  const given = amountForPeriod(window)
-  const legs = { window: given && amountOf('window', given) }
+  const { window: text, ...same } = changedIn(entry, fields)
+  const { window, ...given } = frameChangeOf({ ...same, window: amountForPeriod(text) })
+  const settings = checkSettings(given)
+  const legs = { window }
   const from = { budgets: '', period: entry.period ?? frame.period }
   await checkLegs(store, { from, to: legs })
   const about = { subject: 'frame', name: FRAME_ID, fields, accounts: [FRAME_ID] } as const

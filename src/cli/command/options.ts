@@ -1,13 +1,14 @@
 // Options: required ones, the settings of a key, and readers of values, which throw a sentence on what to write instead.
 // `none` stays a word here, because the option parser treats null as an option without a value.
 import { Option, type Command } from 'commander'
+import type { AmountForPeriod } from '../../admin/contract/values.ts'
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { WHEN_TIGHT } from '../../core/limits.ts'
 import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../../core/money.ts'
 import { PERIODS, type Period, WEEK_STARTS } from '../../core/periods.ts'
-import { momentOf, parseDuration } from '../../core/units.ts'
-import type { BudgetAmount, Cap, LegsChange } from '../../store/accounts/budget-changes.ts'
-import type { AccountSettings, KeySettings, Some } from '../../store/accounts/settings.ts'
+import { iso, momentOf, parseDuration } from '../../core/units.ts'
+import type { BudgetAmount, Cap } from '../../store/accounts/budget-changes.ts'
+import type { AccountSettings, KeySettings } from '../../store/accounts/settings.ts'
 import { argument, UsageError } from '../terminal/failure.ts'
 
 /** Commander would name only the first missing option, before a mistyped one that may be it; this names all, last. */
@@ -223,33 +224,58 @@ export function weekStartOption(): Option {
   return new Option('--week-start <day>', 'the first day of a week').choices(WEEK_STARTS)
 }
 
-/** In the store's words; it checks the values. */
-export function settingsOf(options: SettingsOptions): Some<Omit<KeySettings, 'ownerPersonId'>> {
-  const { name, models, permissions } = options
-  const { environment, owner, description, tag: tags, whenTight } = options
+/** In the words of the admin API. The caps of a new key are all it has, those of a changed one are added and removed. */
+export function settingsOf(options: SettingsOptions) {
+  const { name, models, permissions, environment, owner, description } = options
   return {
     ...accountSettingsOf(options),
-    ...{ name, models, permissions, environment, owner, description, tags, whenTight },
-    expiresAt: fromNone(options.expires),
+    ...{ name, environment, owner, description },
+    models: models && [...models],
+    permissions: permissions && [...permissions],
+    tags: options.tag && [...options.tag],
+    when_tight: options.whenTight,
+    owner_person: fromNone(options.ownerPerson),
+    expires_at: momentText(fromNone(options.expires)),
   }
 }
 
-export function accountSettingsOf(options: AccountOptions): Some<AccountSettings> {
-  const { period, timezone, weekStart } = options
+export function accountSettingsOf(options: AccountOptions) {
+  const { period, timezone } = options
   return {
-    ...{ period, timezone, weekStart },
-    limitNanodollars: fromNone(options.budget),
+    ...{ period, timezone },
+    week_start: options.weekStart,
+    budget: amountText(fromNone(options.budget)),
+    window: amountForPeriod(fromNone(options.window)),
+    request_cost_max: amountText(fromNone(options.requestCostMax)),
     rpm: fromNone(options.rpm),
     tpm: fromNone(options.tpm),
     concurrency: fromNone(options.concurrency),
   }
 }
 
-/** What is beside the main budget, without the group. */
-export function legsOf(options: AccountOptions & Pick<SettingsOptions, 'modelBudget'>): LegsChange {
+/** Those that are given, and the models whose caps are to go. */
+export function capsOf({ modelBudget = [] }: SettingsOptions) {
   return {
-    window: fromNone(options.window),
-    requestCostMaxNanodollars: fromNone(options.requestCostMax),
-    modelBudgets: options.modelBudget,
+    given: modelBudget.flatMap(([model, amount]) =>
+      amount === null ? [] : [{ model, ...amountForPeriod<never>(amount) }],
+    ),
+    removed: modelBudget.flatMap(([model, amount]) => (amount === null ? [model] : [])),
   }
+}
+
+type None = null | undefined
+
+export function amountForPeriod<Nothing extends None>(
+  amount: BudgetAmount | Nothing,
+): AmountForPeriod | Nothing {
+  if (amount === null || amount === undefined) return amount
+  return { budget: formatUsd(amount.limitNanodollars), period: amount.period }
+}
+
+export function amountText<Nothing extends None>(amount: Nanodollars | Nothing): string | Nothing {
+  return typeof amount === 'bigint' ? formatUsd(amount) : amount
+}
+
+function momentText<Nothing extends None>(moment: number | Nothing): string | Nothing {
+  return typeof moment === 'number' ? iso(moment) : moment
 }

@@ -79,6 +79,11 @@ export function usd(amount: Nanodollars | null): string {
   return amount === null ? 'none' : `${formatUsd(amount)} USD`
 }
 
+/** `15 %`, of a part such as 0.15. */
+export function percentText(part: string): string {
+  return `${Math.round(Number(part) * 1_000_000) / 10_000} %`
+}
+
 /** `2026-12-01 00:00:00 UTC (in 15 days)` */
 export function moment(at: number, now: number): string {
   return `${exactTime(at)} (${relativeTime(at, now)})`

@@ -206,6 +206,7 @@ export function explanationJson({ row, ...rest }: Explanation) {
       what: line.what,
       count: line.count,
       price: priceOf(line),
+      cost: usd(costOfLines([line]).nanodollars),
       ...listOf(line),
     })),
     attempts: rest.attempts.map(({ target, why, outcome, durationMs }) => ({
@@ -242,7 +243,7 @@ function listOf({ what, list }: CostLine) {
 }
 
 /** USD per million tokens; for a fee, USD each. */
-export function priceOf({ what, eachPicodollars }: Omit<CostLine, 'count'>): string {
+function priceOf({ what, eachPicodollars }: Omit<CostLine, 'count'>): string {
   const isFee = what === 'request' || what === 'webSearch'
   return isFee ? formatUsd(eachPicodollars / PICO_PER_NANO) : perMillion(eachPicodollars)
 }

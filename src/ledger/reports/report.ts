@@ -65,7 +65,7 @@ type Place = Readonly<Record<Exclude<Dimension, 'day' | 'hour'>, string | null>>
 
 export type UsageLine = Place & UsageSums
 
-export type UsageReport = {
+type UsageReport = {
   readonly rows: readonly UsageLine[]
   /** Of all rows, including those left out. A key with two tags counts once. */
   readonly total: UsageSums

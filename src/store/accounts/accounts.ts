@@ -18,7 +18,7 @@ import {
 import type { AccountSettings, Some } from './settings.ts'
 
 /** A budget of an account: its main one, or a further one. */
-export type BudgetView = {
+type BudgetView = {
   readonly period: Period
   /** Null: only the other budgets limit it. */
   readonly limitNanodollars: Nanodollars | null

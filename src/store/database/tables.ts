@@ -523,17 +523,15 @@ export const TABLES = {
     expires_at: 'INTEGER NOT NULL',
     last_used_at: 'INTEGER',
   },
-  /** For programs, only on the admin API: what they may do is a role of their own. */
+  /** For programs, only on the admin API: what they may do is a role of their own, within a group if there is one. */
   service_tokens: {
     id: 'TEXT PRIMARY KEY',
     name: 'TEXT NOT NULL UNIQUE',
     role_id: 'TEXT NOT NULL',
-    /** The group that the role is confined to; NULL: everywhere. */
     group_id: 'TEXT REFERENCES groups (id)',
     hash: 'TEXT NOT NULL UNIQUE',
     masked: 'TEXT NOT NULL',
     created_at: 'INTEGER NOT NULL',
-    /** When it last got a new secret. */
     rotated_at: 'INTEGER',
     /** NULL: never. */
     expires_at: 'INTEGER',

@@ -114,7 +114,7 @@ export async function groupTotals(
   return totals
 }
 
-export const NO_TOTALS: GroupTotals = { keys: 0, members: 0, allocatedNanodollars: 0n }
+const NO_TOTALS: GroupTotals = { keys: 0, members: 0, allocatedNanodollars: 0n }
 
 type KeySums = {
   readonly group_id: string

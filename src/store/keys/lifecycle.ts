@@ -187,20 +187,22 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
   const known = await findKey(store, idOrName)
   const { name: newName = known.name } = rest
   const { groupId = known.groupId } = legs
-  const [settings, why] = await checkAll([
+  const [checked, why, , ownerPersonId] = await checkAll([
     () => checkSettings(rest),
     () => (reason === undefined ? undefined : checkReason(reason)),
     () => checkExpiry(store, rest.expiresAt),
     async () => {
-      const { groupId = known.groupId } = legs
-      const { ownerPersonId } = rest
-      if (ownerPersonId !== undefined) await ownerOf(store, { groupId, ownerPersonId })
+      const { ownerPersonId: given } = rest
+      return given === undefined ? given : ownerOf(store, { groupId, ownerPersonId: given })
+    },
+    async () => {
       const from = await accountOf(store, known.id)
       await checkLegs(store, { from, to: { ...legs, period: rest.period ?? from.period } })
     },
     () => checkCaps(legs, modelsAfter({ before: known.models, models, addModels, removeModels })),
     () => checkNameFree(store, { name: newName, groupId, keyId: known.id }),
   ])
+  const settings = { ...checked, ownerPersonId }
   const about = { key: known.id, action: action ?? 'key.change', ifVersion, reason: why } as const
   const changed = changeKey(store, about, async (tx, account, key) => {
     const { id } = account

@@ -15,7 +15,7 @@ import type { Key } from './keys.ts'
 
 type Owned = {
   readonly groupId: string | null
-  /** As the caller gives it; undefined = as it is, and of a new key: nobody. */
+  /** As the caller gives it, also by e-mail address; undefined = as it is, and of a new key: nobody. */
   readonly ownerPersonId: string | null | undefined
 }
 
@@ -30,11 +30,13 @@ export async function ownerOf(
     throw invalid('owner_person', sentence('own_key_owner'))
   }
   if (given === undefined || given === null) return given
+  const person = await findPerson(db, given.includes('@') ? { email: given } : { id: given })
   const isKnown =
-    scope === 'everywhere' || groupId === null
-      ? (await findPerson(db, { id: given })) !== undefined
-      : await isMember(db, { groupId, personId: given })
-  if (isKnown) return given
+    person !== undefined &&
+    (scope === 'everywhere' ||
+      groupId === null ||
+      (await isMember(db, { groupId, personId: person.id })))
+  if (isKnown) return person.id
   throw invalid('owner_person', sentence('person_unknown', { person: given }))
 }
 

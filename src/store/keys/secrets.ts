@@ -16,7 +16,7 @@ export type ShownSecrets = {
   readonly old: OldSecret | undefined
 }
 
-export type OldSecret = {
+type OldSecret = {
   readonly masked: string
   readonly validUntil: number
   readonly lastUsedAt: number | null
@@ -47,10 +47,6 @@ export async function shownSecrets(
     shown.set(id, { masked: newest?.masked ?? '', lastUsedAt, old })
   }
   return shown
-}
-
-export async function findOldSecret(store: Store, keyId: string): Promise<OldSecret | undefined> {
-  return (await shownSecrets(store, [keyId])).get(keyId)?.old
 }
 
 /** The use of secrets is recorded only while there are two; otherwise the last use of the key is the newest one's. */

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { COMMAND, startGateway, type TestGateway } from '../../support/gateway.ts'
 import { bareEnv, run } from '../../support/process.ts'
+import { until } from '../../support/until.ts'
 
 let folder = ''
 let gateway: TestGateway
@@ -27,7 +28,7 @@ async function tokenFor(role: string): Promise<string> {
   return String(made['secret'])
 }
 
-type Env = Readonly<Record<string, string>>
+type Env = Readonly<Record<string, string | undefined>>
 
 const elsewhere = (): Env => ({ TOLLGATE_URL: gateway.url, TOLLGATE_TOKEN: token })
 const call = (env: Env, ...argv: readonly string[]) =>
@@ -75,6 +76,79 @@ test('a manifest is applied elsewhere as on the machine, and exported again', as
   )
 })
 
+test('what is made and changed elsewhere is the same as on the machine', async () => {
+  const far = async (...argv: readonly string[]): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await call(elsewhere(), ...argv, '--json')
+    assert.equal(code, 0, stderr)
+    return JSON.parse(stdout) as Record<string, unknown>
+  }
+  const group = await far('groups', 'create', '--name', 'shop', '--budget', '50', '--keys-max', '3')
+  assert.deepEqual(group, await gateway.tollgate('groups', 'show', 'shop'))
+  const words = ['--models', 'sandbox-chat', '--budget', '5', '--window', '1/day', '--tag', 'web']
+  const caps = ['--model-budget', 'sandbox-chat=2/week']
+  const made = await far('keys', 'create', '--name', 'bot', '--group', 'shop', ...words, ...caps)
+  const { secret, ...key } = made
+  assert.match(String(secret), /^tg_live_/)
+  assert.deepEqual(key, await gateway.tollgate('keys', 'show', 'shop/bot'))
+  const change = ['--rpm', '60', '--model-budget', 'sandbox-chat=none', '--reason', 'a test']
+  const changed = await far('keys', 'update', 'shop/bot', ...change)
+  assert.deepEqual([changed['rpm'], changed['model_budgets']], [60, []])
+  const rotated = await far('keys', 'rotate', 'shop/bot', '--overlap', '1h')
+  assert.notEqual(rotated['secret'], secret)
+  assert.equal((await far('keys', 'pause', 'shop/bot'))['status'], 'paused')
+  assert.equal((await far('frame', 'set', '--budget', '900'))['budget'], '900')
+  const unknown = await call(elsewhere(), 'keys', 'show', 'nobody')
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /there is no key with the id "nobody", and no key with this name/)
+})
+
+test('what is shown of a gateway elsewhere is what its own machine shows', async () => {
+  const secret = await gateway.key('caller', 'sandbox-chat', '--budget', '1', '--tag', 'used')
+  const chat = async (model: string): Promise<Response> =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+    })
+  const answer = await chat('sandbox-chat')
+  assert.equal(answer.status, 200, await answer.text())
+  assert.equal((await chat('not-allowed')).status, 403)
+  const id = answer.headers.get('x-request-id') ?? ''
+  // Uses are recorded every few seconds, and lists do not look further.
+  await until(async () => {
+    const { stdout } = await call(elsewhere(), 'keys', 'list', '--tag', 'used', '--json')
+    return !stdout.includes('"last_used_at": null')
+  })
+  const near = gateway.environment
+  for (const argv of [
+    ['keys', 'list'],
+    ['keys', 'list', '--json'],
+    ['keys', 'show', 'caller'],
+    ['groups', 'list'],
+    ['groups', 'members', 'list', 'shop'],
+    ['frame', 'show'],
+    ['usage', '--by', 'key', '--since', '2026-01-01'],
+    ['usage', '--by', 'model', '--json', '--since', '2026-01-01', '--until', '2999-01-01'],
+    ['usage', '--csv', '--group', 'none', '--since', '2026-01-01', '--until', '2999-01-01'],
+    ['refusals', '--key', 'caller'],
+    ['explain', id],
+    ['explain', id, '--json'],
+    ['models'],
+    ['models', '--json'],
+  ]) {
+    const [here, there] = await Promise.all([call(near, ...argv), call(elsewhere(), ...argv)])
+    assert.equal(there.code, 0, there.stderr)
+    const isJson = argv.includes('--json')
+    const read = (text: string): unknown => (isJson ? JSON.parse(text) : withoutTimes(text))
+    assert.deepEqual(read(there.stdout), read(here.stdout), argv.join(' '))
+  }
+})
+
+/** Between two calls a second may pass. */
+function withoutTimes(text: string): string {
+  return text.replaceAll(/\d+ seconds? ago|now|\d\d:\d\d:\d\d UTC/g, 'then').replaceAll(/ +/g, ' ')
+}
+
 test('a mistake that only the gateway knows is named by its line here', async () => {
   const text = 'keys:\n  - name: new\n    models: [m]\n    budget: 1\n    group: nowhere\n'
   const wrong = await call(elsewhere(), 'apply', '-f', write('wrong.yaml', text), '--yes')
@@ -107,10 +181,16 @@ test('what does not make sense together is refused with one line', async () => {
 })
 
 test('a command that needs the machine says so', async () => {
-  for (const argv of [['backup', 'x'], ['ledger', 'verify'], ['serve'], ['tokens', 'list']]) {
+  for (const argv of [
+    ['backup', 'x'],
+    ['ledger', 'verify'],
+    ['serve'],
+    ['tokens', 'list'],
+    ['groups', 'wishes', 'list'],
+  ]) {
     const refused = await call(elsewhere(), ...argv)
     assert.equal(refused.code, 2)
-    assert.match(refused.stderr, /works on the gateway's own machine: run it there, or unset/)
+    assert.match(refused.stderr, /works on the gateway's own machine: run it there, without/)
   }
 })
 

@@ -6,13 +6,12 @@ import {
   type Conflict,
 } from '../../../src/admin/contract/errors.ts'
 import {
+  addressOf as addressBelow,
   type AnswerOf,
-  API_PREFIX,
-  type BodyOf,
-  type ParamsOf,
   PERMISSIONS_HEADER,
-  type QueryOf,
   type AdminRoute,
+  type Sent as SentTo,
+  type SentParts,
 } from '../../../src/admin/contract/route.ts'
 import { type Refusal, said } from '../i18n/i18n.ts'
 
@@ -55,12 +54,6 @@ export class ApiError extends Error {
   }
 }
 
-type Part<Name extends string, Value> = undefined extends Value
-  ? object
-  : object extends Value
-    ? { readonly [N in Name]?: Value }
-    : { readonly [N in Name]: Value }
-
 type Options = {
   /** The version the change is based on. */
   readonly ifMatch?: string
@@ -70,20 +63,8 @@ type Options = {
   readonly signal?: AbortSignal
 }
 
-/** The parts a route requires, and the options every request accepts. */
-type Sent<R extends AdminRoute> = Part<'params', ParamsOf<R>> &
-  Part<'query', QueryOf<R>> &
-  Part<'body', BodyOf<R>> &
-  Options
-
-type QueryValue = string | number | boolean | undefined
-
-/** `Sent` for any route. */
-type Envelope = Options & {
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>
-  readonly body?: unknown
-}
+type Sent<R extends AdminRoute> = SentTo<R> & Options
+type Envelope = SentParts & Options
 
 type Received = { readonly status: number; readonly isOk: boolean; readonly text: string }
 
@@ -96,17 +77,14 @@ export async function call<R extends AdminRoute>(route: R, sent: Sent<R>): Promi
   return parsed.data as AnswerOf<R>
 }
 
-/** The URL of a route, for download links. */
+/** The URL of a route, for download links. A filter that is empty is none. */
 export function addressOf<R extends AdminRoute>(route: R, sent: Sent<R>): string {
-  const { params = {}, query = {} } = sent as Envelope
-  const path = route.path.replace(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(params[name] ?? ''),
-  )
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query))
-    for (const each of [value].flat())
-      if (each !== undefined && each !== '') search.append(name, String(each))
-  return `${API_PREFIX}${path}${search.size > 0 ? `?${search}` : ''}`
+  const { query = {}, ...same } = sent as Envelope
+  const given = Object.entries(query).map(([name, value]) => [
+    name,
+    [value].flat().filter((each) => each !== ''),
+  ])
+  return addressBelow(route, { ...same, query: Object.fromEntries(given) })
 }
 
 export function newIdempotencyKey(): string {

@@ -59,6 +59,7 @@ const key: KeyDetail = {
   version: '3',
   description: null,
   models: ['b', 'a'],
+  callable_models: ['b', 'a'],
   unavailable_models: [],
   closest_models: {},
   when_tight: 'cap',

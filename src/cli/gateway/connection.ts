@@ -2,20 +2,26 @@
 // whose refusals read like those of this machine.
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { API_PREFIX } from '../../admin/contract/route.ts'
-import type { AdminErrorJson } from '../../admin/contract/errors.ts'
+import { contract, type Contract, type RouteName } from '../../admin/contract/contract.ts'
+import { adminError } from '../../admin/contract/errors.ts'
+import {
+  addressOf,
+  type AdminRoute,
+  type AnswerOf,
+  type Sent,
+  type SentParts,
+} from '../../admin/contract/route.ts'
 import { codeOf } from '../../core/errors.ts'
-import { isObject } from '../../core/json.ts'
 import { tokenHolder } from '../../core/secret.ts'
 import { withoutEndSlash } from '../../core/text.ts'
+import { common, type CommonOptions } from '../command/context.ts'
 import { FailureError, RemoteError, UsageError } from '../terminal/failure.ts'
-import type { CommonOptions } from './context.ts'
 
 export type RemoteOptions = CommonOptions & { readonly url?: string; readonly tokenFile?: string }
 
-/** For commands that work on another machine's gateway as well. */
-export function remote(command: Command): Command {
-  return command
+/** Adds the options of a command that works on a gateway elsewhere as well. */
+export function anywhere(command: Command): Command {
+  return common(command)
     .option(
       '--url <url>',
       'a gateway elsewhere, such as https://tollgate.example.com (TOLLGATE_URL)',
@@ -23,13 +29,19 @@ export function remote(command: Command): Command {
     .option('--token-file <file>', 'a file with an access token for it (else TOLLGATE_TOKEN)')
 }
 
-export type Remote = {
-  /** Answers with the JSON of a success. Throws what the gateway refused, in its words. */
-  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown>
-}
+/** Calls a route of the admin API. Throws what the gateway refused, in its words. */
+export type Call = <Name extends RouteName>(
+  name: Name,
+  sent: Sent<Contract[Name]> & Versioned,
+) => Promise<AnswerOf<Contract[Name]>>
+
+type Versioned = { readonly ifMatch?: string }
+
+/** For changes that hold whatever was changed before. */
+export const ANY_VERSION: Versioned = { ifMatch: '*' }
 
 /** Undefined: the gateway of this machine is meant. */
-export function remoteOf(options: RemoteOptions): Remote | undefined {
+export function connectionOf(options: RemoteOptions): Call | undefined {
   const { env } = process
   const url = options.url ?? (env['TOLLGATE_URL'] || undefined)
   if (url === undefined) {
@@ -45,7 +57,19 @@ export function remoteOf(options: RemoteOptions): Remote | undefined {
   }
   const base = withoutEndSlash(checkedUrl(url))
   const token = tokenOf(options)
-  return { call: (method, path, body) => call({ base, token }, { method, path, body }) }
+  return async (name, sent) => {
+    const received = await ask({ base, token }, contract[name], sent as SentParts)
+    const answer = contract[name].answer.safeParse(received)
+    if (answer.success) return answer.data as AnswerOf<Contract[typeof name]>
+    throw notUnderstood(base, 'another form than this version knows')
+  }
+}
+
+/** What a command says that works on the database of this machine, or on its files. */
+export function needsMachine(command: string): UsageError {
+  return new UsageError(
+    `tollgate ${command} works on the gateway's own machine: run it there, without --url and TOLLGATE_URL`,
+  )
 }
 
 function checkedUrl(text: string): string {
@@ -91,14 +115,23 @@ function readToken(path: string): string {
 /** Longer than any change takes. */
 const ANSWER_MS_MAX = 600_000
 
-type Gateway = { readonly base: string; readonly token: string }
-type Sent = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body: unknown }
+type Place = { readonly base: string; readonly token: string }
 
-async function call({ base, token }: Gateway, { method, path, body }: Sent): Promise<unknown> {
-  const response = await fetch(`${base}${API_PREFIX}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+/** Answers with the JSON of a success, or its text. */
+async function ask(
+  { base, token }: Place,
+  route: AdminRoute,
+  { ifMatch, ...sent }: SentParts & Versioned,
+): Promise<unknown> {
+  const { body } = sent
+  const response = await fetch(`${base}${addressOf(route, sent)}`, {
+    method: route.method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
     // Another address must not get the token.
     redirect: 'manual',
     signal: AbortSignal.timeout(ANSWER_MS_MAX),
@@ -107,17 +140,25 @@ async function call({ base, token }: Gateway, { method, path, body }: Sent): Pro
     const why = codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause))
     throw new FailureError(`${base} cannot be reached (${why})`)
   })
-  const answer: unknown = await response.json().catch(() => undefined)
+  const text = await response.text()
+  if (response.ok && route.media !== undefined) return text
+  const answer = jsonOf(text)
   if (response.ok && answer !== undefined) return answer
-  if (isRefusal(answer)) throw new RemoteError(answer.error)
-  throw new FailureError(
-    `${base} does not answer like the admin API of Tollgate (HTTP ${response.status}): check the URL`,
-  )
+  const refusal = adminError.safeParse(answer)
+  if (refusal.success) throw new RemoteError(refusal.data.error)
+  throw notUnderstood(base, `HTTP ${response.status}`)
 }
 
-function isRefusal(answer: unknown): answer is AdminErrorJson {
-  const error = isObject(answer) ? answer['error'] : undefined
-  return (
-    isObject(error) && typeof error['message'] === 'string' && typeof error['code'] === 'string'
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function notUnderstood(base: string, what: string): FailureError {
+  return new FailureError(
+    `${base} does not answer like the admin API of Tollgate (${what}): check the URL, and its version`,
   )
 }
