@@ -274,7 +274,7 @@ async function readRows<Row extends Place & Cost>(
   // `found` is the number of all rows, including those left out.
   const query = sql<Row & { found?: number }>`
     SELECT ${sql.join(columns)}, count(*) OVER () AS found, ${isRanking ? COST : SUMS}
-    FROM (${rollupsOf(asked, reading, store.scope)}) AS used ${keysBeside(store, by)} ${grouped} ${having}
+    FROM (${rollupsOf(store, asked, reading)}) AS used ${keysBeside(store, by)} ${grouped} ${having}
     ORDER BY sum(cost_nanodollars) DESC
     LIMIT ${limit}`
   const { rows } = await withWorkMemory(store, query)
@@ -303,11 +303,8 @@ function keysBeside({ kind, scope }: Store, by: readonly Dimension[]): Sql {
 
 const OF_GROUPS = sql`key_id > ${FRAME_ID} AND key_id < ${KEYS_AFTER}`
 
-/**
- * The fewest that answer the question: of the frame, of groups, of some keys, of all keys. Each stretch of time is added
- * up by itself, because the database reads a table faster than a union.
- */
-function rollupsOf(asked: Asked, reading: Reading, scope: Scope): Sql {
+/** The fewest that answer the question: of the frame, of groups, of some keys, of all keys. */
+function rollupsOf({ kind, scope }: Store, asked: Asked, reading: Reading): Sql {
   const { filter, keys } = asked
   const { by } = reading
   const { group } = filter
@@ -316,14 +313,14 @@ function rollupsOf(asked: Asked, reading: Reading, scope: Scope): Sql {
     const parts = sourcesOf(asked, reading).map(({ source, stretch }) => {
       const inGroup = group === undefined ? sql`` : sql`AND group_id = ${group}`
       const which = sql`${ofKeys(source, stretch, keys)} ${inGroup} ${andReached(scope, source)}`
-      return addedUp(reading, { source, which, filter })
+      return partOf(reading, { kind, source, which, filter })
     })
     return sql.join(parts, sql` UNION ALL `)
   }
   const parts = asked.stretches.flatMap((stretch): readonly Sql[] => {
     const at = sql`span = ${stretch.span} AND starts_at IN (${sql.join(momentsOf(stretch))})`
     const select = (which: Sql, more?: Partial<Part>) =>
-      addedUp(reading, { source: 'rollups', which, filter, ...more })
+      partOf(reading, { kind, source: 'rollups', which, filter, ...more })
     if (group !== undefined && group !== '') {
       return [select(sql`${at} AND key_id = ${group}`, { groups: 'each' })]
     }
@@ -371,6 +368,7 @@ function andReached(scope: Scope, source: Source): Sql {
 }
 
 type Part = {
+  readonly kind: Store['kind']
   readonly source: Source
   readonly which: Sql
   readonly filter: UsageFilter
@@ -379,7 +377,13 @@ type Part = {
   readonly sign?: Sql
 }
 
-function addedUp(reading: Reading, { source, which, filter, groups, sign = sql`` }: Part): Sql {
+/**
+ * SQLite reads a table faster than a union, so each stretch of time is added up by itself. PostgreSQL adds up once: the
+ * sums of 100,000 keys take it as long as their rows. But to take apart a key's tags takes either longer than that.
+ */
+function partOf(reading: Reading, part: Part): Sql {
+  const { kind, source, which, filter, groups, sign = sql`` } = part
+  const isAddedUp = kind === 'sqlite' || reading.by.includes('tag')
   const names = new Set<string>(reading.by.map((each) => SOURCES[each]))
   if (saysGroup(reading)) names.add('group_id')
   const valueOf = (name: string): Sql => {
@@ -388,9 +392,13 @@ function addedUp(reading: Reading, { source, which, filter, groups, sign = sql``
   }
   const columns = [...names].map((name) => sql`${valueOf(name)} AS ${sql.ref(name)}`)
   const summed = reading.isRanking ? (['cost_nanodollars'] as const) : SUMMED
-  const sums = summed.map((name) => sql`${sign}sum(${sql.ref(name)}) AS ${sql.ref(name)}`)
+  const sums = summed.map((name) => {
+    const sum = isAddedUp ? sql`CAST(sum(${sql.ref(name)}) AS BIGINT)` : sql.ref(name)
+    return sql`${sign}${sum} AS ${sql.ref(name)}`
+  })
   const groupedBy = [...names].filter((name) => name !== 'group_id' || groups !== 'none')
-  const grouped = groupedBy.length === 0 ? sql`` : sql`GROUP BY ${sql.join(groupedBy.map(valueOf))}`
+  const grouped =
+    isAddedUp && groupedBy.length > 0 ? sql`GROUP BY ${sql.join(groupedBy.map(valueOf))}` : sql``
   const tests = FINER.flatMap((name) =>
     filter[name] === undefined ? [] : [sql` AND ${sql.ref(name)} = ${filter[name]}`],
   )
