@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, source, log } = options
   await using opened = new AsyncDisposableStack()
   const clock = systemClock
-  const counts = new Counts()
+  const counts = new Counts(config.metrics.keysMax)
   const store = await openDatabase(options)
   opened.defer(() => store.close())
   await seedFrame(store, config.frame)
@@ -237,6 +237,7 @@ async function openAdminPlane(
     secretPrefix: () => registry.config.keys.prefix,
     authHeaders: () => registry.authHeaders,
     keepUsageMs: config.ledger.keepUsageMs,
+    metricsKeysMax: config.metrics.keysMax,
   })
   return {
     ...server,

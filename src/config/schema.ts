@@ -25,6 +25,7 @@ import { isAddressOrNetwork, KEPT_ADDRESSES } from '../edge/address.ts'
 import { providerSettings } from '../providers/adapters.ts'
 import { timeouts } from '../providers/upstream/adapter.ts'
 import { isDatabaseUrl } from '../store/database/url.ts'
+import { KEYS_MAX } from '../telemetry/metrics.ts'
 
 const host = text
 const port = integer(0, 65_535)
@@ -139,6 +140,12 @@ const ledger = z
 
 const refusals = z.strictObject({ address: oneOf(KEPT_ADDRESSES).default('prefix') })
 
+/** More series than a monitor should keep of one gateway. */
+const METRICS_KEYS_MAX = 5_000
+const metrics = z
+  .strictObject({ keys_max: integer(0, METRICS_KEYS_MAX).default(KEYS_MAX) })
+  .transform(renamed({ keys_max: 'keysMax' }))
+
 const reference = text
   .regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL, such as openai/gpt-5-mini')
   .transform((name) => {
@@ -208,6 +215,7 @@ export const file = z.strictObject({
   responses: responses.prefault({}),
   ledger: ledger.prefault({}),
   refusals: refusals.prefault({}),
+  metrics: metrics.prefault({}),
   sandbox: flag.default(true),
   providers: z.record(providerName, providerSettings).optional(),
   models: z.record(modelName, model).optional(),

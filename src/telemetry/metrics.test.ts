@@ -43,6 +43,30 @@ test('requests are counted by endpoint, model and status, errors by code, attemp
     assert.ok(lines.includes(line), line)
 })
 
+test('requests are counted by key and group, as far as there is room; the rest is other', async () => {
+  const counts = new Counts(2)
+  const ended = (keyId: string, groupId: string | null, error?: GatewayError): void =>
+    counts.requestEnded({ requestId, keyId, groupId }, { ...answered, durationMs: 1, error })
+  ended('key_1', 'grp_1')
+  ended('key_1', 'grp_1', new GatewayError('rate_limit_exceeded', ''))
+  ended('key_2', null, new GatewayError('provider_failed', ''))
+  for (const key of ['key_3', 'key_4'])
+    ended(key, 'grp_2', new GatewayError('model_not_allowed', ''))
+  ended('key_5', 'grp_3')
+  const lines = await linesOf(counts)
+  const of = (name: string): string[] => lines.filter((line) => line.startsWith(`${name}{`))
+  assert.deepEqual(of('tollgate_key_requests_total'), [
+    'tollgate_key_requests_total{key="key_1",group="grp_1"} 2',
+    'tollgate_key_requests_total{key="key_2",group=""} 1',
+    'tollgate_key_requests_total{key="other",group="grp_2"} 2',
+    'tollgate_key_requests_total{key="other",group="other"} 1',
+  ])
+  assert.deepEqual(of('tollgate_key_refused_total'), [
+    'tollgate_key_refused_total{key="key_1",group="grp_1"} 1',
+    'tollgate_key_refused_total{key="other",group="grp_2"} 2',
+  ])
+})
+
 test('each bucket counts every duration up to its bound', async () => {
   const counts = new Counts()
   for (const firstTokenMs of [50, 51, 60_000, 60_001])

@@ -32,6 +32,16 @@ export const METRICS = {
     ['code'],
     'Requests below /v1 that ended with an error, by its code',
   ),
+  keyRequests: counter(
+    'tollgate_key_requests_total',
+    ['key', 'group'],
+    'Requests below /v1 that have ended, by the id of their key and of its group; other: further ones',
+  ),
+  keyRefused: counter(
+    'tollgate_key_refused_total',
+    ['key', 'group'],
+    'Those of them that were refused with 401, 402, 403 or 429',
+  ),
   duration: histogram(
     'tollgate_request_duration_seconds',
     ['endpoint'],
@@ -86,6 +96,26 @@ export const METRICS = {
     'tollgate_frame_remaining_usd',
     [],
     'What is neither spent nor held in this period of the frame',
+  ),
+  keySpent: gauge(
+    'tollgate_key_spent_usd',
+    ['key', 'group', 'name'],
+    'What a key has spent in this period of the frame; other: what further keys have',
+  ),
+  keyRemaining: gauge(
+    'tollgate_key_remaining_usd',
+    ['key', 'group', 'name'],
+    'What is left of the tightest budget of its own that a key has, if it has one',
+  ),
+  groupSpent: gauge(
+    'tollgate_group_spent_usd',
+    ['group', 'name'],
+    'What a group has spent in its period; other: what further groups have',
+  ),
+  groupRemaining: gauge(
+    'tollgate_group_remaining_usd',
+    ['group', 'name'],
+    'What is left of the tightest budget that a group has, if it has one',
   ),
   keys: gauge('tollgate_keys', ['status'], 'Keys, by status'),
   tokens: counter(
@@ -163,13 +193,20 @@ export class Counts {
   #inFlight = 0
   readonly #requests = new Counter(METRICS.requests)
   readonly #errors = new Counter(METRICS.errors)
+  readonly #keyRequests = new Counter(METRICS.keyRequests)
+  readonly #keyRefused = new Counter(METRICS.keyRefused)
+  readonly #keys: Names
+  readonly #groups: Names
   readonly #durations = new Histogram(METRICS.duration, DURATION_BOUNDS)
   readonly #firstTokens = new Histogram(METRICS.firstToken, FIRST_TOKEN_BOUNDS)
   readonly #attempts = new Counter(METRICS.attempts)
   readonly #commits = new Histogram(METRICS.commits, COMMIT_BOUNDS)
   #alarms = 0
 
-  constructor() {
+  /** Of so many keys and groups the requests are counted apart. */
+  constructor(keysMax = KEYS_MAX) {
+    this.#keys = new Names(keysMax)
+    this.#groups = new Names(keysMax)
     // A counter that appears only with its first error shows no rise from 0 to 1.
     for (const code of ERROR_CODES) this.#errors.begin(code)
   }
@@ -179,10 +216,16 @@ export class Counts {
   }
 
   requestEnded(trace: Trace, { status, durationMs, error }: RequestOutcome): void {
-    const { endpoint = '', model = '', stream, firstTokenMs, attempts } = trace
+    const { endpoint = '', model = '', stream, firstTokenMs, attempts, keyId } = trace
     this.#inFlight -= 1
     this.#requests.add(endpoint, model, status)
     if (error !== undefined) this.#errors.add(error.code)
+    if (keyId !== undefined) {
+      const key = this.#keys.shown(keyId)
+      const group = this.#groups.shown(trace.groupId ?? '')
+      this.#keyRequests.add(key, group)
+      if (error?.isRefusal === true) this.#keyRefused.add(key, group)
+    }
     if (endpoint !== '') this.#durations.observe(durationMs, endpoint)
     if (stream === true && firstTokenMs !== undefined)
       this.#firstTokens.observe(firstTokenMs, model)
@@ -204,12 +247,36 @@ export class Counts {
       this.#requests.figure(),
       figureOf(METRICS.inFlight, [[[], this.#inFlight]]),
       this.#errors.figure(),
+      this.#keyRequests.figure(),
+      this.#keyRefused.figure(),
       this.#durations.figure(),
       this.#firstTokens.figure(),
       this.#attempts.figure(),
       this.#commits.figure(),
       figureOf(METRICS.alarms, [[[], this.#alarms]]),
     ]
+  }
+}
+
+/** Where the configuration does not say. */
+export const KEYS_MAX = 500
+/** No id looks like this. */
+export const OTHER = 'other'
+
+/** The first so many of them, and one name for all others: what a monitor keeps must not grow with the keys. */
+class Names {
+  readonly #known = new Set([''])
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  shown(name: string): string {
+    if (this.#known.has(name)) return name
+    if (this.#known.size > this.#most) return OTHER
+    this.#known.add(name)
+    return name
   }
 }
 

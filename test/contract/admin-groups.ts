@@ -1,10 +1,12 @@
 // The admin API's contract for groups of keys, on any database: run by test/contract/admin.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { makeMetrics } from '../../src/admin/http/metrics.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { newId } from '../../src/core/ids.ts'
 import { insertPerson } from '../../src/store/people/people.ts'
 import { openTestAdmin, type Answer, type TestAdmin } from '../support/admin.ts'
+import { readExposition, type Exposed } from '../support/scraper.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
 export function adminGroupsContract(fresh: FreshDatabase): void {
@@ -240,6 +242,29 @@ export function adminGroupsContract(fresh: FreshDatabase): void {
       assert.equal(body['blocked_by']?.['code'], 'paused_api_key')
       assert.match(String(body['blocked_by']?.['message']), /"shelved"/)
     })
+  })
+
+  test('metrics tell so many keys and groups apart, and add up the rest', async () => {
+    const id = await idOf('watched', { budget: '20', window: { budget: '1', period: 'day' } })
+    const key = await keyIn(id, 'watched', { budget: '3' })
+    await admin.call('POST', `/keys/${key}/test`, { body: {} })
+    const values = async (metricsKeysMax: number): Promise<Exposed> => {
+      const { text } = await makeMetrics({ ...admin.parts, metricsKeysMax })()
+      return readExposition(text)
+    }
+    const all = await values(100)
+    const spent = all.sum('tollgate_key_spent_usd', { key, group: id, name: 'watched' })
+    assert.ok(spent > 0)
+    assert.equal(all.sum('tollgate_group_spent_usd', { group: id, name: 'watched' }), spent)
+    assert.equal(all.sum('tollgate_key_remaining_usd', { key }), 3 - spent)
+    assert.equal(all.sum('tollgate_group_remaining_usd', { group: id }), 1 - spent)
+    assert.equal(all.sum('tollgate_key_spent_usd', { key: 'other' }), 0)
+    const none = await values(0)
+    const frame = none.sum('tollgate_frame_spent_usd')
+    assert.ok(frame > 0)
+    assert.equal(none.sum('tollgate_key_spent_usd', { key: 'other' }), frame)
+    assert.equal(none.sum('tollgate_key_spent_usd'), frame)
+    assert.equal(none.sum('tollgate_group_spent_usd'), all.sum('tollgate_group_spent_usd'))
   })
 
   describe('members', () => {

@@ -151,7 +151,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
       })
 
   test('a scrape reads no usage rows, counts keys from an index, and reads rollups by time', async () => {
-    const scrape = (store: Store) => makeMetrics({ store, figures: admin.parts.figures })()
+    const scrape = (store: Store) => makeMetrics({ ...admin.parts, store })()
     const plans = await plansOf(admin.store, scrape)
     assert.ok(plans.some((plan) => plan.includes('rollups')))
     for (const plan of plans) assertReadsRollupsByTime(plan)

@@ -138,6 +138,14 @@ async function assertBooks(gateway: TestGateway, exposed: Exposed): Promise<void
     assert.equal(exposed.sum('tollgate_cost_usd', { model }), Number(row['cost']))
   }
   const frame = await gateway.tollgate('frame', 'show')
+  const { keys } = (await gateway.tollgate('keys', 'list')) as {
+    keys: readonly Record<string, string>[]
+  }
+  for (const { id: key = '', name = '', spent, remaining } of keys) {
+    assert.equal(exposed.sum('tollgate_key_spent_usd', { key, name }), Number(spent))
+    assert.equal(exposed.sum('tollgate_key_remaining_usd', { key, name }), Number(remaining))
+  }
+  assert.equal(exposed.sum('tollgate_key_spent_usd'), Number(frame['spent']))
   assert.equal(exposed.sum('tollgate_frame_limit_usd'), Number(frame['budget']))
   for (const figure of ['spent', 'held', 'remaining'])
     assert.equal(exposed.sum(`tollgate_frame_${figure}_usd`), Number(frame[figure]), figure)

@@ -107,6 +107,7 @@ export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
     secretPrefix: () => 'tg',
     authHeaders: () => 'strict',
     keepUsageMs: registry.config.ledger.keepUsageMs,
+    metricsKeysMax: 2,
   }
   const server = await makeAdminServer({
     ...parts,

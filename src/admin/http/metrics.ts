@@ -8,12 +8,15 @@ import { HOUR_MS, usd } from '../../core/units.ts'
 import type { NodeLedger } from '../../ledger/nodes/open.ts'
 import { reportUsage, type UsageLine } from '../../ledger/reports/report.ts'
 import { HEALTH_NAMES } from '../../routing/breaker.ts'
-import { limitWithTopUp } from '../../store/accounts/accounts.ts'
+import { limitWithTopUp, type AccountView } from '../../store/accounts/accounts.ts'
 import { answerWithin, isOutage } from '../../store/database/outage.ts'
 import type { Store } from '../../store/database/store.ts'
-import { readFrame } from '../../store/frame.ts'
+import { partOfFrame, readFrame, type Frame } from '../../store/frame.ts'
+import { listGroups, type Group } from '../../store/groups/groups.ts'
 import { countKeysByStatus } from '../../store/keys/counts.ts'
-import { figureOf, METRICS, type Counts, type Figure } from '../../telemetry/metrics.ts'
+import { findKeys, type Key } from '../../store/keys/keys.ts'
+import { searchKeys } from '../../store/keys/search.ts'
+import { figureOf, METRICS, OTHER, type Counts, type Figure } from '../../telemetry/metrics.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { AdminParts } from './request.ts'
 import type { Identify, Person } from './guard.ts'
@@ -22,10 +25,12 @@ export type Metrics = () => Promise<{ readonly type: string; readonly text: stri
 
 const BOOKS_MS_MAX = 1_000
 
-export function makeMetrics({ store, figures }: Pick<AdminParts, 'store' | 'figures'>): Metrics {
+type MetricsParts = Pick<AdminParts, 'store' | 'figures' | 'metricsKeysMax'>
+
+export function makeMetrics({ store, figures, metricsKeysMax }: MetricsParts): Metrics {
   return async () => {
     const { addUp, CONTENT_TYPE, textOf } = await import('../../telemetry/exposition.ts')
-    const [all, books] = await Promise.all([figures(), readInTime(store)])
+    const [all, books] = await Promise.all([figures(), readInTime(store, metricsKeysMax)])
     const readable = figureOf(METRICS.readable, [[[], books === undefined ? 0 : 1]])
     const text = await textOf([...(await addUp(all)), readable, ...(books ?? [])])
     return { type: CONTENT_TYPE, text }
@@ -33,9 +38,9 @@ export function makeMetrics({ store, figures }: Pick<AdminParts, 'store' | 'figu
 }
 
 /** Undefined: the database does not answer. */
-async function readInTime(store: Store): Promise<readonly Figure[] | undefined> {
+async function readInTime(store: Store, keysMax: number): Promise<readonly Figure[] | undefined> {
   try {
-    return await answerWithin(BOOKS_MS_MAX, readBooks(store))
+    return await answerWithin(BOOKS_MS_MAX, readBooks(store, keysMax))
   } catch (thrown) {
     if (isOutage(thrown)) return undefined
     throw thrown
@@ -43,11 +48,13 @@ async function readInTime(store: Store): Promise<readonly Figure[] | undefined> 
 }
 
 /** Reads the ledger's running sums, so that it does not slow down with the number of keys and requests. */
-async function readBooks(store: Store): Promise<readonly Figure[]> {
-  const [frame, keys, { rows: models }] = await Promise.all([
+async function readBooks(store: Store, keysMax: number): Promise<readonly Figure[]> {
+  const [frame, keys, { rows: models }, latest, groups] = await Promise.all([
     readFrame(store),
     countKeysByStatus(store),
     reportUsage(store, { since: 0, until: store.clock.now(), by: ['model'] }),
+    latestOf(store, keysMax),
+    listGroups(store),
   ])
   // A name under which nothing was ever used may be one that a client made up.
   const used = models.filter(
@@ -59,6 +66,8 @@ async function readBooks(store: Store): Promise<readonly Figure[]> {
     figureOf(METRICS.spent, [[[], numberOf(spentNanodollars)]]),
     figureOf(METRICS.held, [[[], numberOf(heldNanodollars)]]),
     figureOf(METRICS.remaining, [[[], numberOf(remainingNanodollars)]]),
+    ...keyFigures(latest, frame),
+    ...groupFigures(groups, keysMax),
     figureOf(
       METRICS.keys,
       Object.entries(keys).map(([status, count]) => [[status], count]),
@@ -69,6 +78,54 @@ async function readBooks(store: Store): Promise<readonly Figure[]> {
       used.map(({ model, costNanodollars }) => [[model ?? ''], numberOf(costNanodollars)]),
     ),
   ]
+}
+
+/** The keys that were used last: an index has them. */
+async function latestOf(store: Store, most: number): Promise<readonly Key[]> {
+  if (most === 0) return []
+  const page = { sort: 'last_used_at', order: 'desc', limit: most, offset: 0 } as const
+  return findKeys(store, await searchKeys(store, { filter: {}, ...page }))
+}
+
+/** Together they spent what the frame did. */
+function keyFigures(keys: readonly Key[], frame: Frame): readonly Figure[] {
+  const labelsOf = ({ id, groupId, name }: Key) => [id, groupId ?? '', name]
+  const spent = keys.map((key) => [labelsOf(key), partOfFrame(key, frame)] as const)
+  const rest = frame.spentNanodollars - sumOf(spent.map(([, amount]) => amount))
+  return [
+    figureOf(METRICS.keySpent, amounts([...spent, [[OTHER, '', ''], rest]])),
+    figureOf(METRICS.keyRemaining, keys.flatMap(leftOf(labelsOf))),
+  ]
+}
+
+function groupFigures(groups: readonly Group[], most: number): readonly Figure[] {
+  const labelsOf = ({ id, name }: Group) => [id, name]
+  const bySpent = groups.toSorted((a, b) => Number(b.spentNanodollars - a.spentNanodollars))
+  const [shown, others] = [bySpent.slice(0, most), bySpent.slice(most)]
+  const rest = sumOf(others.map(({ spentNanodollars }) => spentNanodollars))
+  const spent = shown.map((group) => [labelsOf(group), group.spentNanodollars] as const)
+  return [
+    figureOf(METRICS.groupSpent, amounts([...spent, [[OTHER, ''], rest]])),
+    figureOf(METRICS.groupRemaining, shown.flatMap(leftOf(labelsOf))),
+  ]
+}
+
+function amounts(values: readonly (readonly [readonly string[], Nanodollars])[]) {
+  return values.map(([labels, amount]) => [labels, numberOf(amount)] as const)
+}
+
+function sumOf(values: readonly Nanodollars[]): Nanodollars {
+  return values.reduce((sum, amount) => sum + amount, 0n)
+}
+
+/** Of its main budget or its second window, whichever has less; nothing where it has neither. */
+function leftOf<Account extends AccountView>(labelsOf: (account: Account) => readonly string[]) {
+  return (account: Account): (readonly [readonly string[], number])[] => {
+    const { remainingNanodollars: main, window } = account
+    const left = [main, window && window.remainingNanodollars].filter((each) => each !== null)
+    const [least] = left.toSorted((a, b) => Number(a - b))
+    return least === undefined ? [] : [[labelsOf(account), numberOf(least)]]
+  }
 }
 
 function tokensOf({ model, ...sums }: UsageLine) {

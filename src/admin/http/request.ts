@@ -67,6 +67,8 @@ export type AdminParts = {
   /** The first part of secrets. */
   secretPrefix(): string
   authHeaders(): AuthHeaders
+  /** How many keys and groups metrics tell apart. */
+  readonly metricsKeysMax: number
   /** How long single requests are kept. */
   readonly keepUsageMs: number
 }
