@@ -3,6 +3,7 @@
 import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
 import { defined } from '../core/json.ts'
+import { SANDBOX } from '../core/limits.ts'
 import { mainModels } from './model-facts.ts'
 import { targetName } from './models.ts'
 import type {
@@ -16,7 +17,7 @@ import type {
   Timeouts,
 } from './models.ts'
 import type { Price } from './prices.ts'
-import { TargetFacts, SANDBOX } from './target-facts.ts'
+import { TargetFacts } from './target-facts.ts'
 import type { CatalogParts } from './target-facts.ts'
 
 /** The defaults. */

@@ -1,6 +1,7 @@
 // What is known about a provider's model: what the operator says, wherever in the configuration, then the price data and
 // the built-in facts. A price belongs to a target: the name that clients use has no part in it.
 import type { ModelKind } from '../core/endpoints.ts'
+import { SANDBOX } from '../core/limits.ts'
 import { factsOf, IMAGE_TOKENS_MAX } from './model-facts.ts'
 import type { Vendor } from './model-facts.ts'
 import { targetName, UNKNOWN_ABILITIES } from './models.ts'
@@ -58,9 +59,6 @@ export type SandboxModel = {
   /** Whether it reasons; unset = if it has the ability. Some accept settings for it without ever reasoning. */
   readonly reasons?: boolean
 }
-
-/** The name of the provider that ships with Tollgate; no configured provider may have it. */
-export const SANDBOX = 'sandbox'
 
 /** A provider's model. */
 type ProviderModel = Pick<TargetEntry, 'provider' | 'model'>

@@ -1,8 +1,8 @@
 // `tollgate check`: reports everything wrong or noteworthy about the configuration, without starting anything.
+import { SANDBOX } from '../core/limits.ts'
 import type { Command } from 'commander'
 import { modelJson } from '../catalog/model-json.ts'
 import type { Model } from '../catalog/models.ts'
-import { SANDBOX } from '../catalog/target-facts.ts'
 import type { Config } from '../config/load.ts'
 import { ConfigError, pathOf, type Problem } from '../config/problems.ts'
 import { secretProblems } from '../config/secret.ts'

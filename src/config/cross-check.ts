@@ -1,8 +1,8 @@
 // Rules between settings, which no single value can break.
 import { isDeepStrictEqual } from 'node:util'
+import { SANDBOX } from '../core/limits.ts'
 import { targetName } from '../catalog/models.ts'
 import { priceFrom } from '../catalog/prices.ts'
-import { SANDBOX } from '../catalog/target-facts.ts'
 import { adapterOf } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
 import { sqlitePath } from '../store/database/url.ts'

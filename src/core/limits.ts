@@ -2,6 +2,9 @@
 // that say so beforehand.
 import { DAY_MS } from './units.ts'
 
+/** The name of the provider that ships with Tollgate; no configured provider may have it. */
+export const SANDBOX = 'sandbox'
+
 /** The sandbox answers test keys. */
 export const KEY_MODES = ['live', 'test'] as const
 export type KeyMode = (typeof KEY_MODES)[number]

@@ -5,9 +5,9 @@ import { IMAGE_TOKENS_MAX } from '../../catalog/model-facts.ts'
 import { targetName, type Target } from '../../catalog/models.ts'
 import { FREE, makePrice } from '../../catalog/prices.ts'
 import type { Price } from '../../catalog/prices.ts'
-import { SANDBOX } from '../../catalog/target-facts.ts'
 import type { SandboxModel } from '../../catalog/target-facts.ts'
 import type { Format } from '../../core/endpoints.ts'
+import { SANDBOX } from '../../core/limits.ts'
 import type { Picodollars } from '../../core/money.ts'
 
 const CONTEXT_TOKENS = 131_072

@@ -31,8 +31,25 @@ describe('from the first start to a revoked key', () => {
 
   test('the printed link makes the first administrator', async () => {
     await becomeAdministrator(page, stage.setupLink)
-    await page.getByText('No API keys yet').waitFor()
+    await page.getByRole('heading', { name: 'No API keys yet' }).waitFor()
+    const steps = page.getByRole('main').getByRole('heading', { level: 3 })
+    await steps.nth(4).waitFor()
+    assert.deepEqual(await steps.allInnerTexts(), [
+      ...['Connect a provider', 'Set the frame', 'Create the first key'],
+      ...['Be told in time', 'Invite your team'],
+    ])
+    await page.getByLabel('Provider').selectOption('Anthropic')
+    await page.getByText('export ANTHROPIC_API_KEY=…').waitFor()
+    await page.getByText('api_key: "${ANTHROPIC_API_KEY}"').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
     await picture(page, 'journey-1-empty')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await picture(page, 'journey-1-empty-390')
+    await page.setViewportSize({ width: 1280, height: 720 })
+    await page.getByRole('navigation').getByRole('link', { name: 'Models' }).click()
+    await page.getByText('Only the sandbox serves models').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'models-sandbox')
   })
 
   test('a page that needs a key offers to create the first one', async () => {
