@@ -60,13 +60,35 @@ describe('the usage page', () => {
   test('rows without a group or an owner say so, and tags that they count twice', async () => {
     await web.open('/settings/usage?by=group')
     await page.getByRole('rowheader', { name: 'outside groups' }).waitFor()
-    await page.getByRole('link', { name: 'search' }).waitFor()
+    await page.getByRole('link', { name: 'search' }).first().waitFor()
     await page.getByLabel('By', { exact: true }).selectOption('Owner')
     await page.getByRole('rowheader', { name: 'no owner' }).waitFor()
     await page.getByLabel('By', { exact: true }).selectOption('Tag')
     await page.getByText('A key with several tags counts in each of them').waitFor()
     await page.getByLabel('By', { exact: true }).selectOption('Model')
     await page.getByRole('columnheader', { name: 'First token, ms (p50 / p95)' }).waitFor()
+  })
+
+  test('names and sums lead to what is behind them', async () => {
+    await web.open('/settings/usage?by=environment')
+    await page.getByRole('list').getByRole('link', { name: 'production' }).click()
+    await page.getByRole('rowheader', { name: 'shop' }).waitFor()
+    await page.getByRole('link', { name: 'Failed' }).click()
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
+    assert.equal(await page.getByLabel('Outcome').inputValue(), 'failed')
+    await web.open('/settings/usage?by=model')
+    await page.getByRole('rowheader').getByRole('link', { name: 'sandbox-chat' }).click()
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
+    assert.equal(new URL(page.url()).searchParams.get('model'), 'sandbox-chat')
+  })
+
+  test('models say how their calls went lately', async () => {
+    await web.open('/settings/models')
+    const row = page.getByRole('row', { name: /sandbox-chat/ }).first()
+    for (const span of ['1 h', '24 h'])
+      await row.getByText(new RegExp(`^${span} 100% succeeded · [\\d,]+ ms$`)).waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'models-lately')
   })
 
   test('it shows only what the filters leave, and offers the statement of a chosen group', async () => {

@@ -9,6 +9,7 @@ import { StatusBadge, usePriceCells } from '../../parts/cells.tsx'
 import { DataTable, type Column, type Sort } from '../../parts/data-table.tsx'
 import { BanIcon, CheckIcon, ClockIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx'
 import styles from './models.module.css'
+import { useRecentCalls } from './recent-calls.tsx'
 
 type ModelTableProps = {
   readonly rows: readonly ModelAnswer[] | undefined
@@ -37,6 +38,7 @@ function useColumns(
 ): readonly Column<ModelAnswer, ModelSort>[] {
   const { t, format } = useTranslation()
   const price = usePriceCells(rows)
+  const recent = useRecentCalls()
   const tokens = (value: number | null) => (value === null ? '–' : format.compact(value))
   return [
     {
@@ -66,7 +68,15 @@ function useColumns(
         </>
       ),
     },
-    { header: t('modelsPage.health'), cell: (model) => <HealthBadge model={model} /> },
+    {
+      header: t('modelsPage.health'),
+      cell: (model) => (
+        <>
+          <HealthBadge model={model} />
+          {recent(model.id)}
+        </>
+      ),
+    },
     { header: t('modelList.input'), sort: 'input', align: 'end', cell: price.input },
     { header: t('modelList.output'), sort: 'output', align: 'end', cell: price.output },
     {

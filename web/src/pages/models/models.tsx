@@ -1,5 +1,5 @@
 // Every model: its providers and their health, prices, inputs and capabilities, and the keys that may call it.
-import { Button, Group } from '@mantine/core'
+import { Box, Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -10,8 +10,9 @@ import { every, modelsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { Choice, Toolbar, TypedFilter } from '../../parts/filters.tsx'
 import { CubeIcon, SearchIcon } from '../../parts/icons.tsx'
-import { EmptyState, QueryError } from '../../parts/notices.tsx'
+import { EmptyState, Notice, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { ConnectProvider, isSandboxAlone } from '../../parts/provider.tsx'
 import { ModelDrawer } from './model-drawer.tsx'
 import { ModelTable } from './model-table.tsx'
 
@@ -30,6 +31,14 @@ export function ModelsPage() {
   return (
     <>
       <PageHeader title={t('nav.models')} about={t('modelsPage.about')} />
+      {models.data && isSandboxAlone(models.data) && (
+        <Box mb="lg">
+          <Notice tone="info" title={t('modelsPage.sandboxAlone')}>
+            <p>{t('firstSteps.provider.about')}</p>
+            <ConnectProvider />
+          </Notice>
+        </Box>
+      )}
       <ModelFilters search={search} onChange={change} models={models.data} />
       {models.error && !models.data ? (
         <QueryError title={t('picker.failed')} query={models} />

@@ -1,12 +1,14 @@
 // Bars over time, stacked by series. The arrow keys move from bar to bar, and the values of a bar are written out
 // below; a table always shows the same numbers.
-import { type KeyboardEvent, type PointerEvent, useState } from 'react'
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from 'react'
 import { useTranslation } from '../../i18n/i18n.ts'
 import styles from './chart.module.css'
 import { type Bucket, type Course, marksOf } from './figures.ts'
 
 type UsageChartProps = {
   readonly course: Course
+  /** The names of the series, as links where they lead somewhere. */
+  readonly legend: readonly ReactNode[]
   /** The chart in one sentence. */
   readonly summary: string
   /** True for counts, false for amounts. */
@@ -21,7 +23,7 @@ const gapShare = 0.2
 const labelsMax = 7
 
 export function UsageChart(props: UsageChartProps) {
-  const { course, summary, isWhole, formatValue, formatMarks, formatMoment } = props
+  const { course, legend, summary, isWhole, formatValue, formatMarks, formatMoment } = props
   const { series, buckets } = course
   const [pointed, setPointed] = useState<number>()
   const marks = marksOf(Math.max(0, ...buckets.map(totalOf)), isWhole)
@@ -75,7 +77,7 @@ export function UsageChart(props: UsageChartProps) {
         formatValue={formatValue}
         formatMoment={formatMoment}
       />
-      {isNamed(series) && <Legend series={series} />}
+      {isNamed(series) && <Legend series={series} legend={legend} />}
     </figure>
   )
 }
@@ -100,13 +102,13 @@ function isNamed(series: readonly string[]): boolean {
   return series.some((name) => name !== '')
 }
 
-function Legend({ series }: Pick<Course, 'series'>) {
+function Legend({ series, legend }: Pick<Course, 'series'> & Pick<UsageChartProps, 'legend'>) {
   return (
     <ul className={styles['legend']}>
       {series.map((name, index) => (
         <li key={name}>
           <span className={styles['swatch']} style={{ background: colourOf(index) }} />
-          {name}
+          {legend[index]}
         </li>
       ))}
     </ul>

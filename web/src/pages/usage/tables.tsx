@@ -12,6 +12,7 @@ import {
   type Metric,
   METRICS,
   OUTSIDE_GROUPS,
+  type RequestsSearch,
   type Span,
   type UsageFilters,
 } from '../../base/address.ts'
@@ -23,6 +24,7 @@ import { type Column, DataTable, type Sort } from '../../parts/data-table.tsx'
 import { ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
 import { UsageChart } from './chart.tsx'
 import { courseOf, groupOf, keyNamesOf, type Totals, totalsBy } from './figures.ts'
+import { requestsBehind, useGroupCell } from './links.tsx'
 import styles from './tables.module.css'
 
 type FiguresProps = {
@@ -35,7 +37,7 @@ type FiguresProps = {
 export function Figures({ course, asked, metric, group }: FiguresProps) {
   return (
     <Stack gap="xl">
-      <Sums total={course.total} previous={course.previous} />
+      <Sums {...course} asked={asked} />
       <Chart course={course} asked={asked} metric={metric} group={group} />
       {group !== 'day' && <GroupTable asked={asked} group={group} />}
       <TimeTable asked={asked} />
@@ -43,12 +45,14 @@ export function Figures({ course, asked, metric, group }: FiguresProps) {
   )
 }
 
-function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
+function Chart({ course, asked: { span, filters }, metric, group }: FiguresProps) {
   const { t, format } = useTranslation()
   const nameOf = useGroupName(group, course.rows)
+  const nameCell = useGroupCell({ group, nameOf, filters })
+  const rest = t('usage.others')
   const drawn = useMemo(
-    () => courseOf(course.rows, span, { metric, rest: t('usage.others') }),
-    [course, span, metric, t],
+    () => courseOf(course.rows, span, { metric, rest }),
+    [course, span, metric, rest],
   )
   const { total } = course
   const sum = metric === 'cost' ? format.money(total.cost) : format.number(total[metric])
@@ -60,6 +64,7 @@ function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
       </h2>
       <UsageChart
         course={{ ...drawn, series: drawn.series.map(nameOf) }}
+        legend={drawn.series.map((id) => (id === rest ? rest : nameCell(id)))}
         summary={t('usage.summary', { metric: figure, total: sum })}
         isWhole={metric !== 'cost'}
         formatValue={(value) =>
@@ -80,22 +85,9 @@ type GroupTableProps = Pick<FiguresProps, 'asked'> & { readonly group: Exclude<G
 
 function GroupTable({ asked, group }: GroupTableProps) {
   const { t } = useTranslation()
-  const { may } = useSession()
   const usage = useQuery(usageQuery({ ...asked, by: group }))
   const nameOf = useGroupName(group, usage.data?.rows)
-  const linkToGroup = (id: string) =>
-    id === OUTSIDE_GROUPS ? (
-      nameOf(id)
-    ) : (
-      <Link to="/settings/groups/$id" params={{ id }}>
-        {nameOf(id)}
-      </Link>
-    )
-  const link = (id: string) => (
-    <Link to="/settings/api-access/$id" params={{ id }}>
-      {nameOf(id)}
-    </Link>
-  )
+  const nameCell = useGroupCell({ group, nameOf, filters: asked.filters })
   return (
     <>
       <UsageTable
@@ -104,8 +96,7 @@ function GroupTable({ asked, group }: GroupTableProps) {
         usage={usage}
         groupOf={groupOf}
         nameOf={nameOf}
-        {...(group === 'key' && may('configuration:read') && { nameCell: link })}
-        {...(group === 'group' && may('configuration:read') && { nameCell: linkToGroup })}
+        nameCell={nameCell}
       />
       {group === 'tag' && <Notice tone="info">{t('usage.tagsCount')}</Notice>}
     </>
@@ -153,9 +144,12 @@ const shown = ['cost', 'requests', 'failed', 'refused', 'input_tokens', 'output_
 /** Shown also as a part of all requests. */
 const shared: readonly Metric[] = ['failed', 'refused']
 
+type SumsProps = Pick<UsageAnswer, 'total' | 'previous'> & Pick<FiguresProps, 'asked'>
+
 /** The sums of a time span at a glance, each compared with the span before. */
-function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
+function Sums({ total, previous, asked: { span, filters } }: SumsProps) {
   const { t, format } = useTranslation()
+  const { may } = useSession()
   const wordOf = (metric: (typeof shown)[number], sums: UsageAnswer['total']): string => {
     if (metric === 'cost') return format.money(sums.cost)
     return metric.endsWith('_tokens') ? format.compact(sums[metric]) : format.number(sums[metric])
@@ -165,7 +159,14 @@ function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
     <dl className={styles['sums']}>
       {shown.map((metric) => (
         <div key={metric} className="card">
-          <dt>{t(`metric.${metric}`)}</dt>
+          <dt>
+            <SumName
+              metric={metric}
+              search={
+                may('requests:read') ? requestsBehind(metric, filters, span.since) : undefined
+              }
+            />
+          </dt>
           <dd>
             {wordOf(metric, total)}{' '}
             {shared.includes(metric) && (
@@ -181,6 +182,20 @@ function Sums({ total, previous }: Pick<UsageAnswer, 'total' | 'previous'>) {
         </div>
       ))}
     </dl>
+  )
+}
+
+type SumNameProps = { readonly metric: Metric; readonly search: RequestsSearch | undefined }
+
+function SumName({ metric, search }: SumNameProps) {
+  const { t } = useTranslation()
+  const name = t(`metric.${metric}`)
+  return search ? (
+    <Link to="/settings/requests" search={search}>
+      {name}
+    </Link>
+  ) : (
+    name
   )
 }
 
