@@ -71,13 +71,15 @@ export function FrameCard({ frame, isStale, actions, fold }: FrameCardProps) {
   )
 }
 
+type FrameExhaustedProps = { readonly frame: FrameAnswer; readonly actions?: ReactNode }
+
 /** A banner across the page: the frame is spent, and every call is refused. */
-export function FrameExhausted({ frame }: { readonly frame: FrameAnswer }) {
+export function FrameExhausted({ frame, actions }: FrameExhaustedProps) {
   const { t, format } = useTranslation()
   // What calls in flight hold may come back: while only that is missing, calls wait.
   if (isMore(frame.limit, frame.spent)) return null
   return (
-    <Notice tone="bad" title={t('frame.exhausted')}>
+    <Notice tone="bad" title={t('frame.exhausted')} actions={actions}>
       {frame.resets_at
         ? t('frame.exhaustedUntil', {
             moment: format.dateTimeIn(frame.resets_at, frame.timezone),

@@ -1,14 +1,14 @@
-// Edits the frame. The effect is shown before it is saved; a frame below what is already spent stops every key at once,
-// so that amount must be typed twice. Nobody's change is overwritten unseen.
+// Edits the frame, or tops it up. The effect is shown before it is saved; a frame below what is already spent stops every
+// key at once, so that amount must be typed twice. Nobody's change is overwritten unseen.
 import { Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { frameRoutes, type FrameAnswer } from '../../../../src/admin/contract/groups.ts'
 import { PERIODS, WEEK_STARTS } from '../../../../src/core/periods.ts'
 import { differing, isMore, isSame, minus, sumOf } from '../../base/amounts.ts'
-import { ApiError, call } from '../../base/api.ts'
+import { ApiError, call, newIdempotencyKey } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { amountProblem, readAmount, typedAmount } from '../../i18n/typed-numbers.ts'
-import { timezones, useNextReset } from '../../parts/budgets.tsx'
+import { budgetOf, timezones, TopUpDialog, useNextReset, type TopUp } from '../../parts/budgets.tsx'
 import { useChange } from '../../parts/changes.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/filters.tsx'
@@ -53,7 +53,7 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
       onCancel={onClose}
     >
       {conflict && <ChangedMeanwhile conflict={conflict} />}
-      <Fields values={values} onChange={setValues} />
+      <Fields values={values} window={frame.window} onChange={setValues} />
       {budget !== undefined && <FrameEffect frame={shown} wanted={{ ...values, budget }} />}
       {needsProof && (
         <TextInput
@@ -68,11 +68,34 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
   )
 }
 
+/** Adds to the frame once, until its period ends. */
+export function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
+  const { t, format } = useTranslation()
+  const [idempotencyKey] = useState(newIdempotencyKey)
+  const topUp = useChange(madeOldByFrame, {
+    change: async (body: TopUp) =>
+      budgetOf(await call(frameRoutes.topUpFrame, { body, idempotencyKey }), body),
+    said: ({ limit }) =>
+      t('topUp.done', { name: t('framePage.name'), limit: format.money(limit ?? '0') }),
+    onDone: onClose,
+  })
+  const title = t('topUp.title', { name: t('framePage.nameObject') })
+  return <TopUpDialog {...{ title, account: frame, topUp, onClose }} />
+}
+
+/** Only then does it matter on which day weeks begin. */
+export function isWeekly({ period, window }: Pick<FrameAnswer, 'period' | 'window'>): boolean {
+  return [period, window?.period].includes('week')
+}
+
 type Values = Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
 
-type FieldsProps = { readonly values: Values; readonly onChange: (values: Values) => void }
+type FieldsProps = Pick<FrameAnswer, 'window'> & {
+  readonly values: Values
+  readonly onChange: (values: Values) => void
+}
 
-function Fields({ values, onChange }: FieldsProps) {
+function Fields({ values, window, onChange }: FieldsProps) {
   const words = useTranslation()
   const { t } = words
   return (
@@ -104,14 +127,16 @@ function Fields({ values, onChange }: FieldsProps) {
         value={values.timezone}
         onChange={(timezone) => timezone && onChange({ ...values, timezone })}
       />
-      <Choice
-        label={t('keyForm.field.week_start')}
-        isRequired
-        value={values.week_start}
-        values={WEEK_STARTS}
-        wordOf={(day) => t(`keyForm.weekStart.${day}`)}
-        onChoose={(day) => day && onChange({ ...values, week_start: day })}
-      />
+      {isWeekly({ ...values, window }) && (
+        <Choice
+          label={t('keyForm.field.week_start')}
+          isRequired
+          value={values.week_start}
+          values={WEEK_STARTS}
+          wordOf={(day) => t(`keyForm.weekStart.${day}`)}
+          onChoose={(day) => day && onChange({ ...values, week_start: day })}
+        />
+      )}
     </div>
   )
 }

@@ -9,15 +9,7 @@ import { call, newIdempotencyKey } from '../../base/api.ts'
 import { frameQuery, keysQuery } from '../../base/queries.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import {
-  budgetOf,
-  FrameCard,
-  FrameExhausted,
-  ResetDialog,
-  TopUpDialog,
-  type Reset,
-  type TopUp,
-} from '../../parts/budgets.tsx'
+import { FrameCard, FrameExhausted, ResetDialog, type Reset } from '../../parts/budgets.tsx'
 import { FactList, type Facts, useMoneyColumn } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
 import { QueryTable, type Column } from '../../parts/data-table.tsx'
@@ -26,7 +18,13 @@ import { Meter } from '../../parts/meters.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
-import { EditFrameDialog, madeOldByFrame, type FrameDialogProps } from './edit-frame-dialog.tsx'
+import {
+  EditFrameDialog,
+  isWeekly,
+  madeOldByFrame,
+  TopUpFrameDialog,
+} from './edit-frame-dialog.tsx'
+import type { FrameDialogProps } from './edit-frame-dialog.tsx'
 import styles from './frame.module.css'
 
 type Action = keyof typeof dialogs
@@ -52,7 +50,10 @@ export function FramePage() {
         {frame.isPending && <Loading lines={2} height={150} />}
         {frame.data && (
           <>
-            <FrameExhausted frame={frame.data} />
+            <FrameExhausted
+              frame={frame.data}
+              actions={may('configuration:manage') && <Remedies onAction={setAction} />}
+            />
             <FrameCard frame={frame.data} isStale={frame.isError} />
             <Settings frame={frame.data} />
             <Spenders />
@@ -90,6 +91,21 @@ function Actions({ onAction }: { readonly onAction: (action: Action) => void }) 
   )
 }
 
+/** What lets calls through again. */
+function Remedies({ onAction }: { readonly onAction: (action: Action) => void }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <Button size="compact-sm" variant="default" onClick={() => onAction('edit')}>
+        {t('verdict.raiseFrame')}
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={() => onAction('top-up')}>
+        {t('action.topUp')}
+      </Button>
+    </>
+  )
+}
+
 const dialogs = { edit: EditFrameDialog, 'top-up': TopUpFrameDialog, reset: ResetFrameDialog }
 
 function Settings({ frame }: { readonly frame: FrameAnswer }) {
@@ -100,7 +116,9 @@ function Settings({ frame }: { readonly frame: FrameAnswer }) {
     [t('keyField.top_up'), format.money(frame.top_up)],
     [t('framePage.remaining'), format.moneyLeft(frame.remaining)],
     [t('keyField.timezone'), frame.timezone],
-    [t('keyForm.field.week_start'), t(`keyForm.weekStart.${frame.week_start}`)],
+    ...(isWeekly(frame)
+      ? [[t('keyForm.field.week_start'), t(`keyForm.weekStart.${frame.week_start}`)] as const]
+      : []),
   ]
   return <FactList className={`card ${styles['facts']}`} facts={facts} />
 }
@@ -172,21 +190,6 @@ function Share({ row: { name, frame_share } }: { readonly row: KeyRow }) {
       />
     </div>
   )
-}
-
-/** Adds to the frame once, until its period ends. */
-function TopUpFrameDialog({ frame, onClose }: FrameDialogProps) {
-  const { t, format } = useTranslation()
-  const [idempotencyKey] = useState(newIdempotencyKey)
-  const topUp = useChange(madeOldByFrame, {
-    change: async (body: TopUp) =>
-      budgetOf(await call(frameRoutes.topUpFrame, { body, idempotencyKey }), body),
-    said: ({ limit }) =>
-      t('topUp.done', { name: t('framePage.name'), limit: format.money(limit ?? '0') }),
-    onDone: onClose,
-  })
-  const title = t('topUp.title', { name: t('framePage.nameObject') })
-  return <TopUpDialog {...{ title, account: frame, topUp, onClose }} />
 }
 
 function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {

@@ -26,14 +26,25 @@ import { KeyToolbar, noFilters } from './key-toolbar.tsx'
 import styles from './overview.module.css'
 
 // Loaded when the frame is edited: most visits only look.
-const EditFrameDialog = dialogOnDemand(
-  async () => (await import('../frame/edit-frame-dialog.tsx')).EditFrameDialog,
-)
+const frameDialogs = {
+  edit: dialogOnDemand(
+    async () => (await import('../frame/edit-frame-dialog.tsx')).EditFrameDialog,
+  ),
+  topUp: dialogOnDemand(
+    async () => (await import('../frame/edit-frame-dialog.tsx')).TopUpFrameDialog,
+  ),
+}
 
 // Loaded when somebody looks at the keys by group.
 const GroupedKeys = tabOnDemand(
   async () => (await import('./grouped-keys.tsx')).GroupedKeys,
   <Loading lines={3} height={64} />,
+)
+
+// Loaded while there are no keys.
+const FirstSteps = tabOnDemand(
+  async () => (await import('./first-steps.tsx')).FirstSteps,
+  <Loading lines={5} height={64} />,
 )
 
 // Loaded with the first action.
@@ -56,25 +67,15 @@ export function OverviewPage() {
     <>
       <OverviewHeader search={search} />
       <Stack gap="lg">
-        {page?.frame && <FrameExhausted frame={page.frame} />}
-        {page?.frame && (
-          <FrameCard
-            frame={page.frame}
-            isStale={keys.isError}
-            fold={{
-              isFolded: search.frame !== 'open',
-              onFold: (isFolded) => change({ frame: isFolded ? undefined : 'open' }),
-            }}
-            actions={may('configuration:manage', 'everywhere') && <EditFrame frame={page.frame} />}
-          />
-        )}
-        {page && !page.frame && page.frame_state === 'exhausted' && (
-          <Notice tone="bad" title={t('frame.exhausted')} />
-        )}
+        {page && <FramePart page={page} isStale={keys.isError} search={search} onChange={change} />}
         {!page && !keys.isError && <Loading lines={1} height={52} />}
         <QueryError title={page ? t('overview.stale') : t('overview.failed')} query={keys} />
         {page?.counts.all === 0 ? (
-          <NoKeys />
+          page.frame && may('configuration:manage', 'everywhere') ? (
+            <FirstSteps frame={page.frame} />
+          ) : (
+            <NoKeys />
+          )
         ) : (
           (page || !keys.isError) && (
             <KeyList
@@ -98,15 +99,56 @@ export function OverviewPage() {
   )
 }
 
-function EditFrame({ frame }: { readonly frame: FrameAnswer }) {
+type FramePartProps = AddressProps<OverviewSearch> & {
+  readonly page: KeyPage
+  readonly isStale: boolean
+}
+
+/** The frame above the keys; to those who are confined to groups only that it is exhausted, if it is. */
+function FramePart({ page: { frame, frame_state: state }, isStale, ...address }: FramePartProps) {
+  const { search, onChange } = address
   const { t } = useTranslation()
+  const { may } = useSession()
+  if (!frame) return state === 'exhausted' && <Notice tone="bad" title={t('frame.exhausted')} />
+  const mayChange = may('configuration:manage', 'everywhere')
+  const remedies = (
+    <>
+      <FrameButton frame={frame} action="edit" words={t('verdict.raiseFrame')} />
+      <FrameButton frame={frame} action="topUp" words={t('action.topUp')} />
+    </>
+  )
+  const edit = <FrameButton frame={frame} action="edit" words={t('framePage.edit')} />
+  return (
+    <>
+      <FrameExhausted frame={frame} actions={mayChange && remedies} />
+      <FrameCard
+        frame={frame}
+        isStale={isStale}
+        fold={{
+          isFolded: search.frame !== 'open',
+          onFold: (isFolded) => onChange({ frame: isFolded ? undefined : 'open' }),
+        }}
+        actions={mayChange && edit}
+      />
+    </>
+  )
+}
+
+type FrameButtonProps = {
+  readonly frame: FrameAnswer
+  readonly action: keyof typeof frameDialogs
+  readonly words: string
+}
+
+function FrameButton({ frame, action, words }: FrameButtonProps) {
   const [isOpen, setOpen] = useState(false)
+  const FrameDialog = frameDialogs[action]
   return (
     <>
       <Button variant="default" size="compact-sm" onClick={() => setOpen(true)}>
-        {t('framePage.edit')}
+        {words}
       </Button>
-      {isOpen && <EditFrameDialog frame={frame} onClose={() => setOpen(false)} />}
+      {isOpen && <FrameDialog frame={frame} onClose={() => setOpen(false)} />}
     </>
   )
 }

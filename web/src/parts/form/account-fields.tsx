@@ -72,10 +72,12 @@ function Calendar({ form }: AccountForm) {
       <summary>{t('keyForm.calendar', { timezone: form.values.timezone })}</summary>
       <div className={styles['pair']}>
         <Select {...field('timezone')} searchable allowDeselect={false} data={timezones} />
-        <NativeSelect
-          {...field('week_start')}
-          data={WEEK_STARTS.map((value) => ({ value, label: t(`keyForm.weekStart.${value}`) }))}
-        />
+        {[form.values.period, form.values.windowPeriod].includes('week') && (
+          <NativeSelect
+            {...field('week_start')}
+            data={WEEK_STARTS.map((value) => ({ value, label: t(`keyForm.weekStart.${value}`) }))}
+          />
+        )}
       </div>
     </details>
   )
