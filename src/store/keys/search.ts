@@ -206,7 +206,7 @@ export type KeyFilter = {
 /** One value, or several of which any will do. */
 type Wanted = string | null | readonly (string | null)[]
 
-/** The labels that keys have, each in every spelling. */
+/** The labels that keys have, each in one spelling. */
 type KeyLabels = Readonly<Record<'owners' | 'environments' | 'tags', string[]>>
 
 /** Of the keys within reach that are not revoked, in order. */
@@ -217,7 +217,11 @@ export async function keyLabels(store: Store): Promise<KeyLabels> {
     distinct(store, 'tags', [CURRENT]),
   ])
   const tags = lists.flatMap((list) => JSON.parse(list) as string[])
-  return { owners, environments, tags: [...new Set(tags)].toSorted() }
+  return {
+    owners: inOneSpelling(owners),
+    environments: inOneSpelling(environments),
+    tags: inOneSpelling(tags.toSorted()),
+  }
 }
 
 /** The filter with every spelling of what it names: people write owners and environments by hand. */
@@ -240,6 +244,10 @@ async function spellings(
   const known = await distinct(store, column)
   const found = known.filter((value) => folded.includes(caseFold(value)))
   return folded.includes(null) ? [...found, null] : found
+}
+
+function inOneSpelling(labels: readonly string[]): string[] {
+  return [...Map.groupBy(labels, caseFold).values()].flatMap(([first]) => first ?? [])
 }
 
 async function distinct(
