@@ -1,12 +1,14 @@
 // `npm run bench`: the full benchmark. `npm run bench -- --quick`: the main ratio alone. `npm run bench -- --ledger`: the
-// ledger alone. `npm run bench -- --against COMMIT`: this checkout beside another commit. `npm run bench -- --publish`: writes the last full run into docs/performance.md. `npm run bench:scale`: a
-// full database beside an empty one.
+// ledger alone. `npm run bench -- --burst`: many calls at once against a small budget. `npm run bench -- --against COMMIT`:
+// this checkout beside another commit. `npm run bench -- --publish`: writes the last full run into docs/performance.md.
+// `npm run bench:scale`: a full database beside an empty one.
 
 type Command = (options: readonly string[]) => Promise<number>
 
 const commands: Readonly<Record<string, Command>> = {
   '': async () => (await import('./full.ts')).full(),
   '--against': async ([commit = '']) => (await import('./against.ts')).against(commit),
+  '--burst': async () => (await import('./burst.ts')).burst(),
   '--ledger': async () => (await import('./ledger.ts')).ledger(),
   '--quick': async () => (await import('./quick.ts')).quick(),
   '--publish': async () => (await import('./report/files.ts')).publishResults(),
@@ -17,7 +19,9 @@ const [word = '', ...options] = process.argv.slice(2)
 const command = commands[word]
 const isOption = word === '--against' ? options.length === 1 : options.length === 0
 if (command === undefined || (!isOption && word !== '--scale')) {
-  console.error('usage: npm run bench [-- --quick | --ledger | --against COMMIT | --publish]')
+  console.error(
+    'usage: npm run bench [-- --quick | --ledger | --burst | --against COMMIT | --publish]',
+  )
   process.exitCode = 2
 } else process.exitCode = await command(options)
 // Started programs end with this process; only they could keep it alive.
