@@ -5,6 +5,7 @@ import type { HttpClient } from '../providers/upstream/http.ts'
 import { alertHandlers, type AlertParts } from './alerts/handlers.ts'
 import { contract } from './contract/contract.ts'
 import { AdminError } from './contract/errors.ts'
+import { MEMBER_ROLE } from './contract/permissions.ts'
 import type { aboutRoutes } from './contract/gateway.ts'
 import { groupHandlers, invitationHandlers, memberHandlers } from './groups/handlers.ts'
 import { wishHandlers } from './groups/wishes.ts'
@@ -20,7 +21,8 @@ import { peopleHandlers } from './people/people-handlers.ts'
 import { profileHandlers } from './people/profile-handlers.ts'
 import { listRoles, roleNamed } from './people/roles.ts'
 import { signInHandlers } from './people/sign-in-handlers.ts'
-import type { SignIn } from './people/sign-in.ts'
+import type { Claims, SignIn, SignOnGroups } from './people/sign-in.ts'
+import { isNamed } from './people/sign-on-groups.ts'
 import { auditHandlers } from './reports/audit.ts'
 import { modelHandlers } from './reports/models.ts'
 import { refusalHandlers, requestHandlers, usageHandlers } from './reports/usage.ts'
@@ -33,10 +35,11 @@ export type AdminOptions = AlertParts & {
   /** Whether only this machine reaches the interface. */
   readonly isLocal: boolean
   readonly oidc: OidcConfig | undefined
+  readonly signOnGroups: SignOnGroups | undefined
   readonly http: HttpClient
 }
 
-type OidcConfig = Omit<OidcSettings, 'roleId'> & {
+type OidcConfig = Omit<OidcSettings, 'roleId' | 'mayCome'> & {
   readonly name: string
   /** By its name. */
   readonly role?: string | undefined
@@ -100,6 +103,7 @@ function peopleParts(options: AdminOptions): PeopleParts {
   return {
     ...options,
     singleSignOnName: options.oidc?.name,
+    usualRole: () => usualRole(options),
     signIn: () => {
       signIn ??= loadSignIn(options).catch((thrown: unknown) => {
         // The next attempt may succeed: a database that was away may be back.
@@ -113,9 +117,18 @@ function peopleParts(options: AdminOptions): PeopleParts {
 
 async function loadSignIn(options: AdminOptions): Promise<SignIn> {
   const { betterAuthSignIn } = await import('./people/better-auth.ts')
+  const { oidc, signOnGroups: groups } = options
+  const role = await usualRole(options)
+  // Whoever an entry is for may come; what they may do is decided at the end of each sign-on.
+  const roleId = role ?? (groups && MEMBER_ROLE.id)
+  const mayCome = (claims: Claims): boolean =>
+    role !== undefined || (groups !== undefined && isNamed(groups, claims))
+  return betterAuthSignIn({ ...options, oidc: oidc && { ...oidc, roleId, mayCome } })
+}
+
+async function usualRole(options: AdminOptions): Promise<string | undefined> {
   const { oidc } = options
-  const roleId = oidc?.role === undefined ? undefined : await roleIdOf(options, oidc.role)
-  return betterAuthSignIn({ ...options, oidc: oidc && { ...oidc, roleId } })
+  return oidc?.role === undefined ? undefined : roleIdOf(options, oidc.role)
 }
 
 /** Resolved to an id once, so that renaming the role changes nothing. An unknown role lets nobody in uninvited. */

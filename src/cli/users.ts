@@ -3,7 +3,7 @@
 import { text as readAll } from 'node:stream/consumers'
 import { Option, type Command } from 'commander'
 import { invalidValue } from '../admin/contract/errors.ts'
-import type { PersonAnswer, SentLink } from '../admin/contract/people.ts'
+import type { PersonAnswer, SentLink, SignOnTrial } from '../admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX, personName } from '../admin/contract/sign-in.ts'
 import { hashPassword, passwordProblem } from '../admin/people/credentials.ts'
 import { smtpMailer } from '../admin/people/email.ts'
@@ -21,7 +21,9 @@ import {
   unlinkPerson,
 } from '../admin/people/people.ts'
 import { operatorOf } from '../admin/people/roles.ts'
+import { trySignOn } from '../admin/people/sign-on-groups.ts'
 import { adminUrlOf, type Config } from '../config/load.ts'
+import { parseObject, type JsonObject } from '../core/json.ts'
 import { urlOf } from '../core/text.ts'
 import type { Store } from '../store/database/store.ts'
 import {
@@ -63,6 +65,7 @@ export function addUsers(program: Command): void {
   addChanges(users)
   addSimple(users)
   addRemove(users)
+  addTrySignOn(users)
 }
 
 function addList(users: Command): void {
@@ -215,6 +218,39 @@ function addRemove(users: Command): void {
         else printText(`Removed ${person.email}.`)
       }),
     )
+}
+
+function addTrySignOn(users: Command): void {
+  common(users.command('try-sign-on'))
+    .description(
+      'Show what claims of the single sign-on provider would give somebody (`people.single_sign_on.groups`). Changes nothing.',
+    )
+    .argument('<CLAIMS>', 'as JSON', argument(readClaims))
+    .addHelpText(...examples(`tollgate users try-sign-on '{"groups": ["eng-search"]}'`))
+    .action((claims: JsonObject, options: CommonOptions) => {
+      const config = readConfig(options)
+      return lookAtStore(config, async (store) => {
+        const given = await trySignOn(store, config.people.signOnGroups, claims)
+        if (options.json) printJson(given)
+        else printText(signOnWords(given))
+      })
+    })
+}
+
+function readClaims(text: string): JsonObject {
+  const claims = parseObject(text)
+  if (claims !== undefined) return claims
+  throw new RangeError('Write a JSON object, such as {"groups": ["eng-search"]}.')
+}
+
+function signOnWords({ admitted, role, groups, unmatched, unknown }: SignOnTrial): string {
+  return [
+    admitted ? 'They come without an invitation.' : 'They come only if they are invited.',
+    `Everywhere: ${role?.name ?? '-'}`,
+    ...groups.map((each) => `In ${each.group.name}: ${each.role.name}`),
+    ...(unmatched.length === 0 ? [] : [`These give nothing: ${unmatched.join(', ')}`]),
+    ...(unknown.length === 0 ? [] : [`These do not exist: ${unknown.join(', ')}`]),
+  ].join('\n')
 }
 
 type Linked = Invitation & {

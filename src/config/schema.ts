@@ -95,6 +95,18 @@ const admin = z
   })
   .transform(renamed({ public_url: 'publicUrl' }))
 
+/** What groups at the single sign-on provider give people here. */
+const signOnGroups = z.strictObject({
+  claim: text.default('groups'),
+  map: z.array(z.strictObject({ value: text, group: text.optional(), role: text })).min(1),
+})
+
+const people = z
+  .strictObject({
+    single_sign_on: z.strictObject({ groups: signOnGroups.optional() }).prefault({}),
+  })
+  .transform(({ single_sign_on: { groups } }) => ({ signOnGroups: groups }))
+
 const frame = z
   .strictObject({
     budget: budget.prefault(100),
@@ -207,6 +219,7 @@ const providerName = z
 export const file = z.strictObject({
   server: server.prefault({}),
   admin: admin.prefault({}),
+  people: people.prefault({}),
   database: database.default('sqlite:data/tollgate.db'),
   frame: frame.prefault({}),
   keys: keys.prefault({}),

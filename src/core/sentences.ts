@@ -132,6 +132,8 @@ export const SENTENCES = {
     'group "{{name}}" has changed since you read it: look at its current values, and make your change again',
   ceiling_model_missing:
     'model "{{model}}" is not among the models of this group, so it cannot be removed',
+  from_sign_on: 'the single sign-on provider decides what {{email}} may do here: change it there',
+  sign_on_groups_absent: 'people.single_sign_on.groups is not configured',
   keys_undecided:
     '{{email}} owns keys ({{count}}: {{names}}): decide first whether they are given to somebody, paused or revoked',
   keys_receiver_needed: 'say who gets the keys',

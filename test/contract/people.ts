@@ -297,7 +297,13 @@ export function peopleContract(fresh: FreshDatabase): void {
     const { id: personId } = await add(email, 'viewer')
     provider.person = { sub: 'l1', email, email_verified: true }
     const client = { clientId: CLIENT.id, clientSecret: CLIENT.secret }
-    const oidc = { issuer: provider.issuer, ...client, roleId: undefined, trustEmail: false }
+    const oidc = {
+      issuer: provider.issuer,
+      ...client,
+      roleId: undefined,
+      trustEmail: false,
+      mayCome: () => false,
+    }
     const signIn = betterAuthSignIn({ ...signInParts(store), oidc })
     const visit = { cookie: undefined, address: '127.0.0.1', userAgent: undefined }
     const comes = async (): Promise<string> => {

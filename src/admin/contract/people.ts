@@ -26,6 +26,8 @@ const person = z.object({
   email: z.string(),
   name: z.string(),
   role: roleName,
+  /** As the single sign-on provider says: not edited by hand. */
+  role_from_sign_on: z.boolean(),
   status: z.enum(['active', 'invited', 'blocked']),
   has_password: z.boolean(),
   /** Linked to an identity at a single sign-on provider. */
@@ -56,6 +58,22 @@ const roleId = withoutNul(z.string().min(1, 'choose a role').max(100))
 const roleBody = z.strictObject({
   name: givenName(ROLE_NAME_LENGTH_MAX),
   permissions: z.array(z.enum(PERMISSIONS)),
+})
+
+const signOnTrial = z.object({
+  /** The claim that is read. */
+  claim: z.string(),
+  /** Whether they come without an invitation. */
+  admitted: z.boolean(),
+  /** Everywhere; null: none from there. */
+  role: roleName.nullable(),
+  groups: z.array(
+    z.object({ group: z.object({ id: z.string(), name: z.string() }), role: roleName }),
+  ),
+  /** Values of the claim that give nothing. */
+  unmatched: z.array(z.string()),
+  /** Groups and roles of the configuration that do not exist. */
+  unknown: z.array(z.string()),
 })
 
 /** What becomes of the keys of somebody who leaves; needed if there are any that were not decided on. */
@@ -133,6 +151,12 @@ export const peopleRoutes = {
     query: z.object(leaving),
     answer: done,
   }),
+  trySignOn: route('POST /people/try-sign-on', 'people:manage', {
+    reach: 'everywhere',
+    summary: 'What claims of the single sign-on provider would give somebody; changes nothing',
+    body: z.strictObject({ claims: z.record(z.string(), z.unknown()) }),
+    answer: signOnTrial,
+  }),
   listRoles: route('GET /roles', 'signed-in', {
     summary: 'Every role with its permissions',
     answer: z.object({ roles: z.array(role) }),
@@ -159,6 +183,7 @@ export const peopleRoutes = {
 
 export type PersonAnswer = z.output<typeof person>
 export type RoleAnswer = z.output<typeof role>
+export type SignOnTrial = z.output<typeof signOnTrial>
 export type SentLink = z.output<typeof sentLink>
 
 const member = z.object({
@@ -166,6 +191,8 @@ const member = z.object({
   email: z.string(),
   name: z.string(),
   role: roleName,
+  /** As the single sign-on provider says: not edited by hand. */
+  from_sign_on: z.boolean(),
   added_at: moment,
 })
 

@@ -25,16 +25,19 @@ import { demandRights, listRoles, roleById, roleNamed, type Actor } from '../peo
 
 export async function listMemberAnswers(store: Store, groupId: string): Promise<MemberAnswer[]> {
   const roles = await listRoles(store.db)
-  return (await listMembers(store, groupId)).map(({ personId, name, email, roleId, addedAt }) => {
-    const role = roleById(roles, roleId)
-    return {
-      id: personId,
-      name,
-      email,
-      role: { id: role.id, name: role.name },
-      added_at: iso(addedAt),
-    }
-  })
+  return (await listMembers(store, groupId)).map(
+    ({ personId, name, email, roleId, addedAt, fromSignOn }) => {
+      const role = roleById(roles, roleId)
+      return {
+        id: personId,
+        name,
+        email,
+        role: { id: role.id, name: role.name },
+        from_sign_on: fromSignOn === 1,
+        added_at: iso(addedAt),
+      }
+    },
+  )
 }
 
 /** As much of a group as its record needs. */

@@ -133,6 +133,7 @@ const AUDIT_ACTIONS: Readonly<Record<RouteName, AuditAction>> = {
   listKeyActivity: 'audit.read',
   listPeople: 'person.read',
   readPerson: 'person.read',
+  trySignOn: 'person.read',
   invitePerson: 'person.invite',
   inviteAgain: 'person.make_invitation',
   changePerson: 'person.change',

@@ -1,5 +1,6 @@
 // How better-auth is set up: on Tollgate's database, names and password hash, with a secret derived from Tollgate's.
 // Everything is off that Tollgate does itself (signing up, rate limits, links by mail) or not at all (telemetry).
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { hkdfSync } from 'node:crypto'
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { APIError } from 'better-auth/api'
@@ -17,6 +18,7 @@ import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts
 import { hashPassword, verifyPassword } from './credentials.ts'
 import { addressProblem, type OidcSettings } from './identity-provider.ts'
 import { subjectOf } from './people.ts'
+import type { Claims } from './sign-in.ts'
 
 export type SignInOptions = {
   readonly store: Store
@@ -67,7 +69,7 @@ export function betterAuthOptions(options: SignInOptions, provider?: OAuthProvid
     },
     user: {
       ...PERSON,
-      validateUserInfo: (profile: SignOnProfile) => checkAddress(profile, trustsEmail),
+      validateUserInfo: (profile: SignOnProfile) => checkArrival(profile, options.oidc),
       additionalFields: {
         roleId: {
           type: 'string' as const,
@@ -125,13 +127,21 @@ type SignOnProfile = {
   }
 }
 
-function checkAddress(
+/** For whoever finishes a sign-on: what the provider says of the person who arrives. */
+export const arrivals = new AsyncLocalStorage<(claims: Claims) => void>()
+
+function checkArrival(
   { source: { action, oauth } }: SignOnProfile,
-  trustEmail: boolean,
+  oidc: OidcSettings | undefined,
 ): { error: string } | undefined {
+  const claims = oauth?.profile ?? {}
+  arrivals.getStore()?.(claims)
   // Whoever is already known by their identity may have any address.
   if (action === 'sign-in') return undefined
-  const error = addressProblem(oauth?.profile ?? {}, { trustEmail })
+  const isOpen = action !== 'create-user' || (oidc?.mayCome(claims) ?? false)
+  const error = isOpen
+    ? addressProblem(claims, { trustEmail: oidc?.trustEmail === true })
+    : 'signup_disabled'
   return error === undefined ? undefined : { error }
 }
 

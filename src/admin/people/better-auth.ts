@@ -10,9 +10,14 @@ import {
   isStillLinked,
   isStillPassword,
 } from '../../store/people/sign-in.ts'
-import { ADDRESS_HEADER, betterAuthOptions, type SignInOptions } from './better-auth-options.ts'
+import {
+  ADDRESS_HEADER,
+  arrivals,
+  betterAuthOptions,
+  type SignInOptions,
+} from './better-auth-options.ts'
 import { discoverProvider } from './identity-provider.ts'
-import type { SignIn, SignInOutcome, SingleSignOn, Visit } from './sign-in.ts'
+import type { Claims, SignIn, SignInOutcome, SingleSignOn, Visit } from './sign-in.ts'
 
 type Auth = ReturnType<typeof newAuth>
 
@@ -211,13 +216,19 @@ async function finish(
   { auth, id }: Reached,
   { visit, query }: Return,
 ): Promise<SingleSignOn> {
-  const { headers } = await auth.api.callbackOAuth({
-    ...asked(visit),
-    method: 'GET',
-    params: { id },
-    query,
-    asResponse: true,
-  })
+  let claims: Claims = {}
+  const keep = (found: Claims): void => {
+    claims = found
+  }
+  const { headers } = await arrivals.run(keep, () =>
+    auth.api.callbackOAuth({
+      ...asked(visit),
+      method: 'GET',
+      params: { id },
+      query,
+      asResponse: true,
+    }),
+  )
   const cookies = headers.getSetCookie()
   const location = new URL(headers.get('location') ?? '/', 'http://here')
   const error = location.searchParams.get('error')
@@ -230,7 +241,7 @@ async function finish(
     await endSessionIn(store, auth, headers)
     return { outcome: 'refused', reason: 'unlinked', cookies: [] }
   }
-  return { outcome: 'signed-in', personId, cookies }
+  return { outcome: 'signed-in', personId, claims, cookies }
 }
 
 function newAuth(...given: Parameters<typeof betterAuthOptions>) {

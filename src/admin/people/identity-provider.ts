@@ -22,6 +22,8 @@ export type OidcSettings = {
   readonly clientSecret: string
   /** The role of people who sign in for the first time; undefined = only invited people may sign in. */
   readonly roleId: string | undefined
+  /** Whether somebody with these claims may come without an invitation. */
+  readonly mayCome: (claims: Readonly<Record<string, unknown>>) => boolean
   /** Trust the provider's addresses even if it does not call them verified. */
   readonly trustEmail: boolean
 }
@@ -157,7 +159,7 @@ async function profileOf(
   if (claims['email'] !== undefined || url === undefined) return claims
   const headers = { authorization: `Bearer ${accessToken}` }
   const profile = await askProvider(http, { url, headers })
-  if (profile['sub'] === claims.sub) return profile
+  if (profile['sub'] === claims.sub) return { ...claims, ...profile }
   throw new Error(`${url.href} answered about another subject than the ID token`)
 }
 

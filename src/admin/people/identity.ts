@@ -26,7 +26,7 @@ import {
 } from '../http/guard.ts'
 import type { Mailer } from './email.ts'
 import { hasExpired, listRoles, roleById, type Actor, type Role } from './roles.ts'
-import type { SignIn, Visit } from './sign-in.ts'
+import type { SignIn, SignOnGroups, Visit } from './sign-in.ts'
 
 /** The precision of "last seen"; writing it more often would add nothing. */
 const SEEN_EVERY_MS = 60_000
@@ -183,6 +183,10 @@ export type PeopleParts = Pick<AdminParts, 'store' | 'log' | 'publicUrl'> & {
   readonly publicUrlIsWritten: boolean
   /** The label of the single sign-on button; undefined = there is none. */
   readonly singleSignOnName: string | undefined
+  /** What groups at the provider give; undefined = nothing. */
+  readonly signOnGroups: SignOnGroups | undefined
+  /** The id of the role of people who come without an invitation. */
+  readonly usualRole: () => Promise<string | undefined>
 }
 
 export function actorOf(

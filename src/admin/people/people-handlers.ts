@@ -15,6 +15,7 @@ import {
   unlinkPerson,
 } from './people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from './roles.ts'
+import { trySignOn } from './sign-on-groups.ts'
 
 export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRoutes> {
   const { db } = parts.store
@@ -26,6 +27,8 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
       const { person, link } = await invitePerson(actorOf(parts, request), request.body)
       return { person, link: await passOn(parts, request, link) }
     },
+
+    trySignOn: (request) => trySignOn(parts.store, parts.signOnGroups, request.body.claims),
 
     changePerson: (request) =>
       changePerson(actorOf(parts, request), request.params.id, request.body),

@@ -96,6 +96,9 @@ export function changePerson(
     if (email !== undefined && email !== person.email) refuseSelf(actor, person, 'email')
     if (email !== undefined && actor.personId !== person.id) await assignEmail(tx, person, email)
     if (roleText === undefined) return
+    if (person.isRoleFromSignOn) {
+      throw new AdminError('wrong_state', sentence('from_sign_on', { email: person.email }))
+    }
     const role = roleNamed(roles, roleText)
     demandRights(actor, role.permissions, { role: role.name })
     await updatePerson(tx, person.id, { role_id: role.id })
@@ -232,6 +235,7 @@ function personAnswer(person: Person, roles: readonly Role[]): PersonAnswer {
     email: person.email,
     name: person.name,
     role: { id, name },
+    role_from_sign_on: person.isRoleFromSignOn,
     status: person.status,
     has_password: person.hasPassword,
     has_identity: person.hasIdentity,

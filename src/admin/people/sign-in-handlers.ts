@@ -14,6 +14,7 @@ import { signedInAnswer, visitOf, type PeopleParts } from './identity.ts'
 import { findOpenLink, useOpenLink } from './links.ts'
 import { subjectOf } from './people.ts'
 import type { Cookies, SignInOutcome } from './sign-in.ts'
+import { takeSignOn } from './sign-on-groups.ts'
 
 type SignInHandlers = HandlersOf<typeof signInRoutes>
 
@@ -154,6 +155,13 @@ async function finish(
   if (result.outcome === 'unavailable') return 'unavailable'
   setCookies(request.setHeader, result.cookies)
   if (result.outcome === 'signed-in') {
+    const { signOnGroups, usualRole } = parts
+    if (signOnGroups !== undefined) {
+      const arrival = { ...result, usualRole: await usualRole() }
+      // Nobody's request: what they may reach is what is decided here.
+      const everywhere = { ...parts, store: { ...store, scope: 'everywhere' as const } }
+      await takeSignOn(everywhere, signOnGroups, arrival)
+    }
     await recordSignIn(store, result.personId)
     return undefined
   }

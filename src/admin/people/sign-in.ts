@@ -23,11 +23,32 @@ export type SignInOutcome =
   | { readonly outcome: 'locked'; readonly personId: string | null }
 
 export type SingleSignOn =
-  | { readonly outcome: 'signed-in'; readonly personId: string; readonly cookies: Cookies }
+  | {
+      readonly outcome: 'signed-in'
+      readonly personId: string
+      /** What the provider says of them. */
+      readonly claims: Claims
+      readonly cookies: Cookies
+    }
   /** The reason is the library's or the provider's own word, for the record. */
   | { readonly outcome: 'refused'; readonly reason: string; readonly cookies: Cookies }
   /** The provider cannot be reached, or does not describe itself. */
   | { readonly outcome: 'unavailable' }
+
+/** `people.single_sign_on.groups`: what groups at the provider give people here. */
+export type SignOnGroups = {
+  readonly claim: string
+  readonly map: readonly {
+    readonly value: string
+    /** By its name; undefined = everywhere. */
+    readonly group?: string | undefined
+    /** By its name. */
+    readonly role: string
+  }[]
+}
+
+/** What a provider says of somebody. */
+export type Claims = Readonly<Record<string, unknown>>
 
 type TwoFactorSetup = {
   /** For an authenticator app: otpauth://… */

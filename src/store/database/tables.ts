@@ -440,6 +440,7 @@ export const TABLES = {
     /** NULL: invited, and never signed in. */
     joined_at: 'INTEGER',
     last_seen_at: 'INTEGER',
+    role_from_sign_on: 'INTEGER',
   },
   /** Who is signed in where. The cookie is this token and a signature, so a copy of the table signs nobody in. */
   person_sessions: {
@@ -537,12 +538,13 @@ export const TABLES = {
     expires_at: 'INTEGER',
     last_used_at: 'INTEGER',
   },
-  /** Who belongs to a group, and the role that they have in it. */
+  /** Who belongs to a group, and the role that they have in it; `from_sign_on` = as the single sign-on provider says. */
   group_members: {
     group_id: 'TEXT NOT NULL REFERENCES groups (id)',
     person_id: 'TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE',
     role_id: 'TEXT NOT NULL',
     created_at: 'INTEGER NOT NULL',
+    from_sign_on: 'INTEGER',
   },
   /** What owners of keys ask for beyond the rules of their groups, and what became of it (keys/wishes.ts). */
   wishes: {

@@ -15,6 +15,8 @@ export type Member = {
   readonly email: string
   readonly roleId: string
   readonly addedAt: number
+  /** 1: as the single sign-on provider says. */
+  readonly fromSignOn: number | null
 }
 
 /** By their e-mail addresses. */
@@ -29,6 +31,7 @@ export function listMembers(
     .select('group_members.person_id as personId')
     .select('group_members.role_id as roleId')
     .select('group_members.created_at as addedAt')
+    .select('group_members.from_sign_on as fromSignOn')
     .where('group_id', '=', groupId)
     .orderBy('people.email')
     .execute()
@@ -50,7 +53,7 @@ type OneOfGroup = {
 export function addMember(store: Store, membership: OneOfGroup, role: NamedRole): Promise<void> {
   const { group, person, roleName } = membership
   return withChangeLock(store, async (tx) => {
-    const before = await roleIn(tx, membership)
+    const before = await roleByHand(tx, membership)
     await membership.demand?.(tx, before)
     await tx
       .insertInto('group_members')
@@ -76,7 +79,7 @@ export function addMember(store: Store, membership: OneOfGroup, role: NamedRole)
 export function removeMember(store: Store, membership: OneOfGroup): Promise<void> {
   const { group, person, roleName } = membership
   return withChangeLock(store, async (tx) => {
-    const before = await roleIn(tx, membership)
+    const before = await roleByHand(tx, membership)
     if (before === undefined) {
       throw new StoreError('wrong_state', sentence('member_missing', { email: person.email }))
     }
@@ -142,12 +145,79 @@ export async function isMember(
   return row !== undefined
 }
 
-async function roleIn(tx: Tx, { group, person }: OneOfGroup): Promise<string | undefined> {
+/** Throws wrong_state for a role that the single sign-on provider gives: it would come back with the next sign-in. */
+async function roleByHand(tx: Tx, { group, person }: OneOfGroup): Promise<string | undefined> {
   const row = await tx
     .selectFrom('group_members')
-    .select('role_id')
+    .select(['role_id', 'from_sign_on'])
     .where('group_id', '=', group.id)
     .where('person_id', '=', person.id)
     .executeTakeFirst()
-  return row?.role_id
+  if (row?.from_sign_on !== 1) return row?.role_id
+  throw new StoreError('wrong_state', sentence('from_sign_on', { email: person.email }))
+}
+
+type SignedOn = Pick<OneOfGroup, 'person' | 'roleName'>
+type SignOnMember = { readonly group: Pick<Group, 'id' | 'name'>; readonly roleId: string }
+
+/** Makes somebody a member of just these groups, beside those that they were put into by hand. */
+export function setSignOnMembers(
+  store: Store,
+  { person, roleName }: SignedOn,
+  wanted: readonly SignOnMember[],
+): Promise<void> {
+  return withChangeLock(store, async (tx) => {
+    const rows = await tx
+      .selectFrom('group_members')
+      .innerJoin('groups', 'groups.id', 'group_members.group_id')
+      .select(['groups.id', 'groups.name', 'role_id', 'from_sign_on'])
+      .where('person_id', '=', person.id)
+      .execute()
+    const byHand = rows.filter((row) => row.from_sign_on !== 1).map(({ id }) => id)
+    const marked = new Map(rows.map((row) => [row.id, row] as const))
+    const given = wanted.filter(({ group }) => !byHand.includes(group.id))
+    const gone = rows.filter(
+      ({ id }) => !byHand.includes(id) && !given.some(({ group }) => group.id === id),
+    )
+    for (const { id, name, role_id: roleId } of gone) {
+      const place = { group: { id, name }, person }
+      await tx
+        .deleteFrom('group_members')
+        .where('group_id', '=', id)
+        .where('person_id', '=', person.id)
+        .execute()
+      await recordRole(store, tx, { ...place, before: roleName(roleId), after: null })
+    }
+    for (const { group, roleId } of given) {
+      const before = marked.get(group.id)?.role_id
+      if (before === roleId) continue
+      const of = { group_id: group.id, person_id: person.id, role_id: roleId, from_sign_on: 1 }
+      await tx
+        .insertInto('group_members')
+        .values({ ...of, created_at: store.clock.now() })
+        .onConflict((on) => on.columns(['group_id', 'person_id']).doUpdateSet({ role_id: roleId }))
+        .execute()
+      const from = before === undefined ? null : roleName(before)
+      await recordRole(store, tx, { group, person, before: from, after: roleName(roleId) })
+    }
+  })
+}
+
+type RoleChange = Pick<OneOfGroup, 'group' | 'person'> & {
+  readonly before: string | null
+  readonly after: string | null
+}
+
+function recordRole(
+  store: Store,
+  tx: Tx,
+  { group, person, before, after }: RoleChange,
+): Promise<void> {
+  const of = (role: string | null) => (role === null ? null : { [person.email]: role })
+  const action = after === null ? 'group.remove_member' : 'group.add_member'
+  return recordChange(store, tx, {
+    ...aboutGroup(action, group),
+    before: of(before),
+    after: of(after),
+  })
 }

@@ -12,6 +12,8 @@ export type Person = {
   readonly name: string
   readonly email: string
   readonly roleId: string
+  /** As the single sign-on provider says: not edited by hand. */
+  readonly isRoleFromSignOn: boolean
   readonly status: PersonStatus
   readonly hasPassword: boolean
   /** At a single sign-on provider. */
@@ -88,6 +90,15 @@ export async function updatePerson(
   await db.updateTable('people').set(change).where('id', '=', id).execute()
 }
 
+export async function setSignOnRole(
+  db: Queries,
+  id: string,
+  { roleId, isFromSignOn }: { readonly roleId: string; readonly isFromSignOn: boolean },
+): Promise<void> {
+  const role = { role_id: roleId, role_from_sign_on: isFromSignOn ? 1 : null }
+  await db.updateTable('people').set(role).where('id', '=', id).execute()
+}
+
 /** Sessions, identities, tokens and links go with the person. */
 export async function deletePerson(db: Queries, id: string): Promise<void> {
   await db.deleteFrom('people').where('id', '=', id).execute()
@@ -144,6 +155,7 @@ function toPerson(row: PersonRow): Person {
     name: row.name,
     email: row.email,
     roleId: row.role_id,
+    isRoleFromSignOn: row.role_from_sign_on === 1,
     status: statusOf(row),
     hasPassword: (row.passwords ?? 0) > 0,
     hasIdentity: (row.identities ?? 0) > 0,

@@ -1,7 +1,7 @@
 // The administration interface as people use it: a separate gateway, a real browser, and an administrator who came by
 // the link of the first start. With PICTURES=1, pictures go to test/artifacts for review.
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,10 +27,19 @@ export const administrator = {
   password: 'a sentence that is long enough',
 }
 
-/** `name`: a host name to open it under, as if the gateway were another machine on the network. */
-export async function openWebStage(name?: string): Promise<WebStage> {
+/**
+ * `name`: a host name to open it under, as if the gateway were another machine on the network. `config`: the text of a
+ * tollgate.yaml.
+ */
+export async function openWebStage(name?: string, config?: string): Promise<WebStage> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-web-'))
-  const env = { ...process.env, TOLLGATE_DATABASE: `sqlite:${join(folder, 't.db')}` }
+  const file = join(folder, 'tollgate.yaml')
+  if (config !== undefined) writeFileSync(file, config)
+  const env = {
+    ...process.env,
+    TOLLGATE_DATABASE: `sqlite:${join(folder, 't.db')}`,
+    ...(config === undefined ? {} : { TOLLGATE_CONFIG: file }),
+  }
   const gateway = start('node', ['bin/tollgate.mjs', 'serve', '--port', '0'], { env })
   const [printed] = await gateway.printed(/http:\/\/127\.0\.0\.1:\d+\/welcome#\S+/)
   const setupLink = name === undefined ? printed : printed.replace('127.0.0.1', name)

@@ -87,24 +87,42 @@ function useColumns(onOpen: ((open: Open) => void) | undefined): readonly Column
         </>
       ),
     },
-    { header: t('people.role'), cell: ({ role }) => roleName(role) },
+    {
+      header: t('people.role'),
+      cell: ({ role, from_sign_on: isGiven }) => (
+        <>
+          {roleName(role)}
+          {isGiven && <div className="sub">{t('trySignOn.given')}</div>}
+        </>
+      ),
+    },
     { header: t('group.memberSince'), cell: ({ added_at: at }) => <Moment at={at} /> },
     ...(onOpen
       ? [
-          actionColumn<MemberAnswer>(t, (member) => (
-            <ActionMenu name={member.name || member.email}>
-              {actions.map((action) => (
-                <Menu.Item
-                  key={action}
-                  c={action === 'remove' ? 'var(--tg-bad)' : undefined}
-                  onClick={() => onOpen({ action, member })}
-                >
-                  {t(`members.${action}`)}
-                </Menu.Item>
-              ))}
-            </ActionMenu>
-          )),
+          actionColumn<MemberAnswer>(t, (member) =>
+            // The provider decides on what it gives.
+            member.from_sign_on ? null : <MemberMenu member={member} onOpen={onOpen} />,
+          ),
         ]
       : []),
   ]
+}
+
+type MemberMenuProps = { readonly member: MemberAnswer; readonly onOpen: (open: Open) => void }
+
+function MemberMenu({ member, onOpen }: MemberMenuProps) {
+  const { t } = useTranslation()
+  return (
+    <ActionMenu name={member.name || member.email}>
+      {actions.map((action) => (
+        <Menu.Item
+          key={action}
+          c={action === 'remove' ? 'var(--tg-bad)' : undefined}
+          onClick={() => onOpen({ action, member })}
+        >
+          {t(`members.${action}`)}
+        </Menu.Item>
+      ))}
+    </ActionMenu>
+  )
 }

@@ -5,11 +5,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
-import { useSession } from '../../base/session.ts'
+import { sessionQuery, useSession } from '../../base/session.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
 import { ActionMenu, Moment, StatusBadge } from '../../parts/cells.tsx'
 import { actionColumn, type Column, QueryTable } from '../../parts/data-table.tsx'
 import { BanIcon, CheckIcon, ClockIcon, PlusIcon } from '../../parts/icons.tsx'
+import { dialogOnDemand } from '../../parts/on-demand.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import styles from './people.module.css'
 import {
@@ -23,8 +24,12 @@ import {
   RemovePersonDialog,
 } from './person-dialogs.tsx'
 
+const TrySignOnDialog = dialogOnDemand(
+  async () => (await import('./try-sign-on.tsx')).TrySignOnDialog,
+)
+
 type Open =
-  | { readonly dialog: 'invite' }
+  | { readonly dialog: 'invite' | 'sign-on' }
   | { readonly dialog: 'edit' | 'remove'; readonly person: PersonAnswer }
   | { readonly dialog: 'link'; readonly person: PersonAnswer; readonly link: SentLink }
   | { readonly dialog: 'action'; readonly person: PersonAnswer; readonly action: PersonAction }
@@ -32,6 +37,8 @@ type Open =
 export function PeoplePage() {
   const { t } = useTranslation()
   const [open, setOpen] = useState<Open>()
+  const { data: session } = useQuery(sessionQuery)
+  const hasSignOn = session?.single_sign_on !== null && session !== undefined
   return (
     <>
       <PageHeader
@@ -42,9 +49,16 @@ export function PeoplePage() {
           </>
         }
         actions={
-          <Button leftSection={<PlusIcon />} onClick={() => setOpen({ dialog: 'invite' })}>
-            {t('people.invite')}
-          </Button>
+          <>
+            {hasSignOn && (
+              <Button variant="default" onClick={() => setOpen({ dialog: 'sign-on' })}>
+                {t('trySignOn.open')}
+              </Button>
+            )}
+            <Button leftSection={<PlusIcon />} onClick={() => setOpen({ dialog: 'invite' })}>
+              {t('people.invite')}
+            </Button>
+          </>
         }
       />
       <PersonTable onOpen={setOpen} />
@@ -62,6 +76,8 @@ function PeopleDialog({ open, onOpen }: PeopleDialogProps) {
   switch (open.dialog) {
     case 'invite':
       return <InviteDialog onInvited={showLink} onClose={close} />
+    case 'sign-on':
+      return <TrySignOnDialog onClose={close} />
     case 'edit':
       return <EditPersonDialog person={open.person} onClose={close} />
     case 'remove':
@@ -98,7 +114,15 @@ function PersonTable({ onOpen }: { readonly onOpen: (open: Open) => void }) {
         </>
       ),
     },
-    { header: t('people.role'), cell: ({ role }) => roleName(role) },
+    {
+      header: t('people.role'),
+      cell: ({ role, role_from_sign_on: isGiven }) => (
+        <>
+          {roleName(role)}
+          {isGiven && <div className={styles['sub']}>{t('trySignOn.given')}</div>}
+        </>
+      ),
+    },
     {
       header: t('column.status'),
       cell: ({ status }) => <StatusBadge {...looks[status]} word={t(`people.status.${status}`)} />,
