@@ -122,7 +122,7 @@ test('`ledger verify` takes the time it needs', async (context) => {
   })
   assert.ok(store.kind === 'postgres')
   // Connections from now on end a statement this soon. A lock keeps it waiting, as many rows would keep it at work.
-  store.pool.options.statement_timeout = 20
+  store.pool.options.statement_timeout = 1_000
   await other.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
   )
@@ -135,7 +135,7 @@ test('`ledger verify` takes the time it needs', async (context) => {
     )
     return rows.length > 0
   })
-  await other.query('SELECT pg_sleep(0.2)')
+  await other.query('SELECT pg_sleep(1.2)')
   await other.query('COMMIT')
   assert.deepEqual((await examined).violations, [])
 })
