@@ -231,7 +231,7 @@ async function openAdminPlane(
     publicUrlIsWritten: config.admin.publicUrl !== undefined,
     isLocal: isAdminLocal(config),
     oidc: config.admin.oidc,
-    signOnGroups: config.people.signOnGroups,
+    ...config.people,
     version,
     baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),
     healthOf: registry.healthOf.bind(registry),

@@ -16,7 +16,7 @@ import { makeAdminServer, type AdminServer } from './http/server.ts'
 import { frameHandlers, keyHandlers } from './keys/handlers.ts'
 import { manifestHandlers } from './manifest/handlers.ts'
 import type { OidcSettings } from './people/identity-provider.ts'
-import { personFinder, type PeopleParts } from './people/identity.ts'
+import { personFinder, type PeopleParts, type RequiredOf } from './people/identity.ts'
 import { peopleHandlers } from './people/people-handlers.ts'
 import { profileHandlers } from './people/profile-handlers.ts'
 import { listRoles, roleNamed } from './people/roles.ts'
@@ -36,6 +36,7 @@ export type AdminOptions = AlertParts & {
   readonly isLocal: boolean
   readonly oidc: OidcConfig | undefined
   readonly signOnGroups: SignOnGroups | undefined
+  readonly requireSecondFactor: RequiredOf
   readonly http: HttpClient
 }
 

@@ -104,8 +104,11 @@ const signOnGroups = z.strictObject({
 const people = z
   .strictObject({
     single_sign_on: z.strictObject({ groups: signOnGroups.optional() }).prefault({}),
+    require_second_factor: oneOf(['none', 'managers', 'all']).default('none'),
   })
-  .transform(({ single_sign_on: { groups } }) => ({ signOnGroups: groups }))
+  .transform(({ single_sign_on: { groups }, require_second_factor: requireSecondFactor }) => ({
+    ...{ signOnGroups: groups, requireSecondFactor },
+  }))
 
 const frame = z
   .strictObject({

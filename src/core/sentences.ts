@@ -132,6 +132,7 @@ export const SENTENCES = {
     'group "{{name}}" has changed since you read it: look at its current values, and make your change again',
   ceiling_model_missing:
     'model "{{model}}" is not among the models of this group, so it cannot be removed',
+  second_factor_needed: 'set up a second factor in your account first: it is required here',
   from_sign_on: 'the single sign-on provider decides what {{email}} may do here: change it there',
   sign_on_groups_absent: 'people.single_sign_on.groups is not configured',
   keys_undecided:

@@ -33,6 +33,8 @@ export const signedIn = z.object({
   permissions: z.array(z.enum(PERMISSIONS)),
   /** Those of them that are held everywhere. */
   everywhere: z.array(z.enum(PERMISSIONS)),
+  /** By when they must set up codes from an app; afterwards nothing else is permitted. Null: they need not. */
+  second_factor_due_at: moment.nullable(),
   groups: z.array(
     z.object({
       id: z.string(),

@@ -32,6 +32,9 @@ function permit(person: Person | undefined, { access, reach }: Guarded): Scope {
     throw new AdminError('not_signed_in', sentence('sign_in_needed'))
   }
   if (access === 'signed-in') return NOWHERE
+  if (person.isOverdue === true) {
+    throw new AdminError('not_permitted', sentence('second_factor_needed'), { permission: access })
+  }
   const scope = scopeOf(person, access, reach)
   if (scope !== undefined) return scope
   const told = person.via === 'token' ? 'token_lacks_permission' : 'permission_missing'
@@ -95,6 +98,9 @@ export type Person = {
   readonly groups: readonly PersonGroup[]
   /** session = a cookie, which a browser sends by itself; token = an access token, which it does not. */
   readonly via: 'session' | 'token'
+  /** By when they must have a second factor, if they lack it; overdue = that is over, and they may do nothing else. */
+  readonly secondFactorDueAt?: number | null
+  readonly isOverdue?: boolean
 }
 
 /** What somebody may do, and where. */

@@ -2,6 +2,7 @@
 // token. An external API key is none of these, whichever header carries it.
 import { tokenHolder } from '../../core/secret.ts'
 import { sentence } from '../../core/sentences.ts'
+import { DAY_MS, iso } from '../../core/units.ts'
 import { isOutage } from '../../store/database/outage.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Queries } from '../../store/database/tables.ts'
@@ -90,14 +91,57 @@ async function bySession(parts: PeopleParts, visit: Visit): Promise<Person | und
 
 /** A person who may sign in now, with the current permissions of their role. */
 async function present(
-  { store }: PeopleParts,
+  { store, requireSecondFactor }: PeopleParts,
   id: string,
 ): Promise<Omit<Person, 'via'> | undefined> {
   const person = await findPerson(store.db, { id })
   if (person?.status !== 'active') return undefined
   const now = store.clock.now()
   if (isNews(person.lastSeenAt, now)) await noted(updatePerson(store.db, id, { last_seen_at: now }))
-  return { id, email: person.email, name: person.name, ...(await rightsOf(store.db, person)) }
+  const rights = await rightsOf(store.db, person)
+  const dueAt = await secondFactorDue(store, { person, rights }, requireSecondFactor)
+  const isOverdue = dueAt !== null && dueAt <= now
+  const { email, name } = person
+  return {
+    ...{ id, email, name, secondFactorDueAt: dueAt, isOverdue },
+    ...(isOverdue ? withoutRights(rights) : rights),
+  }
+}
+
+/**
+ * Of whom a second factor is required (`people.require_second_factor`). From then on there are seven days to set it up;
+ * afterwards nothing is open but their own account, where they do that. Whoever signs in only elsewhere proves it there.
+ */
+export type RequiredOf = 'none' | 'managers' | 'all'
+
+const GRACE_MS = 7 * DAY_MS
+
+const OF_MANAGERS: readonly Permission[] = ['configuration:manage', 'people:manage']
+
+/** When they must have it; null = they have it, or need none. Switching it off again gives no further days. */
+async function secondFactorDue(
+  { db, clock }: Store,
+  { person, rights }: { readonly person: StoredPerson; readonly rights: Rights },
+  requiredOf: RequiredOf,
+): Promise<number | null> {
+  const { id, secondFactorDueAt: known } = person
+  const isRequired = person.hasPassword && isOneOf(requiredOf, rights)
+  const dueAt = isRequired ? (known ?? clock.now() + GRACE_MS) : null
+  if (dueAt !== known) await updatePerson(db, id, { second_factor_due_at: dueAt })
+  return person.hasTwoFactor ? null : dueAt
+}
+
+function isOneOf(requiredOf: RequiredOf, { permissions, groups }: Rights): boolean {
+  if (requiredOf !== 'managers') return requiredOf === 'all'
+  const held = [permissions, ...groups.map((group) => group.permissions)]
+  return held.some((each) => OF_MANAGERS.some((permission) => each.has(permission)))
+}
+
+/** What is left to somebody who is overdue. */
+function withoutRights({ groups }: Rights): Rights {
+  const none = new Set<Permission>()
+  const emptied = groups.map(({ id }) => ({ id, permissions: none, ofOwnKeys: none }))
+  return { permissions: none, groups: emptied }
 }
 
 /** What a person may do now, everywhere and within groups. */
@@ -187,6 +231,8 @@ export type PeopleParts = Pick<AdminParts, 'store' | 'log' | 'publicUrl'> & {
   readonly signOnGroups: SignOnGroups | undefined
   /** The id of the role of people who come without an invitation. */
   readonly usualRole: () => Promise<string | undefined>
+  /** Of whom a second factor is required. */
+  readonly requireSecondFactor: RequiredOf
 }
 
 export function actorOf(
@@ -234,6 +280,7 @@ export async function signedInAnswer({ db }: Store, person: Person) {
     role: nameOf(roleById(roles, roleId ?? '')),
     permissions: [...permissionsAnywhere(person)],
     everywhere: [...person.permissions],
+    second_factor_due_at: iso(person.secondFactorDueAt ?? null),
     groups: memberships.map((membership) => ({
       id: membership.groupId,
       name: membership.groupName,

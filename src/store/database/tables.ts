@@ -441,6 +441,7 @@ export const TABLES = {
     joined_at: 'INTEGER',
     last_seen_at: 'INTEGER',
     role_from_sign_on: 'INTEGER',
+    second_factor_due_at: 'INTEGER',
   },
   /** Who is signed in where. The cookie is this token and a signature, so a copy of the table signs nobody in. */
   person_sessions: {

@@ -19,6 +19,8 @@ export type Person = {
   /** At a single sign-on provider. */
   readonly hasIdentity: boolean
   readonly hasTwoFactor: boolean
+  /** By when they must have it; null = it was not required of them yet. */
+  readonly secondFactorDueAt: number | null
   readonly createdAt: number
   readonly lastSeenAt: number | null
 }
@@ -83,7 +85,13 @@ export async function updatePerson(
   change: Partial<
     Pick<
       Row<'people'>,
-      'name' | 'email' | 'email_verified' | 'role_id' | 'blocked_at' | 'last_seen_at'
+      | 'name'
+      | 'email'
+      | 'email_verified'
+      | 'role_id'
+      | 'blocked_at'
+      | 'last_seen_at'
+      | 'second_factor_due_at'
     >
   >,
 ): Promise<void> {
@@ -160,6 +168,7 @@ function toPerson(row: PersonRow): Person {
     hasPassword: (row.passwords ?? 0) > 0,
     hasIdentity: (row.identities ?? 0) > 0,
     hasTwoFactor: row.two_factor_enabled === 1,
+    secondFactorDueAt: row.second_factor_due_at,
     createdAt: Date.parse(row.created_at),
     lastSeenAt: row.last_seen_at,
   }

@@ -11,6 +11,7 @@ import { useRoleName, useTranslation } from '../i18n/i18n.ts'
 import { ForbiddenPage } from '../pages/errors.tsx'
 import { ConfirmDialog } from '../parts/dialogs.tsx'
 import { ChevronRightIcon, MenuIcon, PersonIcon } from '../parts/icons.tsx'
+import { tabOnDemand } from '../parts/on-demand.tsx'
 import { Preferences } from '../parts/preferences.tsx'
 import { Navigation } from './navigation.tsx'
 import styles from './shell.module.css'
@@ -39,6 +40,7 @@ export function Shell() {
           <AccountMenu />
         </header>
         <main id="main" className={styles['main']} tabIndex={-1}>
+          <SecondFactorDue />
           <Permitted />
         </main>
       </div>
@@ -52,6 +54,18 @@ function Permitted() {
     .map((match) => match.staticData)
     .find(({ permission, where }) => permission && !may(permission, where))?.permission
   return missing ? <ForbiddenPage permission={missing} /> : <Outlet />
+}
+
+// Most readers have it, or need none.
+const DueNotice = tabOnDemand(
+  async () => (await import('../pages/profile/due-notice.tsx')).DueNotice,
+  null,
+)
+
+function SecondFactorDue() {
+  const { person } = useSession()
+  const dueAt = person?.second_factor_due_at ?? null
+  return dueAt && <DueNotice dueAt={dueAt} />
 }
 
 function Brand() {
