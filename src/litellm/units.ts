@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { codeOf } from '../core/errors.ts'
 import { isObject, numberOf, parseObject, stringOf, type JsonObject } from '../core/json.ts'
 import type { PeriodRule } from '../core/periods.ts'
+import { DAY_MS } from '../core/units.ts'
 import { ImportError } from './source.ts'
 
 /** USD per token; null = not said. */
@@ -135,9 +136,7 @@ export function periodOf(duration: string | null): PeriodOf {
   if (duration === null || duration === '') {
     return { period: 'never', remark: 'it never resets there', isClose: true }
   }
-  const word = { daily: '1d', weekly: '7d', monthly: '1mo', yearly: '1y' }[duration] ?? duration
-  const match = /^(\d+)(s|mo|m|h|d|w|y)$/.exec(word)
-  const days = match === null ? NaN : Number(match[1]) * (DAYS[match[2] ?? ''] ?? NaN)
+  const days = daysOf(duration)
   if (!(days > 0)) {
     const remark = `its duration there, ${duration}, is not understood: it never resets here`
     return { period: 'never', remark, isClose: false }
@@ -150,4 +149,17 @@ export function periodOf(duration: string | null): PeriodOf {
     ? `${duration} there, a ${period} of the calendar here`
     : `${duration} there: the closest period of the calendar is a ${period}, so check the amount`
   return { period, remark, isClose }
+}
+
+/** The least that a duration lasts, in milliseconds: a month may also be one of the calendar there. */
+export function leastLength(duration: string | null): number {
+  const days = duration === null ? NaN : daysOf(duration)
+  if (!(days > 0)) return Infinity
+  return (days < 28 ? days : days * 0.9) * DAY_MS
+}
+
+function daysOf(duration: string): number {
+  const word = { daily: '1d', weekly: '7d', monthly: '1mo', yearly: '1y' }[duration] ?? duration
+  const match = /^(\d+)(s|mo|m|h|d|w|y)$/.exec(word)
+  return match === null ? NaN : Number(match[1]) * (DAYS[match[2] ?? ''] ?? NaN)
 }

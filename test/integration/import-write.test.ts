@@ -233,6 +233,59 @@ for (const [name, fresh] of [
       assert.equal((await importNow()).keys.changed, 0)
     })
 
+    const spentBy = async (...groups: readonly string[]) => {
+      const found = await Promise.all(groups.map((group) => findGroup(store, group)))
+      const accounts = [...found, await readFrame(store)]
+      assert.deepEqual(await verifyLedger(store, { quiescent: true }), [])
+      return accounts.map(({ spentNanodollars }) => Number(spentNanodollars) / Number(USD))
+    }
+
+    test('counts what was spent once when a key is in another team, or in none', async () => {
+      await fill()
+      await insert(there, 'TeamTable', { team_id: 't2', team_alias: 'other', models: [] })
+      await importNow()
+      await there.run(`UPDATE "LiteLLM_VerificationToken" SET team_id = 't2', spend = spend + 1
+        WHERE team_id = 't1'`)
+      const moved = await importNow()
+      assert.deepEqual(moved.apart.first, [
+        'search (3.5 USD there, 0 USD by its keys)',
+        'other (0 USD there, 5.5 USD by its keys)',
+      ])
+      assert.deepEqual(await spentBy('search', 'other'), [0, 5.5, 5.5])
+      await change('sk-app-1', 'team_id = NULL, spend = 4')
+      await importNow()
+      assert.deepEqual(await spentBy('search', 'other'), [0, 2, 6])
+    })
+
+    test('counts what was spent once when a period begins here before one does there', async () => {
+      const resetsIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+      const endPeriod = () =>
+        store.db
+          .updateTable('accounts')
+          .set({ period_ends_at: Date.now() - 1 })
+          .where('id', 'in', (query) => query.selectFrom('keys').select('id'))
+          .execute()
+      await insert(
+        there,
+        'VerificationToken',
+        keyRow('sk-week', {
+          ...{ key_alias: 'week', spend: 4, max_budget: 9, budget_duration: '7d' },
+          budget_reset_at: resetsIn(2),
+        }),
+      )
+      await importNow()
+      await endPeriod()
+      await change('sk-week', 'spend = 5')
+      await importNow()
+      assert.equal((await findKey(store, 'week')).spentNanodollars, 5n * USD)
+      assert.deepEqual(await spentBy(), [5])
+      await endPeriod()
+      await change('sk-week', `spend = 1, budget_reset_at = '${resetsIn(7.5)}'`)
+      await importNow()
+      assert.equal((await findKey(store, 'week')).spentNanodollars, USD)
+      assert.deepEqual(await spentBy(), [6])
+    })
+
     test('leaves alone what people have reset or adjusted', async () => {
       await fill()
       await importNow()

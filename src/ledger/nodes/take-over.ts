@@ -35,6 +35,8 @@ export type SpentElsewhere = {
   /** The row that an earlier take-over wrote. */
   readonly usageId: HoldId | null
   readonly spentNanodollars: Nanodollars
+  /** When that period began. */
+  readonly since: number
 }
 
 /** Hands out ids for usage rows that no node has used or will use. */
@@ -51,8 +53,9 @@ type TakeOver = {
 }
 
 /**
- * Repeated, it brings the row of the running period to the new amount; a row of a period that is over stays, and what
- * people have reset or adjusted since stays as they left it. Returns the rows by their keys.
+ * Repeated, it brings the row to the new amount; if a period has begun here meanwhile, or the key is in another group,
+ * a new row takes its place, so that everything counts once. A row of a period that is over here and there stays, and
+ * what people have reset or adjusted since stays as they left it. Returns new rows by their keys.
  */
 export async function takeOver(
   store: Store,
@@ -60,29 +63,38 @@ export async function takeOver(
   { spent, nextId }: TakeOver,
 ): Promise<ReadonlyMap<string, HoldId>> {
   const ids = spent.map(({ keyId }) => keyId)
-  const accounts = await lockAccounts(store, tx, ids)
+  const keys = await lockAccounts(store, tx, ids)
   const usage = await readRows(store, tx, spent)
+  const groupIds = new Set([...keys, ...usage].flatMap(({ groupId }) => groupId ?? []))
+  // Keys, then groups, each by id, and last the frame: the order of every batch.
+  const groups = await lockAccounts(store, tx, [...groupIds])
+  const accounts = [...keys, ...groups, ...(await lockAccounts(store, tx, [FRAME_ID]))]
   const work = new WorkingSet({ now: await databaseNow(store, tx), accounts, holds: [], usage })
   const resets = await resetPeriods(tx, ids)
   const rows = new Map<string, HoldId>()
-  for (const { keyId, usageId, spentNanodollars: cost } of spent) {
+  for (const { keyId, usageId, spentNanodollars: cost, since } of spent) {
     const of = work.accounts(keyId)
     if (of === undefined) continue
-    const before = usageId === null ? undefined : work.usage.get(usageId)
+    const found = usageId === null ? undefined : work.usage.get(usageId)
+    const isRunning = found?.keyPeriod === of.key.periodSeq
+    const before = found && (isRunning || found.settledAt >= since) ? found : undefined
     if (before !== undefined && isKept(before, { of: of.key, resets })) continue
-    if (before?.keyPeriod === of.key.periodSeq) {
-      if (cost !== before.costNanodollars)
-        recharge(work, before, { ...before, costNanodollars: cost, settledAt: work.now })
-    } else if (cost > 0n) {
-      const named = { id: nextId(), requestId: newId('req', store.clock), cost }
-      const row = takenOverRow(named, periodsNow(of, TAKEN_OVER), work.now)
-      work.move(row, { held: 0n, spent: cost, overrun: cost, inFlight: 0 })
-      work.insertUsage(row)
-      rows.set(keyId, row.id)
-    }
+    const isInPlace = isRunning && before?.groupId === of.key.groupId
+    if (before !== undefined) bringTo(work, before, isInPlace ? cost : 0n)
+    if (isInPlace || cost === 0n) continue
+    const named = { id: nextId(), requestId: newId('req', store.clock), cost }
+    const row = takenOverRow(named, periodsNow(of, TAKEN_OVER), work.now)
+    work.move(row, { held: 0n, spent: cost, overrun: cost, inFlight: 0 })
+    work.insertUsage(row)
+    rows.set(keyId, row.id)
   }
   await write(tx, work.writes())
   return rows
+}
+
+function bringTo(work: WorkingSet, before: UsageRow, cost: Nanodollars): void {
+  if (cost === before.costNanodollars) return
+  recharge(work, before, { ...before, costNanodollars: cost, settledAt: work.now })
 }
 
 /** Whether people have changed what was taken over. */
@@ -93,22 +105,17 @@ function isKept(
   return row.state === 'adjusted' || resets.has(`${of.id} ${row.keyPeriod}`)
 }
 
-/** Keys, then groups, each by id, and last the frame: the order of every batch. */
+/** In the order of their ids. */
 async function lockAccounts(
   store: Store,
   tx: Tx,
-  keyIds: readonly string[],
+  ids: readonly string[],
 ): Promise<readonly Account[]> {
-  const locked = async (ids: readonly string[]): Promise<readonly Account[]> => {
-    if (ids.length === 0) return []
-    const query = tx.selectFrom('accounts').selectAll().where('id', 'in', ids).orderBy('id')
-    const rows = await (store.kind === 'postgres' ? query.forNoKeyUpdate() : query).execute()
-    const now = await databaseNow(store, tx)
-    return rows.map((row) => ACCOUNT.read(row, now))
-  }
-  const keys = await locked(keyIds)
-  const groupIds = new Set(keys.flatMap(({ groupId }) => groupId ?? []))
-  return [...keys, ...(await locked([...groupIds])), ...(await locked([FRAME_ID]))]
+  if (ids.length === 0) return []
+  const query = tx.selectFrom('accounts').selectAll().where('id', 'in', ids).orderBy('id')
+  const rows = await (store.kind === 'postgres' ? query.forNoKeyUpdate() : query).execute()
+  const now = await databaseNow(store, tx)
+  return rows.map((row) => ACCOUNT.read(row, now))
 }
 
 async function readRows(

@@ -46,6 +46,8 @@ export type PlannedKey = PlannedLimits & {
   readonly name: string
   readonly teamId: string | null
   readonly ownerId: string | null
+  /** When the period began there in which it has spent that. */
+  readonly spentSince: number
   readonly models: readonly string[]
   readonly permissions: readonly Endpoint[]
   readonly modelBudgets: readonly {

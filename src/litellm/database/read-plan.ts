@@ -3,9 +3,11 @@
 import { ENDPOINTS, type Endpoint } from '../../core/endpoints.ts'
 import { isObject, listOf, stringOf } from '../../core/json.ts'
 import { TEXT_LENGTH_MAX } from '../../core/limits.ts'
+import { periodAt } from '../../core/periods.ts'
 import { checkSettings } from '../../store/accounts/settings.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import { ImportError } from '../source.ts'
+import { leastLength } from '../units.ts'
 import { Problems, Tally, type PlannedGroup, type PlannedKey, type PlannedPerson } from './plan.ts'
 import {
   ALL_ROUTES,
@@ -66,6 +68,8 @@ type Reading = {
 
 /** LiteLLM's own interface calls with keys of this team. */
 const DASHBOARD = 'litellm-dashboard'
+
+const MONTH = { period: 'month', timezone: 'UTC', weekStart: 'mon' } as const
 
 class PlanReader {
   readonly #with: Reading
@@ -231,6 +235,14 @@ class PlanReader {
     return 0
   }
 
+  /** When the period of its spend began there. */
+  #sinceOf({ resets_at }: KeyRow, { max_budget, budget_duration }: LimitColumns): number {
+    const { now } = this.#with
+    if (max_budget === null) return periodAt(MONTH, now).startsAt
+    if (resets_at === null || resets_at <= now) return resets_at ?? 0
+    return resets_at - leastLength(budget_duration)
+  }
+
   #keyOf(row: KeyRow, lists: Allowlists): PlannedKey | undefined {
     const alias = row.key_alias?.trim() ?? ''
     const hash = row.token.toLowerCase()
@@ -258,6 +270,7 @@ class PlanReader {
       name: alias === '' ? `key-${hash.slice(0, 12)}` : alias,
       teamId: team?.teamId ?? null,
       ownerId: row.user_id,
+      spentSince: this.#sinceOf(row, limits),
       models,
       permissions: this.#permissionsOf(row),
       modelBudgets: this.#capsOf(at, row, models),

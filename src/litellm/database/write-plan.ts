@@ -228,11 +228,13 @@ class PlanWriter {
         'key',
         page.map(({ hash }) => hash),
       )
-      const spent = page.flatMap(({ hash, spentNanodollars }): SpentElsewhere[] => {
-        const row = known.get(hash)
-        if (row === undefined || (spentNanodollars === 0n && row.usage_id === null)) return []
-        return [{ keyId: row.subject_id, usageId: row.usage_id, spentNanodollars }]
-      })
+      const spent = page.flatMap(
+        ({ hash, spentNanodollars, spentSince: since }): SpentElsewhere[] => {
+          const row = known.get(hash)
+          if (row === undefined || (spentNanodollars === 0n && row.usage_id === null)) return []
+          return [{ keyId: row.subject_id, usageId: row.usage_id, spentNanodollars, since }]
+        },
+      )
       for (const { teamId, spentNanodollars } of page) {
         sums.set(teamId, (sums.get(teamId) ?? 0n) + spentNanodollars)
         sum += spentNanodollars
