@@ -56,10 +56,12 @@ export async function keysUnseenSince(tx: Tx, since: number): Promise<readonly s
 const UNSEEN_MAX = 1_000
 
 /**
- * Locks the accounts of earlier imports in the order of the ledger, keys first: a batch that runs meanwhile then waits
- * for this one, and never the other way round as well.
+ * Waits for another import, whose groups and keys this one then finds. And locks the accounts of earlier ones in the
+ * order of the ledger, keys first: a batch that runs meanwhile then waits for this one, and never the other way round
+ * as well.
  */
 export async function lockImported(tx: Tx): Promise<void> {
+  await sql`LOCK TABLE imported IN SHARE ROW EXCLUSIVE MODE`.execute(tx)
   for (const kind of ['key', 'group'] as const) {
     await sql`SELECT count(*) FROM (SELECT accounts.id FROM accounts
       JOIN imported ON imported.subject_id = accounts.id WHERE imported.kind = ${kind}

@@ -73,7 +73,13 @@ describe('keys', () => {
       hash: hashSecret('sk-app-1'),
       end: 'pp-1',
       name: 'app',
-      ...{ teamId: 't1', ownerId: 'u1', models: ['gpt-5'], permissions: ['models', 'chat'] },
+      ...{
+        teamId: 't1',
+        ownerId: 'u1',
+        spentSince: 0,
+        models: ['gpt-5'],
+        permissions: ['models', 'chat'],
+      },
       ...{ limitNanodollars: 20_500_000_000n, period: 'month', spentNanodollars: 1_250_000_000n },
       ...{ rpm: 10, tpm: 1000, concurrency: 3, alertAt: null },
       modelBudgets: [{ model: 'gpt-5', limitNanodollars: 2n * USD, period: 'day' }],
@@ -306,6 +312,31 @@ describe('what is wrong stops the import, each with its table', () => {
     ])
       assert.ok(lines.includes(line), line)
     assert.equal(lines.length, 6)
+  })
+
+  test('budgets of models: a number may be written as text, any other text is none', async () => {
+    const models = Array.from({ length: 51 }, (_, index) => `m${index}`)
+    const each = (budget: unknown) => Object.fromEntries(models.map((name) => [name, budget]))
+    const rows = {
+      text: { m0: '5', m1: { budget_limit: '2.5', time_period: '1d' } },
+      none: { m0: 'five' },
+      many: each(1),
+    }
+    for (const [alias, caps] of Object.entries(rows)) {
+      const columns = { key_alias: alias, models, model_max_budget: caps }
+      await insert(there, 'VerificationToken', keyRow(`sk-${alias}`, columns))
+    }
+    const at = 'LiteLLM_VerificationToken, key_alias'
+    assert.deepEqual((await problems()).toSorted(), [
+      `${at} "many": model_max_budget has 51 models, and 50 are allowed`,
+      `${at} "none": model_max_budget of m0 is NaN, which is no amount`,
+    ])
+    await there.run(`DELETE FROM "LiteLLM_VerificationToken" WHERE key_alias <> 'text'`)
+    const [key] = await planned(keysOf)
+    assert.deepEqual(key?.modelBudgets, [
+      { model: 'm0', limitNanodollars: 5n * USD, period: 'never' },
+      { model: 'm1', limitNanodollars: 2_500_000_000n, period: 'day' },
+    ])
   })
 
   test('names that collide, a hash twice, and a secret in place of a hash, which is not shown', async () => {

@@ -20,7 +20,7 @@ import { findGroup } from '../../src/store/groups/groups.ts'
 import { createGroup, updateGroup } from '../../src/store/groups/lifecycle.ts'
 import { listMembers } from '../../src/store/groups/members.ts'
 import { findKey, findKeyBySecretHash } from '../../src/store/keys/keys.ts'
-import { createKey, updateKey } from '../../src/store/keys/lifecycle.ts'
+import { createKey, revokeKey, updateKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
 import { findPerson } from '../../src/store/people/people.ts'
 import { freshLiteLlm, insert, keyRow, type LiteLlm } from '../support/litellm.ts'
@@ -286,6 +286,13 @@ for (const [name, fresh] of [
       assert.deepEqual(await spentBy(), [6])
     })
 
+    test('of which two run at once makes everything once', async () => {
+      await fill()
+      const [one, other] = await Promise.all([importNow(), importNow()])
+      assert.equal(one.keys.made + other.keys.made, 3)
+      assert.deepEqual(await spentBy('search'), [3.5, 3.5])
+    })
+
     test('leaves alone what people have reset or adjusted', async () => {
       await fill()
       await importNow()
@@ -302,6 +309,42 @@ for (const [name, fresh] of [
       assert.equal((await findKey(store, 'app')).spentNanodollars, 0n)
       assert.equal((await findKey(store, 'job')).spentNanodollars, USD / 2n)
       assert.deepEqual(await verifyLedger(store, { quiescent: true }), [])
+    })
+
+    const refusalOf = (work: Promise<unknown>): Promise<readonly string[]> =>
+      work.then(
+        () => [],
+        (error: unknown) => {
+          assert.ok(error instanceof ImportError, String(error))
+          return error.message.split('\n').toSorted()
+        },
+      )
+
+    test('names the row of a key whose name is taken meanwhile, or whose secret was renewed', async () => {
+      await fill()
+      await importNow()
+      await createKey(store, { name: 'mine', models: [], limitNanodollars: USD })
+      await change('sk-old-3', `key_alias = 'mine'`)
+      await change('sk-app-1', `token = '${hashSecret('sk-renewed')}'`)
+      const at = 'LiteLLM_VerificationToken, key_alias'
+      assert.deepEqual(await refusalOf(importNow()), [
+        `${at} "app": a key of this name came over with another secret: rename one, or revoke the one here if its secret is gone there`,
+        `${at} "mine": there is already a key named "mine": choose another name, or revoke that key first`,
+      ])
+      await revokeKey(store, 'app', 'its secret was renewed')
+      await change('sk-old-3', `key_alias = 'old'`)
+      assert.deepEqual((await importNow()).keys, { made: 1, changed: 0 })
+    })
+
+    test('names keys and teams whose names only look different', async () => {
+      for (const [index, alias] of ['caf\u00e9', 'cafe\u0301\t'].entries()) {
+        await insert(there, 'VerificationToken', keyRow(`sk-${index}`, { key_alias: alias }))
+        await insert(there, 'TeamTable', { team_id: `t${index}`, team_alias: alias, models: [] })
+      }
+      assert.deepEqual(await refusalOf(importNow()), [
+        'LiteLLM_TeamTable, team_alias "caf\u00e9": there is already a group named "caf\u00e9", perhaps an archived one: choose another name',
+        'LiteLLM_VerificationToken, key_alias "caf\u00e9": a key of this name came over with another secret: rename one, or revoke the one here if its secret is gone there',
+      ])
     })
 
     test('writes nothing if a name or a secret is taken here', async () => {

@@ -2,8 +2,9 @@
 // and then keys can be read again, in the same snapshot, one after the other.
 import { ENDPOINTS, type Endpoint } from '../../core/endpoints.ts'
 import { isObject, listOf, stringOf } from '../../core/json.ts'
-import { TEXT_LENGTH_MAX } from '../../core/limits.ts'
+import { MODEL_BUDGETS_MAX, TEXT_LENGTH_MAX } from '../../core/limits.ts'
 import { periodAt } from '../../core/periods.ts'
+import { label } from '../../core/text.ts'
 import { checkSettings } from '../../store/accounts/settings.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import { ImportError } from '../source.ts'
@@ -161,7 +162,7 @@ class PlanReader {
   }
 
   #groupOf(row: TeamRow): PlannedGroup {
-    const name = (row.team_alias ?? row.team_id).trim()
+    const name = label(row.team_alias ?? row.team_id)
     const at = this.#row('LiteLLM_TeamTable', `team_alias ${JSON.stringify(name)}`)
     const limits = limitsOf(at, row)
     const isArchived = row.blocked === true || isClosed(row)
@@ -244,7 +245,7 @@ class PlanReader {
   }
 
   #keyOf(row: KeyRow, lists: Allowlists): PlannedKey | undefined {
-    const alias = row.key_alias?.trim() ?? ''
+    const alias = label(row.key_alias ?? '')
     const hash = row.token.toLowerCase()
     if (row.team_id === DASHBOARD) return this.#skip('a session of LiteLLM’s interface')
     if (row.expires !== null && row.expires <= this.#with.now) return this.#skip('an expired key')
@@ -297,13 +298,18 @@ class PlanReader {
 
   /** Of models that the key may call. */
   #capsOf(at: Row, { model_max_budget }: KeyRow, models: readonly string[]) {
-    return modelBudgetsOf(at, model_max_budget).flatMap((cap) => {
+    const caps = modelBudgetsOf(at, model_max_budget).flatMap((cap) => {
       const plain = cap.model.slice(cap.model.indexOf('/') + 1)
       const model = models.includes(cap.model) ? cap.model : plain
       if (models.includes(model)) return [{ ...cap, model }]
       this.#tally.note('a budget for a model that the key may not call is not taken over')
       return []
     })
+    if (caps.length > MODEL_BUDGETS_MAX) {
+      const problem = `model_max_budget has ${caps.length} models, and ${MODEL_BUDGETS_MAX} are allowed`
+      at.problems.add(`${at.place}: ${problem}`)
+    }
+    return caps
   }
 
   #skip(what: string): undefined {

@@ -1,6 +1,6 @@
 // Values as LiteLLM's rows have them, in Tollgate's units and words: budgets, limits, and lists of models, which are
 // explicit here. A value that means nothing is a problem that names its row.
-import { isObject, numberOf, stringOf, type JsonObject } from '../../core/json.ts'
+import { isObject, stringOf, type JsonObject } from '../../core/json.ts'
 import { BUDGET_MAX, type Nanodollars } from '../../core/money.ts'
 import { periodOf } from '../units.ts'
 import type { PlannedKey, PlannedLimits, Problems, Tally } from './plan.ts'
@@ -88,8 +88,13 @@ export function isClosed({ rpm_limit, tpm_limit, max_parallel_requests }: LimitC
 export function modelBudgetsOf(row: Row, json: unknown): PlannedKey['modelBudgets'] {
   return Object.entries(isObject(json) ? json : {}).flatMap(([model, value]) => {
     const written: JsonObject = isObject(value) ? value : { max_budget: value }
-    const amount = numberOf(written['max_budget']) ?? numberOf(written['budget_limit']) ?? null
-    const limitNanodollars = dollars(row, `model_max_budget of ${model}`, amount)
+    const amount = written['max_budget'] ?? written['budget_limit'] ?? null
+    const limitNanodollars = dollars(
+      row,
+      `model_max_budget of ${model}`,
+      // In JSON a number may also be written as text.
+      amount === null || amount === '' ? null : Number(amount),
+    )
     const duration = stringOf(written['budget_duration']) ?? stringOf(written['time_period'])
     if (limitNanodollars === null) return []
     return [{ model, limitNanodollars, period: periodOf(duration ?? null).period }]

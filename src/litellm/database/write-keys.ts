@@ -5,6 +5,7 @@ import { newId } from '../../core/ids.ts'
 import { isEmpty } from '../../core/json.ts'
 import type { BudgetAmount, LegsChange } from '../../store/accounts/budget-changes.ts'
 import { checkSettings } from '../../store/accounts/settings.ts'
+import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Tx } from '../../store/database/tables.ts'
 import { foundBefore, remember, type Imported } from '../../store/imported.ts'
@@ -49,7 +50,10 @@ export async function writeKeys(
     const before = known.get(planned.hash)
     const key = before && keys.get(before.subject_id)
     if (before === undefined || key === undefined) continue
-    const version = await bringUp(writing, { planned, key, to, left: before.version })
+    const version = await orProblem(writing, planned, () =>
+      bringUp(writing, { planned, key, to, left: before.version }),
+    )
+    if (version === undefined) continue
     if (version > key.version) changed++
     rows.push({
       ...before,
@@ -68,6 +72,25 @@ export async function writeKeys(
   return { made: made.length, changed }
 }
 
+/** Undefined: the store refuses it, which is a problem of this row. */
+async function orProblem<Result>(
+  { problems }: Writing,
+  planned: PlannedKey,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    problems.add(`${rowOf(planned)}: ${error.message}`)
+    return undefined
+  }
+}
+
+function rowOf({ name }: PlannedKey): string {
+  return `LiteLLM_VerificationToken, key_alias ${JSON.stringify(name)}`
+}
+
 async function keysById(
   store: Store,
   known: Iterable<Imported>,
@@ -77,7 +100,7 @@ async function keysById(
   return new Map(keys.map((key) => [key.id, key]))
 }
 
-/** Keys whose names or secrets others have here, which no import made, are problems. */
+/** Keys whose names or secrets others have here are problems. */
 async function withoutTaken(
   { tx, problems }: Writing,
   fresh: readonly PlannedKey[],
@@ -87,24 +110,35 @@ async function withoutTaken(
   const names = fresh.map(({ name }) => name)
   const named = await tx
     .selectFrom('keys')
-    .select(['name', 'group_id'])
-    .where('revoked_at', 'is', null)
-    .where('name', 'in', names)
+    .leftJoin('imported', 'imported.subject_id', 'keys.id')
+    .select(['keys.name', 'keys.group_id', 'imported.foreign_id'])
+    .where('keys.revoked_at', 'is', null)
+    .where('keys.name', 'in', names)
     .execute()
-  const places = new Set(named.map((key) => placeOf(key.name, key.group_id)))
+  const places = new Map(
+    named.map((key) => [
+      placeOf(key.name, key.group_id),
+      key.foreign_id === null ? 'is here already, and no import made it: rename one' : CAME_OVER,
+    ]),
+  )
   const hashes = fresh.map(({ hash }) => hash)
   const open = await tx.selectFrom('secrets').select('hash').where('hash', 'in', hashes).execute()
   const secrets = new Set(open.map(({ hash }) => hash))
   return fresh.filter((planned) => {
-    const at = `LiteLLM_VerificationToken, key_alias ${JSON.stringify(planned.name)}`
-    const isNamed = places.has(placeOf(planned.name, groupOf(planned, to)))
+    const place = placeOf(planned.name, groupOf(planned, to))
+    const taken = places.get(place)
     const isOpen = secrets.has(planned.hash)
-    if (isNamed)
-      problems.add(`${at}: a key of this name is here already, and no import made it: rename one`)
-    if (isOpen) problems.add(`${at}: its secret opens a key here already`)
-    return !isNamed && !isOpen
+    if (taken !== undefined) problems.add(`${rowOf(planned)}: a key of this name ${taken}`)
+    if (isOpen) problems.add(`${rowOf(planned)}: its secret opens a key here already`)
+    // Names that only look different are one name here.
+    places.set(place, taken ?? CAME_OVER)
+    return taken === undefined && !isOpen
   })
 }
+
+/** Also a key whose secret was renewed there: to its hash, it is another one. */
+const CAME_OVER =
+  'came over with another secret: rename one, or revoke the one here if its secret is gone there'
 
 function placeOf(name: string, groupId: string | null): string {
   return `${groupId ?? ''}/${name}`
