@@ -358,6 +358,20 @@ something_else: { a: { b: 1 } }
     assert.doesNotMatch(fileText(conversion), /sk-1234|sk-5678/)
   })
 
+  test('that only look like a variable or a provider are named', () => {
+    const conversion = converted(`
+model_list:
+  - model_name: a
+    litellm_params: { model: openai/gpt-5, api_key: os.environ/MY-KEY }
+  - model_name: b
+    litellm_params: { model: constructor/x }
+`)
+    assert.deepEqual(left(conversion), [
+      '4 model_list[0].litellm_params.api_key: names a variable that no shell can set',
+      '5 model_list[1] (b): is of the provider constructor, which has no counterpart here',
+    ])
+  })
+
   test('come from included files, with the lines there', () => {
     const folder = folderWith({
       'config.yaml': 'include: [models.yaml]\nmodel_list: []\n',
@@ -368,6 +382,23 @@ something_else: { a: { b: 1 } }
     assert.deepEqual(
       summary.left.map(({ file, line }) => `${file}:${line}`),
       ['models.yaml:2'],
+    )
+  })
+
+  test('come from files that included ones include, and are named if those say them again', () => {
+    const folder = folderWith({
+      'config.yaml': 'litellm_settings: { drop_params: true }\ninclude: [more.yaml]\nmodel_list:\n',
+      'more.yaml': 'include: models.yaml\n\nlitellm_settings: { telemetry: false }\n',
+      'models.yaml':
+        'model_list:\n  - model_name: sage\n    litellm_params: { model: sagemaker/x }\n',
+    })
+    const { summary } = convert(join(folder, 'config.yaml'), { prices: null, now: NOW })
+    assert.deepEqual(
+      summary.left.map(({ file, line, why }) => `${file}:${line} ${why}`),
+      [
+        'models.yaml:2 is of the provider sagemaker, which has no counterpart here',
+        'config.yaml:1 is written again in more.yaml:3, which counts',
+      ],
     )
   })
 })
@@ -435,10 +466,15 @@ describe('a file that is no LiteLLM configuration', () => {
       /^config\.yaml:1 model_list must be a list of models$/,
     ],
     'repeats itself without end': ['model_list: &a [*a]', /config\.yaml:1 repeats its aliases/],
+    'has an alias of nothing': [
+      'model_list: *a',
+      /^config\.yaml:1 has an alias \(\*name\) of nothing/,
+    ],
     'includes what is not there': [
       'include: [none.yaml]',
       /^none\.yaml, which config\.yaml:1 includes, cannot be read \(ENOENT\)$/,
     ],
+    'includes itself': ['include: [config.yaml]', /^config\.yaml:1 includes config\.yaml again$/],
     'gives one name to two models': [
       `
 model_list: [{ model_name: a, litellm_params: { model: openai/gpt-5 } }]

@@ -43,7 +43,7 @@ export class Findings {
       const fate = this.#fates.get(setting) ?? outer
       const inside = partsOf(setting)
       if (setting.overriddenIn !== undefined) {
-        const why = `is written again in line ${setting.overriddenIn}, which counts`
+        const why = `is written again in ${setting.overriddenIn}, which counts`
         return void found.left.push({ ...placed(setting), why })
       }
       const isOpened = withinOf(setting).some((each) => this.#fates.has(each))
@@ -120,8 +120,10 @@ export class Params {
     if (setting === undefined || setting.members || setting.items || setting.text === '') {
       return undefined
     }
-    this.findings.take(setting)
-    return writtenText(setting.text)
+    const text = writtenText(setting.text)
+    if (text === undefined) this.findings.leave(setting, 'names a variable that no shell can set')
+    else this.findings.take(setting)
+    return text
   }
 
   number(name: string): number | undefined {
@@ -145,10 +147,11 @@ export class Params {
   }
 }
 
-/** A text that Tollgate reads as LiteLLM does. */
-function writtenText(text: string): string {
+/** A text that Tollgate reads as LiteLLM does; undefined: there is none. */
+function writtenText(text: string): string | undefined {
   const variable = VARIABLE.exec(text)
-  return variable === null ? text.replaceAll('${', '$${') : `\${${variable[1]}}`
+  if (variable !== null) return `\${${variable[1]}}`
+  return text.startsWith('os.environ/') ? undefined : text.replaceAll('${', '$${')
 }
 
 /** The variable that LiteLLM reads if nothing is written; empty leaves the provider out. */

@@ -28,8 +28,8 @@ export type Setting = {
   readonly members: ReadonlyMap<string, Setting> | null
   /** In order, if it is a list. */
   readonly items: readonly Setting[] | null
-  /** The line of the same name further down, which counts instead. */
-  readonly overriddenIn?: number
+  /** Where the same name is written again, which counts instead. */
+  readonly overriddenIn?: string
 }
 
 /** What keeps anything from being imported: one line per problem. */
@@ -52,16 +52,18 @@ const SECTIONS = [
 
 /** The sections of a file and of those it includes. Throws an ImportError with everything that is wrong. */
 export function readSource(path: string): ReadonlyMap<string, Setting> {
-  const own = readFile(path, resolve(path))
-  const included = own.get('include')
-  const sections = new Map(own)
-  for (const item of included?.items ?? (included ? [included] : [])) {
+  const read = new Set([resolve(path)])
+  const sections = new Map(readFile(path, resolve(path)))
+  const included = [...listed(sections.get('include'))]
+  // Grows while it is read: what an included file includes counts, too, from the folder of the first.
+  for (const item of included) {
     const from = resolve(dirname(path), item.text)
     const at = `${item.file}:${item.line}`
+    if (read.has(from)) throw new ImportError([`${at} includes ${item.text} again`])
+    read.add(from)
     for (const [name, section] of readFile(item.text, from, at)) {
-      const before = sections.get(name)
-      // As LiteLLM does it: lists grow, anything else replaces what was there.
-      sections.set(name, before === undefined ? section : joined(before, section))
+      if (name === 'include') included.push(...listed(section))
+      add(sections, name, section)
     }
   }
   if (!SECTIONS.some((name) => sections.has(name))) {
@@ -72,9 +74,26 @@ export function readSource(path: string): ReadonlyMap<string, Setting> {
   return sections
 }
 
-function joined(before: Setting, added: Setting): Setting {
-  if (before.items === null || added.items === null) return added
-  return { ...before, items: [...before.items, ...added.items] }
+function listed(setting: Setting | undefined): readonly Setting[] {
+  return setting?.items ?? (setting === undefined ? [] : [setting])
+}
+
+/** As LiteLLM does it: lists grow, anything else replaces what was there. */
+function add(sections: Map<string, Setting>, name: string, added: Setting): void {
+  const before = sections.get(name)
+  if (before !== undefined && (name === 'include' || (before.items && added.items))) {
+    sections.set(name, { ...before, items: [...listed(before), ...listed(added)] })
+    return
+  }
+  if (before !== undefined && !isEmpty(before)) {
+    const overriddenIn = `${added.file}:${added.line}`
+    sections.set(`${name} in ${before.file}:${before.line}`, { ...before, overriddenIn })
+  }
+  sections.set(name, added)
+}
+
+function isEmpty({ value, members, items }: Setting): boolean {
+  return value === null && members === null && items === null
 }
 
 function readFile(name: string, path: string, namedAt?: string): ReadonlyMap<string, Setting> {
@@ -139,7 +158,7 @@ class TreeReader {
       const path = at.path === '' ? name : `${at.path}.${name}`
       const before = members.get(name)
       if (before !== undefined) {
-        members.set(`${name} in line ${before.line}`, { ...before, overriddenIn: line })
+        members.set(`${name} in line ${before.line}`, { ...before, overriddenIn: `line ${line}` })
       }
       members.set(name, this.#read(value, { path, line, around: at.around }))
     }
@@ -160,6 +179,9 @@ class TreeReader {
       throw new ImportError([
         `${this.#file}:${line} repeats its aliases (*name) without end: write the values out`,
       ])
+    }
+    if (meant === undefined && isAlias(node)) {
+      throw new ImportError([`${this.#file}:${line} has an alias (*name) of nothing in the file`])
     }
     const inside = { path, around: [...around, meant] }
     const setting = { path, file: this.#file, line, value: null, text: '' }

@@ -367,6 +367,6 @@ export function vendorOf(name: string, provider: string | undefined): Named | st
 }
 
 function found(prefix: string, model: string): Named | undefined {
-  const vendor = VENDORS[prefix]
+  const vendor = Object.hasOwn(VENDORS, prefix) ? VENDORS[prefix] : undefined
   return vendor === undefined ? undefined : { vendor, prefix, model }
 }
