@@ -234,6 +234,22 @@ export function adminGroupsContract(fresh: FreshDatabase): void {
       assert.equal(await left(), '3')
     })
 
+    test('a key says that its group has nothing left, of its budget or of its window', async () => {
+      const window = { budget: '0', period: 'day' }
+      for (const [name, more, state] of [
+        ['penniless', { budget: '0' }, 'group_exhausted'],
+        ['done for today', { window }, 'group_exhausted'],
+        ['well off', {}, 'active'],
+      ] as const) {
+        const group = await idOf(name, more)
+        const key = await keyIn(group, 'one of many')
+        const { body } = await admin.call('GET', `/keys?group=${group}`)
+        const [row] = body['keys'] as unknown as readonly { readonly state: string }[]
+        assert.equal(row?.state, state, name)
+        assert.equal((await admin.call('GET', `/keys/${key}`)).body['state'], state, name)
+      }
+    })
+
     test('a key of an archived group is refused by name of the group', async () => {
       const id = await idOf('shelved')
       const key = await keyIn(id, 'shelved too')
