@@ -352,7 +352,7 @@ function watchSettings(
   })
 }
 
-/** Shutdown: running answers finish first, then everything that was opened is closed, the last one first. */
+/** Shutdown: load balancers learn of it, running answers finish, then everything that was opened is closed, the last one first. */
 function closing(
   edges: readonly Edge[],
   opened: AsyncDisposableStack,
@@ -360,7 +360,10 @@ function closing(
 ): () => Promise<void> {
   return async () => {
     log.info('draining')
-    await Promise.all(edges.map((edge) => edge.drain(config.server.drainMs)))
+    const { deregisterMs, drainMs } = config.server
+    for (const edge of edges) edge.leave()
+    if (deregisterMs > 0) await timeout(deregisterMs)
+    await Promise.all(edges.map((edge) => edge.drain(drainMs)))
     await Promise.race([opened.disposeAsync(), timeout(CLOSE_MS_MAX)])
     log.info('stopped')
     log.flush()

@@ -74,7 +74,7 @@ export const PROXIES: readonly Proxy[] = [
 ]
 
 /** Every change must find its place, or the file has changed and the check checks something else. */
-function adapted(file: string, changes: readonly (readonly [RegExp, string])[]): string {
+export function adapted(file: string, changes: readonly (readonly [RegExp, string])[]): string {
   return changes.reduce(
     (text, [pattern, value]) => {
       assert.match(text, pattern, `${file} has nothing like ${String(pattern)}`)

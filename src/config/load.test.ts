@@ -23,6 +23,7 @@ describe('without a file', () => {
       port: 4000,
       workers: 1,
       bodyBytesMax: 33_554_432,
+      deregisterMs: 0,
       drainMs: 120_000,
       hasBarePaths: false,
       trustedProxies: [],

@@ -50,6 +50,7 @@ const server = z
     workers: workers.default(1),
     trusted_proxies: z.array(proxy, { error: () => PROXY_LIST }).default([]),
     body_limit: someSize.prefault('32MB'),
+    deregister: wait.prefault('0s'),
     drain: wait.prefault('2m'),
     bare_paths: flag.default(false),
   })
@@ -57,6 +58,7 @@ const server = z
     renamed({
       trusted_proxies: 'trustedProxies',
       body_limit: 'bodyBytesMax',
+      deregister: 'deregisterMs',
       drain: 'drainMs',
       bare_paths: 'hasBarePaths',
     }),

@@ -44,6 +44,30 @@ test('draining waits for the handler of a client that has left', async () => {
   await drained
 })
 
+test('a server that leaves says so, goes on serving, and keeps no connection', async () => {
+  const serve: WebFiles['serve'] = async (_path, _message, response) => {
+    response.end('served')
+    return true
+  }
+  const edge = edgeWith(
+    { serve },
+    jsonLog(systemClock, () => {}),
+  )
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const ask = async (path: string): Promise<string> => {
+    const client = connect(Number(port), '127.0.0.1')
+    client.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)
+    const [answer] = (await once(client, 'data')) as [Buffer]
+    client.destroy()
+    return answer.toString()
+  }
+  assert.match(await ask('/readyz'), /^HTTP\/1\.1 200 [^]*connection: keep-alive/i)
+  edge.leave()
+  assert.match(await ask('/readyz'), /^HTTP\/1\.1 503 [^]*draining/)
+  assert.match(await ask('/'), /^HTTP\/1\.1 200 [^]*connection: close/i)
+  await edge.drain(60_000)
+})
+
 test('draining does not wait for a request that never arrives whole', async () => {
   const edge = edgeWith(
     { serve: () => Promise.resolve(true) },

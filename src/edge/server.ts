@@ -84,6 +84,7 @@ export class Edge {
    */
   readonly #serving = new LinkedList<HttpReply>()
   #probing: { readonly timer: NodeJS.Timeout; readonly afterMs: number } | undefined
+  #isLeaving = false
   #isDraining = false
   /** Called when the last request has been served. */
   #drained: (() => void) | undefined
@@ -128,8 +129,14 @@ export class Edge {
     return promise
   }
 
+  /** Tells load balancers to send nothing more, and goes on serving what they send until they know. */
+  leave(): void {
+    this.#isLeaving = true
+  }
+
   /** Stops taking requests, lets running ones finish for at most `timeoutMs`, then ends the rest with an error. */
   async drain(timeoutMs: number): Promise<void> {
+    this.leave()
     this.#isDraining = true
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
@@ -149,8 +156,8 @@ export class Edge {
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { parts, log, counts } = this.#options
     const startedMs = parts.clock.monotonicMs()
-    // While draining, no client should send another request over a connection that is about to end.
-    if (this.#isDraining) response.shouldKeepAlive = false
+    // No client should send another request over a connection that is about to end.
+    if (this.#isLeaving) response.shouldKeepAlive = false
     if (message.headers.upgrade !== undefined) endAfterwards(response)
     const path = this.#options.hasBarePaths ? wholePath(message) : pathOf(message)
     const family = familyOf(path)
@@ -283,7 +290,7 @@ export class Edge {
   }
 
   async #serveReadiness(reply: HttpReply): Promise<void> {
-    const reason = this.#isDraining ? 'draining' : await this.#options.readiness()
+    const reason = this.#isLeaving ? 'draining' : await this.#options.readiness()
     return sendHealth(reply, reason === undefined ? 'ready' : 'not ready', reason)
   }
 
