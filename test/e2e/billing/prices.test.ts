@@ -48,8 +48,8 @@ const DRY_RUN = { 'x-tollgate-dry-run': '1' }
 
 /** An answer of the large model, as `explain` shows it. */
 const ANSWERED = [
-  { what: 'input', count: 1000, price: '0.25' },
-  { what: 'output', count: 500, price: '2' },
+  { what: 'input', count: 1000, price: '0.25', cost: '0.00025' },
+  { what: 'output', count: 500, price: '2', cost: '0.001' },
 ]
 
 const LIMITS = 'context: 131072, max_output: 8192'
@@ -101,8 +101,22 @@ models:
     [
       '0.0010625',
       [
-        { what: 'input', count: 1000, price: '0.2125', list_price: '0.25', discount: '0.15' },
-        { what: 'output', count: 500, price: '1.7', list_price: '2', discount: '0.15' },
+        {
+          what: 'input',
+          count: 1000,
+          price: '0.2125',
+          cost: '0.0002125',
+          list_price: '0.25',
+          discount: '0.15',
+        },
+        {
+          what: 'output',
+          count: 500,
+          price: '1.7',
+          cost: '0.00085',
+          list_price: '2',
+          discount: '0.15',
+        },
       ],
     ],
   )
