@@ -96,6 +96,8 @@ describe('the form of a key', () => {
     await summary().getByText('Reminders 30 days, 10 days, and 1 day before that.').waitFor()
     await reminders.fill('14')
     await reminders.press('Enter')
+    // Its suggestions lie over the buttons of the form until they are closed.
+    await reminders.press('Escape')
     await summary()
       .getByText('Reminders 30 days, 14 days, 10 days, and 1 day before that.')
       .waitFor()
