@@ -13,13 +13,16 @@ export type PostgresServer = {
   readonly start: () => Promise<ChildProcess>
 }
 
+/** The variable that says otherwise to a server of the tests. */
+export const FSYNC = 'TOLLGATE_TEST_POSTGRES_FSYNC'
+
 // Durable like a real server, because the tests rely on commits; sized for many short-lived databases.
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '64MB',
-  fsync: 'on',
+  fsync: process.env[FSYNC] ?? 'on',
   synchronous_commit: 'on',
   full_page_writes: 'off',
   autovacuum: 'off',
