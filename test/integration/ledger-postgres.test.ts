@@ -126,6 +126,7 @@ test('`ledger verify` takes the time it needs', async (context) => {
   await other.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
   )
+  await until(() => store.kind === 'postgres' && store.pool.totalCount === 0)
   await other.query('BEGIN')
   await other.query('LOCK TABLE usage')
   const examined = examineLedger(store, {})

@@ -92,7 +92,7 @@ describe('pages while the gateway fails', () => {
   })
 
   test('the models of another key cannot be copied when it could not be loaded', async () => {
-    await page.goto(`${web.url}/settings/api-access/new`)
+    await web.open('/settings/api-access/new')
     await page.getByText('Copy from a key…').click()
     await page.getByRole('combobox', { name: 'Key whose models are added' }).click()
     await page.route(`**/keys/${key}`, proxyPage)
@@ -100,7 +100,7 @@ describe('pages while the gateway fails', () => {
     await page.getByText('This key could not be loaded.').waitFor()
     await page.unroute(`**/keys/${key}`)
     await page.route('**/keys?*', proxyPage)
-    await page.goto(`${web.url}/settings/api-access/new`)
+    await web.open('/settings/api-access/new')
     await page.getByText('Copy from a key…').click()
     await page.getByText('The keys could not be loaded.').waitFor()
     await page.unroute('**/keys?*')
