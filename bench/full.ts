@@ -27,6 +27,7 @@ import { figureOf } from './report/rows.ts'
 import { tableOf } from './report/table.ts'
 import type { Rounds } from './rounds.ts'
 import { measure, ROUND_SECONDS, warmUp } from './rounds.ts'
+import { measureTracing } from './tracing.ts'
 import { judge, targetsTable } from './targets.ts'
 import type { Workload } from './workloads.ts'
 import { SMALL_32, WORKLOADS } from './workloads.ts'
@@ -50,6 +51,8 @@ export async function full(): Promise<number> {
   }
   const streams = await measureStreams(folder, upstreams)
   await stopPostgres()
+  say('tracing')
+  const { text: tracing } = await measureTracing(folder, upstreams)
   const rows = rowsOf({ results, memory, streams, contenders })
   const names = contenders.map(({ name }) => name)
   const targets = judge(rows.promised, machine.commitUs)
@@ -60,6 +63,7 @@ export async function full(): Promise<number> {
     `${targetsTable(targets)}\n`,
   ].join('\n\n')
   console.log(table)
+  console.log(`${tracing}\n`)
   writeResults({
     json: { machine, effort, rows: rows.all, targets, missing, rounds: roundsJson(results) },
     table,

@@ -1,6 +1,7 @@
 // `npm run bench`: the full benchmark. `npm run bench -- --quick`: the main ratio alone. `npm run bench -- --ledger`: the
-// ledger alone. `npm run bench -- --burst`: many calls at once against a small budget. `npm run bench -- --against COMMIT`:
-// this checkout beside another commit. `npm run bench -- --publish`: writes the last full run into docs/performance.md.
+// ledger alone. `npm run bench -- --burst`: many calls at once against a small budget. `npm run bench -- --tracing`:
+// what traces cost. `npm run bench -- --against COMMIT`: this checkout beside another commit. `npm run bench -- --publish`:
+// writes the last full run into docs/performance.md.
 // `npm run bench:scale`: a full database beside an empty one.
 
 type Command = (options: readonly string[]) => Promise<number>
@@ -12,6 +13,7 @@ const commands: Readonly<Record<string, Command>> = {
   '--ledger': async () => (await import('./ledger.ts')).ledger(),
   '--quick': async () => (await import('./quick.ts')).quick(),
   '--publish': async () => (await import('./report/files.ts')).publishResults(),
+  '--tracing': async () => (await import('./tracing.ts')).tracing(),
   '--scale': async () => (await import('./scale/scale.ts')).scale(),
 }
 
@@ -20,7 +22,7 @@ const command = commands[word]
 const isOption = word === '--against' ? options.length === 1 : options.length === 0
 if (command === undefined || (!isOption && word !== '--scale')) {
   console.error(
-    'usage: npm run bench [-- --quick | --ledger | --burst | --against COMMIT | --publish]',
+    'usage: npm run bench [-- --quick | --ledger | --burst | --tracing | --against COMMIT | --publish]',
   )
   process.exitCode = 2
 } else process.exitCode = await command(options)

@@ -43,6 +43,7 @@ import { agreeOnSecret, openStore } from './store/open.ts'
 import { purgeRefusals, recordRefusals } from './store/refusals.ts'
 import { describeError, type Log } from './telemetry/log.ts'
 import { Counts, type Figure } from './telemetry/metrics.ts'
+import type { Tracing } from './telemetry/tracing.ts'
 
 export type Gateway = {
   /** Where it listens: http://HOST:PORT. */
@@ -78,6 +79,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const clock = systemClock
   const counts = new Counts(config.metrics.keysMax)
+  const tracing = await openTracing(options)
+  opened.defer(() => tracing?.close())
   const store = await openDatabase(options)
   opened.defer(() => store.close())
   await seedFrame(store, config.frame)
@@ -136,11 +139,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => admin.close())
   const { trustedProxies } = config.server
   const addressOf = addressesAsKept(trustedProxies, () => registry.config.refusals.address)
-  const { edges, url } = await listen(
-    { parts, store, ledger, admin, counts, addressOf },
-    { config, log },
-  )
+  const served = { parts, store, ledger, admin, counts, tracing, addressOf }
+  const { edges, url } = await listen(served, options)
   return { url, figures: ownFigures, close: closing(edges, opened.move(), { config, log }) }
+}
+
+/** Loaded only where traces are wanted: a gateway without them is as small as before. */
+async function openTracing({ config, log }: GatewayOptions): Promise<Tracing | undefined> {
+  const { tracing: settings, ignored } = config.telemetry
+  for (const message of ignored) log.warn('tracing', { message })
+  if (settings === null) return undefined
+  const { Tracing } = await import('./telemetry/tracing.ts')
+  return new Tracing({ settings, version, clock: systemClock, log })
 }
 
 function openDatabase({ config, log, onLost }: GatewayOptions): Promise<Store> {
@@ -255,12 +265,13 @@ type ListenParts = {
   readonly ledger: NodeLedger
   readonly admin: AdminServer
   readonly counts: Counts
+  readonly tracing: Tracing | undefined
   readonly addressOf: AddressOf
 }
 
 /** One listener for both planes, or one for each when `admin.listen` says so. */
 async function listen(
-  { parts, store, ledger, admin, counts, addressOf }: ListenParts,
+  { parts, store, ledger, admin, counts, tracing, addressOf }: ListenParts,
   { config, log }: { readonly config: Config; readonly log: Log },
 ): Promise<{ readonly edges: readonly Edge[]; readonly url: string }> {
   const { server } = config
@@ -269,6 +280,7 @@ async function listen(
     log,
     admin,
     counts,
+    tracing,
     addressOf,
     bodyBytesMax: server.bodyBytesMax,
     hasBarePaths: server.hasBarePaths,

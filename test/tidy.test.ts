@@ -26,6 +26,11 @@ const owners = [
   },
   { thing: 'undici', use: /from 'undici'/, owner: /^src\/providers\/upstream\/http\.ts$/ },
   { thing: 'prom-client', use: /from 'prom-client'/, owner: /^src\/telemetry\/exposition\.ts$/ },
+  {
+    thing: 'OpenTelemetry',
+    use: /from '@opentelemetry/,
+    owner: /^src\/telemetry\/tracing\.ts$/,
+  },
   { thing: 'node:http', use: /from 'node:https?'/, owner: /^src\/edge\// },
   { thing: 'a listener', use: /\bcreateServer\b/, owner: /^src\/edge\/server\.ts$/ },
   {

@@ -1,4 +1,4 @@
-// Starts the upstreams and the bare proxy.
+// Starts the upstreams, the bare proxy and a collector of traces.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { GATEWAY_CORE, LOAD_CORE, start } from '../processes.ts'
@@ -33,6 +33,17 @@ export function startBareProxy(folder: string, { whole, streams }: Upstreams): P
     core: GATEWAY_CORE,
     env: { UPSTREAM: whole.url, UPSTREAM_OF_STREAMS: streams.url },
     logFile: join(folder, 'bare-proxy.log'),
+    ready: READY,
+  })
+}
+
+/** Of traces. */
+export function startCollector(folder: string): Promise<Running> {
+  return start({
+    name: 'collector',
+    command: [process.execPath, fileOf('collector.ts')],
+    core: LOAD_CORE,
+    logFile: join(folder, 'collector.log'),
     ready: READY,
   })
 }

@@ -26,6 +26,7 @@ export type TollgateOptions = {
   readonly checkout?: Checkout
   /** A program other than the usual one. */
   readonly program?: string
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export const MODELS = {
@@ -61,6 +62,7 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
       TOLLGATE_CONFIG: configFile,
       TOLLGATE_DATABASE: database,
       TOLLGATE_SECRET: 'a secret for benchmarks, long enough to be taken',
+      ...options.env,
     },
     logFile: join(folder, 'log'),
     ready: /"event":"listening".*?"url":"([^"]+)"/,

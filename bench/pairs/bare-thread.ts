@@ -122,6 +122,7 @@ const CHARGE: Omit<Charge, 'id' | 'requestId' | 'keyId'> = {
   estimated: false,
   latencyMs: 12,
   firstTokenMs: 11,
+  traceId: null,
   endUser: null,
   tags: '{}',
   attempts: ATTEMPTS,

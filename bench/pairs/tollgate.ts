@@ -69,6 +69,7 @@ function settlementOf(requestId: string, { id, groupId }: Key, holdId: number): 
     estimated: false,
     latencyMs: 12,
     firstTokenMs: 11,
+    traceId: null,
     endUser: null,
     tags: {},
     attempts: [

@@ -237,7 +237,7 @@ const REQUEST_FIELDS = [
   ...(['request_id', 'hold', 'key', 'group', 'endpoint', 'model', 'target', 'state'] as const),
   ...(['status', 'error', 'reserved_at', 'settled_at', 'held', 'cost', 'recomputed'] as const),
   ...(['agrees', 'estimated', 'why', 'reasons', 'legs', 'price_version', 'lines'] as const),
-  ...(['attempts', 'changes'] as const),
+  ...(['attempts', 'changes', 'trace_id'] as const),
 ]
 
 function requestText(request: ShownRequest, now: number): string {
@@ -254,6 +254,7 @@ function requestText(request: ShownRequest, now: number): string {
       ['model', servedBy(request)],
       ['endpoint', request.endpoint],
       ['outcome', error === null ? String(request.status) : `${request.status} ${error}`],
+      ...(request.trace_id === null ? [] : [['trace', request.trace_id] as const]),
       ['reserved', when(request.reserved_at)],
       ['settled', when(request.settled_at)],
       ['held', `${request.held} USD, as hold ${request.hold}`],

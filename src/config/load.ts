@@ -14,8 +14,9 @@ import { file } from './schema.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
 import { locateDatabase, expand, readWritten, withOrigins } from './source.ts'
 import type { ConfigSource, FileState, LostSetting, Written } from './source.ts'
+import { telemetryOf, type Telemetry } from './telemetry.ts'
 
-export type Config = Omit<FileSettings, 'providers' | 'models'> & {
+export type Config = Omit<FileSettings, 'providers' | 'models' | 'telemetry'> & {
   /** The file it was read from; null = there is none. */
   readonly path: string | null
   /** The file and whatever it took values from: a change in any of them is a change of the configuration. */
@@ -35,6 +36,7 @@ export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   readonly keyless: readonly Named<ProviderSettings>[]
   /** Of those, the settings whose files could not be read: a mistake, or a vault that is late. */
   readonly unreadable: readonly LostSetting[]
+  readonly telemetry: Telemetry
   /** Null = the main models of each provider. */
   readonly models: readonly ModelEntry[] | null
 }
@@ -62,6 +64,7 @@ export function loadConfig(source: ConfigSource): Config {
     secret: readSecret(source),
     ...splitProviders(data.providers ?? {}, written),
     unreadable: written.unreadable,
+    telemetry: telemetryOf(data.telemetry, source.env),
     models:
       data.models === undefined
         ? null

@@ -163,6 +163,17 @@ const metrics = z
   .strictObject({ keys_max: integer(0, METRICS_KEYS_MAX).default(KEYS_MAX) })
   .transform(renamed({ keys_max: 'keysMax' }))
 
+/** Where traces go, unless OpenTelemetry's own variables say so. */
+const telemetry = z.strictObject({
+  otlp: z
+    .strictObject({
+      endpoint: httpUrl,
+      headers: z.record(text, text).default({}),
+      protocol: oneOf(['http/protobuf', 'http/json']).default('http/protobuf'),
+    })
+    .optional(),
+})
+
 const reference = text
   .regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL, such as openai/gpt-5-mini')
   .transform((name) => {
@@ -234,6 +245,7 @@ export const file = z.strictObject({
   ledger: ledger.prefault({}),
   refusals: refusals.prefault({}),
   metrics: metrics.prefault({}),
+  telemetry: telemetry.prefault({}),
   sandbox: flag.default(true),
   providers: z.record(providerName, providerSettings).optional(),
   models: z.record(modelName, model).optional(),

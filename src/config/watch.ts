@@ -50,10 +50,10 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
   return () => clearInterval(timer)
 }
 
-type Bound = Pick<Config, 'server' | 'admin' | 'database' | 'ledger'>
+type Bound = Pick<Config, 'server' | 'admin' | 'database' | 'ledger' | 'telemetry'>
 
-function boundBy({ server, admin, database, ledger }: Config): Bound {
-  return { server, admin, database, ledger }
+function boundBy({ server, admin, database, ledger, telemetry }: Config): Bound {
+  return { server, admin, database, ledger, telemetry }
 }
 
 function waitingIn(written: Bound, started: Config): readonly string[] {

@@ -5,7 +5,7 @@ import type { Endpoint, Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { InboundRequest } from '../exchange/request.ts'
 import { SCRIPT_HEADER } from '../providers/sandbox/script.ts'
-import type { Trace } from '../telemetry/log.ts'
+import type { Trace, TraceHeaders } from '../telemetry/trace.ts'
 import type { Codec } from '../wire/contract/codec.ts'
 import type { Body } from './body.ts'
 import type { Operation } from './operations.ts'
@@ -30,6 +30,11 @@ export type Received = { readonly message: IncomingMessage; readonly body: Body 
 
 export function credentialsOf({ headers }: IncomingMessage, family: Family): Credentials {
   return { family, authorization: headers.authorization, apiKey: single(headers['x-api-key']) }
+}
+
+export function traceHeadersOf({ headers }: IncomingMessage): TraceHeaders {
+  const { traceparent, tracestate } = headers
+  return { traceparent: single(traceparent), tracestate: single(tracestate) }
 }
 
 /** Of the first of these headers that is not empty. */
@@ -86,6 +91,10 @@ export class HttpRequest implements InboundRequest {
     if (value === undefined || value === '0' || value === 'false') return false
     if (value === '1' || value === 'true') return true
     throw new GatewayError('invalid_request', 'x-tollgate-dry-run must be 1 or 0')
+  }
+
+  get traceHeaders(): TraceHeaders {
+    return traceHeadersOf(this.#received.message)
   }
 
   get query(): URLSearchParams {

@@ -519,6 +519,7 @@ function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
     parts: { ...UNREACHED, clock, log, authenticator },
     log,
     counts: new Counts(),
+    tracing: undefined,
     bodyBytesMax: 1_000,
     hasBarePaths: false,
     addressOf: () => null,

@@ -15,8 +15,10 @@ import { DAY_MS } from '../core/units.ts'
 import type { Client } from '../exchange/refusals.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import { isOutage } from '../store/database/outage.ts'
-import { describeError, logRequest, type Log, type Trace } from '../telemetry/log.ts'
+import { describeError, logRequest, type Log } from '../telemetry/log.ts'
 import type { Counts } from '../telemetry/metrics.ts'
+import type { Trace } from '../telemetry/trace.ts'
+import type { Tracing } from '../telemetry/tracing.ts'
 import type { AddressOf } from './address.ts'
 import { Body, bodyMsMax, BodyRoom } from './body.ts'
 import {
@@ -27,7 +29,7 @@ import {
   writeNoRequest,
 } from './connection.ts'
 import type { WebFiles } from './files.ts'
-import { credentialsOf, HttpRequest, type Received } from './inbound.ts'
+import { credentialsOf, HttpRequest, traceHeadersOf, type Received } from './inbound.ts'
 import {
   findOperation,
   isOperation,
@@ -42,6 +44,8 @@ type EdgeOptions = {
   readonly log: Log
   /** The metrics of data-plane requests. */
   readonly counts: Counts
+  /** Undefined: nobody wants traces. */
+  readonly tracing: Pick<Tracing, 'begin'> | undefined
   readonly bodyBytesMax: number
   /** Whether /v1 may be missing from the paths of the data plane. */
   readonly hasBarePaths: boolean
@@ -154,7 +158,7 @@ export class Edge {
 
   /** One request: one answer, and one log line. Never rejects. */
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { parts, log, counts } = this.#options
+    const { parts, log, counts, tracing } = this.#options
     const startedMs = parts.clock.monotonicMs()
     // No client should send another request over a connection that is about to end.
     if (this.#isLeaving) response.shouldKeepAlive = false
@@ -169,6 +173,8 @@ export class Edge {
     let error: GatewayError | undefined
     const isDataPlane = path === '/v1' || path.startsWith('/v1/')
     if (isDataPlane) counts.requestBegan()
+    if (isDataPlane && tracing !== undefined)
+      trace.spans = tracing.begin(traceHeadersOf(message), startedMs)
     reply.setHeader('x-request-id', requestId)
     if (family === 'messages') reply.setHeader('request-id', requestId)
     try {
@@ -196,6 +202,7 @@ export class Edge {
       const durationMs = parts.clock.monotonicMs() - startedMs
       const outcome = { method: message.method, status: reply.status, durationMs, error }
       if (isDataPlane) counts.requestEnded(trace, outcome)
+      trace.spans?.end(trace, outcome)
       // Monitors request these all day: only failures are worth a line.
       if (!WATCHED.includes(path) || reply.status >= 400) logRequest(log, trace, outcome)
       link.remove()

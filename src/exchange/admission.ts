@@ -43,9 +43,11 @@ export type Admission = {
 }
 
 export async function admit(parts: AdmissionParts, asked: AdmissionInput): Promise<Admission> {
+  const { reply, request, model } = asked
+  const span = request.inbound.trace.spans?.begin('hold')
   const { outcome, maySearch, inputTokens, basis } = await askLedger(parts, asked, 'reserve')
+  span?.end(outcome.reserved ? undefined : outcome.reason)
   if (!outcome.reserved) {
-    const { reply, request, model } = asked
     const { codec } = request.inbound
     if ('balances' in outcome) {
       const client = { family: codec.family, clock: parts.clock, model: model.id }

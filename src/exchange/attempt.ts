@@ -3,10 +3,11 @@
 // itself goes back to the client.
 import { GatewayError, withoutRetry } from '../core/errors.ts'
 import { FAILURE_BYTES_MAX, readWhole, retryAfterOf } from '../providers/upstream/http.ts'
-import type { UpstreamAnswer } from '../providers/upstream/provider.ts'
+import type { Provider, UpstreamAnswer } from '../providers/upstream/provider.ts'
 import type { Outcome, RetryBudget } from '../routing/breaker.ts'
 import type { Route } from '../routing/route.ts'
 import { describeFailure, redact, type Log } from '../telemetry/log.ts'
+import type { TracedCall } from '../telemetry/trace.ts'
 import { readJsonAnswer } from '../wire/content/answer.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/contract/codec.ts'
 import {
@@ -17,10 +18,10 @@ import {
   refusesContent,
   refusesReasoning,
 } from '../wire/contract/errors.ts'
-import type { Billing } from './billing.ts'
+import { ANSWERED, type Billing } from './billing.ts'
 import { withoutReasoning, type OutboundRequest } from './prepare.ts'
 import type { Reply } from './reply.ts'
-import type { ClientRequest } from './request.ts'
+import type { ClientRequest, InboundRequest } from './request.ts'
 
 /** An answer that has begun, and the request it answers. */
 export type Answer = UpstreamAnswer & { readonly sent: OutboundRequest }
@@ -58,7 +59,7 @@ export async function tryRoutes<Ending>(
       report?.('accepted')
       const ending = await use(answer)
       report?.('answered')
-      billing.endAttempt('answered')
+      billing.endAttempt(ANSWERED)
       return ending
     } catch (thrown) {
       const outcome = outcomeOf(thrown)
@@ -106,16 +107,29 @@ async function sendOnce(
   const body = await outbound.encode(
     outputTokensMax && Math.min(outputTokensMax, outbound.outputTokensMax ?? outputTokensMax),
   )
-  billing.beginAttempt(outbound)
+  const traced = billing.beginAttempt(outbound)
   const { model, timeouts } = route.target
   const { stream } = request.call
   const headers = request.inbound.providerHeaders
   const answer = await route.provider.send(
-    { format: codec.format, model, stream, body, headers, timeouts },
+    {
+      ...{ format: codec.format, model, stream, body, headers, timeouts },
+      trace: traced ?? passedOn(request.inbound, route.provider),
+    },
     reply.closed,
   )
   if (answer.status !== 200) throw await readFailure(answer, codec)
   return { ...answer, sent: outbound }
+}
+
+/** Where tracing is off, a provider that may learn of the client's trace is told of it as it is. */
+function passedOn(
+  { traceHeaders: { traceparent, tracestate } }: InboundRequest,
+  { propagates }: Provider,
+): TracedCall | undefined {
+  if (propagates !== true || traceparent === undefined) return undefined
+  const state = tracestate === undefined ? [] : ['tracestate', tracestate]
+  return { headers: ['traceparent', traceparent, ...state] }
 }
 
 /** Too late for another target: the answer is closed, or the client already has part of it. */

@@ -13,6 +13,7 @@ import { SENTENCES } from '../core/sentences.ts'
 import type { Attempt, AttemptCharge, Reserved, Settled, Settlement } from '../ledger/ledger.ts'
 import { leastRemaining } from '../ledger/rules/account.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { AttemptSpan, TracedCall } from '../telemetry/trace.ts'
 import type { Admission, AdmissionParts } from './admission.ts'
 import { billOf, Meter, mostOf, needsCount, NOTHING, type Bill, type Billable } from './cost.ts'
 import type { OutboundRequest, Skipped } from './prepare.ts'
@@ -32,6 +33,9 @@ type Billed = {
 /** How long another attempt waits for the count of what a failed one read: the tokenizer may still have to load. */
 const COUNT_MS_MAX = 500
 
+/** The outcome of an attempt whose answer the client has. */
+export const ANSWERED = 'answered'
+
 /** A hold is worth lowering when a budget has room for fewer than this many like it. */
 const TIGHT_BELOW = 8n
 
@@ -49,6 +53,7 @@ export class Billing {
   #raisedBy = 1
   #isTrimmed = false
   #sample: TextSample | undefined
+  #span: AttemptSpan | undefined
   #settled: Promise<Settled | undefined> | undefined
 
   constructor(parts: BillingParts, billed: Billed) {
@@ -56,16 +61,24 @@ export class Billing {
     this.#billed = billed
   }
 
-  /** An attempt begins: this is about to be sent. */
-  beginAttempt(sent: OutboundRequest): void {
+  /** An attempt begins: this is about to be sent. Undefined: nobody traces it. */
+  beginAttempt(sent: OutboundRequest): TracedCall | undefined {
     const { clock, raisedBounds } = this.#parts
     const { admission, request } = this.#billed
-    const { target } = sent.route
+    const { target, provider } = sent.route
+    const { trace } = request.inbound
     this.#sent = sent
     this.#meter = new Meter()
     this.#sentMs = clock.monotonicMs()
     this.#raisedBy = raisedBounds.factorOf(target, admission.basis)
-    request.inbound.trace.target = target.name
+    trace.target = target.name
+    this.#span = trace.spans?.beginAttempt({
+      target: target.name,
+      model: target.model,
+      kind: provider.kind ?? provider.name,
+      propagates: provider.propagates === true,
+    })
+    return this.#span?.call
   }
 
   /** Sees every event before the client does. */
@@ -93,6 +106,7 @@ export class Billing {
 
   endAttempt(outcome: string): void {
     if (this.#sent === undefined) return
+    this.#span?.end(outcome === ANSWERED ? undefined : outcome)
     const { route } = this.#sent
     this.#attempts.push({
       target: route.target.name,
@@ -146,12 +160,15 @@ export class Billing {
     trace.attempts = this.#attempts
     if (settlement.firstTokenMs !== null) trace.firstTokenMs = settlement.firstTokenMs
     if (settlement.estimated) trace.estimated = true
+    const span = trace.spans?.begin('settle')
     try {
       const settled = await this.#parts.ledger.settle(settlement)
+      span?.end()
       if (settled.overrunNanodollars > 0n) this.#reportOverrun(settled)
       return settled
     } catch (cause) {
       // Neither the database nor the spool took it: the hold stays, and the answer is not completed.
+      span?.end('ledger_unavailable')
       throw new GatewayError(
         'ledger_unavailable',
         'the cost of this answer could not be recorded',
@@ -265,7 +282,7 @@ export class Billing {
   #settlement(bill: Bill, failure: unknown): Settlement {
     const { admission, model, request, skipped } = this.#billed
     const { call } = request
-    const { requestId, endpoint, caller, startedMs, endUser, tags } = request.inbound
+    const { requestId, endpoint, caller, startedMs, endUser, tags, trace } = request.inbound
     const target = this.#sent?.route.target
     const firstOutputMs = this.#meter.firstOutputMs
     return {
@@ -285,6 +302,7 @@ export class Billing {
       estimated: bill.estimated || this.#owed > 0n,
       latencyMs: this.#parts.clock.monotonicMs() - startedMs,
       firstTokenMs: firstOutputMs === undefined ? null : firstOutputMs - startedMs,
+      traceId: trace.spans?.traceId ?? null,
       endUser: call.endUser ?? endUser ?? null,
       tags: { ...(tags && { tags }), ...call.metadata },
       attempts: [...skipped.map(notTried), ...this.#attempts],

@@ -6,7 +6,7 @@ import { GatewayError, type ErrorCode } from '../core/errors.ts'
 import { maskSecret, newPersonalToken, newSecret } from '../core/secret.ts'
 import { HOUR_MS } from '../core/units.ts'
 import type { NewRefusal, Refusals } from '../store/refusals.ts'
-import type { Trace } from '../telemetry/log.ts'
+import type { Trace } from '../telemetry/trace.ts'
 import { RefusalRecord } from './refusals.ts'
 
 type Details = ConstructorParameters<typeof GatewayError>[2]

@@ -8,7 +8,8 @@ import { line } from '../core/text.ts'
 import { HOUR_MS } from '../core/units.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { NO_KEY, ROWS_AN_HOUR_MAX, type NewRefusal, type Refusals } from '../store/refusals.ts'
-import { describeError, redact, type Log, type Trace } from '../telemetry/log.ts'
+import { describeError, redact, type Log } from '../telemetry/log.ts'
+import type { Trace } from '../telemetry/trace.ts'
 
 /** Who called, as far as that is kept. */
 export type Client = {

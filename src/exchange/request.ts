@@ -10,7 +10,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Call, CanonicalRequest } from '../core/request.ts'
 import { nextStep } from '../core/runtime.ts'
 import type { Routed } from '../routing/route.ts'
-import type { Trace } from '../telemetry/log.ts'
+import type { Trace, TraceHeaders } from '../telemetry/trace.ts'
 import { refuseLongInputs } from '../wire/content/tools.ts'
 import type { AnswerContext, Codec, EdgeCodec } from '../wire/contract/codec.ts'
 import { textsOf } from '../wire/contract/measure.ts'
@@ -38,6 +38,8 @@ export type InboundRequest = {
   readonly tags: string | undefined
   readonly startedMs: number
   readonly trace: Trace
+  /** The trace it belongs to, where its client says so. */
+  readonly traceHeaders: TraceHeaders
   /** Whether the client asks for a dry run. Throws if the value it gives is not understood. */
   readDryRun(): boolean
   /** The whole body; may be called more than once. */

@@ -210,6 +210,8 @@ export type Settlement = {
   readonly estimated: boolean
   readonly latencyMs: number
   readonly firstTokenMs: number | null
+  /** The trace it belongs to; null where tracing is off. */
+  readonly traceId: string | null
   readonly endUser: string | null
   readonly tags: Readonly<Record<string, string>>
   readonly attempts: readonly Attempt[]

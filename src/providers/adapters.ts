@@ -51,5 +51,6 @@ export function priceListOf(settings: ProviderSettings): PriceList | null {
 }
 
 export function makeProvider(settings: Named<ProviderSettings>, tools: AdapterTools): Provider {
-  return adapterOf(settings).make(settings, tools)
+  const { kind, propagate: propagates } = settings
+  return { ...adapterOf(settings).make(settings, tools), kind, propagates }
 }

@@ -54,11 +54,11 @@ function anthropicProvider(settings: Settings, tools: AdapterTools): Provider {
   return {
     name: settings.name,
     formatsOf: () => ['messages'],
-    send: ({ body, headers, timeouts }, signal) => {
+    send: ({ body, headers, timeouts, trace }, signal) => {
       const url = new URL(`${base}/v1/messages`)
       return keys.send((key) =>
         http.send(
-          { url, method: 'POST', headers: headersFor(key, headers), body, timeouts },
+          { url, method: 'POST', headers: headersFor(key, headers), body, timeouts, trace },
           signal,
         ),
       )

@@ -69,10 +69,10 @@ function azureProvider(settings: Settings, tools: AdapterTools): Provider {
   return {
     name: settings.name,
     formatsOf: () => ['responses', 'chat', 'embeddings'],
-    send: ({ format, model, body, timeouts }, signal) => {
+    send: ({ format, model, body, timeouts, trace }, signal) => {
       const url = urlOf(format, model)
       return signedIn((headers) =>
-        http.send({ url, method: 'POST', headers, body, timeouts }, signal),
+        http.send({ url, method: 'POST', headers, body, timeouts, trace }, signal),
       )
     },
     listModels: async (signal) => {

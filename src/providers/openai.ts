@@ -163,14 +163,14 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   return {
     name: settings.name,
     formatsOf: () => formats,
-    send: async ({ format, body, headers, timeouts }, signal) => {
+    send: async ({ format, body, headers, timeouts, trace }, signal) => {
       const url = urls.get(format)
       if (url === undefined) throw new Error(`${settings.name} does not speak ${format}`)
       const beta = headers.get('openai-beta')
       return keys.send((key) => {
         const own = headersFor(key)
         const sent = beta === undefined ? own : { ...own, 'openai-beta': beta }
-        return http.send({ url, method: 'POST', headers: sent, body, timeouts }, signal)
+        return http.send({ url, method: 'POST', headers: sent, body, timeouts, trace }, signal)
       })
     },
     // Others that speak responses have no such endpoint.

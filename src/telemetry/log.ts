@@ -1,8 +1,7 @@
 // The log: one JSON line per event, on standard output. The only writer of standard output in a running gateway, and
 // the last place where a secret could slip out, so everything textual passes `redact` here.
 import type { Clock } from '../core/clock.ts'
-import type { Endpoint } from '../core/endpoints.ts'
-import type { GatewayError } from '../core/errors.ts'
+import type { RequestOutcome, Trace } from './trace.ts'
 
 type LogLevel = 'info' | 'warn' | 'error'
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
@@ -166,39 +165,6 @@ function isNews({ method, path, status }: LogFields = {}): boolean {
   return !isRead || Number(status) >= 400 || String(path).startsWith('/v1')
 }
 
-/**
- * What a request's log line and its metrics report. Stages add what they learn; no decision depends on it, and it never
- * holds text of a prompt or an answer.
- */
-export type Trace = {
-  readonly requestId: string
-  /** The operation's path, with {id} in place of an id. */
-  path?: string
-  endpoint?: Endpoint
-  keyId?: string
-  /** The group of the key, which a refused call counts for. */
-  groupId?: string | null
-  /** The catalogue's name of the model, never a text that the client made up. */
-  model?: string
-  target?: string
-  stream?: boolean
-  attempts?: readonly { readonly target: string; readonly outcome: string }[]
-  /** When the model's first output came, counted from the request's start. */
-  firstTokenMs?: number
-  inputTokens?: number
-  outputTokens?: number
-  costUsd?: string
-  estimated?: boolean
-}
-
-/** How a request ended. */
-export type RequestOutcome = {
-  readonly method: string | undefined
-  readonly status: number
-  readonly durationMs: number
-  readonly error: GatewayError | undefined
-}
-
 /** The one log line of a request: what was asked, how it ended, what it cost. Never a word of a prompt or an answer. */
 export function logRequest(log: Log, trace: Trace, outcome: RequestOutcome): void {
   const { error } = outcome
@@ -207,6 +173,7 @@ export function logRequest(log: Log, trace: Trace, outcome: RequestOutcome): voi
   const describe = isOurs ? describeError : describeFailure
   log[isOurs ? 'error' : 'info']('request', {
     request_id: trace.requestId,
+    trace_id: trace.spans?.traceId,
     method: outcome.method,
     path: trace.path,
     status: outcome.status,

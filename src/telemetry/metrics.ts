@@ -1,7 +1,7 @@
 // What /metrics reports: the one table of it by name, which docs/operating/watch.md is tested against, and what this process
 // has counted. Label values come from the configuration or the code, never from a client.
 import { ERROR_CODES } from '../core/errors.ts'
-import type { RequestOutcome, Trace } from './log.ts'
+import type { RequestOutcome, Trace } from './trace.ts'
 
 /** How the figures of several processes become one. */
 type Joining = 'sum' | 'min' | 'first'

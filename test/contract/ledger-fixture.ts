@@ -192,6 +192,7 @@ export function settlement(
     estimated: false,
     latencyMs: 12.5,
     firstTokenMs: 3.25,
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
     endUser: null,
     tags: {},
     attempts: [],

@@ -16,6 +16,7 @@ import type { CanonicalRequest } from '../../src/core/request.ts'
 import { makeProvider, providerSettings } from '../../src/providers/adapters.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
 import type { Provider, UpstreamAnswer } from '../../src/providers/upstream/provider.ts'
+import type { TracedCall } from '../../src/telemetry/trace.ts'
 import { UPSTREAM_CODECS } from '../../src/wire/codecs.ts'
 import { SseReader } from '../../src/wire/contract/sse.ts'
 import { SAMPLE_CONVERSATION } from '../samples/conversation.ts'
@@ -61,6 +62,12 @@ export type ProviderCase = {
   readonly error: { readonly body: JsonObject; readonly message: string }
 }
 
+type Sending = {
+  readonly stream?: boolean
+  readonly signal?: AbortSignal
+  readonly trace?: TracedCall
+}
+
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 60_000 }
 
 export function providerContract(given: ProviderCase): void {
@@ -102,13 +109,13 @@ export function providerContract(given: ProviderCase): void {
     const send = (
       to: Provider,
       { model, format }: Spoken,
-      { stream = false, signal = new AbortController().signal } = {},
+      { stream = false, signal = new AbortController().signal, trace }: Sending = {},
     ): Promise<UpstreamAnswer> => {
       const given = bodyOf(format, model, stream)
       const headers = new Map<string, string>()
       const adapted = { ...given, ...to.adapt?.({ format, model, body: given, headers }) }
       const body = Buffer.from(JSON.stringify(adapted))
-      return to.send({ format, model, stream, body, headers, timeouts: TIMEOUTS }, signal)
+      return to.send({ format, model, stream, body, headers, timeouts: TIMEOUTS, trace }, signal)
     }
 
     for (const spoken of given.speaks) {
@@ -168,6 +175,17 @@ export function providerContract(given: ProviderCase): void {
       while (seen.length === 0) await new Promise(setImmediate)
       client.abort(new Error('gone'))
       await assert.rejects(answer, /gone/)
+    })
+
+    test('a trace goes on with the call, and learns where that goes', async () => {
+      answers = () => ({ body: first.whole.answer })
+      const sent: string[] = []
+      const headers = ['traceparent', '00-1-2-01', 'tracestate', 'one=1']
+      const trace = { headers, onSent: (to: URL) => sent.push(to.origin) }
+      await textOf(await send(provider, first, { trace }))
+      const { traceparent, tracestate } = seen[0]?.headers ?? {}
+      assert.deepEqual([traceparent, tracestate], ['00-1-2-01', 'one=1'])
+      assert.deepEqual(sent, [url])
     })
 
     test('no address contains a secret', async () => {

@@ -71,6 +71,7 @@ export const SAMPLE_INBOUND: InboundRequest = {
   tags: undefined,
   startedMs: 0,
   trace: { requestId: 'req_1' },
+  traceHeaders: {},
   readDryRun: () => false,
   readBody: () => assert.fail('the body is not read here'),
   releaseBody: () => {},

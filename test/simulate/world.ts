@@ -563,6 +563,7 @@ const emptyCharge: Charge = {
   estimated: false,
   latencyMs: 0,
   firstTokenMs: null,
+  traceId: null,
   endUser: null,
   tags: '{}',
   attempts: '[]',

@@ -250,6 +250,8 @@ export const requestDetail = requestRow.extend({
   /** The hold that it was admitted with, and the group that it was held in; null outside groups. */
   hold: z.int(),
   group: z.string().nullable(),
+  /** Of OpenTelemetry, where it is on. */
+  trace_id: z.string().nullable(),
   settled_at: moment,
   attempts: z.array(
     z.object({

@@ -7,7 +7,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { exchange } from '../../exchange/exchange.ts'
 import type { Reply } from '../../exchange/reply.ts'
 import type { Key } from '../../store/keys/keys.ts'
-import type { Trace } from '../../telemetry/log.ts'
+import type { Trace } from '../../telemetry/trace.ts'
 import { CODECS } from '../../wire/codecs.ts'
 import type { AdminParts } from '../http/request.ts'
 
@@ -59,6 +59,7 @@ export async function runTrial(
       tags: undefined,
       startedMs: clock.monotonicMs(),
       trace,
+      traceHeaders: {},
       readDryRun: () => trial.isDryRun,
       readBody: async () => body,
       releaseBody: () => {},

@@ -91,7 +91,7 @@ export function freeAsk({ requestId, endpoint, caller }: InboundRequest, model: 
 }
 
 function freeSettlement(
-  { requestId, endpoint, caller }: InboundRequest,
+  { requestId, endpoint, caller, trace }: InboundRequest,
   model: string,
   failure: unknown,
 ): Omit<Settlement, 'holdId' | 'groupId' | 'latencyMs'> {
@@ -108,6 +108,7 @@ function freeSettlement(
     price: null,
     estimated: false,
     firstTokenMs: null,
+    traceId: trace.spans?.traceId ?? null,
     endUser: null,
     tags: {},
     attempts: [],

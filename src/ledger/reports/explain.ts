@@ -186,6 +186,7 @@ export function explanationJson({ row, ...rest }: Explanation) {
     state: row.state,
     status: row.status,
     error: row.errorCode,
+    trace_id: row.traceId,
     reserved_at: iso(row.at),
     settled_at: iso(row.settledAt),
     held: usd(row.heldNanodollars),

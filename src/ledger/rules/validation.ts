@@ -52,6 +52,7 @@ export function toCharge(settlement: Settlement): Charge {
     estimated: settlement.estimated,
     latencyMs: milliseconds(settlement.latencyMs),
     firstTokenMs: firstTokenMs === null ? null : milliseconds(firstTokenMs),
+    traceId: settlement.traceId,
     endUser: settlement.endUser && short(settlement.endUser),
     tags: tagsText(settlement.tags),
     attempts: JSON.stringify(settlement.attempts),

@@ -130,6 +130,7 @@ function settle(costNanodollars: bigint, more: Partial<Charge> = {}): Item {
       estimated: true,
       latencyMs: 12,
       firstTokenMs: null,
+      traceId: null,
       endUser: null,
       tags: '{"team":"a"}',
       attempts: '[]',

@@ -315,6 +315,7 @@ function nothingCharged(holdId: HoldId, open: Open, reason: string): Charge {
     estimated: false,
     latencyMs: 0,
     firstTokenMs: null,
+    traceId: null,
     endUser: null,
     tags: {},
     attempts: [],

@@ -41,6 +41,7 @@ function charge(id: number): Charge {
     estimated: false,
     latencyMs: 0,
     firstTokenMs: null,
+    traceId: null,
     endUser: null,
     tags: '{}',
     attempts: '[]',

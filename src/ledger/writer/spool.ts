@@ -197,7 +197,7 @@ function toLine({ charge, price }: Spooled): string {
   return `\n${JSON.stringify({ charge: { ...charge, costNanodollars: cost }, price })}\n`
 }
 
-const NO_GROUP = { groupId: null }
+const UNNAMED = { groupId: null, traceId: null }
 
 /** As charges were once written; some may still lie on a disk. */
 type FormerCharge = Omit<Charge, 'id'> & { readonly holdId: HoldId; readonly tokens: Usage }
@@ -208,8 +208,8 @@ function fromLine(line: string): Spooled[] {
     const parsed = JSON.parse(line) as { charge: Charge | FormerCharge; price?: PriceRow }
     const charge = 'holdId' in parsed.charge ? renamed(parsed.charge) : parsed.charge
     const costNanodollars = BigInt(charge.costNanodollars)
-    // Before there were groups, no charge named one.
-    return [{ charge: { ...NO_GROUP, ...charge, costNanodollars }, price: parsed.price }]
+    // Before there were groups and traces, no charge named one.
+    return [{ charge: { ...UNNAMED, ...charge, costNanodollars }, price: parsed.price }]
   } catch {
     return []
   }

@@ -76,15 +76,15 @@ function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provid
     leavesOut: ({ model, headers }) => (isClaude(model) ? untakenBetas(headers) : []),
     // The model and whether to stream are in the URL alone; betas go into the body, where Anthropic has a header.
     adapt: ({ model, headers }) => (isClaude(model) ? claudeMembers(takenBetas(headers)) : {}),
-    send: async ({ model, stream, body, timeouts }, signal) => {
+    send: async ({ model, stream, body, timeouts, trace }, signal) => {
       const url = new URL(
         `${base}/model/${encodeURIComponent(model)}/${operationOf(model, stream)}`,
       )
       let headers: Readonly<Record<string, string>> = {}
       const answer = await keys.send(async (key) => {
         headers = await signed(settings, { url, body, key })
-        const call = { url, method: 'POST', headers, body, timeouts, hasFrames: stream } as const
-        return http.send(call, signal)
+        const call = { url, headers, body, timeouts, trace, hasFrames: stream }
+        return http.send({ ...call, method: 'POST' }, signal)
       })
       const asked = { stream, headers }
       return isClaude(model) ? claudeAnswer(answer, asked) : converseAnswer(answer, asked)

@@ -45,10 +45,10 @@ function geminiProvider(settings: Settings, tools: AdapterTools): Provider {
   return {
     name: settings.name,
     formatsOf: () => ['gemini', 'gemini_embeddings'],
-    send: ({ format, model, stream, body, timeouts }, signal) => {
+    send: ({ format, model, stream, body, timeouts, trace }, signal) => {
       const url = new URL(`${base}/models/${model}:${methodOf(format, stream)}`)
       return keys.send((key) =>
-        http.send({ url, method: 'POST', headers: headersFor(key), body, timeouts }, signal),
+        http.send({ url, method: 'POST', headers: headersFor(key), body, timeouts, trace }, signal),
       )
     },
     countTokens: async ({ format, model, body }, signal) => {

@@ -75,13 +75,13 @@ function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provide
     // The model is in the URL alone.
     adapt: ({ model }) =>
       isClaude(model) ? { model: undefined, anthropic_version: ANTHROPIC_VERSION } : {},
-    send: async ({ model, stream, body, headers: client, timeouts }, signal) => {
+    send: async ({ model, stream, body, headers: client, timeouts, trace }, signal) => {
       const url = new URL(`${base}/${pathOf(model, stream)}`)
       const beta = isClaude(model) ? takenBetas(client).join(',') : ''
       const betas = beta === '' ? {} : { 'anthropic-beta': beta }
       return tokens.send((token) => {
         const headers = { ...headersFor(token), ...betas }
-        return http.send({ url, method: 'POST', headers, body, timeouts }, signal)
+        return http.send({ url, method: 'POST', headers, body, timeouts, trace }, signal)
       })
     },
     countTokens: async ({ format, model, body }, signal) => {

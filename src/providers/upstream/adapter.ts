@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts'
 import { defined } from '../../core/json.ts'
 import {
   discount,
+  flag,
   httpUrl,
   prices,
   renamed,
@@ -117,5 +118,6 @@ const figures = z
 export const COMMON = {
   timeouts: timeouts.prefault({}),
   discount: discount.default(0),
+  propagate: flag.default(false),
   models: z.record(text, figures).default({}),
 }

@@ -7,6 +7,7 @@ import { Agent, buildConnector, EnvHttpProxyAgent, errors, Pool } from 'undici'
 import type { Timeouts } from '../../catalog/models.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { formatSize } from '../../core/units.ts'
+import type { TracedCall } from '../../telemetry/trace.ts'
 import { assertAllowedHost, checkedLookup } from './addresses.ts'
 import type { Secrets } from './echoed-secrets.ts'
 import { SecretFilter, secretsIn } from './echoed-secrets.ts'
@@ -40,6 +41,7 @@ export type HttpCall = {
   readonly timeouts: Timeouts
   /** The answer may be frames, which have lengths and checksums: who opens them looks for secrets inside. */
   readonly hasFrames?: boolean
+  readonly trace?: TracedCall | undefined
 }
 
 /** Headers as undici takes them, and the credentials in them. */
@@ -67,12 +69,14 @@ export class HttpClient {
     const { list: headers, secrets } = this.#headersOf(call.headers)
     const isLarge = call.body !== undefined && call.body.length > KEPT_BYTES_MAX
     const running = new RunningCall(signal, call, secrets)
+    call.trace?.onSent?.(call.url)
+    const traced = call.trace === undefined ? headers : [...headers, ...call.trace.headers]
     this.#agent(call.timeouts.connectMs).dispatch(
       {
         origin,
         path,
         method: call.method,
-        headers: isLarge ? [...headers, 'content-length', String(call.body.length)] : headers,
+        headers: isLarge ? [...traced, 'content-length', String(call.body.length)] : traced,
         body: isLarge ? Readable.from(new OneTimeBody(call.body)) : (call.body ?? null),
         headersTimeout: call.timeouts.firstByteMs,
         bodyTimeout: call.timeouts.idleMs,

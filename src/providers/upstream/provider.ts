@@ -3,9 +3,14 @@
 import type { Timeouts } from '../../catalog/models.ts'
 import type { UpstreamFormat } from '../../core/endpoints.ts'
 import type { JsonObject } from '../../core/json.ts'
+import type { TracedCall } from '../../telemetry/trace.ts'
 
 export interface Provider {
   readonly name: string
+  /** What the configuration calls its kind; absent = it is a part of this process. */
+  readonly kind?: string
+  /** Whether it may learn which trace a call belongs to. */
+  readonly propagates?: boolean
   /** The formats this provider speaks for one of its models, the best one first. */
   formatsOf(model: string): readonly UpstreamFormat[]
   /** The exact number of input tokens of a body, where the tokenizer is known; absent = its bytes bound it. */
@@ -48,6 +53,7 @@ export type UpstreamRequest = {
   /** The client's headers that a provider may see, in lower case: versions, betas, sandbox steering. */
   readonly headers: ReadonlyMap<string, string>
   readonly timeouts: Timeouts
+  readonly trace?: TracedCall | undefined
 }
 
 export type UpstreamAnswer = {

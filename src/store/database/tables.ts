@@ -226,6 +226,7 @@ export const TABLES = {
     estimated: 'INTEGER NOT NULL',
     latency_ms: 'INTEGER NOT NULL',
     first_token_ms: 'INTEGER',
+    trace_id: 'TEXT',
     end_user: 'TEXT',
     /** JSON texts. */
     tags: 'TEXT NOT NULL',
@@ -587,7 +588,6 @@ export const TABLES = {
 } as const
 
 type Declared = typeof TABLES
-
 export type Tables = {
   [Table in keyof Declared]: {
     -readonly [Name in keyof Declared[Table]]: Column<Table, Name, Declared[Table][Name]>
