@@ -26,7 +26,7 @@ import { isNamed } from './people/sign-on-groups.ts'
 import { auditHandlers } from './reports/audit.ts'
 import { modelHandlers } from './reports/models.ts'
 import { refusalHandlers, requestHandlers, usageHandlers } from './reports/usage.ts'
-import { playgroundHandlers } from './trial/results.ts'
+import { playgroundHandlers } from './trial/play.ts'
 
 export type AdminOptions = AlertParts & {
   /** TOLLGATE_SECRET; the secret that signs cookies is derived from it. */

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { Family } from '../core/endpoints.ts'
 import { CLIENT_GONE_STATUS, retryAfterText, type GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/runtime.ts'
-import { ClientGone, type Reply, type StreamEncoder } from '../exchange/reply.ts'
+import { ClientGone, LINGER_MS, type Reply, type StreamEncoder } from '../exchange/reply.ts'
 import { encodeError } from '../wire/contract/errors.ts'
 import { writeSse } from '../wire/contract/sse.ts'
 import { discardRest, type ConnectionWatch, type Watched } from './connection.ts'
@@ -16,8 +16,6 @@ const SILENCE_MS = 15_000
 const BLOCKED_MS_MAX = 60_000
 /** A larger whole answer is sent in pieces: each piece that a client takes shows that it is still reading. */
 const PIECE_BYTES = 256 * 1024
-/** How long a provider is still read after a client leaves a stream: leaving before the usage comes must not pay. */
-const LINGER_MS = 500
 
 export class HttpReply implements Reply {
   readonly #response: ServerResponse

@@ -43,6 +43,9 @@ export interface StreamEncoder {
   fail(error: GatewayError): readonly SseEvent[]
 }
 
+/** How long a provider is still read after a client leaves a stream: leaving before the usage comes must not pay. */
+export const LINGER_MS = 500
+
 /** Why a request is given up after its client has left. It is still settled. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone'

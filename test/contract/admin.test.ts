@@ -8,6 +8,7 @@ import { adminGroupsContract } from './admin-groups.ts'
 import { adminKeysContract } from './admin-keys.ts'
 import { adminListsContract } from './admin-lists.ts'
 import { adminManifestContract } from './admin-manifest.ts'
+import { adminPlaygroundContract } from './admin-playground.ts'
 import { adminRefusalsContract } from './admin-refusals.ts'
 import { adminScaleContract } from './admin-scale.ts'
 import { adminScopesContract } from './admin-scopes.ts'
@@ -25,6 +26,7 @@ for (const [name, fresh] of [
   describe(`alerts in the admin API on ${name}`, () => adminAlertsContract(fresh))
   describe(`manifests in the admin API on ${name}`, () => adminManifestContract(fresh))
   describe(`lists in the admin API on ${name}`, () => adminListsContract(fresh))
+  describe(`the playground in the admin API on ${name}`, () => adminPlaygroundContract(fresh))
   describe(`refused calls in the admin API on ${name}`, () => adminRefusalsContract(fresh))
   describe(`what lists in the admin API read on ${name}`, () => adminScaleContract(fresh))
 }

@@ -130,6 +130,14 @@ export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
   }
 }
 
+/** Of a route that answers with events: the JSON of each. */
+export function eventsIn(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice('data: '.length)))
+}
+
 async function call(url: string, method: string, asked: Asked = {}): Promise<Answer> {
   const { body, permissions = PERMISSIONS, via = 'session', person } = asked
   const response = await fetch(url, {

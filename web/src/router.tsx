@@ -42,7 +42,7 @@ declare module '@tanstack/react-router' {
     /** What the breadcrumb calls this page. */
     readonly crumb?: ComponentType
     /** Required to see the page; without it the page names the missing permission. */
-    readonly permission?: Permission
+    readonly permission?: Permission | readonly Permission[]
     /** Where that must be held; absent = within a group is enough. */
     readonly where?: 'everywhere'
   }
@@ -266,7 +266,11 @@ const alertsRoute = createRoute({
 const playgroundRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/playground',
-  staticData: { crumb: textCrumb('nav.playground'), permission: 'configuration:manage' },
+  staticData: {
+    crumb: textCrumb('nav.playground'),
+    // It calls with a key, which has to be chosen, and one of its models.
+    permission: ['configuration:read', 'configuration:manage'],
+  },
   validateSearch: playgroundSearch,
   component: pageOnDemand(
     async () => (await import('./pages/playground/playground.tsx')).PlaygroundPage,

@@ -9,6 +9,9 @@ import { keyId } from './values.ts'
 export const PERMISSIONS_HEADER = 'x-tollgate-permissions'
 
 export const API_PREFIX = '/admin/api/v1'
+/** Of a route that answers with events, as they come: each has a line of JSON. */
+export const EVENT_STREAM = 'text/event-stream'
+
 /** Outside the prefix, because every monitor looks here. */
 export const METRICS_PATH = '/metrics'
 
@@ -36,9 +39,9 @@ type Common = {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject | z.ZodRecord
   readonly body?: z.ZodType
-  /** The JSON of a success; with `media`, a text. */
+  /** The JSON of a success; with `media`, a text, or each event of a stream. */
   readonly answer: z.ZodType
-  readonly media?: 'text/csv' | 'text/html'
+  readonly media?: 'text/csv' | 'text/html' | typeof EVENT_STREAM
   /** 200 by default. */
   readonly status?: 201 | 303
   /** Needs If-Match: the version that the change is based on. */

@@ -1,9 +1,9 @@
 // Trying a model with a key, at its expense and within its limits: the verdict on a call that could be made, and the
 // result of one that was; for the pages of a key and the playground.
 import { z } from 'zod'
-import { ENDPOINTS } from '../../core/endpoints.ts'
+import type { Format } from '../../core/endpoints.ts'
 import { PERIODS } from '../../core/periods.ts'
-import { route } from './route.ts'
+import { EVENT_STREAM, route } from './route.ts'
 import { amount, balance, keyId, moment } from './values.ts'
 
 /** How much a budget lacked for a call. */
@@ -20,13 +20,16 @@ const rate = z.object({ limit: z.int(), remaining: z.int() })
 /** What a budget bounds: `model` = a cap for one model, `request` = the cost of a single request. */
 export const SCOPES = ['key', 'group', 'frame', 'model', 'request'] as const
 
+/** The endpoints that a model can be tried at. */
+const TRIED = ['chat', 'messages', 'responses', 'embeddings'] as const satisfies readonly Format[]
+
 /**
  * Whether a call would pass now, from the code that decides about calls, and every limit that could stop it: a small one,
  * and one that is held as much for as for the middle of the key's last calls.
  */
 export const verdict = z.object({
   model: z.string().nullable(),
-  endpoint: z.enum(ENDPOINTS),
+  endpoint: z.enum(TRIED),
   passes: z.boolean(),
   /** The error a caller would get; null when the call passes. */
   blocked_by: z
@@ -85,11 +88,16 @@ export const callResult = z.object({
   output_tokens: z.int(),
   cost: amount,
   latency_ms: z.int(),
+  /** From the call to the first word; null if none came. */
+  first_token_ms: z.int().nullable(),
 })
 
 export type Shortage = z.output<typeof shortage>
 export type Verdict = z.output<typeof verdict>
 export type CallResult = z.output<typeof callResult>
+
+/** The longest answer, unless the call says otherwise. */
+export const PLAY_OUTPUT_TOKENS = 4_096
 
 const playgroundCall = z.strictObject({
   key: keyId,
@@ -98,15 +106,66 @@ const playgroundCall = z.strictObject({
     .array(z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
     .min(1)
     .max(200),
-  max_tokens: z.int().min(1).optional(),
+  max_tokens: z.int().min(1).default(PLAY_OUTPUT_TOKENS),
   temperature: z.number().min(0).max(2).optional(),
 })
+
+/** In this order: once that it has begun, then the answer as it comes, then the result with the true figures. */
+const playEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('began'), request_id: z.string() }),
+  z.object({
+    type: z.literal('progress'),
+    /** The next words; empty where it only says that the call goes on. */
+    text: z.string(),
+    /** Estimates: the provider counts at the end. */
+    output_tokens: z.int(),
+    /** Null if the price of what answers is not known. */
+    cost: amount.nullable(),
+    latency_ms: z.int(),
+  }),
+  callResult.extend({ type: z.literal('result') }),
+])
+
+export type PlayEvent = z.output<typeof playEvent>
+export type Progress = Extract<PlayEvent, { readonly type: 'progress' }>
 
 export const playgroundRoutes = {
   play: route('POST /playground', 'configuration:manage', {
     reach: 'own',
-    summary: 'Call a chat model with the limits of a key, at its expense',
+    summary: 'Call a chat model with the limits of a key, at its expense; leaving ends the call',
     body: playgroundCall,
-    answer: callResult,
+    answer: playEvent,
+    media: EVENT_STREAM,
   }),
+}
+
+/** What is said to a model, in no particular format. */
+export type Spoken = Pick<z.output<typeof playgroundCall>, 'messages' | 'max_tokens'> & {
+  readonly model: string
+  readonly temperature?: number | undefined
+}
+
+type BodyValue = string | number | Spoken['messages'] | readonly string[]
+
+/** The body of a call that says it, at the endpoint of this format. */
+export function callBody(
+  format: Format,
+  { model, messages, max_tokens, temperature }: Spoken,
+): Readonly<Record<string, BodyValue>> {
+  const spoken = messages.filter(({ role }) => role !== 'system')
+  const told = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
+  const system = told.join('\n\n')
+  const common = { model, ...(temperature === undefined ? {} : { temperature }) }
+  switch (format) {
+    case 'embeddings':
+      return { model, input: messages.map(({ content }) => content) }
+    case 'chat':
+      return { ...common, messages, max_completion_tokens: max_tokens }
+    case 'messages':
+      return { ...common, max_tokens, ...(system && { system }), messages: spoken }
+    case 'responses': {
+      const limits = { max_output_tokens: max_tokens }
+      return { ...common, ...limits, ...(system && { instructions: system }), input: spoken }
+    }
+  }
 }

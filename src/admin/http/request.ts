@@ -12,7 +12,7 @@ import { inTheNameOf, type Store } from '../../store/database/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Figure } from '../../telemetry/metrics.ts'
 import type { Contract, RouteName } from '../contract/contract.ts'
-import type { AnswerOf, ReadOf, AdminRoute, RouteTable } from '../contract/route.ts'
+import type { AnswerOf, EVENT_STREAM, ReadOf, AdminRoute, RouteTable } from '../contract/route.ts'
 import type { Person, RequestHeaders } from './guard.ts'
 
 type AdminRequest<Described extends AdminRoute> = Requester<Described> & {
@@ -34,7 +34,14 @@ type Requester<Described extends AdminRoute> = Described['access'] extends 'publ
 
 type Handler<Described extends AdminRoute> = (
   request: AdminRequest<Described>,
-) => Promise<AnswerOf<Described>>
+) => Promise<GivenBack<Described>>
+
+/** A stream is cancelled when its caller leaves. */
+type GivenBack<Described extends AdminRoute> = Described extends {
+  readonly media: typeof EVENT_STREAM
+}
+  ? ReadableStream<AnswerOf<Described>>
+  : AnswerOf<Described>
 
 /** A handler for every route: leaving one out does not compile. */
 export type Handlers = { readonly [Name in RouteName]: Handler<Contract[Name]> }

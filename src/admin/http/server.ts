@@ -4,14 +4,17 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import { retryAfterText } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { NOWHERE, type Scope } from '../../store/database/scope.ts'
 import { describeError } from '../../telemetry/log.ts'
+import { sseEvent, writeSse } from '../../wire/contract/sse.ts'
 import { contract, type RouteName } from '../contract/contract.ts'
 import { adminError, AdminError } from '../contract/errors.ts'
-import { API_PREFIX, METRICS_PATH, PERMISSIONS_HEADER, type AdminRoute } from '../contract/route.ts'
+import { API_PREFIX, EVENT_STREAM, METRICS_PATH, PERMISSIONS_HEADER } from '../contract/route.ts'
+import type { AdminRoute } from '../contract/route.ts'
 import type { AdminParts, Handlers } from './request.ts'
 import { errorJson, toAdminError } from './errors.ts'
 import { guard, permissionsAnywhere, type Guarded, type Identify, type Person } from './guard.ts'
@@ -167,6 +170,7 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
         const read = requestOf(request, reply)
         // The schemas have read the request, so it has the type that this handler expects.
         const run = (): Promise<unknown> => handler(read as never)
+        if (media === EVENT_STREAM) return sendEvents(reply, answer, run)
         if (media !== undefined) {
           reply.type(`${media}; charset=utf-8`)
           reply.header('content-disposition', `attachment; filename="${path.slice(1)}"`)
@@ -181,6 +185,21 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
       },
     })
   }
+}
+
+/** What fails before the stream begins is an error like any other. Nothing on the way may wait for more of it. */
+async function sendEvents(
+  reply: FastifyReply,
+  event: AdminRoute['answer'],
+  run: () => Promise<unknown>,
+): Promise<FastifyReply> {
+  const events = (await run()) as ReadableStream<unknown>
+  const written = new TransformStream<unknown, string>({
+    transform: (each, controller) =>
+      controller.enqueue(writeSse(sseEvent('', z.encode(event, each)))),
+  })
+  reply.type(`${EVENT_STREAM}; charset=utf-8`).header('x-accel-buffering', 'no')
+  return reply.send(events.pipeThrough(written))
 }
 
 /** Open to everyone who may read usage reports: metrics add only the condition of the processes. */

@@ -14,28 +14,17 @@ import { leastRemaining, remainingBelowFrame } from '../../ledger/rules/account.
 import { partOfFrame, readFrame } from '../../store/frame.ts'
 import { findGroup } from '../../store/groups/groups.ts'
 import { callableModels, findKey, type Key } from '../../store/keys/keys.ts'
+import { CODECS } from '../../wire/codecs.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
 import { SCOPES } from '../contract/trial.ts'
-import type { CallResult, playgroundRoutes, Shortage, Verdict } from '../contract/trial.ts'
-import { partsOf, type AdminParts, type HandlersOf } from '../http/request.ts'
+import type { CallResult, Shortage, Verdict } from '../contract/trial.ts'
+import type { AdminParts } from '../http/request.ts'
 import { recentCalls, refusalOfCost, type RecentCalls } from './recent.ts'
-import { formatOf, runTrial, textOf, type TrialRequest } from './run.ts'
+import { textOf, WholeReply, type TrialReply } from './reply.ts'
+import { formatOf, runTrial, type TrialRequest } from './run.ts'
 
-const PLAY_OUTPUT_TOKENS = 4_096
 /** Enough for a model that reasons first to get a word out. */
 const TEST_OUTPUT_TOKENS = 512
-
-export function playgroundHandlers(parts: AdminParts): HandlersOf<typeof playgroundRoutes> {
-  return {
-    play: async (request) => {
-      const { body } = request
-      const within = partsOf(parts, request)
-      const { model, messages, max_tokens = PLAY_OUTPUT_TOKENS, temperature } = body
-      const key = await findKey(within.store, body.key)
-      return call(within, { key, model, messages, outputTokensMax: max_tokens, temperature })
-    },
-  }
-}
 
 /** The smallest call that shows whether a key works, with the first model of its allowlist unless one is named. */
 export async function testCall(
@@ -46,8 +35,15 @@ export async function testCall(
   const key = await findKey(parts.store, keyId)
   const model = asked ?? firstModel(parts, key)
   if (model === undefined) throw invalidValue('model', sentence('key_without_model'))
-  const messages = [{ role: 'user', content: 'Answer with the word "ready".' }] as const
-  return call(parts, { key, model, messages, outputTokensMax: TEST_OUTPUT_TOKENS })
+  const trial = {
+    ...{ requestId: newId('req', parts.clock), key, model, isDryRun: false },
+    messages: [{ role: 'user' as const, content: 'Answer with the word "ready".' }],
+    max_tokens: TEST_OUTPUT_TOKENS,
+  }
+  const reply = new WholeReply()
+  const text = (): string | null =>
+    textOf(CODECS[formatOf(parts, trial)].decodeResponse(reply.body))
+  return attempt(parts, trial, { reply, text })
 }
 
 /** Prefers a model that is available now. */
@@ -56,25 +52,31 @@ function firstModel({ catalog }: AdminParts, key: Key): string | undefined {
   return models.find((model) => catalog().get(model)?.available === true) ?? models[0]
 }
 
-async function call(parts: AdminParts, trial: Omit<TrialRequest, 'isDryRun'>): Promise<CallResult> {
-  const requestId = newId('req', parts.clock)
+type Answering = { readonly reply: TrialReply; readonly text: () => string | null }
+
+/** Makes the call. What its key was refused is a result, too. */
+export async function attempt(
+  parts: AdminParts,
+  trial: TrialRequest,
+  { reply, text }: Answering,
+): Promise<CallResult> {
   const startedMs = parts.clock.monotonicMs()
-  const outcome = await runTrial(parts, requestId, { ...trial, isDryRun: false }).catch(refusal)
-  const failed = outcome instanceof GatewayError ? outcome : undefined
+  const failed = await runTrial(parts, trial, reply).catch(refusal)
   // A refused call has no row.
-  const row = await findUsage(parts.store, requestId)
+  const row = await findUsage(parts.store, trial.requestId)
   return {
-    request_id: requestId,
+    request_id: trial.requestId,
     model: trial.model,
     passes: failed === undefined,
     status: failed?.status ?? 200,
     error: failed === undefined ? null : errorJson(failed),
-    text: outcome instanceof GatewayError ? null : textOf(outcome),
+    text: failed === undefined ? text() : null,
     target: row === undefined ? null : targetOf(row),
     input_tokens: row?.inputTokens ?? 0,
     output_tokens: row?.outputTokens ?? 0,
     cost: usd(row?.costNanodollars ?? 0n),
     latency_ms: Math.round(parts.clock.monotonicMs() - startedMs),
+    first_token_ms: row?.firstTokenMs ?? null,
   }
 }
 
@@ -151,15 +153,15 @@ function blockedBy({ publicCode: code, status, message, details }: GatewayError)
 }
 
 async function forecast(parts: AdminParts, key: Key, model: string): Promise<Told> {
-  const messages = [{ role: 'user', content: 'Hello' }] as const
-  const trial = { key, model, messages, outputTokensMax: OUTPUT_TOKENS, isDryRun: true }
-  const run = () => runTrial(parts, newId('req', parts.clock), trial).catch(refusal)
+  const messages = [{ role: 'user' as const, content: 'Hello' }]
+  const asked = { requestId: newId('req', parts.clock), key, model, messages, isDryRun: true }
+  const reply = new WholeReply()
+  const run = () => runTrial(parts, { ...asked, max_tokens: OUTPUT_TOKENS }, reply).catch(refusal)
   // Without a model there is no call to try.
-  const outcome = model === '' ? noModelAllowed(key.group && key.group.name) : await run()
-  if (outcome instanceof GatewayError) {
-    return { passes: false, blocked_by: blockedBy(outcome), worst_case: null, target: null }
-  }
-  const told = outcome.body as DryRun
+  const refused = model === '' ? noModelAllowed(key.group && key.group.name) : await run()
+  if (refused !== undefined)
+    return { passes: false, blocked_by: blockedBy(refused), worst_case: null, target: null }
+  const told = reply.body as DryRun
   const { passes, worst_case, target } = told
   if (passes) return { passes, blocked_by: null, worst_case, target }
   const { code, status, message } = told

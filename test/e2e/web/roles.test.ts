@@ -19,7 +19,7 @@ const pages: Readonly<Record<string, readonly Permission[]>> = {
   '/settings/wishes': ['configuration:read'],
   '/settings/models': ['configuration:read'],
   '/settings/alerts': ['configuration:read'],
-  '/settings/playground': ['configuration:manage'],
+  '/settings/playground': ['configuration:read', 'configuration:manage'],
   '/settings/usage': ['usage:read'],
   '/settings/requests': ['requests:read'],
   '/settings/audit': ['audit:read'],

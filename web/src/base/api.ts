@@ -8,6 +8,7 @@ import {
 import {
   addressOf as addressBelow,
   type AnswerOf,
+  type EVENT_STREAM,
   PERMISSIONS_HEADER,
   type AdminRoute,
   type Sent as SentTo,
@@ -77,6 +78,50 @@ export async function call<R extends AdminRoute>(route: R, sent: Sent<R>): Promi
   return parsed.data as AnswerOf<R>
 }
 
+/** The events of a route that answers with them, as they come. `signal` ends what it does, too. */
+export async function* follow<R extends AdminRoute & { readonly media: typeof EVENT_STREAM }>(
+  route: R,
+  sent: Sent<R>,
+): AsyncGenerator<AnswerOf<R>> {
+  const { signal } = sent as Envelope
+  const deadline = new AbortController()
+  let timer = 0
+  const wait = () => {
+    window.clearTimeout(timer)
+    timer = window.setTimeout(() => deadline.abort(), answerMsMax)
+  }
+  try {
+    wait()
+    const response = await request(route, sent as Envelope, deadline.signal)
+    if (!response.ok || response.body === null)
+      throw errorOf(response.status, await response.text())
+    for await (const data of eventsIn(response.body)) {
+      wait()
+      const parsed = route.answer.safeParse(readJson(data))
+      if (!parsed.success) throw new ApiError('not_understood', response.status)
+      yield parsed.data as AnswerOf<R>
+    }
+  } catch (error) {
+    if (signal?.aborted || error instanceof ApiError) throw error
+    throw unanswered(deadline.signal)
+  } finally {
+    window.clearTimeout(timer)
+  }
+}
+
+/** Each event has one line of data. Not every browser iterates over a stream by itself. */
+async function* eventsIn(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const lines = (rest + value).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line.startsWith('data: ')) yield line.slice('data: '.length)
+  }
+}
+
 /** The URL of a route, for download links. A filter that is empty is none. */
 export function addressOf<R extends AdminRoute>(route: R, sent: Sent<R>): string {
   const { query = {}, ...same } = sent as Envelope
@@ -125,30 +170,44 @@ export function watchPermissions(listener: PermissionsListener): void {
 }
 
 async function send(route: AdminRoute, envelope: Envelope): Promise<Received> {
-  const { body, ifMatch, idempotencyKey, timeoutMs = answerMsMax, signal } = envelope
+  const { timeoutMs = answerMsMax, signal } = envelope
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), timeoutMs)
+  try {
+    const response = await request(route, envelope, deadline.signal)
+    return { status: response.status, isOk: response.ok, text: await response.text() }
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw unanswered(deadline.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function unanswered(deadline: AbortSignal): ApiError {
+  return new ApiError(deadline.aborted ? 'unanswered' : 'unreachable', 0)
+}
+
+async function request(
+  route: AdminRoute,
+  envelope: Envelope,
+  deadline: AbortSignal,
+): Promise<Response> {
+  const { body, ifMatch, idempotencyKey, signal } = envelope
   const headers = new Headers({ accept: route.media ?? 'application/json' })
   if (body !== undefined) headers.set('content-type', 'application/json')
   if (ifMatch !== undefined) headers.set('if-match', ifMatch)
   if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
-  const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(), timeoutMs)
-  try {
-    const response = await fetch(addressOf(route, envelope as Sent<AdminRoute>), {
-      method: route.method,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.any(signal ? [signal, deadline.signal] : [deadline.signal]),
-      cache: 'no-store',
-    })
-    const permissions = response.headers.get(PERMISSIONS_HEADER)
-    if (permissions !== null) onPermissions(permissions.split(' '))
-    return { status: response.status, isOk: response.ok, text: await response.text() }
-  } catch (error) {
-    if (signal?.aborted) throw error
-    throw new ApiError(deadline.signal.aborted ? 'unanswered' : 'unreachable', 0)
-  } finally {
-    clearTimeout(timer)
-  }
+  const response = await fetch(addressOf(route, envelope as Sent<AdminRoute>), {
+    method: route.method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: AbortSignal.any(signal ? [signal, deadline] : [deadline]),
+    cache: 'no-store',
+  })
+  const permissions = response.headers.get(PERMISSIONS_HEADER)
+  if (permissions !== null) onPermissions(permissions.split(' '))
+  return response
 }
 
 function errorOf(status: number, text: string): ApiError {

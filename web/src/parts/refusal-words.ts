@@ -51,8 +51,10 @@ function shortageWords(
   ]
 }
 
+type Took = Pick<CallResult, 'input_tokens' | 'output_tokens' | 'cost' | 'latency_ms'>
+
 /** What a call that passed took: tokens, money and time. */
-export function callFacts(result: CallResult, { t, format }: Pick<Words, 't' | 'format'>): string {
+export function callFacts(result: Took, { t, format }: Pick<Words, 't' | 'format'>): string {
   return t('testCall.facts', {
     input: format.number(result.input_tokens),
     output: format.number(result.output_tokens),

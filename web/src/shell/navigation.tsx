@@ -1,6 +1,7 @@
 // The main navigation. Entries whose pages the reader may not see are hidden; their addresses still answer, with the
 // reason.
 import { type AnyRoute, Link, type LinkProps, useLocation, useRouter } from '@tanstack/react-router'
+import type { StaticDataRouteOption } from '@tanstack/react-router'
 import type { ComponentType, ReactNode } from 'react'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { type Session, useSession } from '../base/session.ts'
@@ -104,7 +105,9 @@ export function Navigation({ head, onChosen }: NavigationProps) {
       {sections.map(({ heading, entries }) => {
         const shown = entries.filter(
           ({ to, isFor = () => true }) =>
-            demandsOf(routesByPath[to]).every(({ permission, where }) => may(permission, where)) &&
+            allDemandsOf(routesByPath[to]).every(({ permission, where }) =>
+              may(permission, where),
+            ) &&
             person !== null &&
             isFor(person),
         )
@@ -143,12 +146,14 @@ function isDeciding({ everywhere, groups }: Present): boolean {
 
 type Demand = { readonly permission: Permission; readonly where: 'everywhere' | undefined }
 
-/** What the router demands for a page: its own permission, and those of the pages it is within. */
-function demandsOf(page: AnyRoute): readonly Demand[] {
-  const { parentRoute, options } = page
-  const around = parentRoute ? demandsOf(parentRoute) : []
-  const { permission, where } = options.staticData ?? {}
-  return permission ? [...around, { permission, where }] : around
+/** What the router demands for a page: its own permissions, and those of the pages it is within. */
+function allDemandsOf({ parentRoute, options }: AnyRoute): readonly Demand[] {
+  const around = parentRoute ? allDemandsOf(parentRoute) : []
+  return [...around, ...demandsOf(options.staticData ?? {})]
+}
+
+export function demandsOf({ permission = [], where }: StaticDataRouteOption): readonly Demand[] {
+  return [permission].flat().map((each) => ({ permission: each, where }))
 }
 
 /** Whether an entry within this one leads here: then only that one is current. */

@@ -13,7 +13,7 @@ import { ConfirmDialog } from '../parts/dialogs.tsx'
 import { ChevronRightIcon, MenuIcon, PersonIcon } from '../parts/icons.tsx'
 import { tabOnDemand } from '../parts/on-demand.tsx'
 import { Preferences } from '../parts/preferences.tsx'
-import { Navigation } from './navigation.tsx'
+import { demandsOf, Navigation } from './navigation.tsx'
 import styles from './shell.module.css'
 import { Shortcuts } from './shortcuts.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
@@ -51,8 +51,8 @@ export function Shell() {
 function Permitted() {
   const { may } = useSession()
   const missing = useMatches()
-    .map((match) => match.staticData)
-    .find(({ permission, where }) => permission && !may(permission, where))?.permission
+    .flatMap(({ staticData }) => demandsOf(staticData))
+    .find(({ permission, where }) => !may(permission, where))?.permission
   return missing ? <ForbiddenPage permission={missing} /> : <Outlet />
 }
 

@@ -36,7 +36,7 @@ type CallTabsProps = {
 }
 
 /** The same calls in the words of each client. */
-function CallTabs({ label, calls, snippets }: CallTabsProps) {
+export function CallTabs({ label, calls, snippets }: CallTabsProps) {
   const [wanted, setWanted] = useState<string>()
   const offered = snippets.filter((snippet) => callsBy(snippet, calls).length > 0)
   return (

@@ -1,35 +1,32 @@
-// The conversation, each answer with its cost, and the field for the next question.
+// The conversation, each answer as it comes with what it takes, and the field for the next question.
 import { Button, Group, Textarea } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef } from 'react'
-import type { CallResult } from '../../../../src/admin/contract/trial.ts'
+import { requestRoutes } from '../../../../src/admin/contract/usage.ts'
+import { call as callGateway } from '../../base/api.ts'
+import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { onSubmit } from '../../parts/changes.tsx'
-import { PlayIcon } from '../../parts/icons.tsx'
-import { CallRefusal, EmptyState, ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
+import { PlayIcon, StopIcon } from '../../parts/icons.tsx'
+import { CallRefusal, EmptyState, ErrorAlert, Notice } from '../../parts/notices.tsx'
 import { callFacts } from '../../parts/refusal-words.ts'
+import type { Play } from './play.ts'
 import styles from './playground.module.css'
-
-export type Turn = {
-  readonly role: 'user' | 'assistant'
-  readonly content: string
-  /** The result of the call, for an answer. */
-  readonly result?: CallResult
-}
+import type { Call, Turn } from './turns.ts'
 
 type ConversationProps = {
-  readonly turns: readonly Turn[]
+  readonly play: Play
   readonly isReady: boolean
-  readonly isPending: boolean
-  readonly error: Error | null
   /** The unsent question. */
   readonly draft: string
   readonly onDraft: (draft: string) => void
   readonly onSay: () => void
-  readonly onClear: () => void
+  /** Beside the button that sends. */
+  readonly children: ReactNode
 }
 
-export function Conversation(props: ConversationProps) {
-  const { turns, isReady, isPending, error, draft, onDraft, onSay, onClear } = props
+export function Conversation({ play, children, ...saying }: ConversationProps) {
+  const { turns, isAnswering, error, clear } = play
   const { t } = useTranslation()
   return (
     <section className={`card ${styles['conversation']}`} aria-label={t('playground.conversation')}>
@@ -41,7 +38,8 @@ export function Conversation(props: ConversationProps) {
           about={t('playground.emptyAbout')}
         />
       )}
-      <ol className={styles['turns']} aria-live="polite">
+      {/* Read out once the answer is whole, not word by word. */}
+      <ol className={styles['turns']} aria-live="polite" aria-busy={isAnswering}>
         {turns.map((turn, index) => (
           // A conversation only grows, so the position identifies a turn.
           <li key={index} data-role={turn.role}>
@@ -50,54 +48,102 @@ export function Conversation(props: ConversationProps) {
           </li>
         ))}
       </ol>
-      {isPending && <Loading lines={2} />}
       {error && <ErrorAlert title={t('testCall.notMade')} error={error} />}
-      <SayForm isReady={isReady && !isPending} draft={draft} onDraft={onDraft} onSay={onSay}>
+      <SayForm play={play} {...saying}>
         {turns.length > 0 && (
-          <Button variant="default" onClick={onClear} disabled={isPending}>
+          <Button variant="default" onClick={clear} disabled={isAnswering}>
             {t('playground.clear')}
           </Button>
         )}
+        {children}
       </SayForm>
     </section>
   )
 }
 
-function Said({ turn: { content, result } }: { readonly turn: Turn }) {
-  const words = useTranslation()
-  const { t } = words
-  if (result?.error)
-    return (
-      <Notice tone="bad" title={t('testCall.refused', { status: result.status })}>
-        <CallRefusal error={result.error} />
-        <code>{result.error.code}</code>
-      </Notice>
-    )
+function Said({ turn: { content, call } }: { readonly turn: Turn }) {
+  const { t } = useTranslation()
+  const refused = call?.result?.error
   return (
     <>
-      <p className={styles['text']}>{content}</p>
-      {result && (
-        <p className={styles['facts']}>
-          {result.target ?? result.model} · {callFacts(result, words)}
-        </p>
+      {content !== '' && <p className={styles['text']}>{content}</p>}
+      {call && !refused && <CallFacts call={call} />}
+      {refused && (
+        <Notice tone="bad" title={t('testCall.refused', { status: call.result?.status ?? 0 })}>
+          <CallRefusal error={refused} />
+          <code>{refused.code}</code>
+        </Notice>
       )}
     </>
   )
 }
 
-type SayFormProps = Pick<ConversationProps, 'isReady' | 'draft' | 'onDraft' | 'onSay'> & {
-  readonly children: ReactNode
+/** An estimate while it runs, then what it took. */
+function CallFacts({ call }: { readonly call: Call }) {
+  const words = useTranslation()
+  const { t, format } = words
+  const { result, progress, firstTokenMs, isStopped } = call
+  const settled = useStopped(call)
+  const took = result ?? settled
+  const firstMs = took?.first_token_ms ?? firstTokenMs
+  const facts = [
+    ...(isStopped ? [t('playground.stopped')] : []),
+    ...(took?.target ? [took.target] : []),
+    ...(firstMs === undefined ? [] : [t('playground.firstToken', { ms: format.number(firstMs) })]),
+    ...(took ? [callFacts(took, words)] : []),
+    ...(progress && !took
+      ? [
+          t('playground.soFar', {
+            tokens: format.number(progress.output_tokens),
+            cost:
+              progress.cost === null ? t('playground.costUnknown') : format.money(progress.cost),
+          }),
+        ]
+      : []),
+  ]
+  return (
+    <p className={styles['facts']}>
+      {facts.length === 0 ? t('playground.waiting') : facts.join(' · ')}
+    </p>
+  )
 }
 
-function SayForm({ isReady, draft, onDraft, onSay, children }: SayFormProps) {
+/** So often the books are asked for a call that was stopped: the provider may still count it. */
+const settledMs = 500
+
+/** What a stopped call took, once that is in the books, for those who may read them. */
+function useStopped({ key, requestId, isStopped }: Call) {
+  const { may } = useSession()
+  const { data } = useQuery({
+    queryKey: ['requests', 'stopped', requestId],
+    queryFn: async ({ signal }) => {
+      const sent = { params: { id: key }, query: { limit: 10 }, signal }
+      const { requests } = await callGateway(requestRoutes.listKeyRequests, sent)
+      return requests.find(({ id }) => id === requestId) ?? null
+    },
+    enabled: isStopped === true && requestId !== undefined && may('requests:read'),
+    refetchInterval: ({ state }) => (state.data ? false : settledMs),
+  })
+  return data ?? undefined
+}
+
+type SayFormProps = Omit<ConversationProps, 'children'> & { readonly children: ReactNode }
+
+function SayForm({ play, isReady, draft, onDraft, onSay, children }: SayFormProps) {
+  const { isAnswering, stop } = play
   const { t } = useTranslation()
   const field = useRef<HTMLTextAreaElement>(null)
+  const canSay = isReady && !isAnswering && draft.trim() !== ''
   const submit = onSubmit(() => {
-    if (!isReady || draft.trim() === '') return
+    if (!canSay) return
     onSay()
     // The button is disabled until something is typed again.
     field.current?.focus()
   })
+  const end = () => {
+    stop()
+    field.current?.focus()
+  }
   return (
     <form onSubmit={submit}>
       <Textarea
@@ -115,9 +161,15 @@ function SayForm({ isReady, draft, onDraft, onSay, children }: SayFormProps) {
       />
       <Group justify="flex-end" mt="sm">
         {children}
-        <Button type="submit" disabled={!isReady || draft.trim() === ''}>
-          {t('playground.send')}
-        </Button>
+        {isAnswering ? (
+          <Button variant="default" leftSection={<StopIcon />} onClick={end}>
+            {t('playground.stop')}
+          </Button>
+        ) : (
+          <Button type="submit" disabled={!canSay}>
+            {t('playground.send')}
+          </Button>
+        )}
       </Group>
     </form>
   )

@@ -1,62 +1,57 @@
 // Tries a model with a key's limits: a real call through the gateway that spends from that key.
-import { NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { playgroundRoutes } from '../../../../src/admin/contract/trial.ts'
+import { PLAY_OUTPUT_TOKENS, type Spoken } from '../../../../src/admin/contract/trial.ts'
 import type { PlaygroundSearch } from '../../base/address.ts'
-import { call, modelAnswerMsMax } from '../../base/api.ts'
 import { keyQuery, limitsQuery, modelsQuery } from '../../base/queries.ts'
 import type { Separators } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { readCount } from '../../i18n/typed-numbers.ts'
-import { useChange, useFields } from '../../parts/changes.tsx'
+import { useFields } from '../../parts/changes.tsx'
 import { KeySelect } from '../../parts/filters.tsx'
+import { CodeIcon } from '../../parts/icons.tsx'
 import { CallRefusal, ErrorAlert, Notice } from '../../parts/notices.tsx'
+import { dialogOnDemand } from '../../parts/on-demand.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { blockedTitle } from '../../parts/refusal-words.ts'
-import { Conversation, type Turn } from './conversation.tsx'
+import { Conversation } from './conversation.tsx'
+import { usePlay } from './play.ts'
 import styles from './playground.module.css'
 import { readTemperature, settingsProblems } from './settings-problems.ts'
 import type { PlaygroundSettings, SettingsProblems } from './settings-problems.ts'
+import { saidIn, type Turn } from './turns.ts'
 
 const route = getRouteApi('/app/settings/playground')
+
+// Most people only read the answer.
+const CodeDialog = dialogOnDemand(async () => (await import('./code-dialog.tsx')).CodeDialog)
 
 export function PlaygroundPage() {
   const words = useTranslation()
   const { t } = words
   const search = route.useSearch()
   const fields = useFields<PlaygroundSettings>({ system: '', maxTokens: '512', temperature: '' })
-  const settings = fields.values
-  const problems = settingsProblems(settings, words)
-  const [turns, setTurns] = useState<readonly Turn[]>([])
+  const problems = settingsProblems(fields.values, words)
   const [draft, setDraft] = useState('')
+  const [isCode, setCode] = useState(false)
+  // A question that was not delivered returns to the field.
+  const play = usePlay((question) => setDraft((newer) => newer || question))
   const offer = useModelOffer(search.key)
-  const model = offer.models.find((each) => each === search.model) ?? offer.models[0]
-  const play = useChange([['keys'], ['frame'], ['usage'], ['requests']], {
-    change: ({ key, said }: { readonly key: string; readonly said: readonly Turn[] }) =>
-      call(playgroundRoutes.play, {
-        body: bodyOf({ key, model: model ?? '', said }, settings, words.format.separators),
-        timeoutMs: modelAnswerMsMax,
-      }),
-    onDone: (result) =>
-      setTurns((old) => [...old, { role: 'assistant', content: result.text ?? '', result }]),
-  })
-  const say = () => {
-    const { key } = search
-    const content = draft
-    if (key === undefined || Object.keys(problems).length > 0) return
-    // A refusal is no answer of the model, so it is not sent with the next question.
-    const said = [...turns.filter(({ result }) => result?.passes !== false), asked(content)]
-    setTurns([...turns, asked(content)])
-    setDraft('')
-    // A question that was not delivered returns to the field.
-    const takeBack = () => {
-      setTurns(turns)
-      setDraft((newer) => newer || content)
-    }
-    play.mutate({ key, said }, { onError: takeBack })
+  const model = offer.models.find((each) => each === search.model) ?? offer.models[0] ?? ''
+  const spoken: Spoken = {
+    model,
+    messages: messagesOf(fields.values.system, play.turns, draft),
+    ...numbersOf(fields.values, words.format.separators),
   }
+  const { key } = search
+  const say = () => {
+    if (key === undefined || Object.keys(problems).length > 0) return
+    play.say(draft, { key, ...spoken })
+    setDraft('')
+  }
+  const isReady = key !== undefined && model !== ''
   return (
     <>
       <PageHeader title={t('nav.playground')} about={t('playground.about')} />
@@ -64,21 +59,24 @@ export function PlaygroundPage() {
         <Settings
           search={search}
           offer={offer}
-          model={model}
+          model={model === '' ? undefined : model}
           problems={problems}
           text={fields.text}
         />
-        <Conversation
-          turns={turns}
-          isReady={search.key !== undefined && model !== undefined}
-          isPending={play.isPending}
-          error={play.error}
-          draft={draft}
-          onDraft={setDraft}
-          onSay={say}
-          onClear={() => setTurns([])}
-        />
+        <Conversation play={play} isReady={isReady} draft={draft} onDraft={setDraft} onSay={say}>
+          <Button
+            variant="default"
+            leftSection={<CodeIcon />}
+            disabled={!isReady || spoken.messages.every(({ role }) => role === 'system')}
+            onClick={() => setCode(true)}
+          >
+            {t('playground.code')}
+          </Button>
+        </Conversation>
       </div>
+      {isCode && key !== undefined && (
+        <CodeDialog keyId={key} spoken={spoken} onClose={() => setCode(false)} />
+      )}
     </>
   )
 }
@@ -98,29 +96,20 @@ function useModelOffer(keyId: string | undefined): ModelOffer {
   }
 }
 
-type Spoken = { readonly key: string; readonly model: string; readonly said: readonly Turn[] }
-
-function bodyOf(
-  { key, model, said }: Spoken,
-  { system, maxTokens, temperature }: PlaygroundSettings,
-  separators: Separators,
-) {
-  const tokens = readCount(maxTokens, separators)
-  const degree = readTemperature(temperature, separators)
-  return {
-    key,
-    model,
-    messages: [
-      ...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]),
-      ...said.map(({ role, content }) => ({ role, content })),
-    ],
-    ...(tokens === undefined ? {} : { max_tokens: tokens }),
-    ...(degree === undefined ? {} : { temperature: degree }),
-  }
+/** The system message, the conversation, and what would be said next; if that is nothing, up to the last question. */
+function messagesOf(system: string, turns: readonly Turn[], draft: string): Spoken['messages'] {
+  const next: Turn[] = draft.trim() === '' ? [] : [{ role: 'user', content: draft }]
+  const asked = turns.slice(0, turns.findLastIndex(({ role }) => role === 'user') + 1)
+  const said = saidIn(next.length === 0 ? asked : [...turns, ...next])
+  return system.trim() === '' ? said : [{ role: 'system', content: system }, ...said]
 }
 
-function asked(content: string): Turn {
-  return { role: 'user', content }
+function numbersOf({ maxTokens, temperature }: PlaygroundSettings, separators: Separators) {
+  const degree = readTemperature(temperature, separators)
+  return {
+    max_tokens: readCount(maxTokens, separators) ?? PLAY_OUTPUT_TOKENS,
+    ...(degree === undefined ? {} : { temperature: degree }),
+  }
 }
 
 /** The models to choose from; none if they could not be loaded. */
