@@ -6,7 +6,10 @@ import { NO_COST } from '../../catalog/worst-case.ts'
 import { assertCount, assertNanodollars, assertPicodollars, checkedAsk } from './validation.ts'
 
 test('an ask crosses to the books without the signal of its client', () => {
-  assert.deepEqual(checkedAsk({ ...ask, signal: AbortSignal.abort() }), ask)
+  assert.deepEqual(checkedAsk({ ...ask, signal: AbortSignal.abort() }), {
+    ...ask,
+    isLastTry: false,
+  })
 })
 
 test('a figure that is not a whole, non-negative number is stopped', () => {

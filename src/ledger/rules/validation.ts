@@ -11,16 +11,29 @@ import type { Charge, PriceRow } from './rows.ts'
 
 /** The ask without what cannot cross to another thread. */
 export function checkedAsk(asked: Ask): CheckedAsk {
-  const { signal: _, ...ask } = asked
-  assertCount('number of tokens', ask.estimatedTokens)
-  if (ask.candidates.length === 0) throw new RangeError('an ask needs a target')
-  for (const worst of ask.candidates) {
+  assertCount('number of tokens', asked.estimatedTokens)
+  if (asked.candidates.length === 0) throw new RangeError('an ask needs a target')
+  for (const worst of asked.candidates) {
     assertCount('limit of output', worst.outputTokens)
     assertCount('least output', worst.outputTokensMinimum)
     assertPicodollars('cost', worst.fixedPicodollars)
     assertPicodollars('price', worst.outputTokenPicodollars)
   }
-  return ask
+  // Written out: a copy of whatever is left without the signal takes ten times as long.
+  return {
+    requestId: asked.requestId,
+    keyId: asked.keyId,
+    groupId: asked.groupId,
+    groupVersion: asked.groupVersion,
+    allowVersion: asked.allowVersion,
+    endpoint: asked.endpoint,
+    modelAsked: asked.modelAsked,
+    candidates: asked.candidates,
+    whenTight: asked.whenTight,
+    estimatedTokens: asked.estimatedTokens,
+    recounted: asked.recounted,
+    isLastTry: asked.isLastTry ?? false,
+  }
 }
 
 /**

@@ -266,7 +266,7 @@ export class DatabaseLedger implements Ledger {
     const { outcome, balances } = await this.#parts.writer.submit({
       item: { kind: 'settle', charge },
       timeoutMs,
-      ...(price !== undefined && { price }),
+      price,
     })
     const { found, cost, overrun } = expect('settled', outcome)
     if (found === 'unknown') throw new Error(`hold ${charge.id} is not in the books`)

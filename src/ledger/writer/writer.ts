@@ -42,7 +42,7 @@ export type Submission = {
   readonly item: Item
   readonly timeoutMs: number
   /** The price a charge names. */
-  readonly price?: PriceRow
+  readonly price?: PriceRow | undefined
   /** Ahead of everything that has not waited, in the order of these calls. */
   readonly first?: boolean
 }
@@ -79,7 +79,7 @@ export class Writer {
   #urgent: Entry[] = []
   #sent: readonly Entry[] = []
   #isBusy = false
-  /** The last batch had one item: nobody else is likely to come, so the next one need not wait for others. */
+  /** The last batch had one item: nobody else is likely to come, so the next one does not wait for others. */
   #isQuiet = true
   #isFailing = false
   #isClosed = false
@@ -158,7 +158,7 @@ export class Writer {
   async #work(): Promise<void> {
     let failures = 0
     do {
-      await gather(this.#isQuiet)
+      if (!this.#isQuiet) await gather()
       const entries = this.#take()
       this.#isQuiet = entries.length <= 1
       if (entries.length === 0) continue
@@ -325,16 +325,14 @@ const GATHER_TURNS_MAX = 4
 
 /**
  * Lets requests that have already arrived catch the next commit: the rest of this turn of the event loop, and more turns
- * while they bring events. A commit costs as much for one item as for many, so a busy node makes fewer; one where it is
- * quiet waits for no turn beyond that of the event which brought the item.
+ * while they bring events. A commit costs as much for one item as for many, so a busy node makes fewer.
  */
-async function gather(isQuiet: boolean): Promise<void> {
+async function gather(): Promise<void> {
   let before = eventCount()
   for (let turn = 0; turn < GATHER_TURNS_MAX; turn++) {
     await new Promise((resolve) => setImmediate(resolve))
     const events = eventCount()
-    // The events of a turn are counted when it is over, that which brought the item among them.
-    if (events - before <= (turn === 0 && isQuiet ? 1 : 0)) return
+    if (events === before) return
     before = events
   }
 }
