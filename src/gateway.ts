@@ -104,6 +104,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const lastUse = new LastUse(clock, (used) => recordUse(store, used))
   opened.defer(() => lastUse.stop())
   const registry = new ProviderRegistry(config, { http, clock, log })
+  alerts.watchProviders(registry)
   const foreign = await openForeignSecrets(store, registry)
   const refusals = openRefusals({ store, ledger }, options)
   opened.defer(() => refusals.stop())
@@ -164,7 +165,7 @@ function openDatabase({ config, log, onLost }: GatewayOptions): Promise<Store> {
   })
 }
 
-/** Its spool is beside the rest of the data, and its alarms go to the log and are counted. */
+/** Its spool is beside the rest of the data, and its alarms go to the log, are counted and sent as alerts. */
 function openNodeLedger(
   { store, counts, alerts }: { store: Store; counts: Counts; alerts: AlertWatch },
   { config, log }: GatewayOptions,
@@ -175,6 +176,7 @@ function openNodeLedger(
     spoolFolder: join(config.dataFolder, 'spool'),
     alarm: (message) => {
       counts.alarmed()
+      alerts.noticeAlarm(message)
       log.error('ledger_alarm', { message })
     },
     onCommit: counts.committed.bind(counts),

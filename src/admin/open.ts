@@ -2,7 +2,8 @@
 // visitors should start fast and stay small.
 import { iso } from '../core/units.ts'
 import type { HttpClient } from '../providers/upstream/http.ts'
-import { alertHandlers, type AlertParts } from './alerts/handlers.ts'
+import type { AlertParts } from './alerts/destinations.ts'
+import { alertHandlers } from './alerts/handlers.ts'
 import { contract } from './contract/contract.ts'
 import { AdminError } from './contract/errors.ts'
 import { MEMBER_ROLE } from './contract/permissions.ts'

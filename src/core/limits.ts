@@ -43,6 +43,12 @@ export const USUAL_REMINDERS: readonly number[] = [30, 10, 1]
 export const REMINDER_DAYS_MAX = 365
 export const REMINDERS_MAX = 10
 
+/** What alerts are about, as a destination chooses among them. */
+export const ALERT_KINDS = [
+  ...(['budget', 'refused', 'refusals', 'expiry', 'wish', 'outage', 'ledger'] as const),
+] as const
+export type AlertKind = (typeof ALERT_KINDS)[number]
+
 /** What usage can be grouped by, in the order that a report is sorted in. */
 export const DIMENSIONS = [
   ...(['day', 'hour', 'group', 'key', 'owner', 'environment', 'tag'] as const),

@@ -156,6 +156,8 @@ export const SENTENCES = {
   no_such_hold:
     'hold {{id}} is not closed, or its row is gone: `tollgate ledger orphans` lists what can be adjusted',
   no_such_destination: 'there is no such alert destination',
+  destination_taken: 'there is already a destination named "{{name}}": choose another name',
+  destination_kind: 'a destination stays what it is: remove it, and add another one',
 
   // People, roles, tokens.
   email_needed: 'enter your e-mail address',

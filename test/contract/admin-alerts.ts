@@ -26,6 +26,13 @@ function nextMonth(): string {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toUTCString()
 }
 
+let named = 0
+
+/** A new webhook, with a name of its own. */
+function hookAt(url: string) {
+  return { kind: 'webhook', name: `hook ${++named}`, url }
+}
+
 type Received = { readonly headers: IncomingHttpHeaders; readonly body: string }
 
 export function adminAlertsContract(fresh: FreshDatabase): void {
@@ -101,7 +108,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('a new destination shows its signing secret once', async () => {
       const { status: made, body } = await admin.call('POST', '/alerts/destinations', {
-        body: { kind: 'webhook', url },
+        body: hookAt(url),
       })
       assert.equal(made, 201)
       secret = body['secret'] ?? ''
@@ -121,12 +128,22 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     })
 
     for (const body of [
-      { kind: 'webhook', url: 'ftp://example.com' },
-      { kind: 'webhook', url: 'nonsense' },
-      { kind: 'webhook', url: 'https://ann:secret@example.com/hook' },
-      { kind: 'webhook', url: 'https://example.com/\0' },
-      { kind: 'email', to: 'nobody' },
-      { kind: 'pigeon' },
+      { kind: 'webhook', name: 'x', url: 'ftp://example.com' },
+      { kind: 'webhook', name: 'x', url: 'nonsense' },
+      { kind: 'webhook', name: 'x', url: 'https://ann:secret@example.com/hook' },
+      { kind: 'webhook', name: 'x', url: 'https://example.com/\0' },
+      { kind: 'webhook', url: 'https://example.com/no-name' },
+      { kind: 'webhook', name: ' ', url: 'https://example.com/blank-name' },
+      { kind: 'email', name: 'x', to: 'nobody' },
+      { kind: 'email', name: 'x', to: 'ops@example.com', kinds: [] },
+      { kind: 'email', name: 'x', to: 'ops@example.com', kinds: ['weather'] },
+      {
+        kind: 'email',
+        name: 'x',
+        to: 'ops@example.com',
+        groups: ['grp_00000000000000000000000000'],
+      },
+      { kind: 'pigeon', name: 'x' },
     ])
       test(`${JSON.stringify(body)} is refused as a destination`, async () => {
         assert.equal((await admin.call('POST', '/alerts/destinations', { body })).status, 400)
@@ -421,7 +438,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     })
 
     test('mail goes to its recipient, with a subject of one line', async () => {
-      const body = { kind: 'email', to: 'ops@example.com' }
+      const body = { kind: 'email', name: 'operators', to: 'ops@example.com' }
       await admin.call('POST', '/alerts/destinations', { body })
       const id = await newKey('mailed\nSubject: fake')
       await admin.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
@@ -567,7 +584,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     })
 
     test('one of several concurrent removals of a destination succeeds', async () => {
-      const hook = { kind: 'webhook', url }
+      const hook = hookAt(url)
       const { body } = await admin.call('POST', '/alerts/destinations', { body: hook })
       const path = `/alerts/destinations/${body['id']}`
       const answers = await Promise.all(Array.from({ length: 6 }, () => admin.call('DELETE', path)))
@@ -589,7 +606,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
       const { port } = silent.address() as AddressInfo
       const { body } = await admin.call('POST', '/alerts/destinations', {
-        body: { kind: 'webhook', url: `http://127.0.0.1:${port}/` },
+        body: hookAt(`http://127.0.0.1:${port}/`),
       })
       const [known] = await deliveries()
       const due = (index: number, to: string) => ({
@@ -614,7 +631,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     })
 
     test('deliveries waiting for a disabled destination are not sent', async () => {
-      const hook = { kind: 'webhook', url }
+      const hook = hookAt(url)
       const { body } = await admin.call('POST', '/alerts/destinations', { body: hook })
       const path = `/alerts/destinations/${body['id']}`
       const id = await newKey('switched off')
@@ -654,7 +671,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       })
       await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
       const { port } = slow.address() as AddressInfo
-      const hook = { kind: 'webhook', url: `http://127.0.0.1:${port}/` }
+      const hook = hookAt(`http://127.0.0.1:${port}/`)
       const { body } = await admin.call('POST', '/alerts/destinations', { body: hook })
       const [known] = await deliveries()
       const last = {
@@ -677,7 +694,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       })
       await new Promise<void>((resolve) => leaving.listen(0, '127.0.0.1', resolve))
       const { port } = leaving.address() as AddressInfo
-      const hook = { kind: 'webhook', url: `http://127.0.0.1:${port}/` }
+      const hook = hookAt(`http://127.0.0.1:${port}/`)
       const { body } = await admin.call('POST', '/alerts/destinations', { body: hook })
       path = `/alerts/destinations/${body['id']}`
       const id = await newKey('given up')
@@ -708,7 +725,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         'https://[fd00:ec2::254]/',
         'http://0xa9fea9fe',
       ]) {
-        const body = { kind: 'webhook', url: address }
+        const body = hookAt(address)
         const refused = await admin.call('POST', '/alerts/destinations', { body })
         assert.equal(refused.status, 400)
         assert.partialDeepStrictEqual(refused.body['error'], {
@@ -725,7 +742,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     })
 
     test('a redirect is not followed', async () => {
-      const body = { kind: 'webhook', url }
+      const body = hookAt(url)
       const { id } = (await admin.call('POST', '/alerts/destinations', { body })).body
       const count = received.length
       status = 307
@@ -739,7 +756,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     test('the test of an unreachable hook says what went wrong', async () => {
       const { body } = await admin.call('POST', '/alerts/destinations', {
         // Nothing listens on port 1.
-        body: { kind: 'webhook', url: 'http://127.0.0.1:1/hook' },
+        body: hookAt('http://127.0.0.1:1/hook'),
       })
       const { body: tried } = await admin.call('POST', `/alerts/destinations/${body['id']}/test`)
       assert.equal(tried['delivered'], false)

@@ -36,7 +36,8 @@ const OWN = [
 ]
 const WITHIN = [
   ...OWN,
-  ...['resetKey', 'topUpKey', 'listGroups', 'readGroup', 'changeGroup', 'listDeliveries'],
+  ...['resetKey', 'topUpKey', 'listGroups', 'readGroup', 'changeGroup'],
+  ...['listDestinations', 'listDeliveries'],
   ...[
     'readStatement',
     'exportStatement',
@@ -101,7 +102,9 @@ export function adminScopesContract(fresh: FreshDatabase): void {
     const auditorId = await insertRole(admin.store, admin.store.db, auditor)
     await done(call('PUT', '/frame', { body: { budget: FRAME.budget } }))
     await done(
-      call('POST', '/alerts/destinations', { body: { kind: 'email', to: 'all@example.com' } }),
+      call('POST', '/alerts/destinations', {
+        body: { kind: 'email', name: 'everyone', to: 'all@example.com' },
+      }),
     )
     for (const color of COLORS) teams.set(color, await newTeam(color, auditorId))
     await admin.refusals.flush()
@@ -128,8 +131,16 @@ export function adminScopesContract(fresh: FreshDatabase): void {
       )
       await refused(key)
       await done(call('POST', `/keys/${key}/top-up`, { body: { amount: '1', reason: color } }))
-      await giveAlert(key, `${color} alert`)
+      await giveAlert(key, id, `${color} alert`)
     }
+    await done(
+      call('POST', '/alerts/destinations', {
+        body: {
+          ...{ kind: 'email', name: `${color} destination`, to: `${color}@example.com` },
+          groups: [id],
+        },
+      }),
+    )
     const asking = { body: { budget: '6', reason: `${color} reason` }, person: ownerPerson }
     const wish = String((await done(call('POST', `/keys/${own}/wishes`, asking)))['id'])
     return { id, people, own, other, wish, requests }
@@ -156,14 +167,14 @@ export function adminScopesContract(fresh: FreshDatabase): void {
     assert.equal(eventsIn(text).at(-1)?.['passes'], false)
   }
 
-  async function giveAlert(accountId: string, name: string): Promise<void> {
+  async function giveAlert(accountId: string, groupId: string, name: string): Promise<void> {
     const { db, clock } = admin.store
     const id = newId('alert', clock)
     const figures = { period_seq: 1, threshold: 50, spent_nanodollars: 1n, limit_nanodollars: 2n }
     const alert = { id, account_id: accountId, account_name: name, kind: 'budget' as const }
     await db
       .insertInto('alerts')
-      .values({ ...alert, ...figures, created_at: clock.now() })
+      .values({ ...alert, ...figures, created_at: clock.now(), group_id: groupId })
       .execute()
     await db
       .insertInto('alert_deliveries')

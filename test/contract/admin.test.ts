@@ -4,6 +4,7 @@ import { freshDatabase } from '../support/postgres/postgres.ts'
 import { freshSqlite } from '../support/store.ts'
 import { adminAccessContract } from './admin-access.ts'
 import { adminAlertsContract } from './admin-alerts.ts'
+import { adminDestinationsContract } from './admin-destinations.ts'
 import { adminGroupsContract } from './admin-groups.ts'
 import { adminKeysContract } from './admin-keys.ts'
 import { adminListsContract } from './admin-lists.ts'
@@ -24,6 +25,7 @@ for (const [name, fresh] of [
   describe(`keys in the admin API on ${name}`, () => adminKeysContract(fresh))
   describe(`groups in the admin API on ${name}`, () => adminGroupsContract(fresh))
   describe(`alerts in the admin API on ${name}`, () => adminAlertsContract(fresh))
+  describe(`alert destinations in the admin API on ${name}`, () => adminDestinationsContract(fresh))
   describe(`manifests in the admin API on ${name}`, () => adminManifestContract(fresh))
   describe(`lists in the admin API on ${name}`, () => adminListsContract(fresh))
   describe(`the playground in the admin API on ${name}`, () => adminPlaygroundContract(fresh))

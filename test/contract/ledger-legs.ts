@@ -4,12 +4,15 @@ import assert from 'node:assert/strict'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Ask, Ledger, Refused, Reserved } from '../../src/ledger/ledger.ts'
 import { adjustHold, resetSpent, topUp } from '../../src/ledger/nodes/adjustments.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { purgeUsage } from '../../src/ledger/nodes/maintenance.ts'
 import { Auditor, verifyLedger, verifyOpenAccounts } from '../../src/ledger/reports/verify.ts'
 import type { BudgetAmount, LegsChange } from '../../src/store/accounts/budget-changes.ts'
 import { unpackBudgets } from '../../src/store/accounts/budgets.ts'
+import { FRAME_ID } from '../../src/store/database/tables.ts'
 import { setFrame } from '../../src/store/frame.ts'
 import { updateKey } from '../../src/store/keys/lifecycle.ts'
+import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import { granted, refusal, settlement, type It, type LedgerFixture } from './ledger-fixture.ts'
 
 const perDay = (limitNanodollars: bigint): BudgetAmount => ({ limitNanodollars, period: 'day' })
@@ -378,6 +381,27 @@ export function legsWhileOpen(it: It): void {
     await updateKey(fixture.store, key, { legs: { groupId: null } })
     await spent(fixture, await fixture.ask(key, 3))
     assert.deepEqual(await fixture.budgets(other), { '': [5n, 0n] })
+  })
+
+  it('a charge to a group that the key has left is told as well', async (fixture) => {
+    const [one, other] = [await fixture.group(1000n), await fixture.group(1000n)]
+    const key = await fixture.key(null, { legs: { groupId: one } })
+    const told: unknown[] = []
+    const node = await openLedger({
+      store: fixture.store,
+      ...SAMPLE_PACE,
+      onSettled: (accountId, balance) => told.push([accountId, balance?.spentNanodollars]),
+    })
+    const asked = await fixture.ask(key, 600)
+    const reserved = granted(await node.reserve(asked))
+    await updateKey(fixture.store, key, { legs: { groupId: other } })
+    await node.settle(settlement(asked, reserved, { costNanodollars: 250n }))
+    await node.close()
+    assert.deepEqual(told, [
+      [key, 250n],
+      [FRAME_ID, (await fixture.account(FRAME_ID)).spent_nanodollars],
+      [one, undefined],
+    ])
   })
 
   it('a window that is removed keeps what it holds, and comes back as another one', async (fixture) => {

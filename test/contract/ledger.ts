@@ -190,7 +190,7 @@ function basics(it: It): void {
     const node = await openLedger({
       store: fixture.store,
       ...SAMPLE_PACE,
-      onSettled: (accountId, { spentNanodollars }) => told.push([accountId, spentNanodollars]),
+      onSettled: (accountId, balance) => told.push([accountId, balance?.spentNanodollars]),
       onRefused: ({ keyId }, { requiredNanodollars }) => told.push([keyId, requiredNanodollars]),
     })
     const asked = ask(key, 600)

@@ -181,7 +181,9 @@ export function refusalsContract(fresh: FreshDatabase): void {
   })
 
   test('many refusals of a key give one alert a day, unless it wants none', async () => {
-    await addDestination(store, { kind: 'webhook', address: 'https://hooks.example.com/alert' })
+    await addDestination(store, {
+      ...{ kind: 'webhook', name: 'chat', address: 'https://hooks.example.com/alert' },
+    })
     const loud = (await createKey(store, newKey('loud'))).key.id
     const silent = (await createKey(store, newKey('silent', { alertThresholds: [] }))).key.id
     const given = async () =>

@@ -1,32 +1,27 @@
-// One attempt to deliver an alert, as a signed webhook or a mail: its words, in full sentences for readers who see
-// nothing else, and why it did not arrive. Retries are decided elsewhere.
+// One attempt to deliver an alert, as a signed webhook or a mail, and why it did not arrive. Retries are decided elsewhere.
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
-import { GatewayError } from '../../core/errors.ts'
+import { GatewayError, messageOf } from '../../core/errors.ts'
 import { isGroupId } from '../../core/ids.ts'
-import { formatUsd } from '../../core/money.ts'
 import { sentence, type Sentence, type SentenceName } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import { METADATA_CODE } from '../../providers/upstream/addresses.ts'
 import type { HttpCall, HttpClient } from '../../providers/upstream/http.ts'
-import type {
-  Alert,
-  BudgetAlert,
-  ExpiryAlert,
-  RefusalsAlert,
-  RefusedAlert,
-} from '../../store/alerts/alerts.ts'
+import type { Alert, BudgetAlert, OutageAlert, RefusedAlert } from '../../store/alerts/alerts.ts'
 import type { Destination } from '../../store/alerts/destinations.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { NO_KEY } from '../../store/refusals.ts'
 import type { Mailer } from '../people/email.ts'
+import { textOf } from './texts.ts'
 
 export type AlertSender = {
   /** Returns the receiver's answer in brief. Throws if it did not accept the alert. */
-  send(destination: Destination, alert: Alert): Promise<string>
+  send(destination: Addressed, alert: Alert): Promise<string>
   /** The secret that signs the webhooks to a destination. */
   secretOf(destinationId: string): string
 }
+
+type Addressed = Pick<Destination, 'id' | 'kind' | 'address'>
 
 type SenderParts = {
   readonly clock: Clock
@@ -37,13 +32,19 @@ type SenderParts = {
 }
 
 /** A failure that this gateway can name. */
-export class DeliveryFailure extends Error {
+class DeliveryFailure extends Error {
   readonly sentence: Sentence
 
   constructor(why: Sentence, options?: ErrorOptions) {
     super(why.text, options)
     this.sentence = why
   }
+}
+
+/** Why it did not arrive, by name where that is known. */
+export function failureOf(thrown: unknown): Sentence | string {
+  if (thrown instanceof DeliveryFailure) return thrown.sentence
+  return messageOf(thrown).slice(0, WHY_LENGTH_MAX)
 }
 
 const WHY_LENGTH_MAX = 400
@@ -95,7 +96,7 @@ async function statusOf(http: HttpClient, request: HttpCall): Promise<number> {
 
 async function sendMail(
   { mailer }: SenderParts,
-  { address }: Destination,
+  { address }: Addressed,
   alert: Alert,
 ): Promise<string> {
   if (mailer === undefined) throw new DeliveryFailure(sentence('no_smtp'))
@@ -119,6 +120,12 @@ function alertJson(alert: Alert) {
     const { code, count } = alert
     return { ...given, type: 'calls.refused', code, count }
   }
+  if (alert.kind === 'wish') {
+    const { askedBy: person, wanted, reason } = alert
+    return { ...given, type: 'key.more_wanted', person, wanted, reason }
+  }
+  if (alert.kind === 'outage') return { ...given, ...outageJson(alert) }
+  if (alert.kind === 'ledger') return { ...given, type: 'ledger.alarm', message: alert.message }
   const spending = spendingJson(alert)
   if (alert.kind === 'refused') {
     const required = usd(alert.requiredNanodollars)
@@ -128,7 +135,15 @@ function alertJson(alert: Alert) {
   return { ...given, type: 'budget.threshold_reached', threshold, ...spending }
 }
 
-function subjectOf({ accountId: id, accountName: name }: Alert) {
+function outageJson({ provider, target, reason, since, endedAt }: OutageAlert) {
+  const type = endedAt === null ? 'provider.failing' : 'provider.recovered'
+  const ended_at = iso(endedAt)
+  return { type, provider, target, reason, since: iso(since), ended_at }
+}
+
+function subjectOf({ kind, accountId: id, accountName: name }: Alert) {
+  if (kind === 'outage') return { scope: 'provider', key: null }
+  if (kind === 'ledger') return { scope: 'ledger', key: null }
   if (id === FRAME_ID) return { scope: 'frame', key: null }
   if (isGroupId(id)) return { scope: 'group', key: null, group: { id, name } }
   return id === NO_KEY ? { scope: 'unknown_keys', key: null } : { scope: 'key', key: { id, name } }
@@ -142,75 +157,6 @@ export function spendingJson(alert: BudgetAlert | RefusedAlert) {
 /** Slack and Mattermost show this text. Unescaped, a name in <…> could notify a whole channel or become a link. */
 function inChat(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
-type AlertText = { readonly subject: string; readonly text: string }
-
-function textOf(alert: Alert): AlertText {
-  switch (alert.kind) {
-    case 'budget':
-      return {
-        subject: `${payerOf(alert)} has spent ${alert.threshold} % of its budget`,
-        text: spendingText(alert),
-      }
-    case 'refused':
-      return {
-        subject: `${payerOf(alert)} refuses calls because of its budget`,
-        text: `${refusedText(alert)} ${spendingText(alert)}`,
-      }
-    case 'refusals':
-      return refusalsText(alert)
-    case 'expiry':
-      return expiryText(alert)
-  }
-}
-
-function refusalsText(alert: RefusalsAlert): AlertText {
-  const isUnknown = alert.accountId === NO_KEY
-  const calls = isUnknown ? 'calls with unknown keys' : `calls of ${nameOf(alert, 'the key')}`
-  return {
-    subject: isUnknown
-      ? 'many calls with unknown keys are refused'
-      : `${nameOf(alert)} has many calls refused`,
-    text: `${alert.count} ${calls} were refused with ${alert.code} within an hour.`,
-  }
-}
-
-function refusedText(alert: RefusedAlert): string {
-  const { requiredNanodollars: required, limitNanodollars: limit, spentNanodollars: spent } = alert
-  if (required === null) {
-    return 'What is left of the budget does not cover some calls, which are refused.'
-  }
-  // A lowered limit may be below what is spent.
-  const left = formatUsd(limit > spent ? limit - spent : 0n)
-  return `A call that could cost ${formatUsd(required)} USD was refused, because ${left} USD is left.`
-}
-
-function spendingText(alert: BudgetAlert | RefusedAlert): string {
-  const { spentNanodollars: spent, limitNanodollars: limit, resetsAt } = alert
-  const until =
-    resetsAt === null ? '' : ` The budget resets on ${new Date(resetsAt).toUTCString()}.`
-  return `${payerOf(alert)} has spent ${formatUsd(spent)} of ${formatUsd(limit)} USD.${until}`
-}
-
-function payerOf(alert: Alert): string {
-  if (alert.accountId === FRAME_ID) return 'The frame above all keys'
-  return nameOf(alert, isGroupId(alert.accountId) ? 'The group' : 'The key')
-}
-
-function expiryText(alert: ExpiryAlert): AlertText {
-  const { daysBefore, expiresAt } = alert
-  const what = nameOf(alert)
-  const within = daysBefore === 1 ? 'within a day' : `within ${daysBefore} days`
-  return {
-    subject: `${what} expires ${within}`,
-    text: `${what} stops working on ${new Date(expiresAt).toUTCString()}. Give it a later expiry if it is still needed.`,
-  }
-}
-
-/** Names are free text: in a subject they must stay on one line. */
-function nameOf({ accountName, accountId }: Alert, what = 'The key'): string {
-  return `${what} "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
 }
 
 /** For the person who set the address: the HTTP client's errors speak of providers, which are not involved here. */

@@ -1,7 +1,6 @@
-// Notices when an account reaches a threshold of its budget, refuses calls because of it, or a key is about to expire,
-// and has the alerts recorded and delivered. A request only leaves its balances or its refusal behind; everything else
-// happens on a timer, which also finds thresholds reached without a request.
-import { messageOf } from '../../core/errors.ts'
+// Notices when an account reaches a threshold of its budget, refuses calls because of it, a key is about to expire, a
+// provider fails or the ledger raises an alarm, and has the alerts recorded and delivered. A request only leaves its
+// balances or its refusal behind; everything else happens on a timer, which also finds thresholds reached without one.
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
 import type { Balance, Refusable, Shortage } from '../../ledger/ledger.ts'
@@ -11,7 +10,8 @@ import {
   finishDelivery,
   type Delivery,
 } from '../../store/alerts/alerts.ts'
-import { findDestination } from '../../store/alerts/destinations.ts'
+import { findDestination, noteAttempt } from '../../store/alerts/destinations.ts'
+import { giveAlarms, giveOutages, giveRecoveries } from '../../store/alerts/events.ts'
 import {
   ThresholdScan,
   giveAlerts,
@@ -22,8 +22,9 @@ import {
 import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alerts/rules.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
-import { describeError, type Log } from '../../telemetry/log.ts'
-import { DeliveryFailure, type AlertSender } from './sender.ts'
+import { describeError, redact, type Log } from '../../telemetry/log.ts'
+import { OutageWatch, type HealthSource } from './outages.ts'
+import { failureOf, type AlertSender } from './sender.ts'
 
 const LOOK_EVERY_MS = 2_000
 const SECOND_MS = 1_000
@@ -33,6 +34,7 @@ const RETRY_MS = [30, 120, 600, 1_800, 3_600, 10_800, 21_600].map((seconds) => s
 const ATTEMPT_MS_MAX = 60 * SECOND_MS
 const REMEMBERED_MAX = 100_000
 const NOTICED_AT_ONCE = 500
+const ALARM_LENGTH_MAX = 1_000
 /** An account that goes on refusing is looked at again after this long: its period or thresholds may have changed. */
 const REFUSING_FOR_MS = 600_000
 
@@ -46,8 +48,8 @@ export class AlertWatch {
   readonly #parts: WatchParts
   readonly #timer: NodeJS.Timeout
   readonly #thresholdScan: ThresholdScan
-  /** The newest balance of each account that was charged since the last look: for `onSettled` of the ledger. */
-  readonly settled = new Map<string, Balance>()
+  /** The newest balance of each account that was charged since the last look, where it is known: for the ledger. */
+  readonly settled = new Map<string, Balance | undefined>()
   /** Accounts that have reached a threshold since the last look. */
   readonly #noticed = new Set<string>()
   /** The highest threshold that each account has reached, and the end of the period it was in. */
@@ -59,6 +61,9 @@ export class AlertWatch {
   readonly #refused = new Set<RefusedCall>()
   readonly #refusing = new Set<string>()
   #refusingUntilMs = 0
+  /** What the ledger has raised an alarm about since the last look. */
+  readonly #alarms = new Set<string>()
+  #outages: OutageWatch | undefined
   #rules: AlertRules = new Map()
   #looking: Promise<void> | undefined
   /** Whether the last look failed: an outage is logged once. */
@@ -81,6 +86,16 @@ export class AlertWatch {
     if (this.#refusing.has(budget)) return
     this.#refusing.add(budget)
     this.#refused.add({ accountId, shortage })
+  }
+
+  /** For `alarm` of the ledger. */
+  noticeAlarm(message: string): void {
+    this.#alarms.add(redact(message).slice(0, ALARM_LENGTH_MAX))
+  }
+
+  /** From now on, tells when providers fail. */
+  watchProviders(source: HealthSource): void {
+    this.#outages = new OutageWatch(source)
   }
 
   async stop(): Promise<void> {
@@ -109,7 +124,11 @@ export class AlertWatch {
     return this.#looking
   }
 
-  #notice(accountId: string, balance: Balance): void {
+  #notice(accountId: string, balance: Balance | undefined): void {
+    if (balance === undefined) {
+      this.#noticed.add(accountId)
+      return
+    }
     const { limitNanodollars: limit, spentNanodollars: spent, resetsAt } = balance
     if (limit === null) return
     const thresholds = this.#rules.get(accountId) ?? USUAL_THRESHOLDS
@@ -130,6 +149,7 @@ export class AlertWatch {
     for (const id of await this.#thresholdScan.next()) this.#noticed.add(id)
     await this.#give()
     await giveReminders(store)
+    await this.#giveOutages()
     const due = await dueDeliveries(store)
     // The next process will find them still due.
     if (this.#isStopped) return
@@ -148,6 +168,15 @@ export class AlertWatch {
     this.settled.clear()
     await this.#giveAbout(this.#noticed, giveAlerts)
     await this.#giveAbout(this.#refused, giveRefused)
+    await this.#giveAbout(this.#alarms, giveAlarms)
+  }
+
+  async #giveOutages(): Promise<void> {
+    const { store } = this.#parts
+    const seen = this.#outages?.look(store.clock.monotonicMs())
+    if (seen === undefined) return
+    await giveOutages(store, seen.failing)
+    await giveRecoveries(store, seen.answering)
   }
 
   async #giveAbout<Notice>(
@@ -179,11 +208,12 @@ export class AlertWatch {
       }
       const result = await sender.send(destination, delivery.alert)
       await finishDelivery(store, delivery.id, { state: 'delivered', result })
+      await noteAttempt(store, destination.id, undefined)
     } catch (thrown) {
-      const isNamed = thrown instanceof DeliveryFailure
-      const result = isNamed ? thrown.sentence : messageOf(thrown).slice(0, 500)
+      const result = failureOf(thrown)
       const state = retryMs === undefined ? 'failed' : 'waiting'
       await finishDelivery(store, delivery.id, { state, result })
+      await noteAttempt(store, delivery.destinationId, result)
     }
   }
 }

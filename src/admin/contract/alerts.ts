@@ -1,14 +1,17 @@
 // Alerts: their thresholds, destinations and deliveries.
 import { z } from 'zod'
 import {
+  ALERT_KINDS,
+  NAME_LENGTH_MAX,
   REMINDER_DAYS_MAX,
   REMINDERS_MAX,
+  TAGS_MAX,
   THRESHOLD_MAX,
   THRESHOLDS_MAX,
 } from '../../core/limits.ts'
 import { byName } from './errors.ts'
 import { route } from './route.ts'
-import { amount, done, moment, page, withoutNul } from './values.ts'
+import { amount, done, givenName, groupId, moment, page, withoutNul } from './values.ts'
 
 /** Percent of the limit. */
 export const thresholds = z.array(z.int().min(1).max(THRESHOLD_MAX)).max(THRESHOLDS_MAX)
@@ -24,26 +27,53 @@ function hasCredentials(text: string): boolean {
   return username !== '' || password !== ''
 }
 
-const webhook = z.strictObject({
-  kind: z.literal('webhook'),
-  url: withoutNul(
-    z
-      .url({ protocol: /^https?$/, error: 'enter a URL that begins with https:// or http://' })
-      .max(URL_LENGTH_MAX),
-  ).refine(
-    (text) => !hasCredentials(text),
-    'enter the URL without a user name and password: they are not sent',
-  ),
-})
-const email = z.strictObject({ kind: z.literal('email'), to: z.email() })
+export const webhookUrl = withoutNul(
+  z
+    .url({ protocol: /^https?$/, error: 'enter a URL that begins with https:// or http://' })
+    .max(URL_LENGTH_MAX),
+).refine(
+  (text) => !hasCredentials(text),
+  'enter the URL without a user name and password: they are not sent',
+)
+
+/** A list of what is taken; null = whatever there is. */
+const some = <Item extends z.ZodType>(item: Item, most: number) =>
+  z.array(item).min(1, 'name at least one, or leave it out to take all').max(most).nullable()
+
+const GROUPS_MAX = 1_000
+const label = givenName(NAME_LENGTH_MAX)
+
+/** What a destination takes: everything that is named must fit. What concerns no group goes to none that names some. */
+const taken = {
+  kinds: some(z.enum(ALERT_KINDS), ALERT_KINDS.length),
+  groups: some(groupId, GROUPS_MAX),
+  tags: some(label, TAGS_MAX),
+  environments: some(label, TAGS_MAX),
+}
+const takenOfNew = z
+  .strictObject({ name: label, ...taken })
+  .partial()
+  .required({ name: true })
+
+const webhook = takenOfNew.extend({ kind: z.literal('webhook'), url: webhookUrl })
+const email = takenOfNew.extend({ kind: z.literal('email'), to: z.email() })
 const newDestination = z.discriminatedUnion('kind', [webhook, email])
+
+const destinationChange = z
+  .strictObject({ name: label, enabled: z.boolean(), ...taken, url: webhookUrl, to: z.email() })
+  .partial()
 
 const destination = z.object({
   id: z.string(),
+  name: z.string(),
   kind: z.enum(['webhook', 'email']),
   /** For a webhook: the scheme, the host and the end of a long rest: https://hooks.example.com/…x7Qd */
   address: z.string(),
   enabled: z.boolean(),
+  ...taken,
+  groups: z.array(z.object({ id: z.string(), name: z.string() })).nullable(),
+  /** Null: what was sent last has arrived, samples included. */
+  failing: z.object({ since: moment, result: z.string(), ...byName }).nullable(),
   created_at: moment,
 })
 
@@ -95,12 +125,60 @@ const expiryAlert = z.object({
   expires_at: moment,
 })
 
-const alert = z.discriminatedUnion('kind', [budgetAlert, refusedAlert, refusalsAlert, expiryAlert])
+/** The owner of a key asks for more. */
+const wishAlert = z.object({
+  ...given,
+  kind: z.literal('wish'),
+  scope: z.literal('key'),
+  key: z.string(),
+  key_name: z.string().nullable(),
+  /** An e-mail address. */
+  person: z.string(),
+  wanted: z.object({
+    budget: amount.optional(),
+    models: z.array(z.string()).optional(),
+    expires_at: moment.optional(),
+  }),
+  reason: z.string(),
+})
+
+/** A provider has failed calls for half a minute, or answers them again. */
+const outageAlert = z.object({
+  ...given,
+  kind: z.literal('outage'),
+  scope: z.literal('provider'),
+  provider: z.string(),
+  /** The target that failed, and with what. */
+  target: z.string(),
+  reason: z.string(),
+  since: moment,
+  ended_at: moment.nullable(),
+})
+
+/** The ledger has raised an alarm: the log has it as `ledger_alarm`. */
+const ledgerAlert = z.object({
+  ...given,
+  kind: z.literal('ledger'),
+  scope: z.literal('ledger'),
+  message: z.string(),
+})
+
+const alert = z.discriminatedUnion('kind', [
+  budgetAlert,
+  refusedAlert,
+  refusalsAlert,
+  expiryAlert,
+  wishAlert,
+  outageAlert,
+  ledgerAlert,
+])
 
 const delivery = z.object({
   id: z.string(),
   alert,
   destination: z.string(),
+  /** Null: it is gone, or is not yours to see. */
+  destination_name: z.string().nullable(),
   address: z.string(),
   state: z.enum(['waiting', 'delivered', 'failed']),
   attempts: z.int(),
@@ -124,8 +202,8 @@ const ruleBody = z.strictObject({ thresholds: thresholds.nullable() })
 
 export const alertRoutes = {
   listDestinations: route('GET /alerts/destinations', 'configuration:read', {
-    reach: 'everywhere',
-    summary: 'Who gets alerts',
+    reach: 'groups',
+    summary: 'Who gets alerts; within groups, what gets alerts of these alone',
     answer: z.object({
       destinations: z.array(destination),
       /** Whether an SMTP server is configured. */
@@ -142,8 +220,8 @@ export const alertRoutes = {
   }),
   changeDestination: route('PATCH /alerts/destinations/:id', 'configuration:manage', {
     reach: 'everywhere',
-    summary: 'Switch a destination on or off',
-    body: z.strictObject({ enabled: z.boolean() }),
+    summary: 'Rename a destination, switch it on or off, choose what it takes or where it is',
+    body: destinationChange,
     answer: destination,
   }),
   deleteDestination: route('DELETE /alerts/destinations/:id', 'configuration:manage', {

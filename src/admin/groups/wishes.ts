@@ -1,5 +1,5 @@
-// The handlers of wishes: what owners of keys ask for, and what those who manage them decide. Whoever asked learns the
-// outcome by mail, where there is a mail server.
+// The handlers of wishes: what owners of keys ask for, and what those who manage them decide. Where there is a mail server,
+// those who can decide learn of it by mail, and whoever asked learns the outcome.
 import {
   addWish,
   countOpenWishes,
@@ -13,12 +13,16 @@ import {
   type Wanted,
   type Wish,
 } from '../../store/keys/wishes.ts'
-import { findPerson } from '../../store/people/people.ts'
+import type { Store } from '../../store/database/store.ts'
+import { listMembers } from '../../store/groups/members.ts'
+import { findPerson, listPeople, type Person } from '../../store/people/people.ts'
 import { describeError } from '../../telemetry/log.ts'
 import type { WishAnswer, wishRoutes } from '../contract/people.ts'
 import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
+import { wantedWords } from '../alerts/texts.ts'
 import { readAmount } from '../keys/change-request.ts'
 import type { Mail, Mailer } from '../people/email.ts'
+import { listRoles, roleById } from '../people/roles.ts'
 
 type Handlers = HandlersOf<typeof wishRoutes>
 type Granting = Parameters<Handlers['grantWish']>[0]['body']
@@ -37,7 +41,9 @@ export function wishHandlers(parts: WishParts): Handlers {
     addWish: async (request) => {
       const { params, person, body } = request
       const asked = { keyId: params.id, person, wanted: wantedOf(body), reason: body.reason }
-      return wishJson(await addWish(storeOf(parts, request), asked))
+      const wish = await addWish(storeOf(parts, request), asked)
+      await tellManagers(parts, wish)
+      return wishJson(wish)
     },
     grantWish: async (request) => {
       const store = storeOf(parts, request)
@@ -76,20 +82,59 @@ function givenOf(wanted: Wanted, granting: Granting): Wanted {
   }
 }
 
-async function tell({ store, mailer, log, publicUrl }: WishParts, wish: Wish): Promise<WishAnswer> {
-  const person = await findPerson(store.db, { id: wish.personId })
+/** Those who manage the group of the key; where nobody does, those who manage everything. */
+async function tellManagers(parts: WishParts, wish: Wish): Promise<void> {
+  if (parts.mailer === undefined) return
+  const { store, publicUrl } = parts
+  const what = `for the key ${nameOf(wish)}`
+  const mail = {
+    subject: `Tollgate: ${wish.askedBy} asks for more ${what}`,
+    text: `${wish.askedBy} asks for more ${what}: ${wordsOf(wish.wanted)}.\nWhy: ${wish.reason}\n\n${publicUrl}/settings/wishes\n`,
+  }
+  const managers = (await managersOf(store, wish.key.groupId)).filter(
+    ({ id }) => id !== wish.personId,
+  )
+  for (const { email: to } of managers) await send(parts, { to, ...mail })
+}
+
+async function managersOf(store: Store, groupId: string | null): Promise<readonly Person[]> {
+  const roles = await listRoles(store.db)
+  const manages = (roleId: string): boolean =>
+    roleById(roles, roleId).permissions.includes('configuration:manage')
+  const people = (await listPeople(store.db)).filter(({ status }) => status === 'active')
+  const members = groupId === null ? [] : await listMembers(store, groupId)
+  const ofGroup = new Set(
+    members.filter(({ roleId }) => manages(roleId)).map(({ personId }) => personId),
+  )
+  const within = people.filter(({ id }) => ofGroup.has(id))
+  return within.length > 0 ? within : people.filter(({ roleId }) => manages(roleId))
+}
+
+async function tell(parts: WishParts, wish: Wish): Promise<WishAnswer> {
+  const person = await findPerson(parts.store.db, { id: wish.personId })
   if (person?.status === 'active') {
-    const mail = { to: person.email, ...mailOf(wish, `${publicUrl}/settings/my-keys`) }
-    await mailer?.send(mail).catch((thrown: unknown) => {
-      log.warn('mail_failed', { cause: describeError(thrown) })
+    await send(parts, {
+      to: person.email,
+      ...mailOf(wish, `${parts.publicUrl}/settings/my-keys`),
     })
   }
   return wishJson(wish)
 }
 
-function mailOf({ key, wanted, decision, state }: Wish, url: string): Omit<Mail, 'to'> {
-  // In a subject it must stay on one line.
-  const name = `"${key.name.replaceAll(/\s+/g, ' ')}"`
+async function send({ mailer, log }: WishParts, mail: Mail): Promise<void> {
+  await mailer?.send(mail).catch((thrown: unknown) => {
+    log.warn('mail_failed', { cause: describeError(thrown) })
+  })
+}
+
+/** In a subject it must stay on one line. */
+function nameOf({ key }: Wish): string {
+  return `"${key.name.replaceAll(/\s+/g, ' ')}"`
+}
+
+function mailOf(wish: Wish, url: string): Omit<Mail, 'to'> {
+  const { wanted, decision, state } = wish
+  const name = nameOf(wish)
   const given = decision?.given ?? null
   const lines = [
     `You asked for more for your key ${name}: ${wordsOf(wanted)}.`,
@@ -101,10 +146,5 @@ function mailOf({ key, wanted, decision, state }: Wish, url: string): Omit<Mail,
 }
 
 function wordsOf(wanted: Wanted): string {
-  const { budget, models, expires_at: expiry } = wantedJson(wanted)
-  return [
-    ...(budget === undefined ? [] : [`a budget of ${budget} USD`]),
-    ...(models === undefined ? [] : [`the models ${models.join(', ')}`]),
-    ...(expiry === undefined ? [] : [`an expiry on ${expiry.slice(0, 10)}`]),
-  ].join('; ')
+  return wantedWords(wantedJson(wanted))
 }

@@ -3,14 +3,14 @@ import type { Kysely } from 'kysely'
 import { databaseNow } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID, type Tables } from '../../store/database/tables.ts'
-import type { Balance, Balances, Ledger, Refusable, Shortage } from '../ledger.ts'
+import type { Balances, Ledger, Refusable, Shortage } from '../ledger.ts'
 import { postgresRunner, runOnPool } from '../postgres/runner.ts'
 import { writeLatencies } from '../reports/latencies.ts'
 import { balancesOf, openPeriod } from '../rules/account.ts'
 import type { Batch, BatchResult } from '../rules/batch.ts'
 import { ACCOUNT, type Account } from '../rules/rows.ts'
 import { sqliteRunner } from '../sqlite/runner.ts'
-import { DatabaseLedger } from '../writer/database-ledger.ts'
+import { DatabaseLedger, type OnSettled } from '../writer/database-ledger.ts'
 import { leftovers, Spool, whyUnusable } from '../writer/spool.ts'
 import { type BatchRunner, Writer } from '../writer/writer.ts'
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts'
@@ -27,8 +27,8 @@ export type LedgerOptions = Pick<MaintenanceOptions, Pace> & {
   readonly alarm?: (message: string) => void
   /** Reports how long each commit took. */
   readonly onCommit?: (durationMs: number) => void
-  /** Called with the new balance of each account when a charge is in the database. */
-  readonly onSettled?: (accountId: string, balance: Balance) => void
+  /** Called for each account when a charge is in the database. */
+  readonly onSettled?: OnSettled
   /** Called when spending keeps a request out. */
   readonly onRefused?: (ask: Refusable, shortage: Shortage) => void
   /** How often the node looks for its own forgotten holds. */

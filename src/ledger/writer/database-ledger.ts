@@ -27,6 +27,9 @@ import type { Spool, Spooled } from './spool.ts'
 import { Waiting } from './waiting.ts'
 import { type Submission, type Writer, Unavailable } from './writer.ts'
 
+/** With the new balance; undefined = it is not at hand, that of a group which the key has left meanwhile. */
+export type OnSettled = (accountId: string, balance: Balance | undefined) => void
+
 type DatabaseLedgerParts = {
   readonly clock: Clock
   readonly writer: Writer
@@ -34,8 +37,8 @@ type DatabaseLedgerParts = {
   /** Takes settlements and voids that the database does not take; without it settlements fail. */
   readonly spool: Spool | undefined
   readonly writeLatencies: (counts: ReturnType<LatencyCounts['take']>) => Promise<void>
-  /** Called with the new balance of each account when a charge is in the database. */
-  readonly onSettled?: ((accountId: string, balance: Balance) => void) | undefined
+  /** Called for each account when a charge is in the database. */
+  readonly onSettled?: OnSettled | undefined
   /** Called when spending keeps a request out. */
   readonly onRefused?: ((ask: Refusable, shortage: Shortage) => void) | undefined
   /** Whether the database took the node's last beat. */
@@ -279,6 +282,10 @@ export class DatabaseLedger implements Ledger {
         this.#parts.onSettled?.(balances.groupId, balances.group)
       }
       this.#parts.onSettled?.(FRAME_ID, balances.frame)
+      // The key was moved meanwhile, and the charge stays with the group that it was reserved under.
+      if (charge.groupId !== null && charge.groupId !== balances.groupId) {
+        this.#parts.onSettled?.(charge.groupId, undefined)
+      }
     }
     return {
       durableIn: 'database',

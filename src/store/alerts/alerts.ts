@@ -3,18 +3,26 @@
 import { sql } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import type { NamedSentence, Sentence } from '../../core/sentences.ts'
-import { isReached } from '../database/scope.ts'
+import { areGroupsWithin, isReached, type Scope } from '../database/scope.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
 import { readResult, shownAddress, storedResult } from './destinations.ts'
+import { isTaken, readTaken, type Concerned } from './routing.ts'
 
-export type Alert = BudgetAlert | RefusedAlert | RefusalsAlert | ExpiryAlert
+export type Alert =
+  | BudgetAlert
+  | RefusedAlert
+  | RefusalsAlert
+  | ExpiryAlert
+  | WishAlert
+  | OutageAlert
+  | LedgerAlert
 
 type GivenAlert = {
   readonly id: string
   readonly at: number
   readonly accountId: string
-  /** Of the key or the group when the alert was given; null for the frame and for unknown keys. */
+  /** Of the key or the group when the alert was given; null where it is about neither. */
   readonly accountName: string | null
 }
 
@@ -47,6 +55,43 @@ export type ExpiryAlert = GivenAlert & {
   readonly daysBefore: number
   readonly expiresAt: number
 }
+
+/** The owner of a key asks for more than the rules of the group allow. */
+export type WishAlert = GivenAlert & {
+  readonly kind: 'wish'
+  /** An e-mail address. */
+  readonly askedBy: string
+  readonly wanted: WantedMore
+  readonly reason: string
+}
+
+/** What is asked for: USD, models, ISO 8601. */
+export type WantedMore = {
+  readonly budget?: string
+  readonly models?: readonly string[]
+  readonly expires_at?: string
+}
+
+/** A provider has failed calls for a while, or answers them again. */
+export type OutageAlert = GivenAlert & {
+  readonly kind: 'outage'
+  readonly provider: string
+  /** The target that failed, and with what. */
+  readonly target: string
+  readonly reason: string
+  readonly since: number
+  /** Null: it still fails. */
+  readonly endedAt: number | null
+}
+
+/** The ledger has raised an alarm. */
+type LedgerAlert = GivenAlert & { readonly kind: 'ledger'; readonly message: string }
+
+/** What only these say, as it is kept. */
+export type Details<Kind extends 'wish' | 'outage' | 'ledger'> = Omit<
+  Extract<Alert, { readonly kind: Kind }>,
+  keyof GivenAlert | 'kind'
+>
 
 /** The last alerts of an account, newest first; of several given at once, the one that was delivered comes first. */
 export async function lastAlerts(store: Store, accountId: string): Promise<readonly Alert[]> {
@@ -87,17 +132,32 @@ function alertOf(row: Row<'alerts'>): Alert {
       const { threshold: daysBefore, period_seq: expiresAt } = row
       return { ...given, kind: row.kind, daysBefore, expiresAt }
     }
+    case 'wish':
+      return { ...given, kind: row.kind, ...(detailsOf(row) as Details<'wish'>) }
+    case 'outage':
+      return { ...given, kind: row.kind, ...(detailsOf(row) as Details<'outage'>) }
+    case 'ledger':
+      return { ...given, kind: row.kind, ...(detailsOf(row) as Details<'ledger'>) }
   }
 }
 
-/** To every destination that is switched on. */
-export async function addDeliveries(store: Store, tx: Tx, alertId: string): Promise<void> {
+function detailsOf({ details }: Row<'alerts'>): unknown {
+  return JSON.parse(details ?? '{}')
+}
+
+/** To every destination that is switched on and takes it. */
+export async function addDeliveries(
+  store: Store,
+  tx: Tx,
+  { id: alertId, ...about }: Concerned & { readonly id: string },
+): Promise<void> {
   const destinations = await tx
     .selectFrom('alert_destinations')
-    .select(['id', 'kind', 'address'])
+    .selectAll()
     .where('enabled', '=', 1)
+    .orderBy('id')
     .execute()
-  for (const destination of destinations) {
+  for (const destination of destinations.filter((row) => isTaken(readTaken(row), about))) {
     await tx
       .insertInto('alert_deliveries')
       .values({
@@ -117,6 +177,8 @@ export type Delivery = {
   readonly id: string
   readonly alert: Alert
   readonly destinationId: string
+  /** Its name now; null when it is gone, or within the reach of others alone. */
+  readonly destinationName: string | null
   /** As it is shown to people. */
   readonly address: string
   readonly state: Row<'alert_deliveries'>['state']
@@ -139,14 +201,11 @@ export async function listDeliveries(
   const reached = isReached(store.scope, OF_ALERT)
   if (reached !== undefined) query = query.where(reached)
   const rows = await query.orderBy('alert_deliveries.id', 'desc').limit(page.limit).execute()
-  return rows.map(deliveryOf)
+  return rows.map((row) => deliveryOf(row, store.scope))
 }
 
-/** An alert belongs to the group that its key is in now; one about a group, to that. */
-const OF_ALERT = {
-  group: sql`coalesce((SELECT keys.group_id FROM keys WHERE keys.id = alerts.account_id), alerts.account_id)`,
-  key: sql.ref('alerts.account_id'),
-}
+/** A moved key leaves its alerts behind: they were sent to those who are told about the group that it was in. */
+const OF_ALERT = { group: sql.ref('alerts.group_id'), key: sql.ref('alerts.account_id') }
 
 /** Those that were given up since a moment. */
 export async function countFailedDeliveries({ db }: Store, since: number): Promise<number> {
@@ -181,7 +240,7 @@ export async function dueDeliveries(store: Store): Promise<readonly Delivery[]> 
     .orderBy('alert_deliveries.next_attempt_at')
     .limit(DUE_MAX)
     .execute()
-  return rows.map(deliveryOf)
+  return rows.map((row) => deliveryOf(row, store.scope))
 }
 
 /** True for one node only, which makes this attempt; unless that finishes it, the next is at `nextAttemptAt`. */
@@ -226,18 +285,26 @@ function selectDeliveries(store: Store) {
   return store.db
     .selectFrom('alert_deliveries')
     .innerJoin('alerts', 'alerts.id', 'alert_deliveries.alert_id')
+    .leftJoin('alert_destinations', 'alert_destinations.id', 'alert_deliveries.destination_id')
     .selectAll('alerts')
     .selectAll('alert_deliveries')
-    .select('alerts.id as given_id')
+    .select(['alerts.id as given_id', 'alert_destinations.name', 'alert_destinations.group_ids'])
 }
 
-type DeliveryRow = Row<'alerts'> & Row<'alert_deliveries'> & { readonly given_id: string }
+type DeliveryRow = Row<'alerts'> &
+  Row<'alert_deliveries'> & {
+    readonly given_id: string
+    readonly name: string | null
+    readonly group_ids: string | null
+  }
 
-function deliveryOf(row: DeliveryRow): Delivery {
+function deliveryOf(row: DeliveryRow, scope: Scope): Delivery {
+  const groupIds = row.group_ids === null ? null : (JSON.parse(row.group_ids) as readonly string[])
   return {
     id: row.id,
     alert: alertOf({ ...row, id: row.given_id }),
     destinationId: row.destination_id,
+    destinationName: areGroupsWithin(scope, groupIds) ? row.name : null,
     address: row.address,
     state: row.state,
     attempts: row.attempt_count,

@@ -1,20 +1,39 @@
-// Where alerts are sent: webhooks and e-mail addresses. Every change of them is recorded.
+// Where alerts are sent: webhooks and e-mail addresses, each with a name and with what it takes. Every change of them is
+// recorded, and whether what was sent last has arrived stands beside them.
 import { newId } from '../../core/ids.ts'
 import { sentence, type NamedSentence, type Sentence, wordsOf } from '../../core/sentences.ts'
+import { label } from '../../core/text.ts'
+import { checkSettings, type Some } from '../accounts/settings.ts'
 import { recordChange, type Change } from '../audit/record.ts'
-import { StoreError } from '../database/errors.ts'
+import { isDuplicate, StoreError } from '../database/errors.ts'
 import { withChangeLock } from '../database/revision.ts'
-import { inTransaction, type Store } from '../database/store.ts'
-import { valuesOf, type Row, type Tx, type Values } from '../database/tables.ts'
+import { areGroupsWithin } from '../database/scope.ts'
+import type { Store } from '../database/store.ts'
+import type { Row, Tx } from '../database/tables.ts'
+import { readTaken, storedTaken, TAKES_ALL, type Taken } from './routing.ts'
 
-/** Its address is in full, for sending. */
-export type Destination = Omit<Values<'alert_destinations'>, 'enabled'> & {
+export type Destination = {
+  readonly id: string
+  readonly name: string
+  readonly kind: Row<'alert_destinations'>['kind']
+  /** In full, for sending. */
+  readonly address: string
   readonly enabled: boolean
+  readonly taken: Taken
+  /** Null: what was sent last has arrived. */
+  readonly failing: Failing | null
+  readonly createdAt: number
 }
 
+type Failing = Result & { readonly since: number }
+
+/** What becomes of a message, in words, and by name where this gateway knows why it failed. */
+type Result = { readonly result: string | null; readonly failure: NamedSentence | null }
+
+/** By name. Those who are confined to groups see what only their groups are sent to. */
 export async function listDestinations(store: Store): Promise<readonly Destination[]> {
-  const rows = await store.db.selectFrom('alert_destinations').selectAll().orderBy('id').execute()
-  return rows.map(destinationOf)
+  const rows = await store.db.selectFrom('alert_destinations').selectAll().orderBy('name').execute()
+  return rows.map(destinationOf).filter(({ taken }) => areGroupsWithin(store.scope, taken.groupIds))
 }
 
 /** Throws unknown_destination. */
@@ -28,41 +47,55 @@ export async function findDestination(store: Store, id: string): Promise<Destina
   throw new StoreError('unknown_destination', sentence('no_such_destination'))
 }
 
+type DestinationSettings = Pick<Destination, 'name' | 'address' | 'enabled'> & Taken
+type NewDestination = Pick<Destination, 'kind' | 'name' | 'address'> & Some<Taken>
+
 export async function addDestination(
   store: Store,
-  { kind, address }: Pick<Destination, 'kind' | 'address'>,
+  { kind, name, address, ...taken }: NewDestination,
 ): Promise<Destination> {
   const id = newId('dest', store.clock)
-  const row = { id, kind, address, enabled: 1, created_at: store.clock.now() }
-  await inTransaction(store.db, async (tx) => {
-    await tx.insertInto('alert_destinations').values(row).execute()
-    const shown = shownAddress(row)
-    const after = { kind, address: shown, enabled: true }
-    await record(store, tx, { id, shown, action: 'alert.create', before: null, after })
+  const settings = { ...NEW, name, address, ...checked({ name, ...taken }) }
+  return withChangeLock(store, async (tx) => {
+    const row = { id, kind, ...columnsOf(settings), created_at: store.clock.now() }
+    await refusingTaken(settings.name, tx.insertInto('alert_destinations').values(row))
+    const added = await findDestination({ ...store, db: tx }, id)
+    await record(store, tx, {
+      ...{ action: 'alert.create', destination: added },
+      ...{ before: null, after: await recorded(tx, added) },
+    })
+    return added
   })
-  return destinationOf(row)
 }
 
-export async function switchDestination(
+const NEW = { enabled: true, ...TAKES_ALL }
+
+/** What is undefined is left as it is. */
+export type DestinationChange = Some<DestinationSettings>
+
+export async function changeDestination(
   store: Store,
   id: string,
-  enabled: boolean,
+  change: DestinationChange,
 ): Promise<Destination> {
-  await changeOne(store, id, async (tx, before) => {
-    await tx
-      .updateTable('alert_destinations')
-      .set({ enabled: enabled ? 1 : 0 })
-      .where('id', '=', id)
-      .execute()
+  const given = checked(change)
+  return changeOne(store, id, async (tx, before) => {
+    const { name, address, enabled, taken } = before
+    const settings = { name, address, enabled, ...taken, ...given }
+    // What went wrong at another address says nothing about this one.
+    const isElsewhere = settings.address !== address
+    const row = { ...columnsOf(settings), ...(isElsewhere ? NOT_FAILING : {}) }
+    await refusingTaken(
+      settings.name,
+      tx.updateTable('alert_destinations').set(row).where('id', '=', id),
+    )
+    const destination = await findDestination({ ...store, db: tx }, id)
     await record(store, tx, {
-      id,
-      shown: shownAddress(before),
-      action: 'alert.change',
-      before: { enabled: before.enabled },
-      after: { enabled },
+      ...{ action: 'alert.change', destination },
+      ...{ before: await recorded(tx, before), after: await recorded(tx, destination) },
     })
+    return destination
   })
-  return findDestination(store, id)
 }
 
 /** Deliveries that still wait to be sent there are given up. */
@@ -79,11 +112,32 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
       .where('destination_id', '=', id)
       .where('state', '=', 'waiting')
       .execute()
-    const { kind, enabled } = destination
-    const shown = shownAddress(destination)
-    const before = { kind, address: shown, enabled }
-    await record(store, tx, { id, shown, action: 'alert.delete', before, after: null })
+    await record(store, tx, {
+      ...{ action: 'alert.delete', destination },
+      ...{ before: await recorded(tx, destination), after: null },
+    })
   })
+}
+
+const NOT_FAILING = { failing_since: null, failure: null }
+
+/** What was sent there last has arrived, or has not. */
+export async function noteAttempt(
+  { db, clock }: Store,
+  id: string,
+  failure: string | Sentence | undefined,
+): Promise<void> {
+  const update = db.updateTable('alert_destinations').where('id', '=', id)
+  if (failure === undefined) {
+    await update.set(NOT_FAILING).where('failing_since', 'is not', null).execute()
+    return
+  }
+  await update
+    .set((eb) => ({
+      failing_since: eb.fn.coalesce('failing_since', eb.val(clock.now())),
+      failure: storedResult(failure),
+    }))
+    .execute()
 }
 
 const NAMED = '{"name":'
@@ -96,24 +150,46 @@ export function storedResult(result: string | Sentence): string {
 }
 
 /** In words, and by name where this gateway knows why it failed. */
-export function readResult(stored: string | null): {
-  readonly result: string | null
-  readonly failure: NamedSentence | null
-} {
+export function readResult(stored: string | null): Result {
   if (stored === null || !stored.startsWith(NAMED)) return { result: stored, failure: null }
   const failure = JSON.parse(stored) as NamedSentence
   return { result: wordsOf(failure), failure }
 }
 
 /** One change at a time, so that the record has the true previous values, and each removal once. */
-async function changeOne(
+async function changeOne<Changed>(
   store: Store,
   id: string,
-  change: (tx: Tx, destination: Destination) => Promise<void>,
-): Promise<void> {
-  await withChangeLock(store, async (tx) => {
-    await change(tx, await findDestination({ ...store, db: tx }, id))
-  })
+  change: (tx: Tx, destination: Destination) => Promise<Changed>,
+): Promise<Changed> {
+  return withChangeLock(store, async (tx) =>
+    change(tx, await findDestination({ ...store, db: tx }, id)),
+  )
+}
+
+/** Cleaned, without what is undefined. Whoever looks the groups up finds out whether they exist. */
+function checked(given: DestinationChange): Partial<DestinationSettings> {
+  const { name, tags, environments } = given
+  const clean = {
+    ...(name === undefined ? {} : checkSettings({ name })),
+    ...(tags ? { tags: tags.map(label) } : {}),
+    ...(environments ? { environments: environments.map(label) } : {}),
+  }
+  const set = Object.entries({ ...given, ...clean }).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(set)
+}
+
+function columnsOf({ name, address, enabled, ...taken }: DestinationSettings) {
+  return { name, address, enabled: enabled ? 1 : 0, ...storedTaken(taken) }
+}
+
+async function refusingTaken(name: string, query: { execute(): Promise<unknown> }): Promise<void> {
+  try {
+    await query.execute()
+  } catch (error) {
+    if (!isDuplicate(error, 'alert_destinations_name_key')) throw error
+    throw new StoreError('duplicate_name', sentence('destination_taken', { name }))
+  }
 }
 
 /** The path of a webhook is often all it takes to write there; the end of a long one tells several apart. */
@@ -128,15 +204,30 @@ export function shownAddress({ kind, address }: Pick<Destination, 'kind' | 'addr
 const LONG_LENGTH = 24
 const SHOWN_LENGTH = 4
 
-type Recorded = Pick<Change, 'action' | 'before' | 'after'> & {
-  readonly id: string
-  readonly shown: string
+type Recorded = Pick<Change, 'action' | 'before' | 'after'> & { readonly destination: Destination }
+
+async function record(store: Store, tx: Tx, { destination, ...change }: Recorded): Promise<void> {
+  const { id, name } = destination
+  await recordChange(store, tx, { ...change, subject: 'alert', subjectId: id, subjectName: name })
 }
 
-async function record(store: Store, tx: Tx, { id, shown, ...change }: Recorded): Promise<void> {
-  await recordChange(store, tx, { ...change, subject: 'alert', subjectId: id, subjectName: shown })
+/** As the record shows it: groups by their names, and no more of an address than people see. */
+async function recorded(tx: Tx, destination: Destination): Promise<Record<string, unknown>> {
+  const { name, kind, enabled, taken } = destination
+  const { kinds, groupIds, tags, environments } = taken
+  const names = await tx.selectFrom('groups').select(['id', 'name']).execute()
+  const groups =
+    groupIds && groupIds.map((id) => names.find((group) => group.id === id)?.name ?? id)
+  const address = shownAddress(destination)
+  return { name, kind, address, enabled, kinds, groups, tags, environments }
 }
 
 function destinationOf(row: Row<'alert_destinations'>): Destination {
-  return { ...valuesOf(row), enabled: row.enabled === 1 }
+  const { id, name, kind, address, failing_since: since } = row
+  return {
+    ...{ id, name, kind, address, enabled: row.enabled === 1 },
+    taken: readTaken(row),
+    failing: since === null ? null : { since, ...readResult(row.failure) },
+    createdAt: row.created_at,
+  }
 }

@@ -1,14 +1,16 @@
 // Gives alerts about budgets, refused calls and keys that will expire: each once per account, period and threshold,
-// whichever node notices first; about budgets once more after a new limit made it untrue.
+// whichever node notices first; about budgets once more after a new limit made it untrue. Those about anything else are
+// given in events.ts.
 import { sql, type Insertable } from 'kysely'
-import { newId } from '../../core/ids.ts'
-import { USUAL_THRESHOLDS } from '../../core/limits.ts'
+import { isGroupId, newId } from '../../core/ids.ts'
+import { KEY_ID_SHAPE, USUAL_THRESHOLDS } from '../../core/limits.ts'
 import type { Period } from '../../core/periods.ts'
 import { DAY_MS } from '../../core/units.ts'
 import { limitWithTopUp, viewAccount } from '../accounts/accounts.ts'
 import type { Store } from '../database/store.ts'
 import type { Row, Tables, Tx } from '../database/tables.ts'
 import { addDeliveries } from './alerts.ts'
+import type { Concerned } from './routing.ts'
 import { nextReminder, percentSpent, reached, readReminders, readThresholds } from './rules.ts'
 
 /** A call that an account could not pay for. */
@@ -173,23 +175,46 @@ async function giveHighest(
   tx: Tx,
   { thresholds, alert }: Pick<AccountSpending, 'thresholds' | 'alert'>,
 ): Promise<void> {
-  let highest: string | undefined
+  if (thresholds.length === 0) return
+  const about = await concerned(tx, alert)
+  let id: string | undefined
   for (const threshold of thresholds) {
-    highest = (await insertAlert(store, tx, { ...alert, threshold })) ?? highest
+    const passed = { ...alert, threshold, group_id: about.groupId }
+    id = (await insertAlert(store, tx, passed)) ?? id
   }
-  if (highest !== undefined) await addDeliveries(store, tx, highest)
+  if (id !== undefined) await addDeliveries(store, tx, { id, ...about })
 }
 
-type NewAlert = Omit<Insertable<Tables['alerts']>, 'id'>
+type AlertRow = Omit<Insertable<Tables['alerts']>, 'id'>
+export type NewAlert = Omit<AlertRow, 'group_id'>
 
 /** Does nothing if the alert was given before. */
-async function giveAlert(store: Store, tx: Tx, alert: NewAlert): Promise<void> {
-  const id = await insertAlert(store, tx, alert)
-  if (id !== undefined) await addDeliveries(store, tx, id)
+export async function giveAlert(store: Store, tx: Tx, alert: NewAlert): Promise<void> {
+  const about = await concerned(tx, alert)
+  const id = await insertAlert(store, tx, { ...alert, group_id: about.groupId })
+  if (id !== undefined) await addDeliveries(store, tx, { id, ...about })
+}
+
+/** A key as it is now, or a group; nothing for what is about the gateway as a whole. */
+async function concerned(
+  tx: Tx,
+  { kind, account_id: id }: Pick<NewAlert, 'kind' | 'account_id'>,
+): Promise<Concerned> {
+  const groupId = isGroupId(id) ? id : null
+  const key = KEY_ID_SHAPE.test(id)
+    ? await tx
+        .selectFrom('keys')
+        .select(['group_id', 'tags', 'environment'])
+        .where('id', '=', id)
+        .executeTakeFirst()
+    : undefined
+  if (key === undefined) return { kind, groupId, tags: [], environment: null }
+  const { group_id: ofKey, environment } = key
+  return { kind, groupId: ofKey, tags: JSON.parse(key.tags) as string[], environment }
 }
 
 /** The alert's id; undefined when it was given before. */
-async function insertAlert(store: Store, tx: Tx, alert: NewAlert): Promise<string | undefined> {
+async function insertAlert(store: Store, tx: Tx, alert: AlertRow): Promise<string | undefined> {
   const given = await tx
     .insertInto('alerts')
     .values({ ...alert, id: newId('alert', store.clock) })

@@ -6,21 +6,33 @@ export const ALERT_TABLES = {
   alert_rules: { account_id: 'TEXT PRIMARY KEY', thresholds: 'TEXT NOT NULL' },
   alert_destinations: {
     id: 'TEXT PRIMARY KEY',
+    name: 'TEXT NOT NULL UNIQUE',
     kind: "TEXT NOT NULL CHECK (kind IN ('webhook', 'email'))",
     address: 'TEXT NOT NULL',
     enabled: 'INTEGER NOT NULL',
+    /** What it takes, as JSON arrays of text (alerts/routing.ts); NULL = whatever there is. */
+    kinds: 'TEXT',
+    group_ids: 'TEXT',
+    tags: 'TEXT',
+    environments: 'TEXT',
+    /** Since when nothing arrives there, and why not; NULL = what was sent last has arrived. */
+    failing_since: 'INTEGER',
+    failure: 'TEXT',
     created_at: 'INTEGER NOT NULL',
   },
   /**
    * `budget`: a part of the limit was reached. `expiry`: a key will expire; then `threshold` counts the days before, and
    * `period_seq` is the expiry itself, so that each reminder is given once for each expiry that was set. `refusals`: many
    * calls of a key (no account: with unknown keys) were refused; once a day, which is `period_seq`, with `threshold` -1.
+   * Those about a provider, the ledger or a wish are told apart in the same columns (alerts/events.ts).
    */
   alerts: {
     id: 'TEXT PRIMARY KEY',
     created_at: 'INTEGER NOT NULL',
     account_id: 'TEXT NOT NULL',
     account_name: 'TEXT',
+    /** The group that the account belonged to then. */
+    group_id: 'TEXT',
     kind: 'TEXT NOT NULL',
     period_seq: 'INTEGER NOT NULL',
     threshold: 'INTEGER NOT NULL',
@@ -32,7 +44,9 @@ export const ALERT_TABLES = {
     code: 'TEXT',
     count: 'INTEGER',
     resets_at: 'INTEGER',
-    /** When a new limit made the alert untrue: from then on it can be given once more. */
+    /** JSON: what only alerts about a provider, the ledger or a wish say. */
+    details: 'TEXT',
+    /** When a new limit or an answer of the provider made the alert untrue: from then on it can be given once more. */
     lapsed_at: 'INTEGER',
   },
   alert_deliveries: {

@@ -43,6 +43,12 @@ export function isGroupWithin(scope: Scope, groupId: string | null): boolean {
   return groupId !== null && [...scope.groupIds, ...scope.own.groupIds].includes(groupId)
 }
 
+/** Whether nothing but groups within reach is named; null = there is no bound, so that others are meant as well. */
+export function areGroupsWithin(scope: Scope, groupIds: readonly string[] | null): boolean {
+  if (scope === 'everywhere') return true
+  return groupIds !== null && groupIds.every((id) => scope.groupIds.includes(id))
+}
+
 /** The person whose keys alone are reached in this group; undefined = all of its keys are. */
 export function ownerWithin(scope: Scope, groupId: string | null): string | undefined {
   if (scope === 'everywhere' || groupId === null || scope.groupIds.includes(groupId))

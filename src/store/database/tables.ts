@@ -2,6 +2,7 @@
 // queries follow from that, and migrations.ts creates them. Times are integer milliseconds since 1970. Columns named
 // *_nanodollars are bigint, every other integer is a number.
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
+import type { AlertKind } from '../../core/limits.ts'
 import { ALERT_TABLES } from './alert-tables.ts'
 import { PEOPLE_TABLES } from './people-tables.ts'
 
@@ -438,8 +439,6 @@ export type AccountStatus = Row<'accounts'>['status']
 export type UsageState = Row<'usage'>['state']
 
 /** The database would take any text. */
-type AlertKind = 'budget' | 'refused' | 'refusals' | 'expiry'
-
 type Column<Table, Name, Sql> = [Table, Name] extends ['alerts', 'kind']
   ? AlertKind
   : Sql extends `${string}DEFAULT${string}`

@@ -26,6 +26,8 @@ const FORMER_COLUMNS: {
   ledger_entries: { created_at: 'at' },
   audit: { created_at: 'at' },
   alerts: { created_at: 'at' },
+  // They had no names: whoever manages them gives them some.
+  alert_destinations: { name: 'id' },
   alert_deliveries: { attempt_count: 'attempts' },
   person_sessions: { person_id: 'user_id' },
   identities: { person_id: 'user_id', subject: 'account_id' },

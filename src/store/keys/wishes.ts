@@ -8,6 +8,7 @@ import { isEmpty } from '../../core/json.ts'
 import { iso, usd } from '../../core/units.ts'
 import { lockAccount } from '../accounts/accounts.ts'
 import { checkReason, checkSettings, invalid } from '../accounts/settings.ts'
+import { giveWish } from '../alerts/events.ts'
 import { recordChange, type AuditAction } from '../audit/record.ts'
 import { checkAll, isDuplicate, StoreError } from '../database/errors.ts'
 import { isReached } from '../database/scope.ts'
@@ -76,6 +77,7 @@ export async function addWish(store: Store, { keyId, person, ...asked }: NewWish
       .execute()
     const [before, after] = [presentJson(key, wanted), wantedJson(wanted)]
     await recordChange(store, tx, { ...aboutKey('key.wish', key), reason, before, after })
+    await giveWish(store, tx, { key, askedBy: person.email, wanted: after, reason })
     return findWish({ ...store, db: tx }, id)
   })
   try {

@@ -63,7 +63,16 @@ describe('the pages besides those of keys', () => {
     const { link } = await ask('POST', '/people', bob)
     invitation = String((link as { url: string }).url)
     const url = 'https://hooks.example.com/tollgate'
-    await ask('POST', '/alerts/destinations', { kind: 'webhook', url })
+    await ask('POST', '/alerts/destinations', { kind: 'webhook', name: 'chat', url })
+    const { id } = await ask('POST', '/alerts/destinations', {
+      ...{
+        kind: 'webhook',
+        name: 'night shift of the platform team',
+        url: 'http://127.0.0.1:1/hook',
+      },
+      ...{ kinds: ['outage', 'ledger', 'refusals'], tags: ['batch'], environments: ['production'] },
+    })
+    await ask('POST', `/alerts/destinations/${String(id)}/test`)
   })
   after(() => web.close())
 
@@ -248,7 +257,45 @@ describe('the pages besides those of keys', () => {
     await page.getByRole('button', { name: 'Add destination' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Add destination' }).click()
+    await dialog.getByText('Enter a name.').waitFor()
     await dialog.getByText('Enter where alerts should go.').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+  })
+
+  test('a destination takes what is chosen for it, and gets another name', async () => {
+    await open('/settings/alerts')
+    await page.getByRole('button', { name: 'Add destination' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('late shift')
+    await dialog.getByLabel('Webhook URL').fill('https://hooks.example.com/night')
+    await dialog.getByRole('combobox', { name: 'Only about' }).click()
+    await page.getByRole('option', { name: 'Provider out of order' }).click()
+    await page.getByRole('option', { name: 'Request for more' }).click()
+    await page.keyboard.press('Escape')
+    await dialog.getByRole('combobox', { name: 'Only of keys in these environments' }).fill('prod')
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: 'Add destination' }).click()
+    await dialog.getByRole('heading', { name: 'Signing secret' }).waitFor()
+    await dialog.getByRole('button', { name: 'Copy Signing secret' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    const row = page.getByRole('row', { name: /late shift/ })
+    await row.getByText('Request for more and Provider out of order').waitFor()
+    await row.getByText('environment prod').waitFor()
+    await page.getByRole('button', { name: 'Edit late shift' }).click()
+    await dialog.getByLabel('Name').fill('day shift')
+    await dialog.getByRole('combobox', { name: 'Only about' }).focus()
+    for (let chosen = 0; chosen < 2; chosen++) await page.keyboard.press('Backspace')
+    await picture(page, 'destination')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('day shift was changed.').waitFor()
+    const { destinations } = await web.ask('GET', '/alerts/destinations')
+    const found = (destinations as unknown as readonly Record<string, unknown>[]).find(
+      ({ name }) => name === 'day shift',
+    )
+    assert.partialDeepStrictEqual(found, { kinds: null, environments: ['prod'], groups: null })
+    await page.getByRole('button', { name: 'Remove day shift' }).click()
+    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('day shift was removed.').waitFor()
   })
 
   test('the playground shows an answer with its cost', async () => {

@@ -47,7 +47,7 @@ describe('long names', () => {
     const email = `${'a'.repeat(64)}@${'b'.repeat(60)}.example`
     await web.ask('POST', '/people', { email, name: 'N'.repeat(100), role: 'viewer' })
     const url = `http://192.0.2.1/${'x'.repeat(300)}`
-    await web.ask('POST', '/alerts/destinations', { kind: 'webhook', url })
+    await web.ask('POST', '/alerts/destinations', { kind: 'webhook', name: 'chat', url })
     for (const tab of ['usage', 'requests', 'models', 'settings', 'activity'])
       paths[`key-${tab}`] = `/settings/api-access/${id}?tab=${tab}`
     paths['groups'] = '/settings/groups'

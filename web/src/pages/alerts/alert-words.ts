@@ -31,6 +31,16 @@ export function useAlertWords(): AlertWords {
             : t('alerts.manyUnknown', { count: alert.count })
         case 'expiry':
           return t('alerts.expires', { name, count: alert.days_before })
+        case 'wish':
+          return t('alerts.wish', { name, person: alert.person })
+        case 'outage': {
+          const { provider, reason, ended_at: end } = alert
+          return end === null
+            ? t('alerts.outage', { provider, reason })
+            : t('alerts.recovered', { provider })
+        }
+        case 'ledger':
+          return t('alerts.ledgerSays', { message: alert.message })
       }
     },
     brief: (alert) => {
@@ -40,6 +50,9 @@ export function useAlertWords(): AlertWords {
         const { count, code } = alert
         return t('alerts.refusals', { count, code, when })
       }
+      if (alert.kind === 'wish') return t('alerts.wishBrief', { person: alert.person, when })
+      // Those of the gateway as a whole are about no account.
+      if (alert.kind === 'outage' || alert.kind === 'ledger') return when
       const [spent, limit] = [format.money(alert.spent), format.money(alert.limit)]
       if (alert.kind === 'refused') return t('alerts.refused', { spent, limit, when })
       const threshold = format.percent(alert.threshold / 100)
@@ -52,7 +65,8 @@ export function useAlertWords(): AlertWords {
 
 /** Undefined for the frame. */
 function nameOf(alert: AlertAnswer): string | undefined {
-  if (alert.scope === 'frame') return undefined
+  if (alert.scope === 'frame' || alert.scope === 'provider' || alert.scope === 'ledger')
+    return undefined
   return alert.scope === 'group' ? alert.group?.name : (alert.key_name ?? alert.key ?? '')
 }
 

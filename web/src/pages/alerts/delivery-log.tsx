@@ -63,8 +63,13 @@ function useColumns(): readonly Column<DeliveryAnswer>[] {
       ),
     },
     {
-      header: t('alerts.address'),
-      cell: ({ address }) => <div className={styles['address']}>{address}</div>,
+      header: t('alerts.destination'),
+      cell: ({ destination_name: name, address }) => (
+        <div className={styles['address']}>
+          {name ?? address}
+          {name && name !== address && <div className="sub">{address}</div>}
+        </div>
+      ),
     },
     {
       header: t('column.status'),

@@ -1,53 +1,63 @@
-// Alert destinations: webhooks and e-mail addresses, each with a switch and a button that sends a sample.
-import { Button, Group, Radio, Stack, Switch, TextInput } from '@mantine/core'
+// Alert destinations: webhooks and e-mail addresses, what each takes, whether it accepts what is sent, and a button that
+// sends a sample.
+import { Button, Group, Stack, Switch } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { alertRoutes, type DestinationAnswer } from '../../../../src/admin/contract/alerts.ts'
-import type { BodyOf } from '../../../../src/admin/contract/route.ts'
-import { call, problemOf } from '../../base/api.ts'
+import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { Moment } from '../../parts/cells.tsx'
-import { BusyButton, useIdempotencyKey, useChange } from '../../parts/changes.tsx'
-import { CopyBlock } from '../../parts/copy.tsx'
+import { StatusBadge } from '../../parts/cells.tsx'
+import { BusyButton, useChange } from '../../parts/changes.tsx'
 import { actionColumn, type Column, QueryTable } from '../../parts/data-table.tsx'
-import { ConfirmDialog, OnceDialog } from '../../parts/dialogs.tsx'
-import { BellIcon, PlusIcon } from '../../parts/icons.tsx'
+import { ConfirmDialog } from '../../parts/dialogs.tsx'
+import { BellIcon, PlusIcon, WarningIcon } from '../../parts/icons.tsx'
 import { ErrorAlert, Notice } from '../../parts/notices.tsx'
 import { destinationsQuery, madeOldByAlerts, useAlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
+import { DestinationDialog } from './destination-dialog.tsx'
+
+type Open = {
+  readonly dialog: 'edit' | 'remove'
+  readonly destination: DestinationAnswer
+}
 
 export function DestinationList() {
   const { t } = useTranslation()
   const { may } = useSession()
   const answer = useQuery(destinationsQuery)
-  const [open, setOpen] = useState<DestinationAnswer | 'new'>()
+  const [open, setOpen] = useState<Open | 'new'>()
   const close = () => setOpen(undefined)
+  const hasMail = answer.data?.email_available ?? false
   return (
     <section>
       <div className={styles['head']}>
         <h2>{t('alerts.destinations')}</h2>
-        {may('configuration:manage') && (
+        {may('configuration:manage', 'everywhere') && (
           <Button variant="default" leftSection={<PlusIcon />} onClick={() => setOpen('new')}>
             {t('alerts.add')}
           </Button>
         )}
       </div>
-      <DestinationTable onRemove={setOpen} />
-      {open === 'new' && (
-        <NewDestinationDialog
-          isEmailAvailable={answer.data?.email_available ?? false}
+      <DestinationTable onOpen={setOpen} />
+      {open === 'new' && <DestinationDialog isEmailAvailable={hasMail} onClose={close} />}
+      {typeof open === 'object' && open.dialog === 'edit' && (
+        <DestinationDialog
+          isEmailAvailable={hasMail}
+          destination={open.destination}
           onClose={close}
         />
       )}
-      {typeof open === 'object' && <RemoveDestinationDialog destination={open} onClose={close} />}
+      {typeof open === 'object' && open.dialog === 'remove' && (
+        <RemoveDestinationDialog destination={open.destination} onClose={close} />
+      )}
     </section>
   )
 }
 
-type DestinationTableProps = { readonly onRemove: (destination: DestinationAnswer) => void }
+type DestinationTableProps = { readonly onOpen: (open: Open) => void }
 
-function DestinationTable({ onRemove }: DestinationTableProps) {
+function DestinationTable({ onOpen }: DestinationTableProps) {
   const { t } = useTranslation()
   const answer = useQuery(destinationsQuery)
   const { may } = useSession()
@@ -55,36 +65,44 @@ function DestinationTable({ onRemove }: DestinationTableProps) {
   const test = useChange(madeOldByAlerts, {
     change: (id: string) => call(alertRoutes.testDestination, { params: { id } }),
   })
-  const address = answer.data?.destinations.find(({ id }) => id === test.variables)?.address ?? ''
+  const name = answer.data?.destinations.find(({ id }) => id === test.variables)?.name ?? ''
   const columns: readonly Column<DestinationAnswer>[] = [
     {
-      header: t('alerts.address'),
+      header: t('column.name'),
       isRowHeader: true,
-      cell: ({ address }) => <span className="break">{address}</span>,
+      cell: (destination) => (
+        <>
+          <span className="break">{destination.name}</span>
+          <div className={`sub ${styles['address'] ?? ''}`}>
+            {t(`alerts.kind.${destination.kind}`)} · {destination.address}
+          </div>
+        </>
+      ),
     },
-    { header: t('picker.kind'), cell: ({ kind }) => t(`alerts.kind.${kind}`) },
+    { header: t('alerts.takes'), cell: (destination) => <Takes destination={destination} /> },
+    { header: t('alerts.arrival'), cell: (destination) => <Arrival destination={destination} /> },
     { header: t('alerts.enabled'), cell: (destination) => <Enabled destination={destination} /> },
-    { header: t('detail.created'), cell: ({ created_at: at }) => <Moment at={at} /> },
   ]
   const actions = actionColumn<DestinationAnswer>(
     t,
     (destination) => (
       <Actions
-        address={destination.address}
+        name={destination.name}
         isTesting={test.isPending && test.variables === destination.id}
         onTest={() => test.mutate(destination.id)}
-        onRemove={() => onRemove(destination)}
+        onEdit={() => onOpen({ dialog: 'edit', destination })}
+        onRemove={() => onOpen({ dialog: 'remove', destination })}
       />
     ),
     'plain',
   )
   return (
     <Stack gap="sm">
-      {test.error && <ErrorAlert title={t('alerts.testFailed', { address })} error={test.error} />}
+      {test.error && <ErrorAlert title={t('alerts.testFailed', { name })} error={test.error} />}
       {test.data && (
         <Notice
           tone={test.data.delivered ? 'good' : 'bad'}
-          title={t(test.data.delivered ? 'alerts.testDelivered' : 'alerts.testFailed', { address })}
+          title={t(test.data.delivered ? 'alerts.testDelivered' : 'alerts.testFailed', { name })}
           announce
         >
           <span className="break">{words.result(test.data)}</span> {t('alerts.testNotLogged')}
@@ -92,7 +110,7 @@ function DestinationTable({ onRemove }: DestinationTableProps) {
       )}
       <QueryTable
         caption={t('alerts.destinations')}
-        columns={may('configuration:manage') ? [...columns, actions] : columns}
+        columns={may('configuration:manage', 'everywhere') ? [...columns, actions] : columns}
         rows={answer.data?.destinations}
         query={answer}
         failed={t('alerts.failed')}
@@ -102,26 +120,67 @@ function DestinationTable({ onRemove }: DestinationTableProps) {
           about: t('alerts.noDestinationsAbout'),
         }}
         expectedRows={2}
+        expectedLines={2}
       />
     </Stack>
   )
 }
 
+type DestinationProps = { readonly destination: DestinationAnswer }
+
+/** Everything, or a line for each choice. */
+function Takes({ destination }: DestinationProps) {
+  const { t, format } = useTranslation()
+  const { kinds, groups, tags, environments } = destination
+  const lines = [
+    kinds && kinds.map((kind) => t(`alerts.topic.${kind}`)),
+    groups && groups.map(({ name }) => t('alerts.ofGroup', { name })),
+    tags && tags.map((tag) => t('alerts.ofTag', { tag })),
+    environments && environments.map((name) => t('alerts.ofEnvironment', { name })),
+  ].filter((line) => line !== null)
+  if (lines.length === 0) return t('alerts.takesAll')
+  return (
+    <ul className={styles['takes']}>
+      {lines.map((line) => (
+        <li key={line.join()} className="break">
+          {format.list(line)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Arrival({ destination: { failing } }: DestinationProps) {
+  const { t, format } = useTranslation()
+  const words = useAlertWords()
+  if (failing === null) return <span className="muted">{t('alerts.arrives')}</span>
+  return (
+    <>
+      <StatusBadge tone="bad" icon={WarningIcon} word={t('alerts.state.failed')} />
+      <div className="sub break">
+        {t('alerts.failingSince', { moment: format.dateTime(failing.since) })}{' '}
+        {words.result(failing)}
+      </div>
+    </>
+  )
+}
+
 type ActionsProps = {
-  readonly address: string
+  readonly name: string
   readonly isTesting: boolean
   readonly onTest: () => void
+  readonly onEdit: () => void
   readonly onRemove: () => void
 }
 
-function Actions({ address, isTesting, onTest, onRemove }: ActionsProps) {
+function Actions({ name, isTesting, onTest, onEdit, onRemove }: ActionsProps) {
   const { t } = useTranslation()
   return (
     <Group gap="xs" justify="flex-end">
       <BusyButton
         size="compact-sm"
         variant="default"
-        aria-label={t('alerts.testWhat', { address })}
+        aria-label={t('alerts.testWhat', { name })}
         isBusy={isTesting}
         onClick={onTest}
       >
@@ -130,7 +189,15 @@ function Actions({ address, isTesting, onTest, onRemove }: ActionsProps) {
       <Button
         size="compact-sm"
         variant="default"
-        aria-label={t('alerts.removeWhat', { address })}
+        aria-label={t('alerts.editWhat', { name })}
+        onClick={onEdit}
+      >
+        {t('action.edit')}
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-label={t('alerts.removeWhat', { name })}
         onClick={onRemove}
       >
         {t('alerts.remove')}
@@ -139,19 +206,19 @@ function Actions({ address, isTesting, onTest, onRemove }: ActionsProps) {
   )
 }
 
-function Enabled({ destination }: { readonly destination: DestinationAnswer }) {
+function Enabled({ destination }: DestinationProps) {
   const { t } = useTranslation()
   const { may } = useSession()
-  const { id, address, enabled } = destination
+  const { id, name, enabled } = destination
   const change = useChange(madeOldByAlerts, {
     change: (isOn: boolean) =>
       call(alertRoutes.changeDestination, { params: { id }, body: { enabled: isOn } }),
   })
-  if (!may('configuration:manage')) return t(enabled ? 'people.on' : 'people.off')
+  if (!may('configuration:manage', 'everywhere')) return t(enabled ? 'people.on' : 'people.off')
   return (
     <>
       <Switch
-        aria-label={t('alerts.enabledWhat', { address })}
+        aria-label={t('alerts.enabledWhat', { name })}
         checked={change.isPending ? change.variables : enabled}
         onChange={({ currentTarget }) => change.mutate(currentTarget.checked)}
       />
@@ -160,101 +227,19 @@ function Enabled({ destination }: { readonly destination: DestinationAnswer }) {
   )
 }
 
-type DialogProps = { readonly onClose: () => void }
-type NewDestinationDialogProps = DialogProps & { readonly isEmailAvailable: boolean }
-
-const kinds = ['webhook', 'email'] as const
-
-/** Adds a webhook or an e-mail address. The secret that signs a webhook is shown here, once. */
-function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinationDialogProps) {
-  const { t } = useTranslation()
-  const [kind, setKind] = useState<(typeof kinds)[number]>('webhook')
-  const [address, setAddress] = useState('')
-  const [isTried, setTried] = useState(false)
-  const [secret, setSecret] = useState<string>()
-  const keyFor = useIdempotencyKey()
-  const add = useChange(madeOldByAlerts, {
-    change: () => {
-      const body: BodyOf<typeof alertRoutes.createDestination> =
-        kind === 'webhook' ? { kind, url: address.trim() } : { kind, to: address.trim() }
-      return call(alertRoutes.createDestination, { body, idempotencyKey: keyFor(body) })
-    },
-    said: (made) => t('alerts.added', { address: made.address }),
-    onAnswer: (made) => (made.secret === null ? onClose() : setSecret(made.secret)),
-  })
-  if (secret !== undefined) return <SigningSecret secret={secret} onClose={onClose} />
-  return (
-    <ConfirmDialog
-      title={t('alerts.add')}
-      action={t('alerts.add')}
-      change={add}
-      placed={['url', 'to']}
-      onConfirm={() => (address.trim() === '' ? setTried(true) : add.mutate())}
-      onCancel={onClose}
-    >
-      <Radio.Group
-        label={t('picker.kind')}
-        value={kind}
-        onChange={(value) => setKind(kinds.find((each) => each === value) ?? 'webhook')}
-      >
-        <Stack gap="xs" mt="xs">
-          <Radio value="webhook" label={t('alerts.kind.webhook')} />
-          <Radio
-            value="email"
-            label={t('alerts.kind.email')}
-            description={isEmailAvailable ? undefined : t('alerts.noMail')}
-            disabled={!isEmailAvailable}
-          />
-        </Stack>
-      </Radio.Group>
-      <TextInput
-        label={t(kind === 'webhook' ? 'alerts.url' : 'signIn.email')}
-        description={kind === 'webhook' ? t('alerts.urlAbout') : undefined}
-        placeholder={kind === 'webhook' ? 'https://hooks.example.com/tollgate' : 'ann@example.com'}
-        required
-        data-autofocus
-        autoComplete="off"
-        value={address}
-        error={
-          isTried && address.trim() === ''
-            ? t('alerts.addressNeeded')
-            : problemOf(add.error, kind === 'webhook' ? 'url' : 'to')
-        }
-        onChange={({ currentTarget }) => setAddress(currentTarget.value)}
-      />
-    </ConfirmDialog>
-  )
-}
-
-function SigningSecret({ secret, onClose }: DialogProps & { readonly secret: string }) {
-  const { t } = useTranslation()
-  return (
-    <OnceDialog title={t('alerts.secret')} loss={t('once.signing')} onClose={onClose}>
-      {(onCopied) => (
-        <>
-          <Notice tone="warn" title={t('secret.once')}>
-            {t('alerts.secretAbout')}
-          </Notice>
-          <CopyBlock label={t('alerts.secret')} text={secret} onCopied={onCopied} />
-        </>
-      )}
-    </OnceDialog>
-  )
-}
-
-type RemoveDestinationDialogProps = DialogProps & { readonly destination: DestinationAnswer }
+type RemoveDestinationDialogProps = DestinationProps & { readonly onClose: () => void }
 
 function RemoveDestinationDialog({ destination, onClose }: RemoveDestinationDialogProps) {
   const { t } = useTranslation()
-  const { id, address } = destination
+  const { id, name } = destination
   const remove = useChange(madeOldByAlerts, {
     change: () => call(alertRoutes.deleteDestination, { params: { id } }),
-    said: () => t('alerts.removed', { address }),
+    said: () => t('alerts.removed', { name }),
     onDone: onClose,
   })
   return (
     <ConfirmDialog
-      title={t('alerts.removeWhat', { address })}
+      title={t('alerts.removeWhat', { name })}
       action={t('alerts.remove')}
       effect={t('alerts.removeEffect')}
       isDangerous

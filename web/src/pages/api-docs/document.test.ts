@@ -33,7 +33,8 @@ test('an operation lists its permission, its parameters and its answer', () => {
 test('a body with several shapes lists the fields of all of them', () => {
   const create = operations.find(({ id }) => id === 'createDestination')
   const names = create?.sent.filter(({ place }) => place === 'body').map(({ name }) => name)
-  assert.deepEqual(names, ['kind', 'url', 'to'])
+  const taken = ['kinds', 'groups', 'tags', 'environments']
+  assert.deepEqual(names, ['name', ...taken, 'kind', 'url', 'to'])
 })
 
 test('types are described in words', () => {

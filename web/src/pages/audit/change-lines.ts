@@ -135,6 +135,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   status: ['keyStatus', 'people.status'],
   mode: ['mode'],
   kind: ['alerts.kind'],
+  kinds: ['alerts.topic'],
   permissions: ['endpoint', 'permission'],
   when_tight: ['keyForm.whenTight'],
   week_start: ['keyForm.weekStart'],

@@ -60,6 +60,7 @@ function KeyBar({ detail }: DetailProps) {
       {detail.status === 'active' && detail.state !== 'budget_exhausted' && (
         <Forecast budget={detail} />
       )}
+      {detail.budget !== null && <AlertsAt thresholds={detail.alert_thresholds} />}
       <LastAlert id={detail.id} />
     </BudgetBar>
   )
@@ -95,6 +96,12 @@ function GroupBars({ id, name }: GroupBarsProps) {
       )}
     </>
   )
+}
+
+function AlertsAt({ thresholds }: { readonly thresholds: readonly number[] }) {
+  const { t, format } = useTranslation()
+  const list = format.list(thresholds.map((percent) => format.percent(percent / 100)))
+  return <li>{thresholds.length === 0 ? t('detail.alertsOff') : t('detail.alertsAt', { list })}</li>
 }
 
 function LastAlert({ id }: { readonly id: string }) {
