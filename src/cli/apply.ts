@@ -1,10 +1,12 @@
-// `tollgate apply` and `tollgate export`: groups, keys and the frame as a file that can be kept beside the rest of a
-// configuration. A plan is shown first, and made in one transaction.
+// `tollgate apply` and `tollgate export`: groups, keys, alert destinations and the frame as a file that can be kept beside
+// the rest of a configuration. A plan is shown first, and made in one transaction.
 import { Option, type Command } from 'commander'
 import { stringify } from 'yaml'
 import type { Manifest, PlanAnswer, PlanStep } from '../admin/contract/manifest.ts'
+import { signingSecret } from '../admin/alerts/sender.ts'
 import { exportManifest } from '../admin/manifest/form.ts'
 import { carryOut, planAnswer, planManifest } from '../admin/manifest/plan.ts'
+import { secretOf as serverSecret } from '../config/secret.ts'
 import type { KeyMode } from '../core/limits.ts'
 import { newSecret } from '../core/secret.ts'
 import type { Store } from '../store/database/store.ts'
@@ -27,17 +29,17 @@ type ApplyOptions = RemoteOptions & {
 
 export function addApply(program: Command): void {
   demand(anywhere(program.command('apply')), [
-    new Option('-f, --file <file>', 'a manifest: groups, keys and the frame as YAML'),
+    new Option('-f, --file <file>', 'a manifest: groups, keys, destinations and the frame as YAML'),
   ])
     .description(
-      'Bring groups, keys and the frame to what a file says, in one transaction. What the file leaves out stays as it is.',
+      'Bring groups, keys, alert destinations and the frame to what a file says, in one transaction. What the file leaves out stays as it is.',
     )
     .option('--dry-run', 'only show the plan')
     .option('--prune', 'pause keys that apply made and the file no longer has')
     .option('--yes', 'do not ask')
     .option(
       '--secrets <file>',
-      'where the secrets of new keys are added, a line of JSON each; required when there are any',
+      'where the secrets of new keys and webhooks are added, a line of JSON each; required when there are any',
     )
     .addHelpText(
       ...examples(
@@ -57,7 +59,8 @@ export function addApply(program: Command): void {
       const config = readConfig(options)
       const opened = options.dryRun ? lookAtStore : withStoreOrNew
       return opened(config, (store) => {
-        return on(localTarget(store, { manifest, prefix: config.keys.prefix }))
+        const signing = (id: string): string => signingSecret(serverSecret(config), id)
+        return on(localTarget(store, { manifest, prefix: config.keys.prefix, signing }))
       })
     })
 }
@@ -71,11 +74,16 @@ type Target = {
 
 type KnownSecret = ReturnType<typeof secretOf>
 
-type Local = { readonly manifest: Manifest; readonly prefix: string }
+type Local = {
+  readonly manifest: Manifest
+  readonly prefix: string
+  /** What signs the webhooks to a destination. */
+  readonly signing: (id: string) => string
+}
 
-function localTarget(store: Store, { manifest, prefix }: Local): Target {
+function localTarget(store: Store, { manifest, prefix, signing }: Local): Target {
   let planned: Awaited<ReturnType<typeof planManifest>> | undefined
-  const answer = (applied: boolean) => ({ secret_prefix: prefix, applied })
+  const answer = (applied: boolean) => ({ secret_prefix: prefix, applied, signing_secrets: [] })
   return {
     plan: async (prune) => {
       planned = await planManifest(store, { manifest, prune })
@@ -84,7 +92,8 @@ function localTarget(store: Store, { manifest, prefix }: Local): Target {
     apply: async (_, known) => {
       if (planned === undefined) throw new Error('a manifest was applied before it was planned')
       await carryOut(store, planned, known)
-      return { ...planAnswer(planned), ...answer(true) }
+      const made = [...planned.webhooks].map(([name, id]) => ({ name, secret: signing(id) }))
+      return { ...planAnswer(planned), ...answer(true), signing_secrets: made }
     },
   }
 }
@@ -107,13 +116,16 @@ function remoteTarget(call: Call, manifest: Manifest): Target {
 async function apply(target: Target, options: ApplyOptions): Promise<void> {
   const plan = await target.plan(options.prune === true)
   const made = plan.steps.filter(isNewKey)
+  const hasSecrets = made.length > 0 || plan.steps.some(isNewWebhook)
   if (!options.json) printText(planText(plan))
   if (options.dryRun || plan.steps.length === 0) {
     if (options.json) printJson(plan)
     return
   }
-  if (made.length > 0 && options.secrets === undefined) {
-    throw new UsageError('there are new keys: name a file for their secrets with --secrets FILE')
+  if (hasSecrets && options.secrets === undefined) {
+    throw new UsageError(
+      'there are new keys or webhooks: name a file for their secrets with --secrets FILE',
+    )
   }
   if (!options.yes && !(await confirm('Apply this?'))) {
     throw new FailureError('nothing was changed')
@@ -122,14 +134,36 @@ async function apply(target: Target, options: ApplyOptions): Promise<void> {
     name: step.name,
     secret: newSecret(modeOf(step), plan.secret_prefix),
   }))
-  if (options.secrets !== undefined && secrets.length > 0) appendSecrets(options.secrets, secrets)
+  // Without new keys as well: the file must be writable before anything is made.
+  if (options.secrets !== undefined && hasSecrets) appendSecrets(options.secrets, secrets)
   const done = await target.apply(
     plan,
     secrets.map(({ secret }) => secretOf(secret)),
   )
-  if (options.json) printJson(done)
+  const signing = done.signing_secrets.map(({ name, secret }) => ({
+    name: `destinations/${name}`,
+    secret,
+  }))
+  if (options.secrets !== undefined && signing.length > 0) keepSigning(options.secrets, signing)
+  if (options.json) printJson({ ...done, signing_secrets: undefined })
   else printHint('Applied.')
-  if (secrets.length > 0) printNote(`the secrets of new keys are in ${options.secrets}`)
+  if (hasSecrets) printNote(`the new secrets are in ${options.secrets}`)
+}
+
+/** The gateway derives them from what it has made, so they cannot be kept beforehand. */
+function keepSigning(path: string, secrets: Parameters<typeof appendSecrets>[1]): void {
+  try {
+    appendSecrets(path, secrets)
+  } catch {
+    throw new FailureError(
+      `everything was applied, but what signs the new webhooks cannot be written to ${path}: remove them, and apply again`,
+    )
+  }
+}
+
+function isNewWebhook({ action, subject, fields }: PlanStep): boolean {
+  const isWebhook = fields.some(({ field }) => field === 'webhook')
+  return action === 'create' && subject === 'destination' && isWebhook
 }
 
 function isNewKey({ action, subject }: PlanStep): boolean {
@@ -172,7 +206,7 @@ function valueText(value: unknown): string {
 export function addExport(program: Command): void {
   anywhere(program.command('export'))
     .description(
-      'Write groups, keys and the frame as a file for `tollgate apply`, without secrets.',
+      'Write groups, keys, alert destinations and the frame as a file for `tollgate apply`, without secrets.',
     )
     .addHelpText(...examples('tollgate export > tollgate-keys.yaml'))
     .action(async (options: RemoteOptions) => {

@@ -28,11 +28,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
     load: async () => (await import('./keys.ts')).addFrame,
   },
   apply: {
-    summary: 'bring groups, keys and the frame to what a file says',
+    summary: 'bring groups, keys, alerts and the frame to what a file says',
     load: async () => (await import('./apply.ts')).addApply,
   },
   export: {
-    summary: 'write groups, keys and the frame as such a file',
+    summary: 'write groups, keys, alerts and the frame as such a file',
     load: async () => (await import('./apply.ts')).addExport,
   },
   users: {

@@ -157,6 +157,9 @@ export const SENTENCES = {
     'hold {{id}} is not closed, or its row is gone: `tollgate ledger orphans` lists what can be adjusted',
   no_such_destination: 'there is no such alert destination',
   destination_taken: 'there is already a destination named "{{name}}": choose another name',
+  destination_address: 'a new destination needs either webhook or email',
+  destination_hidden:
+    'this address is cut short, as an export writes it, and no destination has it: write all of it',
   destination_kind: 'a destination stays what it is: remove it, and add another one',
 
   // People, roles, tokens.

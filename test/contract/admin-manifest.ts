@@ -128,6 +128,108 @@ export function adminManifestContract(fresh: FreshDatabase): void {
       assert.doesNotMatch(text, /tg_live_/)
     })
 
+    describe('alert destinations', () => {
+      const url = 'https://hooks.example.com/services/T0123456/B0123456/x7QdaB3k'
+      const destinations = [
+        { name: 'mail', email: 'ops@example.com', kinds: ['outage', 'ledger'] },
+        { name: 'chat', webhook: url, groups: ['search', 'newest'], environments: ['production'] },
+      ]
+      const find = async (name: string): Promise<Record<string, unknown> | undefined> => {
+        const { body } = await admin.call('GET', '/alerts/destinations')
+        const found = body['destinations'] as unknown as Record<string, unknown>[]
+        return found.find((each) => each['name'] === name)
+      }
+
+      test('are made with what they take, and then there is nothing to change', async () => {
+        const manifest = { groups: [{ name: 'newest' }], destinations }
+        const { plan, answer } = await apply(manifest)
+        assert.deepEqual(summary(plan), [
+          'create group newest',
+          'create destination mail',
+          'create destination chat',
+        ])
+        assert.doesNotMatch(plan.text + answer.text, /T0123456|x7Qd/)
+        assert.deepEqual(plan.body['signing_secrets'], [])
+        const [signing, ...more] = answer.body['signing_secrets'] as unknown as object[]
+        assert.partialDeepStrictEqual(signing, { name: 'chat' })
+        assert.deepEqual(more, [])
+        const groups = ((await find('chat'))?.['groups'] as { name: string }[]).map(
+          (group) => group.name,
+        )
+        assert.deepEqual(groups.toSorted(), ['newest', 'search'])
+        assert.deepEqual((await find('mail'))?.['kinds'], ['ledger', 'outage'])
+        assert.deepEqual(stepsOf(await send(manifest, { dry_run: true })), [])
+      })
+
+      test('an export cuts addresses short, and applying it leaves them as they are', async () => {
+        const { body, text } = await admin.call('GET', '/export')
+        assert.deepEqual(body['destinations'], [
+          {
+            ...{ name: 'chat', webhook: 'https://hooks.example.com/…aB3k' },
+            ...{ groups: ['newest', 'search'], environments: ['production'] },
+          },
+          { name: 'mail', email: 'ops@example.com', kinds: ['ledger', 'outage'] },
+        ])
+        assert.doesNotMatch(text, /T0123456/)
+        assert.deepEqual(stepsOf(await send(body, { dry_run: true })), [])
+      })
+
+      test('what is written is changed, another address included', async () => {
+        const moved = url.replace('T0123456', 'T9999999')
+        const chat = { name: 'chat', webhook: moved, environments: 'none', enabled: false }
+        const { answer } = await apply({ destinations: [chat] })
+        assert.deepEqual(stepsOf(answer)[0]?.fields, [
+          {
+            ...{ field: 'webhook', before: 'https://hooks.example.com/…aB3k' },
+            after: 'https://hooks.example.com/…aB3k',
+          },
+          { field: 'enabled', before: true, after: false },
+          { field: 'environments', before: ['production'], after: null },
+        ])
+        const found = await find('chat')
+        assert.deepEqual([found?.['enabled'], found?.['environments']], [false, null])
+        assert.equal((found?.['groups'] as unknown[]).length, 2)
+      })
+
+      test('what is wrong is named by its place', async () => {
+        const wrong = await send({
+          destinations: [
+            { name: 'a', webhook: 'https://hooks.example.com/…aB3k' },
+            { name: 'b' },
+            { name: 'c', email: 'c@example.com', webhook: url },
+            { name: 'mail', webhook: url },
+            { name: 'd', email: 'd@example.com', groups: ['nowhere'] },
+            { name: 'e', webhook: 'http://169.254.169.254/latest' },
+          ],
+        })
+        assert.equal(wrong.status, 400)
+        const { problems } = wrong.body['error'] as unknown as {
+          problems: { field: string; reason: string }[]
+        }
+        assert.deepEqual(
+          problems.map(({ field, reason }) => [field, reason]),
+          [
+            ['destinations.0.webhook', 'destination_hidden'],
+            ['destinations.1.webhook', 'destination_address'],
+            ['destinations.2.webhook', 'destination_address'],
+            ['destinations.3.webhook', 'destination_kind'],
+            ['destinations.4.groups', 'no_such_group'],
+            ['destinations.5.webhook', 'webhook_metadata'],
+          ],
+        )
+        for (const [entry, place] of [
+          [{ name: 'a', colour: 'red' }, 'colour'],
+          [{ name: 'a', kinds: ['weather'] }, 'kinds'],
+          [{ name: 'a', webhook: 'ftp://example.com' }, 'webhook'],
+        ] as const) {
+          const unread = await send({ destinations: [entry] })
+          assert.match(unread.text, new RegExp(`destinations\\.0\\.${place}`))
+        }
+        const twice = await send({ destinations: [{ name: 'mail' }, { name: 'mail' }] })
+        assert.match(twice.text, /destinations\.1\.name.*two entries have this name/)
+      })
+    })
+
     test('everything that is wrong is named by its place, and nothing is changed', async () => {
       const wrong = await send({
         groups: [{ name: 'new', window: '5/month' }],

@@ -99,13 +99,13 @@ function settingsOf(
   }
   const [field, other] = kind === 'webhook' ? (['to', to] as const) : (['url', url] as const)
   if (other !== undefined) throw invalidValue(field, sentence('destination_kind'))
-  if (url !== undefined) assertAllowed(new URL(url))
+  if (url !== undefined) assertAllowed(new URL(url), 'url')
   return { ...same, address: url ?? to, groupIds: groups }
 }
 
 /** Private addresses are allowed, as many want them. A name that resolves to a forbidden address fails when called. */
-function assertAllowed({ hostname: host }: URL): void {
-  if (isForbiddenHost(host)) throw invalidValue('url', sentence('webhook_metadata', { host }))
+export function assertAllowed({ hostname: host }: URL, field: string): void {
+  if (isForbiddenHost(host)) throw invalidValue(field, sentence('webhook_metadata', { host }))
 }
 
 /** What a test sends: it cannot be mistaken for a real alert. */

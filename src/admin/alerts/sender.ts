@@ -51,8 +51,7 @@ const WHY_LENGTH_MAX = 400
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 15_000 }
 
 export function alertSender(parts: SenderParts): AlertSender {
-  const secretOf = (id: string): string =>
-    `whsec_${createHmac('sha256', parts.secret).update(`webhook ${id}`).digest('base64url')}`
+  const secretOf = (id: string): string => signingSecret(parts.secret, id)
   return {
     secretOf,
     send: (destination, alert) =>
@@ -60,6 +59,12 @@ export function alertSender(parts: SenderParts): AlertSender {
         ? sendMail(parts, destination, alert)
         : sendWebhook(parts, { ...destination, secret: secretOf(destination.id) }, alert),
   }
+}
+
+/** What signs the webhooks to a destination, from TOLLGATE_SECRET. */
+export function signingSecret(secret: string, destinationId: string): string {
+  const mac = createHmac('sha256', secret).update(`webhook ${destinationId}`)
+  return `whsec_${mac.digest('base64url')}`
 }
 
 /** `tollgate-signature: t=SECONDS,v1=HEX`: the HMAC-SHA-256 of `SECONDS.BODY` under the destination's secret. */

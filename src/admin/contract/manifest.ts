@@ -1,8 +1,9 @@
-// A manifest: groups, keys and the frame as a file has them, for `tollgate apply` and `tollgate export`. Reading one puts
-// its values into the form that an export gives them, so that the two can be compared.
+// A manifest: groups, keys, alert destinations and the frame as a file has them, for `tollgate apply` and `tollgate
+// export`. Reading one puts its values into the form that an export gives them, so that the two can be compared.
 import { z } from 'zod'
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import {
+  ALERT_KINDS,
   KEY_MODES,
   MODEL_BUDGETS_MAX,
   MODELS_MAX,
@@ -16,7 +17,7 @@ import { formatUsd, parseBudget } from '../../core/money.ts'
 import { PERIODS, timezoneOf } from '../../core/periods.ts'
 import { label as clean } from '../../core/text.ts'
 import { iso, momentOf } from '../../core/units.ts'
-import { reminders, thresholds } from './alerts.ts'
+import { reminders, thresholds, webhookUrl } from './alerts.ts'
 import { fieldChange } from './errors.ts'
 import { route } from './route.ts'
 import { amount, period, storable, weekStart } from './values.ts'
@@ -142,6 +143,43 @@ function byModel(caps: Readonly<Record<string, string>>) {
   return Object.entries(caps).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
+/** What an export writes in place of the rest of a webhook: whoever knows that can post there. */
+export const HIDDEN = '…'
+
+const webhook = z
+  .string()
+  .refine(
+    (text) => text.includes(HIDDEN) || webhookUrl.safeParse(text).success,
+    'enter a URL that begins with https:// or http://, without a user name and password',
+  )
+
+const GROUPS_MAX = 1_000
+
+const some = <Item extends z.ZodType<string>>(item: Item, most: number) =>
+  orNone(
+    z
+      .array(item)
+      .min(1, 'name at least one, or write none to take all')
+      .max(most)
+      .overwrite((given) => [...new Set(given)].toSorted()),
+  )
+
+const destinationEntry = z
+  .strictObject({
+    name,
+    webhook,
+    email: z.email(),
+    enabled: z.boolean(),
+    /** What it takes; none = all. */
+    kinds: some(z.enum(ALERT_KINDS), ALERT_KINDS.length),
+    /** By their names. */
+    groups: some(label, GROUPS_MAX),
+    tags: some(label, TAGS_MAX),
+    environments: some(label, TAGS_MAX),
+  })
+  .partial()
+  .required({ name: true })
+
 const ENTRIES_MAX = 20_000
 
 /** What is not in it is left as it is. */
@@ -150,9 +188,10 @@ export const manifest = z
     frame: frameEntry,
     groups: z.array(groupEntry).max(ENTRIES_MAX),
     keys: z.array(keyEntry).max(ENTRIES_MAX),
+    destinations: z.array(destinationEntry).max(ENTRIES_MAX),
   })
   .partial()
-  .superRefine(({ groups = [], keys = [] }, context) => {
+  .superRefine(({ groups = [], keys = [], destinations = [] }, context) => {
     const refuseTwice = (list: string, fullNames: readonly string[]): void => {
       const seen = new Set<string>()
       for (const [index, each] of fullNames.entries()) {
@@ -168,6 +207,10 @@ export const manifest = z
       groups.map((group) => group.name),
     )
     refuseTwice('keys', keys.map(fullNameOf))
+    refuseTwice(
+      'destinations',
+      destinations.map((destination) => destination.name),
+    )
   })
 
 /** By which a key is known: GROUP/NAME, or NAME alone outside groups. */
@@ -177,7 +220,7 @@ export function fullNameOf({ name: own, group }: Pick<KeyEntry, 'name' | 'group'
 
 const planStep = z.object({
   action: z.enum(['create', 'change', 'pause']),
-  subject: z.enum(['frame', 'group', 'key']),
+  subject: z.enum(['frame', 'group', 'key', 'destination']),
   name: z.string(),
   fields: z.array(fieldChange),
 })
@@ -191,6 +234,8 @@ const plan = z.object({
   /** What secrets of new keys begin with. */
   secret_prefix: z.string(),
   applied: z.boolean(),
+  /** What signs the webhooks that were made, in this answer only. */
+  signing_secrets: z.array(z.object({ name: z.string(), secret: z.string() })),
 })
 
 /** A manifest of some thousand keys. */
@@ -199,7 +244,7 @@ const MANIFEST_BYTES_MAX = 8 * 2 ** 20
 export const manifestRoutes = {
   applyManifest: route('POST /apply', 'configuration:manage', {
     reach: 'everywhere',
-    summary: 'Bring groups, keys and the frame to what a manifest says, in one transaction',
+    summary: 'Bring groups, keys, destinations and the frame to what a manifest says, at once',
     body: z.strictObject({
       manifest,
       /** Pauses keys that were made this way and are no longer in the manifest. */
@@ -218,11 +263,12 @@ export const manifestRoutes = {
   }),
   exportManifest: route('GET /export', 'configuration:read', {
     reach: 'everywhere',
-    summary: 'Groups, keys and the frame as a manifest, without secrets',
+    summary: 'Groups, keys, destinations and the frame as a manifest, without secrets',
     answer: z.object({
       frame: z.record(z.string(), z.unknown()),
       groups: z.array(z.record(z.string(), z.unknown())),
       keys: z.array(z.record(z.string(), z.unknown())),
+      destinations: z.array(z.record(z.string(), z.unknown())),
     }),
   }),
 }
@@ -231,6 +277,7 @@ export type Manifest = z.output<typeof manifest>
 export type FrameEntry = z.output<typeof frameEntry>
 export type GroupEntry = z.output<typeof groupEntry>
 export type KeyEntry = z.output<typeof keyEntry>
+export type DestinationEntry = z.output<typeof destinationEntry>
 export type PlanStep = z.output<typeof planStep>
 export type PlanAnswer = z.output<typeof plan>
 export type NewSecret = { readonly hash: string; readonly masked: string }

@@ -1,15 +1,20 @@
-// Groups, keys and the frame in the form of a manifest: what an export writes, and what a plan compares with.
+// Groups, keys, alert destinations and the frame in the form of a manifest: what an export writes, and what a plan compares with.
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { iso, usd } from '../../core/units.ts'
 import { budgetText, type AccountView } from '../../store/accounts/accounts.ts'
+import {
+  listDestinations,
+  shownAddress,
+  type Destination,
+} from '../../store/alerts/destinations.ts'
 import type { BudgetAmount } from '../../store/accounts/budget-changes.ts'
 import type { Store } from '../../store/database/store.ts'
 import { readFrame, type Frame } from '../../store/frame.ts'
-import { listGroups, type Group } from '../../store/groups/groups.ts'
+import { groupNames, listGroups, type Group } from '../../store/groups/groups.ts'
 import { keyRulesJson } from '../../store/groups/key-rules.ts'
 import { listKeys, type Key } from '../../store/keys/keys.ts'
-import type { FrameEntry, GroupEntry, KeyEntry } from '../contract/manifest.ts'
+import type { DestinationEntry, FrameEntry, GroupEntry, KeyEntry } from '../contract/manifest.ts'
 
 /** Every field has a value, null where it is not set. */
 type Whole<Entry> = { readonly [Field in keyof Entry]-?: Exclude<Entry[Field], undefined> }
@@ -77,14 +82,39 @@ function limitsForm(account: AccountView) {
   }
 }
 
+/** The names of groups by their ids. */
+type Names = ReadonlyMap<string, string>
+
+type Addressed = Omit<Whole<DestinationEntry>, 'webhook' | 'email'> &
+  Readonly<Record<'webhook' | 'email', string | null>>
+
+/** Of a webhook no more than people see: whoever knows the rest can post there. */
+export function destinationForm(destination: Destination, names: Names): Addressed {
+  const { name, kind, enabled, taken } = destination
+  const { kinds, groupIds, tags, environments } = taken
+  const address = shownAddress(destination)
+  return {
+    name,
+    webhook: kind === 'webhook' ? address : null,
+    email: kind === 'email' ? address : null,
+    enabled,
+    kinds: kinds && kinds.toSorted(),
+    groups: groupIds && groupIds.map((id) => names.get(id) ?? id).toSorted(),
+    tags: tags && tags.toSorted(),
+    environments: environments && environments.toSorted(),
+  }
+}
+
 type Written = Record<string, unknown>
-type Exported = { frame: Written; groups: Written[]; keys: Written[] }
+type Exported = { frame: Written; groups: Written[]; keys: Written[]; destinations: Written[] }
 
 /** By name, without what is revoked, and without what a new one would be anyway. */
 export async function exportManifest(store: Store): Promise<Exported> {
   const frame = frameForm(await readFrame(store))
   const groups = (await listGroups(store)).map(groupForm)
   const keys = (await listKeys(store)).filter(({ status }) => status !== 'revoked').map(keyForm)
+  const names = await groupNames(store)
+  const destinations = await listDestinations(store)
   const { timezone, week_start } = frame
   const usual = { status: 'active', timezone, week_start }
   const byName = (a: KeyEntry, b: KeyEntry): number =>
@@ -99,6 +129,9 @@ export async function exportManifest(store: Store): Promise<Exported> {
       ...without(key, { ...usual, ...USUAL_OF_KEYS }),
       budget: key.budget ?? 'none',
     })),
+    destinations: destinations.map((destination) =>
+      without(destinationForm(destination, names), { enabled: true }),
+    ),
   }
 }
 

@@ -2,11 +2,14 @@
 import { sentence } from '../../core/sentences.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { manifestRoutes } from '../contract/manifest.ts'
+import type { AlertParts } from '../alerts/destinations.ts'
 import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import { exportManifest } from './form.ts'
 import { carryOut, planAnswer, planManifest } from './plan.ts'
 
-export function manifestHandlers(parts: AdminParts): HandlersOf<typeof manifestRoutes> {
+type ManifestParts = AdminParts & Pick<AlertParts, 'alerts'>
+
+export function manifestHandlers(parts: ManifestParts): HandlersOf<typeof manifestRoutes> {
   return {
     applyManifest: async (request) => {
       const { manifest, prune, dry_run: isDry, digest, secrets } = request.body
@@ -16,7 +19,14 @@ export function manifestHandlers(parts: AdminParts): HandlersOf<typeof manifestR
         throw new AdminError('wrong_state', sentence('plan_changed'))
       }
       if (!isDry) await carryOut(store, plan, secrets)
-      return { ...planAnswer(plan), secret_prefix: parts.secretPrefix(), applied: !isDry }
+      const signing = [...plan.webhooks].map(([name, id]) => ({
+        name,
+        secret: parts.alerts.secretOf(id),
+      }))
+      return {
+        ...{ ...planAnswer(plan), secret_prefix: parts.secretPrefix() },
+        ...{ applied: !isDry, signing_secrets: signing },
+      }
     },
     exportManifest: () => exportManifest(parts.store),
   }

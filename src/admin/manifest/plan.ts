@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { sentence, type Sentence } from '../../core/sentences.ts'
 import { chunk } from '../../core/text.ts'
+import { listDestinations } from '../../store/alerts/destinations.ts'
 import { isDuplicate, problemsOf, StoreError } from '../../store/database/errors.ts'
 import { bumpRevision } from '../../store/database/revision.ts'
 import { inTransaction, type Store } from '../../store/database/store.ts'
@@ -14,19 +15,22 @@ import { listPeople } from '../../store/people/people.ts'
 import { AdminError } from '../contract/errors.ts'
 import { fullNameOf, type Manifest, type NewSecret } from '../contract/manifest.ts'
 import { keyForm } from './form.ts'
+import { destinationStep } from './destination-step.ts'
 import { frameStep, groupStep, keyStep, pauseStep, type Around, type Step } from './steps.ts'
 
 type Plan = {
   readonly steps: readonly Step[]
   readonly unchanged: number
   readonly digest: string
+  /** The webhooks that it has made, by name; empty until it is carried out. */
+  readonly webhooks: ReadonlyMap<string, string>
 }
 
 type Wanted = { readonly manifest: Manifest; readonly prune: boolean }
 
 /** Throws invalid_value with every problem, each at its place in the manifest. */
 export async function planManifest(store: Store, { manifest, prune }: Wanted): Promise<Plan> {
-  const { frame, groups = [], keys = [] } = manifest
+  const { frame, groups = [], keys = [], destinations = [] } = manifest
   if (prune && manifest.keys === undefined) {
     throw new AdminError('invalid_value', sentence('prune_without_keys'), { field: 'keys' })
   }
@@ -39,10 +43,13 @@ export async function planManifest(store: Store, { manifest, prune }: Wanted): P
   for (const [index, entry] of keys.entries()) {
     await found.at(`keys.${index}`, () => keyStep(around, entry))
   }
+  for (const [index, entry] of destinations.entries()) {
+    await found.at(`destinations.${index}`, async () => destinationStep(around, entry))
+  }
   found.refuse()
   const pruned = prune ? await pruneSteps(store, new Set(keys.map(fullNameOf))) : []
   const steps = [...found.steps, ...pruned]
-  const plan = { steps, unchanged: found.unchanged, digest: '' }
+  const plan = { steps, unchanged: found.unchanged, digest: '', webhooks: around.webhooks }
   return { ...plan, digest: hash('sha256', JSON.stringify(planAnswer(plan).steps), 'hex') }
 }
 
@@ -57,6 +64,8 @@ async function readAround(store: Store, { groups: named = [] }: Manifest): Promi
     people: new Map(people.map(({ email, id }) => [email, id])),
     newGroups: new Set(named.map(({ name }) => name)),
     groupIds: new Map(groups.map(({ name, id }) => [name, id])),
+    destinations: new Map((await listDestinations(store)).map((each) => [each.name, each])),
+    webhooks: new Map(),
   }
 }
 
@@ -102,7 +111,7 @@ function problemsAt(place: string, thrown: unknown) {
 }
 
 /** As the admin API and the command line show it. */
-export function planAnswer({ steps, unchanged, digest }: Plan) {
+export function planAnswer({ steps, unchanged, digest }: Omit<Plan, 'webhooks'>) {
   const shown = steps.map(({ action, subject, name, fields }) => ({
     action,
     subject,

@@ -2,6 +2,7 @@
 import type { FieldChange } from '../../store/audit/record.ts'
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
+import type { Destination } from '../../store/alerts/destinations.ts'
 import { checkLegs } from '../../store/accounts/budget-changes.ts'
 import { checkSettings, invalid } from '../../store/accounts/settings.ts'
 import type { Store } from '../../store/database/store.ts'
@@ -63,6 +64,9 @@ export type Around = {
   readonly newGroups: ReadonlySet<string>
   /** By name; those that the plan makes are added as it is carried out. */
   readonly groupIds: Map<string, string>
+  readonly destinations: ReadonlyMap<string, Destination>
+  /** The ids of those that the plan makes, by name, as it is carried out. */
+  readonly webhooks: Map<string, string>
 }
 
 export async function frameStep(store: Store, entry: FrameEntry): Promise<Step | undefined> {
@@ -219,7 +223,7 @@ export function pauseStep(key: Key): Step {
 }
 
 /** What is written and differs; of something new, everything that is written. */
-function difference(entry: object, form: object | undefined): FieldChange[] {
+export function difference(entry: object, form: object | undefined): FieldChange[] {
   const before = new Map<string, unknown>(Object.entries(form ?? {}))
   return Object.entries(entry).flatMap(([field, after]: [string, unknown]) => {
     if (after === undefined || (form === undefined && NAMES.includes(field))) return []

@@ -117,6 +117,10 @@ test('every mistake is named by its line, and nothing is changed', async () => {
       [/:2: keys\[0\]\.budget: this is required/, /:5: keys\[1\]\.group: there is no such group/],
     ],
     ['groups:\n  - name: search\n    window: 5\n', [/:3: groups\[0\]\.window: /]],
+    [
+      'destinations:\n  - name: chat\n    webhook: https://hooks.example.com/…aB3k\n',
+      [/:3: destinations\[0\]\.webhook: this address is cut short/],
+    ],
     ['frames:\n  budget: 1\n', [/:1: frames: there is no field/]],
     ['keys: [\n', [/:\d: this is not valid YAML/]],
   ] as const) {
@@ -127,6 +131,30 @@ test('every mistake is named by its line, and nothing is changed', async () => {
   const missing = await call('one', 'apply', '-f', 'nothing.yaml', '--yes')
   assert.match(missing.stderr, /nothing.yaml cannot be read \(ENOENT\)/)
   assert.equal((await call('one', 'export')).stdout, before)
+})
+
+test('what signs a new webhook is kept beside the secrets of keys', async () => {
+  const hook = 'https://hooks.example.com/services/T0123456/B0123456/x7QdaB3k'
+  const text = `destinations:\n  - { name: chat, webhook: "${hook}", kinds: [outage] }\n`
+  const file = write('chat.yaml', text)
+  const nowhere = await call('three-hooks', 'apply', '-f', file, '--yes')
+  assert.equal(nowhere.code, 2, nowhere.stderr)
+  const secrets = join(folder, 'hooks.jsonl')
+  const done = await call('three-hooks', 'apply', '-f', file, '--yes', '--secrets', secrets)
+  assert.equal(done.code, 0, done.stderr)
+  assert.match(done.stdout, /^\+ destination chat: webhook https:\/\/hooks\.example\.com\/…aB3k, /m)
+  assert.match(secretsIn(secrets).get('destinations/chat') ?? '', /^whsec_/)
+  assert.doesNotMatch(done.stdout + done.stderr, /whsec_|T0123456/)
+  const exported = await call('three-hooks', 'export')
+  assert.match(exported.stdout, /webhook: https:\/\/hooks\.example\.com\/…aB3k/)
+  const again = await call(
+    'three-hooks',
+    'apply',
+    '-f',
+    write('again.yaml', exported.stdout),
+    '--yes',
+  )
+  assert.match(again.stdout, /^Nothing to change/)
 })
 
 test('secrets that cannot be kept make no keys', async () => {
