@@ -5,6 +5,7 @@ import { Option, type Command } from 'commander'
 import { invalidValue } from '../admin/contract/errors.ts'
 import type { PersonAnswer, SentLink, SignOnTrial } from '../admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX, personName } from '../admin/contract/sign-in.ts'
+import { inviteMember } from '../admin/groups/members.ts'
 import { hashPassword, passwordProblem } from '../admin/people/credentials.ts'
 import { smtpMailer } from '../admin/people/email.ts'
 import { invitePerson, makePersonLink, sendLink, type Invitation } from '../admin/people/links.ts'
@@ -26,6 +27,7 @@ import { adminUrlOf, type Config } from '../config/load.ts'
 import { parseObject, type JsonObject } from '../core/json.ts'
 import { urlOf } from '../core/text.ts'
 import type { Store } from '../store/database/store.ts'
+import { findGroup } from '../store/groups/groups.ts'
 import {
   common,
   lookAtStore,
@@ -127,14 +129,27 @@ function addCreate(users: Command): void {
 function addInvite(users: Command): void {
   newPersonOptions(users.command('invite'))
     .description('Invite a person by mail (`admin.smtp`); if no mail can be sent, print the link.')
+    .option('--group <group>', 'give them the role within this group alone: its name or id')
     .addHelpText(
-      ...examples('tollgate users invite --email bob@example.com --role Manager --name Bob'),
+      ...examples(
+        'tollgate users invite --email bob@example.com --role Manager --name Bob',
+        'tollgate users invite --email eve@example.com --role Member --group search',
+      ),
     )
-    .action(async (options: NewOptions) => {
+    .action(async (options: NewOptions & { readonly group?: string }) => {
       const config = readConfig(options)
       await withStoreOrNew(config, async (store) => {
-        const invitation = await invitePerson(operatorOf(store), options)
-        await printLink(store, { config, options, ...invitation, mayMail: true })
+        const actor = operatorOf(store)
+        const invitation =
+          options.group === undefined
+            ? await invitePerson(actor, options)
+            : await inviteMember(actor, await findGroup(store, options.group), options)
+        if (invitation !== null) {
+          await printLink(store, { config, options, ...invitation, mayMail: true })
+        } else {
+          printPerson(store, await answerPerson(store.db, options.email), options)
+          printNote('they can sign in already, and are a member of the group now')
+        }
       })
     })
 }

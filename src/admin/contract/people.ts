@@ -40,7 +40,7 @@ const person = z.object({
 /** A one-time link, which is shown only if it was not mailed. */
 const sentLink = z.object({
   mailed: z.boolean(),
-  /** Null when it was mailed. */
+  /** Null when it was mailed, and for those who are confined to groups. */
   url: z.string().nullable(),
   expires_at: moment,
 })
@@ -265,7 +265,7 @@ export const invitationRoutes = {
     body: z.strictObject({ email, name: personName.optional(), role: roleId }),
     answer: z.object({
       ...members.shape,
-      /** Null: they can sign in already. */
+      /** Null: they can sign in already. Those who are confined to groups get the same answer for everyone. */
       link: sentLink.nullable(),
     }),
     status: 201,

@@ -36,7 +36,7 @@ import {
   readAmount,
 } from '../keys/change-request.ts'
 import { actorOf, rightsWithin, type PeopleParts } from '../people/identity.ts'
-import { passOn } from '../people/links.ts'
+import { passOn, tellUnseen } from '../people/links.ts'
 import type { Actor } from '../people/roles.ts'
 import { dropMember, inviteMember, listMemberAnswers, moveMember, putMember } from './members.ts'
 import { ownGroups } from './own-groups.ts'
@@ -110,18 +110,18 @@ type MemberHandlers = HandlersOf<typeof memberRoutes>
 export function memberHandlers(parts: AdminParts): MemberHandlers {
   return {
     listOwnGroups: async ({ person }) => ({ groups: await ownGroups(parts.store, person) }),
-    listMembers: async (request) => members(parts, await groupOf(parts, request)),
+    listMembers: async (request) => members(parts, request, await groupOf(parts, request)),
     putMember: async (request) => {
       const group = await groupOf(parts, request)
       const { person } = request.params
       await putMember(actorIn(parts, request, group), group, { person, role: request.body.role })
-      return members(parts, group)
+      return members(parts, request, group)
     },
     removeMember: async (request) => {
       const group = await groupOf(parts, request)
       const leaving = { ...request.query, person: request.params.person }
       await dropMember(actorIn(parts, request, group), group, leaving)
-      return members(parts, group)
+      return members(parts, request, group)
     },
     moveMember: async (request) => {
       const { group: to, ...move } = request.body
@@ -132,7 +132,7 @@ export function memberHandlers(parts: AdminParts): MemberHandlers {
         { group: other, actor: actorIn(parts, request, other) },
         { ...move, person: request.params.person },
       )
-      return members(parts, from)
+      return members(parts, request, from)
     },
   }
 }
@@ -143,16 +143,20 @@ export function invitationHandlers(parts: PeopleParts): HandlersOf<typeof invita
     inviteMember: async (request) => {
       const group = await groupOf(parts, request)
       const made = await inviteMember(actorIn(parts, request, group), group, request.body)
-      const link = made && (await passOn(parts, request, made.link))
-      return { ...(await members(parts, group)), link }
+      const { email } = request.body
+      const link =
+        request.scope === 'everywhere'
+          ? made && (await passOn(parts, request, made.link))
+          : await tellUnseen(parts, request, { email, link: made?.link })
+      return { ...(await members(parts, request, group)), link }
     },
   }
 }
 
 type WithStore = Pick<AdminParts, 'store'>
 
-async function members({ store }: WithStore, { id }: Group) {
-  return { members: await listMemberAnswers(store, id) }
+async function members(parts: WithStore, request: Sender, { id }: Group) {
+  return { members: await listMemberAnswers(storeOf(parts, request), id) }
 }
 
 function groupOf(parts: WithStore, request: MembersRequest): Promise<Group> {

@@ -23,14 +23,19 @@ import { invitePerson, type Invitation } from '../people/links.ts'
 import { answerPerson } from '../people/people.ts'
 import { demandRights, listRoles, roleById, roleNamed, type Actor } from '../people/roles.ts'
 
+/**
+ * Within a group, somebody's name is shown once they have been here as a member: until then nobody learns whether the
+ * address that they invited had an account.
+ */
 export async function listMemberAnswers(store: Store, groupId: string): Promise<MemberAnswer[]> {
   const roles = await listRoles(store.db)
   return (await listMembers(store, groupId)).map(
-    ({ personId, name, email, roleId, addedAt, fromSignOn }) => {
+    ({ personId, name, email, roleId, addedAt, lastSeenAt, fromSignOn }) => {
       const role = roleById(roles, roleId)
+      const isNamed = store.scope === 'everywhere' || (lastSeenAt ?? 0) > addedAt
       return {
         id: personId,
-        name,
+        name: isNamed ? name : '',
         email,
         role: { id: role.id, name: role.name },
         from_sign_on: fromSignOn === 1,

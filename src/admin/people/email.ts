@@ -51,6 +51,12 @@ export function mailFor({ kind, email, expiresAt }: LinkMail, url: string): Mail
   return { to: email, subject, text: `${text}\n\n${url}\n\nThe link works once, until ${until}.\n` }
 }
 
+/** For somebody who can sign in already. */
+export function memberMail(to: string, url: string): Mail {
+  const text = 'You are now a member of another group in Tollgate. Sign in to see it:'
+  return { to, subject: 'You are invited to a group in Tollgate', text: `${text}\n\n${url}\n` }
+}
+
 const LINK_MAILS = {
   invitation: {
     subject: 'You are invited to Tollgate',

@@ -32,7 +32,7 @@ import { LINK_PAGES, type LinkKind, type signInRoutes } from '../contract/sign-i
 import { permissionsAnywhere, type RequestHeaders } from '../http/guard.ts'
 import { recordedRefusal } from '../http/refusals.ts'
 import { hashPassword, passwordProblem } from './credentials.ts'
-import { mailFor, type Mailer } from './email.ts'
+import { mailFor, memberMail, type Mailer } from './email.ts'
 import { addPerson, manageable, refuseSelf, subjectOf, type Invited } from './people.ts'
 import { linkBase, mayManage, rightsNow, rightsOf, type PeopleParts } from './identity.ts'
 import { change, type Actor } from './roles.ts'
@@ -278,6 +278,30 @@ export async function sendLink(link: MadeLink, sending: Sending): Promise<SentLi
   } catch (thrown) {
     onMailFailed(thrown)
     return { mailed: false, url, expires_at }
+  }
+}
+
+/** Somebody who is invited: by a link, or, if they are known already, with none. */
+type Told = { readonly email: string; readonly link: MadeLink | undefined }
+
+/** For those who may not know whether somebody has an account: whoever is invited gets a mail, and no link is shown. */
+export async function tellUnseen(
+  parts: PeopleParts,
+  request: { readonly headers: RequestHeaders },
+  { email, link }: Told,
+): Promise<SentLink> {
+  const base = linkBase(parts, request)
+  const lasts = parts.store.clock.now() + LIFETIME_MS.invitation
+  const mail =
+    link === undefined ? memberMail(email, `${base}/sign-in`) : mailFor(link, linkUrl(link, base))
+  const sent = { url: null, expires_at: iso(link?.expiresAt ?? lasts) }
+  if (parts.mailer === undefined) return { mailed: false, ...sent }
+  try {
+    await parts.mailer.send(mail)
+    return { mailed: true, ...sent }
+  } catch (thrown) {
+    parts.log.warn('mail_failed', { cause: describeError(thrown) })
+    return { mailed: false, ...sent }
   }
 }
 

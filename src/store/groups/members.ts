@@ -15,6 +15,7 @@ export type Member = {
   readonly email: string
   readonly roleId: string
   readonly addedAt: number
+  readonly lastSeenAt: number | null
   /** 1: as the single sign-on provider says. */
   readonly fromSignOn: number | null
 }
@@ -31,6 +32,7 @@ export function listMembers(
     .select('group_members.person_id as personId')
     .select('group_members.role_id as roleId')
     .select('group_members.created_at as addedAt')
+    .select('people.last_seen_at as lastSeenAt')
     .select('group_members.from_sign_on as fromSignOn')
     .where('group_id', '=', groupId)
     .orderBy('people.email')

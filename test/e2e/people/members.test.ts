@@ -54,9 +54,12 @@ describe('members of groups', () => {
     group: string,
     ...[email, role]: readonly [string, string]
   ): Promise<Browser> => {
-    const { link } = await invite(by, group, { email, role })
+    const { link, members } = await invite(by, group, { email, role })
+    const { id } = members.find((each: { email: string }) => each.email === email)
+    // Those who are confined to the group see no link.
+    const { url } = link.url === null ? done(await admin.post(`/people/${id}/invite`)) : link
     const browser = new Browser(gateway.url)
-    await join(browser, link.url, email)
+    await join(browser, url, email)
     return browser
   }
 
@@ -86,11 +89,53 @@ describe('members of groups', () => {
   })
 
   test('whoever is known already is a member at once, and needs no link', async () => {
-    done(await admin.post('/people', { email: 'known@example.com', role: 'viewer' }))
+    const known = { email: 'known@example.com', name: 'Known', role: 'viewer' }
+    done(await admin.post('/people', known))
     const body = { email: 'Known@example.com', role: 'Member' }
-    const { link, members } = await invite(lead, search, body)
+    const { link, members } = await invite(admin, billing, body)
     assert.equal(link, null)
     assert.ok(members.some(({ email }: { email: string }) => email === 'known@example.com'))
+  })
+
+  test('from within a group nobody learns whether an address was known', async () => {
+    const told = async (email: string) => {
+      const { link, members } = await invite(lead, search, { email, role: 'Member' })
+      const { id, added_at, ...member } = members.find(
+        (each: { email: string }) => each.email === email,
+      )
+      assert.match(`${id} ${added_at}`, /^person_\w+ 20/)
+      const { expires_at: expiry, ...sent } = link
+      const days = Math.round((Date.parse(expiry) - Date.now()) / 86_400_000)
+      return JSON.stringify([member, sent, days]).replaceAll(email, 'ADDRESS')
+    }
+    const [known, unknown] = [await told('known@example.com'), await told('unknown@example.com')]
+    assert.equal(known, unknown)
+    assert.match(known, /"mailed":false,"url":null/)
+    const { entries } = done(await lead.get('/audit?action=person.invite'))
+    assert.deepEqual(entries, [])
+  })
+
+  test('the command line invites into a group', async () => {
+    const words = ['users', 'invite', '--email', 'new@example.com', '--role', 'Member']
+    const made = await gateway.tollgate(...words, '--group', 'billing')
+    assert.match(String(Object(made['link']).url), /\/invitation#/)
+    assert.equal(Object(made['role']).name, 'Member')
+    const { members } = done(await admin.get(`/groups/${billing}/members`))
+    assert.ok(members.some(({ email }: { email: string }) => email === 'new@example.com'))
+    await gateway.tollgate(
+      'users',
+      'invite',
+      '--email',
+      'new@example.com',
+      '--role',
+      'Viewer',
+      '--group',
+      'billing',
+    )
+    const after = done(await admin.get(`/groups/${billing}/members`)).members.find(
+      ({ email }: { email: string }) => email === 'new@example.com',
+    )
+    assert.equal(after.role.name, 'Viewer')
   })
 
   test('nobody invites with more than they hold in the group, nor into another', async () => {

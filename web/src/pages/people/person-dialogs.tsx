@@ -194,7 +194,7 @@ type LinkDialogProps = {
   readonly onClose: () => void
 }
 
-/** A one-time link: says that it was mailed, or shows it once to pass on. */
+/** A one-time link: says that it was mailed, or shows it once to pass on, to those who may see it. */
 export function LinkDialog(props: LinkDialogProps) {
   const { person, link, onClose } = props
   const { t, format } = useTranslation()
@@ -210,8 +210,14 @@ export function LinkDialog(props: LinkDialogProps) {
         onClose={onClose}
         buttons={<Button onClick={onClose}>{t('secret.done')}</Button>}
       >
-        <Notice tone="good">{t('people.linkMailed', { email: person.email })}</Notice>
-        {expiry}
+        {link.mailed ? (
+          <>
+            <Notice tone="good">{t('people.linkMailed', { email: person.email })}</Notice>
+            {expiry}
+          </>
+        ) : (
+          <Notice tone="warn">{t('people.linkUnseen', { email: person.email })}</Notice>
+        )}
       </Dialog>
     )
   return (
