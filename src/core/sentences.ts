@@ -29,6 +29,7 @@ export const SENTENCES = {
   since_before_until: 'since must be before until',
   reason_needed: 'a reason is needed: say why in a few words',
   url_shape: 'enter a URL that begins with https:// or http://',
+  some_needed: 'name at least one, or leave it out to take all',
   url_credentials: 'enter the URL without a user name and password: they are not sent',
   json_needed: 'send the body as JSON, with "content-type: application/json"',
   body_too_large: 'the body is larger than this API accepts',

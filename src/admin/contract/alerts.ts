@@ -50,13 +50,20 @@ const taken = {
   tags: some(label, TAGS_MAX),
   environments: some(label, TAGS_MAX),
 }
-const takenOfNew = z
-  .strictObject({ name: label, ...taken })
-  .partial()
-  .required({ name: true })
+const { shape: takenOfNew } = z.strictObject(taken).partial()
 
-const webhook = takenOfNew.extend({ kind: z.literal('webhook'), url: webhookUrl })
-const email = takenOfNew.extend({ kind: z.literal('email'), to: z.email() })
+const webhook = z.strictObject({
+  kind: z.literal('webhook'),
+  name: label,
+  url: webhookUrl,
+  ...takenOfNew,
+})
+const email = z.strictObject({
+  kind: z.literal('email'),
+  name: label,
+  to: z.email(),
+  ...takenOfNew,
+})
 const newDestination = z.discriminatedUnion('kind', [webhook, email])
 
 const destinationChange = z

@@ -20,7 +20,11 @@ test('a NUL character is refused in every name', () => {
     [profileRoutes.changeProfile.body, { name: NAME }],
     [profileRoutes.createToken.body, { name: NAME, expires_at: '2027-01-31T00:00:00Z' }],
     [signInRoutes.useLink.body, { token: 'x', password: 'long enough to do', name: NAME }],
-    [alertRoutes.createDestination.body, { kind: 'webhook', url: 'https://example.com/\0' }],
+    [
+      alertRoutes.createDestination.body,
+      { kind: 'webhook', name: 'x', url: 'https://example.com/\0' },
+    ],
+    [alertRoutes.createDestination.body, { kind: 'email', name: NAME, to: email }],
   ] as const) {
     const issues = schema.safeParse(body).error?.issues ?? []
     assert.deepEqual(

@@ -34,7 +34,7 @@ test('a body with several shapes lists the fields of all of them', () => {
   const create = operations.find(({ id }) => id === 'createDestination')
   const names = create?.sent.filter(({ place }) => place === 'body').map(({ name }) => name)
   const taken = ['kinds', 'groups', 'tags', 'environments']
-  assert.deepEqual(names, ['name', ...taken, 'kind', 'url', 'to'])
+  assert.deepEqual(names, ['kind', 'name', 'url', ...taken, 'to'])
 })
 
 test('types are described in words', () => {
