@@ -16,7 +16,7 @@ import { destinationForm } from './form.ts'
 import { difference, type Around, type Step } from './steps.ts'
 
 export function destinationStep(around: Around, entry: DestinationEntry): Step | undefined {
-  const { name, webhook, email, groups, ...same } = entry
+  const { name, webhook, email: _email, groups, ...same } = entry
   const there = around.destinations.get(name)
   const address = addressOf(entry, there)
   for (const group of groups ?? []) {
