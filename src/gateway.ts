@@ -25,6 +25,7 @@ import { addressesAsKept, type AddressOf } from './edge/address.ts'
 import { webFiles } from './edge/files.ts'
 import type { DataPlaneParts } from './edge/operations.ts'
 import { Edge } from './edge/server.ts'
+import { Overload } from './exchange/overload.ts'
 import { RefusalRecord } from './exchange/refusals.ts'
 import { RunningExchanges } from './exchange/reply.ts'
 import { ResponseVault } from './exchange/responses/vault.ts'
@@ -109,6 +110,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const refusals = openRefusals({ store, ledger }, options)
   opened.defer(() => refusals.stop())
   const { bodyBytesMax } = config.server
+  const overload = opened.use(new Overload({ clock, log, ...config.server }))
   const keyBytesMax = () => registry.config.responses.keyBytesMax
   const vault = opened.use(new ResponseVault({ store, log, secret, keyBytesMax }))
   const settings = () => ({ ...registry.config.responses, bodyBytesMax })
@@ -117,22 +119,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(watchSettings(options, registry, foreign))
 
   const parts: DataPlaneParts = {
-    clock,
-    log,
-    ledger,
-    tokenizer,
+    ...{ clock, log, ledger, tokenizer, running, lastUse, refusals, overload, registry },
     raisedBounds: new RaisedBounds(),
-    running,
     responses: { vault, clock, settings },
-    lastUse,
-    refusals,
     authenticator: { clock, settings: registry, directory, foreign },
-    registry,
     describeKey: async (keyId) =>
       keyJson(await retryDuringOutage(clock, () => findKey(store, keyId))),
     findUsage: (requestId) => retryDuringOutage(clock, () => findUsage(store, requestId)),
   }
-  const ownFigures = () => processFigures({ version, counts, ledger, registry })
+  const ownFigures = () => processFigures({ version, counts, overload, ledger, registry })
   const figures = options.figuresOfAll ?? (async () => [await ownFigures()])
   const admin = onDemand(() =>
     openAdminPlane({ config, secret, parts, registry, http, mailer, alerts: sender, figures }, url),
@@ -284,8 +279,7 @@ async function listen(
     counts,
     tracing,
     addressOf,
-    bodyBytesMax: server.bodyBytesMax,
-    hasBarePaths: server.hasBarePaths,
+    ...server,
     web: webFiles(WEB),
     isAdminSecure: config.admin.publicUrl?.startsWith('https:') === true,
     readiness: () => readiness(store, ledger),

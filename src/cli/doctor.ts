@@ -14,7 +14,16 @@ import { serverVersion, type Store } from '../store/database/store.ts'
 import { describeDatabaseUrl } from '../store/database/url.ts'
 import { common, lookAtStore, readConfig, sourceOf, type CommonOptions } from './command/context.ts'
 import { alarms, clock, database, nodes, secretHere } from './doctor/database.ts'
-import { disk, fine, secret, type Finding, unknown, versions, wrong } from './doctor/machine.ts'
+import {
+  connections,
+  disk,
+  fine,
+  secret,
+  type Finding,
+  unknown,
+  versions,
+  wrong,
+} from './doctor/machine.ts'
 import { catalogFor } from './gateway/catalog.ts'
 import { askForModels } from './models.ts'
 import { block, printJson, printText } from './terminal/output.ts'
@@ -22,7 +31,7 @@ import { block, printJson, printText } from './terminal/output.ts'
 export function addDoctor(program: Command): void {
   common(program.command('doctor'))
     .description(
-      'Look at everything a gateway needs: configuration, versions, database, schema, clock, disk, secret, prices, providers, nodes, alarms. One line each: fine, or what to do. Asks providers only for their list of models, and changes nothing. Run it as the user of the gateway, with its environment. Exit code 1 when something is wrong.',
+      'Look at everything a gateway needs: configuration, versions, database, schema, clock, connections, disk, secret, prices, providers, nodes, alarms. One line each: fine, or what to do. Asks providers only for their list of models, and changes nothing. Run it as the user of the gateway, with its environment. Exit code 1 when something is wrong.',
     )
     .action(async (options: CommonOptions) => {
       const findings = await examine(options)
@@ -48,6 +57,7 @@ async function examine(options: CommonOptions): Promise<readonly Finding[]> {
   return [
     fine('configuration', config.path ?? 'no file: defaults and the environment apply'),
     ...fromDatabase.filter(({ check }) => check !== 'nodes' && check !== 'alarms'),
+    connections(config),
     disk(config),
     ...(fromDatabase.some(({ check }) => check === 'secret') ? [] : [secret(config)]),
     prices(catalogFor(config).list()),
@@ -67,7 +77,7 @@ function misconfigured({ message, problems }: ConfigError): Finding {
 
 /** The database can be looked at if the file says at least where it is. */
 async function withoutConfig({ config: file }: CommonOptions): Promise<readonly Finding[]> {
-  const rest = ['disk', 'secret', 'prices', 'providers', 'nodes']
+  const rest = ['connections', 'disk', 'secret', 'prices', 'providers', 'nodes']
   const skipped = rest.map((check) => unknown(check, 'not looked at: the configuration is wrong'))
   try {
     const { config } = loadDatabaseConfig(sourceOf({ config: file }))

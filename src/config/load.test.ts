@@ -23,6 +23,9 @@ describe('without a file', () => {
       port: 4000,
       workers: 1,
       bodyBytesMax: 33_554_432,
+      connectionsMax: 10_000,
+      waitingMax: 1_000,
+      waitingMs: 250,
       deregisterMs: 0,
       drainMs: 120_000,
       hasBarePaths: false,
@@ -315,6 +318,11 @@ describe('mistakes', () => {
       ['providers.a.timeouts.idle must be above 0'],
     ],
     ['a size', 'server: { body_limit: big }', ['server.body_limit must be a size such as']],
+    [
+      'less memory than two bodies',
+      'server: { body_limit: 4MB, body_memory: 7MB }',
+      ['server.body_memory must be at least twice server.body_limit'],
+    ],
     ['no body at all', 'server: { body_limit: 0B }', ['server.body_limit must be above 0']],
     [
       'room for no response',

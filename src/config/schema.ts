@@ -50,14 +50,26 @@ const server = z
     workers: workers.default(1),
     trusted_proxies: z.array(proxy, { error: () => PROXY_LIST }).default([]),
     body_limit: someSize.prefault('32MB'),
+    body_memory: someSize.optional(),
+    connections_max: integer(1, 1_000_000).default(10_000),
+    waiting_max: integer(1, 100_000).default(1_000),
+    waiting_time: someWait.prefault('250ms'),
     deregister: wait.prefault('0s'),
     drain: wait.prefault('2m'),
     bare_paths: flag.default(false),
+  })
+  .refine(({ body_limit, body_memory = Infinity }) => body_memory >= 2 * body_limit, {
+    path: ['body_memory'],
+    message: 'must be at least twice server.body_limit: no key gets more than half of it',
   })
   .transform(
     renamed({
       trusted_proxies: 'trustedProxies',
       body_limit: 'bodyBytesMax',
+      body_memory: 'bodyBytesMaxTogether',
+      connections_max: 'connectionsMax',
+      waiting_max: 'waitingMax',
+      waiting_time: 'waitingMs',
       deregister: 'deregisterMs',
       drain: 'drainMs',
       bare_paths: 'hasBarePaths',

@@ -15,7 +15,7 @@ export function bodyMsMax(bytes: number): number {
   return BODY_MS_MAX + Math.ceil(bytes / BODY_BYTES_PER_MS)
 }
 
-/** How many bodies of the largest size fit into memory together. */
+/** How many bodies of the largest size fit into memory together, if nothing else is said. */
 const LARGEST_AT_ONCE = 8
 
 /** The memory that bodies may take. */
@@ -26,14 +26,16 @@ export class BodyRoom {
   /** Only of keys that have a body in memory. */
   readonly #bytesOfKeys = new Map<string, number>()
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, bytesMaxTogether = LARGEST_AT_ONCE * bytesMax) {
     this.#bytesMax = bytesMax
-    this.#bytesMaxTogether = LARGEST_AT_ONCE * bytesMax
+    this.#bytesMaxTogether = bytesMaxTogether
   }
 
   /** Why a body announced by these headers is not read at all. */
   refusalOf({ headers }: IncomingMessage): GatewayError | undefined {
-    if (Number(headers['content-length'] ?? 0) > this.#bytesMax) return this.#tooLarge()
+    const bytes = Number(headers['content-length'] ?? 0)
+    if (bytes > this.#bytesMax) return this.#tooLarge()
+    if (this.#bytesTogether + bytes > this.#bytesMaxTogether) return tooMany()
     const encoding = headers['content-encoding'] ?? 'identity'
     if (encoding === 'identity') return undefined
     return new GatewayError('invalid_request', 'send the body uncompressed')

@@ -12,6 +12,7 @@ import {
   showResponse,
 } from '../exchange/endpoints/stored-responses.ts'
 import { exchange, type Handler, type Parts } from '../exchange/exchange.ts'
+import type { Overload } from '../exchange/overload.ts'
 import type { RefusalRecord } from '../exchange/refusals.ts'
 import { CODECS } from '../wire/codecs.ts'
 import type { Codec } from '../wire/contract/codec.ts'
@@ -22,6 +23,7 @@ export type DataPlaneParts = Parts &
     readonly authenticator: Authenticator
     readonly lastUse: Pick<LastUse, 'note'>
     readonly refusals: Pick<RefusalRecord, 'note'>
+    readonly overload: Pick<Overload, 'begin' | 'end' | 'refusal' | 'shed'>
   }
 
 export type Operation = {

@@ -250,4 +250,21 @@ export class HttpReply implements Reply {
   }
 }
 
+/** Refuses a request of which nothing but its head was read. Leaves out what an answer needs that takes a while. */
+export function refuseAtOnce(
+  response: ServerResponse,
+  error: GatewayError,
+  { family, requestId }: { readonly family: Family; readonly requestId: string },
+): void {
+  const body = JSON.stringify(encodeError(family, error, requestId))
+  const headers = ['content-type', 'application/json', 'content-length']
+  headers.push(String(Buffer.byteLength(body)), 'x-request-id', requestId)
+  if (family === 'messages') headers.push('request-id', requestId)
+  const { retryAfterSeconds = 1 } = error.details
+  headers.push('retry-after', retryAfterText(retryAfterSeconds), 'x-should-retry', 'true')
+  if (!response.req.complete) discardRest(response)
+  response.writeHead(error.status, headers)
+  response.end(body)
+}
+
 const DONE = Promise.resolve()

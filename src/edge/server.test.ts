@@ -13,6 +13,7 @@ import type { Authenticator, Caller } from '../access/authenticate.ts'
 import { RaisedBounds } from '../catalog/worst-case.ts'
 import { Tokenizer } from '../access/tokenizer.ts'
 import { systemClock, type Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
 import { newSecret } from '../core/secret.ts'
 import { RunningExchanges } from '../exchange/reply.ts'
 import { jsonLog, type Log } from '../telemetry/log.ts'
@@ -198,7 +199,7 @@ test('a client that reads nothing of a page is cut off, and the file is closed',
   const edge = edgeWith(
     { serve },
     jsonLog(systemClock, () => {}),
-    clock,
+    { clock },
   )
   const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
   const client = connect(Number(port), '127.0.0.1')
@@ -255,7 +256,7 @@ test('a body that trickles gets a 408 in the shape of its family, and is cut off
   const clock = { ...systemClock, monotonicMs: () => performance.now() * 150 }
   let text = ''
   const log = jsonLog(systemClock, (written) => (text += written))
-  const edge = edgeWith({ serve: () => assert.fail() }, log, clock)
+  const edge = edgeWith({ serve: () => assert.fail() }, log, { clock })
   const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
   const client = connect(Number(port), '127.0.0.1').setEncoding('utf8')
   client.write(
@@ -457,6 +458,26 @@ test('a client that leaves while it waits is noticed', async () => {
   await edge.drain(60_000)
 })
 
+test('a request that is turned away is not read, and leaves its connection to the next one if it is small', async () => {
+  const refusal = new GatewayError('overloaded', 'too much', { retryAfterSeconds: 2 })
+  const edge = edgeWith({ serve: assert.fail }, silent(), { refusal: () => refusal })
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const client = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+  let received = ''
+  client.on('data', (text: string) => (received += text))
+  const post = (bytes: number): string =>
+    `POST /v1/messages HTTP/1.1\r\nhost: a\r\ncontent-length: ${bytes}\r\n\r\n`
+  client.write(`${post(2)}{}GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n${post(100_000)}`)
+  // The last one ends it, because its body is not waited for.
+  await once(client, 'end')
+  client.destroy()
+  const [, first = '', health = '', last = ''] = received.split('HTTP/1.1 ')
+  assert.match(first, /^503 [^]*retry-after: 2\r\n[^]*keep-alive[^]*"overloaded_error"/i)
+  assert.match(health, /^200 [^]*"ok"/)
+  assert.match(last, /^503 [^]*connection: close/i)
+  await edge.drain(60_000)
+})
+
 function silent(): Log {
   return jsonLog(systemClock, () => {})
 }
@@ -499,6 +520,7 @@ const UNREACHED: Omit<DataPlaneParts, 'clock' | 'log' | 'authenticator'> = {
     route: unreached,
   },
   running: new RunningExchanges(),
+  overload: { begin: unreached, end: unreached, refusal: () => undefined, shed: unreached },
   lastUse: { note: () => {} },
   refusals: { note: () => {} },
   describeKey: unreached,
@@ -508,7 +530,12 @@ const UNREACHED: Omit<DataPlaneParts, 'clock' | 'log' | 'authenticator'> = {
 /** Its key may call the endpoint that these tests call. */
 const caller: Caller = { ...SAMPLE_CALLER, permissions: new Set(['messages']) }
 
-function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
+function edgeWith(
+  web: WebFiles,
+  log: Log,
+  given: { readonly clock?: Clock; readonly refusal?: () => GatewayError } = {},
+): Edge {
+  const { clock = systemClock, refusal = () => undefined } = given
   const authenticator: Authenticator = {
     clock,
     settings: { authHeaders: 'strict' },
@@ -516,11 +543,18 @@ function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
     foreign: { has: () => false },
   }
   return new Edge({
-    parts: { ...UNREACHED, clock, log, authenticator },
+    parts: {
+      ...UNREACHED,
+      clock,
+      log,
+      authenticator,
+      overload: { ...UNREACHED.overload, refusal },
+    },
     log,
     counts: new Counts(),
     tracing: undefined,
     bodyBytesMax: 1_000,
+    connectionsMax: 100,
     hasBarePaths: false,
     addressOf: () => null,
     web,

@@ -37,7 +37,7 @@ import {
   otherMethods,
   type DataPlaneParts,
 } from './operations.ts'
-import { HttpReply } from './reply.ts'
+import { HttpReply, refuseAtOnce } from './reply.ts'
 
 type EdgeOptions = {
   readonly parts: DataPlaneParts
@@ -47,6 +47,10 @@ type EdgeOptions = {
   /** Undefined: nobody wants traces. */
   readonly tracing: Pick<Tracing, 'begin'> | undefined
   readonly bodyBytesMax: number
+  /** Of all bodies in memory; undefined = some of the largest. */
+  readonly bodyBytesMaxTogether?: number | undefined
+  /** Requests on more connections than these are turned away. */
+  readonly connectionsMax: number
   /** Whether /v1 may be missing from the paths of the data plane. */
   readonly hasBarePaths: boolean
   /** As much of a client's address as is kept. */
@@ -74,6 +78,10 @@ const SETTINGS = {
 const LAST_WORDS_MS = 5_000
 /** How soon a client that has stopped sending is written to, to find out whether it is gone: each time later. */
 const PROBE_MS = { first: 20, most: 1_000 }
+/** Beyond `connectionsMax`: for health checks and the admin plane, and to say no to the others. */
+const CONNECTIONS_SPARE = 100
+/** How many may wait to be accepted, as far as the system agrees. Those beyond it would be lost without an answer. */
+const BACKLOG = 4_096
 /** How long the end of the last answer may take to go out. */
 const GOODBYE_MS = 1_000
 
@@ -87,6 +95,9 @@ export class Edge {
    * sockets: a request is still settled after its client has gone.
    */
   readonly #serving = new LinkedList<HttpReply>()
+  #connections = 0
+  /** Those that were opened beyond `connectionsMax`. */
+  readonly #beyond = new WeakSet<Socket>()
   #probing: { readonly timer: NodeJS.Timeout; readonly afterMs: number } | undefined
   #isLeaving = false
   #isDraining = false
@@ -95,7 +106,7 @@ export class Edge {
 
   constructor(options: EdgeOptions) {
     this.#options = options
-    this.#bodyRoom = new BodyRoom(options.bodyBytesMax)
+    this.#bodyRoom = new BodyRoom(options.bodyBytesMax, options.bodyBytesMaxTogether)
     this.#watch = new ConnectionWatch(options.parts.clock)
     const serve = (message: IncomingMessage, response: ServerResponse): void => {
       void this.#serve(message, response)
@@ -113,9 +124,12 @@ export class Edge {
     })
     // A client that has sent its request may close its side of the connection, and wait for the answer.
     Object.assign(this.#server, { httpAllowHalfOpen: true })
-    this.#server.on('connection', (socket) =>
-      socket.once('end', () => this.#probeAfter(PROBE_MS.first)),
-    )
+    this.#server.maxConnections = options.connectionsMax + CONNECTIONS_SPARE
+    this.#server.on('connection', (socket) => {
+      socket.once('end', () => this.#probeAfter(PROBE_MS.first))
+      this.#countConnection(socket)
+    })
+    this.#server.on('drop', () => options.parts.overload.shed('connections'))
     this.#server.on('clientError', (problem, socket) => this.#refuse(socket as Socket, problem))
   }
 
@@ -125,7 +139,7 @@ export class Edge {
     const plane = this.#options.planes.includes('data') ? 'data' : 'admin'
     const fail = (cause: Error): void => reject(new ListenError({ host, port, plane }, cause))
     this.#server.once('error', fail)
-    this.#server.listen(port, host, () => {
+    this.#server.listen({ port, host, backlog: BACKLOG }, () => {
       this.#server.off('error', fail)
       const address = this.#server.address() as AddressInfo
       resolve(urlOf({ host, port: address.port }))
@@ -165,13 +179,15 @@ export class Edge {
     if (message.headers.upgrade !== undefined) endAfterwards(response)
     const path = this.#options.hasBarePaths ? wholePath(message) : pathOf(message)
     const family = familyOf(path)
+    const isDataPlane = path === '/v1' || path.startsWith('/v1/')
     const requestId = newId('req', parts.clock)
+    const overload = isDataPlane ? this.#overloadFor(message) : undefined
+    if (overload !== undefined) return this.#shed(overload, response, { family, requestId })
     const reply = new HttpReply(response, this.#watch)
     const link = this.#serving.add(reply)
     const body = new Body(this.#bodyRoom, message, this.#watch)
     const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
-    const isDataPlane = path === '/v1' || path.startsWith('/v1/')
     if (isDataPlane) counts.requestBegan()
     if (isDataPlane && tracing !== undefined)
       trace.spans = tracing.begin(traceHeadersOf(message), startedMs)
@@ -208,6 +224,32 @@ export class Edge {
       link.remove()
       this.#afterServing()
     }
+  }
+
+  #countConnection(socket: Socket): void {
+    if (this.#connections >= this.#options.connectionsMax) this.#beyond.add(socket)
+    this.#connections += 1
+    socket.once('close', () => (this.#connections -= 1))
+  }
+
+  /** Why a request is turned away as soon as its head is there. */
+  #overloadFor({ socket }: IncomingMessage): GatewayError | undefined {
+    const { overload } = this.#options.parts
+    return this.#beyond.has(socket) ? overload.shed('connections') : overload.refusal()
+  }
+
+  /** Leaves out all that can be left out, the log as well: a refusal must cost far less than what it refuses. */
+  #shed(
+    error: GatewayError,
+    response: ServerResponse,
+    { family, requestId }: { readonly family: Family; readonly requestId: string },
+  ): void {
+    const { counts } = this.#options
+    counts.requestBegan()
+    if (this.#beyond.has(response.req.socket)) response.shouldKeepAlive = false
+    refuseAtOnce(response, error, { family, requestId })
+    const outcome = { method: undefined, status: error.status, durationMs: 0, error }
+    counts.requestEnded({ requestId, path: '' }, outcome)
   }
 
   #noteRefusal(error: GatewayError, trace: Trace, message: IncomingMessage): void {

@@ -110,6 +110,7 @@ function setUp(...answers: readonly (Reserved | Refused)[]) {
     ledger: ledger as Ledger,
     tokenizer: new CountingTokenizer(happened),
     raisedBounds: new RaisedBounds(),
+    overload: { begin: () => 0, end: () => {} },
   }
   const asked = (given: Given = {}): AdmissionInput => {
     const { caller = SAMPLE_CALLER, call = callOf(INPUT), prepared = [outboundTo(target)] } = given

@@ -12,6 +12,7 @@ import type { JsonObject } from '../core/json.ts'
 import { formatUsd, type Nanodollars } from '../core/money.ts'
 import type { Ask, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
 import { costAtMost, costAtMostWith } from '../ledger/rules/judge.ts'
+import type { Overload } from './overload.ts'
 import { affordable, countAt, type OutboundRequest } from './prepare.ts'
 import { setBalanceHeaders, type Reply } from './reply.ts'
 import type { ClientRequest } from './request.ts'
@@ -21,6 +22,7 @@ export type AdmissionParts = {
   readonly ledger: Ledger
   readonly tokenizer: Tokenizer
   readonly raisedBounds: RaisedBounds
+  readonly overload: Pick<Overload, 'begin' | 'end'>
 }
 
 /** A request, what its routes would be sent, and where it is answered. */
@@ -45,7 +47,7 @@ export type Admission = {
 export async function admit(parts: AdmissionParts, asked: AdmissionInput): Promise<Admission> {
   const { reply, request, model } = asked
   const span = request.inbound.trace.spans?.begin('hold')
-  const { outcome, maySearch, inputTokens, basis } = await askLedger(parts, asked, 'reserve')
+  const { outcome, maySearch, inputTokens, basis } = await reserve(parts, asked)
   span?.end(outcome.reserved ? undefined : outcome.reason)
   if (!outcome.reserved) {
     const { codec } = request.inbound
@@ -58,6 +60,15 @@ export async function admit(parts: AdmissionParts, asked: AdmissionInput): Promi
   }
   const outputTokensMax = mostOutput(outcome) || undefined
   return { hold: outcome, maySearch, inputTokens, basis, outputTokensMax }
+}
+
+async function reserve(parts: AdmissionParts, asked: AdmissionInput): Promise<Answered> {
+  const sinceMs = parts.overload.begin()
+  try {
+    return await askLedger(parts, asked, 'reserve')
+  } finally {
+    parts.overload.end(sinceMs)
+  }
 }
 
 function mostOutput({ outputTokens, grants = [] }: Reserved): number {

@@ -124,6 +124,7 @@ function attemptsAt(outbound: readonly OutboundRequest[], more: Partial<Attempti
       clock,
       log,
       raisedBounds: new RaisedBounds(),
+      overload: { begin: () => 0, end: () => {} },
       tokenizer: new Tokenizer(),
     },
     {

@@ -27,6 +27,12 @@ export const METRICS = {
     'Requests below /v1 that have ended; status 499: the client left',
   ),
   inFlight: gauge('tollgate_requests_in_flight', [], 'Requests below /v1 that are being served'),
+  waiting: gauge('tollgate_requests_waiting', [], 'Requests that wait for their holds'),
+  overloaded: gauge(
+    'tollgate_overloaded',
+    [],
+    'How many processes turn requests away, because they have more than they can serve',
+  ),
   errors: counter(
     'tollgate_errors_total',
     ['code'],

@@ -216,6 +216,7 @@ async function flowOf(
     lastUse: { note: ({ keyId }) => void used.add(keyId) },
     refusals,
     raisedBounds: new RaisedBounds(),
+    overload: { begin: () => 0, end: () => {} },
     registry,
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { hashSecret } from '../../core/secret.ts'
 import { HOUR_MS, usd } from '../../core/units.ts'
+import type { Overload } from '../../exchange/overload.ts'
 import type { NodeLedger } from '../../ledger/nodes/open.ts'
 import { reportUsage, type UsageLine } from '../../ledger/reports/report.ts'
 import { HEALTH_NAMES } from '../../routing/breaker.ts'
@@ -146,6 +147,7 @@ function numberOf(amount: Nanodollars): number {
 
 type ProcessParts = Pick<AdminParts, 'version'> & {
   readonly counts: Counts
+  readonly overload: Pick<Overload, 'waiting' | 'isShedding'>
   readonly ledger: Pick<NodeLedger, 'canWrite'>
   /** The current catalogue, and the standing of its targets. */
   readonly registry: Pick<AdminParts, 'healthOf'> & { readonly catalog: Catalog }
@@ -153,11 +155,13 @@ type ProcessParts = Pick<AdminParts, 'version'> & {
 
 /** Of one serving process: its counts, the standing of its targets, whether its ledger can write, and Node's own. */
 export async function processFigures(parts: ProcessParts): Promise<readonly Figure[]> {
-  const { version, counts, ledger, registry } = parts
+  const { version, counts, overload, ledger, registry } = parts
   const { runtimeFigures } = await import('../../telemetry/exposition.ts')
   return [
     figureOf(METRICS.build, [[[version], 1]]),
     ...counts.figures(),
+    figureOf(METRICS.waiting, [[[], overload.waiting]]),
+    figureOf(METRICS.overloaded, [[[], overload.isShedding ? 1 : 0]]),
     figureOf(METRICS.standing, standings(registry)),
     figureOf(METRICS.writable, [[[], ledger.canWrite() ? 1 : 0]]),
     ...(await runtimeFigures()),

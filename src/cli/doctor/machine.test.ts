@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { disk, secret } from './machine.ts'
+import { connections, disk, secret } from './machine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-doctor-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -20,6 +20,20 @@ test('a disk with little room left is wrong, however large it is', () => {
   assert.deepEqual([outcome, found], ['wrong', `0.9 GB of 4000.0 GB are free in ${folder}`])
   assert.match(String(todo), /^make room: /)
   assert.equal(disk(sqlite, { freeBytes: 1e9, totalBytes: 2e9 }).outcome, 'ok')
+})
+
+test('connections need files: two for each', () => {
+  const server = { connectionsMax: 5_000 }
+  const limits = (most: string): string =>
+    `Limit  Soft  Hard  Units\nMax open files            1024                 ${most}              files\n`
+  assert.equal(connections({ server }, limits('10000')).outcome, 'ok')
+  assert.equal(connections({ server }, limits('unlimited')).outcome, 'ok')
+  const { outcome, found, todo } = connections({ server }, limits('9999'))
+  assert.deepEqual(
+    [outcome, found],
+    ['wrong', '5000 at most, but no more than 9999 files may be open'],
+  )
+  assert.match(String(todo), /LimitNOFILE=/)
 })
 
 test('a folder that is made by the first start is judged by the one around it', () => {

@@ -1,5 +1,5 @@
 // What `tollgate doctor` finds out about this machine alone: the versions, the disk and the secret. Changes nothing.
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { secretFile, secretProblems } from '../../config/secret.ts'
 import type { Config } from '../../config/load.ts'
@@ -31,6 +31,30 @@ export function unknown(check: string, found: string): Finding {
 export function versions(tollgate: string, database: string | undefined): Finding {
   const all = [`Tollgate ${tollgate}`, `Node ${process.versions.node}`, database]
   return fine('versions', all.filter((each) => each !== undefined).join(', '))
+}
+
+/** Its own, and the one to a provider. */
+const FILES_PER_CONNECTION = 2
+const OPEN_FILES = /^Max open files +\d+ +(\d+|unlimited)/m
+
+/** `limits`: what the system lets a process of this user have, as Linux writes it. Node takes as many as it can get. */
+export function connections(
+  { server: { connectionsMax } }: { readonly server: Pick<Config['server'], 'connectionsMax'> },
+  limits = readLimits(),
+): Finding {
+  const [, most = 'unlimited'] = OPEN_FILES.exec(limits) ?? []
+  if (most === 'unlimited' || Number(most) >= FILES_PER_CONNECTION * connectionsMax) {
+    return fine('connections', `${connectionsMax} at most, and as many files may be open`)
+  }
+  const found = `${connectionsMax} at most, but no more than ${most} files may be open`
+  const todo =
+    'raise the limit of open files (LimitNOFILE=, ulimit -n), or lower server.connections_max'
+  return wrong('connections', found, todo)
+}
+
+function readLimits(): string {
+  const file = '/proc/self/limits'
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
 /** Days of books and logs on a busy machine: time enough to act. */
