@@ -1,8 +1,10 @@
 // Rules between settings, which no single value can break.
 import { isDeepStrictEqual } from 'node:util'
 import { SANDBOX } from '../core/limits.ts'
+import { mainModels } from '../catalog/model-facts.ts'
 import { targetName } from '../catalog/models.ts'
 import { priceFrom } from '../catalog/prices.ts'
+import { closest } from '../core/text.ts'
 import { adapterOf } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
 import { sqlitePath } from '../store/database/url.ts'
@@ -49,14 +51,17 @@ function checkMail({ admin: { smtp, publicUrl } }: FileSettings): readonly Probl
   return [{ path: 'admin.public_url', message }]
 }
 
-function checkProviders({ providers = {} }: FileSettings): readonly Problem[] {
+function checkProviders(settingsOfAll: FileSettings): readonly Problem[] {
+  const { providers = {} } = settingsOfAll
+  const named = namesIn(settingsOfAll)
   return Object.entries(providers).flatMap(([name, settings]) => {
     const path = ['providers', name]
     if (name === SANDBOX) {
       const message = 'is the name of the provider that ships with Tollgate: choose another one'
       return [{ path: pathOf(path), message }]
     }
-    const wrong = checkFigures(path, settings.models)
+    const called = named ?? mainTargets(name, settings)
+    const wrong = [...checkFigures(path, settings.models), ...checkNames(name, settings, called)]
     const missing = adapterOf(settings).missing(settings)
     if (missing?.is !== 'absent') return wrong
     const message = 'is missing: set it, preferably as ${VARIABLE} or file:/path'
@@ -78,6 +83,44 @@ function checkFigures(path: Path, models: ProviderSettings['models']): readonly 
     return problems
   })
 }
+
+/** Every PROVIDER/MODEL that the entries name, and whatever something costs as much as; undefined: there are no entries. */
+function namesIn({ providers = {}, models }: FileSettings): ReadonlySet<string> | undefined {
+  if (models === undefined) return undefined
+  const entries = Object.values(models)
+  const targets = entries.flatMap((entry) => [...entry.targets, ...entry.fallbacks])
+  const figures = Object.values(providers).flatMap((each) => Object.values(each.models))
+  return new Set([
+    ...targets.map(({ provider, model }) => targetName(provider, model)),
+    ...[...entries, ...figures].flatMap(({ priceLike }) => priceLike ?? []),
+  ])
+}
+
+/** What a provider serves where the file has no entries. */
+function mainTargets(name: string, settings: ProviderSettings): ReadonlySet<string> {
+  const vendor = adapterOf(settings).vendor(settings)
+  return new Set(vendor === null ? [] : mainModels(vendor).map((model) => targetName(name, model)))
+}
+
+/** Figures of a model that nobody can call are those of another one, mistyped. */
+function checkNames(
+  provider: string,
+  { models }: ProviderSettings,
+  called: ReadonlySet<string>,
+): readonly Problem[] {
+  const others = [...called].flatMap((name) =>
+    name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : [],
+  )
+  return Object.keys(models).flatMap((model) => {
+    if (called.has(targetName(provider, model))) return []
+    const meant = closest(model.slice(0, NAME_CHARACTERS_MAX), others)
+    const question = meant === undefined ? '' : `did you mean ${meant}? `
+    const message = `is no model that is called: ${question}No target or fallback is ${targetName(provider, model)}`
+    return [{ path: pathOf(['providers', provider, 'models', model]), message }]
+  })
+}
+
+const NAME_CHARACTERS_MAX = 100
 
 function checkModel(
   providers: ReadonlySet<string>,

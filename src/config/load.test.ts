@@ -411,7 +411,7 @@ describe('mistakes', () => {
     ],
     [
       'figures of a model at its provider',
-      'providers: { a: { kind: openai, api_key: k, models: { m: { price: { input: 1 }, price_like: b, context: 10, max_output: 11 } } } }',
+      'providers: { a: { kind: openai, api_key: k, models: { m: { price: { input: 1 }, price_like: b, context: 10, max_output: 11 } } } }\nmodels: { x: { targets: [a/m] } }',
       [
         'providers.a.models.m.price_like contradicts price',
         'providers.a.models.m.price.output is missing: for a model that only embeds, write 0',
@@ -429,8 +429,21 @@ describe('mistakes', () => {
     ],
     [
       'a discount beside a price',
-      'providers: { a: { kind: openai, api_key: k, discount: -1, models: { m: { price: free, discount: 0 } } } }',
+      'providers: { a: { kind: openai, api_key: k, discount: -1, models: { m: { price: free, discount: 0 } } } }\nmodels: { x: { targets: [a/m] } }',
       ['providers.a.models.m.discount contradicts price'],
+    ],
+    [
+      'figures of a model that nobody can call',
+      'providers: { a: { kind: openai, api_key: k, models: { gpt-5-mni: { price: free }, like: { price: free }, back: { price: free } } } }\n' +
+        'models: { x: { targets: [a/gpt-5-mini], fallbacks: [a/back], price_like: a/like } }',
+      [
+        'providers.a.models.gpt-5-mni is no model that is called: did you mean gpt-5-mini? No target or fallback is a/gpt-5-mni',
+      ],
+    ],
+    [
+      'figures of a model that nobody can call, without entries',
+      'providers: { a: { kind: openai, api_key: k, models: { gpt-5-mni: { price: free }, gpt-5-mini: { discount: 0.1 } } } }',
+      ['providers.a.models.gpt-5-mni is no model that is called'],
     ],
     [
       'two entries that say different things about one target',
