@@ -1,6 +1,6 @@
 // A proxy to a database that can be blocked: then connections stay open, but nothing comes through. Or only those that
 // are open now: as if their server had been replaced by another at the same address, without closing them. Or cut: then
-// connections are closed, and so are new ones until it is mended.
+// connections are closed, and so are new ones until it is mended. Or led to another database.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export type Road = AsyncDisposable & {
@@ -9,10 +9,12 @@ export type Road = AsyncDisposable & {
   silence(): void
   cut(): void
   mend(): void
+  /** New connections go to this one from now on. */
+  lead(url: string): void
 }
 
 export async function openRoad(url: string): Promise<Road> {
-  const { hostname, port } = new URL(url)
+  let to = new URL(url)
   const sockets = new Set<Socket>()
   let isBlocked = false
   let isCut = false
@@ -21,7 +23,7 @@ export async function openRoad(url: string): Promise<Road> {
     if (isCut) return void near.destroy()
     const ownAge = age
     const isSilent = (): boolean => isBlocked || ownAge < age
-    const far = connect(Number(port), hostname)
+    const far = connect(Number(to.port), to.hostname)
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.on('error', () => {})
@@ -44,6 +46,7 @@ export async function openRoad(url: string): Promise<Road> {
       sockets.clear()
     },
     mend: () => void (isCut = false),
+    lead: (other) => void (to = new URL(other)),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       server.close()

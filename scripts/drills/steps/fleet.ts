@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import { COMMAND } from '../../../test/support/gateway.ts'
 import { freshDatabase } from '../../../test/support/postgres/postgres.ts'
 import {
@@ -25,18 +27,33 @@ export type Fleet = AsyncDisposable & {
   readonly secret: string
   /** Fails unless the books balance. */
   verify(): Promise<void>
+  /** Once nothing is held any more, by a dead node either: stops all nodes, and fails unless the books balance. Returns what they say about each call. */
+  close(): Promise<readonly Charged[]>
 }
 
-export async function startFleet(count: number): Promise<Fleet> {
+/** A row of the books. */
+export type Charged = {
+  readonly requestId: string
+  readonly state: 'settled' | 'voided' | 'orphaned' | 'adjusted'
+  readonly heldNanodollars: bigint
+  readonly costNanodollars: bigint
+}
+
+type FleetOptions = {
+  /** Where the books are; a database of its own by default. */
+  readonly database?: string
+  /** Lines of the configuration of each node. */
+  readonly config?: string
+}
+
+export async function startFleet(count: number, options: FleetOptions = {}): Promise<Fleet> {
   await using opened = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-fleet-'))
   opened.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const fresh = await freshDatabase()
-  opened.defer(() => fresh.drop())
-  const { url: database } = fresh
+  const { database = await freshUrl(opened), config = '' } = options
   const nodes: Node[] = []
   for (let number = 1; number <= count; number++) {
-    const node = new Node(join(folder, `node${number}`), database, await freePort())
+    const node = new Node(join(folder, `node${number}`), { database, config }, await freePort())
     opened.defer(async () => void (await node.stop('SIGKILL')))
     await node.begin()
     nodes.push(node)
@@ -57,7 +74,40 @@ export async function startFleet(count: number): Promise<Fleet> {
     verify: async () => {
       assert.match(await tollgate(['ledger', 'verify'], database), /^The books balance\./)
     },
+    close: async () => {
+      await until(async () => (await rowsOf(database, 'select 1 from holds limit 1')).length === 0)
+      await Promise.all(nodes.map((node) => node.stop('SIGTERM')))
+      const verified = await tollgate(['ledger', 'verify', '--quiescent'], database)
+      assert.match(verified, /^The books balance\./)
+      return chargedIn(database)
+    },
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
+  }
+}
+
+async function freshUrl(opened: AsyncDisposableStack): Promise<string> {
+  const fresh = await freshDatabase()
+  opened.defer(() => fresh.drop())
+  return fresh.url
+}
+
+async function chargedIn(database: string): Promise<readonly Charged[]> {
+  const columns = 'request_id, state, held_nanodollars, cost_nanodollars'
+  return (await rowsOf(database, `select ${columns} from usage`)).map((row) => ({
+    requestId: row['request_id'] ?? '',
+    state: row['state'] as Charged['state'],
+    heldNanodollars: BigInt(row['held_nanodollars'] ?? 0),
+    costNanodollars: BigInt(row['cost_nanodollars'] ?? 0),
+  }))
+}
+
+async function rowsOf(database: string, query: string): Promise<readonly Record<string, string>[]> {
+  const client = new pg.Client({ connectionString: database })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, string>>(query)).rows
+  } finally {
+    await client.end()
   }
 }
 
@@ -80,13 +130,14 @@ export class Node {
   readonly #database: string
   #running: Running | undefined
 
-  constructor(folder: string, database: string, port: number) {
+  constructor(folder: string, given: Required<FleetOptions>, port: number) {
     this.#folder = folder
-    this.#database = database
+    this.#database = given.database
     this.port = port
     mkdirSync(folder)
     // haproxy asks every 2 seconds, and twice.
-    writeFileSync(join(folder, 'tollgate.yaml'), 'server: { deregister: 5s }\n')
+    const text = `server: { deregister: 5s }\n${given.config}`
+    writeFileSync(join(folder, 'tollgate.yaml'), text)
   }
 
   async begin(): Promise<void> {
@@ -112,9 +163,16 @@ export class Node {
   }
 }
 
+type Served = { readonly requestId: string; readonly askedMs: number; readonly endedMs: number }
+
+/** A client whose call was refused does not ask again at once. */
+const REFUSED_PAUSE_MS = 100
+
 /** Applications that never stop calling: each asks for a whole answer, then for a stream, and so on. */
 export class Applications {
   readonly counts = { answers: 0, streams: 0, late: 0 }
+  /** Those that were answered to their end; the times are of `performance.now()`. */
+  readonly served: Served[] = []
   /** What was asked for and not answered, and streams that ended before their end; each as it looked to its client. */
   readonly lost: string[] = []
   readonly cut: string[] = []
@@ -149,20 +207,31 @@ export class Applications {
   }
 
   async #whole(asked: Promise<Response>): Promise<void> {
+    const askedMs = performance.now()
     const answer = await this.#begun(asked)
     if (answer === undefined) return
     await answer.json().then(
-      () => (this.counts.answers += 1),
+      () => {
+        this.counts.answers += 1
+        this.#serve(answer, askedMs)
+      },
       (thrown: unknown) => this.lost.push(String(thrown)),
     )
   }
 
   async #stream(asked: Promise<Response>): Promise<void> {
+    const askedMs = performance.now()
     const answer = await this.#begun(asked)
     if (answer === undefined) return
     const text = await answer.text().catch((thrown: unknown) => String(thrown))
-    if (text.endsWith('data: [DONE]\n\n')) this.counts.streams += 1
-    else this.cut.push(text.slice(-200))
+    if (!text.endsWith('data: [DONE]\n\n')) return void this.cut.push(text.slice(-200))
+    this.counts.streams += 1
+    this.#serve(answer, askedMs)
+  }
+
+  #serve({ headers }: Response, askedMs: number): void {
+    const requestId = headers.get('x-request-id') ?? ''
+    this.served.push({ requestId, askedMs, endedMs: performance.now() })
   }
 
   async #begun(asked: Promise<Response>): Promise<Response | undefined> {
@@ -177,6 +246,7 @@ export class Applications {
       const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown
       this.lost.push(String(cause))
     }
+    await pause(REFUSED_PAUSE_MS)
     return undefined
   }
 }
