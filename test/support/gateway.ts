@@ -39,11 +39,14 @@ export type GatewayOptions = {
   /** The text of a tollgate.yaml. */
   readonly config?: string
   readonly env?: Readonly<Record<string, string>>
+  /** What node runs, if not what was built from these sources. */
+  readonly command?: string
   /** Where it runs, for a test that starts it there again; by default a folder that is removed with it. */
   readonly folder?: string
 }
 
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const { command = COMMAND } = options
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'tollgate-'))
   const configPath = join(folder, 'tollgate.yaml')
   if (options.config !== undefined) writeFileSync(configPath, options.config)
@@ -54,7 +57,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: configPath }),
     ...options.env,
   }
-  const gateway = start(process.execPath, [COMMAND, 'serve', '--port', '0'], { cwd: folder, env })
+  const gateway = start(process.execPath, [command, 'serve', '--port', '0'], { cwd: folder, env })
   const [, url = ''] = await gateway.printed(/"event":"listening".*?"url":"([^"]+)"/)
 
   const log = (): readonly LogLine[] =>
@@ -64,7 +67,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
       .map((line) => JSON.parse(line) as LogLine)
 
   const tollgate = async (...words: string[]): Promise<Record<string, unknown>> => {
-    const { code, stdout, stderr } = await run(process.execPath, [COMMAND, ...words, '--json'], {
+    const { code, stdout, stderr } = await run(process.execPath, [command, ...words, '--json'], {
       cwd: folder,
       env,
     })
