@@ -1,10 +1,13 @@
 // Fills a database as months of traffic would: keys in groups, with secrets, a usage row per request, and the sums that
-// the ledger keeps beside them. Takes a few thousand statements, whatever the number of rows.
+// the ledger keeps beside them. Takes a few thousand statements, whatever the number of rows; the usage rows get their
+// indexes afterwards.
+import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { sumUpKeyDays } from '../../src/ledger/nodes/key-days.ts'
 import { ROLLUP, type RollupSpan } from '../../src/ledger/rules/rows.ts'
+import { SCHEMA, textsFor, type DatabaseKind } from '../../src/store/database/migrations.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { FRAME_ID, KEYS_AFTER } from '../../src/store/database/tables.ts'
 import { MODELS } from '../contenders/tollgate.ts'
@@ -27,6 +30,9 @@ export async function fill(store: Store, size: Size): Promise<Filled> {
   const keyIds = { prefix: firstIdAt('key', startsAt), count: size.keys }
   await fillGroups(store, groupIds, startsAt)
   const filled = await fillKeys(store, { keyIds, groupIds, startsAt, endsAt })
+  for (const { name } of usageIndexes(store.kind)) {
+    await sql`DROP INDEX ${sql.ref(name)}`.execute(store.db)
+  }
   const rowsAnHour = Math.ceil(size.rows / HOURS)
   for (let hour = 0; hour < HOURS; hour++) {
     await fillHour(store, { hour, startsAt, keyIds, groupIds, rows: rowsAnHour })
@@ -34,18 +40,38 @@ export async function fill(store: Store, size: Size): Promise<Filled> {
     // As on a real server, each day's sums are stored right after its hours'.
     if (nextAt % DAY_MS === 0 || hour === HOURS - 1) await sumUpDay(store, nextAt - 1)
   }
-  while (await sumUpKeyDays(store, endsAt));
+  // A day at a time: no batch waits for it.
+  while (await sumUpKeyDays(store, endsAt, size.keys));
   await sumUpAccounts(store, keyIds)
   return filled
 }
 
-/** What a server that ran for months would have done by itself; takes longer than the store allows a query. */
+/**
+ * Makes the indexes of the usage rows, and does what a server that ran for months would have done by itself. Takes longer
+ * than the store allows a query.
+ */
 export async function settle(database: string): Promise<void> {
-  if (!database.startsWith('postgres')) return
+  if (!database.startsWith('postgres')) {
+    const file = new DatabaseSync(database.replace(/^sqlite:/, ''))
+    for (const { text } of usageIndexes('sqlite')) file.exec(text)
+    file.close()
+    return
+  }
   const client = new pg.Client({ connectionString: database })
   await client.connect()
+  await client.query("SET maintenance_work_mem = '512MB'")
+  for (const { text } of usageIndexes('postgres')) await client.query(text)
   await client.query('VACUUM ANALYZE')
   await client.end()
+}
+
+type Index = { readonly name: string; readonly text: string }
+
+function usageIndexes(kind: DatabaseKind): readonly Index[] {
+  return textsFor(kind, SCHEMA.indexes).flatMap((text) => {
+    const name = /^CREATE INDEX (\w+) ON usage /.exec(text)?.[1]
+    return name === undefined ? [] : { name, text }
+  })
 }
 
 type Hour = {

@@ -14,16 +14,16 @@ const KEYS_MAX = 500
 type Position = Pick<Row<'accounts'>, 'summed_day' | 'summed_key'>
 
 /** Sums up the next few keys of a day that is over. True when there may be more to do. */
-export function sumUpKeyDays(store: Store, now: number): Promise<boolean> {
+export function sumUpKeyDays(store: Store, now: number, keysMax = KEYS_MAX): Promise<boolean> {
   return store.db.transaction().execute(async (tx) => {
     const position = await lockPosition(store, tx)
     const day = await firstDayFrom(tx, position.summed_day)
     if (day === undefined || day + DAY_MS > now) return false
     const summed = day === position.summed_day ? position.summed_key : KEYS_AFTER
     const after = summed > KEYS_AFTER ? summed : KEYS_AFTER
-    const { found, last } = await nextKeys(tx, day, after)
+    const { found, last } = await nextKeys(tx, day, { after, keysMax })
     if (last !== null) await insertSums(tx, day, { after, last })
-    const isDayDone = last === null || found < KEYS_MAX
+    const isDayDone = last === null || found < keysMax
     await tx
       .updateTable('accounts')
       .set({ summed_day: isDayDone ? day + DAY_MS : day, summed_key: isDayDone ? '' : last })
@@ -56,12 +56,16 @@ async function firstDayFrom(tx: Tx, day: number): Promise<number | undefined> {
 
 type Keys = { readonly found: number; readonly last: string | null }
 
-async function nextKeys(tx: Tx, day: number, after: string): Promise<Keys> {
+async function nextKeys(
+  tx: Tx,
+  day: number,
+  { after, keysMax }: { readonly after: string; readonly keysMax: number },
+): Promise<Keys> {
   const { rows } = await sql<Keys>`
     SELECT count(*) AS found, max(key_id) AS last FROM (
       SELECT DISTINCT key_id FROM rollups
       WHERE span = 'day' AND starts_at = ${day} AND key_id > ${after}
-      ORDER BY key_id LIMIT ${KEYS_MAX}) AS keys`.execute(tx)
+      ORDER BY key_id LIMIT ${keysMax}) AS keys`.execute(tx)
   return rows[0] ?? { found: 0, last: null }
 }
 
