@@ -77,6 +77,8 @@ function secretOf(credentials: Credentials, headers: AuthHeaders, isKey: IsKey):
     throw wrongHeader([isMessages ? API_KEY : BEARER])
   }
   const other = isMessages ? bearerOf(credentials) : apiKeyOf(credentials)
+  // Nearly always there is one: then there is nothing to choose from.
+  if (own !== undefined && other === undefined) return own
   const [key, another] = new Set([own, other].filter((each) => each !== undefined && isKey(each)))
   if (another !== undefined) throw twoKeys()
   // If neither can be a key, the refusal is about what the client most likely meant as one.
@@ -85,20 +87,22 @@ function secretOf(credentials: Credentials, headers: AuthHeaders, isKey: IsKey):
   throw wrongHeader(isMessages ? [API_KEY, BEARER] : [BEARER, API_KEY])
 }
 
-function bearerOf({ authorization = '' }: Credentials): string | undefined {
+function bearerOf({ authorization }: Credentials): string | undefined {
   // Other schemes separate their parameters by commas.
-  if (!/(?:^|,)\s*bearer /i.test(authorization)) return undefined
+  if (authorization === undefined || !/(?:^|,)\s*bearer /i.test(authorization)) return undefined
   const match = /^bearer +(\S+)$/i.exec(valueOf('Authorization', authorization))
   return match?.[1]
 }
 
 function apiKeyOf({ apiKey }: Credentials): string | undefined {
+  if (apiKey === undefined) return undefined
   const value = valueOf('x-api-key', apiKey)
   return value === '' ? undefined : value
 }
 
 /** A header that is sent again arrives as a list. Anthropic's Python library before 1.0 repeats a default header. */
-function valueOf(name: string, header = ''): string {
+function valueOf(name: string, header: string): string {
+  if (!header.includes(',')) return header.trim()
   const [value = '', ...again] = header.split(',').map((each) => each.trim())
   if (again.every((each) => each === value)) return value
   throw new GatewayError(

@@ -72,10 +72,8 @@ export class HttpRequest implements InboundRequest {
     this.codec = operation.codec
     this.id = id
     const betas = betasOf(single(headers['anthropic-beta']))
-    this.dropped = [
-      ...betas.dropped,
-      ...ACCOUNT_HEADERS.filter((name) => headers[name] !== undefined),
-    ]
+    const account = ACCOUNT_HEADERS.filter((name) => headers[name] !== undefined)
+    this.dropped = account.length === 0 ? betas.dropped : [...betas.dropped, ...account]
     this.providerHeaders = providerHeadersOf(headers, betas.kept)
     this.session = firstOf(headers, SESSION_HEADERS)
     this.endUser = firstOf(headers, END_USER_HEADERS)

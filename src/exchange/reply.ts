@@ -125,8 +125,9 @@ export function setBalanceHeaders(reply: Head, balances: Balances, client: Clien
   const requests = tighterRate(balances.requests, groupRates?.requests ?? null)
   const tokens = tighterRate(balances.tokens, groupRates?.tokens ?? null)
   if (remaining !== null) reply.setHeader('x-tollgate-budget-remaining', formatUsd(remaining))
-  if (requests !== null) setRateHeaders(reply, requests, { ...client, what: 'requests' })
-  if (tokens !== null) setRateHeaders(reply, tokens, { ...client, what: 'tokens' })
+  const names = RATE_HEADERS[client.family]
+  if (requests !== null) setRateHeaders(reply, requests, { names: names.requests, client })
+  if (tokens !== null) setRateHeaders(reply, tokens, { names: names.tokens, client })
 }
 
 /** Of the rates of a key and its group, the one with less left. */
@@ -147,28 +148,26 @@ const RATE_HEADERS = {
   },
 }
 
-function chatNames(what: string) {
-  return [
-    `x-ratelimit-limit-${what}`,
-    `x-ratelimit-remaining-${what}`,
-    `x-ratelimit-reset-${what}`,
-  ] as const
+type RateNames = readonly [limit: string, remaining: string, reset: string]
+
+function chatNames(what: string): RateNames {
+  return [`x-ratelimit-limit-${what}`, `x-ratelimit-remaining-${what}`, `x-ratelimit-reset-${what}`]
 }
 
-function messagesNames(what: string) {
+function messagesNames(what: string): RateNames {
   return [
     `anthropic-ratelimit-${what}-limit`,
     `anthropic-ratelimit-${what}-remaining`,
     `anthropic-ratelimit-${what}-reset`,
-  ] as const
+  ]
 }
 
 function setRateHeaders(
   reply: Head,
   rate: RateBalance,
-  { family, clock, what }: Client & { readonly what: 'requests' | 'tokens' },
+  { names: [limit, remaining, reset], client }: { names: RateNames; client: Client },
 ): void {
-  const [limit, remaining, reset] = RATE_HEADERS[family][what]
+  const { family, clock } = client
   reply.setHeader(limit, String(rate.limit))
   reply.setHeader(remaining, String(rate.remaining))
   // The chat family states a countdown, the messages family a point in time.

@@ -87,7 +87,7 @@ export class ClientRequest implements AnswerContext, Routed {
     { call, clock }: { readonly call: Call; readonly clock: Clock },
   ) {
     this.inbound = inbound
-    this.call = withDropped(call, [...inbound.dropped, ...resolved.dropped])
+    this.call = withDropped(withDropped(call, inbound.dropped), resolved.dropped)
     this.#clock = clock
     this.#resolved = resolved
     this.createdAt = this.now()

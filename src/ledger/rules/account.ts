@@ -93,11 +93,15 @@ export function balancesOf({ key, group, frame }: Accounts, now: number): Balanc
 /** What is left for a call to this model, on the leg with the least; null = nothing limits it. */
 export function leastRemaining(balances: Balances, model: string): Nanodollars | null {
   const { key, keyWindow, models, group, groupWindow, frame, frameWindow } = balances
-  const cap = models.find((each) => each.model === model)
-  return [key, keyWindow, cap, group, groupWindow, frame, frameWindow].reduce<Nanodollars | null>(
-    (least, leg) => tighterLimit(least, leg?.remainingNanodollars ?? null),
-    null,
-  )
+  let least = tighterLimit(key.remainingNanodollars, frame.remainingNanodollars)
+  // Most keys have none of these.
+  for (const leg of [keyWindow, group, groupWindow, frameWindow]) {
+    if (leg !== null) least = tighterLimit(least, leg.remainingNanodollars)
+  }
+  for (const cap of models) {
+    if (cap.model === model) least = tighterLimit(least, cap.remainingNanodollars)
+  }
+  return least
 }
 
 /** The same as those may know who are confined to a group: nothing of the frame, except that it has nothing left. */
