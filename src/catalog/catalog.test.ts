@@ -189,7 +189,7 @@ describe('entries', () => {
   })
 
   test('a discount is taken off list prices of its provider, never off a stated price', () => {
-    const stated = makePrice({ ...FREE, rates: { ...FREE.rates, output: 7n } })
+    const stated = makePrice({ ...FREE, rates: { ...FREE.rates, output: 7_000n } })
     const models = new Map([
       ['gpt-5-mini', { discount: 500_000 }],
       ['gpt-4.1', { discount: 0 }],
@@ -211,7 +211,7 @@ describe('entries', () => {
     assert.deepEqual(
       ['gpt-5', 'gpt-5-mini', 'gpt-4.1', 'own', 'named', 'dear', 'told'].map(output),
       // price_like takes the list price of the other, and this provider's discount.
-      [9_000_000n, 1_000_000n, 8_000_000n, 4_500_000n, 7n, 500_000n, 7n],
+      [9_000_000n, 1_000_000n, 8_000_000n, 4_500_000n, 7_000n, 500_000n, 7_000n],
     )
   })
 
