@@ -14,11 +14,13 @@ function piece(text: string, more: JsonObject): JsonObject {
   return { candidates: [{ content: { parts: [{ text }] }, ...more }] }
 }
 
-function citationsOf(...chunks: readonly JsonObject[]) {
+function eventsOf(...chunks: readonly JsonObject[]) {
   const decode = geminiCodec.decodeEvents()
-  return chunks
-    .flatMap((chunk) => decode({ event: '', data: JSON.stringify(chunk), raw: '' }))
-    .filter((event) => event.type === 'text-citation')
+  return chunks.flatMap((chunk) => decode({ event: '', data: JSON.stringify(chunk), raw: '' }))
+}
+
+function citationsOf(...chunks: readonly JsonObject[]) {
+  return eventsOf(...chunks).filter((event) => event.type === 'text-citation')
 }
 
 test('a URL is cited once, at the text it belongs to', () => {
@@ -56,6 +58,17 @@ test('citations of a signed text and of the text after it are placed correctly',
 test('a citation without text is dropped', () => {
   const told = { citationMetadata: { citationSources: SOURCES } }
   assert.deepEqual(citationsOf({ candidates: [{ content: { parts: [] }, ...told }] }), [])
+})
+
+test('a citation that comes after a call is told to be lost, unless it comes with the call', () => {
+  const told = { citationMetadata: { citationSources: SOURCES } }
+  const parts = [{ functionCall: { name: 'f', args: {} } }]
+  const called = (more: JsonObject) => ({ candidates: [{ content: { parts }, ...more }] })
+  const ended = (more: JsonObject) => ({ candidates: [{ finishReason: 'STOP', ...more }] })
+  const isLost = (...chunks: readonly JsonObject[]): boolean =>
+    eventsOf(piece('Grüß', {}), ...chunks).some(({ type }) => type === 'citations-lost')
+  assert.ok(isLost(called({}), ended(told)))
+  assert.ok(!isLost(called(told), ended(told)))
 })
 
 test('a flood of citations takes no longer than a few', () => {
