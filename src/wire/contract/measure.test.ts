@@ -13,9 +13,9 @@ import { responsesCodec } from '../responses/codec.ts'
 import type { Codec } from './codec.ts'
 import { textsOf } from './measure.ts'
 
-const FEW = `{"a":[${'{},'.repeat(10_000)}1]}`
-const MANY = `{"a":[${'{},'.repeat(600_000)}1]}`
-const HALF = `{"a":[${'[],'.repeat(300_000)}1]}`
+const FEW = `{"a":[${'{},'.repeat(199_000)}1]}`
+const MANY = `{"a":[${'{},'.repeat(200_000)}1]}`
+const HALF = `{"a":[${'[],'.repeat(100_000)}1]}`
 
 const REQUESTS: Readonly<Record<string, readonly [Codec, (text: string) => JsonObject]>> = {
   'a tool call in chat': [chatCodec, (text) => ({ messages: [chatCall(text)] })],
@@ -41,7 +41,7 @@ const REQUESTS: Readonly<Record<string, readonly [Codec, (text: string) => JsonO
 }
 
 for (const [what, [codec, request]] of Object.entries(REQUESTS)) {
-  test(`${what} has at most half a million objects and lists`, () => {
+  test(`${what} has at most two hundred thousand objects and lists`, () => {
     codec.readCall({ model: 'm', ...request(FEW) })
     assert.throws(() => codec.readCall({ model: 'm', ...request(MANY) }), isTooComplex)
   })

@@ -63,8 +63,8 @@ test('a body that no endpoint can read is a 400', () => {
     'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
     'ten thousand levels': Buffer.from('['.repeat(10_000) + ']'.repeat(10_000)),
     'millions of tiny objects': Buffer.from(`{"a":[${'{},'.repeat(3_000_000)}1]}`),
-    'half a million fields': Buffer.from(
-      `{${Array.from({ length: 500_000 }, (_, index) => `"${index}":1`).join(',')}}`,
+    'two hundred thousand fields of an object in it': Buffer.from(
+      `{"a":{${Array.from({ length: 200_000 }, (_, index) => `"${index}":1`).join(',')}}}`,
     ),
     'two thousand fields of the request itself': Buffer.from(
       `{${Array.from({ length: 2_000 }, (_, index) => `"field_${index}":1`).join(',')}}`,
