@@ -9,7 +9,7 @@ import { timed } from './steps/steps.ts'
 
 const NODES = 3
 const APPLICATIONS = 24
-const SECONDS = 20
+const SECONDS = 15
 
 export const drill: Drill = {
   summary: `kills one of ${NODES} nodes behind haproxy under streaming load, and looks for every call in the books`,
@@ -17,12 +17,14 @@ export const drill: Drill = {
     killOne({ nodes: NODES, applications: Number(applications), seconds: Number(seconds) }),
 }
 
+/** Loads them for so many seconds before and after. */
 type Size = Readonly<Record<'nodes' | 'applications' | 'seconds', number>>
 
 export async function killOne({ nodes, applications, seconds }: Size): Promise<void> {
   await using fleet = await startFleet(nodes, { config: 'ledger: { beat: 1s, dead_after: 5s }\n' })
   const callers = new Applications(fleet, applications)
   for (const node of fleet.nodes) await node.hasServed()
+  await pause(seconds * 1000)
   await fleet.nodes[0]?.stop('SIGKILL')
   const killedMs = performance.now()
   await pause(seconds * 1000)
@@ -36,7 +38,7 @@ export async function killOne({ nodes, applications, seconds }: Size): Promise<v
 
   const rows = await timed('until nothing was held, and all had stopped', () => fleet.close())
   const orphans = rows.filter(({ state }) => state === 'orphaned')
-  console.log(`${orphans.length} calls were charged in full, because their node was killed`)
+  console.log(`calls charged in full, because their node was killed: ${orphans.length}`)
   for (const orphan of orphans) assert.equal(orphan.costNanodollars, orphan.heldNanodollars)
   assert.ok(orphans.length <= lost + cut, 'nothing that was served is charged as if it was lost')
   assertChargedOnce(rows, callers)

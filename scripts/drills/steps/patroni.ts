@@ -116,13 +116,15 @@ class Member {
 
   /** Patroni first: it would start PostgreSQL again. */
   async lose(): Promise<void> {
-    await this.#patroni?.stop('SIGKILL')
+    const ended = this.#patroni?.stop('SIGKILL')
     try {
       const [pid] = readFileSync(join(this.#folder, 'data', 'postmaster.pid'), 'utf8').split('\n')
       process.kill(Number(pid), 'SIGKILL')
     } catch {
       // It did not run, or runs no more.
     }
+    // PostgreSQL writes to the same pipes, so it has ended as well.
+    await ended
   }
 }
 
