@@ -355,6 +355,29 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal((reset['history'] as unknown as object[]).length, 1)
     })
 
+    test('the frame and groups say what was spent in their past periods, of which limit', async () => {
+      await using own = await openTestAdmin(fresh)
+      const { body: group } = await own.call('POST', '/groups', {
+        body: { name: 'with a past', budget: '20' },
+      })
+      const settings = { name: 'of both', models: ['sandbox-chat'], budget: '5' }
+      const { body: key } = await own.call('POST', '/keys', {
+        body: { ...settings, group: group['id'] },
+      })
+      await own.call('POST', `/keys/${key['id']}/test`, { body: {} })
+      const reset = { body: { reason: 'a new start' } }
+      for (const [path, limit] of [
+        ['/frame', '100'],
+        [`/groups/${group['id']}`, '20'],
+      ] as const) {
+        assert.deepEqual((await own.call('GET', path)).body['history'], [])
+        assert.equal((await own.call('POST', `${path}/reset-spend`, reset)).status, 200)
+        const [past, ...more] = (await own.call('GET', path)).body['history'] as unknown as object[]
+        assert.partialDeepStrictEqual(past, { limit, spent: '0.000012' })
+        assert.deepEqual(more, [])
+      }
+    })
+
     test('a key’s part of the frame is what it spent in the frame’s period, not in its own', async () => {
       await using own = await openTestAdmin(fresh)
       const made = async (name: string): Promise<string> => {

@@ -9,6 +9,7 @@ import {
   furtherBudget,
   moment,
   onBudget,
+  pastPeriods,
   period,
   reason,
   storable,
@@ -94,6 +95,7 @@ export const group = z.object({
 const groupDetail = group.extend({
   period_starts_at: moment.nullable(),
   forecast: forecast.nullable(),
+  history: pastPeriods,
   /** The names of keys that can call nothing, because the ceiling leaves out all their models; at most 100. */
   keys_without_models: z.array(z.string()),
 })
@@ -177,6 +179,8 @@ export const frame = z.object({
   version: z.string(),
 })
 
+const frameDetail = frame.extend({ history: pastPeriods })
+
 /** As much of it as those learn who are confined to groups. */
 export const frameState = z.enum(['has_room', 'exhausted'])
 
@@ -196,27 +200,27 @@ export const frameRoutes = {
   readFrame: route('GET /frame', 'configuration:read', {
     reach: 'everywhere',
     summary: 'The budget frame above all keys',
-    answer: frame,
+    answer: frameDetail,
   }),
   changeFrame: route('PUT /frame', 'configuration:manage', {
     reach: 'everywhere',
     summary: 'Change the frame; needs If-Match',
     body: frameChange,
-    answer: frame,
+    answer: frameDetail,
     versioned: true,
   }),
   topUpFrame: route('POST /frame/top-up', 'configuration:manage', {
     reach: 'everywhere',
     summary: 'Add to the frame until its period ends',
     body: topUp,
-    answer: frame,
+    answer: frameDetail,
     idempotent: true,
   }),
   resetFrame: route('POST /frame/reset-spend', 'configuration:manage', {
     reach: 'everywhere',
     summary: 'Start the period of the frame over, now',
     body: z.strictObject({ reason, ...onBudget }),
-    answer: frame,
+    answer: frameDetail,
     idempotent: true,
   }),
 }

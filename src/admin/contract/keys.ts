@@ -31,6 +31,7 @@ import {
   keyId,
   moment,
   onBudget,
+  pastPeriods,
   period,
   reason,
   storable,
@@ -203,10 +204,7 @@ const keyDetail = z.object({
   secret_last_used_at: moment.nullable(),
   period_starts_at: moment.nullable(),
   forecast: forecast.nullable(),
-  /** Closed periods, newest first. */
-  history: z.array(
-    z.object({ starts_at: moment, ends_at: moment, limit: amount.nullable(), spent: amount }),
-  ),
+  history: pastPeriods,
   revoked_at: moment.nullable(),
   revoked_reason: z.string().nullable(),
 })

@@ -104,4 +104,10 @@ export const balance = z.object({
   resets_at: moment.nullable(),
 })
 
+/** Closed periods of a budget, newest first. */
+export const pastPeriods = z.array(
+  z.object({ starts_at: moment, ends_at: moment, limit: amount.nullable(), spent: amount }),
+)
+export type PastPeriods = Readonly<z.output<typeof pastPeriods>>
+
 export const done = z.object({ done: z.literal(true) })

@@ -2,7 +2,7 @@
 import { sentence } from '../../core/sentences.ts'
 import { usd, iso } from '../../core/units.ts'
 import { resetSpent, topUp } from '../../ledger/nodes/adjustments.ts'
-import { limitWithTopUp } from '../../store/accounts/accounts.ts'
+import { limitWithTopUp, pastPeriods } from '../../store/accounts/accounts.ts'
 import type { Store } from '../../store/database/store.ts'
 import {
   findGroup,
@@ -25,7 +25,7 @@ import type { GroupAnswer, GroupDetail, groupRoutes } from '../contract/groups.t
 import type { invitationRoutes, memberRoutes } from '../contract/people.ts'
 import type { Person } from '../http/guard.ts'
 import { storeOf, type AdminParts, type HandlersOf, type Sender } from '../http/request.ts'
-import { forecastOf } from '../keys/answers.ts'
+import { forecastOf, HISTORY_PERIODS, historyOf } from '../keys/answers.ts'
 import {
   budgetNameOf,
   changeVersion,
@@ -198,6 +198,7 @@ async function detail(
     ...answerOf(group, totals.get(group.id)),
     period_starts_at: iso(group.periodStartsAt),
     forecast: forecastOf(group, clock.now()),
+    history: historyOf(await pastPeriods(store, group.id, HISTORY_PERIODS)),
     keys_without_models: [...without],
   }
 }

@@ -61,15 +61,22 @@ export function keyDetailOf(
     expiry_reminders: [...key.expiryReminders],
     period_starts_at: iso(key.periodStartsAt),
     forecast: forecastOf(key, around.now),
-    history: history.map((past) => ({
-      starts_at: iso(past.startsAt),
-      ends_at: iso(past.endsAt),
-      limit: usd(past.limitNanodollars),
-      spent: usd(past.spentNanodollars),
-    })),
+    history: historyOf(history),
     revoked_at: iso(key.revokedAt),
     revoked_reason: key.revokedReason,
   }
+}
+
+/** Of a key, a group or the frame: as many as a year of months. */
+export const HISTORY_PERIODS = 12
+
+export function historyOf(history: readonly PastPeriod[]): KeyDetail['history'] {
+  return history.map((past) => ({
+    starts_at: iso(past.startsAt),
+    ends_at: iso(past.endsAt),
+    limit: usd(past.limitNanodollars),
+    spent: usd(past.spentNanodollars),
+  }))
 }
 
 export function frameStateOf(frame: Frame): FrameState {

@@ -25,7 +25,7 @@ import type { KeyDetail, keyRoutes } from '../contract/keys.ts'
 import { errorJson, toAdminError } from '../http/errors.ts'
 import { partsOf, storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import { testCall, verdictOf } from '../trial/results.ts'
-import { frameAnswerOf, keyDetailOf } from './answers.ts'
+import { frameAnswerOf, HISTORY_PERIODS, historyOf, keyDetailOf } from './answers.ts'
 import {
   budgetNameOf,
   changeOf,
@@ -37,8 +37,6 @@ import {
   settingsOf,
 } from './change-request.ts'
 import { KeyList } from './list.ts'
-
-const HISTORY_PERIODS = 6
 
 export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
   const list = new KeyList(parts)
@@ -213,7 +211,8 @@ export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes>
   async function answer(request: { setHeader(name: string, value: string): void }) {
     const frame = await readFrame(store)
     request.setHeader('etag', etag(frame.version))
-    return frameAnswerOf(frame, await readAllocated(store), clock.now())
+    const history = historyOf(await pastPeriods(store, FRAME_ID, HISTORY_PERIODS))
+    return { ...frameAnswerOf(frame, await readAllocated(store), clock.now()), history }
   }
 
   return {

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
-import { callModel, choose, openSignedInWeb, picture } from '../../support/web/web.ts'
+import {
+  callModel,
+  choose,
+  openSignedInWeb,
+  picture,
+  seriousFindings,
+} from '../../support/web/web.ts'
 import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('figures', () => {
@@ -73,5 +79,29 @@ describe('figures', () => {
     await dialog.getByLabel('Reason').fill('the night is long')
     await dialog.getByRole('button', { name: 'Top up' }).click()
     await page.getByText('The frame is exhausted').waitFor({ state: 'hidden' })
+  })
+
+  test('the frame shows what is left over its period, who spends it in all, and its past', async () => {
+    await web.open('/settings/api-access/frame')
+    await page.getByRole('img', { name: /^Of \$1.*, .* is left on / }).waitFor()
+    await page.getByText(/^Limit of \$1/).waitFor()
+    await page.getByRole('row', { name: /^Total/ }).waitFor()
+    assert.equal(await page.getByRole('heading', { name: 'Past periods' }).count(), 0)
+    await web.ask('POST', '/frame/reset-spend', { reason: 'a new start' })
+    assert.equal((await callModel(web.url, String(key['secret']), 'Hello again')).status, 200)
+    await web.open('/settings/api-access/frame')
+    const past = page.getByRole('table', { name: 'Past periods' })
+    await past.getByRole('row').nth(1).waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    for (const [scheme, width] of [
+      ['light', 1440],
+      ['dark', 390],
+    ] as const) {
+      await page.emulateMedia({ colorScheme: scheme })
+      await page.setViewportSize({ width, height: 900 })
+      await picture(page, `frame-course-${scheme}-${width}`)
+    }
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 1280, height: 900 })
   })
 })

@@ -1,4 +1,5 @@
-// The budget frame above all keys: what remains, who spends it, its audit log; edit, top up, reset.
+// The budget frame above all keys: what remains and will remain, who spends it, its past periods, its audit log; edit, top
+// up, reset.
 import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -14,10 +15,12 @@ import { FactList, type Facts, useMoneyColumn } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
 import { QueryTable, type Column } from '../../parts/data-table.tsx'
 import { KeyIcon } from '../../parts/icons.tsx'
-import { Meter } from '../../parts/meters.tsx'
+import { Meter, shareOf } from '../../parts/meters.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { PastPeriodTable } from './past-periods.tsx'
 import { AuditEntries } from '../audit/audit.tsx'
+import { BurnDown } from './burn-down-chart.tsx'
 import {
   EditFrameDialog,
   isWeekly,
@@ -56,7 +59,9 @@ export function FramePage() {
             />
             <FrameCard frame={frame.data} isStale={frame.isError} />
             <Settings frame={frame.data} />
-            <Spenders />
+            {may('usage:read') && <BurnDown frame={frame.data} />}
+            <Spenders frame={frame.data} />
+            <PastPeriodTable periods={frame.data.history} timezone={frame.data.timezone} />
           </>
         )}
         {may('audit:read') && (
@@ -125,38 +130,57 @@ function Settings({ frame }: { readonly frame: FrameAnswer }) {
 
 const shownMax = 10
 
+/** A key, or all that are not shown. */
+type Spender = {
+  readonly id: string
+  readonly share: number
+  /** Undefined: the others. */
+  readonly key?: KeyRow
+}
+
+const others = 'others'
+
 /** The keys that spend most of the frame in this period: one bar each, all relative to the frame's limit. */
-function Spenders() {
-  const { t } = useTranslation()
+function Spenders({ frame }: { readonly frame: FrameAnswer }) {
+  const { t, format } = useTranslation()
   const keys = useQuery(
     // Revoked keys too: after ending a runaway key, people look here for what it spent.
     keysQuery({ sort: 'share', order: 'desc', page: 1, per_page: shownMax }),
   )
-  const spenders = keys.data?.keys.filter(
+  const shown = keys.data?.keys.filter(
     ({ state, frame_share: share }) => state !== 'revoked' || (share ?? 0) > 0,
   )
-  const budget = useMoneyColumn(spenders?.map(({ limit }) => limit))
-  const cost = useMoneyColumn(spenders?.map(({ cost_7d: { total } }) => total))
-  const columns: readonly Column<KeyRow>[] = [
+  const all = shareOf(frame.spent, frame.limit)
+  const spenders = shown && spendersOf(shown, { all, isMore: (keys.data?.total ?? 0) > shownMax })
+  const budget = useMoneyColumn(shown?.map(({ limit }) => limit))
+  const cost = useMoneyColumn(shown?.map(({ cost_7d: { total } }) => total))
+  const columns: readonly Column<Spender>[] = [
     {
       header: t('column.name'),
       isRowHeader: true,
-      cell: ({ id, name, state }) => (
-        <>
-          <Link className="break" to="/settings/api-access/$id" params={{ id }}>
-            {name}
-          </Link>
-          {state === 'revoked' && <div className="sub">{t('keyState.revoked.word')}</div>}
-        </>
-      ),
+      cell: ({ key }) => (key ? <KeyName row={key} /> : t('framePage.others')),
+      total: t('framePage.total'),
     },
-    { header: t('framePage.share'), cell: (row) => <Share row={row} /> },
+    {
+      header: t('framePage.share'),
+      cell: ({ key, share }) => <Share name={key?.name ?? t('framePage.others')} share={share} />,
+      total: `${format.percent(all)} · ${format.money(frame.spent)}`,
+    },
     {
       header: t('framePage.ownBudget'),
       align: 'end',
-      cell: ({ limit }) => (limit === null ? t('budget.noOwnLimit') : budget(limit)),
+      cell: ({ key }) => {
+        if (!key) return '–'
+        return key.limit === null ? t('budget.noOwnLimit') : budget(key.limit)
+      },
+      total: null,
     },
-    { header: t('column.cost'), align: 'end', cell: ({ cost_7d: { total } }) => cost(total) },
+    {
+      header: t('column.cost'),
+      align: 'end',
+      cell: ({ key }) => (key ? cost(key.cost_7d.total) : '–'),
+      total: null,
+    },
   ]
   return (
     <section>
@@ -173,9 +197,39 @@ function Spenders() {
   )
 }
 
-function Share({ row: { name, frame_share } }: { readonly row: KeyRow }) {
+type Rest = {
+  /** What all keys together have spent of the frame. */
+  readonly all: number
+  /** Whether there are keys that are not shown. */
+  readonly isMore: boolean
+}
+
+/** Less than a hundredth of a percent is what rounding leaves. */
+const shareMin = 0.0001
+
+/** What is not of these keys is of others: further ones, or those that the ledger no longer has rows of. */
+function spendersOf(keys: readonly KeyRow[], { all, isMore }: Rest): readonly Spender[] {
+  const known = keys.map((key) => ({ id: key.id, key, share: key.frame_share ?? 0 }))
+  const share = Math.max(0, all - known.reduce((sum, each) => sum + each.share, 0))
+  return isMore || share >= shareMin ? [...known, { id: others, share }] : known
+}
+
+function KeyName({ row: { id, name, state } }: { readonly row: KeyRow }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <Link className="break" to="/settings/api-access/$id" params={{ id }}>
+        {name}
+      </Link>
+      {state === 'revoked' && <div className="sub">{t('keyState.revoked.word')}</div>}
+    </>
+  )
+}
+
+type ShareProps = { readonly name: string; readonly share: number }
+
+function Share({ name, share }: ShareProps) {
   const { t, format } = useTranslation()
-  const share = frame_share ?? 0
   const percent = format.percent(share)
   return (
     <div className={styles['share']}>

@@ -15,6 +15,7 @@ import { frameTicks } from '../../parts/meters.tsx'
 import { Loading, Notice, QueryError } from '../../parts/notices.tsx'
 import { dialogOnDemand, tabOnDemand } from '../../parts/on-demand.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { PastPeriodTable } from '../frame/past-periods.tsx'
 import { NotFoundPage } from '../errors.tsx'
 import { type GroupAction, GroupMenu, GroupStatus, stateOf, useActivate } from './group-brief.tsx'
 import { ActivityTab, KeysTab, SettingsTab, type TabProps } from './tabs.tsx'
@@ -52,6 +53,7 @@ export function GroupPage() {
         <QueryError title={t('overview.stale')} query={group} />
         <Notices group={data} />
         <Budgets group={data} />
+        <PastPeriodTable periods={data.history} timezone={data.timezone} />
         <GroupTabs group={data} />
       </Stack>
       {action && <GroupDialogs action={action} group={data} onClose={() => setAction(undefined)} />}

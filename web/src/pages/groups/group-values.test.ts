@@ -34,7 +34,7 @@ const group: GroupDetail = {
   ...{ request_cost_max: '0.5', rpm: 600, tpm: null, concurrency: null, models: ['b', 'a'] },
   key_rules: { ...noRules, budget_max: { budget: '5', period: 'week' }, environments: ['test'] },
   ...{ allocated: '0', keys: 2, members: 1, created_at: '2026-11-01T00:00:00Z' },
-  ...{ period_starts_at: null, forecast: null, keys_without_models: [] },
+  ...{ period_starts_at: null, forecast: null, history: [], keys_without_models: [] },
 }
 
 const changed = (change: Partial<GroupValues>) =>
