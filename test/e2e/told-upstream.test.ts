@@ -166,6 +166,19 @@ test('a stream names citations that it lost in a comment, because its headers ar
   assert.match(text, /event: message_stop/)
 })
 
+test('a translated stream says how much was probably read before the provider has counted', async () => {
+  const answer = await post('/v1/messages', {
+    model: 'house',
+    ...HELLO,
+    max_tokens: 10,
+    stream: true,
+  })
+  const text = await answer.text()
+  told.splice(0)
+  // 24 bytes in one message.
+  assert.match(text, /^event: message_start\ndata: .*"input_tokens":12,/)
+})
+
 test('a beta in the body is refused, whichever provider serves the model', async () => {
   const hello = { ...HELLO, max_tokens: 10, anthropic_beta: ['context-1m-2025-08-07'] }
   for (const model of ['by-bedrock', 'by-vertex', 'house']) {
