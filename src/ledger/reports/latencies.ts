@@ -9,9 +9,12 @@ type Count = Row<'latencies'>
 
 /** Buckets double every eight, so a percentile is at most 9 % above the truth. */
 const BUCKETS_PER_DOUBLING = 8
+/** More than there are: milliseconds have 53 bits. */
+const BUCKETS_MAX = 512
 
 export class LatencyCounts {
-  #counts = new Map<string, Count>()
+  /** By model, then by hour and bucket as one number: on the path of every request, so no names are joined. */
+  #counts = new Map<string, Map<number, Count>>()
 
   /** Failures and requests that no provider was called for say nothing about how fast it answers. */
   add(charge: Charge, now: number): void {
@@ -23,19 +26,24 @@ export class LatencyCounts {
 
   /** What was counted since the last call, in the same order on every node, so that two cannot deadlock. */
   take(): readonly Count[] {
-    const counts = [...this.#counts].toSorted(([one], [other]) => (one < other ? -1 : 1))
+    const models = [...this.#counts].toSorted(([one], [other]) => (one < other ? -1 : 1))
     this.#counts = new Map()
-    return counts.map(([, count]) => count)
+    return models.flatMap(([, counts]) =>
+      [...counts].toSorted(([one], [other]) => one - other).map(([, count]) => count),
+    )
   }
 
   #count(model: string, ms: number, now: number): Count {
-    const starts_at = Math.floor(now / HOUR_MS) * HOUR_MS
+    const hour = Math.floor(now / HOUR_MS)
     const bucket = ms <= 1 ? 0 : Math.ceil(Math.log2(ms) * BUCKETS_PER_DOUBLING)
-    const name = `${starts_at} ${bucket} ${model}`
-    let count = this.#counts.get(name)
+    const place = hour * BUCKETS_MAX + bucket
+    let counts = this.#counts.get(model)
+    if (counts === undefined) this.#counts.set(model, (counts = new Map<number, Count>()))
+    let count = counts.get(place)
     if (count === undefined) {
+      const starts_at = hour * HOUR_MS
       count = { starts_at, model, bucket, latency_count: 0, first_token_count: 0 }
-      this.#counts.set(name, count)
+      counts.set(place, count)
     }
     return count
   }
