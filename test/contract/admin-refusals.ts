@@ -41,6 +41,14 @@ export function adminRefusalsContract(fresh: FreshDatabase): void {
       further: 0,
     })
     assert.deepEqual(await listed('/refusals?code=key_budget_exceeded'), [refusal])
+    const { body: key } = await admin.call('GET', `/keys/${id}`)
+    assert.deepEqual([key['state'], key['refused_with']], ['active', 'key_budget_exceeded'])
+    const { body: page } = await admin.call('GET', '/keys?concern=refusing_now')
+    const rows = (page['keys'] ?? []) as readonly Json[]
+    assert.deepEqual(
+      rows.map((row) => [row['id'], row['refused_with']]),
+      [[id, 'key_budget_exceeded']],
+    )
     assert.deepEqual(await listed('/refusals?code=paused_api_key'), [])
     assert.deepEqual(await listed('/refusals?until=2026-01-01T00:00:00Z'), [])
   })

@@ -132,6 +132,8 @@ const shown = {
   masked: z.string(),
   /** Who paused it: its owner, as a member of the group, or somebody who manages it. Null unless it is paused. */
   paused_by: z.enum(['owner', 'manager']).nullable(),
+  /** The code of the last call that was refused, within an hour; null if none was: as `refusing_now` counts. */
+  refused_with: z.string().nullable(),
   /** The secret from before the last rotation, while it still works. */
   old_secret: z
     .object({ masked: z.string(), valid_until: moment, last_used_at: moment.nullable() })

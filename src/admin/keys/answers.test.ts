@@ -83,6 +83,7 @@ function rowOf(given: Partial<Key>, around: Around) {
     isGroupExhausted,
     catalog,
     secrets,
+    refusedWith: undefined,
     now: NOW,
   } as const
   return keyRowOf({ ...key, ...given }, beside, [])

@@ -25,6 +25,8 @@ type KeyAround = {
   readonly isGroupExhausted: boolean
   readonly catalog: Catalog
   readonly secrets: ShownSecrets | undefined
+  /** The code of its last refusal, if that was lately. */
+  readonly refusedWith: string | undefined
   readonly now: number
   /** Whether a list has allowlists. */
   readonly areModelsShown?: boolean
@@ -96,7 +98,7 @@ export function frameAnswerOf(frame: Frame, allocated: Nanodollars, now: number)
 
 /** Includes a few members for the page of one key; the schema of the list drops them. */
 function shown(key: Key, around: KeyAround) {
-  const { scope, frame, secrets } = around
+  const { scope, frame, secrets, refusedWith } = around
   const isFrameShown = scope === 'everywhere'
   const json = keyJson(key)
   const own = key.remainingNanodollars
@@ -108,6 +110,7 @@ function shown(key: Key, around: KeyAround) {
     state: stateOf(key, around),
     masked: secrets?.masked ?? '',
     paused_by: key.pausedBy,
+    refused_with: refusedWith ?? null,
     old_secret: oldSecretOf(secrets),
     secret_last_used_at: iso(secrets?.lastUsedAt ?? null),
     top_up: usd(key.topUpNanodollars),

@@ -17,7 +17,7 @@ import {
   rotateKey,
   updateKey,
 } from '../../store/keys/lifecycle.ts'
-import { keyLabels } from '../../store/keys/search.ts'
+import { keyLabels, lastRefusals } from '../../store/keys/search.ts'
 import { shownSecrets } from '../../store/keys/secrets.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { frameRoutes } from '../contract/groups.ts'
@@ -131,10 +131,11 @@ async function detail(
   key: Key,
   { setHeader, scope }: Pick<Changing, 'setHeader' | 'scope'>,
 ): Promise<KeyDetail> {
-  const [frame, exhausted, secrets, history] = await Promise.all([
+  const [frame, exhausted, secrets, refused, history] = await Promise.all([
     readFrame(store),
     exhaustedGroups(store, key.groupId === null ? [] : [key.groupId]),
     shownSecrets(store, [key.id]),
+    lastRefusals(store, [key.id]),
     pastPeriods(store, key.id, HISTORY_PERIODS),
   ])
   setHeader('etag', etag(key.version))
@@ -144,6 +145,7 @@ async function detail(
     isGroupExhausted: exhausted.size > 0,
     catalog: catalog(),
     secrets: secrets.get(key.id),
+    refusedWith: refused.get(key.id),
     now: clock.now(),
   }
   return keyDetailOf(key, around, history)

@@ -17,6 +17,7 @@ import {
   FEW_MAX,
   fewMatching,
   inAnySpelling,
+  lastRefusals,
   matchingIds,
   searchKeys,
   type KeyFilter,
@@ -187,10 +188,11 @@ export class KeyList {
     const { scope } = store
     const now = clock.now()
     const days = lastDays(now, COST_DAYS)
-    const [keys, secrets, costs] = await Promise.all([
+    const [keys, secrets, costs, refused] = await Promise.all([
       findKeys(store, ids),
       shownSecrets(store, ids),
       costsByDay(store, ids, days),
+      lastRefusals(store, ids),
     ])
     const exhausted = await exhaustedGroups(store, groupsOf(keys))
     return keys.map((key) => {
@@ -200,6 +202,7 @@ export class KeyList {
         isGroupExhausted: exhausted.has(key.groupId ?? ''),
         catalog: catalog(),
         secrets: secrets.get(key.id),
+        refusedWith: refused.get(key.id),
         now,
       }
       return keyRowOf(key, around, costs.get(key.id) ?? [])

@@ -487,6 +487,26 @@ export const isRefused = (now: number): Test =>
     AND EXISTS (SELECT 1 FROM refusals WHERE refusals.key_id = keys.id
       AND refusals.request_id >= ${firstIdAt('req', now - REFUSED_MS)})`
 
+/** Of those keys among these that are: the code of the last refusal. */
+export async function lastRefusals(
+  { db, clock }: Store,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (keyIds.length === 0) return new Map()
+  const last = db
+    .selectFrom('refusals')
+    .select(({ fn }) => fn.max('request_id').as('id'))
+    .where('key_id', 'in', keyIds)
+    .where('request_id', '>=', firstIdAt('req', clock.now() - REFUSED_MS))
+    .groupBy('key_id')
+  const rows = await db
+    .selectFrom('refusals')
+    .select(['key_id', 'code'])
+    .where('request_id', 'in', last)
+    .execute()
+  return new Map(rows.map(({ key_id, code }) => [key_id, code]))
+}
+
 const CONCERNS = {
   refusing_now: (now) => ({ keys: isRefused(now) }),
   no_own_limit: () => ({ accounts: noOwnLimit }),

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { allFindings, choose, openSignedInWeb } from '../../support/web/web.ts'
+import { allFindings, choose, newKey, openSignedInWeb } from '../../support/web/web.ts'
 import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('assistive technology', () => {
@@ -17,8 +17,7 @@ describe('assistive technology', () => {
   before(async () => {
     web = await openSignedInWeb()
     ;({ page } = web)
-    const named = { name: 'night job', models: ['sandbox-chat'], budget: '1' }
-    key = String((await web.ask('POST', '/keys', named))['id'])
+    key = (await newKey(web, 'night job')).id
   })
   after(() => web.close())
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { choose, openSignedInWeb } from '../../support/web/web.ts'
+import { choose, newKey, openSignedInWeb } from '../../support/web/web.ts'
 import type { SignedInWeb } from '../../support/web/web.ts'
 
 /** What a proxy answers on its own. */
@@ -20,8 +20,7 @@ describe('pages while the gateway fails', () => {
   before(async () => {
     web = await openSignedInWeb()
     ;({ page } = web)
-    const named = { name: 'night job', models: ['sandbox-chat'], budget: '1' }
-    key = String((await web.ask('POST', '/keys', named))['id'])
+    key = (await newKey(web, 'night job')).id
   })
   after(() => web.close())
 

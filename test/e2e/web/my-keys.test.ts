@@ -8,6 +8,7 @@ import {
   callModel,
   choose,
   misfits,
+  newVisitor,
   openSignedInWeb,
   picture,
   send,
@@ -50,8 +51,7 @@ describe('keys of one’s own', () => {
       role: 'member',
     })
     await web.ask('PUT', `/groups/${groupId}/members/${developer.email}`, { role: 'member' })
-    const context = await web.browser.newContext({ locale: 'en-US', reducedMotion: 'reduce' })
-    page = await context.newPage()
+    page = await newVisitor(web)
     await page.goto(web.url + '/invitation#' + tokenOf(Object(link).url))
     await page.getByLabel('New password').fill(developer.password)
     await page.getByRole('button', { name: 'Accept invitation' }).click()
@@ -132,6 +132,9 @@ describe('keys of one’s own', () => {
     assert.deepEqual(items, ['Test call', 'Rotate secret', 'Revoke'])
     await page.keyboard.press('Escape')
     await picture(page, 'my-keys-paused')
+    await page.goto(`${web.url}/settings/api-access/${keyId}`)
+    await page.getByText('Paused by somebody who manages the group').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Resume' }).count(), 0)
     await web.ask('POST', `/keys/${keyId}/resume`)
   })
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
-import { allFindings, openSignedInWeb, picture } from '../../support/web/web.ts'
+import { allFindings, newKey, openSignedInWeb, picture } from '../../support/web/web.ts'
 import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('the playground', () => {
@@ -15,8 +15,7 @@ describe('the playground', () => {
   before(async () => {
     web = await openSignedInWeb()
     ;({ page } = web)
-    const named = { name: 'trial', models: ['sandbox-chat', 'sandbox-chat@messages'], budget: '1' }
-    key = String((await web.ask('POST', '/keys', named))['id'])
+    key = (await newKey(web, 'trial')).id
     await web.open(`/settings/playground?key=${key}`)
   })
   after(() => web.close())

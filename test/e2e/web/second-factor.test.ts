@@ -5,24 +5,21 @@ import type { Page } from 'playwright-core'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openStore } from '../../../src/store/open.ts'
 import {
-  becomeAdministrator,
   misfits,
-  openWebStage,
+  openSignedInWeb,
   picture,
   seriousFindings,
   speakGerman,
-  type WebStage,
+  type SignedInWeb,
 } from '../../support/web/web.ts'
 
 describe('a required second factor', () => {
-  let web: WebStage
+  let web: SignedInWeb
   let page: Page
 
   before(async () => {
-    web = await openWebStage(undefined, 'people: { require_second_factor: all }')
-    const context = await web.browser.newContext({ locale: 'en-US', reducedMotion: 'reduce' })
-    page = await context.newPage()
-    await becomeAdministrator(page, web.setupLink)
+    web = await openSignedInWeb('people: { require_second_factor: all }')
+    ;({ page } = web)
   })
   after(() => web.close())
 

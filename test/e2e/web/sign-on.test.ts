@@ -9,6 +9,7 @@ import {
   administrator,
   callModel,
   misfits,
+  newVisitor,
   openWebStage,
   picture,
   seriousFindings,
@@ -54,8 +55,7 @@ describe('single sign-on in the browser', () => {
 
   async function comeAs(sub: string, groups: readonly string[]): Promise<void> {
     provider.person = { sub, email: `${sub}@example.com`, email_verified: true, name: sub, groups }
-    const context = await web.browser.newContext({ locale: 'en-US', reducedMotion: 'reduce' })
-    page = await context.newPage()
+    page = await newVisitor(web)
     await page.goto(web.url)
     await page.getByRole('button', { name: 'Acme' }).click()
   }

@@ -67,11 +67,11 @@ export type SignedInWeb = WebStage & {
   ask(method: string, path: string, data?: unknown): Promise<Record<string, unknown>>
 }
 
-export async function openSignedInWeb(): Promise<SignedInWeb> {
-  const stage = await openWebStage()
-  // Without motion: text that is half faded in does not have its final contrast.
-  const context = await stage.browser.newContext({ locale: 'en-US', reducedMotion: 'reduce' })
-  const page = await context.newPage()
+/** `config`: the text of a tollgate.yaml. */
+export async function openSignedInWeb(config?: string): Promise<SignedInWeb> {
+  const stage = await openWebStage(undefined, config)
+  const page = await newVisitor(stage)
+  const context = page.context()
   const complaints = watchComplaints(page)
   await becomeAdministrator(page, stage.setupLink)
   return {
@@ -90,6 +90,23 @@ export async function openSignedInWeb(): Promise<SignedInWeb> {
     },
     ask: (method, path, data) => send(context, stage.url, { method, path, data }),
   }
+}
+
+/** A page of somebody who is not signed in. Without motion: half faded in, text does not have its final contrast. */
+export async function newVisitor({ browser }: Pick<WebStage, 'browser'>): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'reduce' })
+  return context.newPage()
+}
+
+/** The id and the secret of a new key, which has a budget of 1 USD for the sandbox unless `more` says otherwise. */
+export async function newKey(
+  { ask }: Pick<SignedInWeb, 'ask'>,
+  name: string,
+  more: object = {},
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const settings = { name, models: ['sandbox-chat'], budget: '1', ...more }
+  const { id, secret } = await ask('POST', '/keys', settings)
+  return { id: String(id), secret: String(secret) }
 }
 
 async function loaded(page: Page): Promise<void> {

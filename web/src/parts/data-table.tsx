@@ -21,6 +21,8 @@ export type Column<Row, Key extends string = never> = {
   /** The order after the first press: numbers, which stand at the end of their cells, start with the highest. */
   readonly firstOrder?: Order
   readonly align?: 'end'
+  /** Where a table has set widths; absent = an equal part of what the others leave. */
+  readonly width?: string
   /** The cell that names the row, and is the title of its card. */
   readonly isRowHeader?: boolean
   /** Shown instead of the header text. */
@@ -39,7 +41,8 @@ export function actionColumn<Row>(
   cell: (row: Row) => ReactNode,
   card: 'corner' | 'plain' = 'corner',
 ): Column<Row> {
-  return { header: t('overview.actions'), hideHeader: true, align: 'end', card, cell }
+  const header = t('overview.actions')
+  return { header, hideHeader: true, align: 'end', width: '4rem', card, cell }
 }
 
 type DataTableProps<Row extends Identified, Key extends string> = {
@@ -53,6 +56,8 @@ type DataTableProps<Row extends Identified, Key extends string> = {
   /** Old rows stay while new ones load. */
   readonly isFetching?: boolean
   readonly isDense?: boolean
+  /** The same widths whatever the rows hold, so that several tables below each other have one grid. */
+  readonly hasSetWidths?: boolean
   /** How many rows to draw while the first ones load. */
   readonly expectedRows?: number
   /** How many lines the cell that names the row has. */
@@ -90,7 +95,7 @@ export function DataTable<Row extends Identified, Key extends string>(
   props: DataTableProps<Row, Key>,
 ) {
   const { caption, columns, rows, sort, onSort, isSelected } = props
-  const { isFetching = false, isDense = false } = props
+  const { isFetching = false, isDense = false, hasSetWidths = false } = props
   const { t } = useTranslation()
   const { ref, hidden } = useHiddenSides()
   const [isUnfolded, setUnfolded] = useState(false)
@@ -103,12 +108,23 @@ export function DataTable<Row extends Identified, Key extends string>(
       {isFetching && rows && <div className={styles['progress']} />}
       <SortSelect {...props} />
       <div ref={ref} className={styles['scroll']} {...(hidden !== 'none' && scrolledBy(caption))}>
-        <table className={styles['table']} data-dense={isDense} role="table">
+        <table
+          className={styles['table']}
+          data-dense={isDense}
+          data-set-widths={hasSetWidths}
+          role="table"
+        >
           <caption>{caption}</caption>
           <thead role="rowgroup">
             <tr role="row">
               {columns.map((column) => (
-                <HeaderCell key={column.header} column={column} sort={sort} onSort={onSort} />
+                <HeaderCell
+                  key={column.header}
+                  column={column}
+                  sort={sort}
+                  onSort={onSort}
+                  hasSetWidths={hasSetWidths}
+                />
               ))}
             </tr>
           </thead>
@@ -152,11 +168,12 @@ function scrolledBy(caption: string) {
 /** The parts of a table look at its columns, never at its rows. */
 type Head<Key extends string> = DataTableProps<never, Key>
 
-type HeaderCellProps<Key extends string> = Pick<Head<Key>, 'sort' | 'onSort'> & {
+type HeaderCellProps<Key extends string> = Pick<Head<Key>, 'sort' | 'onSort' | 'hasSetWidths'> & {
   readonly column: Column<never, Key>
 }
 
-function HeaderCell<Key extends string>({ column, sort, onSort }: HeaderCellProps<Key>) {
+function HeaderCell<Key extends string>(props: HeaderCellProps<Key>) {
+  const { column, sort, onSort, hasSetWidths = false } = props
   const sorted = sort && sort.by === column.sort ? sort.order : undefined
   const words = { asc: 'ascending', desc: 'descending' } as const
   const Icon = { asc: SortUpIcon, desc: SortDownIcon, none: SortIcon }[sorted ?? 'none']
@@ -168,6 +185,7 @@ function HeaderCell<Key extends string>({ column, sort, onSort }: HeaderCellProp
       data-card={column.card === 'corner' ? 'corner' : undefined}
       data-edge={edgeOf(column)}
       aria-sort={sorted ? words[sorted] : undefined}
+      style={hasSetWidths ? { width: column.width } : undefined}
     >
       {column.sort && onSort ? (
         <button

@@ -1,19 +1,19 @@
 // The dialogs about a member of a group: invite, change the role, move, take out.
-import { NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ComponentType, useState } from 'react'
 import type { GroupDetail } from '../../../../src/admin/contract/groups.ts'
 import { invitationRoutes, type MemberAnswer } from '../../../../src/admin/contract/people.ts'
 import { memberRoutes, type SentLink } from '../../../../src/admin/contract/people.ts'
-import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../base/api.ts'
 import { groupsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { useChange, useFields } from '../../parts/changes.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
+import { InviteFields, invitedBy, RoleSelect, useInvitation } from '../../parts/invite-fields.tsx'
 import { madeOldByKey } from '../keys/key-words.ts'
 import { LeavingFields, useLeaving } from '../people/leaving-fields.tsx'
-import { LinkDialog, madeOldByPeople, RoleSelect } from '../people/person-dialogs.tsx'
+import { LinkDialog, madeOldByPeople } from '../people/person-dialogs.tsx'
 
 const madeOldByMember = [...madeOldByKey, ...madeOldByPeople] as const
 
@@ -22,15 +22,12 @@ type InviteMemberProps = { readonly group: GroupDetail; readonly onClose: () => 
 /** Whoever is new gets a link, by mail or from the reader. */
 export function InviteMemberDialog({ group, onClose }: InviteMemberProps) {
   const { t } = useTranslation()
-  const { values, text } = useFields({ email: '', name: '', role: 'member' })
+  const invitation = useInvitation('member')
+  const { email, name } = invitation
   const [link, setLink] = useState<SentLink>()
-  const [email, name] = [values.email.trim(), values.name.trim()]
   const invite = useChange(madeOldByMember, {
     change: () =>
-      call(invitationRoutes.inviteMember, {
-        params: { id: group.id },
-        body: { email, name: name === '' ? undefined : name, role: values.role },
-      }),
+      call(invitationRoutes.inviteMember, { params: { id: group.id }, body: invitation.sent }),
     onAnswer: (answer) => answer.link && setLink(answer.link),
     said: () => t('members.invited', { email, group: group.name }),
     onDone: (answer) => {
@@ -42,26 +39,12 @@ export function InviteMemberDialog({ group, onClose }: InviteMemberProps) {
     <ConfirmDialog
       title={t('members.inviteTitle', { group: group.name })}
       action={t('people.invite')}
-      isReady={email !== ''}
+      isReady={invitation.isReady}
       change={invite}
-      placed={['email', 'name', 'role']}
+      placed={invitedBy}
       onCancel={onClose}
     >
-      <TextInput
-        label={t('signIn.email')}
-        type="email"
-        required
-        data-autofocus
-        autoComplete="off"
-        {...text('email', invite.error)}
-      />
-      <TextInput
-        label={t('people.name')}
-        autoComplete="off"
-        maxLength={PERSON_NAME_LENGTH_MAX}
-        {...text('name', invite.error)}
-      />
-      <RoleSelect {...text('role', invite.error)} />
+      <InviteFields invitation={invitation} error={invite.error} />
     </ConfirmDialog>
   )
 }

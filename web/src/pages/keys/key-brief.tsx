@@ -35,13 +35,20 @@ export function useResume() {
   })
 }
 
+/** Members do not undo what those did who manage the group. */
+export function useMayResume(): (key: KeyInBrief) => boolean {
+  const { mayWithin } = useSession()
+  return ({ status, group, paused_by: pausedBy }) =>
+    status === 'paused' && (pausedBy === 'owner' || mayWithin('configuration:manage', group?.id))
+}
+
 type KeyStatusProps = {
   readonly keyInBrief: KeyInBrief
   /** The gateway would refuse a call now, whatever the key's own state says. */
   readonly isRefusing?: boolean
 }
 
-type Shown = KeyState | 'group_archived' | 'refusing'
+type Shown = KeyState | 'group_archived' | 'refusing' | 'refused'
 
 const looks: Readonly<Record<Shown, { readonly tone: Tone; readonly icon: Icon }>> = {
   revoked: { tone: 'bad', icon: BanIcon },
@@ -56,6 +63,7 @@ const looks: Readonly<Record<Shown, { readonly tone: Tone; readonly icon: Icon }
   active: { tone: 'good', icon: CheckIcon },
   group_archived: { tone: 'bad', icon: ArchiveIcon },
   refusing: { tone: 'bad', icon: BanIcon },
+  refused: { tone: 'bad', icon: BanIcon },
 }
 
 /** States that do not by themselves decide whether calls pass. */
@@ -64,8 +72,8 @@ const open: readonly KeyState[] = ['rotating', 'expires_soon', 'budget_high', 'a
 /** The state of a key as a badge: icon and word, with the reason and the next step in a tooltip. */
 export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
   const { expires_at: expiresAt, resets_at: resetsAt, old_secret: oldSecret } = keyInBrief
-  const { window, remaining } = keyInBrief
-  const { t, format } = useTranslation()
+  const { window, remaining, refused_with: refusedWith } = keyInBrief
+  const { t, format, find } = useTranslation()
   const state = shownState(keyInBrief, isRefusing)
   const moments: Partial<Record<Shown, string | null | undefined>> = {
     expired: expiresAt,
@@ -81,16 +89,19 @@ export function KeyStatus({ keyInBrief, isRefusing = false }: KeyStatusProps) {
       word={t(`keyState.${state}.word`)}
       explanation={t(`keyState.${state}.why`, {
         moment: moment ? format.exactTime(moment) : t('keyState.noMoment'),
+        reason: find(`callError.${refusedWith}`) ?? refusedWith ?? '',
       })}
     />
   )
 }
 
 /** What stops its calls from outside the key shows only where the key itself would let them through. */
-function shownState({ state, group }: KeyInBrief, isRefusing: boolean): Shown {
+function shownState(key: KeyInBrief, isRefusing: boolean): Shown {
+  const { state, group, refused_with: refusedWith } = key
   if (!open.includes(state)) return state
   if (group?.status === 'archived') return 'group_archived'
-  return isRefusing ? 'refusing' : state
+  if (isRefusing) return 'refusing'
+  return refusedWith === null ? state : 'refused'
 }
 
 type KeyMenuProps = {
@@ -128,9 +139,10 @@ function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
   const { t } = useTranslation()
   const { mayWithin } = useSession()
   const resume = useResume()
-  const { id, status, limit, group, paused_by: pausedBy } = keyInBrief
+  const mayResume = useMayResume()
+  const { id, status, limit, group } = keyInBrief
   const isLive = status !== 'revoked'
-  // Members do not decide on what is spent, nor undo what those did who do.
+  // Members do not decide on what is spent.
   const isManager = mayWithin('configuration:manage', group?.id)
   return (
     <>
@@ -152,7 +164,7 @@ function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
       {isLive && isManager && (
         <Menu.Item onClick={() => onAction('reset')}>{t('action.reset')}</Menu.Item>
       )}
-      {status === 'paused' && (isManager || pausedBy === 'owner') && (
+      {mayResume(keyInBrief) && (
         <Menu.Item onClick={() => resume.mutate({ id })}>{t('action.resume')}</Menu.Item>
       )}
       {status === 'active' && (

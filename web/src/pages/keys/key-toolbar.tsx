@@ -123,14 +123,30 @@ function FilterMenu({ search, onChange }: SearchProps) {
     setOpen(false)
   })
   return (
-    <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus position="bottom-start">
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      // Suggestions that are open close first: see below.
+      closeOnEscape={false}
+      trapFocus
+      returnFocus
+      position="bottom-start"
+    >
       <Popover.Target>
         <Button variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {t('overview.filters')}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
-        <form onSubmit={apply} className={styles['filters']}>
+        <form
+          onSubmit={apply}
+          onKeyDown={({ key, target }) => {
+            const isFieldOpen =
+              target instanceof Element && target.matches('[aria-expanded="true"]')
+            if (key === 'Escape' && !isFieldOpen) setOpen(false)
+          }}
+          className={styles['filters']}
+        >
           <FilterFields search={search} />
           <Button type="submit">{t('overview.apply')}</Button>
         </form>

@@ -2,7 +2,7 @@
 // members.
 import type { OwnGroup } from '../../../../src/admin/contract/people.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
-import styles from './my-keys.module.css'
+import cards from '../../parts/card-list.module.css'
 
 export function GroupRules({ groups }: { readonly groups: readonly OwnGroup[] }) {
   const { t } = useTranslation()
@@ -10,10 +10,10 @@ export function GroupRules({ groups }: { readonly groups: readonly OwnGroup[] })
   const wordsOf = useRuleWords()
   return (
     <section className="card" aria-labelledby="own-groups">
-      <h2 id="own-groups" className={styles['title']}>
+      <h2 id="own-groups" className={cards['title']}>
         {t('myKeys.groups')}
       </h2>
-      <ul className={styles['groups']}>
+      <ul className={cards['list']}>
         {groups.map((group) => (
           <li key={group.id}>
             <strong className="break">{group.name}</strong>{' '}

@@ -20,6 +20,7 @@ import { PageHeader } from '../../parts/page-header.tsx'
 import { type KeyAction, KeyStatus, useResume } from '../keys/key-brief.tsx'
 import { useKeyFacts } from '../keys/key-words.ts'
 import { GroupRules } from './group-rules.tsx'
+import cards from '../../parts/card-list.module.css'
 import styles from './my-keys.module.css'
 import { useLastWishes, WishNotice } from './wish-notice.tsx'
 
@@ -132,7 +133,7 @@ function KeyCards({ keys, onOpen }: KeyCardsProps) {
   const { t } = useTranslation()
   const wishes = useLastWishes(keys.length > 0)
   return (
-    <ul className={styles['keys']} aria-label={t('nav.myKeys')}>
+    <ul className={cards['list']} aria-label={t('nav.myKeys')}>
       {keys.map((row) => (
         <li key={row.id} className="card">
           <KeyCard row={row} wish={wishes.get(row.id)} onOpen={onOpen} />
@@ -154,7 +155,7 @@ function KeyCard({ row, wish, onOpen }: KeyCardProps) {
   const { id, name, masked, expires_at: expiry, last_used_at: used } = row
   return (
     <>
-      <div className={styles['head']}>
+      <div className={cards['head']}>
         <h2>
           <Link className="break" to="/settings/api-access/$id" params={{ id }}>
             {name}

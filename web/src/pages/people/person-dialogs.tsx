@@ -1,17 +1,17 @@
 // The dialogs about a person: invite, edit, act on the account, pass on a link.
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { differing } from '../../base/amounts.ts'
 import { call } from '../../base/api.ts'
-import { rolesQuery } from '../../base/queries.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
-import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
+import { useTranslation } from '../../i18n/i18n.ts'
 import { useChange, useFields } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { ConfirmDialog, Dialog, OnceDialog } from '../../parts/dialogs.tsx'
+import { InviteFields, invitedBy, RoleSelect, useInvitation } from '../../parts/invite-fields.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { madeOldByKey } from '../keys/key-words.ts'
 import { LeavingFields, useLeaving } from './leaving-fields.tsx'
@@ -23,39 +23,21 @@ type InviteDialogProps = {
 
 export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   const { t } = useTranslation()
-  const { values, text } = useFields({ email: '', name: '', role: 'viewer' })
-  const { email, name, role } = values
+  const invitation = useInvitation('viewer')
   const invite = useChange(madeOldByPeople, {
-    change: () =>
-      call(peopleRoutes.invitePerson, {
-        body: { email: email.trim(), name: name.trim() === '' ? undefined : name.trim(), role },
-      }),
+    change: () => call(peopleRoutes.invitePerson, { body: invitation.sent }),
     onAnswer: ({ person, link }) => onInvited(person, link),
   })
   return (
     <ConfirmDialog
       title={t('people.inviteTitle')}
       action={t('people.invite')}
-      isReady={email.trim() !== ''}
+      isReady={invitation.isReady}
       change={invite}
-      placed={['email', 'name', 'role']}
+      placed={invitedBy}
       onCancel={onClose}
     >
-      <TextInput
-        label={t('signIn.email')}
-        type="email"
-        required
-        data-autofocus
-        autoComplete="off"
-        {...text('email', invite.error)}
-      />
-      <TextInput
-        label={t('people.name')}
-        autoComplete="off"
-        maxLength={PERSON_NAME_LENGTH_MAX}
-        {...text('name', invite.error)}
-      />
-      <RoleSelect {...text('role', invite.error)} />
+      <InviteFields invitation={invitation} error={invite.error} />
     </ConfirmDialog>
   )
 }
@@ -232,28 +214,6 @@ export function LinkDialog(props: LinkDialogProps) {
         </>
       )}
     </OnceDialog>
-  )
-}
-
-type RoleSelectProps = ReturnType<ReturnType<typeof useFields>['text']>
-
-/** Chooses a role. The gateway decides which roles the reader may grant. */
-export function RoleSelect({ value, onChange, error }: RoleSelectProps) {
-  const { t } = useTranslation()
-  const roleName = useRoleName()
-  const { data: roles = [], isError } = useQuery(rolesQuery)
-  const permissions = roles.find(({ id }) => id === value)?.permissions ?? []
-  return (
-    <NativeSelect
-      label={t('people.role')}
-      required
-      value={value}
-      error={isError ? t('roles.failed') : error}
-      description={permissions.map((each) => t(`permission.${each}`)).join(', ')}
-      inputWrapperOrder={['label', 'input', 'description', 'error']}
-      onChange={onChange}
-      data={roles.map((role) => ({ value: role.id, label: roleName(role) }))}
-    />
   )
 }
 

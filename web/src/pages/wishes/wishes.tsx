@@ -16,6 +16,7 @@ import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import { dialogOnDemand } from '../../parts/on-demand.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { openWishesQuery, useWantedWords } from './wish-words.ts'
+import cards from '../../parts/card-list.module.css'
 import styles from './wishes.module.css'
 
 const DecisionDialog = dialogOnDemand(
@@ -38,7 +39,7 @@ export function WishesPage() {
           <EmptyState icon={CheckIcon} title={t('wishes.none')} about={t('wishes.noneAbout')} />
         )}
         {open.data && open.data.wishes.length > 0 && (
-          <ul className={styles['wishes']} aria-label={t('wishes.title')}>
+          <ul className={cards['list']} aria-label={t('wishes.title')}>
             {open.data.wishes.map((wish) => (
               <li key={wish.id} className="card">
                 <WishCard wish={wish} onDecide={(verb) => setDeciding({ verb, wish })} />
@@ -64,7 +65,7 @@ function WishCard({ wish, onDecide }: WishCardProps) {
   const { key, group, person, reason } = wish
   return (
     <>
-      <div className={styles['head']}>
+      <div className={cards['head']}>
         <h2>
           <Link className="break" to="/settings/api-access/$id" params={{ id: key.id }}>
             {key.name}
@@ -178,7 +179,7 @@ function Decided() {
   ]
   return (
     <section aria-labelledby="decided">
-      <h2 id="decided" className={styles['title']}>
+      <h2 id="decided" className={cards['title']}>
         {t('wishes.decidedTitle')}
       </h2>
       <QueryTable

@@ -12,11 +12,12 @@ import { useSession } from '../../../base/session.ts'
 import { useNow } from '../../../i18n/format.ts'
 import { useTranslation } from '../../../i18n/i18n.ts'
 import { PlayIcon, RotateIcon } from '../../../parts/icons.tsx'
-import { Loading, QueryError } from '../../../parts/notices.tsx'
+import { Loading, Notice, QueryError } from '../../../parts/notices.tsx'
 import { dialogOnDemand, tabOnDemand } from '../../../parts/on-demand.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { NotFoundPage } from '../../errors.tsx'
-import { Freshness, type KeyAction, KeyMenu, KeyStatus, useResume } from '../key-brief.tsx'
+import { Freshness, type KeyAction, KeyMenu, KeyStatus } from '../key-brief.tsx'
+import { useMayResume, useResume } from '../key-brief.tsx'
 import { useKeyFacts, useRefreshKeys } from '../key-words.ts'
 import { Budgets } from './budgets.tsx'
 import styles from './detail.module.css'
@@ -155,7 +156,9 @@ type DetailHeaderProps = {
 
 /** The header of a key's page: its name and state, the visible part of its secrets, and its actions. */
 function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps) {
+  const { t } = useTranslation()
   const { may } = useSession()
+  const mayResume = useMayResume()
   const limits = useQuery(limitsQuery(detail.id, model))
   const facts = useKeyFacts()(detail)
   const isManager = may('configuration:manage')
@@ -169,13 +172,18 @@ function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps)
         </>
       }
       below={
-        detail.old_secret && (
-          <TwoSecrets
-            detail={detail}
-            old={detail.old_secret}
-            onAction={isManager ? onAction : undefined}
-          />
-        )
+        <>
+          {detail.status === 'paused' && !mayResume(detail) && (
+            <Notice tone="warn">{t('myKeys.pausedByManager')}</Notice>
+          )}
+          {detail.old_secret && (
+            <TwoSecrets
+              detail={detail}
+              old={detail.old_secret}
+              onAction={isManager ? onAction : undefined}
+            />
+          )}
+        </>
       }
       actions={
         <>
@@ -192,10 +200,10 @@ function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps)
 function ManagerButtons({ detail, onAction }: Pick<DetailHeaderProps, 'detail' | 'onAction'>) {
   const { t } = useTranslation()
   const resume = useResume()
-  const isPaused = detail.status === 'paused'
+  const isResumable = useMayResume()(detail)
   return (
     <>
-      {isPaused && (
+      {isResumable && (
         <Button loading={resume.isPending} onClick={() => resume.mutate({ id: detail.id })}>
           {t('action.resume')}
         </Button>
@@ -209,7 +217,7 @@ function ManagerButtons({ detail, onAction }: Pick<DetailHeaderProps, 'detail' |
       <Button
         component={Link}
         to={`/settings/api-access/${detail.id}/edit`}
-        variant={isPaused ? 'default' : 'filled'}
+        variant={isResumable ? 'default' : 'filled'}
         data-shortcut="e"
       >
         {t('action.edit')}

@@ -27,6 +27,7 @@ const key: KeyDetail = {
   status: 'active',
   state: 'active',
   paused_by: null,
+  refused_with: null,
   masked: 'tg_live_…x7Qd',
   old_secret: null,
   group: null,
