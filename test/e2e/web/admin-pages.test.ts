@@ -298,6 +298,25 @@ describe('the pages besides those of keys', () => {
     await page.getByText('day shift was removed.').waitFor()
   })
 
+  test('names in the audit log lead to what they name, and to all that somebody did', async () => {
+    await open('/settings/audit?subject=key')
+    await page.getByRole('link', { name: administrator.email }).first().click()
+    await page.waitForURL(/actor=ann/)
+    await page.getByRole('link', { name: nasty }).first().click()
+    await page.getByRole('heading', { name: nasty, level: 1 }).waitFor()
+  })
+
+  test('what a model can do is shown by icons that have names, and its calls lead to requests', async () => {
+    await open('/settings/models')
+    const row = page.getByRole('row', { name: /^sandbox-chat\b/ }).first()
+    await row.getByRole('listitem').filter({ hasText: 'Uses tools' }).waitFor()
+    await row
+      .getByRole('link', { name: /100% succeeded/ })
+      .first()
+      .click()
+    await page.waitForURL(/requests\?model=sandbox-chat/)
+  })
+
   test('the playground shows an answer with its cost', async () => {
     await open('/settings/playground')
     await page.getByRole('combobox', { name: 'Key' }).click()

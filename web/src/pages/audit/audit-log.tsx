@@ -1,6 +1,8 @@
 // The audit log: who changed what, when, from where, the values before and after; and refused attempts.
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { AuditEntryAnswer } from '../../../../src/admin/contract/audit.ts'
+import { useSession } from '../../base/session.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
 import { LoadMore } from '../../parts/data-table.tsx'
@@ -60,8 +62,7 @@ function Entry({ entry, withSubject }: EntryProps) {
       </div>
       <div>
         <p className={styles['what']}>
-          <strong>{entry.actor === strangerActor ? t('audit.stranger') : entry.actor}</strong>{' '}
-          <ActionWords entry={entry} withSubject={withSubject} />{' '}
+          <Actor actor={entry.actor} /> <ActionWords entry={entry} withSubject={withSubject} />{' '}
           {entry.outcome === 'refused' && (
             <StatusBadge tone="bad" icon={WarningIcon} word={refusedWord} />
           )}
@@ -95,17 +96,68 @@ function Changes({ entry: { fields } }: Pick<EntryProps, 'entry'>) {
 /** The actor the gateway records for someone who is not signed in. */
 const strangerActor = 'not signed in'
 
+/** Who did it, leading to all that they did. */
+function Actor({ actor }: Pick<AuditEntryAnswer, 'actor'>) {
+  const { t } = useTranslation()
+  if (actor === strangerActor) return <strong>{t('audit.stranger')}</strong>
+  return (
+    <Link className={styles['actor']} to="/settings/audit" search={{ actor }}>
+      {actor}
+    </Link>
+  )
+}
+
+/** Stands for the subject in the words of an action, and in no name. */
+const place = '\n'
+
 /** The gateway may know actions that the catalogue lacks; those show under the gateway's own name. */
 function ActionWords({ entry, withSubject }: EntryProps) {
   const { find } = useTranslation()
   const { action, outcome } = entry
-  const name = withSubject ? subjectWords(entry) : ''
+  const called = withSubject ? subjectName(entry) : ''
+  const name = called === '' ? '' : ` ${place}`
   const section = outcome === 'refused' ? 'audit.tried' : 'audit.action'
-  return find(`${section}.${action.replace('.', '_')}`, { name }) ?? `${action}${name}`
+  const words = find(`${section}.${action.replace('.', '_')}`, { name }) ?? `${action}${name}`
+  const [before, after] = words.split(place)
+  return (
+    <>
+      {before}
+      {called !== '' && <Subject entry={entry} called={called} />}
+      {after}
+    </>
+  )
 }
 
 /** Empty if people act on their own account, and for attempts that concern nothing that exists. */
-function subjectWords({ subject_name: name, subject_id: id, actor }: AuditEntryAnswer): string {
+function subjectName({ subject_name: name, subject_id: id, actor }: AuditEntryAnswer): string {
   const called = name ?? id
-  return called === '' || called === actor ? '' : ` ${called}`
+  return called === actor ? '' : called
+}
+
+type SubjectProps = Pick<EntryProps, 'entry'> & { readonly called: string }
+
+/** Its name, leading to it where it has a page that the reader may open. */
+function Subject({ entry: { subject, subject_id: id }, called }: SubjectProps) {
+  const { may } = useSession()
+  const mayRead = may('configuration:read')
+  if (subject === 'key' && id !== '' && mayRead)
+    return (
+      <Link to="/settings/api-access/$id" params={{ id }}>
+        {called}
+      </Link>
+    )
+  if (subject === 'group' && id !== '' && mayRead)
+    return (
+      <Link to="/settings/groups/$id" params={{ id }}>
+        {called}
+      </Link>
+    )
+  if (subject === 'frame' && may('configuration:read', 'everywhere'))
+    return <Link to="/settings/api-access/frame">{called}</Link>
+  if (subject === 'alert' && may('configuration:read', 'everywhere'))
+    return <Link to="/settings/alerts">{called}</Link>
+  if (subject === 'person' && may('people:manage', 'everywhere'))
+    return <Link to="/settings/people">{called}</Link>
+  if (subject === 'role') return <Link to="/settings/roles">{called}</Link>
+  return called
 }

@@ -2,12 +2,24 @@
 import { UnstyledButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ModelAnswer } from '../../../../src/admin/contract/gateway.ts'
-import { ABILITIES } from '../../../../src/core/endpoints.ts'
+import { ABILITIES, type Ability } from '../../../../src/core/endpoints.ts'
 import type { ModelSort } from '../../base/address.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge, usePriceCells } from '../../parts/cells.tsx'
 import { DataTable, type Column, type Sort } from '../../parts/data-table.tsx'
-import { BanIcon, CheckIcon, ClockIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx'
+import {
+  BanIcon,
+  BracesIcon,
+  BulbIcon,
+  CheckIcon,
+  ClockIcon,
+  EyeIcon,
+  FileIcon,
+  type Icon,
+  InfoIcon,
+  ToolIcon,
+  WarningIcon,
+} from '../../parts/icons.tsx'
 import styles from './models.module.css'
 import { useRecentCalls } from './recent-calls.tsx'
 
@@ -88,7 +100,7 @@ function useColumns(
           ? tokens(context)
           : t('modelsPage.inOut', { input: tokens(context), output: tokens(output) }),
     },
-    { header: t('picker.ability'), cell: (model) => <AbilityWords model={model} /> },
+    { header: t('picker.ability'), cell: (model) => <AbilityIcons model={model} /> },
     {
       header: t('modelsPage.keys'),
       sort: 'keys',
@@ -100,12 +112,31 @@ function useColumns(
 
 type ModelProps = { readonly model: ModelAnswer }
 
-function AbilityWords({ model: { abilities } }: ModelProps) {
+const abilityIcons = {
+  tools: ToolIcon,
+  images: EyeIcon,
+  files: FileIcon,
+  structured_output: BracesIcon,
+  reasoning: BulbIcon,
+} as const satisfies Record<Ability, Icon>
+
+/** Each in its own place, so that a column of them can be compared. The drawer of a model spells them out. */
+function AbilityIcons({ model: { abilities } }: ModelProps) {
   const { t } = useTranslation()
-  const words = ABILITIES.filter((ability) => abilities[ability] === true).map((ability) =>
-    t(`ability.${ability}`),
+  return (
+    <ul className={styles['abilityIcons']}>
+      {ABILITIES.map((ability) => {
+        const AbilityIcon = abilityIcons[ability]
+        if (abilities[ability] !== true) return <li key={ability} aria-hidden="true" />
+        return (
+          <li key={ability} title={t(`ability.${ability}`)}>
+            <AbilityIcon />
+            <span className="visually-hidden">{t(`ability.${ability}`)}</span>
+          </li>
+        )
+      })}
+    </ul>
   )
-  return <div className={`sub break ${styles['abilityWords']}`}>{words.join(', ') || '–'}</div>
 }
 
 function KeyCount({ model: { id, key_count: count } }: ModelProps) {

@@ -1,5 +1,6 @@
 // How the calls of each model went within the last hour and the last day: how many succeeded, and how long they took.
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { usageRoutes, type UsageRow } from '../../../../src/admin/contract/usage.ts'
 import { REPORT_ROWS } from '../../../../src/core/limits.ts'
@@ -16,6 +17,7 @@ const renewMs = 60_000
 /** Shows them for a model; nothing to those who may not see reports, and where there were none. */
 export function useRecentCalls(): (model: string) => ReactNode {
   const { t, format } = useTranslation()
+  const { may } = useSession()
   const found = { hour: useCalls('hour'), day: useCalls('day') }
   return (model) => {
     const lines = (['hour', 'day'] as const).flatMap((span) => {
@@ -30,7 +32,14 @@ export function useRecentCalls(): (model: string) => ReactNode {
       ]
       return [
         <div key={span} className={styles['recent']}>
-          <span>{t(`modelsPage.within.${span}`)}</span> {figures.join(' · ')}
+          <span>{t(`modelsPage.within.${span}`)}</span>{' '}
+          {may('requests:read') ? (
+            <Link to="/settings/requests" search={{ model }}>
+              {figures.join(' · ')}
+            </Link>
+          ) : (
+            figures.join(' · ')
+          )}
         </div>,
       ]
     })

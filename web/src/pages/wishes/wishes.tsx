@@ -71,7 +71,11 @@ function WishCard({ wish, onDecide }: WishCardProps) {
             {key.name}
           </Link>
         </h2>
-        {group && <span className="muted break">{group.name}</span>}
+        {group && (
+          <Link className="break" to="/settings/groups/$id" params={{ id: group.id }}>
+            {group.name}
+          </Link>
+        )}
       </div>
       <p className="sub break">
         {person.email} · <Moment at={wish.created_at} />
