@@ -10,7 +10,12 @@ import { groupsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { useChange, useFields } from '../../parts/changes.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
-import { InviteFields, invitedBy, RoleSelect, useInvitation } from '../../parts/invite-fields.tsx'
+import {
+  InviteFields,
+  invitedBy,
+  RoleSelect,
+  useInvitation,
+} from '../../parts/form/invite-fields.tsx'
 import { madeOldByKey } from '../keys/key-words.ts'
 import { LeavingFields, useLeaving } from '../people/leaving-fields.tsx'
 import { LinkDialog, madeOldByPeople } from '../people/person-dialogs.tsx'

@@ -11,7 +11,12 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { useChange, useFields } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { ConfirmDialog, Dialog, OnceDialog } from '../../parts/dialogs.tsx'
-import { InviteFields, invitedBy, RoleSelect, useInvitation } from '../../parts/invite-fields.tsx'
+import {
+  InviteFields,
+  invitedBy,
+  RoleSelect,
+  useInvitation,
+} from '../../parts/form/invite-fields.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { madeOldByKey } from '../keys/key-words.ts'
 import { LeavingFields, useLeaving } from './leaving-fields.tsx'

@@ -1,10 +1,10 @@
 // The fields of an invitation, and of a role that is given, whether everywhere or within a group.
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { PERSON_NAME_LENGTH_MAX } from '../../../src/admin/contract/sign-in.ts'
-import { rolesQuery } from '../base/queries.ts'
-import { useRoleName, useTranslation } from '../i18n/i18n.ts'
-import { useFields } from './changes.tsx'
+import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
+import { rolesQuery } from '../../base/queries.ts'
+import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
+import { useFields } from '../changes.tsx'
 
 /** `role`: the one that is chosen at first. */
 export function useInvitation(role: string) {
