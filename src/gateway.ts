@@ -94,7 +94,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { smtp } = config.admin
   const mailer = smtp && smtpMailer(smtp)
   const sender = alertSender({ clock, http, mailer, secret })
-  const alerts = new AlertWatch({ store, log, sender })
+  const { inactiveDays } = config.people
+  const alerts = new AlertWatch({ store, log, sender, inactiveDays })
   opened.defer(() => alerts.stop())
   const ledger = await openNodeLedger({ store, counts, alerts }, options)
   opened.defer(() => ledger.close())

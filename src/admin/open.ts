@@ -38,6 +38,7 @@ export type AdminOptions = AlertParts & {
   readonly oidc: OidcConfig | undefined
   readonly signOnGroups: SignOnGroups | undefined
   readonly requireSecondFactor: RequiredOf
+  readonly inactiveDays: number | null
   readonly http: HttpClient
 }
 

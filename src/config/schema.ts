@@ -119,9 +119,12 @@ const people = z
   .strictObject({
     single_sign_on: z.strictObject({ groups: signOnGroups.optional() }).prefault({}),
     require_second_factor: oneOf(['none', 'managers', 'all']).default('none'),
+    inactive_days: integer(1, 3650).optional(),
   })
-  .transform(({ single_sign_on: { groups }, require_second_factor: requireSecondFactor }) => ({
-    ...{ signOnGroups: groups, requireSecondFactor },
+  .transform(({ single_sign_on: { groups }, ...rest }) => ({
+    signOnGroups: groups,
+    requireSecondFactor: rest.require_second_factor,
+    inactiveDays: rest.inactive_days ?? null,
   }))
 
 const frame = z

@@ -46,6 +46,7 @@ export const REMINDERS_MAX = 10
 /** What alerts are about, as a destination chooses among them. */
 export const ALERT_KINDS = [
   ...(['budget', 'refused', 'refusals', 'expiry', 'wish', 'outage', 'ledger'] as const),
+  'inactive',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

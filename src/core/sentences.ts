@@ -215,6 +215,8 @@ export const SENTENCES = {
   sign_in_needed:
     'sign in, or send an access token as "Authorization: Bearer …"; API keys do not work here',
   sign_in_again: 'sign in again',
+  person_inactive:
+    'nobody has signed in as the owner of this token for {{days}} days: sign in, and it works again',
   sign_in_wrong:
     'the e-mail address or the password is wrong: try again, or ask an administrator for a link to set a new password',
   sign_in_wrong_step:

@@ -274,6 +274,53 @@ export function adminDestinationsContract(fresh: FreshDatabase): void {
     })
   })
 
+  describe('somebody who no longer signs in', () => {
+    const DAY_MS = 86_400_000
+    const lookAgain = async (): Promise<readonly string[]> => {
+      const { store, log, alerts: sender } = admin.parts
+      const nodes = [1, 2].map(() => new AlertWatch({ store, log, sender, inactiveDays: 30 }))
+      await Promise.all(nodes.map((node) => node.look()))
+      for (const node of nodes) await node.stop()
+      return told()
+    }
+    const seen = (id: string, daysAgo: number) =>
+      admin.store.db
+        .updateTable('people')
+        .set({ last_seen_at: Date.now() - daysAgo * DAY_MS })
+        .where('id', '=', id)
+        .execute()
+
+    test('is told once, with their keys, to those who are told about the group of these', async () => {
+      const away = await person('away@example.com', ['red', 'Member'])
+      const here = await person('here@example.com', ['red', 'Member'])
+      for (const [name, owner] of [
+        ['left alone', away],
+        ['used daily', here],
+      ] as const) {
+        const settings = { name, models: ['sandbox-chat'], budget: '5', owner_person: owner }
+        await admin.call('POST', '/keys', { body: { ...settings, group: groups.get('red') } })
+      }
+      await admin.store.db.updateTable('people').set({ last_seen_at: Date.now() }).execute()
+      await seen(away, 31)
+      await seen(here, 29)
+      assert.deepEqual(await lookAgain(), ['everything', 'red and blue', 'red team'])
+      assert.deepEqual(await lookAgain(), [])
+      const { body } = await admin.call('GET', '/alerts/deliveries?limit=1')
+      const [delivery] = body['deliveries'] as unknown as Json[]
+      assert.partialDeepStrictEqual(delivery?.['alert'], {
+        ...{ kind: 'inactive', scope: 'person', person: 'away@example.com' },
+        ...{ keys: ['left alone'], count: 1 },
+      })
+      await seen(away, 40)
+      assert.equal((await lookAgain()).length, 3, 'after another visit it is told again')
+    })
+
+    test('nobody is told where no number of days is set', async () => {
+      await seen(await person('forgotten@example.com', ['red', 'Member']), 400)
+      assert.deepEqual(await told(), [])
+    })
+  })
+
   describe('what concerns the gateway as a whole', () => {
     const failing = [{ provider: 'openai', target: 'openai/gpt-5', reason: 'provider_failed' }]
     const at = (now: number): Store => {

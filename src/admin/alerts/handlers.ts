@@ -64,6 +64,11 @@ function alertAnswer(alert: Alert): AlertAnswer {
   if (alert.kind === 'ledger') {
     return { ...when, kind: 'ledger', scope: 'ledger', message: alert.message }
   }
+  if (alert.kind === 'inactive') {
+    const { kind, person, lastSeenAt, keys, count } = alert
+    const last_seen_at = iso(lastSeenAt)
+    return { ...when, kind, scope: 'person', person, last_seen_at, keys: [...keys], count }
+  }
   if (alert.kind === 'wish') {
     const { kind, accountId: key, askedBy: person, wanted, reason } = alert
     const asked = { ...wanted, models: wanted.models && [...wanted.models] }

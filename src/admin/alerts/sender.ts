@@ -130,6 +130,10 @@ function alertJson(alert: Alert) {
     return { ...given, type: 'key.more_wanted', person, wanted, reason }
   }
   if (alert.kind === 'outage') return { ...given, ...outageJson(alert) }
+  if (alert.kind === 'inactive') {
+    const { person, lastSeenAt, keys, count } = alert
+    return { ...given, type: 'person.inactive', person, last_seen_at: iso(lastSeenAt), keys, count }
+  }
   if (alert.kind === 'ledger') return { ...given, type: 'ledger.alarm', message: alert.message }
   const spending = spendingJson(alert)
   if (alert.kind === 'refused') {
@@ -149,6 +153,7 @@ function outageJson({ provider, target, reason, since, endedAt }: OutageAlert) {
 function subjectOf({ kind, accountId: id, accountName: name }: Alert) {
   if (kind === 'outage') return { scope: 'provider', key: null }
   if (kind === 'ledger') return { scope: 'ledger', key: null }
+  if (kind === 'inactive') return { scope: 'person', key: null }
   if (id === FRAME_ID) return { scope: 'frame', key: null }
   if (isGroupId(id)) return { scope: 'group', key: null, group: { id, name } }
   return id === NO_KEY ? { scope: 'unknown_keys', key: null } : { scope: 'key', key: { id, name } }

@@ -5,6 +5,7 @@ import type {
   Alert,
   BudgetAlert,
   ExpiryAlert,
+  InactiveAlert,
   OutageAlert,
   RefusalsAlert,
   RefusedAlert,
@@ -36,8 +37,19 @@ export function textOf(alert: Alert): AlertText {
       return wishText(alert)
     case 'outage':
       return outageText(alert)
+    case 'inactive':
+      return inactiveText(alert)
     case 'ledger':
       return { subject: 'the ledger has raised an alarm', text: `${alert.message}.` }
+  }
+}
+
+function inactiveText({ person, lastSeenAt, keys, count }: InactiveAlert): AlertText {
+  const names = keys.map((name) => `"${oneLine(name)}"`).join(', ')
+  const more = count > keys.length ? ` and ${count - keys.length} more` : ''
+  return {
+    subject: `${person} no longer signs in`,
+    text: `${person} has not signed in since ${new Date(lastSeenAt).toUTCString()} and owns keys that go on working: ${names}${more}. Give them to somebody, pause or revoke them.`,
   }
 }
 

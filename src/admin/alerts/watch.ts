@@ -3,6 +3,7 @@
 // balances or its refusal behind; everything else happens on a timer, which also finds thresholds reached without one.
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
+import { DAY_MS, HOUR_MS } from '../../core/units.ts'
 import type { Balance, Refusable, Shortage } from '../../ledger/ledger.ts'
 import {
   claimDelivery,
@@ -11,7 +12,7 @@ import {
   type Delivery,
 } from '../../store/alerts/alerts.ts'
 import { findDestination, noteAttempt } from '../../store/alerts/destinations.ts'
-import { giveAlarms, giveOutages, giveRecoveries } from '../../store/alerts/events.ts'
+import { giveAlarms, giveInactive, giveOutages, giveRecoveries } from '../../store/alerts/events.ts'
 import {
   ThresholdScan,
   giveAlerts,
@@ -42,6 +43,8 @@ type WatchParts = {
   readonly store: Store
   readonly log: Log
   readonly sender: AlertSender
+  /** After how many days without a sign-in somebody counts as inactive; null = never. */
+  readonly inactiveDays?: number | null
 }
 
 export class AlertWatch {
@@ -61,6 +64,8 @@ export class AlertWatch {
   readonly #refused = new Set<RefusedCall>()
   readonly #refusing = new Set<string>()
   #refusingUntilMs = 0
+  /** When people are looked at again. */
+  #inactiveAgainMs = -Infinity
   /** What the ledger has raised an alarm about since the last look. */
   readonly #alarms = new Set<string>()
   #outages: OutageWatch | undefined
@@ -150,6 +155,7 @@ export class AlertWatch {
     await this.#give()
     await giveReminders(store)
     await this.#giveOutages()
+    await this.#giveInactive(store.clock.monotonicMs())
     const due = await dueDeliveries(store)
     // The next process will find them still due.
     if (this.#isStopped) return
@@ -169,6 +175,13 @@ export class AlertWatch {
     await this.#giveAbout(this.#noticed, giveAlerts)
     await this.#giveAbout(this.#refused, giveRefused)
     await this.#giveAbout(this.#alarms, giveAlarms)
+  }
+
+  async #giveInactive(nowMs: number): Promise<void> {
+    const { store, inactiveDays = null } = this.#parts
+    if (inactiveDays === null || nowMs < this.#inactiveAgainMs) return
+    this.#inactiveAgainMs = nowMs + HOUR_MS
+    await giveInactive(store, store.clock.now() - inactiveDays * DAY_MS)
   }
 
   async #giveOutages(): Promise<void> {

@@ -170,6 +170,18 @@ const ledgerAlert = z.object({
   message: z.string(),
 })
 
+/** Somebody who owns keys no longer signs in; `keys` names some of them. */
+const inactiveAlert = z.object({
+  ...given,
+  kind: z.literal('inactive'),
+  scope: z.literal('person'),
+  /** An e-mail address. */
+  person: z.string(),
+  last_seen_at: moment,
+  keys: z.array(z.string()),
+  count: z.int(),
+})
+
 const alert = z.discriminatedUnion('kind', [
   budgetAlert,
   refusedAlert,
@@ -178,6 +190,7 @@ const alert = z.discriminatedUnion('kind', [
   wishAlert,
   outageAlert,
   ledgerAlert,
+  inactiveAlert,
 ])
 
 const delivery = z.object({

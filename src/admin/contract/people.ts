@@ -87,7 +87,11 @@ export const peopleRoutes = {
   listPeople: route('GET /people', 'people:manage', {
     reach: 'everywhere',
     summary: 'Everyone who may sign in',
-    answer: z.object({ people: z.array(person) }),
+    answer: z.object({
+      people: z.array(person),
+      /** After how many days without a sign-in somebody counts as inactive; null = never. */
+      inactive_days: z.int().nullable(),
+    }),
   }),
   readPerson: route('GET /people/:id', 'people:manage', {
     reach: 'everywhere',

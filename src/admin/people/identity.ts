@@ -53,7 +53,7 @@ async function byPersonalToken(parts: PeopleParts, secret: string): Promise<Pers
   const token = await findAccessToken(store.db, secret)
   const now = store.clock.now()
   if (token === undefined || token.expiresAt <= now) return undefined
-  const person = await present(parts, token.personId)
+  const person = await present(parts, token.personId, 'token')
   if (person === undefined) return undefined
   if (isNews(token.lastUsedAt, now)) await noted(recordTokenUse(store.db, token.id, now))
   const allowed = (held: ReadonlySet<Permission>): ReadonlySet<Permission> =>
@@ -85,19 +85,24 @@ async function bySession(parts: PeopleParts, visit: Visit): Promise<Person | und
   if (visit.cookie?.includes('tollgate') !== true) return undefined
   const session = await (await parts.signIn()).session(visit)
   if (session === undefined) return undefined
-  const person = await present(parts, session.personId)
+  const person = await present(parts, session.personId, 'session')
   return person && { ...person, via: 'session' }
 }
 
 /** A person who may sign in now, with the current permissions of their role. */
 async function present(
-  { store, requireSecondFactor }: PeopleParts,
+  { store, requireSecondFactor, inactiveDays }: PeopleParts,
   id: string,
+  via: Person['via'],
 ): Promise<Omit<Person, 'via'> | undefined> {
   const person = await findPerson(store.db, { id })
   if (person?.status !== 'active') return undefined
   const now = store.clock.now()
-  if (isNews(person.lastSeenAt, now)) await noted(updatePerson(store.db, id, { last_seen_at: now }))
+  // A program that goes on calling does not show that the person is still there.
+  if (via === 'token') demandActive(person, { inactiveDays, now })
+  else if (isNews(person.lastSeenAt, now)) {
+    await noted(updatePerson(store.db, id, { last_seen_at: now }))
+  }
   const rights = await rightsOf(store.db, person)
   const dueAt = await secondFactorDue(store, { person, rights }, requireSecondFactor)
   const isOverdue = dueAt !== null && dueAt <= now
@@ -106,6 +111,15 @@ async function present(
     ...{ id, email, name, secondFactorDueAt: dueAt, isOverdue },
     ...(isOverdue ? withoutRights(rights) : rights),
   }
+}
+
+type Activity = { readonly inactiveDays: number | null; readonly now: number }
+
+/** Whoever no longer signs in keeps nothing but their keys (`people.inactive_days`). */
+function demandActive(person: StoredPerson, { inactiveDays, now }: Activity): void {
+  if (inactiveDays === null) return
+  if (now - (person.lastSeenAt ?? person.createdAt) < inactiveDays * DAY_MS) return
+  throw new AdminError('not_signed_in', sentence('person_inactive', { days: inactiveDays }))
 }
 
 /**
@@ -233,6 +247,8 @@ export type PeopleParts = Pick<AdminParts, 'store' | 'log' | 'publicUrl'> & {
   readonly usualRole: () => Promise<string | undefined>
   /** Of whom a second factor is required. */
   readonly requireSecondFactor: RequiredOf
+  /** After how many days without a sign-in somebody counts as inactive; null = never. */
+  readonly inactiveDays: number | null
 }
 
 export function actorOf(

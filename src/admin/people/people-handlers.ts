@@ -20,7 +20,10 @@ import { trySignOn } from './sign-on-groups.ts'
 export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRoutes> {
   const { db } = parts.store
   return {
-    listPeople: async () => ({ people: [...(await answerPeople(db))] }),
+    listPeople: async () => ({
+      people: [...(await answerPeople(db))],
+      inactive_days: parts.inactiveDays,
+    }),
     readPerson: ({ params }) => answerPerson(db, params.id),
 
     async invitePerson(request) {

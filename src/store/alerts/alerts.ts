@@ -17,6 +17,7 @@ export type Alert =
   | WishAlert
   | OutageAlert
   | LedgerAlert
+  | InactiveAlert
 
 type GivenAlert = {
   readonly id: string
@@ -87,8 +88,19 @@ export type OutageAlert = GivenAlert & {
 /** The ledger has raised an alarm. */
 type LedgerAlert = GivenAlert & { readonly kind: 'ledger'; readonly message: string }
 
+/** Somebody who owns keys no longer signs in. */
+export type InactiveAlert = GivenAlert & {
+  readonly kind: 'inactive'
+  /** An e-mail address. */
+  readonly person: string
+  readonly lastSeenAt: number
+  /** The names of some keys that they own in the group, and how many there are. */
+  readonly keys: readonly string[]
+  readonly count: number
+}
+
 /** What only these say, as it is kept. */
-export type Details<Kind extends 'wish' | 'outage' | 'ledger'> = Omit<
+export type Details<Kind extends 'wish' | 'outage' | 'ledger' | 'inactive'> = Omit<
   Extract<Alert, { readonly kind: Kind }>,
   keyof GivenAlert | 'kind'
 >
@@ -138,6 +150,8 @@ function alertOf(row: Row<'alerts'>): Alert {
       return { ...given, kind: row.kind, ...(detailsOf(row) as Details<'outage'>) }
     case 'ledger':
       return { ...given, kind: row.kind, ...(detailsOf(row) as Details<'ledger'>) }
+    case 'inactive':
+      return { ...given, kind: row.kind, ...(detailsOf(row) as Details<'inactive'>) }
   }
 }
 

@@ -1,7 +1,8 @@
-// Gives alerts about what happens once: somebody asks for more, a provider fails and answers again, the ledger raises an
-// alarm. Whichever node notices it first gives the alert, and no other does: it is the unique row of its account, period
+// Gives alerts about what happens once: somebody asks for more or no longer signs in, a provider fails and answers again,
+// the ledger raises an alarm. Whichever node notices it first gives the alert, and no other does: it is the unique row of its account, period
 // and threshold, where these are no budget's but what is said here.
 import { hash } from 'node:crypto'
+import { sql } from 'kysely'
 import { HOUR_MS } from '../../core/units.ts'
 import { inTransaction, type Store } from '../database/store.ts'
 import type { Tx } from '../database/tables.ts'
@@ -13,11 +14,12 @@ const WISH = -2
 const OUTAGE = -3
 const RECOVERY = -4
 const ALARM = -5
+const INACTIVE = -6
 
-type EventKind = 'wish' | 'outage' | 'ledger'
+type EventKind = 'wish' | 'outage' | 'ledger' | 'inactive'
 type Event<Kind extends EventKind> = Pick<
   NewAlert,
-  'account_id' | 'period_seq' | 'threshold' | 'resets_at'
+  'account_id' | 'group_id' | 'period_seq' | 'threshold' | 'resets_at'
 > & {
   readonly kind: Kind
   readonly account_name?: string
@@ -43,6 +45,37 @@ export function giveWish(store: Store, tx: Tx, { key, ...details }: Asked): Prom
     ...{ kind: 'wish', account_id: key.id, account_name: key.name },
     ...{ period_seq: store.clock.now(), threshold: WISH, details },
   })
+}
+
+const NAMED_MAX = 10
+
+/** Tells once of everybody who was last seen before this moment and owns keys: for each group that these are in. */
+export async function giveInactive(store: Store, seenBefore: number): Promise<void> {
+  const seen = sql<number>`coalesce(people.last_seen_at, people.joined_at)`
+  const rows = await store.db
+    .selectFrom('people')
+    .innerJoin('keys', 'keys.owner_person_id', 'people.id')
+    .select(['people.id', 'people.email', 'keys.group_id', 'keys.name', seen.as('seen_at')])
+    .where('people.blocked_at', 'is', null)
+    .where('people.joined_at', 'is not', null)
+    .where('keys.revoked_at', 'is', null)
+    .where(seen, '<', seenBefore)
+    .orderBy('people.id')
+    .orderBy('keys.name')
+    .execute()
+  const owners = Map.groupBy(rows, ({ id, group_id: group }) => `person ${id} ${group ?? ''}`)
+  for (const [account_id, keys] of owners) {
+    const [first] = keys
+    if (first === undefined) continue
+    const { email: person, seen_at: lastSeenAt, group_id } = first
+    const names = keys.slice(0, NAMED_MAX).map(({ name }) => name)
+    await inTransaction(store.db, (tx) =>
+      giveEvent(store, tx, {
+        ...{ kind: 'inactive', account_id, group_id, period_seq: lastSeenAt, threshold: INACTIVE },
+        details: { person, lastSeenAt, keys: names, count: keys.length },
+      }),
+    )
+  }
 }
 
 /** The same alarm, of whichever node, is told once an hour. */

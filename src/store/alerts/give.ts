@@ -186,11 +186,16 @@ async function giveHighest(
 }
 
 type AlertRow = Omit<Insertable<Tables['alerts']>, 'id'>
-export type NewAlert = Omit<AlertRow, 'group_id'>
+/** Without a group, that of its key or group. */
+export type NewAlert = AlertRow
 
 /** Does nothing if the alert was given before. */
 export async function giveAlert(store: Store, tx: Tx, alert: NewAlert): Promise<void> {
-  const about = await concerned(tx, alert)
+  const { kind, group_id: groupId } = alert
+  const about =
+    groupId === undefined
+      ? await concerned(tx, alert)
+      : { kind, groupId, tags: [], environment: null }
   const id = await insertAlert(store, tx, { ...alert, group_id: about.groupId })
   if (id !== undefined) await addDeliveries(store, tx, { id, ...about })
 }

@@ -39,6 +39,8 @@ export function useAlertWords(): AlertWords {
             ? t('alerts.outage', { provider, reason })
             : t('alerts.recovered', { provider })
         }
+        case 'inactive':
+          return t('alerts.inactive', { person: alert.person, count: alert.count })
         case 'ledger':
           return t('alerts.ledgerSays', { message: alert.message })
       }
@@ -52,7 +54,8 @@ export function useAlertWords(): AlertWords {
       }
       if (alert.kind === 'wish') return t('alerts.wishBrief', { person: alert.person, when })
       // Those of the gateway as a whole are about no account.
-      if (alert.kind === 'outage' || alert.kind === 'ledger') return when
+      if (alert.kind === 'outage' || alert.kind === 'ledger' || alert.kind === 'inactive')
+        return when
       const [spent, limit] = [format.money(alert.spent), format.money(alert.limit)]
       if (alert.kind === 'refused') return t('alerts.refused', { spent, limit, when })
       const threshold = format.percent(alert.threshold / 100)
@@ -63,11 +66,20 @@ export function useAlertWords(): AlertWords {
   }
 }
 
-/** Undefined for the frame. */
+/** Undefined for what is about no key and no group. */
 function nameOf(alert: AlertAnswer): string | undefined {
-  if (alert.scope === 'frame' || alert.scope === 'provider' || alert.scope === 'ledger')
-    return undefined
-  return alert.scope === 'group' ? alert.group?.name : (alert.key_name ?? alert.key ?? '')
+  switch (alert.scope) {
+    case 'frame':
+    case 'provider':
+    case 'ledger':
+    case 'person':
+      return undefined
+    case 'group':
+      return alert.group?.name
+    case 'key':
+    case 'unknown_keys':
+      return alert.key_name ?? alert.key ?? ''
+  }
 }
 
 export function resultWords(result: string, t: Translate): string {

@@ -101,7 +101,7 @@ function PersonTable({ onOpen }: { readonly onOpen: (open: Open) => void }) {
   const people = useQuery(peopleQuery)
   const roleName = useRoleName()
   const { person: self } = useSession()
-  const columns: readonly Column<PersonAnswer>[] = [
+  const columns: readonly Column<PersonAnswer & { readonly isInactive: boolean }>[] = [
     {
       header: t('people.name'),
       isRowHeader: true,
@@ -125,7 +125,17 @@ function PersonTable({ onOpen }: { readonly onOpen: (open: Open) => void }) {
     },
     {
       header: t('column.status'),
-      cell: ({ status }) => <StatusBadge {...looks[status]} word={t(`people.status.${status}`)} />,
+      cell: ({ status, isInactive }) =>
+        isInactive ? (
+          <StatusBadge
+            tone="warn"
+            icon={ClockIcon}
+            word={t('people.inactive')}
+            explanation={t('people.inactiveAbout')}
+          />
+        ) : (
+          <StatusBadge {...looks[status]} word={t(`people.status.${status}`)} />
+        ),
     },
     {
       header: t('people.twoFactor'),

@@ -5,6 +5,7 @@ import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { differing } from '../../base/amounts.ts'
+import { DAY_MS } from '../../../../src/core/units.ts'
 import { call } from '../../base/api.ts'
 import { sessionQuery, useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
@@ -222,9 +223,18 @@ export function LinkDialog(props: LinkDialogProps) {
   )
 }
 
+/** As the gateway counts it: whoever never came is not inactive. */
+function lastSeen({ status, last_seen_at: at, created_at: created }: PersonAnswer): number {
+  return status === 'active' ? Date.parse(at ?? created) : Infinity
+}
+
 export const peopleQuery = queryOptions({
   queryKey: ['people'],
-  queryFn: async ({ signal }) => (await call(peopleRoutes.listPeople, { signal })).people,
+  queryFn: async ({ signal }) => {
+    const { people, inactive_days: days } = await call(peopleRoutes.listPeople, { signal })
+    const since = days === null ? -Infinity : Date.now() - days * DAY_MS
+    return people.map((person) => ({ ...person, isInactive: lastSeen(person) < since }))
+  },
 })
 
 /** Queries that a change of people or roles makes stale. */
