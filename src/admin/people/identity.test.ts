@@ -23,7 +23,7 @@ test('people are identified even if the database cannot be written', async () =>
   const { secret } = await insertAccessToken(store, store.db, { ...token, expiresAt })
   await sql`PRAGMA query_only = 1`.execute(store.db)
 
-  const identify = personFinder({ store } as PeopleParts)
+  const identify = personFinder({ store, inactiveDays: null } as PeopleParts)
   const headers = { authorization: `Bearer ${secret}` }
   const found = await identify({ headers, address: '127.0.0.1' })
   assert.equal(found?.email, ann.email)
