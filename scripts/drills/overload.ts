@@ -8,6 +8,7 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { cpuNs, GATEWAY_CORE, LOAD_CORE } from '../../bench/processes.ts'
 import { COMMAND } from '../../test/support/gateway.ts'
 import { bareEnv, start } from '../../test/support/process.ts'
 import type { Drill } from '../drill.ts'
@@ -18,7 +19,6 @@ const TIMES = 3
 const GOODPUT_LEAST = 0.8
 /** Programs that do nothing on the core of the gateway but take their share of it. */
 const BURNERS = 3
-const [GATEWAY_CORE, LOAD_CORE] = ['0', '1']
 /** Enough to keep a gateway busy, and few enough that none waits long. */
 const BEST_CONNECTIONS = 32
 const BEST_SECONDS = 20
@@ -39,8 +39,8 @@ export const drill: Drill = {
     const [, url = ''] = await gateway.printed(/"event":"listening".*?"url":"([^"]+)"/)
     const limits = ['--models', 'sandbox-chat', '--budget', 'none', '--secret-only']
     const key = await tollgate(['keys', 'create', '--name', 'drill', ...limits], database)
-    const to = { url, secret: key.trim() }
-    spawnSync('taskset', ['--pid', '--cpu-list', LOAD_CORE, String(process.pid)])
+    const to = { url, secret: key.trim(), pid: gateway.pid }
+    spawnSync('taskset', ['--pid', '--cpu-list', String(LOAD_CORE), String(process.pid)])
     for (let burner = 0; burner < BURNERS; burner++) opened.use(pinned(BURNER))
     await measure(to, Number(seconds))
     await gateway.stop()
@@ -52,14 +52,16 @@ export const drill: Drill = {
 const BURNER = [process.execPath, '-e', 'for (;;);']
 
 function pinned(words: readonly string[], options = {}) {
-  return start('taskset', ['--cpu-list', GATEWAY_CORE, ...words], options)
+  return start('taskset', ['--cpu-list', String(GATEWAY_CORE), ...words], options)
 }
 
 type Service = { readonly url: string; readonly secret: string }
 
-async function measure(to: Service, seconds: number): Promise<void> {
+async function measure(to: Service & { readonly pid: number }, seconds: number): Promise<void> {
   await steady({ ...to, connections: BEST_CONNECTIONS, seconds: 5 })
+  const startedNs = cpuNs(to.pid)
   const best = await steady({ ...to, connections: BEST_CONNECTIONS, seconds: BEST_SECONDS })
+  const bestNs = cpuNs(to.pid)
   const bestPerSecond = best.served / best.seconds
   console.log(`at its best, ${BEST_CONNECTIONS} connections: ${textOf(best)}`)
   assert.equal(best.refused, 0)
@@ -67,6 +69,11 @@ async function measure(to: Service, seconds: number): Promise<void> {
   const perSecond = TIMES * bestPerSecond
   const over = await flood({ ...to, perSecond, seconds })
   console.log(`${TIMES} times as many, ${Math.round(perSecond)}/s: ${textOf(over)}`)
+  const [alone, beside] = [
+    (bestNs - startedNs) / best.served,
+    (cpuNs(to.pid) - bestNs) / over.served,
+  ].map((each) => (each / 1e6).toFixed(2))
+  console.log(`processor time for each call served: ${alone} ms, then ${beside} ms with refusals`)
   const after = await flood({ ...to, perSecond: bestPerSecond / 2, seconds: 10 })
   console.log(`then half as many as at its best: ${textOf(after)}`)
   const recoverySeconds = calmAfter(after.refusedAtMs) / 1_000
@@ -87,8 +94,10 @@ function calmAfter(refusedAtMs: readonly number[]): number {
 class Seen {
   seconds = 0
   served = 0
-  /** With 503 and a time to come back. */
+  /** With 503 `overloaded`, and a time to come back. */
   refused = 0
+  /** With 503 `ledger_unavailable`: the database had stood still for seconds. */
+  late = 0
   /** Anything else, by what it was. */
   readonly others: Record<string, number> = {}
   readonly servedMs: number[] = []
@@ -97,12 +106,13 @@ class Seen {
   readonly refusedAtMs: number[] = []
 }
 
-function textOf({ served, refused, seconds, servedMs, refusedMs }: Seen): string {
+function textOf({ served, refused, late: lateCount, seconds, servedMs, refusedMs }: Seen): string {
   const rate = Math.round(served / seconds)
   const late = (values: readonly number[]): string =>
     `p50 ${percentile(values, 0.5)} ms, p99 ${percentile(values, 0.99)} ms`
   const no = refused === 0 ? 'none with 503' : `${refused} with 503 (${late(refusedMs)})`
-  return `${rate} served/s (${late(servedMs)}), ${no}`
+  const waited = lateCount === 0 ? '' : `, ${lateCount} because the database stood still`
+  return `${rate} served/s (${late(servedMs)}), ${no}${waited}`
 }
 
 function percentile(values: readonly number[], share: number): string {
@@ -145,17 +155,27 @@ export async function steady({
   return seen
 }
 
-const BODY = JSON.stringify({
-  model: 'sandbox-chat',
-  max_tokens: 50,
-  messages: [{ role: 'user', content: 'Who paid the toll, and why did the gate stay shut?' }],
-})
+/** A whole answer and a stream, in turn. */
+const BODIES = [false, true].map((stream) =>
+  JSON.stringify({
+    model: 'sandbox-chat',
+    stream,
+    max_tokens: 50,
+    messages: [{ role: 'user', content: 'Who paid the toll, and why did the gate stay shut?' }],
+  }),
+)
+
+/** The code of a refusal, which is small enough to come in one piece. */
+function codeIn(said: string): string {
+  return /"code":"(\w+)"/.exec(said)?.[1] ?? said
+}
 
 class Calls implements Disposable {
   readonly #to: Service
   readonly #seen: Seen
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX })
   readonly #startedMs = performance.now()
+  #made = 0
 
   constructor(to: Service, seen: Seen) {
     this.#to = to
@@ -170,23 +190,25 @@ class Calls implements Disposable {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { url, secret } = this.#to
     const sentMs = performance.now()
+    const body = BODIES[this.#made++ % BODIES.length] ?? ''
     const headers = {
       authorization: `Bearer ${secret}`,
-      'content-length': BODY.length,
+      'content-length': body.length,
       'x-tollgate-sandbox': 'tokens=50',
     }
-    const note = (what: string | number | undefined, isTold = false): void => {
-      this.#note(what, isTold, performance.now() - sentMs)
+    const note = (what: string | number): void => {
+      this.#note(what, performance.now() - sentMs)
       resolve()
     }
     const path = `${url}/v1/chat/completions`
     const call = request(path, { method: 'POST', agent: this.#agent, headers }, (answer) => {
-      answer.resume()
-      answer.once('end', () => note(answer.statusCode, answer.headers['retry-after'] !== undefined))
+      let said = ''
+      answer.setEncoding('utf8').on('data', (text: string) => (said = text))
+      answer.once('end', () => note(answer.statusCode === 200 ? 200 : codeIn(said)))
       answer.once('error', (error) => note(error.message))
     })
     call.once('error', (error) => note(error.message))
-    call.end(BODY)
+    call.end(body)
     return promise
   }
 
@@ -194,15 +216,16 @@ class Calls implements Disposable {
     this.#agent.destroy()
   }
 
-  #note(what: string | number | undefined, isTold: boolean, tookMs: number): void {
+  #note(what: string | number, tookMs: number): void {
     const seen = this.#seen
     if (what === 200) {
       seen.served += 1
       seen.servedMs.push(tookMs)
-    } else if (what === 503 && isTold) {
+    } else if (what === 'overloaded') {
       seen.refused += 1
       seen.refusedMs.push(tookMs)
       seen.refusedAtMs.push(performance.now() - this.#startedMs)
-    } else seen.others[String(what)] = (seen.others[String(what)] ?? 0) + 1
+    } else if (what === 'ledger_unavailable') seen.late += 1
+    else seen.others[String(what)] = (seen.others[String(what)] ?? 0) + 1
   }
 }

@@ -1,6 +1,6 @@
 // What happens on a connection beside its requests: the one timer that watches everything open on it, what becomes of
 // bytes that nobody reads, and the answer to those that never become a request.
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { LinkedList } from '../core/runtime.ts'
@@ -49,6 +49,12 @@ export function tooSlow(): GatewayError {
 const REST_BYTES_MAX = 64 * 1024
 /** How long a client that sends more has for reading its answer. */
 const REST_MS_MAX = 2_000
+
+/** Whether node itself discards the rest of a request in time, once it is answered. */
+export function isSoonOver({ headers }: IncomingMessage): boolean {
+  const { expect, 'content-length': length } = headers
+  return expect === undefined && length !== undefined && Number(length) <= REST_BYTES_MAX
+}
 
 /**
  * Called when an answer begins although its request has not arrived whole: nobody will read the rest. A small one is

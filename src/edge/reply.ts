@@ -8,7 +8,7 @@ import type { Link } from '../core/runtime.ts'
 import { ClientGone, LINGER_MS, type Reply, type StreamEncoder } from '../exchange/reply.ts'
 import { encodeError } from '../wire/contract/errors.ts'
 import { writeSse } from '../wire/contract/sse.ts'
-import { discardRest, type ConnectionWatch, type Watched } from './connection.ts'
+import { discardRest, isSoonOver, type ConnectionWatch, type Watched } from './connection.ts'
 
 /** A stream that is silent for this long sends a keep-alive. */
 const SILENCE_MS = 15_000
@@ -262,7 +262,8 @@ export function refuseAtOnce(
   if (family === 'messages') headers.push('request-id', requestId)
   const { retryAfterSeconds = 1 } = error.details
   headers.push('retry-after', retryAfterText(retryAfterSeconds), 'x-should-retry', 'true')
-  if (!response.req.complete) discardRest(response)
+  const { req: message } = response
+  if (!message.complete && !isSoonOver(message)) discardRest(response)
   response.writeHead(error.status, headers)
   response.end(body)
 }
