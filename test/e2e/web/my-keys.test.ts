@@ -5,9 +5,9 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { tokenOf } from '../../support/browser.ts'
 import {
+  assertOnEveryScreen,
   callModel,
   choose,
-  misfits,
   newVisitor,
   openSignedInWeb,
   picture,
@@ -22,14 +22,6 @@ const developer = {
   name: 'Dev',
   password: 'a sentence that is long enough',
 }
-
-/** Each page in either theme, on a desk and in a hand. */
-const VIEWS = [
-  ['light', 1440],
-  ['light', 390],
-  ['dark', 390],
-  ['dark', 1440],
-] as const
 
 describe('keys of one’s own', () => {
   let web: SignedInWeb
@@ -167,12 +159,7 @@ describe('keys of one’s own', () => {
     const card = manager.getByRole('listitem').filter({ hasText: 'an evaluation' })
     await card.getByText('$15.00 → $60.00 a month').waitFor()
     assert.deepEqual(await seriousFindings(manager), [])
-    for (const [colorScheme, width] of VIEWS) {
-      await manager.emulateMedia({ colorScheme })
-      await manager.setViewportSize({ width, height: 900 })
-      assert.deepEqual(await misfits(manager), [], `${colorScheme} ${width}`)
-      await picture(manager, `wishes-english-${colorScheme}-${width}`)
-    }
+    await assertOnEveryScreen(manager, 'wishes-english')
     await card.getByRole('button', { name: 'Grant' }).press('Enter')
     const granting = manager.getByRole('dialog', { name: 'Grant more to notebook?' })
     await granting.getByLabel('Budget in USD, a month').fill('40')
@@ -212,13 +199,7 @@ describe('keys of one’s own', () => {
       .getByText('not this month')
       .waitFor()
     await speakGerman(manager)
-    for (const [colorScheme, width] of VIEWS) {
-      await manager.emulateMedia({ colorScheme })
-      await manager.setViewportSize({ width, height: 900 })
-      assert.deepEqual(await seriousFindings(manager), [], `${colorScheme} ${width}`)
-      assert.deepEqual(await misfits(manager), [], `${colorScheme} ${width}`)
-      await picture(manager, `wishes-german-${colorScheme}-${width}`)
-    }
+    await assertOnEveryScreen(manager, 'wishes-german')
     await page.reload()
     await page.getByText('Declined: $90.00 a month').waitFor()
   })
@@ -231,15 +212,9 @@ describe('keys of one’s own', () => {
     await page.goto(`${web.url}/settings/my-keys`)
     for (const language of ['english', 'german']) {
       if (language === 'german') await speakGerman(page)
-      for (const colorScheme of ['light', 'dark'] as const)
-        for (const width of [320, 390, 1440]) {
-          await page.emulateMedia({ colorScheme })
-          await page.setViewportSize({ width, height: 900 })
-          await page.getByText('nightly job').first().waitFor()
-          assert.deepEqual(await seriousFindings(page), [], `${language} ${colorScheme} ${width}`)
-          assert.deepEqual(await misfits(page), [], `${language} ${colorScheme} ${width}`)
-          await picture(page, `my-keys-${language}-${colorScheme}-${width}`)
-        }
+      await assertOnEveryScreen(page, `my-keys-${language}`, () =>
+        page.getByText('nightly job').first().waitFor(),
+      )
     }
   })
 })

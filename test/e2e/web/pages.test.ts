@@ -4,12 +4,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
-  misfits,
+  assertOnEveryScreen,
   openSignedInWeb,
   picture,
   seriousFindings,
   speakGerman,
-  viewsOf,
 } from '../../support/web/web.ts'
 import type { SignedInWeb } from '../../support/web/web.ts'
 
@@ -55,12 +54,8 @@ describe('the pages of API access', () => {
 
   for (const [name, path] of Object.entries(paths))
     test(`${name}: has no serious axe finding, and nothing wider than the screen`, async () => {
-      for await (const { colorScheme, width } of viewsOf(web, path(id))) {
-        assert.deepEqual(await seriousFindings(page), [], `${colorScheme}, ${width} pixels`)
-        const isWide = await page.evaluate<number>('document.documentElement.scrollWidth')
-        assert.ok(isWide <= width, `it is ${isWide} pixels wide`)
-        await picture(page, `${name}-${colorScheme}-${width}`)
-      }
+      await web.follow(path(id))
+      await assertOnEveryScreen(page, name)
     })
 
   test('dialogs and menus have no serious axe finding', async () => {
@@ -147,15 +142,9 @@ describe('the pages of API access', () => {
 
   test('every page exists in German too, whose longer words fit the narrowest screen', async () => {
     await speakGerman(page)
-    await page.emulateMedia({ colorScheme: 'light' })
     for (const [name, path] of Object.entries(paths)) {
       await web.follow(path(id))
-      assert.deepEqual(await seriousFindings(page), [], name)
-      await picture(page, `${name}-german`)
-      await page.setViewportSize({ width: 320, height: 900 })
-      assert.deepEqual(await misfits(page), [], name)
-      await picture(page, `${name}-german-320`)
-      await page.setViewportSize({ width: 1440, height: 900 })
+      await assertOnEveryScreen(page, `${name}-german`)
     }
   })
 

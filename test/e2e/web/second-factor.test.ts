@@ -1,14 +1,11 @@
 // A second factor that is required, in a real browser: every page says by when, and afterwards leads to the own account.
-import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openStore } from '../../../src/store/open.ts'
 import {
-  misfits,
+  assertOnEveryScreen,
   openSignedInWeb,
-  picture,
-  seriousFindings,
   speakGerman,
   type SignedInWeb,
 } from '../../support/web/web.ts'
@@ -23,20 +20,9 @@ describe('a required second factor', () => {
   })
   after(() => web.close())
 
-  async function shown(name: string): Promise<void> {
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [390, 1440]) {
-        await page.emulateMedia({ colorScheme })
-        await page.setViewportSize({ width, height: 900 })
-        assert.deepEqual(await seriousFindings(page), [], `${colorScheme} ${width}`)
-        assert.deepEqual(await misfits(page), [], `${colorScheme} ${width}`)
-        await picture(page, `${name}-${colorScheme}-${width}`)
-      }
-  }
-
   test('every page says by when, and leads to the account', async () => {
     await page.getByText(/^A second factor is required of you by /).waitFor()
-    await shown('second-factor-english')
+    await assertOnEveryScreen(page, 'second-factor-english')
     await page.getByRole('link', { name: 'Set it up' }).click()
     await page.getByRole('heading', { name: 'Your account', level: 1 }).waitFor()
   })
@@ -51,7 +37,7 @@ describe('a required second factor', () => {
     await page.getByText('until you set it up, nothing else is open').waitFor()
     await page.getByRole('heading', { name: 'Not permitted', level: 1 }).waitFor()
     await speakGerman(page)
-    await shown('second-factor-german')
+    await assertOnEveryScreen(page, 'second-factor-german')
     await page.getByRole('link', { name: 'Einrichten' }).click()
     await page.getByRole('heading', { name: 'Ihr Konto', level: 1 }).waitFor()
   })

@@ -7,12 +7,11 @@ import { Browser, tokenOf } from '../../support/browser.ts'
 import { CLIENT, startOidcProvider, type OidcProvider } from '../../support/oidc.ts'
 import {
   administrator,
+  assertOnEveryScreen,
   callModel,
-  misfits,
   newVisitor,
   openWebStage,
   picture,
-  seriousFindings,
   speakGerman,
   type WebStage,
 } from '../../support/web/web.ts'
@@ -89,14 +88,7 @@ describe('single sign-on in the browser', () => {
     await dialog.getByText('They come without an invitation.').waitFor()
     await dialog.getByText('These give nothing: cooks').waitFor()
     await dialog.getByText('names what does not exist: nowhere').waitFor()
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [390, 1440]) {
-        await page.emulateMedia({ colorScheme })
-        await page.setViewportSize({ width, height: 900 })
-        assert.deepEqual(await seriousFindings(page), [], `${colorScheme} ${width}`)
-        assert.deepEqual(await misfits(page), [], `${colorScheme} ${width}`)
-        await picture(page, `sign-on-english-${colorScheme}-${width}`)
-      }
+    await assertOnEveryScreen(page, 'sign-on-english')
     await dialog.getByRole('button', { name: 'Close' }).last().click()
     await speakGerman(page)
     await page.getByRole('button', { name: 'Single Sign-on probieren' }).click()

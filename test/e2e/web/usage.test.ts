@@ -4,12 +4,12 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
 import {
+  assertOnEveryScreen,
   callModel,
   openSignedInWeb,
   picture,
   seriousFindings,
   speakGerman,
-  viewsOf,
 } from '../../support/web/web.ts'
 import type { SignedInWeb } from '../../support/web/web.ts'
 
@@ -49,12 +49,10 @@ describe('the usage page', () => {
     ['model', 'sandbox-chat'],
   ] as const)
     test(`it is by ${by}, on every screen`, async () => {
-      for await (const { colorScheme, width } of viewsOf(web, `/settings/usage?by=${by}`)) {
-        await page.getByRole('rowheader', { name, exact: true }).waitFor()
-        if (width === 1440) assert.deepEqual(await seriousFindings(page), [], colorScheme)
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width)
-        await picture(page, `usage-by-${by}-${colorScheme}-${width}`)
-      }
+      await web.follow(`/settings/usage?by=${by}`)
+      await assertOnEveryScreen(page, `usage-by-${by}`, () =>
+        page.getByRole('rowheader', { name, exact: true }).waitFor(),
+      )
     })
 
   test('rows without a group or an owner say so, and tags that they count twice', async () => {

@@ -200,25 +200,36 @@ const END_TRANSITIONS = `document.getAnimations()
   .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
   .forEach((animation) => animation.finish())`
 
-type View = { readonly colorScheme: 'light' | 'dark'; readonly width: number }
+/**
+ * From wide to narrow in both themes. Everything must fit everywhere; axe, which takes longest, looks at the whole page
+ * in dark colours and the narrowest one in light colours: most other tests look at light ones on a wide screen.
+ */
+const SCREENS = [
+  { colorScheme: 'dark', width: 1440, axe: true },
+  { colorScheme: 'dark', width: 768, axe: false },
+  { colorScheme: 'dark', width: 390, axe: false },
+  { colorScheme: 'light', width: 1440, axe: false },
+  { colorScheme: 'light', width: 390, axe: false },
+  { colorScheme: 'light', width: 320, axe: true },
+] as const
 
-const views: readonly View[] = [
-  { colorScheme: 'light', width: 1440 },
-  { colorScheme: 'dark', width: 320 },
-  { colorScheme: 'dark', width: 768 },
-  { colorScheme: 'dark', width: 1440 },
-]
-
-/** A path on each of these screens: resized, but reopened for each theme, because a switch shows both for a while. */
-export async function* viewsOf({ page, open }: SignedInWeb, path: string): AsyncGenerator<View> {
-  let shown: View | undefined
-  for (const view of views) {
-    await page.emulateMedia({ colorScheme: view.colorScheme })
-    await page.setViewportSize({ width: view.width, height: 900 })
-    if (view.colorScheme !== shown?.colorScheme) await open(path)
-    yield view
-    shown = view
+/** What is open now has no serious finding, fits on every screen, and `check` holds there. `name`: of its pictures. */
+export async function assertOnEveryScreen(
+  page: Page,
+  name: string,
+  check: (width: number) => Promise<void> = async () => undefined,
+): Promise<void> {
+  for (const { colorScheme, width, axe } of SCREENS) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 900 })
+    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+    await check(width)
+    const screen = `${name}, ${colorScheme}, ${width} pixels`
+    assert.deepEqual(await misfits(page), [], screen)
+    if (axe) assert.deepEqual(await seriousFindings(page), [], screen)
+    await picture(page, `${name}-${colorScheme}-${width}`)
   }
+  await page.setViewportSize({ width: 1440, height: 900 })
 }
 
 /** Takes an action from the menu of a key or a person. */
