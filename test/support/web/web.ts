@@ -195,10 +195,14 @@ async function lookOnce(page: Page, impacts: readonly string[]): Promise<string[
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }
 
-/** However short a transition is, its initial state shows until the next frame. */
-const END_TRANSITIONS = `document.getAnimations()
-  .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
-  .forEach((animation) => animation.finish())`
+/**
+ * However short a transition is, its initial state shows until the next frame, and a switch of the theme begins new ones
+ * in the frame after it.
+ */
+const END_TRANSITIONS = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+  .then(() => document.getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
+    .forEach((animation) => animation.finish()))`
 
 /**
  * From wide to narrow in both themes. Everything must fit everywhere; axe, which takes longest, looks at the whole page
