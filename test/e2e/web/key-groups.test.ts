@@ -176,11 +176,6 @@ describe('keys in groups', () => {
     await section('billing').getByText('$10.00 allocated to keys').waitFor()
     await section('search').getByText('No keys in this group').waitFor()
     await section('Outside groups').getByText('$7.00 allocated to keys').waitFor()
-    const columnsOf = (name: string) =>
-      section(name)
-        .getByRole('columnheader')
-        .evaluateAll((headers) => headers.map((header) => header.getBoundingClientRect().left))
-    assert.deepEqual(await columnsOf('billing'), await columnsOf('Outside groups'))
     const toggle = page.getByRole('button', { name: 'billing', exact: true })
     assert.equal(await toggle.getAttribute('aria-expanded'), 'true')
     await toggle.press('Enter')

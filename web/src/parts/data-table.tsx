@@ -21,8 +21,6 @@ export type Column<Row, Key extends string = never> = {
   /** The order after the first press: numbers, which stand at the end of their cells, start with the highest. */
   readonly firstOrder?: Order
   readonly align?: 'end'
-  /** Where a table has set widths; absent = an equal part of what the others leave. */
-  readonly width?: string
   /** The cell that names the row, and is the title of its card. */
   readonly isRowHeader?: boolean
   /** Shown instead of the header text. */
@@ -41,8 +39,7 @@ export function actionColumn<Row>(
   cell: (row: Row) => ReactNode,
   card: 'corner' | 'plain' = 'corner',
 ): Column<Row> {
-  const header = t('overview.actions')
-  return { header, hideHeader: true, align: 'end', width: '4rem', card, cell }
+  return { header: t('overview.actions'), hideHeader: true, align: 'end', card, cell }
 }
 
 type DataTableProps<Row extends Identified, Key extends string> = {
@@ -56,8 +53,6 @@ type DataTableProps<Row extends Identified, Key extends string> = {
   /** Old rows stay while new ones load. */
   readonly isFetching?: boolean
   readonly isDense?: boolean
-  /** The same widths whatever the rows hold, so that several tables below each other have one grid. */
-  readonly hasSetWidths?: boolean
   /** How many rows to draw while the first ones load. */
   readonly expectedRows?: number
   /** How many lines the cell that names the row has. */
@@ -95,7 +90,7 @@ export function DataTable<Row extends Identified, Key extends string>(
   props: DataTableProps<Row, Key>,
 ) {
   const { caption, columns, rows, sort, onSort, isSelected } = props
-  const { isFetching = false, isDense = false, hasSetWidths = false } = props
+  const { isFetching = false, isDense = false } = props
   const { t } = useTranslation()
   const { ref, hidden } = useHiddenSides()
   const [isUnfolded, setUnfolded] = useState(false)
@@ -108,23 +103,12 @@ export function DataTable<Row extends Identified, Key extends string>(
       {isFetching && rows && <div className={styles['progress']} />}
       <SortSelect {...props} />
       <div ref={ref} className={styles['scroll']} {...(hidden !== 'none' && scrolledBy(caption))}>
-        <table
-          className={styles['table']}
-          data-dense={isDense}
-          data-set-widths={hasSetWidths}
-          role="table"
-        >
+        <table className={styles['table']} data-dense={isDense} role="table">
           <caption>{caption}</caption>
           <thead role="rowgroup">
             <tr role="row">
               {columns.map((column) => (
-                <HeaderCell
-                  key={column.header}
-                  column={column}
-                  sort={sort}
-                  onSort={onSort}
-                  hasSetWidths={hasSetWidths}
-                />
+                <HeaderCell key={column.header} column={column} sort={sort} onSort={onSort} />
               ))}
             </tr>
           </thead>
@@ -168,12 +152,11 @@ function scrolledBy(caption: string) {
 /** The parts of a table look at its columns, never at its rows. */
 type Head<Key extends string> = DataTableProps<never, Key>
 
-type HeaderCellProps<Key extends string> = Pick<Head<Key>, 'sort' | 'onSort' | 'hasSetWidths'> & {
+type HeaderCellProps<Key extends string> = Pick<Head<Key>, 'sort' | 'onSort'> & {
   readonly column: Column<never, Key>
 }
 
-function HeaderCell<Key extends string>(props: HeaderCellProps<Key>) {
-  const { column, sort, onSort, hasSetWidths = false } = props
+function HeaderCell<Key extends string>({ column, sort, onSort }: HeaderCellProps<Key>) {
   const sorted = sort && sort.by === column.sort ? sort.order : undefined
   const words = { asc: 'ascending', desc: 'descending' } as const
   const Icon = { asc: SortUpIcon, desc: SortDownIcon, none: SortIcon }[sorted ?? 'none']
@@ -185,7 +168,6 @@ function HeaderCell<Key extends string>(props: HeaderCellProps<Key>) {
       data-card={column.card === 'corner' ? 'corner' : undefined}
       data-edge={edgeOf(column)}
       aria-sort={sorted ? words[sorted] : undefined}
-      style={hasSetWidths ? { width: column.width } : undefined}
     >
       {column.sort && onSort ? (
         <button

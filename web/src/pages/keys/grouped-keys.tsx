@@ -148,7 +148,6 @@ function SectionKeys(props: SectionKeysProps) {
         query={keyQueryOf(search)}
         shown={columnsOf(search)}
         isDense={search.roomy !== true}
-        hasSetWidths
         isFetching={keys.isPlaceholderData}
         selection={selection}
         onSort={(sort, order) => onChange({ sort, order })}

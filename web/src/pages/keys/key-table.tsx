@@ -25,8 +25,6 @@ type KeyTableProps = {
   readonly query: KeyQuery
   readonly shown: readonly OptionalColumn[]
   readonly isDense: boolean
-  /** One of several tables. */
-  readonly hasSetWidths?: boolean
   readonly isFetching: boolean
   /** Undefined for read-only roles. */
   readonly selection: Selection | undefined
@@ -36,7 +34,6 @@ type KeyTableProps = {
 
 export function KeyTable(props: KeyTableProps) {
   const { rows, query, shown, isFetching, isDense, selection, onSort, onAction } = props
-  const { hasSetWidths = false } = props
   const { t } = useTranslation()
   const optional = optionalColumns(t)
   const columns: readonly KeyColumn[] = [
@@ -45,14 +42,12 @@ export function KeyTable(props: KeyTableProps) {
       header: t('column.name'),
       sort: 'name',
       isRowHeader: true,
-      width: '26%',
       cell: (row) => <NameCell row={row} />,
     },
     {
       header: t('column.status'),
       sort: 'state',
       card: 'plain',
-      width: '10.5rem',
       cell: (row) => <KeyStatus keyInBrief={row} />,
     },
     ...shown.map((column) => optional[column]),
@@ -70,7 +65,6 @@ export function KeyTable(props: KeyTableProps) {
       isSelected={selection && ((row) => selection.has(row.id))}
       isFetching={isFetching}
       isDense={isDense}
-      hasSetWidths={hasSetWidths}
       expectedRows={isDense ? 13 : 8}
       expectedLines={isDense ? 1 : 3}
     />
@@ -90,7 +84,6 @@ function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[
       />
     ),
     card: 'hidden',
-    width: '3.25rem',
     cell: (row) => (
       <Checkbox
         aria-label={t('overview.selectKey', { name: row.name })}
@@ -120,7 +113,6 @@ function optionalColumns(t: Translate): Readonly<Record<OptionalColumn, KeyColum
     }),
     budget: column('budget', {
       sort: 'percent',
-      width: '20%',
       cell: (row) => <BudgetCell name={row.name} budget={row} />,
     }),
     frame: column('frame', {
