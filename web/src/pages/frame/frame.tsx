@@ -173,13 +173,13 @@ function Spenders({ frame }: { readonly frame: FrameAnswer }) {
         if (!key) return '–'
         return key.limit === null ? t('budget.noOwnLimit') : budget(key.limit)
       },
-      total: null,
+      total: '–',
     },
     {
       header: t('column.cost'),
       align: 'end',
       cell: ({ key }) => (key ? cost(key.cost_7d.total) : '–'),
-      total: null,
+      total: '–',
     },
   ]
   return (
