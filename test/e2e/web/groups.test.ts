@@ -90,6 +90,7 @@ describe('the pages of groups', () => {
     await page.getByText('$300.00 allocated to keys, $100.00 more than the group has').waitFor()
     await page.getByText('1 key can call nothing').waitFor()
     const keys = page.getByRole('table', { name: 'Keys of this group' })
+    await keys.getByRole('link', { name: 'indexer' }).waitFor()
     assert.deepEqual(await keys.locator('tbody th a').allTextContents(), ['crawler', 'indexer'])
     await page.getByRole('tab', { name: 'Usage' }).click()
     const usage = page.getByRole('table', { name: 'Usage by key' })

@@ -133,7 +133,7 @@ describe('the form of a key', () => {
     await review.getByText('−1 day').waitFor()
     await review.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('tab', { name: 'Settings' }).click()
-    await page.getByText('50%, 80%, and 100%').waitFor()
+    await page.getByRole('tabpanel').getByText('50%, 80%, and 100%').waitFor()
     await page.getByText('30 days, 14 days, and 10 days').waitFor()
   })
 })
