@@ -1,7 +1,13 @@
 // Plays a stream, a loop of three tool calls, an object of a schema and errors with each client, or with those whose
 // name contains one of the words, against a scripted model in four formats, through a gateway as a process of its own.
 import { playAgent, playAider } from '../test/clients/play-agents.ts'
-import { CLAUDE_CODE, CODEX, ensureAgents, opencode } from '../test/clients/agents.ts'
+import {
+  CLAUDE_CODE,
+  CLAUDE_CODE_TOKEN,
+  CODEX,
+  ensureAgents,
+  opencode,
+} from '../test/clients/agents.ts'
 import { LIBRARIES, playLibrary } from '../test/clients/libraries.ts'
 import { factsOf, failedExamples, PROGRAMS } from '../test/clients/programs.ts'
 import type { Facts, SceneName } from '../test/clients/scenes.ts'
@@ -38,6 +44,7 @@ if (isWanted('examples')) failures.push(...(await failedExamples(job)))
 
 const agents = [
   CLAUDE_CODE,
+  CLAUDE_CODE_TOKEN,
   CODEX,
   opencode('chat', '@ai-sdk/openai-compatible'),
   opencode('responses', '@ai-sdk/openai'),

@@ -56,32 +56,45 @@ export const OFFLINE = {
   NO_PROXY: '127.0.0.1',
 }
 
-export const CLAUDE_CODE: Agent = {
-  name: 'Claude Code',
-  package: '@anthropic-ai/claude-code',
-  family: 'claude',
-  commandFor: ({ url, key, model, prompt, schema }) => ({
-    command: process.execPath,
-    // This wrapper also starts the program that the skipped install script would have put in place.
-    args: [
-      join(modules, '@anthropic-ai', 'claude-code', 'cli-wrapper.cjs'),
-      ...['-p', prompt, '--model', model, '--output-format', 'json'],
-      ...(schema === undefined ? [] : ['--json-schema', JSON.stringify(schema)]),
-    ],
-    env: {
-      ...OFFLINE,
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: key,
-      ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
+export const CLAUDE_CODE = claudeCode('Claude Code', (key) => ({ ANTHROPIC_API_KEY: key }))
+
+/** With the other family's header, and the list of models that it fetches before it begins (`auth.headers: either`). */
+export const CLAUDE_CODE_TOKEN = claudeCode('Claude Code, token', (key) => ({
+  ANTHROPIC_AUTH_TOKEN: key,
+  CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
+}))
+
+function claudeCode(
+  name: string,
+  credentials: (key: string) => Readonly<Record<string, string>>,
+): Agent {
+  return {
+    name,
+    package: '@anthropic-ai/claude-code',
+    family: 'claude',
+    commandFor: ({ url, key, model, prompt, schema }) => ({
+      command: process.execPath,
+      // This wrapper also starts the program that the skipped install script would have put in place.
+      args: [
+        join(modules, '@anthropic-ai', 'claude-code', 'cli-wrapper.cjs'),
+        ...['-p', prompt, '--model', model, '--output-format', 'json'],
+        ...(schema === undefined ? [] : ['--json-schema', JSON.stringify(schema)]),
+      ],
+      env: {
+        ...OFFLINE,
+        ANTHROPIC_BASE_URL: url,
+        ...credentials(key),
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+      },
+    }),
+    reading: (file) => ({ name: 'Read', input: { file_path: file } }),
+    said({ stdout }) {
+      const { result, structured_output: object } = parseObject(stdout) ?? {}
+      return { text: stringOf(result) ?? '', object }
     },
-  }),
-  reading: (file) => ({ name: 'Read', input: { file_path: file } }),
-  said({ stdout }) {
-    const { result, structured_output: object } = parseObject(stdout) ?? {}
-    return { text: stringOf(result) ?? '', object }
-  },
+  }
 }
 
 export const CODEX: Agent = {

@@ -9,12 +9,21 @@ import { after, before, describe, test } from 'node:test'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Agent } from './agents.ts'
-import { CLAUDE_CODE, CODEX, ensureAgents, opencode, opencodeProgram, runIn } from './agents.ts'
+import {
+  CLAUDE_CODE,
+  CLAUDE_CODE_TOKEN,
+  CODEX,
+  ensureAgents,
+  opencode,
+  opencodeProgram,
+  runIn,
+} from './agents.ts'
 
 const CASES: readonly { readonly agent: Agent; readonly model: string }[] = [
   { agent: CLAUDE_CODE, model: 'sandbox-chat' },
   { agent: CLAUDE_CODE, model: 'sandbox-chat@responses' },
   { agent: CLAUDE_CODE, model: 'sandbox-reasoner@responses' },
+  { agent: CLAUDE_CODE_TOKEN, model: 'sandbox-chat' },
   { agent: CODEX, model: 'sandbox-chat@messages' },
   { agent: CODEX, model: 'sandbox-reasoner@messages' },
   { agent: CODEX, model: 'sandbox-chat' },
@@ -34,7 +43,8 @@ describe('coding agents', () => {
       () => undefined,
       (error: Error) => `the agents cannot be installed: ${error.message}`,
     )
-    gateway = await startGateway()
+    // One agent needs it; the others use their own family's header, which wins.
+    gateway = await startGateway({ config: 'auth: { headers: either }' })
     key = await gateway.key('agents', CASES.map(({ model }) => model).join(','), '--budget', '20')
   })
   after(() => gateway.stop())

@@ -57,7 +57,22 @@ func textOf(message anthropic.Message) (text string) {
 	return text
 }
 
+// listed asks for the models as this library does: with the header of its own family.
+func listed(model string) error {
+	client := connect(job.Key)
+	models := client.Models.ListAutoPaging(ctx, anthropic.ModelListParams{})
+	for models.Next() {
+		if models.Current().ID == model {
+			return nil
+		}
+	}
+	return errors.Join(errors.New(model+" is not in the list of models"), models.Err())
+}
+
 func stream(model, prompt string, thinks bool) (stage.Facts, error) {
+	if err := listed(model); err != nil {
+		return nil, err
+	}
 	message, pieces, err := collect(body(model, prompt, thinks))
 	if err != nil {
 		return nil, err
