@@ -340,6 +340,9 @@ describe('no schema takes long', () => {
         ]),
       ),
     },
+    'a pattern that takes for ever to miss its example': {
+      ...{ type: 'string', pattern: '^(a+)+$', examples: [`${'a'.repeat(28)}!`] },
+    },
     'a definition that is itself': { $ref: '#' },
     'a definition that is itself twice': { allOf: [{ $ref: '#' }, { $ref: '#' }] },
     'many schemas that all hold': { allOf: Array.from({ length: 90_000 }, () => ({})) },
