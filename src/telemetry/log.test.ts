@@ -25,6 +25,15 @@ test('lines are JSON, buffered and flushed', () => {
   )
 })
 
+test('a secret in any field of a line is not written', () => {
+  const written: string[] = []
+  const log = jsonLog({ now: () => 0, monotonicMs: () => 0 }, (line) => written.push(line))
+  const secret = newSecret('live')
+  log.error('attempt_failed', { cause: `the provider said: bad key ${secret}`, note: secret })
+  assert.ok(!written.join('').includes(secret.slice(-20)), written.join(''))
+  assert.match(written.join(''), /bad key [^"]*\[redacted\]/)
+})
+
 test('the next line that fits is preceded by the number of lost lines', () => {
   const written: string[] = []
   let hasRoom = true
