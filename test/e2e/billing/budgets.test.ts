@@ -24,7 +24,8 @@ async function call(url: string, secret: string, body: object): Promise<Outcome>
       body: JSON.stringify(body),
     })
     const answer = (await response.json()) as { error?: { code: string } }
-    if (response.status !== 429) {
+    // Money that is held for others, and more calls at once than a busy machine can serve.
+    if (response.status !== 429 && response.status !== 503) {
       return { status: response.status, retries, ...(answer.error && { code: answer.error.code }) }
     }
     await pause(200)
@@ -144,8 +145,9 @@ describe('three nodes over one PostgreSQL', () => {
       call(url, secrets[index % secrets.length] ?? '', asking(1000)),
     )
     assert.equal(succeeded(outcomes), 10)
-    assert.ok(
-      outcomes.every(({ status, code }) => status === 200 || code === 'frame_budget_exceeded'),
+    assert.deepEqual(
+      outcomes.filter(({ status, code }) => status !== 200 && code !== 'frame_budget_exceeded'),
+      [],
     )
     assert.equal((await first.tollgate('frame', 'show'))['spent'], formatUsd(budget))
     assert.partialDeepStrictEqual(await first.tollgate('ledger', 'verify', '--quiescent'), {
