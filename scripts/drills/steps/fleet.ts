@@ -250,3 +250,13 @@ export class Applications {
     return undefined
   }
 }
+
+/** Why no fleet can be started here, for a test that is then skipped. */
+export function fleetLacks(): string | undefined {
+  try {
+    systemProgram('haproxy')
+    return undefined
+  } catch {
+    return 'haproxy is neither installed nor can it be installed here'
+  }
+}
