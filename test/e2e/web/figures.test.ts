@@ -92,6 +92,8 @@ describe('figures', () => {
     const past = page.getByRole('table', { name: 'Past periods' })
     await past.getByRole('row').nth(1).waitFor()
     assert.deepEqual(await seriousFindings(page), [])
+    await page.getByText('changed the frame').first().waitFor()
+    assert.equal(await page.getByText('frameframe').count(), 0)
     for (const [scheme, width] of [
       ['light', 1440],
       ['dark', 390],

@@ -122,7 +122,8 @@ function ActionWords({ entry, withSubject }: EntryProps) {
   return (
     <>
       {before}
-      {called !== '' && <Subject entry={entry} called={called} />}
+      {/* Words that name it themselves, as of the frame, have no place for it. */}
+      {after !== undefined && <Subject entry={entry} called={called} />}
       {after}
     </>
   )
