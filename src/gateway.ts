@@ -96,6 +96,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sender = alertSender({ clock, http, mailer, secret })
   const { inactiveDays } = config.people
   const alerts = new AlertWatch({ store, log, sender, inactiveDays })
+  alerts.start()
   opened.defer(() => alerts.stop())
   const ledger = await openNodeLedger({ store, counts, alerts }, options)
   opened.defer(() => ledger.close())

@@ -49,7 +49,7 @@ type WatchParts = {
 
 export class AlertWatch {
   readonly #parts: WatchParts
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | undefined
   readonly #thresholdScan: ThresholdScan
   /** The newest balance of each account that was charged since the last look, where it is known: for the ledger. */
   readonly settled = new Map<string, Balance | undefined>()
@@ -78,6 +78,10 @@ export class AlertWatch {
   constructor(parts: WatchParts) {
     this.#parts = parts
     this.#thresholdScan = new ThresholdScan(parts.store)
+  }
+
+  /** From now on, looks by itself. */
+  start(): void {
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS)
     this.#timer.unref()
   }
