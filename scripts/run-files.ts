@@ -1,5 +1,5 @@
-// Runs test files with node:test, one process each, two more at a time than there are cores, and collects the outcome.
-// Prints one line when a file is done; suite.ts prints the report at the end.
+// Runs test files with node:test, one process each, two more at a time than there are cores, and collects the outcome of
+// each. Prints one line when a file is done; suite.ts prints the report at the end.
 import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { run } from 'node:test'
@@ -26,8 +26,16 @@ type FileRun = {
 // Longer than any sound file needs on a slow machine: a file that hangs fails, and does not block a nightly run.
 const fileTimeoutMs = 600_000
 
-export async function runFiles(files: readonly string[], signal: AbortSignal): Promise<Outcome> {
-  if (files.length === 0) return { passed: 0, failures: [], skips: [] }
+/** A file often waits for a process, a disk or a clock: meanwhile others can run. */
+const usuallyAtOnce = availableParallelism() + 2
+
+/** The outcome of each file, by its path. */
+export async function runFiles(
+  files: readonly string[],
+  signal: AbortSignal,
+  atOnce = usuallyAtOnce,
+): Promise<ReadonlyMap<string, Outcome>> {
+  if (files.length === 0) return new Map()
   const runs = new Map<string, FileRun>()
   const runOf = (file = ''): FileRun => {
     const known = runs.get(file) ?? { passed: 0, output: '', failures: [], skips: [] }
@@ -36,8 +44,7 @@ export async function runFiles(files: readonly string[], signal: AbortSignal): P
   }
   const stream = run({
     files: [...files],
-    // A file often waits for a process, a disk or a clock: meanwhile others can run.
-    concurrency: availableParallelism() + 2,
+    concurrency: atOnce,
     timeout: fileTimeoutMs,
     signal,
   })
@@ -47,12 +54,8 @@ export async function runFiles(files: readonly string[], signal: AbortSignal): P
     else if (type === 'test:complete' && files.includes(data.name)) endFile(runOf(data.name), data)
     else if (type === 'test:complete') endTest(runOf(data.entryFile ?? data.file), data)
   }
-  return {
-    passed: [...runs.values()].reduce((sum, each) => sum + each.passed, 0),
-    // A file's output arrives after its end, so it is added here.
-    failures: [...runs].flatMap(([file, each]) => withOutput(file, each)),
-    skips: [...runs.values()].flatMap((each) => each.skips),
-  }
+  // A file's output arrives after its end, so it is added here.
+  return new Map([...runs].map(([file, each]) => [file, withOutput(file, each)]))
 }
 
 function endTest(fileRun: FileRun, data: EventData.TestComplete): void {
@@ -83,11 +86,11 @@ function isOwnFailure({ details }: EventData.TestComplete): boolean {
   return !details.passed && type !== 'subtestsFailed'
 }
 
-function withOutput(file: string, { failures, output }: FileRun): readonly Failure[] {
+function withOutput(file: string, { passed, failures, skips, output }: FileRun): Outcome {
   const last = failures.at(-1)
-  if (last === undefined || output.trim() === '') return failures
+  if (last === undefined || output.trim() === '') return { passed, failures, skips }
   const detail = `${last.detail}\n\nprinted by ${relative('', file)}:\n${output}`
-  return [...failures.slice(0, -1), { ...last, detail }]
+  return { passed, failures: [...failures.slice(0, -1), { ...last, detail }], skips }
 }
 
 function firstLine({ detail }: Failure): string {

@@ -18,6 +18,16 @@ const otherFiles = [
   'test/{clients,e2e,faults,hostile,matrix,simulate}/**/*.test.ts',
   'test/*/**/*.test.ts',
 ]
+/** What these hold must never break, so a single failure is one too many. */
+const neverTwice = [
+  'src/ledger/',
+  'test/contract/ledger',
+  'test/faults/',
+  'test/hostile/',
+  'test/simulate/',
+]
+/** If more files fail, it is not chance. */
+const againMax = 3
 
 const [mode, ...patterns] = process.argv.slice(2)
 // Test files and the programs they start share one compile cache.
@@ -26,13 +36,16 @@ const interrupted = new AbortController()
 // One Ctrl-C arrives several times; aborting twice does no harm.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
 
+/** Files that failed beside others and passed alone. */
+const unsteady: string[] = []
 const outcomes = mode === 'quick' ? await quick() : await all()
 process.exitCode = report(outcomes)
 // Only what was started for the tests could keep this process alive, and it ends with it.
 process.exit()
 
 async function quick(): Promise<Outcome[]> {
-  return [await runTools(interrupted.signal), await runFiles(find(unitFiles), interrupted.signal)]
+  const tools = await runTools(interrupted.signal)
+  return [tools, ...(await runFiles(find(unitFiles), interrupted.signal)).values()]
 }
 
 async function all(): Promise<Outcome[]> {
@@ -46,8 +59,25 @@ async function all(): Promise<Outcome[]> {
     givePostgres(),
     findChromium().catch(complain),
   ])
-  if (tools) return [tools, await runFiles(files, interrupted.signal)]
-  return [await runFiles(files.filter(wanted), interrupted.signal)]
+  if (tools) return [tools, ...(await runSteadily(files)).values()]
+  return [...(await runFiles(files.filter(wanted), interrupted.signal)).values()]
+}
+
+/**
+ * In a whole run, more happens at once than a machine has cores for, and a test that waits for a page, a process or a
+ * clock may wait in vain. The few files that failed are run once more, alone, and the report names them.
+ */
+async function runSteadily(files: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
+  const outcomes = await runFiles(files, interrupted.signal)
+  const failed = files.filter((file) => outcomes.get(file)?.failures.length)
+  const mayRepeat = (file: string): boolean =>
+    !neverTwice.some((path) => relative('', file).startsWith(path))
+  if (failed.length > againMax || !failed.every(mayRepeat)) return outcomes
+  for (const file of failed) console.log(`again, alone: ${relative('', file)}`)
+  const again = await runFiles(failed, interrupted.signal, 1)
+  for (const [file, { failures }] of again)
+    if (failures.length === 0) unsteady.push(relative('', file))
+  return new Map([...outcomes, ...again])
 }
 
 /** One server for the whole run. */
@@ -74,6 +104,7 @@ function report(outcomes: readonly Outcome[]): number {
   const skips = outcomes.flatMap((outcome) => outcome.skips)
   for (const { name, reason } of skips) console.log(`skipped ${name}: ${reason}`)
   if (skips.length > 0) console.log(`${skips.length} skipped`)
+  for (const file of unsteady) console.log(`unsteady: ${file} failed beside others, passed alone`)
   for (const { name, detail } of failures)
     console.log(`\nFAILED ${name}\n${detail.trimEnd().replace(/^/gm, '  ')}`)
   if (interrupted.signal.aborted) console.log('\ninterrupted')
