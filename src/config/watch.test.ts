@@ -41,13 +41,14 @@ test('settings that only apply at the start stay as they are', async (context) =
   const next = watch()
   const seen = next()
   write(
-    `${provider}\nsandbox: false\nserver: { port: 5432 }\ndatabase: sqlite:elsewhere/t.db\nledger: { beat: 1500ms }`,
+    `${provider}\nsandbox: false\nserver: { port: 5432 }\ndatabase: sqlite:elsewhere/t.db\nledger: { beat: 1500ms }\npeople: { inactive_days: 9 }\nmetrics: { keys_max: 9 }`,
   )
-  const { sandbox, server, database, dataFolder, ledger } = (await seen) as Config
+  const { sandbox, server, database, dataFolder, ledger, people, metrics } = (await seen) as Config
   assert.equal(sandbox, false)
   assert.equal(server.port, 4321)
   assert.doesNotMatch(`${database} ${dataFolder}`, /elsewhere/)
   assert.notEqual(ledger.beatMs, 1_500)
+  assert.deepEqual([people.inactiveDays, metrics.keysMax], [null, 500])
 })
 
 test('a change between reading and watching is not missed', async (context) => {

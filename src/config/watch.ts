@@ -50,10 +50,14 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
   return () => clearInterval(timer)
 }
 
-type Bound = Pick<Config, 'server' | 'admin' | 'database' | 'ledger' | 'telemetry'>
+type Bound = Pick<
+  Config,
+  'server' | 'admin' | 'people' | 'database' | 'ledger' | 'metrics' | 'telemetry'
+>
 
-function boundBy({ server, admin, database, ledger, telemetry }: Config): Bound {
-  return { server, admin, database, ledger, telemetry }
+function boundBy(config: Config): Bound {
+  const { server, admin, people, database, ledger, metrics, telemetry } = config
+  return { server, admin, people, database, ledger, metrics, telemetry }
 }
 
 function waitingIn(written: Bound, started: Config): readonly string[] {

@@ -334,9 +334,11 @@ test('changes that a running server cannot apply are reported', async () => {
   await server.printed(/"configuration_reloaded"/)
   writeFileSync(
     config,
-    `${served}frame: { budget: 200 }\nserver: { drain: 1s }\nledger: { beat: 2s }`,
+    `${served}frame: { budget: 200 }\nserver: { drain: 1s }\nledger: { beat: 2s }\nmetrics: { keys_max: 9 }`,
   )
-  await server.printed(/"level":"warn","event":"restart_needed","sections":"server, ledger"/)
+  await server.printed(
+    /"level":"warn","event":"restart_needed","sections":"server, ledger, metrics"/,
+  )
   await server.printed(/"level":"warn","event":"frame_unchanged","reason":".*`tollgate frame set`/)
   const { stdout } = await server.stop()
   assert.equal(stdout.match(/restart_needed|frame_unchanged/g)?.length, 2)
