@@ -4,10 +4,20 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { systemClock } from '../core/clock.ts'
 import { LinkedList } from '../core/runtime.ts'
+import { Overload } from '../exchange/overload.ts'
 import { ClientGone } from '../exchange/reply.ts'
-import { Body, BodyRoom } from './body.ts'
+import { jsonLog } from '../telemetry/log.ts'
+import { Body, BodyRoom, type BodyRoomOptions } from './body.ts'
 import type { Watched } from './connection.ts'
+
+/** Room for bodies of so many bytes. */
+function bodiesOf(bodyBytesMax: number): BodyRoomOptions {
+  const log = jsonLog(systemClock, () => {})
+  const overload = new Overload({ clock: systemClock, log, waitingMax: 1, waitingMs: 1 })
+  return { bodyBytesMax, overload }
+}
 
 /** A shared timer that runs only when the test calls it. */
 class Watch {
@@ -65,7 +75,7 @@ const post = (length: number, more = ''): string =>
   `POST / HTTP/1.1\r\nhost: a\r\n${more}content-length: ${length}\r\n\r\n`
 
 test('a body in pieces is read whole', async (context) => {
-  const { seen, client } = await reading(context, { room: new BodyRoom(100) }, [
+  const { seen, client } = await reading(context, { room: new BodyRoom(bodiesOf(100)) }, [
     post(10),
     'hello',
     'world',
@@ -76,7 +86,7 @@ test('a body in pieces is read whole', async (context) => {
 })
 
 test('an oversized announcement, a compressed body and a body that grows too large are refused', async (context) => {
-  const room = new BodyRoom(1024 * 1024)
+  const room = new BodyRoom(bodiesOf(1024 * 1024))
   for (const request of [
     post(2 * 1024 * 1024),
     `${post(5, 'content-encoding: gzip\r\n')}12345`,
@@ -91,7 +101,7 @@ test('an oversized announcement, a compressed body and a body that grows too lar
 })
 
 test('after a refusal the connection serves the next request', async (context) => {
-  const { client, seen, received } = await reading(context, { room: new BodyRoom(4) }, [
+  const { client, seen, received } = await reading(context, { room: new BodyRoom(bodiesOf(4)) }, [
     'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n',
     `${post(2)}ok`,
   ])
@@ -101,7 +111,10 @@ test('after a refusal the connection serves the next request', async (context) =
 })
 
 test('a client that leaves inside its body counts as gone', async (context) => {
-  const { seen, client } = await reading(context, { room: new BodyRoom(100) }, [post(10), 'half'])
+  const { seen, client } = await reading(context, { room: new BodyRoom(bodiesOf(100)) }, [
+    post(10),
+    'half',
+  ])
   client.destroy()
   await until(() => seen.length > 0)
   assert.ok(seen[0] instanceof ClientGone)
@@ -128,7 +141,7 @@ test('a body may take two minutes, plus a second for each 64 KB that has arrived
     [640_000, 130_000],
   ] as const) {
     const watch = new Watch()
-    const room = new CountedRoom(1_000_000)
+    const room = new CountedRoom(bodiesOf(1_000_000))
     const pieces = [post(1_000_000), 'x'.repeat(bytes)]
     const { seen, client } = await reading(context, { room, watch }, pieces)
     await until(() => room.bytes >= bytes)
@@ -145,7 +158,7 @@ test('a body may take two minutes, plus a second for each 64 KB that has arrived
 
 test('a body that has arrived, or whose client has left, is no longer watched', async (context) => {
   const watch = new Watch()
-  const room = new BodyRoom(100)
+  const room = new BodyRoom(bodiesOf(100))
   const whole = await reading(context, { room, watch }, [`${post(2)}ok`])
   await once(whole.client, 'data')
   assert.equal(watch.count, 0)
@@ -175,7 +188,7 @@ async function hold(context: TestContext, room: BodyRoom, keyId: string): Promis
 }
 
 test('bodies count against the limits of their key and of the server until released', async (context) => {
-  const room = new BodyRoom(8)
+  const room = new BodyRoom(bodiesOf(8))
   const more = async (keyId: string): Promise<unknown> => {
     const { seen, client } = await reading(context, { room, keyId }, [`${post(8)}12345678`])
     await once(client, 'data')

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/runtime.ts'
 import { formatSize } from '../core/units.ts'
+import type { Overload } from '../exchange/overload.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import { tooSlow, type ConnectionWatch, type Watched } from './connection.ts'
 
@@ -18,24 +19,33 @@ export function bodyMsMax(bytes: number): number {
 /** How many bodies of the largest size fit into memory together, if nothing else is said. */
 const LARGEST_AT_ONCE = 8
 
+export type BodyRoomOptions = {
+  readonly bodyBytesMax: number
+  /** Of all bodies in memory; undefined = some of the largest. */
+  readonly bodyBytesMaxTogether?: number | undefined
+  readonly overload: Pick<Overload, 'shed'>
+}
+
 /** The memory that bodies may take. */
 export class BodyRoom {
   readonly #bytesMax: number
   readonly #bytesMaxTogether: number
+  readonly #overload: Pick<Overload, 'shed'>
   #bytesTogether = 0
   /** Only of keys that have a body in memory. */
   readonly #bytesOfKeys = new Map<string, number>()
 
-  constructor(bytesMax: number, bytesMaxTogether = LARGEST_AT_ONCE * bytesMax) {
-    this.#bytesMax = bytesMax
-    this.#bytesMaxTogether = bytesMaxTogether
+  constructor({ bodyBytesMax, bodyBytesMaxTogether, overload }: BodyRoomOptions) {
+    this.#bytesMax = bodyBytesMax
+    this.#bytesMaxTogether = bodyBytesMaxTogether ?? LARGEST_AT_ONCE * bodyBytesMax
+    this.#overload = overload
   }
 
   /** Why a body announced by these headers is not read at all. */
   refusalOf({ headers }: IncomingMessage): GatewayError | undefined {
     const bytes = Number(headers['content-length'] ?? 0)
     if (bytes > this.#bytesMax) return this.#tooLarge()
-    if (this.#bytesTogether + bytes > this.#bytesMaxTogether) return tooMany()
+    if (this.#bytesTogether + bytes > this.#bytesMaxTogether) return this.#overload.shed('bodies')
     const encoding = headers['content-encoding'] ?? 'identity'
     if (encoding === 'identity') return undefined
     return new GatewayError('invalid_request', 'send the body uncompressed')
@@ -49,7 +59,8 @@ export class BodyRoom {
     const bytesOfKey = this.#count(keyId, bytes)
     if (bytesOfBody > this.#bytesMax) return this.#tooLarge()
     const isFull = this.#bytesTogether > this.#bytesMaxTogether
-    return isFull || bytesOfKey > this.#bytesMaxTogether / 2 ? tooMany() : undefined
+    const isBeyondShare = bytesOfKey > this.#bytesMaxTogether / 2
+    return isFull || isBeyondShare ? this.#overload.shed('bodies') : undefined
   }
 
   giveBack(keyId: string, bytes: number): void {
@@ -163,10 +174,4 @@ export class Body implements Watched {
     if (this.#bytes > 0) this.#room.giveBack(this.#keyId, this.#bytes)
     this.#bytes = 0
   }
-}
-
-function tooMany(): GatewayError {
-  return new GatewayError('overloaded', 'too many large requests at once: try again shortly', {
-    retryAfterSeconds: 2,
-  })
 }

@@ -12,6 +12,7 @@ import { newId } from '../core/ids.ts'
 import { LinkedList } from '../core/runtime.ts'
 import { urlOf } from '../core/text.ts'
 import { DAY_MS } from '../core/units.ts'
+import { TurnedAway } from '../exchange/overload.ts'
 import type { Client } from '../exchange/refusals.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import { isOutage } from '../store/database/outage.ts'
@@ -20,7 +21,7 @@ import type { Counts } from '../telemetry/metrics.ts'
 import type { Trace } from '../telemetry/trace.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
 import type { AddressOf } from './address.ts'
-import { Body, bodyMsMax, BodyRoom } from './body.ts'
+import { Body, bodyMsMax, BodyRoom, type BodyRoomOptions } from './body.ts'
 import {
   endAfterwards,
   HEADER_BYTES_MAX,
@@ -39,16 +40,13 @@ import {
 } from './operations.ts'
 import { HttpReply, refuseAtOnce } from './reply.ts'
 
-type EdgeOptions = {
+type EdgeOptions = Omit<BodyRoomOptions, 'overload'> & {
   readonly parts: DataPlaneParts
   readonly log: Log
   /** The metrics of data-plane requests. */
   readonly counts: Counts
   /** Undefined: nobody wants traces. */
   readonly tracing: Pick<Tracing, 'begin'> | undefined
-  readonly bodyBytesMax: number
-  /** Of all bodies in memory; undefined = some of the largest. */
-  readonly bodyBytesMaxTogether?: number | undefined
   /** Requests on more connections than these are turned away. */
   readonly connectionsMax: number
   /** Whether /v1 may be missing from the paths of the data plane. */
@@ -106,7 +104,7 @@ export class Edge {
 
   constructor(options: EdgeOptions) {
     this.#options = options
-    this.#bodyRoom = new BodyRoom(options.bodyBytesMax, options.bodyBytesMaxTogether)
+    this.#bodyRoom = new BodyRoom({ ...options, overload: options.parts.overload })
     this.#watch = new ConnectionWatch(options.parts.clock)
     const serve = (message: IncomingMessage, response: ServerResponse): void => {
       void this.#serve(message, response)
@@ -218,9 +216,11 @@ export class Edge {
       const durationMs = parts.clock.monotonicMs() - startedMs
       const outcome = { method: message.method, status: reply.status, durationMs, error }
       if (isDataPlane) counts.requestEnded(trace, outcome)
-      trace.spans?.end(trace, outcome)
-      // Monitors request these all day: only failures are worth a line.
-      if (!WATCHED.includes(path) || reply.status >= 400) logRequest(log, trace, outcome)
+      if (!(error instanceof TurnedAway)) {
+        trace.spans?.end(trace, outcome)
+        // Monitors request these all day: only failures are worth a line.
+        if (!WATCHED.includes(path) || reply.status >= 400) logRequest(log, trace, outcome)
+      }
       link.remove()
       this.#afterServing()
     }

@@ -1,8 +1,7 @@
 // Who is turned away when more requests come than the ledger lets through.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { GatewayError } from '../core/errors.ts'
-import { Overload } from './overload.ts'
+import { Overload, TurnedAway } from './overload.ts'
 
 /** A gateway at which 1,000 requests may wait, for a quarter of a second. Its clock is moved by the test. */
 function gateway(context: TestContext) {
@@ -40,11 +39,13 @@ test('as many may wait as the bound says, and not one more, even if all came at 
   assert.equal(letIn(1_200), 1_000)
   assert.throws(
     () => overload.begin(),
-    (error) => error instanceof GatewayError && error.code === 'overloaded',
+    (error) => error instanceof TurnedAway && error.code === 'overloaded',
   )
   assert.equal(overload.waiting, 1_000)
   // One line, however many are turned away.
-  assert.deepEqual(lines, [['overloaded', { too_many: 'requests', waiting: 1_000, most: 1_000 }]])
+  assert.deepEqual(lines, [
+    ['overloaded', { too_many: 'requests', waiting: 1_000, waiting_max: 1_000 }],
+  ])
 })
 
 test('if even the fastest wait too long, as many are let in as come through in time', (context) => {
@@ -78,6 +79,15 @@ test('while some are turned away, the others are not kept waiting again', (conte
     passed(100, 50)
   }
   assert.equal(overload.waiting, 250)
+})
+
+test('bodies and connections too many do not keep requests out that may wait', (context) => {
+  const { overload, passed, letIn } = gateway(context)
+  for (let look = 0; look < 20; look++) passed(100, 300)
+  overload.shed('bodies')
+  overload.shed('connections')
+  passed(100, 50)
+  assert.equal(letIn(1_000), 1_000)
 })
 
 test('it is over as soon as nobody was turned away for a look, and the log says so later', (context) => {

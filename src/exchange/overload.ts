@@ -23,6 +23,13 @@ const WAITING_LEAST = 32
 /** How long nobody must have been turned away until it is over, for the log. */
 const OVER_AFTER_MS = 5_000
 
+/** The answer to a request that is turned away. It has no line in the log: there may be thousands of them. */
+export class TurnedAway extends GatewayError {
+  constructor(message: string, retryAfterSeconds: number) {
+    super('overloaded', message, { retryAfterSeconds })
+  }
+}
+
 export class Overload implements Disposable {
   readonly #options: OverloadOptions
   readonly #timer: NodeJS.Timeout
@@ -33,6 +40,8 @@ export class Overload implements Disposable {
   #passed = 0
   #fastestMs = Infinity
   #shed = 0
+  /** Whether any of those were turned away because too many waited. */
+  #isFull = false
   #lookedMs: number
   #lateLooks = 0
   #passedPerMs = 0
@@ -74,20 +83,23 @@ export class Overload implements Disposable {
   }
 
   /** Why the next request is turned away; asked before anything is done for it. */
-  refusal(): GatewayError | undefined {
+  refusal(): TurnedAway | undefined {
     return this.#waiting < this.#waitingMax ? undefined : this.shed('requests')
   }
 
   /** Turns a request away, because there are too many of something. */
-  shed(tooMany: 'requests' | 'connections'): GatewayError {
+  shed(tooMany: keyof typeof REFUSALS): TurnedAway {
     const { clock, log } = this.#options
     this.#shed += 1
+    if (tooMany === 'requests') this.#isFull = true
     if (this.#episode === undefined) {
       const now = clock.monotonicMs()
       this.#episode = { sinceMs: now, lastMs: now, shed: 0 }
-      log.warn('overloaded', { too_many: tooMany, waiting: this.#waiting, most: this.#waitingMax })
+      const waiting = { waiting: this.#waiting, waiting_max: this.#waitingMax }
+      log.warn('overloaded', { too_many: tooMany, ...waiting })
     }
-    return REFUSALS[Math.floor(Math.random() * REFUSALS.length)] ?? refusalAfter(1)
+    const refusals = REFUSALS[tooMany]
+    return refusals[Math.floor(Math.random() * refusals.length)] ?? refusals[0]
   }
 
   /** Called by the timer. */
@@ -100,7 +112,7 @@ export class Overload implements Disposable {
       this.#lateLooks = this.#fastestMs > waitingMs ? this.#lateLooks + 1 : 0
     }
     // Those that are let in wait no longer than they may; that does not mean that there are not too many.
-    const isLimited = this.#waitingMax < waitingMax && this.#shed > 0
+    const isLimited = this.#waitingMax < waitingMax && this.#isFull
     const inTime = Math.max(Math.ceil(this.#passedPerMs * waitingMs), WAITING_LEAST)
     const isOver = this.#lateLooks >= LATE_LOOKS || isLimited
     this.#waitingMax = isOver ? Math.min(inTime, waitingMax) : waitingMax
@@ -109,6 +121,7 @@ export class Overload implements Disposable {
     this.#passed = 0
     this.#fastestMs = Infinity
     this.#shed = 0
+    this.#isFull = false
   }
 
   [Symbol.dispose](): void {
@@ -127,10 +140,15 @@ export class Overload implements Disposable {
   }
 }
 
-/** Made once, because a stack costs as much as the rest of a refusal. Those who come back do not all come at once. */
-const REFUSALS = [1, 2, 3].map(refusalAfter)
+const MORE_THAN_SERVED = 'this gateway has more requests than it can serve: try again shortly'
 
-function refusalAfter(retryAfterSeconds: number): GatewayError {
-  const message = 'this gateway has more requests than it can serve: try again shortly'
-  return new GatewayError('overloaded', message, { retryAfterSeconds })
+/** Made once, because a stack costs as much as the rest of a refusal. Those who come back do not all come at once. */
+const REFUSALS = {
+  requests: refusalsWith(MORE_THAN_SERVED),
+  connections: refusalsWith(MORE_THAN_SERVED),
+  bodies: refusalsWith('too many large requests at once: try again shortly'),
+}
+
+function refusalsWith(message: string): readonly [TurnedAway, TurnedAway, TurnedAway] {
+  return [new TurnedAway(message, 1), new TurnedAway(message, 2), new TurnedAway(message, 3)]
 }

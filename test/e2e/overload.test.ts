@@ -85,6 +85,37 @@ test('a call on a connection too many gets 503 and the connection ends; a monito
   first.destroy()
 })
 
+test('calls whose bodies do not fit into memory get 503 too, and share one line of the log', async () => {
+  await using gateway = await startGateway({
+    config: 'server: { body_limit: 1KB, body_memory: 2KB }\n',
+  })
+  const key = await gateway.key('demo', 'sandbox-chat')
+  const { hostname, port } = new URL(gateway.url)
+  // It stays in memory, because its last bytes never come. A key gets half of all room.
+  const unfinished = connect(Number(port), hostname)
+  unfinished.write(
+    `POST ${PATHS.chat} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n` +
+      `content-length: 1024\r\n\r\n${' '.repeat(1_000)}`,
+  )
+  await until(async () => (await ask(gateway, key, PATHS.chat)).status === 503)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(gateway, key, PATHS.chat)))
+  for (const answer of answers) {
+    assert.equal(answer.status, 503)
+    assert.match(answer.headers.get('retry-after') ?? '', /^[123]$/)
+    assert.match(await answer.text(), /too many large requests at once.*"overloaded"/)
+  }
+  unfinished.destroy()
+  await until(async () => (await ask(gateway, key, PATHS.chat)).status === 200)
+  const lines = gateway.log()
+  const told = lines.filter(({ event }) => event === 'overloaded')
+  assert.partialDeepStrictEqual(told, [{ level: 'warn', too_many: 'bodies' }])
+  assert.equal(told.length, 1)
+  assert.deepEqual(
+    lines.filter(({ code }) => code === 'overloaded'),
+    [],
+  )
+})
+
 test('of more calls than may wait some are served, and nothing is refused but with 503', async () => {
   await using gateway = await startGateway({
     config: 'server: { waiting_max: 4 }\nframe: { budget: 100000 }\n',
