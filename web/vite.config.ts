@@ -5,7 +5,11 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
-import type { Plugin } from 'vite'
+import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite'
+import { keyRoutes } from '../src/admin/contract/keys.ts'
+import { addressOf } from '../src/admin/contract/route.ts'
+import { signInRoutes } from '../src/admin/contract/sign-in.ts'
+import { keyQueryOf } from './src/base/address.ts'
 import { themeStyleSheet } from './src/theme/theme.ts'
 
 /** Told by what name the browser knows it, or it would take every change for one of another site. */
@@ -15,7 +19,20 @@ const gateway = {
 }
 
 export default defineConfig({
-  plugins: [react(), themeVariables(), withoutSummaries(), withoutJsonSchema(), packedFiles()],
+  plugins: [
+    react(),
+    themeVariables(),
+    fetchedAtOnce(),
+    withoutSummaries(),
+    withoutJsonSchema(),
+    packedFiles(),
+  ],
+  define: {
+    ASKED_FIRST: {
+      session: addressOf(signInRoutes.readSession, {}),
+      keys: addressOf(keyRoutes.listKeys, { query: keyQueryOf({}) }),
+    },
+  },
   build: {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
@@ -27,8 +44,14 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
+            {
+              name: 'start',
+              test: /src\/(start|base\/ahead|i18n\/languages)\.ts$|preload-helper/,
+              priority: 2,
+            },
             { name: 'base', test: /src\/(router|parts\/changes)\.tsx$/, priority: 1 },
             { name: 'shared', test: /@mantine|web\/src/, minShareCount: 6 },
+            { name: 'overview', test: /src\/pages\/keys\/overview\.tsx$/ },
           ],
         },
       },
@@ -46,6 +69,39 @@ function themeVariables(): Plugin {
     resolveId: (source) => (source === id ? `\0${id}` : undefined),
     load: (resolved) => (resolved === `\0${id}` ? themeStyleSheet() : undefined),
   }
+}
+
+/** What src/start.ts loads on every page: named in the page itself, or it would be asked for only once that runs. */
+function fetchedAtOnce(): Plugin {
+  return {
+    name: 'fetched-at-once',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { bundle = {} }) {
+        const chunks = Object.values(bundle).filter((each) => each.type === 'chunk')
+        const main = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith('/src/main.tsx'))
+        const found = new Set<Rolldown.OutputChunk>()
+        const follow = (chunk: Rolldown.OutputChunk): void => {
+          for (const each of chunks)
+            if (chunk.imports.includes(each.fileName) && !html.includes(each.fileName)) follow(each)
+          found.add(chunk)
+        }
+        if (main) follow(main)
+        return [...found].flatMap(tagsOf)
+      },
+    },
+  }
+}
+
+function tagsOf({ fileName, viteMetadata }: Rolldown.OutputChunk): HtmlTagDescriptor[] {
+  const link = (rel: string, file: string): HtmlTagDescriptor => ({
+    tag: 'link',
+    injectTo: 'head',
+    attrs: { rel, crossorigin: true, href: `/${file}` },
+  })
+  const styles = [...(viteMetadata?.importedCss ?? [])]
+  return [link('modulepreload', fileName), ...styles.map((file) => link('stylesheet', file))]
 }
 
 /** What routes say of themselves is for the OpenAPI document, which the gateway writes: pages need no word of it. */

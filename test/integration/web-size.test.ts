@@ -9,17 +9,22 @@ import type { Rolldown } from 'vite'
 const scriptBytesMax = 280_000
 /** The texts of all pages in one language, which grow with every page that is added. */
 const textBytesMax = 30_000
+/** Of the script that asks for all the rest. */
+const firstBytesMax = 4_000
 const catalogue = /\/i18n\/\w+\.json$/
 
 describe('the first load', () => {
   const chunks = new Map<string, Rolldown.OutputChunk>()
   const bytes = new Map<string, number>()
+  let page = ''
 
   before(async () => {
     const built = await build({ root: 'web', logLevel: 'error', build: { write: false } })
     assert.ok('output' in built)
     for (const chunk of built.output)
-      if (chunk.type === 'chunk') {
+      if (chunk.type === 'asset') {
+        if (chunk.fileName === 'index.html') page = String(chunk.source)
+      } else {
         chunks.set(chunk.fileName, chunk)
         bytes.set(chunk.fileName, gzipSync(chunk.code).length)
       }
@@ -47,6 +52,14 @@ describe('the first load', () => {
     )
   })
 
+  test('begins with a script that need not wait for the large ones, which the page names', () => {
+    const first = withImports([chunkOf(/\/src\/start\.ts$/).fileName])
+    const total = [...first].reduce((sum, each) => sum + (bytes.get(each) ?? 0), 0)
+    assert.ok(total < firstBytesMax, `${total} bytes: ${[...first].join(', ')}`)
+    const unnamed = [...start()].filter((each) => !page.includes(`"/${each}"`))
+    assert.deepEqual(unnamed, [])
+  })
+
   test('contains no catalogue of texts', () => {
     const texts = [...start()].filter((each) =>
       chunks.get(each)?.moduleIds.some((id) => catalogue.test(id)),
@@ -70,7 +83,9 @@ describe('the first load', () => {
 
   /** The scripts every page loads first. */
   function start(): Set<string> {
-    return withImports([chunkOf(/\/web\/index\.html$/).fileName])
+    return withImports(
+      [/\/src\/start\.ts$/, /\/src\/main\.tsx$/].map((each) => chunkOf(each).fileName),
+    )
   }
 
   /** The dialogs, tabs and drawers that are loaded on demand: not other pages or catalogues. */

@@ -17,6 +17,7 @@ import {
   detailSearch,
   groupSearch,
   groupsSearch,
+  keyQueryOf,
   modelsSearch,
   newKeySearch,
   overviewSearch,
@@ -26,7 +27,7 @@ import {
   startPage,
   usageSearch,
 } from './base/address.ts'
-import { groupQuery, keyQuery } from './base/queries.ts'
+import { groupQuery, keyQuery, keysQuery } from './base/queries.ts'
 import { sessionQuery, useSession } from './base/session.ts'
 import { type TextKey, useTranslation } from './i18n/i18n.ts'
 import { FailedPage, NotFoundPage, NowherePage } from './pages/errors.tsx'
@@ -101,6 +102,13 @@ const overviewRoute = createRoute({
   getParentRoute: () => apiAccessRoute,
   path: '/',
   validateSearch: overviewSearch,
+  loaderDeps: ({ search }) => keyQueryOf(search),
+  // Asked for before the page is drawn, which would otherwise be drawn twice.
+  loader: ({ context, deps }) => {
+    const session = context.queryClient.getQueryData(sessionQuery.queryKey)
+    if (session?.person?.permissions.includes('configuration:read'))
+      void context.queryClient.prefetchQuery(keysQuery(deps))
+  },
   component: pageOnDemand(async () => (await import('./pages/keys/overview.tsx')).OverviewPage),
 })
 

@@ -34,6 +34,22 @@ describe('the overview of keys', () => {
 
   const rows = () => page.locator('tbody th a').allTextContents()
 
+  test('a visit asks for the keys before the scripts are there, and for nothing twice', async () => {
+    const visit = await web.context.newPage()
+    const asked: string[] = []
+    visit.on('request', (request) => asked.push(request.url()))
+    const keys = visit.waitForRequest('**/admin/api/v1/keys?*')
+    await visit.route('**/assets/base-*.js', async (route) => {
+      await keys
+      await route.continue()
+    })
+    await web.open('/settings/api-access', visit)
+    await visit.getByRole('link', { name: 'in use' }).waitFor()
+    await visit.close()
+    assert.equal(new Set(asked).size, asked.length, asked.join('\n'))
+    assert.ok(asked.length <= 20, asked.join('\n'))
+  })
+
   test('keys can be filtered by recent use', async () => {
     assert.deepEqual(await rows(), ['in use'])
     await page.getByRole('button', { name: 'Filters', exact: true }).click()

@@ -15,6 +15,7 @@ import {
   type SentParts,
 } from '../../../src/admin/contract/route.ts'
 import { type Refusal, said } from '../i18n/i18n.ts'
+import { askedAhead, forgetAhead } from './ahead.ts'
 
 type Readiness = 'ready' | 'not-ready' | 'unreachable'
 
@@ -198,13 +199,18 @@ async function request(
   if (body !== undefined) headers.set('content-type', 'application/json')
   if (ifMatch !== undefined) headers.set('if-match', ifMatch)
   if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
-  const response = await fetch(addressOf(route, envelope as Sent<AdminRoute>), {
-    method: route.method,
-    headers,
-    body: body === undefined ? null : JSON.stringify(body),
-    signal: AbortSignal.any(signal ? [signal, deadline] : [deadline]),
-    cache: 'no-store',
-  })
+  const address = addressOf(route, envelope as Sent<AdminRoute>)
+  const ended = AbortSignal.any(signal ? [signal, deadline] : [deadline])
+  if (route.method !== 'GET') forgetAhead()
+  const response =
+    (await askedAhead(address, ended)) ??
+    (await fetch(address, {
+      method: route.method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: ended,
+      cache: 'no-store',
+    }))
   const permissions = response.headers.get(PERMISSIONS_HEADER)
   if (permissions !== null) onPermissions(permissions.split(' '))
   return response

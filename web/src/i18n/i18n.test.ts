@@ -1,7 +1,8 @@
 // Texts hold values and plural forms; an unknown name yields nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Catalogue, textsOf } from './i18n.ts'
+import { textsOf } from './i18n.ts'
+import type { Catalogue } from './languages.ts'
 
 const catalogue = {
   greeting: 'Hello {{name}}, {{name}}!',

@@ -1,24 +1,13 @@
 // The texts and formats of the reader's language: `useTranslation()` renders again when the language changes.
 import { useSyncExternalStore } from 'react'
-import type en from './en.json'
 import { type Format, formatFor } from './format.ts'
-
-/** The shape of every catalogue: the English one has all texts. */
-export type Catalogue = typeof en
-
-type Language = 'en' | 'de'
-
-/** A new language needs its catalogue and one line here: the compiler names every text it lacks. */
-export const languages: Readonly<
-  Record<Language, { readonly name: string; readonly load: () => Promise<Catalogue> }>
-> = {
-  en: { name: 'English', load: async () => (await import('./en.json')).default },
-  de: { name: 'Deutsch', load: async () => (await import('./de.json')).default },
-}
-
-export function isLanguage(value: unknown): value is Language {
-  return typeof value === 'string' && value in languages
-}
+import {
+  type Catalogue,
+  keepLanguage,
+  type Language,
+  languages,
+  wantedLanguage,
+} from './languages.ts'
 
 /** The name of a text: its path in the catalogue, without the plural suffix. */
 export type TextKey = PathOf<Catalogue>
@@ -53,17 +42,14 @@ function listen(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-const storageKey = 'tollgate.language'
-
 /** Before the first render. */
 export async function startI18n(): Promise<void> {
-  const wanted = [localStorage.getItem(storageKey), ...navigator.languages]
-  await show(wanted.map((each) => each?.slice(0, 2)).find(isLanguage) ?? 'en')
+  await show(wantedLanguage())
 }
 
 export async function changeLanguage(language: Language): Promise<void> {
   await show(language)
-  localStorage.setItem(storageKey, language)
+  keepLanguage(language)
 }
 
 async function show(language: Language): Promise<void> {

@@ -26,15 +26,20 @@ export function dialogOnDemand<Props extends { readonly onClose: () => void }>(l
   return onDemand(load, null, NoDialog).Part
 }
 
+/** Whether there is anything that a script which cannot be fetched would take away. */
+let isAnythingShown = false
+
 function onDemand<Props extends object>(
   load: Load<Props>,
   waiting: ReactNode,
   Failed: ComponentType<Failure & Props> = NoPart,
 ) {
   let known: ComponentType<Props> | undefined
-  // Browsers remember a script that could not be fetched, and never fetch it again: first see whether it can be.
+  // Browsers remember a script that could not be fetched, and never fetch it again: first see whether it can be. The
+  // first page does not wait for that: only a reload would help it anyway.
   const fetch = async (): Promise<ComponentType<Props>> => {
-    if (known === undefined && !(await isReachable())) throw new Error('unreachable')
+    if (known === undefined && isAnythingShown && !(await isReachable()))
+      throw new Error('unreachable')
     return (known ??= await load())
   }
   function Part(props: Props) {
@@ -50,6 +55,9 @@ function onDemand<Props extends object>(
       if (Loaded === undefined) void attempt()
       // Only once: after a failure the reader decides.
     }, [])
+    useEffect(() => {
+      isAnythingShown ||= Loaded !== undefined
+    }, [Loaded])
     if (Loaded !== undefined) return <Loaded {...props} />
     if (isAway === undefined) return waiting
     return (

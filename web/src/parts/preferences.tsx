@@ -2,7 +2,8 @@
 import { ActionIcon, Menu, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import type { MantineColorScheme } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { changeLanguage, isLanguage, languages, useTranslation } from '../i18n/i18n.ts'
+import { changeLanguage, useTranslation } from '../i18n/i18n.ts'
+import { isLanguage, languages } from '../i18n/languages.ts'
 import { GlobeIcon, type Icon, MoonIcon, SunIcon } from './icons.tsx'
 
 const schemes: readonly MantineColorScheme[] = ['light', 'dark', 'auto']

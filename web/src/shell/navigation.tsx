@@ -6,6 +6,7 @@ import type { ComponentType, ReactNode } from 'react'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { type Session, useSession } from '../base/session.ts'
 import { type TextKey, useTranslation } from '../i18n/i18n.ts'
+import { OpenWishes } from '../pages/wishes/open-wishes.tsx'
 import {
   ArchiveIcon,
   BellIcon,
@@ -22,14 +23,7 @@ import {
   PlayIcon,
   ShieldIcon,
 } from '../parts/icons.tsx'
-import { tabOnDemand } from '../parts/on-demand.tsx'
 import styles from './navigation.module.css'
-
-// Most readers decide nothing.
-const OpenWishes = tabOnDemand(
-  async () => (await import('../pages/wishes/open-wishes.tsx')).OpenWishes,
-  null,
-)
 
 type Entry = {
   readonly to: Exclude<NonNullable<LinkProps['to']>, '.' | '..'>
