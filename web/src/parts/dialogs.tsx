@@ -1,7 +1,7 @@
 // Dialogs: one that is open while it is rendered, one that confirms an action, and those that show something once.
 import { Button, Drawer, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, type RefCallback, useEffect, useState } from 'react'
 import { TEXT_LENGTH_MAX } from '../../../src/core/limits.ts'
 import { unplaced } from '../base/api.ts'
 import { useTranslation } from '../i18n/i18n.ts'
@@ -79,14 +79,9 @@ type DialogProps = {
 /** A dialog that is open while it is rendered. When it closes, the focus returns to what opened it. */
 export function Dialog({ title, onClose, children, buttons, size }: DialogProps) {
   const { t } = useTranslation()
-  const openers = useReturnedFocus()
-  // Mantine renders the dialog into the page only after this component is mounted.
-  const keepRoot = (element: HTMLDivElement | null) => {
-    if (element !== null) openersOf.set(element, openers)
-  }
   return (
     <Modal
-      ref={keepRoot}
+      ref={useReturnedFocus()}
       opened
       onClose={onClose}
       title={title}
@@ -103,18 +98,37 @@ export function Dialog({ title, onClose, children, buttons, size }: DialogProps)
 
 type DetailDrawerProps = Pick<DialogProps, 'onClose' | 'children'> & { readonly title: ReactNode }
 
-/** Beside a list: everything about one of its rows. Open while it is rendered. */
+/** Beside a list: everything about one of its rows. Open while it is rendered, and returns the focus as a dialog does. */
 export function DetailDrawer(props: DetailDrawerProps) {
   const { t } = useTranslation()
-  const closeButtonProps = { 'aria-label': t('dialog.close') }
-  return <Drawer {...props} opened position="right" size="lg" closeButtonProps={closeButtonProps} />
+  return (
+    <Drawer
+      {...props}
+      ref={useReturnedFocus()}
+      opened
+      position="right"
+      size="lg"
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    />
+  )
 }
 
-/** Mantine returns the focus only for dialogs that stay rendered while closed. */
-function useReturnedFocus(): readonly HTMLElement[] {
+/** For the root of a dialog: Mantine returns the focus only for those that stay rendered while closed. */
+function useReturnedFocus(): RefCallback<HTMLElement> {
   const [openers] = useState(findOpeners)
-  useEffect(() => () => openers.find(({ isConnected }) => isConnected)?.focus(), [openers])
-  return openers
+  useEffect(() => () => returnFocus(openers), [openers])
+  // Mantine renders the dialog into the page only after its component is mounted.
+  return (root) => {
+    if (root !== null) openersOf.set(root, openers)
+  }
+}
+
+/** To the nearest that still takes it, which the menu of a row that was removed does not; at last to the page itself. */
+function returnFocus(openers: readonly HTMLElement[]): void {
+  for (const place of [...openers, document.getElementById('main')]) {
+    place?.focus({ preventScroll: true })
+    if (place !== null && place === document.activeElement) return
+  }
 }
 
 /** By dialog, nearest first. */
@@ -125,7 +139,7 @@ function findOpeners(): readonly HTMLElement[] {
   const focused = document.activeElement
   const menuButton = focused?.closest('[role="menu"]')?.getAttribute('aria-labelledby')
   const opener = menuButton ? document.getElementById(menuButton) : focused
-  if (!(opener instanceof HTMLElement)) return []
+  if (!(opener instanceof HTMLElement) || opener === document.body) return []
   let around: Element | null = opener
   while (around !== null && !openersOf.has(around)) around = around.parentElement
   return [opener, ...((around && openersOf.get(around)) ?? [])]
