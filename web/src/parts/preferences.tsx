@@ -10,7 +10,8 @@ const schemes: readonly MantineColorScheme[] = ['light', 'dark', 'auto']
 
 export function Preferences() {
   const { t, language } = useTranslation()
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  // It would stop transitions by a style element, which the policy of the page forbids.
+  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   const shown = useComputedColorScheme()
   return (
     <>
