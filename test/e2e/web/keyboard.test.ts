@@ -3,16 +3,20 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { keyboardOf, type Keyboard } from '../../support/web/keyboard.ts'
 import { choose, openSignedInWeb } from '../../support/web/web.ts'
 import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('by keyboard alone', () => {
   let web: SignedInWeb
   let page: Page
+  let focused: Keyboard['focused']
+  let tabTo: Keyboard['tabTo']
 
   before(async () => {
     web = await openSignedInWeb()
     page = web.page
+    ;({ focused, tabTo } = keyboardOf(page))
   })
   after(() => web.close())
 
@@ -145,24 +149,4 @@ describe('by keyboard alone', () => {
       .first()
       .waitFor()
   })
-
-  /** The name of the focused element, roughly as assistive technology would say it. */
-  function focused(): Promise<string> {
-    return page.evaluate(`(() => {
-      const element = document.activeElement
-      const label = element.labels?.[0]?.textContent
-      return (element.getAttribute('aria-label') ?? label ?? element.textContent).trim()
-    })()`)
-  }
-
-  async function tabTo(name: RegExp): Promise<void> {
-    const seen: string[] = []
-    for (let presses = 0; presses < 120; presses += 1) {
-      await page.keyboard.press('Tab')
-      const found = await focused()
-      if (name.test(found)) return
-      seen.push(found)
-    }
-    assert.fail(`nothing named ${name} is reached by Tab, only: ${[...new Set(seen)].join(' | ')}`)
-  }
 })
