@@ -64,7 +64,7 @@ async function check(options: CommonOptions): Promise<Report> {
     ],
     config,
     models,
-    notes: [...leftOut, ...database.notes],
+    notes: [...leftOut, ...config.telemetry.ignored, ...database.notes],
   }
 }
 

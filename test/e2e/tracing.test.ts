@@ -302,6 +302,20 @@ test('without a collector requests are served, the log says so once, and the end
   assert.equal(gateway.log().filter(({ event }) => event === 'spans_lost').length, 1)
 })
 
+test('that a collector is away is said in one line, and not again by the packages', async () => {
+  const url = `http://127.0.0.1:${await freePort()}`
+  const hurry = { ...SOON, OTEL_EXPORTER_OTLP_TIMEOUT: '100' }
+  await using gateway = await startGateway({ env: { ...hurry, OTEL_EXPORTER_OTLP_ENDPOINT: url } })
+  assert.equal(await callSandbox(gateway.url, await gateway.key('app', 'sandbox-chat')), 200)
+  await gateway.logged('spans_lost')
+  assert.equal((await gateway.stop()).code, 0)
+  const warned = gateway.log().filter(({ level }) => level === 'warn')
+  assert.deepEqual(
+    warned.map(({ event }) => event),
+    ['spans_lost'],
+  )
+})
+
 test('variables that cannot be followed are named, and the gateway starts', async () => {
   const variables = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4317',

@@ -48,11 +48,14 @@ export function connectionOf(options: RemoteOptions): Call | undefined {
     if (options.tokenFile === undefined) return undefined
     throw new UsageError('--token-file needs --url or TOLLGATE_URL: where is the gateway?')
   }
-  const beside = options.config === undefined ? 'TOLLGATE_DATABASE' : '--config'
-  if (options.config !== undefined || (env['TOLLGATE_DATABASE'] ?? '') !== '') {
+  const beside =
+    options.config === undefined
+      ? ['TOLLGATE_DATABASE', 'TOLLGATE_CONFIG'].find((name) => (env[name] ?? '') !== '')
+      : '--config'
+  if (beside !== undefined) {
     const named = options.url === undefined ? 'TOLLGATE_URL' : '--url'
     throw new UsageError(
-      `${named} means a gateway elsewhere, and ${beside} the database of this machine: use one of them`,
+      `${named} means a gateway elsewhere, and ${beside} the one of this machine: use one of them`,
     )
   }
   const base = withoutEndSlash(checkedUrl(url))

@@ -388,6 +388,13 @@ describe('the configuration', () => {
     assert.deepEqual([second['ok'], second['problems']], [true, []])
   })
 
+  test('check names a variable of OpenTelemetry that cannot be followed', async () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' }
+    const { ok, notes } = jsonOf(await tollgate(['check', '--json'], env))
+    assert.equal(ok, true)
+    assert.match(String(notes), /OTEL_EXPORTER_OTLP_ENDPOINT must be an address such as/)
+  })
+
   test('check ends with 1 when something is configured and not served, and its advice mends it', async () => {
     const house =
       'house: { targets: [local/llama], fallbacks: [local/large, off/gpt-5], price: free, context: 8192, max_output: 1024 }'

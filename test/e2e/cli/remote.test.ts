@@ -161,6 +161,7 @@ test('what does not make sense together is refused with one line', async () => {
   const other = 'tg_live_'.padEnd(57, 'x')
   for (const [env, argv, told] of [
     [{ TOLLGATE_DATABASE: 'sqlite:x.db' }, [], /TOLLGATE_URL .* and TOLLGATE_DATABASE .*use one/],
+    [{ TOLLGATE_CONFIG: 'x.yaml' }, [], /TOLLGATE_URL .* and TOLLGATE_CONFIG .*: use one of them/],
     [{}, ['--config', 'x.yaml'], /TOLLGATE_URL .* and --config .*: use one of them/],
     [{ TOLLGATE_URL: 'http://gateway.example' }, [], /is plain HTTP, .*: use https:\/\//],
     [{ TOLLGATE_URL: 'gateway' }, [], /"gateway" is not the URL of a gateway/],
