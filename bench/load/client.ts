@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { percentile } from '../measuring.ts'
 import type { Counted } from './load.ts'
 
 const [url = '', connections = '1', seconds = '1'] = process.argv.slice(2)
@@ -23,9 +24,9 @@ const counted: Counted = {
   durationUs: (performance.now() - from) * 1000,
   refused,
   broken,
-  p50Us: percentile(latenciesUs, 0.5),
-  p99Us: percentile(latenciesUs, 0.99),
-  ...(firstEventsUs.length > 0 ? { firstEventUs: percentile(firstEventsUs, 0.5) } : {}),
+  p50Us: Math.round(percentile(latenciesUs, 0.5)),
+  p99Us: Math.round(percentile(latenciesUs, 0.99)),
+  ...(firstEventsUs.length > 0 ? { firstEventUs: Math.round(percentile(firstEventsUs, 0.5)) } : {}),
 }
 console.log(JSON.stringify(counted))
 
@@ -82,9 +83,4 @@ function ask(socket: Socket): (chunk: Buffer) => boolean {
     if (isComplete) latenciesUs.push((performance.now() - sentMs) * 1000)
     return isComplete
   }
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  return Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)
 }

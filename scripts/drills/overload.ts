@@ -8,6 +8,7 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { percentile } from '../../bench/measuring.ts'
 import { cpuNs, GATEWAY_CORE, LOAD_CORE } from '../../bench/processes.ts'
 import { COMMAND } from '../../test/support/gateway.ts'
 import { bareEnv, start } from '../../test/support/process.ts'
@@ -109,15 +110,10 @@ class Seen {
 function textOf({ served, refused, late: lateCount, seconds, servedMs, refusedMs }: Seen): string {
   const rate = Math.round(served / seconds)
   const late = (values: readonly number[]): string =>
-    `p50 ${percentile(values, 0.5)} ms, p99 ${percentile(values, 0.99)} ms`
+    `p50 ${percentile(values, 0.5).toFixed(0)} ms, p99 ${percentile(values, 0.99).toFixed(0)} ms`
   const no = refused === 0 ? 'none with 503' : `${refused} with 503 (${late(refusedMs)})`
   const waited = lateCount === 0 ? '' : `, ${lateCount} because the database stood still`
   return `${rate} served/s (${late(servedMs)}), ${no}${waited}`
-}
-
-function percentile(values: readonly number[], share: number): string {
-  const sorted = values.toSorted((one, other) => one - other)
-  return (sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(0)
 }
 
 /** Calls that come at a steady pace, whatever becomes of those before them. */

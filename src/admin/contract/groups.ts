@@ -8,11 +8,11 @@ import {
   amountForPeriod,
   furtherBudget,
   moment,
-  onBudget,
   pastPeriods,
   period,
   reason,
   storable,
+  spendReset,
   topUp,
   weekStart,
 } from './values.ts'
@@ -146,7 +146,7 @@ export const groupRoutes = {
   resetGroup: route('POST /groups/:id/reset-spend', 'configuration:manage', {
     reach: 'everywhere',
     summary: 'Start the period of a budget of a group over, now',
-    body: z.strictObject({ reason, ...onBudget }),
+    body: spendReset,
     answer: groupDetail,
     idempotent: true,
   }),
@@ -219,7 +219,7 @@ export const frameRoutes = {
   resetFrame: route('POST /frame/reset-spend', 'configuration:manage', {
     reach: 'everywhere',
     summary: 'Start the period of the frame over, now',
-    body: z.strictObject({ reason, ...onBudget }),
+    body: spendReset,
     answer: frameDetail,
     idempotent: true,
   }),

@@ -30,11 +30,11 @@ import {
   furtherBudget,
   keyId,
   moment,
-  onBudget,
   pastPeriods,
   period,
   reason,
   storable,
+  spendReset,
   topUp,
   weekStart,
 } from './values.ts'
@@ -418,7 +418,7 @@ export const keyRoutes = {
   resetKey: route('POST /keys/:id/reset-spend', 'configuration:manage', {
     reach: 'groups',
     summary: 'Start the period of a budget of a key over, now',
-    body: z.strictObject({ reason, ...onBudget }),
+    body: spendReset,
     answer: keyDetail,
     idempotent: true,
   }),

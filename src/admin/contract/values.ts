@@ -87,12 +87,13 @@ export const furtherBudget = z.object({
 export type FurtherBudget = z.output<typeof furtherBudget>
 
 /** Which budget is meant. */
-export const onBudget = {
+const onBudget = {
   /** The second window, in place of the main budget. */
   window: z.boolean().optional(),
 }
 
 export const topUp = z.strictObject({ amount, reason, ...onBudget })
+export const spendReset = z.strictObject({ reason, ...onBudget })
 
 /** The balance of one scope, key or frame, never mixed. */
 export const balance = z.object({
