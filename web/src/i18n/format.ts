@@ -26,33 +26,41 @@ const leastPercent = 0.001
 
 const formats = new Map<string, Format>()
 
-/** Made once per locale and shared: making one takes longer than drawing a table row with it. */
+/** Made once per locale, and each only when it is needed: making one takes longer than drawing a table row with it. */
 export function formatFor(locale: string): Format {
   const format = formats.get(locale) ?? makeFormat(locale)
   formats.set(locale, format)
   return format
 }
 
+function once<Made>(make: () => Made): () => Made {
+  let made: Made | undefined
+  return () => (made ??= make())
+}
+
 function makeFormat(locale: string) {
   const amount = (options?: Intl.NumberFormatOptions) => {
-    const format = new Intl.NumberFormat(locale, options)
-    return (value: number) => format.format(value)
+    const format = once(() => new Intl.NumberFormat(locale, options))
+    return (value: number) => format().format(value)
   }
   const time = (options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat(locale, options)
-    return (moment: string) => format.format(new Date(moment))
+    const format = once(() => new Intl.DateTimeFormat(locale, options))
+    return (moment: string) => format().format(new Date(moment))
   }
   const percent = amount({ style: 'percent', maximumFractionDigits: 0 })
   const smallPercent = amount({ style: 'percent', maximumFractionDigits: 1 })
   const dateTime = time({ dateStyle: 'medium', timeStyle: 'short' })
-  const zone = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
-  const list = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const zone = once(() => new Intl.DateTimeFormat(locale, { timeZoneName: 'short' }))
+  const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+  const list = once(() => new Intl.ListFormat(locale, { type: 'conjunction' }))
+  const separators = once(() => separatorsOf(locale))
   const dayAndMonth = { day: 'numeric', month: 'short' } as const
   const clock = { hour: 'numeric', minute: '2-digit' } as const
   return {
     /** The separators people type in this language. */
-    separators: separatorsOf(locale),
+    get separators() {
+      return separators()
+    },
     /** An amount in USD, given as the decimal string of the admin API; small amounts keep their digits. */
     money: moneyFormat(locale, 'halfExpand'),
     /** Amounts that are compared, as beside a chart: all with as many decimals as the one that needs most. */
@@ -75,7 +83,7 @@ function makeFormat(locale: string) {
     /** A calendar day, `2026-11-15`, which is the same day in every zone. */
     day: time({ ...dayAndMonth, timeZone: 'UTC' }),
     /** In the reader's zone, which it names. */
-    dateTime: (moment: string) => `${dateTime(moment)} ${zoneAt(zone, moment)}`,
+    dateTime: (moment: string) => `${dateTime(moment)} ${zoneAt(zone(), moment)}`,
     /** An hour as the gateway counts it, in UTC, for a series of hours. */
     hour: time({ ...dayAndMonth, ...clock, timeZone: 'UTC' }),
     /** To the second, without year and zone, for a column of times. */
@@ -92,9 +100,9 @@ function makeFormat(locale: string) {
     /** "in 3 days", "2 minutes ago", "yesterday". Pages do not tick every second: under a minute is "now". */
     relative: (moment: string, now: number) => {
       const { unit, count } = timeDistance(new Date(moment).getTime() - now)
-      return relative.format(unit === 'second' ? 0 : count, unit)
+      return relative().format(unit === 'second' ? 0 : count, unit)
     },
-    list: (items: readonly string[]) => list.format(items),
+    list: (items: readonly string[]) => list().format(items),
   }
 }
 
@@ -121,17 +129,17 @@ function moneyFormat(
   roundingMode: 'halfExpand' | 'trunc',
 ): (amount: string) => string {
   const withDigits = (digits: Intl.NumberFormatOptions) =>
-    new Intl.NumberFormat(locale, { ...usd, roundingMode, ...digits })
+    once(() => new Intl.NumberFormat(locale, { ...usd, roundingMode, ...digits }))
   const cents = withDigits({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
   const belowDollar = withDigits({ minimumFractionDigits: 4, maximumFractionDigits: 4 })
   const belowCent = withDigits({ minimumFractionDigits: 2, maximumFractionDigits: 6 })
   const tiny = withDigits({ maximumSignificantDigits: 2 })
   const formatOf = (amount: string): Intl.NumberFormat => {
-    if (/^-?\d+(\.\d{1,2})?0*$/.test(amount)) return cents
+    if (/^-?\d+(\.\d{1,2})?0*$/.test(amount)) return cents()
     const size = Math.abs(Number(amount))
-    if (size < 0.000_01) return tiny
-    if (size < 0.01) return belowCent
-    return size < 1 ? belowDollar : cents
+    if (size < 0.000_01) return tiny()
+    if (size < 0.01) return belowCent()
+    return size < 1 ? belowDollar() : cents()
   }
   // Intl formats a decimal string exactly; a number would lose digits above 2^53 nanodollars.
   return (amount) => formatOf(amount).format(amount as Intl.StringNumericLiteral)

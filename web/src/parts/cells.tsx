@@ -1,6 +1,6 @@
 // What cells of tables show: a state, a moment, a menu, amounts and prices.
 import { ActionIcon, Menu, Tooltip } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import type { ModelAnswer } from '../../../src/admin/contract/gateway.ts'
 import { useNow } from '../i18n/format.ts'
 import { useTranslation } from '../i18n/i18n.ts'
@@ -18,18 +18,30 @@ type StatusBadgeProps = {
 
 /** A state as icon and word, with its reason and next step in a tooltip that keyboards can reach. */
 export function StatusBadge({ tone, icon: Icon, word, explanation }: StatusBadgeProps) {
-  const badge = (
-    <span
-      className={styles['badge']}
-      data-tone={tone}
-      {...(explanation && { tabIndex: 0, role: 'note' })}
-    >
-      <Icon size={13} />
-      {word}
-      {explanation && <span className="visually-hidden">: {explanation}</span>}
-    </span>
+  // There is one in every row of a list: a tooltip that nobody looks at is not there.
+  const [isExplained, setExplained] = useState(false)
+  const badge = useRef<HTMLSpanElement>(null)
+  const explain = () => setExplained(true)
+  const stop = () => setExplained(false)
+  return (
+    <>
+      <span
+        ref={badge}
+        className={styles['badge']}
+        data-tone={tone}
+        {...(explanation && { tabIndex: 0, role: 'note' })}
+        onMouseEnter={explain}
+        onMouseLeave={stop}
+        onFocus={explain}
+        onBlur={stop}
+      >
+        <Icon size={13} />
+        {word}
+        {explanation && <span className="visually-hidden">: {explanation}</span>}
+      </span>
+      {explanation && isExplained && <Tooltip label={explanation} target={badge} opened />}
+    </>
   )
-  return explanation ? <Tooltip label={explanation}>{badge}</Tooltip> : badge
 }
 
 /** A time relative to now; the exact time is in the title and for assistive technology. */

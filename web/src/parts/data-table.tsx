@@ -92,51 +92,77 @@ export function DataTable<Row extends Identified, Key extends string>(
   const { caption, columns, rows, sort, onSort, isSelected } = props
   const { isFetching = false, isDense = false } = props
   const { t } = useTranslation()
-  const { ref, hidden } = useHiddenSides()
   const [isUnfolded, setUnfolded] = useState(false)
   return (
-    <div
-      className={`${styles['frame']} ${shadows['box']}`}
-      aria-busy={rows === undefined || isFetching}
-      data-hidden={hidden}
+    <SideScroll
+      caption={caption}
+      isBusy={rows === undefined || isFetching}
+      above={
+        <>
+          {isFetching && rows && <div className={styles['progress']} />}
+          <SortSelect {...props} />
+        </>
+      }
+      below={
+        <>
+          {!isUnfolded && rows && rows.length > foldedMax && (
+            <div className={styles['unfold']}>
+              <Button variant="default" fullWidth onClick={() => setUnfolded(true)}>
+                {t('table.showAll', { count: rows.length })}
+              </Button>
+            </div>
+          )}
+          <span role="status" className="visually-hidden">
+            {rows === undefined ? t('loading') : ''}
+          </span>
+        </>
+      }
     >
-      {isFetching && rows && <div className={styles['progress']} />}
-      <SortSelect {...props} />
-      <div ref={ref} className={styles['scroll']} {...(hidden !== 'none' && scrolledBy(caption))}>
-        <table className={styles['table']} data-dense={isDense} role="table">
-          <caption>{caption}</caption>
-          <thead role="rowgroup">
-            <tr role="row">
+      <table className={styles['table']} data-dense={isDense} role="table">
+        <caption>{caption}</caption>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <HeaderCell key={column.header} column={column} sort={sort} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup" data-folded={!isUnfolded}>
+          {rows === undefined && <SkeletonRows {...props} />}
+          {rows?.map((row) => (
+            <tr key={row.id} role="row" aria-selected={isSelected?.(row)}>
               {columns.map((column) => (
-                <HeaderCell key={column.header} column={column} sort={sort} onSort={onSort} />
+                <BodyCell key={column.header} column={column}>
+                  {column.cell(row)}
+                </BodyCell>
               ))}
             </tr>
-          </thead>
-          <tbody role="rowgroup" data-folded={!isUnfolded}>
-            {rows === undefined && <SkeletonRows {...props} />}
-            {rows?.map((row) => (
-              <tr key={row.id} role="row" aria-selected={isSelected?.(row)}>
-                {columns.map((column) => (
-                  <BodyCell key={column.header} column={column}>
-                    {column.cell(row)}
-                  </BodyCell>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-          {columns.some(({ total }) => total !== undefined) && <TotalRow columns={columns} />}
-        </table>
+          ))}
+        </tbody>
+        {columns.some(({ total }) => total !== undefined) && <TotalRow columns={columns} />}
+      </table>
+    </SideScroll>
+  )
+}
+
+type SideScrollProps = {
+  readonly caption: string
+  readonly isBusy: boolean
+  readonly above: ReactNode
+  readonly below: ReactNode
+  readonly children: ReactNode
+}
+
+/** Knows what it hides on its sides. A part of its own, or every row would be drawn again when that changes. */
+function SideScroll({ caption, isBusy, above, below, children }: SideScrollProps) {
+  const { ref, hidden } = useHiddenSides()
+  return (
+    <div className={`${styles['frame']} ${shadows['box']}`} aria-busy={isBusy} data-hidden={hidden}>
+      {above}
+      <div ref={ref} className={styles['scroll']} {...(hidden !== 'none' && scrolledBy(caption))}>
+        {children}
       </div>
-      {!isUnfolded && rows && rows.length > foldedMax && (
-        <div className={styles['unfold']}>
-          <Button variant="default" fullWidth onClick={() => setUnfolded(true)}>
-            {t('table.showAll', { count: rows.length })}
-          </Button>
-        </div>
-      )}
-      <span role="status" className="visually-hidden">
-        {rows === undefined ? t('loading') : ''}
-      </span>
+      {below}
     </div>
   )
 }
