@@ -1,14 +1,13 @@
 // Calls that were refused, newest first: with which code, what was lacking, and who called. Never the content.
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { refusalRoutes, type RefusalRow } from '../../../../src/admin/contract/usage.ts'
 import { call } from '../../base/api.ts'
 import { pagesQuery } from '../../base/queries.ts'
-import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
 import { type Column, QueryTable } from '../../parts/data-table.tsx'
 import { BanIcon, ListIcon } from '../../parts/icons.tsx'
+import { KeyLink } from './request-table.tsx'
 import styles from './request-table.module.css'
 
 type RefusalTableProps = {
@@ -100,21 +99,12 @@ function useColumns(withKey: boolean): readonly Column<RefusalRow>[] {
 
 function KeyCell({ row }: { readonly row: RefusalRow }) {
   const { t } = useTranslation()
-  const { may } = useSession()
-  if (row.key !== null) {
-    const name = row.key_name ?? row.key
+  if (row.key !== null)
     return (
       <div className={styles['name']}>
-        {may('configuration:read') ? (
-          <Link to="/settings/api-access/$id" params={{ id: row.key }}>
-            {name}
-          </Link>
-        ) : (
-          name
-        )}
+        <KeyLink id={row.key} name={row.key_name} />
       </div>
     )
-  }
   return (
     <>
       <div className={styles['name']}>{t('refusals.unknownKey')}</div>

@@ -1,14 +1,13 @@
 // One request: what was called, who answered, and why it cost what it cost. Never the content.
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { z } from 'zod'
 import { type requestDetail, requestRoutes } from '../../../../src/admin/contract/usage.ts'
 import { call } from '../../base/api.ts'
-import { useSession } from '../../base/session.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
 import { FactList, type Facts } from '../../parts/cells.tsx'
 import { DetailDrawer } from '../../parts/dialogs.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
+import { KeyLink } from './request-table.tsx'
 import styles from './request-table.module.css'
 
 type RequestDrawerProps = { readonly id: string; readonly onClose: () => void }
@@ -31,23 +30,12 @@ export function RequestDrawer({ id, onClose }: RequestDrawerProps) {
 
 function Whole({ request }: { readonly request: RequestDetail }) {
   const { t, format } = useTranslation()
-  const { may } = useSession()
-  const keyName = request.key_name ?? request.key
   const ms = (value: number | null) =>
     value === null ? '–' : t('requests.ms', { value: format.number(value) })
   const facts: Facts = [
     [t('requests.id'), request.id],
     [t('requests.time'), format.exactTime(request.created_at)],
-    [
-      t('requests.key'),
-      may('configuration:read') ? (
-        <Link to="/settings/api-access/$id" params={{ id: request.key }}>
-          {keyName}
-        </Link>
-      ) : (
-        keyName
-      ),
-    ],
+    [t('requests.key'), <KeyLink id={request.key} name={request.key_name} />],
     [t('requests.endpoint'), request.endpoint],
     [t('requests.model'), request.model],
     [t('requests.target'), request.target ?? '–'],
@@ -62,6 +50,10 @@ function Whole({ request }: { readonly request: RequestDetail }) {
     [t('requests.latency'), ms(request.latency_ms)],
     [t('requests.firstToken'), ms(request.first_token_ms)],
     [t('requests.endUser'), <span className="break">{request.end_user ?? '–'}</span>],
+    // Known only where calls are traced.
+    ...(request.trace_id === null
+      ? []
+      : [[t('requests.trace'), <code className="break">{request.trace_id}</code>] as const]),
   ]
   return (
     <>

@@ -1,7 +1,9 @@
 // Requests as a table, newest first; a row opens into everything known about it.
 import { UnstyledButton } from '@mantine/core'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { RequestRow } from '../../../../src/admin/contract/usage.ts'
+import { useSession } from '../../base/session.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge, useMoneyColumn } from '../../parts/cells.tsx'
 import { type Column, QueryTable } from '../../parts/data-table.tsx'
@@ -43,7 +45,11 @@ function useColumns({ rows, withKey, onOpen }: ColumnsOptions): readonly Column<
   const money = useMoneyColumn(rows?.map(({ cost }) => cost))
   const key: Column<RequestRow> = {
     header: t('requests.key'),
-    cell: (row) => <div className={styles['name']}>{row.key_name ?? row.key}</div>,
+    cell: (row) => (
+      <div className={styles['name']}>
+        <KeyLink id={row.key} name={row.key_name} />
+      </div>
+    ),
   }
   return [
     {
@@ -96,6 +102,19 @@ function useColumns({ rows, withKey, onOpen }: ColumnsOptions): readonly Column<
       cell: (row) => t('requests.ms', { value: format.number(row.latency_ms) }),
     },
   ]
+}
+
+type KeyLinkProps = { readonly id: string; readonly name: string | null }
+
+/** The key of a call, which leads to it if the reader may see it. */
+export function KeyLink({ id, name }: KeyLinkProps) {
+  const { may } = useSession()
+  if (!may('configuration:read')) return name ?? id
+  return (
+    <Link to="/settings/api-access/$id" params={{ id }}>
+      {name ?? id}
+    </Link>
+  )
 }
 
 function RequestStatus({ row }: { readonly row: RequestRow }) {
