@@ -1,6 +1,6 @@
 // Alert destinations: webhooks and e-mail addresses, what each takes, whether it accepts what is sent, and a button that
 // sends a sample.
-import { Button, Group, Stack, Switch } from '@mantine/core'
+import { Button, Stack, Switch } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { alertRoutes, type DestinationAnswer } from '../../../../src/admin/contract/alerts.ts'
@@ -176,7 +176,7 @@ type ActionsProps = {
 function Actions({ name, isTesting, onTest, onEdit, onRemove }: ActionsProps) {
   const { t } = useTranslation()
   return (
-    <Group gap="xs" justify="flex-end">
+    <div className={styles['actions']}>
       <BusyButton
         size="compact-sm"
         variant="default"
@@ -202,7 +202,7 @@ function Actions({ name, isTesting, onTest, onEdit, onRemove }: ActionsProps) {
       >
         {t('alerts.remove')}
       </Button>
-    </Group>
+    </div>
   )
 }
 
