@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../../../src/core/units.ts'
 import { spanOf } from '../../base/address.ts'
 import { useNow } from '../../i18n/format.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
+import { ChartFrame } from '../../parts/chart-frame.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
 import { marksOf } from '../usage/figures.ts'
 import { usageQuery } from '../usage/tables.tsx'
@@ -66,16 +67,17 @@ function Chart({ frame, points }: ChartProps) {
     date: day(now.at),
   })
   return (
-    <figure className={styles['chart']}>
-      <div className={styles['plot']} role="img" aria-label={`${summary} ${ahead()}`}>
-        <div className={styles['scale']} aria-hidden="true">
-          {marks.map((mark) => (
-            <span key={mark} style={{ top: `${(1 - mark / most) * 100}%` }}>
-              {format.money(String(mark))}
-            </span>
-          ))}
-        </div>
-        <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+    <ChartFrame
+      scale={format.moneyRow(marks.map((mark) => mark.toFixed(12)))}
+      plot={
+        <svg
+          className={styles['plot']}
+          viewBox="0 0 100 100"
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`${summary} ${ahead()}`}
+          focusable="false"
+        >
           {marks.map((mark) => {
             const y = (1 - mark / most) * 100
             return <line key={mark} className={styles['grid']} x2={100} y1={y} y2={y} />
@@ -84,17 +86,20 @@ function Chart({ frame, points }: ChartProps) {
           <polyline className={styles['left']} points={points.map(place).join(' ')} />
           {end && <polyline className={styles['ahead']} points={`${place(now)} ${place(end)}`} />}
         </svg>
-      </div>
-      <div className={styles['axis']} aria-hidden="true">
-        <span>{day(first.at)}</span>
-        <span>{day(until)}</span>
-      </div>
+      }
+      axis={
+        <div className={styles['axis']} aria-hidden="true">
+          <span>{day(first.at)}</span>
+          <span>{day(until)}</span>
+        </div>
+      }
+    >
       <ul className={styles['legend']} aria-hidden="true">
         <li data-line="left">{t('burnDown.left')}</li>
         {end && <li data-line="ahead">{t('burnDown.ahead')}</li>}
         <li data-line="limit">{t('burnDown.limit', { limit: format.money(frame.limit) })}</li>
       </ul>
-    </figure>
+    </ChartFrame>
   )
 
   function ahead(): string {

@@ -2,6 +2,7 @@
 // below; a table always shows the same numbers.
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from 'react'
 import { useTranslation } from '../../i18n/i18n.ts'
+import { ChartFrame } from '../../parts/chart-frame.tsx'
 import styles from './chart.module.css'
 import { type Bucket, type Course, marksOf } from './figures.ts'
 
@@ -41,36 +42,39 @@ export function UsageChart(props: UsageChartProps) {
     setPointed(Math.min(Math.max(index, 0), buckets.length - 1))
   }
   return (
-    <figure className={styles['chart']}>
-      <div
-        className={styles['plot']}
-        role="img"
-        aria-label={summary}
-        tabIndex={0}
-        onKeyDown={walk}
-        onPointerMove={point}
-        onPointerLeave={() => setPointed(undefined)}
-      >
-        <Scale marks={marks} words={formatMarks(marks)} />
-        <svg aria-hidden="true" focusable="false">
-          {marks.map((mark) => {
-            const y = `${(1 - mark / most) * 100}%`
-            return <line key={mark} className={styles['grid']} x2="100%" y1={y} y2={y} />
-          })}
-          {pointed !== undefined && (
-            <rect
-              className={styles['pointed']}
-              x={`${pointed * step}%`}
-              width={`${step}%`}
-              height="100%"
-            />
-          )}
-          {buckets.map((bucket, index) => (
-            <Bar key={bucket.at} bucket={bucket} most={most} place={{ index, step }} />
-          ))}
-        </svg>
-      </div>
-      <Axis buckets={buckets} formatMoment={formatMoment} />
+    <ChartFrame
+      scale={formatMarks(marks)}
+      plot={
+        <div
+          className={styles['plot']}
+          role="img"
+          aria-label={summary}
+          tabIndex={0}
+          onKeyDown={walk}
+          onPointerMove={point}
+          onPointerLeave={() => setPointed(undefined)}
+        >
+          <svg aria-hidden="true" focusable="false">
+            {marks.map((mark) => {
+              const y = `${(1 - mark / most) * 100}%`
+              return <line key={mark} className={styles['grid']} x2="100%" y1={y} y2={y} />
+            })}
+            {pointed !== undefined && (
+              <rect
+                className={styles['pointed']}
+                x={`${pointed * step}%`}
+                width={`${step}%`}
+                height="100%"
+              />
+            )}
+            {buckets.map((bucket, index) => (
+              <Bar key={bucket.at} bucket={bucket} most={most} place={{ index, step }} />
+            ))}
+          </svg>
+        </div>
+      }
+      axis={<Axis buckets={buckets} formatMoment={formatMoment} />}
+    >
       <Reading
         bucket={pointed === undefined ? undefined : buckets[pointed]}
         series={series}
@@ -78,22 +82,7 @@ export function UsageChart(props: UsageChartProps) {
         formatMoment={formatMoment}
       />
       {isNamed(series) && <Legend series={series} legend={legend} />}
-    </figure>
-  )
-}
-
-type ScaleProps = { readonly marks: readonly number[]; readonly words: readonly string[] }
-
-function Scale({ marks, words }: ScaleProps) {
-  const most = marks.at(-1) ?? 1
-  return (
-    <div className={styles['scale']} aria-hidden="true">
-      {marks.map((mark, index) => (
-        <span key={mark} style={{ top: `${(1 - mark / most) * 100}%` }}>
-          {words[index]}
-        </span>
-      ))}
-    </div>
+    </ChartFrame>
   )
 }
 
