@@ -10,12 +10,7 @@ import { groupsQuery } from '../../base/queries.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { useChange, useFields } from '../../parts/changes.tsx'
 import { ConfirmDialog } from '../../parts/dialogs.tsx'
-import {
-  InviteFields,
-  invitedBy,
-  RoleSelect,
-  useInvitation,
-} from '../../parts/form/invite-fields.tsx'
+import { InvitationDialog, RoleSelect, useInvitation } from '../../parts/form/invite-fields.tsx'
 import { madeOldByKey } from '../keys/key-words.ts'
 import { LeavingFields, useLeaving } from '../people/leaving-fields.tsx'
 import { LinkDialog, madeOldByPeople } from '../people/person-dialogs.tsx'
@@ -41,16 +36,12 @@ export function InviteMemberDialog({ group, onClose }: InviteMemberProps) {
   })
   if (link) return <LinkDialog person={{ name, email }} link={link} onClose={onClose} />
   return (
-    <ConfirmDialog
+    <InvitationDialog
       title={t('members.inviteTitle', { group: group.name })}
-      action={t('people.invite')}
-      isReady={invitation.isReady}
+      invitation={invitation}
       change={invite}
-      placed={invitedBy}
       onCancel={onClose}
-    >
-      <InviteFields invitation={invitation} error={invite.error} />
-    </ConfirmDialog>
+    />
   )
 }
 

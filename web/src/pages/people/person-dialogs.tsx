@@ -12,12 +12,7 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { useChange, useFields } from '../../parts/changes.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { ConfirmDialog, Dialog, OnceDialog } from '../../parts/dialogs.tsx'
-import {
-  InviteFields,
-  invitedBy,
-  RoleSelect,
-  useInvitation,
-} from '../../parts/form/invite-fields.tsx'
+import { InvitationDialog, RoleSelect, useInvitation } from '../../parts/form/invite-fields.tsx'
 import { Notice } from '../../parts/notices.tsx'
 import { madeOldByKey } from '../keys/key-words.ts'
 import { LeavingFields, useLeaving } from './leaving-fields.tsx'
@@ -35,16 +30,12 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
     onAnswer: ({ person, link }) => onInvited(person, link),
   })
   return (
-    <ConfirmDialog
+    <InvitationDialog
       title={t('people.inviteTitle')}
-      action={t('people.invite')}
-      isReady={invitation.isReady}
+      invitation={invitation}
       change={invite}
-      placed={invitedBy}
       onCancel={onClose}
-    >
-      <InviteFields invitation={invitation} error={invite.error} />
-    </ConfirmDialog>
+    />
   )
 }
 

@@ -1,10 +1,12 @@
-// The fields of an invitation, and of a role that is given, whether everywhere or within a group.
+// Inviting somebody, and the field for a role that is given, whether everywhere or within a group.
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { ComponentProps } from 'react'
 import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { rolesQuery } from '../../base/queries.ts'
 import { useRoleName, useTranslation } from '../../i18n/i18n.ts'
 import { useFields } from '../changes.tsx'
+import { ConfirmDialog } from '../dialogs.tsx'
 
 /** `role`: the one that is chosen at first. */
 export function useInvitation(role: string) {
@@ -17,34 +19,40 @@ export function useInvitation(role: string) {
   }
 }
 
-/** The fields that show what the gateway says about them. */
-export const invitedBy = ['email', 'name', 'role'] as const
-
-type InviteFieldsProps = {
+type InvitationDialogProps = {
+  readonly title: string
   readonly invitation: ReturnType<typeof useInvitation>
-  readonly error: Error | null
+  readonly change: ComponentProps<typeof ConfirmDialog>['change'] & { readonly mutate: () => void }
+  readonly onCancel: () => void
 }
 
-export function InviteFields({ invitation: { text }, error }: InviteFieldsProps) {
+export function InvitationDialog({ invitation, change, ...dialog }: InvitationDialogProps) {
   const { t } = useTranslation()
+  const { text, isReady } = invitation
   return (
-    <>
+    <ConfirmDialog
+      {...dialog}
+      action={t('people.invite')}
+      isReady={isReady}
+      change={change}
+      placed={['email', 'name', 'role']}
+    >
       <TextInput
         label={t('signIn.email')}
         type="email"
         required
         data-autofocus
         autoComplete="off"
-        {...text('email', error)}
+        {...text('email', change.error)}
       />
       <TextInput
         label={t('people.name')}
         autoComplete="off"
         maxLength={PERSON_NAME_LENGTH_MAX}
-        {...text('name', error)}
+        {...text('name', change.error)}
       />
-      <RoleSelect {...text('role', error)} />
-    </>
+      <RoleSelect {...text('role', change.error)} />
+    </ConfirmDialog>
   )
 }
 
