@@ -2,7 +2,7 @@
 // below; a table always shows the same numbers.
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from 'react'
 import { useTranslation } from '../../i18n/i18n.ts'
-import { ChartFrame } from '../../parts/chart-frame.tsx'
+import { ChartFrame } from './chart-frame.tsx'
 import styles from './chart.module.css'
 import { type Bucket, type Course, marksOf } from './figures.ts'
 
