@@ -23,12 +23,12 @@ import {
   withStore,
   withStoreOrNew,
 } from './command/context.ts'
+import { demand } from './command/mistakes.ts'
 import {
   accountOptions,
   accountSettingsOf,
   amountForPeriod,
   BUDGET_RANGE,
-  demand,
   examples,
   fromNone,
   group,

@@ -5,11 +5,11 @@ import { KEY_MODES, KEY_STATUSES, OVERLAP_MS, type KeyMode } from '../core/limit
 import { parseBudget } from '../core/money.ts'
 import { closest } from '../core/text.ts'
 import { lookAtStore, readConfig, withStore, withStoreOrNew } from './command/context.ts'
+import { demand } from './command/mistakes.ts'
 import {
   accountSettingsOf,
   BUDGET_RANGE,
   capsOf,
-  demand,
   examples,
   group,
   periodOption,

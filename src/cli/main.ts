@@ -2,6 +2,7 @@
 // called, so that none waits for what another one needs.
 import { Command, CommanderError } from 'commander'
 import { version } from '../config/version.ts'
+import { refuseTogether } from './command/mistakes.ts'
 import { exitCodeOf, report } from './terminal/failure.ts'
 import { printError, printText } from './terminal/output.ts'
 
@@ -125,6 +126,7 @@ async function run(given: readonly string[]): Promise<void> {
   }
   try {
     if (isHelp) commandAt(program, given.slice(1)).help()
+    refuseTogether(program)
     program.hook('preAction', (_, command) => demandMachine(command))
     await program.parseAsync(given, { from: 'user' })
   } catch (error) {

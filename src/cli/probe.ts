@@ -4,7 +4,7 @@ import { Option, type Command } from 'commander'
 import { GatewayError } from '../core/errors.ts'
 import { isObject, stringOf, type Json } from '../core/json.ts'
 import { HttpClient } from '../providers/upstream/http.ts'
-import { demand } from './command/options.ts'
+import { demand } from './command/mistakes.ts'
 import {
   checksFor,
   LISTING,

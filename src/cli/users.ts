@@ -37,7 +37,8 @@ import {
   withStore,
   withStoreOrNew,
 } from './command/context.ts'
-import { demand, examples, group, leavingOptions, type LeavingOptions } from './command/options.ts'
+import { demand } from './command/mistakes.ts'
+import { examples, group, leavingOptions, type LeavingOptions } from './command/options.ts'
 import { argument } from './terminal/failure.ts'
 import {
   block,

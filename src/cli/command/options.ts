@@ -1,4 +1,4 @@
-// Options: required ones, the settings of a key, and readers of values, which throw a sentence on what to write instead.
+// Options: the settings of a key, and readers of values, which throw a sentence on what to write instead.
 // `none` stays a word here, because the option parser treats null as an option without a value.
 import { Option, type Command } from 'commander'
 import type { AmountForPeriod } from '../../admin/contract/values.ts'
@@ -9,21 +9,7 @@ import { PERIODS, type Period, WEEK_STARTS } from '../../core/periods.ts'
 import { iso, momentOf, parseDuration } from '../../core/units.ts'
 import type { BudgetAmount, Cap } from '../../store/accounts/budget-changes.ts'
 import type { AccountSettings, KeySettings } from '../../store/accounts/settings.ts'
-import { argument, UsageError } from '../terminal/failure.ts'
-
-/** Commander would name only the first missing option, before a mistyped one that may be it; this names all, last. */
-export function demand(command: Command, options: readonly Option[]): Command {
-  for (const option of options) {
-    option.description += ' (required)'
-    command.addOption(option)
-  }
-  return command.hook('preAction', () => {
-    const isMissing = (option: Option): boolean =>
-      command.getOptionValue(option.attributeName()) === undefined
-    const missing = options.filter(isMissing).map(({ flags }) => flags)
-    if (missing.length > 0) throw new UsageError(`missing: ${missing.join(', ')}`)
-  })
-}
+import { argument } from '../terminal/failure.ts'
 
 /** A command that has commands. */
 export function group(program: Command, name: string, description: string): Command {

@@ -192,15 +192,20 @@ describe('groups', () => {
     assert.equal(wrong.stderr.trimEnd().split('\n').length, 5, wrong.stderr)
     for (const why of [/no such group/, /another period/, /"typo"/, /above 0/, /time zone/])
       assert.match(wrong.stderr, why)
-    for (const argv of [
-      ['--window', '-1/day'],
-      ['--window', '1'],
-      ['--model-budget', 'x'],
-      ['--request-cost-max', '0.0000000001'],
-    ]) {
-      const ended = await call('keys', 'create', '--name', 'wrong', ...key, ...argv)
-      assert.deepEqual([ended.code, ended.stdout], [2, ''])
-    }
+    const unreadable = await call(
+      ...['keys', 'create', '--name', 'wrong', '--budget', '-1', '--period', 'decade'],
+      ...['--window', '-1/day', '--window', '1', '--model-budget', 'x', '--rpm', '0'],
+      ...['--request-cost-max', '0.0000000001', '--expires', '2027-02-30'],
+    )
+    assert.deepEqual([unreadable.code, unreadable.stdout], [2, ''])
+    const fields = unreadable.stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => /--[a-z-]+/.exec(line)?.[0])
+    assert.deepEqual(fields, [
+      ...['--budget', '--period', '--window', '--window', '--model-budget', '--rpm'],
+      ...['--request-cost-max', '--expires', '--models'],
+    ])
     const caps = ['--model-budget', 'sandbox-chat=1/day', '--model-budget', 'sandbox-chat=2/day']
     const more = ['--timezone', 'Mars', '--expires', '2020-01-01'] as const
     const twice = await call('keys', 'create', '--name', 'wrong', ...key, ...caps, ...more)
