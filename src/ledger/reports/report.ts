@@ -235,8 +235,8 @@ const COLUMNS: Readonly<Record<Dimension, Sql>> = {
   hour: sql`starts_at`,
   group: sql`used.group_id`,
   key: sql`used.key_id`,
-  owner: sql`coalesce(keys.owner, '')`,
-  environment: sql`coalesce(keys.environment, '')`,
+  owner: sql`coalesce(owner, '')`,
+  environment: sql`coalesce(environment, '')`,
   tag: sql`coalesce(tagged.value, '')`,
   model: sql`used.model`,
   provider: sql`used.provider`,
@@ -245,12 +245,22 @@ const COLUMNS: Readonly<Record<Dimension, Sql>> = {
 
 const ONE_GROUP = sql`CASE WHEN min(used.group_id) = max(used.group_id) THEN min(used.group_id) END`
 
-/** The column of the rollups that a dimension comes from. */
+/** The column of the rollups, or of the keys beside them, that a dimension comes from. */
 const SOURCES = {
   ...{ day: 'starts_at', hour: 'starts_at', group: 'group_id', key: 'key_id' },
   ...{ model: 'model', provider: 'provider', endpoint: 'endpoint' },
-  ...{ owner: 'key_id', environment: 'key_id', tag: 'key_id' },
+  ...{ owner: 'owner', environment: 'environment', tag: 'tags' },
 } as const satisfies Readonly<Record<Dimension, string>>
+
+const OF_KEY: readonly Dimension[] = ['owner', 'environment', 'tag']
+
+function isOfKeys(by: readonly Dimension[]): boolean {
+  return by.some((each) => OF_KEY.includes(each))
+}
+
+function isByTime(by: readonly Dimension[]): boolean {
+  return by.includes('day') || by.includes('hour')
+}
 
 type Reading = Grouping & {
   /** Only what a row costs, which is quicker to add up. */
@@ -274,10 +284,12 @@ async function readRows<Row extends Place & Cost>(
   // `found` is the number of all rows, including those left out.
   const query = sql<Row & { found?: number }>`
     SELECT ${sql.join(columns)}, count(*) OVER () AS found, ${isRanking ? COST : SUMS}
-    FROM (${rollupsOf(store, asked, reading)}) AS used ${keysBeside(store, by)} ${grouped} ${having}
+    FROM (${rollupsOf(store, asked, reading)}) AS used
+    ${store.kind === 'sqlite' ? keysBeside(store, by) : sql``} ${tagsApart(store, by)}
+    ${grouped} ${having}
     ORDER BY sum(cost_nanodollars) DESC
     LIMIT ${limit}`
-  const { rows } = await withWorkMemory(store, query)
+  const { rows } = await withWorkMemory(store, query, { without: tooSlow(by) })
   const found = rows[0]?.found ?? 0
   for (const row of rows) delete row.found
   return { rows, leftOut: Math.max(0, found - limit) }
@@ -287,40 +299,50 @@ function saysGroup({ by, isRanking = false }: Reading): boolean {
   return by.includes('key') && !isRanking
 }
 
+/** What PostgreSQL is to avoid: a table of 100,000 keys in memory is slower than their days, read key by key. */
+function tooSlow(by: readonly Dimension[]): 'hashagg' | 'hashjoin' | undefined {
+  if (isOfKeys(by)) return 'hashjoin'
+  return by.includes('key') && !isByTime(by) ? 'hashagg' : undefined
+}
+
 /** The owner, environment and tags of keys, where a report is by them. */
-function keysBeside({ kind, scope }: Store, by: readonly Dimension[]): Sql {
-  if (!by.some((each) => each === 'owner' || each === 'environment' || each === 'tag')) return sql``
-  const each =
-    kind === 'sqlite'
-      ? sql`json_each(keys.tags) AS tagged`
-      : sql`jsonb_array_elements_text(keys.tags::jsonb) AS tagged (value)`
-  const tags = by.includes('tag') ? sql`LEFT JOIN ${each} ON TRUE` : sql``
+function keysBeside({ scope }: Store, by: readonly Dimension[]): Sql {
+  if (!isOfKeys(by)) return sql``
   // A key that was moved has its present owner, environment and tags from another group.
   const known = isReached(scope, { group: sql.ref('keys.group_id'), key: sql.ref('keys.id') })
   const here = known === undefined ? sql`` : sql`AND ${known}`
-  return sql`LEFT JOIN keys ON keys.id = used.key_id ${here} ${tags}`
+  return sql`LEFT JOIN keys ON keys.id = used.key_id ${here}`
+}
+
+function tagsApart({ kind }: Store, by: readonly Dimension[]): Sql {
+  if (!by.includes('tag')) return sql``
+  const each =
+    kind === 'sqlite'
+      ? sql`json_each(tags) AS tagged`
+      : sql`jsonb_array_elements_text(tags::jsonb) AS tagged (value)`
+  return sql`LEFT JOIN ${each} ON TRUE`
 }
 
 const OF_GROUPS = sql`key_id > ${FRAME_ID} AND key_id < ${KEYS_AFTER}`
 
 /** The fewest that answer the question: of the frame, of groups, of some keys, of all keys. */
-function rollupsOf({ kind, scope }: Store, asked: Asked, reading: Reading): Sql {
+function rollupsOf(store: Store, asked: Asked, reading: Reading): Sql {
+  const { scope } = store
   const { filter, keys } = asked
   const { by } = reading
   const { group } = filter
-  const isByKey = by.some((each) => SOURCES[each] === 'key_id')
-  if (keys !== undefined || isByKey || isConfined(scope)) {
+  if (keys !== undefined || by.includes('key') || isOfKeys(by) || isConfined(scope)) {
     const parts = sourcesOf(asked, reading).map(({ source, stretch }) => {
-      const inGroup = group === undefined ? sql`` : sql`AND group_id = ${group}`
-      const which = sql`${ofKeys(source, stretch, keys)} ${inGroup} ${andReached(scope, source)}`
-      return partOf(reading, { kind, source, which, filter })
+      const inGroup = group === undefined ? sql`` : sql`AND used.group_id = ${group}`
+      const which = sql`${ofKeys(source, stretch, keys)} ${inGroup} ${andReached(scope)}`
+      return partOf(store, reading, { source, which, filter })
     })
     return sql.join(parts, sql` UNION ALL `)
   }
   const parts = asked.stretches.flatMap((stretch): readonly Sql[] => {
     const at = sql`span = ${stretch.span} AND starts_at IN (${sql.join(momentsOf(stretch))})`
     const select = (which: Sql, more?: Partial<Part>) =>
-      partOf(reading, { kind, source: 'rollups', which, filter, ...more })
+      partOf(store, reading, { source: 'rollups', which, filter, ...more })
     if (group !== undefined && group !== '') {
       return [select(sql`${at} AND key_id = ${group}`, { groups: 'each' })]
     }
@@ -361,14 +383,12 @@ function sourcesOf(
 /** What the sums of whole days do not tell apart. */
 const FINER = ['model', 'provider', 'endpoint'] as const
 
-function andReached(scope: Scope, source: Source): Sql {
-  const of = { group: sql.ref(`${source}.group_id`), key: sql.ref(`${source}.key_id`) }
-  const reached = isReached(scope, of)
+function andReached(scope: Scope): Sql {
+  const reached = isReached(scope, { group: sql.ref('used.group_id'), key: sql.ref('used.key_id') })
   return reached === undefined ? sql`` : sql`AND ${reached}`
 }
 
 type Part = {
-  readonly kind: Store['kind']
   readonly source: Source
   readonly which: Sql
   readonly filter: UsageFilter
@@ -378,16 +398,22 @@ type Part = {
 }
 
 /**
- * SQLite reads a table faster than a union, so each stretch of time is added up by itself. PostgreSQL adds up once: the
- * sums of 100,000 keys take it as long as their rows. But to take apart a key's tags takes either longer than that.
+ * One stretch of time, added up by itself; by PostgreSQL only where that leaves fewer rows, as by time it hardly does. It
+ * reads the days of keys in the order of the keys, so it can look up each key beside them; SQLite looks up one after the
+ * other, so it adds up the days of each first.
  */
-function partOf(reading: Reading, part: Part): Sql {
-  const { kind, source, which, filter, groups, sign = sql`` } = part
-  const isAddedUp = kind === 'sqlite' || reading.by.includes('tag')
-  const names = new Set<string>(reading.by.map((each) => SOURCES[each]))
+function partOf(store: Store, reading: Reading, part: Part): Sql {
+  const { source, which, filter, groups, sign = sql`` } = part
+  const { by } = reading
+  const isLookedUp = store.kind === 'postgres'
+  const isAddedUp = !isLookedUp || !isByTime(by) || isOfKeys(by) || groups === 'none'
+  const names = new Set<string>(
+    by.map((each) => (OF_KEY.includes(each) && !isLookedUp ? 'key_id' : SOURCES[each])),
+  )
   if (saysGroup(reading)) names.add('group_id')
   const valueOf = (name: string): Sql => {
-    if (name !== 'group_id' || groups === undefined) return sql.ref(name)
+    if (name !== 'group_id') return sql.ref(name)
+    if (groups === undefined) return sql.ref('used.group_id')
     return groups === 'each' ? sql`key_id` : sql`''`
   }
   const columns = [...names].map((name) => sql`${valueOf(name)} AS ${sql.ref(name)}`)
@@ -403,7 +429,8 @@ function partOf(reading: Reading, part: Part): Sql {
     filter[name] === undefined ? [] : [sql` AND ${sql.ref(name)} = ${filter[name]}`],
   )
   return sql`
-    SELECT ${sql.join([...columns, ...sums])} FROM ${sql.table(source)}
+    SELECT ${sql.join([...columns, ...sums])}
+    FROM ${sql.table(source)} AS used ${isLookedUp ? keysBeside(store, by) : sql``}
     WHERE ${which}${sql.join(tests, sql``)} ${grouped}`
 }
 
@@ -431,7 +458,7 @@ function tooMany(): StoreError {
 
 /** Days and hours follow each other; of everything else people look for the dearest. */
 function orderOf(by: readonly Dimension[]): (one: UsageLine, other: UsageLine) => number {
-  return by.includes('day') || by.includes('hour') ? inOrderOf(by) : dearestFirst(by)
+  return isByTime(by) ? inOrderOf(by) : dearestFirst(by)
 }
 
 function dearestFirst(by: readonly Dimension[]): (one: UsageLine, other: UsageLine) => number {

@@ -3,7 +3,7 @@
 // of its own, and a step that was released never changes. Within a major version steps only add (tables, indexes, columns
 // with a default), so that the previous release still runs beside the new one; anything else begins a new major version.
 import { sql } from 'kysely'
-import { TABLES, type Tx } from './tables.ts'
+import { SUMS, TABLES, type Tx } from './tables.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
 
@@ -47,6 +47,10 @@ export const SCHEMA: Schema = {
     onPostgres('ALTER TABLE rollups SET (fillfactor = 70)'),
     // Key first: a report adds up the days of one key after the other.
     createSorted('key_days', 'key_id, starts_at, group_id'),
+    // With the sums in the index, PostgreSQL reads it alone, and so in this order, as SQLite does.
+    onPostgres(
+      `ALTER TABLE key_days DROP CONSTRAINT key_days_pkey, ADD PRIMARY KEY (key_id, starts_at, group_id) INCLUDE (${Object.keys(SUMS).join(', ')})`,
+    ),
     createSorted('latencies', 'starts_at, model, bucket'),
     create('refusals'),
     createSorted('refusal_counts', 'key_id, starts_at, code, group_id'),

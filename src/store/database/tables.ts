@@ -15,7 +15,7 @@ export const KEYS_AFTER = 'key_'
 export const TAKEN_OVER = 'taken_over'
 
 /** What is added up over usage rows. */
-const SUMS = {
+export const SUMS = {
   requests: 'INTEGER NOT NULL',
   failed: 'INTEGER NOT NULL',
   refused: 'INTEGER NOT NULL',
