@@ -70,22 +70,22 @@ function Chart({ frame, points }: ChartProps) {
     <ChartFrame
       scale={format.moneyRow(marks.map((mark) => mark.toFixed(12)))}
       plot={
-        <svg
-          className={styles['plot']}
-          viewBox="0 0 100 100"
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={`${summary} ${ahead()}`}
-          focusable="false"
-        >
-          {marks.map((mark) => {
-            const y = (1 - mark / most) * 100
-            return <line key={mark} className={styles['grid']} x2={100} y1={y} y2={y} />
-          })}
-          <line className={styles['limit']} x2={100} y1={limitY} y2={limitY} />
-          <polyline className={styles['left']} points={points.map(place).join(' ')} />
-          {end && <polyline className={styles['ahead']} points={`${place(now)} ${place(end)}`} />}
-        </svg>
+        <div className={styles['plot']} role="img" aria-label={`${summary} ${ahead()}`}>
+          <svg
+            viewBox="0 0 100 100"
+            preserveAspectRatio="none"
+            aria-hidden="true"
+            focusable="false"
+          >
+            {marks.map((mark) => {
+              const y = (1 - mark / most) * 100
+              return <line key={mark} className={styles['grid']} x2={100} y1={y} y2={y} />
+            })}
+            <line className={styles['limit']} x2={100} y1={limitY} y2={limitY} />
+            <polyline className={styles['left']} points={points.map(place).join(' ')} />
+            {end && <polyline className={styles['ahead']} points={`${place(now)} ${place(end)}`} />}
+          </svg>
+        </div>
       }
       axis={
         <div className={styles['axis']} aria-hidden="true">
