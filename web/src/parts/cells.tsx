@@ -44,13 +44,19 @@ export function StatusBadge({ tone, icon: Icon, word, explanation }: StatusBadge
   )
 }
 
+type MomentProps = {
+  readonly at: string
+  /** In few letters, for a narrow column. */
+  readonly isShort?: boolean
+}
+
 /** A time relative to now; the exact time is in the title and for assistive technology. */
-export function Moment({ at }: { readonly at: string }) {
+export function Moment({ at, isShort = false }: MomentProps) {
   const { format } = useTranslation()
   const now = useNow()
   return (
     <time dateTime={at} title={format.dateTime(at)}>
-      {format.relative(at, now)}
+      {(isShort ? format.relativeShort : format.relative)(at, now)}
     </time>
   )
 }

@@ -104,7 +104,7 @@ function optionalColumns(t: Translate): Readonly<Record<OptionalColumn, KeyColum
     group: column('group', {
       cell: ({ group }) =>
         group ? (
-          <Link className="break" to="/settings/groups/$id" params={{ id: group.id }}>
+          <Link className={styles['label']} to="/settings/groups/$id" params={{ id: group.id }}>
             {group.name}
           </Link>
         ) : (
@@ -133,7 +133,7 @@ function optionalColumns(t: Translate): Readonly<Record<OptionalColumn, KeyColum
     owner: column('owner', {
       sort: 'owner',
       firstOrder: 'asc',
-      cell: (row) => <span className="break">{row.owner ?? '–'}</span>,
+      cell: (row) => <span className={styles['label']}>{row.owner ?? '–'}</span>,
     }),
   }
 }
@@ -262,7 +262,7 @@ function MomentCell({ at }: { readonly at: string | null }) {
   if (at === null) return <span className="muted">{t('never')}</span>
   return (
     <span className={styles['moment']}>
-      <Moment at={at} />
+      <Moment at={at} isShort />
     </span>
   )
 }
