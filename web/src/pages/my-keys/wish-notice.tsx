@@ -26,7 +26,7 @@ export function useLastWishes(isEnabled: boolean): ReadonlyMap<string, WishAnswe
 const newsMs = 14 * DAY_MS
 
 export function WishNotice({ wish }: { readonly wish: WishAnswer }) {
-  const { t } = useTranslation()
+  const { t, format } = useTranslation()
   const now = useNow()
   const wordsOf = useWantedWords()
   const { id, state, decision, wanted } = wish
@@ -50,7 +50,7 @@ export function WishNotice({ wish }: { readonly wish: WishAnswer }) {
           </BusyButton>
         }
       >
-        <Moment at={wish.created_at} />
+        {t('wishes.waits', { when: format.relative(wish.created_at, now) })}
       </Notice>
     )
   if (!decision || state === 'withdrawn' || now - Date.parse(decision.at) > newsMs) return null

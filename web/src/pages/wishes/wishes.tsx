@@ -31,7 +31,7 @@ export function WishesPage() {
   const [deciding, setDeciding] = useState<Open>()
   return (
     <>
-      <PageHeader title={t('wishes.title')} about={t('wishes.about')} />
+      <PageHeader title={t('nav.wishes')} about={t('wishes.about')} />
       <Stack gap="lg">
         <QueryError title={t('wishes.failed')} query={open} />
         {open.isLoading && <Loading lines={2} height={150} />}
