@@ -51,13 +51,6 @@ function makeFormat(locale: string) {
   const smallPercent = amount({ style: 'percent', maximumFractionDigits: 1 })
   const dateTime = time({ dateStyle: 'medium', timeStyle: 'short' })
   const zone = once(() => new Intl.DateTimeFormat(locale, { timeZoneName: 'short' }))
-  const distance = (style: 'long' | 'short') => {
-    const format = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style }))
-    return (moment: string, now: number) => {
-      const { unit, count } = timeDistance(new Date(moment).getTime() - now)
-      return format().format(unit === 'second' ? 0 : count, unit)
-    }
-  }
   const list = once(() => new Intl.ListFormat(locale, { type: 'conjunction' }))
   const separators = once(() => separatorsOf(locale))
   const dayAndMonth = { day: 'numeric', month: 'short' } as const
@@ -104,10 +97,18 @@ function makeFormat(locale: string) {
       return timeZone === 'UTC' ? local : `${local} (${dateTimeIn(locale, moment, 'UTC')})`
     },
     /** "in 3 days", "2 minutes ago", "yesterday". Pages do not tick every second: under a minute is "now". */
-    relative: distance('long'),
+    relative: distanceFormat(locale, 'long'),
     /** The same for a narrow column: "2 min. ago". */
-    relativeShort: distance('short'),
+    relativeShort: distanceFormat(locale, 'short'),
     list: (items: readonly string[]) => list().format(items),
+  }
+}
+
+function distanceFormat(locale: string, style: 'long' | 'short') {
+  const format = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style }))
+  return (moment: string, now: number): string => {
+    const { unit, count } = timeDistance(new Date(moment).getTime() - now)
+    return format().format(unit === 'second' ? 0 : count, unit)
   }
 }
 
