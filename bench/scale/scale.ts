@@ -42,6 +42,14 @@ import { size } from './size.ts'
 type Column = ReadonlyMap<string, Cell>
 type Cell = { readonly text: string; readonly figure: number }
 
+/** Says each line as soon as it is known: the run takes long, and the table comes last. */
+class NewColumn extends Map<string, Cell> {
+  override set(label: string, cell: Cell): this {
+    console.error(`bench: ${label}: ${cell.text}`)
+    return super.set(label, cell)
+  }
+}
+
 type Place = {
   readonly folder: string
   readonly upstreams: Upstreams
@@ -119,13 +127,14 @@ async function measureScale(place: Place): Promise<Column> {
   const from = performance.now()
   const { filled, token } = await makeFull(database, size)
   const fillSeconds = (performance.now() - from) / 1000
-  const column = new Map([['seconds to fill', cellOf(fillSeconds)]])
+  const column = new NewColumn()
+  column.set('seconds to fill', cellOf(fillSeconds))
   for (const nodes of place.nodes) {
     console.error(`bench: pairs with ${nodes} node(s)`)
     const keyIds = filled.keyIds.slice(0, 10)
-    const pairs = await pairsPerSecond({ database, keyIds, folder }, nodes)
+    const pairs = pairsPerSecond({ database, keyIds, folder }, nodes)
     const label = nodes === 1 ? 'one node' : 'three nodes'
-    column.set(`reserve-and-settle pairs/s, ${label}`, cellOf(pairs))
+    column.set(`reserve-and-settle pairs/s, ${label}`, await pairs.then(cellOf, failedCell))
   }
   await measureTraffic(place, { filled, token, column })
   return column
@@ -152,7 +161,7 @@ const SPREAD = 'requests/s spread over all keys'
 /** All three in the same rounds, so that variations of the machine affect them alike. */
 async function measureTraffic(
   { folder, upstreams, emptyDatabase, fullDatabase }: Place,
-  given: { readonly filled: Filled; readonly token: string; readonly column: Map<string, Cell> },
+  given: { readonly filled: Filled; readonly token: string; readonly column: NewColumn },
 ): Promise<void> {
   const { filled, token, column } = given
   const common = { folder, upstreams }
@@ -200,6 +209,9 @@ function timeCell({ path, firstMs, ms }: ScreenTime): Cell {
   return { text, figure: ms }
 }
 
+/** One line must not cost the others, which took long. */
 function failedCell(why: unknown): Cell {
-  return { text: `failed: ${why instanceof Error ? why.message : String(why)}`, figure: NaN }
+  const message = why instanceof Error ? why.message : String(why)
+  console.error(`bench: ${message}`)
+  return { text: `failed: ${message.split('\n', 1)[0]}`, figure: NaN }
 }
