@@ -92,7 +92,7 @@ function TokenTable({ onRevoke }: { readonly onRevoke: (token: Token) => void })
       rows={tokens.data}
       query={tokens}
       failed={t('profile.failed')}
-      none={{ icon: KeyIcon, title: t('profile.noTokens') }}
+      none={{ icon: KeyIcon, title: t('profile.noTokens'), about: t('profile.noTokensAbout') }}
       expectedRows={1}
     />
   )
