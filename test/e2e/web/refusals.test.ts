@@ -5,13 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newSecret } from '../../../src/core/secret.ts'
 import { until } from '../../support/until.ts'
-import {
-  assertOnEveryScreen,
-  callModel,
-  openSignedInWeb,
-  picture,
-  speakGerman,
-} from '../../support/web/web.ts'
+import { callModel, openSignedInWeb, picture, speakGerman } from '../../support/web/web.ts'
 import type { SignedInWeb } from '../../support/web/web.ts'
 
 describe('refused calls', () => {
@@ -77,18 +71,6 @@ describe('refused calls', () => {
       const tiles = await page.locator('dl').first().innerText()
       return /Refused\s+300\s+100%/.test(tiles) && /Failed\s+0/.test(tiles)
     })
-  })
-
-  test('every width and theme shows them, without a serious finding', async () => {
-    for (const [name, path] of [
-      ['refusals-key', `/settings/api-access/${id}?tab=requests&outcome=refused`],
-      ['refusals-all', '/settings/requests?outcome=refused'],
-      ['refusals-usage', '/settings/usage'],
-      ['refusals-overview', '/settings/api-access'],
-    ] as const) {
-      await web.follow(path)
-      await assertOnEveryScreen(page, name)
-    }
   })
 
   test('in German, too', async () => {

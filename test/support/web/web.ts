@@ -169,26 +169,29 @@ const axeSource = readFileSync(
 
 /** What axe finds serious or critical, one line each. */
 export function seriousFindings(page: Page): Promise<string[]> {
-  return findings(page, ['serious', 'critical'])
+  return findings(page, { impacts: ['serious', 'critical'] })
 }
 
-/** What axe finds, however small, one line each. */
-export function allFindings(page: Page): Promise<string[]> {
-  return findings(page, ['minor', 'moderate', 'serious', 'critical'])
+/** What axe finds, however small, one line each. `within`: a selector of what it looks at, if not at all. */
+export function allFindings(page: Page, within?: string): Promise<string[]> {
+  return findings(page, { impacts: ['minor', 'moderate', 'serious', 'critical'], within })
 }
 
-async function findings(page: Page, impacts: readonly string[]): Promise<string[]> {
+type Look = { readonly impacts: readonly string[]; readonly within?: string | undefined }
+
+async function findings(page: Page, look: Look): Promise<string[]> {
   // The page's policy forbids scripts from elsewhere; this one gets in through the debugger.
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axeSource)
-  const found = await lookOnce(page, impacts)
+  const found = await lookOnce(page, look)
   // A transition may have begun meanwhile, as of a colour scheme just chosen: what is wrong is wrong at rest.
-  return found.length === 0 ? found : lookOnce(page, impacts)
+  return found.length === 0 ? found : lookOnce(page, look)
 }
 
-async function lookOnce(page: Page, impacts: readonly string[]): Promise<string[]> {
+async function lookOnce(page: Page, { impacts, within }: Look): Promise<string[]> {
   await page.evaluate(STAND_STILL)
+  const place = within === undefined ? 'document' : JSON.stringify(within)
   const violations = await page.evaluate<Violation[]>(
-    `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)`,
+    `axe.run(${place}, { resultTypes: ['violations'] }).then((result) => result.violations)`,
   )
   return violations
     .filter(({ impact }) => impacts.includes(impact))
