@@ -70,6 +70,8 @@ describe('the pages besides those of keys', () => {
       ...{ kinds: ['outage', 'ledger', 'refusals'], tags: ['batch'], environments: ['production'] },
     })
     await ask('POST', `/alerts/destinations/${String(id)}/test`)
+    // Its first page has already asked where alerts go.
+    await page.reload()
   })
   after(() => web.close())
 
