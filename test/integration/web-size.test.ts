@@ -1,6 +1,7 @@
-// The script a first visit fetches, whichever page it starts with: measured in the build itself, compressed with gzip,
-// which every proxy and browser supports.
+// What a first visit fetches, whichever page it starts with: measured in the build itself, compressed with gzip, which
+// every proxy and browser supports.
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { before, describe, test } from 'node:test'
 import { build } from 'vite'
@@ -17,6 +18,7 @@ describe('the first load', () => {
   const chunks = new Map<string, Rolldown.OutputChunk>()
   const bytes = new Map<string, number>()
   let page = ''
+  let styles = ''
 
   before(async () => {
     const built = await build({ root: 'web', logLevel: 'error', build: { write: false } })
@@ -24,6 +26,7 @@ describe('the first load', () => {
     for (const chunk of built.output)
       if (chunk.type === 'asset') {
         if (chunk.fileName === 'index.html') page = String(chunk.source)
+        if (chunk.fileName.endsWith('.css')) styles += String(chunk.source)
       } else {
         chunks.set(chunk.fileName, chunk)
         bytes.set(chunk.fileName, gzipSync(chunk.code).length)
@@ -65,6 +68,19 @@ describe('the first load', () => {
       chunks.get(each)?.moduleIds.some((id) => catalogue.test(id)),
     )
     assert.deepEqual(texts, [])
+  })
+
+  test('has the styles of the components in use, and no others', () => {
+    const scripts = [...chunks.values()].map(({ code }) => code).join('\n')
+    const files = globSync('node_modules/@mantine/core/styles/*.layer.css')
+    assert.ok(files.length > 50)
+    const wrong = files.flatMap((file) => {
+      const classes = readFileSync(file, 'utf8').match(/m_[0-9a-f]{6,}/g) ?? []
+      const isUsed = classes.some((name) => scripts.includes(name))
+      const isThere = classes.some((name) => styles.includes(name))
+      return isUsed === isThere ? [] : [`${file}: ${isUsed ? 'missing' : 'not used'}`]
+    })
+    assert.deepEqual(wrong, [])
   })
 
   function chunkOf(module: RegExp): Rolldown.OutputChunk {

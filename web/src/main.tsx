@@ -12,7 +12,7 @@ import { watchArrivals } from './parts/page-header.tsx'
 import { theme } from './theme/theme.ts'
 // Must come first: it declares the order of the cascade layers.
 import './style.css'
-import '@mantine/core/styles.layer.css'
+import './theme/mantine.css'
 import 'virtual:theme.css'
 
 const root = document.getElementById('root')
