@@ -29,7 +29,7 @@ test('a client that never ends its large bodies blocks no other key’s', async 
   assert.equal(answer.status, 200, await answer.text())
   const own = await ask(greedy, 'x'.repeat(BODY_BYTES / 2))
   assert.equal(own.status, 503)
-  assert.equal(own.headers.get('retry-after'), '2')
+  assert.match(own.headers.get('retry-after') ?? '', /^[123]$/)
 })
 
 function sendAllButTheEnd(secret: string): Socket {
