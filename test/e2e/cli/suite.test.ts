@@ -93,6 +93,43 @@ test('a pattern chooses files by their path', async () => {
   assert.match(ended.stdout, /\n1 passed, 0 failed\n$/)
 })
 
+describe('in a whole run, a file that fails once', () => {
+  // Whether it was there before tells the first try from the second.
+  const once = `import { existsSync, writeFileSync } from 'node:fs'
+    test('fails once', () => {
+      const isSecond = existsSync('tried')
+      writeFileSync('tried', '')
+      if (!isSecond) throw new Error('the first time')
+    })`
+  const whole = async (files: Record<string, string>): Promise<string> => {
+    using folder = folderWith(files)
+    return (await run(process.execPath, [suite, 'all'], { cwd: folder.path, env })).stdout
+  }
+
+  test('is run again, alone, and named', async () => {
+    const printed = await whole({ a: once, b: pass })
+    assert.match(printed, /\nunsteady: src\/a\.test\.ts failed beside others, passed alone\n/)
+    assert.doesNotMatch(printed, /FAILED src/)
+  })
+
+  for (const [name, files] of Object.entries({
+    'fails for good if it fails again': { a: fail, b: pass },
+    'has one try where it holds a promise about money': { 'ledger/a': once },
+    'has one try where many fail': { a: once, b: fail, c: fail, d: fail },
+  }))
+    test(name, async () => {
+      const printed = await whole(files)
+      assert.match(printed, /\nFAILED src\/(ledger\/)?a\.test\.ts/)
+      assert.doesNotMatch(printed, /unsteady/)
+    })
+
+  test('has no second try where only some files are run', async () => {
+    using folder = folderWith({ a: once })
+    const ended = await run(process.execPath, [suite, 'all', 'src'], { cwd: folder.path, env })
+    assert.match(ended.stdout, /\n0 passed, 1 failed\n$/)
+  })
+})
+
 test('an interrupted run ends its files and fails', async () => {
   // The file interrupts its parent, the runner, and would then run forever.
   const interrupt = "process.kill(process.ppid, 'SIGINT')"
@@ -105,7 +142,7 @@ test('an interrupted run ends its files and fails', async () => {
 
 function folderWith(files: Record<string, string>): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'tollgate-suite-'))
-  mkdirSync(join(path, 'src'))
+  mkdirSync(join(path, 'src', 'ledger'), { recursive: true })
   for (const [name, text] of Object.entries(files))
     writeFileSync(
       join(path, 'src', `${name}.test.ts`),
