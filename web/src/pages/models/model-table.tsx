@@ -51,7 +51,8 @@ function useColumns(
   const { t, format } = useTranslation()
   const price = usePriceCells(rows)
   const recent = useRecentCalls()
-  const tokens = (value: number | null) => (value === null ? '–' : format.compact(value))
+  // In full, as in the model's drawer: most are powers of two, which an abbreviation would not tell.
+  const tokens = (value: number | null) => (value === null ? '–' : format.number(value))
   return [
     {
       header: t('usage.group.model'),
