@@ -1,7 +1,7 @@
 // An HTML table. Its caller sorts the rows; below 768 px each row becomes a card of the same cells. With what stands below
 // a table: the pages of a list, or a button for more of it.
 import { Button, Group, NativeSelect, Skeleton } from '@mantine/core'
-import { type ReactNode, useCallback, useState } from 'react'
+import { type CSSProperties, type ReactNode, useCallback, useState } from 'react'
 import { type Translate, useTranslation } from '../i18n/i18n.ts'
 import { BusyButton } from './changes.tsx'
 import styles from './data-table.module.css'
@@ -21,6 +21,8 @@ export type Column<Row, Key extends string = never> = {
   /** The order after the first press: numbers, which stand at the end of their cells, start with the highest. */
   readonly firstOrder?: Order
   readonly align?: 'end'
+  /** Where the table is aligned: the least width. What is left goes to the columns without one. */
+  readonly width?: string
   /** The cell that names the row, and is the title of its card. */
   readonly isRowHeader?: boolean
   /** Shown instead of the header text. */
@@ -53,6 +55,8 @@ type DataTableProps<Row extends Identified, Key extends string> = {
   /** Old rows stay while new ones load. */
   readonly isFetching?: boolean
   readonly isDense?: boolean
+  /** One of several tables below each other: their columns agree. */
+  readonly isAligned?: boolean
   /** How many rows to draw while the first ones load. */
   readonly expectedRows?: number
   /** How many lines the cell that names the row has. */
@@ -90,9 +94,9 @@ export function DataTable<Row extends Identified, Key extends string>(
   props: DataTableProps<Row, Key>,
 ) {
   const { caption, columns, rows, sort, onSort, isSelected } = props
-  const { isFetching = false, isDense = false } = props
+  const { isFetching = false, isDense = false, isAligned = false } = props
   const { t } = useTranslation()
-  const [isUnfolded, setUnfolded] = useState(false)
+  const fold = useFold(rows?.length ?? 0)
   return (
     <SideScroll
       caption={caption}
@@ -105,20 +109,14 @@ export function DataTable<Row extends Identified, Key extends string>(
       }
       below={
         <>
-          {!isUnfolded && rows && rows.length > foldedMax && (
-            <div className={styles['unfold']}>
-              <Button variant="default" fullWidth onClick={() => setUnfolded(true)}>
-                {t('table.showAll', { count: rows.length })}
-              </Button>
-            </div>
-          )}
+          {fold.button}
           <span role="status" className="visually-hidden">
             {rows === undefined ? t('loading') : ''}
           </span>
         </>
       }
     >
-      <table className={styles['table']} data-dense={isDense} role="table">
+      <table className={styles['table']} data-dense={isDense} data-aligned={isAligned} role="table">
         <caption>{caption}</caption>
         <thead role="rowgroup">
           <tr role="row">
@@ -127,7 +125,7 @@ export function DataTable<Row extends Identified, Key extends string>(
             ))}
           </tr>
         </thead>
-        <tbody role="rowgroup" data-folded={!isUnfolded}>
+        <tbody role="rowgroup" className={fold.className}>
           {rows === undefined && <SkeletonRows {...props} />}
           {rows?.map((row) => (
             <tr key={row.id} role="row" aria-selected={isSelected?.(row)}>
@@ -167,8 +165,36 @@ function SideScroll({ caption, isBusy, above, below, children }: SideScrollProps
   )
 }
 
-/** How many cards show at first, where rows are cards: data-table.module.css hides the rest. */
-const foldedMax = 10
+/** How many show at first; the style sheet hides the rest. */
+const shownMax = 10
+
+type Fold = {
+  /** Of the list: of its children, only the first show. */
+  readonly className: string | undefined
+  /** Of what is no child of the list itself, but further down, by its place among all entries. */
+  readonly classNameAt: (index: number) => string | undefined
+  /** Stands below the list. */
+  readonly button: ReactNode
+}
+
+/** What is too long for a narrow screen: there, only the first entries show at first, and a button for all. */
+export function useFold(count: number): Fold {
+  const { t } = useTranslation()
+  const [isUnfolded, setUnfolded] = useState(false)
+  if (isUnfolded || count <= shownMax)
+    return { className: undefined, classNameAt: () => undefined, button: null }
+  return {
+    className: styles['folded'],
+    classNameAt: (index) => (index < shownMax ? undefined : styles['later']),
+    button: (
+      <div className={styles['unfold']}>
+        <Button variant="default" fullWidth onClick={() => setUnfolded(true)}>
+          {t('table.showAll', { count })}
+        </Button>
+      </div>
+    ),
+  }
+}
 
 /** What hides something can be scrolled by keys, even if nothing in it takes the focus. */
 function scrolledBy(caption: string) {
@@ -194,6 +220,7 @@ function HeaderCell<Key extends string>({ column, sort, onSort }: HeaderCellProp
       data-card={column.card === 'corner' ? 'corner' : undefined}
       data-edge={edgeOf(column)}
       aria-sort={sorted ? words[sorted] : undefined}
+      style={column.width ? widthOf(column.width) : undefined}
     >
       {column.sort && onSort ? (
         <button
@@ -211,6 +238,11 @@ function HeaderCell<Key extends string>({ column, sort, onSort }: HeaderCellProp
       )}
     </th>
   )
+}
+
+/** For the style sheet, which knows where there is room for it. */
+function widthOf(width: string): CSSProperties {
+  return { '--width': width } as CSSProperties
 }
 
 /** The menu of a row stays in place at the end. */

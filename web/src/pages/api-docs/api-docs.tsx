@@ -8,6 +8,7 @@ import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
 import { addressOf, call } from '../../base/api.ts'
 import { useTranslation } from '../../i18n/i18n.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { useFold } from '../../parts/data-table.tsx'
 import { DownloadIcon, SearchIcon } from '../../parts/icons.tsx'
 import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
@@ -57,6 +58,9 @@ function Operations({ document }: { readonly document: ApiDocument }) {
   const all = useMemo(() => operationsOf(document), [document])
   const url = document.servers[0]?.url ?? ''
   const found = all.filter((operation) => matches(operation, search))
+  const fold = useFold(found.length)
+  const foldOf = (operation: Operation | undefined) =>
+    operation && fold.classNameAt(found.indexOf(operation))
   return (
     <>
       <CopyBlock
@@ -75,18 +79,23 @@ function Operations({ document }: { readonly document: ApiDocument }) {
         {t('apiDocs.found', { count: found.length })}
       </p>
       {found.length === 0 && <EmptyState icon={SearchIcon} title={t('apiDocs.none')} />}
-      {[...Map.groupBy(found, ({ tag }) => tag)].map(([tag, operations]) => (
-        <section key={tag} aria-labelledby={`tag-${tag}`}>
-          <h2 id={`tag-${tag}`} className={styles['tag']}>
-            /{tag}
-          </h2>
-          <div className={styles['group']}>
-            {operations.map((operation) => (
-              <OperationView key={operation.id} operation={operation} url={url} />
-            ))}
-          </div>
-        </section>
-      ))}
+      <div className={fold.className}>
+        {[...Map.groupBy(found, ({ tag }) => tag)].map(([tag, operations]) => (
+          <section key={tag} aria-labelledby={`tag-${tag}`} className={foldOf(operations[0])}>
+            <h2 id={`tag-${tag}`} className={styles['tag']}>
+              /{tag}
+            </h2>
+            <div className={styles['group']}>
+              {operations.map((operation) => (
+                <div key={operation.id} className={foldOf(operation)}>
+                  <OperationView operation={operation} url={url} />
+                </div>
+              ))}
+            </div>
+          </section>
+        ))}
+      </div>
+      {fold.button}
     </>
   )
 }

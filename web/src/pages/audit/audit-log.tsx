@@ -5,7 +5,7 @@ import type { AuditEntryAnswer } from '../../../../src/admin/contract/audit.ts'
 import { useSession } from '../../base/session.ts'
 import { said, useTranslation } from '../../i18n/i18n.ts'
 import { StatusBadge } from '../../parts/cells.tsx'
-import { LoadMore } from '../../parts/data-table.tsx'
+import { LoadMore, useFold } from '../../parts/data-table.tsx'
 import { HistoryIcon, WarningIcon } from '../../parts/icons.tsx'
 import { EmptyState, Loading, QueryError } from '../../parts/notices.tsx'
 import styles from './audit-log.module.css'
@@ -25,6 +25,7 @@ type AuditLogProps = {
 export function AuditLog({ log, none, withSubject = false }: AuditLogProps) {
   const { t } = useTranslation()
   const entries = log.data?.pages.flatMap((page) => page.entries)
+  const fold = useFold(entries?.length ?? 0)
   if (log.error && !entries) return <QueryError title={t('audit.failed')} query={log} />
   if (!entries) return <Loading lines={5} height={48} />
   return (
@@ -33,13 +34,14 @@ export function AuditLog({ log, none, withSubject = false }: AuditLogProps) {
         {entries.length === 0 ? (
           <EmptyState isBare icon={HistoryIcon} {...none} />
         ) : (
-          <ol className={styles['list']}>
+          <ol className={`${styles['list']} ${fold.className ?? ''}`}>
             {entries.map((entry) => (
               <Entry key={entry.id} entry={entry} withSubject={withSubject} />
             ))}
           </ol>
         )}
       </div>
+      {fold.button}
       <LoadMore query={log} />
     </>
   )

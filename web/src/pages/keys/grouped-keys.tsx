@@ -148,6 +148,7 @@ function SectionKeys(props: SectionKeysProps) {
         query={keyQueryOf(search)}
         shown={columnsOf(search)}
         isDense={search.roomy !== true}
+        isAligned
         isFetching={keys.isPlaceholderData}
         selection={selection}
         onSort={(sort, order) => onChange({ sort, order })}

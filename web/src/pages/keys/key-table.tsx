@@ -25,6 +25,8 @@ type KeyTableProps = {
   readonly query: KeyQuery
   readonly shown: readonly OptionalColumn[]
   readonly isDense: boolean
+  /** One of several: see DataTable. */
+  readonly isAligned?: boolean
   readonly isFetching: boolean
   /** Undefined for read-only roles. */
   readonly selection: Selection | undefined
@@ -33,7 +35,8 @@ type KeyTableProps = {
 }
 
 export function KeyTable(props: KeyTableProps) {
-  const { rows, query, shown, isFetching, isDense, selection, onSort, onAction } = props
+  const { rows, query, shown, selection, onSort, onAction } = props
+  const { isFetching, isDense, isAligned = false } = props
   const { t } = useTranslation()
   const optional = optionalColumns(t)
   const columns: readonly KeyColumn[] = [
@@ -47,13 +50,17 @@ export function KeyTable(props: KeyTableProps) {
     {
       header: t('column.status'),
       sort: 'state',
+      width: '8.5rem',
       card: 'plain',
       cell: (row) => <KeyStatus keyInBrief={row} />,
     },
     ...shown.map((column) => optional[column]),
-    actionColumn<KeyRow>(t, (row) => (
-      <KeyMenu keyInBrief={row} onAction={(action) => onAction(action, row)} />
-    )),
+    {
+      ...actionColumn<KeyRow>(t, (row) => (
+        <KeyMenu keyInBrief={row} onAction={(action) => onAction(action, row)} />
+      )),
+      width: '3.25rem',
+    },
   ]
   return (
     <DataTable
@@ -65,6 +72,7 @@ export function KeyTable(props: KeyTableProps) {
       isSelected={selection && ((row) => selection.has(row.id))}
       isFetching={isFetching}
       isDense={isDense}
+      isAligned={isAligned}
       expectedRows={isDense ? 13 : 8}
       expectedLines={isDense ? 1 : 3}
     />
@@ -75,6 +83,7 @@ function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[
   const chosen = rows.filter((row) => selection.has(row.id)).length
   return {
     header: t('overview.select'),
+    width: '2.75rem',
     headerCell: (
       <Checkbox
         aria-label={t('overview.selectAll')}
@@ -102,6 +111,7 @@ function optionalColumns(t: Translate): Readonly<Record<OptionalColumn, KeyColum
   })
   return {
     group: column('group', {
+      width: '9rem',
       cell: ({ group }) =>
         group ? (
           <Link className={styles['label']} to="/settings/groups/$id" params={{ id: group.id }}>
@@ -113,25 +123,38 @@ function optionalColumns(t: Translate): Readonly<Record<OptionalColumn, KeyColum
     }),
     budget: column('budget', {
       sort: 'percent',
+      width: '19.5rem',
       cell: (row) => <BudgetCell name={row.name} budget={row} />,
     }),
     frame: column('frame', {
       sort: 'share',
+      width: '7.5rem',
       cell: (row) => row.frame_share !== null && <FrameCell row={row} />,
     }),
-    models: column('models', { sort: 'models', cell: (row) => <ModelsCell row={row} /> }),
-    limits: column('limits', { cell: (row) => <LimitsCell row={row} /> }),
-    cost: column('cost', { sort: 'cost_7d', cell: (row) => <CostCell row={row} /> }),
+    models: column('models', {
+      sort: 'models',
+      width: '5.5rem',
+      cell: (row) => <ModelsCell row={row} />,
+    }),
+    limits: column('limits', { width: '10rem', cell: (row) => <LimitsCell row={row} /> }),
+    cost: column('cost', {
+      sort: 'cost_7d',
+      width: '9.25rem',
+      cell: (row) => <CostCell row={row} />,
+    }),
     last_used: column('last_used', {
       sort: 'last_used_at',
+      width: '7.5rem',
       cell: (row) => <MomentCell at={row.last_used_at} />,
     }),
     expires: column('expires', {
       sort: 'expires_at',
+      width: '7.5rem',
       cell: (row) => <MomentCell at={row.expires_at} />,
     }),
     owner: column('owner', {
       sort: 'owner',
+      width: '9rem',
       firstOrder: 'asc',
       cell: (row) => <span className={styles['label']}>{row.owner ?? '–'}</span>,
     }),
