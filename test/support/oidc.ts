@@ -27,6 +27,14 @@ export type OidcProvider = AsyncDisposable & {
 export const DISCOVERY = '/.well-known/openid-configuration'
 export const CLIENT = { id: 'tollgate', secret: 'the secret of a client' }
 
+/** The part of a tollgate.yaml that names it. `more`: further settings of it. */
+export function signOnConfig({ issuer }: Pick<OidcProvider, 'issuer'>, more = ''): string {
+  return `
+admin:
+  oidc: { issuer: "${issuer}", client_id: ${CLIENT.id}, client_secret: "${CLIENT.secret}", name: Acme${more} }
+`
+}
+
 type Pending = {
   readonly nonce: string | null
   readonly challenge: string

@@ -4,13 +4,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Browser, tokenOf, type Answer } from '../../support/browser.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
-import { CLIENT, startOidcProvider, type OidcProvider } from '../../support/oidc.ts'
+import { signOnConfig, startOidcProvider, type OidcProvider } from '../../support/oidc.ts'
 import { freshDatabase } from '../../support/postgres/postgres.ts'
 import { freshSqlite, type FreshDatabase } from '../../support/store.ts'
 
-const config = ({ issuer }: OidcProvider) => `
-admin:
-  oidc: { issuer: "${issuer}", client_id: ${CLIENT.id}, client_secret: "${CLIENT.secret}", name: Acme }
+const config = (provider: OidcProvider) => `${signOnConfig(provider)}
 people:
   single_sign_on:
     groups:

@@ -8,9 +8,9 @@ import { Browser, tokenOf } from '../../support/browser.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import {
   answerJson,
-  CLIENT,
   DISCOVERY,
   discovery,
+  signOnConfig,
   startOidcProvider,
   type Claims,
   type OidcProvider,
@@ -18,11 +18,6 @@ import {
 import { freshDatabase } from '../../support/postgres/postgres.ts'
 import { freePort } from '../../support/process.ts'
 import { freshSqlite, type FreshDatabase } from '../../support/store.ts'
-
-const config = ({ issuer }: OidcProvider, more = '') => `
-admin:
-  oidc: { issuer: "${issuer}", client_id: ${CLIENT.id}, client_secret: "${CLIENT.secret}", name: Acme${more} }
-`
 
 /** Goes to the provider and back like a browser; returns where it ends. */
 async function signOn(browser: Browser, change = (back: URL) => back): Promise<string> {
@@ -54,7 +49,7 @@ function invitedPeople(fresh: FreshDatabase): void {
   before(async () => {
     database = await fresh()
     provider = await startOidcProvider()
-    gateway = await startGateway({ database: database.url, config: config(provider) })
+    gateway = await startGateway({ database: database.url, config: signOnConfig(provider) })
     await gateway.tollgate('users', 'create', '--email', 'ann@example.com', '--role', 'Manager')
   })
   after(async () => {
@@ -302,7 +297,7 @@ for (const [name, fresh] of [
     const comes = async (provider: OidcProvider, claims: Claims) => {
       await using gateway = await startGateway({
         database: database.url,
-        config: config(provider, ', role: Viewer'),
+        config: signOnConfig(provider, ', role: Viewer'),
       })
       provider.person = { email_verified: true, ...claims }
       const browser = new Browser(gateway.url)
@@ -324,7 +319,7 @@ for (const [name, fresh] of [
 test('with a configured role, people get in without an invitation and have that role', async () => {
   await using provider = await startOidcProvider()
   await using gateway = await startGateway({
-    config: config(provider, ', role: Viewer, trust_email: true'),
+    config: signOnConfig(provider, ', role: Viewer, trust_email: true'),
   })
   // Whatever roles the provider claims: roles are granted here.
   const claims = { roleId: 'administrator', role_id: 'administrator', role: 'administrator' }
@@ -340,7 +335,7 @@ test('with a configured role, people get in without an invitation and have that 
 
 test('nobody joins under an address that is not verified, or is none', async () => {
   await using provider = await startOidcProvider()
-  await using gateway = await startGateway({ config: config(provider, ', role: Viewer') })
+  await using gateway = await startGateway({ config: signOnConfig(provider, ', role: Viewer') })
   const joins = async (claims: Claims): Promise<string> => {
     provider.person = { sub: `${claims['email']}`, ...claims }
     return signOn(new Browser(gateway.url))
@@ -372,7 +367,7 @@ test('nobody joins under an address that is not verified, or is none', async () 
 
 test('starting sign-ons over and over is limited', async () => {
   await using provider = await startOidcProvider()
-  await using gateway = await startGateway({ config: config(provider) })
+  await using gateway = await startGateway({ config: signOnConfig(provider) })
   let begun = 0
   while ((await new Browser(gateway.url).post('/sso/start')).status === 200) begun++
   // A new rate-limit window may have begun meanwhile.
@@ -384,7 +379,7 @@ test('starting sign-ons over and over is limited', async () => {
 
 test('a configured role that does not exist lets nobody in uninvited', async () => {
   await using provider = await startOidcProvider()
-  await using gateway = await startGateway({ config: config(provider, ', role: Nobodys') })
+  await using gateway = await startGateway({ config: signOnConfig(provider, ', role: Nobodys') })
   provider.person = somebody
   assert.equal(await signOn(new Browser(gateway.url)), '/sign-in?error=not_invited')
   const line = await gateway.logged('single_sign_on_role_unknown')
@@ -395,7 +390,7 @@ test('an unreachable provider does not prevent signing in with a password', asyn
   const port = await freePort()
   const provider = await startOidcProvider(port)
   await provider[Symbol.asyncDispose]()
-  await using gateway = await startGateway({ config: config(provider) })
+  await using gateway = await startGateway({ config: signOnConfig(provider) })
   const browser = new Browser(gateway.url)
   const away = await browser.post('/sso/start')
   assert.deepEqual([away.status, away.json.error.code], [503, 'unavailable'])
@@ -415,7 +410,7 @@ describe('a provider whose answers cannot be used', () => {
   let gateway: TestGateway
   before(async () => {
     provider = await startOidcProvider()
-    gateway = await startGateway({ config: config(provider, ', role: Viewer') })
+    gateway = await startGateway({ config: signOnConfig(provider, ', role: Viewer') })
     provider.person = somebody
     provider.userInfo = somebody
   })

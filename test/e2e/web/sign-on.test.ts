@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { Browser, tokenOf } from '../../support/browser.ts'
-import { CLIENT, startOidcProvider, type OidcProvider } from '../../support/oidc.ts'
+import { signOnConfig, startOidcProvider, type OidcProvider } from '../../support/oidc.ts'
 import {
   administrator,
   assertOnEveryScreen,
@@ -16,9 +16,7 @@ import {
   type WebStage,
 } from '../../support/web/web.ts'
 
-const config = ({ issuer }: OidcProvider) => `
-admin:
-  oidc: { issuer: "${issuer}", client_id: ${CLIENT.id}, client_secret: "${CLIENT.secret}", name: Acme }
+const config = (provider: OidcProvider) => `${signOnConfig(provider)}
 people:
   single_sign_on:
     groups:
