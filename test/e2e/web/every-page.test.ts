@@ -7,8 +7,10 @@ import type { Page } from 'playwright-core'
 import de from '../../../web/src/i18n/de.json' with { type: 'json' }
 import en from '../../../web/src/i18n/en.json' with { type: 'json' }
 import { openingsIn, type Opening, type Step } from '../../support/web/dialogs.ts'
-import { furnish, type Furniture } from '../../support/web/furnished.ts'
+import { signOnConfig, startOidcProvider, type OidcProvider } from '../../support/oidc.ts'
+import { developer, furnish, type Furniture } from '../../support/web/furnished.ts'
 import {
+  administrator,
   allFindings,
   misfits,
   openSignedInWeb,
@@ -64,6 +66,8 @@ const pages: Readonly<Record<string, (ids: Furniture) => string>> = {
 /** For those who are not signed in. */
 const entrances: Readonly<Record<string, (ids: Furniture) => string>> = {
   'sign-in': () => '/sign-in',
+  'sign-in-code': () => '/sign-in?next=/settings/models',
+  'sign-in-refused': () => '/sign-in?error=already_linked',
   welcome: () => '/welcome#used',
   invitation: ({ invitation }) => new URL(invitation).pathname + new URL(invitation).hash,
   'reset-password': () => '/reset-password#used',
@@ -78,6 +82,14 @@ type View = {
   /** All unless given. */
   readonly within?: string | undefined
 }
+
+/** What groups at the provider give: without that there is nothing to try. */
+const membership = `people:
+  single_sign_on: { groups: { map: [{ value: leads, group: search, role: Manager }] } }
+`
+
+/** Six screens of a phone, which no page is above at first sight. */
+const tallest = 6 * 844
 
 /** What opens above a page. */
 const open = '[role="dialog"], [role="menu"]'
@@ -99,13 +111,18 @@ describe('every page, menu and dialog', () => {
   let web: SignedInWeb
   let page: Page
   let ids: Furniture
+  let provider: OidcProvider
 
   before(async () => {
-    web = await openSignedInWeb()
+    provider = await startOidcProvider()
+    web = await openSignedInWeb(signOnConfig(provider) + membership)
     ;({ page } = web)
-    ids = await furnish(web)
+    ids = await furnish(web, provider)
   })
-  after(() => web.close())
+  after(async () => {
+    await provider[Symbol.asyncDispose]()
+    await web.close()
+  })
 
   test('every address of the router is looked at', async () => {
     const routes = await page.evaluate<string[]>('Object.keys(__TSR_ROUTER__.routesByPath)')
@@ -126,8 +143,10 @@ describe('every page, menu and dialog', () => {
     ['de', de],
   ] as const) {
     test(`${language}: the language is chosen`, async () => {
-      if (language === 'de') await speakGerman(page)
-      assert.equal(await page.locator('html').getAttribute('lang'), language)
+      for (const each of [page, ids.own]) {
+        if (language === 'de') await speakGerman(each)
+        assert.equal(await each.locator('html').getAttribute('lang'), language)
+      }
     })
 
     for (const [index, [name, path]] of Object.entries(pages).entries())
@@ -148,6 +167,10 @@ describe('every page, menu and dialog', () => {
           const visitor = await context.newPage()
           await visitor.goto(web.url + path(ids))
           await visitor.getByRole('heading', { level: 1 }).waitFor()
+          if (name === 'sign-in-code') {
+            await signIn(visitor, developer.email)
+            await visitor.getByLabel(texts.signIn.code.app).waitFor()
+          }
           await assertFits(visitor, `${name}-${language}`)
           await assertClean(visitor, { looks, width: 1440 })
           await context.close()
@@ -155,55 +178,65 @@ describe('every page, menu and dialog', () => {
     }
 
     for (const [index, opening] of openingsIn(texts).entries()) {
-      const { path, steps, width = 1440, asks } = opening
+      const { path, steps, width = 1440, meanwhile, adds, asks, by } = opening
       const looks = schemesFor(language, index)
       if (looks.length > 0)
         test(`${language}: ${wordsOf(opening)}`, async () => {
-          await page.setViewportSize({ width, height: 900 })
-          const { pathname, search } = new URL(page.url())
-          if ((await overlays().count()) > 0) await web.open(path(ids))
-          else if (pathname + search !== path(ids)) await web.follow(path(ids))
-          for (const step of steps) await take(step)
-          await overlays().first().waitFor()
+          const on = by === 'developer' ? ids.own : page
+          await on.setViewportSize({ width, height: 900 })
+          const { pathname, search } = new URL(on.url())
+          if ((await overlays(on).count()) > 0) await web.open(path(ids), on)
+          else if (pathname + search !== path(ids)) await web.follow(path(ids), on)
+          for (const step of steps.slice(0, -1)) await take(on, step)
+          if (meanwhile) await happens[meanwhile](language)
+          for (const step of steps.slice(-1)) await take(on, step, adds)
+          await overlays(on).first().waitFor()
+          assert.deepEqual(await misfits(on), [])
           // The page beneath has been looked at.
           const within = looksAtAll ? undefined : open
-          await assertClean(page, { looks, width, within })
-          await picture(page, `dialog-${language}-${index}`)
-          if (await page.getByRole('listbox').isVisible()) {
-            await page.keyboard.press('Escape')
-            await page.getByRole('listbox').waitFor({ state: 'hidden' })
+          await assertClean(on, { looks, width, within })
+          await picture(on, `dialog-${language}-${index}`)
+          if (asks === 'to sign in') await signIn(on, administrator.email)
+          if (await on.getByRole('listbox').isVisible()) {
+            await on.keyboard.press('Escape')
+            await on.getByRole('listbox').waitFor({ state: 'hidden' })
           }
-          await page.keyboard.press('Escape')
-          if (asks === 'to close') await answer(texts.secret.closeAction, { looks, width })
-          await overlays().first().waitFor({ state: 'hidden' })
+          if (asks !== 'to sign in') await on.keyboard.press('Escape')
+          if (asks === 'to close') await answer(on, texts.secret.closeAction, { looks, width })
+          await overlays(on).first().waitFor({ state: 'hidden' })
           if (asks === 'to leave the page') {
-            await take(texts.nav.usage)
-            await answer(texts.leave.action, { looks, width })
-            await page.waitForURL(/usage/)
+            await take(on, texts.nav.usage)
+            await answer(on, texts.leave.action, { looks, width })
+            await on.waitForURL(/usage/)
           }
         })
     }
   }
 
-  test('there are no browser errors', () => assert.deepEqual(web.complaints, []))
+  test('there are no browser errors', () =>
+    assert.deepEqual(
+      // What an ended session and a change meanwhile are answered with, which browsers always log.
+      web.complaints.filter((text) => !/status of (401|412)/.test(text)),
+      [],
+    ))
 
-  const overlays = () => page.locator(open).filter({ visible: true })
+  const overlays = (on: Page) => on.locator(open).filter({ visible: true })
 
-  /** In what is open on top, else on the page. */
-  async function take(step: Step): Promise<void> {
-    if (step === '?') return page.keyboard.press(step)
-    const on = (await overlays().count()) > 0 ? overlays().last() : page.locator('body')
+  /** In what is open on top, else on the page. `adds`: to what is open (Opening). */
+  async function take(on: Page, step: Step, adds?: string): Promise<void> {
+    if (step === '?') return on.keyboard.press(step)
+    const top = (await overlays(on).count()) > 0 ? overlays(on).last() : on.locator('body')
     if (typeof step !== 'string')
-      return on
+      return top
         .getByLabel(new RegExp(`^${step[0]}`))
         .first()
         .fill(step[1])
     const named = { name: step, exact: true }
-    const target = on
+    const target = top
       .getByRole('button', named)
-      .or(on.getByRole('menuitem', named))
-      .or(on.getByRole('link', named))
-      .or(on.getByRole('checkbox', named))
+      .or(top.getByRole('menuitem', named))
+      .or(top.getByRole('link', named))
+      .or(top.getByRole('checkbox', named))
       .first()
     if ((await target.getAttribute('type')) === 'checkbox') return target.check()
     const around = await target.evaluate((element) =>
@@ -211,16 +244,41 @@ describe('every page, menu and dialog', () => {
     )
     await target.click()
     // What is open makes room for what comes next, once it has faded out or its action is done.
-    if (around) await page.locator(`[aria-labelledby="${around}"]`).waitFor({ state: 'hidden' })
+    if (adds !== undefined) await top.getByText(adds).waitFor()
+    else if (around) await on.locator(`[aria-labelledby="${around}"]`).waitFor({ state: 'hidden' })
     return undefined
   }
 
   /** Looks at a question, too. */
-  async function answer(button: string, view: View): Promise<void> {
-    await page.getByRole('button', { name: button, exact: true }).waitFor()
-    await assertClean(page, view)
-    await take(button)
-    await overlays().first().waitFor({ state: 'hidden' })
+  async function answer(on: Page, button: string, view: View): Promise<void> {
+    await on.getByRole('button', { name: button, exact: true }).waitFor()
+    await assertClean(on, view)
+    await take(on, button)
+    await overlays(on).first().waitFor({ state: 'hidden' })
+  }
+
+  /** On the sign-in page, or in the dialog above a page whose session has ended. */
+  async function signIn(on: Page, email: string): Promise<void> {
+    await on.locator('[name="email"]').fill(email)
+    await on.locator('[name="password"]').fill(administrator.password)
+    await on.keyboard.press('Enter')
+  }
+
+  const happens = {
+    'key changed': (language: Language) =>
+      changeElsewhere('PATCH', `/keys/${ids.key}`, { owner: `Ann, ${language}` }),
+    'frame changed': (language: Language) =>
+      changeElsewhere('PUT', '/frame', { budget: language === 'en' ? '200' : '300' }),
+    'session ended': () => web.context.clearCookies(),
+  } as const
+
+  async function changeElsewhere(method: string, path: string, data: object): Promise<void> {
+    const { version } = await web.ask('GET', path)
+    const headers = { origin: web.url, 'if-match': String(version) }
+    const answer = await web.context.request.fetch(`${web.url}/admin/api/v1${path}`, {
+      ...{ method, data, headers },
+    })
+    assert.ok(answer.ok(), await answer.text())
   }
 
   async function assertFits(on: Page, name: string): Promise<void> {
@@ -229,6 +287,7 @@ describe('every page, menu and dialog', () => {
       for (const width of [1440, 768, 390, 320]) {
         await on.setViewportSize({ width, height: 900 })
         assert.deepEqual(await misfits(on), [], `${width} pixels`)
+        if (width === 390) assert.ok((await heightOf(on)) <= tallest, 'it is above six screens')
         await picture(on, `${name}-${colorScheme}-${width}`)
       }
     }
@@ -247,6 +306,10 @@ describe('every page, menu and dialog', () => {
     }
   }
 })
+
+function heightOf(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollHeight')
+}
 
 function wordsOf({ steps }: Opening): string {
   return steps.map((step) => (typeof step === 'string' ? step : step[0])).join(', ')

@@ -1,6 +1,5 @@
-// How every menu and dialog of the interface is opened, on a gateway that is furnished (furnished.ts). Those that only a
-// failure or another person brings about are in the tests of that: conflicts, ended sessions, code that cannot be loaded,
-// asking for more.
+// How every menu and dialog of the interface is opened, on a gateway that is furnished (furnished.ts). What is shown when
+// code cannot be loaded is in the tests of failures.
 import type en from '../../../web/src/i18n/en.json'
 import type { Furniture } from './furnished.ts'
 import { administrator } from './web.ts'
@@ -16,8 +15,14 @@ export type Opening = {
   readonly steps: readonly Step[]
   /** 1440 unless given. */
   readonly width?: number
-  /** Asks in one more dialog before what it shows, or what was typed, is lost. */
-  readonly asks?: 'to close' | 'to leave the page'
+  /** Comes before the last step: somebody else changes the same thing, or the session ends. */
+  readonly meanwhile?: 'key changed' | 'frame changed' | 'session ended'
+  /** What the last step adds to the dialog that it is in, which stays open. */
+  readonly adds?: string
+  /** Asks in one more dialog before what it shows, or what was typed, is lost; or does not close without a sign-in. */
+  readonly asks?: 'to close' | 'to leave the page' | 'to sign in'
+  /** The administrator unless given. */
+  readonly by?: 'developer'
 }
 
 /** In one language; in the same order in each. */
@@ -34,6 +39,10 @@ function each(
   return last.map((step) => ({ path, steps: [...first, step] }))
 }
 
+function byDeveloper(opening: Opening): Opening {
+  return { ...opening, by: 'developer' }
+}
+
 function menuOf({ overview }: Texts, name: string): string {
   return overview.actionsFor.replace('{{name}}', name)
 }
@@ -43,7 +52,10 @@ function ofKeys(texts: Texts): readonly Opening[] {
   const list = () => '/settings/api-access'
   const edit = ({ key }: Furniture) => `/settings/api-access/${key}/edit`
   const frame = () => '/settings/api-access/frame'
+  const change = [[keyForm.field.description, 'another'], keyForm.review] as const
   const crawler = menuOf(texts, 'crawler')
+  const columns = encodeURIComponent('["models","limits"]')
+  const models = texts.models.count_other.replace('{{count}}', '2')
   const rotate = [crawler, action.rotate, texts.rotate.action]
   const changes = [bulk.add_models, bulk.remove_models, bulk.budget, bulk.expiry, bulk.group]
   const others = [bulk.tag, bulk.pause, bulk.resume, bulk.revoke]
@@ -53,6 +65,7 @@ function ofKeys(texts: Texts): readonly Opening[] {
     { path: list, steps: [crawler] },
     { path: list, steps: [overview.filters] },
     { path: list, steps: [overview.view] },
+    ...each(() => `/settings/api-access?columns=${columns}`, [], [models, texts.permissions.all]),
     ...each(list, [crawler], [action.test, action.rotate, action.topUp]),
     ...each(list, [crawler], [action.reset, action.pause, action.revoke]),
     { path: list, steps: rotate, asks: 'to close' },
@@ -62,10 +75,18 @@ function ofKeys(texts: Texts): readonly Opening[] {
       [...changes, ...others].map(({ label }) => label),
     ),
     { path: ({ rotated }) => `/settings/api-access/${rotated}`, steps: [detail.endNow] },
+    { path: edit, steps: change, asks: 'to leave the page' },
     {
       path: edit,
-      steps: [[keyForm.field.description, 'another'], keyForm.review],
+      steps: [...change, keyForm.save],
+      meanwhile: 'key changed',
       asks: 'to leave the page',
+    },
+    {
+      path: frame,
+      steps: [framePage.edit, [keyForm.field.budget, '123'], keyForm.save],
+      meanwhile: 'frame changed',
+      adds: framePage.changedMeanwhile,
     },
     ...each(frame, [], [framePage.edit, action.topUp, action.reset]),
     { path: playground, steps: [[message, 'Hello'], send, code] },
@@ -80,6 +101,12 @@ function ofKeys(texts: Texts): readonly Opening[] {
         alerts.add,
       ],
       asks: 'to close',
+    },
+    {
+      path: () => '/settings/alerts',
+      steps: [alerts.testWhat.replace('{{name}}', 'on-call')],
+      meanwhile: 'session ended',
+      asks: 'to sign in',
     },
     ...each(
       () => '/settings/alerts',
@@ -104,20 +131,25 @@ function ofGroups(texts: Texts): readonly Opening[] {
     { path: list, steps: [people.invite] },
     { path: own, steps: [menuOf(texts, 'my notebook')] },
     ...each(own, [], [overview.create, myKeys.code]),
+    { path: own, steps: [wishes.ask], by: 'developer' },
     ...each(() => '/settings/wishes', [], [wishes.grant, wishes.decline]),
   ]
 }
 
 function ofPeople(texts: Texts): readonly Opening[] {
-  const { people, roles, action } = texts
+  const { people, roles, action, trySignOn } = texts
   const list = () => '/settings/people'
   const dana = menuOf(texts, 'Dana Developer')
   const auditor = menuOf(texts, 'Auditor')
-  const { password, signOut, block, remove, invite } = people.action
+  const { password, twoFactor, unlink, signOut, block, unblock, remove, invite } = people.action
+  const actions = [password, twoFactor, unlink, signOut, block, remove].map(({ label }) => label)
   const guest = `${people.invite.toLowerCase()}@example.com`
   return [
     { path: list, steps: [dana] },
-    ...each(list, [dana], [people.edit, password.label, signOut.label, block.label, remove.label]),
+    ...each(list, [dana], [people.edit, ...actions]),
+    { path: list, steps: [menuOf(texts, 'Erin'), unblock.label] },
+    { path: list, steps: [trySignOn.open] },
+    { path: list, steps: [trySignOn.open, trySignOn.action], adds: trySignOn.notAdmitted },
     { path: list, steps: [menuOf(texts, 'Bob'), invite.label] },
     { path: list, steps: [people.invite] },
     {
@@ -146,6 +178,13 @@ function ofEverybody(texts: Texts): readonly Opening[] {
     { path: own, steps: [profile.revokeToken.replace('{{name}}', 'nightly report')] },
     { path: own, steps: [profile.startTwoFactor] },
     { path: own, steps: [profile.startTwoFactor, password, profile.startTwoFactorTitle] },
+    ...each(own, [], [profile.newCodes, profile.endTwoFactor]).map(byDeveloper),
+    {
+      path: own,
+      steps: [profile.newCodes, password, profile.newCodes],
+      asks: 'to close',
+      by: 'developer',
+    },
     { path: own, steps: ['?'] },
     { path: own, steps: [nav.open], width: 390 },
   ]

@@ -41,7 +41,13 @@ export async function openWebStage(name?: string, config?: string): Promise<WebS
     ...(config === undefined ? {} : { TOLLGATE_CONFIG: file }),
   }
   const gateway = start('node', ['bin/tollgate.mjs', 'serve', '--port', '0'], { env })
-  const [printed] = await gateway.printed(/http:\/\/127\.0\.0\.1:\d+\/welcome#\S+/)
+  const [printed] = await gateway
+    .printed(/http:\/\/127\.0\.0\.1:\d+\/welcome#\S+/)
+    .catch(async (error: unknown) => {
+      // Nobody else could stop it, and the test would wait for it for ever.
+      await gateway.stop()
+      throw error
+    })
   const setupLink = name === undefined ? printed : printed.replace('127.0.0.1', name)
   const browser = await launchBrowser(name === undefined ? [] : [name])
   const close = async () => {
