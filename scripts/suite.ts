@@ -11,11 +11,16 @@ const unitFiles = [
   'src/**/*.test.ts',
   'web/src/**/*.test.ts',
   'scripts/**/*.test.ts',
+  'bench/*/*.test.ts',
   'test/tidy.test.ts',
 ]
-// The folders whose files take longest come first.
+// Those that take longest come first, so that all cores finish together.
 const otherFiles = [
-  'test/{clients,e2e,faults,hostile,matrix,simulate}/**/*.test.ts',
+  'test/e2e/web/every-page.test.ts',
+  'test/simulate/kill-loop.test.ts',
+  'test/contract/admin*.test.ts',
+  'test/{e2e/billing,faults,e2e/cli}/*.test.ts',
+  'test/{clients,e2e,hostile,matrix,simulate}/**/*.test.ts',
   'test/*/**/*.test.ts',
 ]
 /** What these hold must never break, so a single failure is one too many. */
@@ -49,26 +54,34 @@ async function quick(): Promise<Outcome[]> {
 }
 
 async function all(): Promise<Outcome[]> {
-  const { findChromium } = await import('../test/support/web/chromium.ts')
-  const wanted = (file: string): boolean =>
-    patterns.some((pattern) => relative('', file).includes(pattern))
-  // The long ones first, so that all cores finish together.
-  const files = find([...otherFiles, ...unitFiles])
-  const [tools] = await Promise.all([
-    patterns.length === 0 ? runTools(interrupted.signal) : undefined,
-    givePostgres(),
-    findChromium().catch(complain),
+  const { signal } = interrupted
+  const units = find(unitFiles)
+  const others = find(otherFiles).filter((file) => !units.includes(file))
+  if (patterns.length > 0) {
+    const wanted = (file: string): boolean =>
+      patterns.some((pattern) => relative('', file).includes(pattern))
+    await giveServices()
+    return [...(await runFiles([...others, ...units].filter(wanted), signal)).values()]
+  }
+  // Unit tests need no service, so they run while those are installed.
+  const [tools, ofUnits] = await Promise.all([
+    runTools(signal),
+    runFiles(units, signal),
+    giveServices(),
   ])
-  if (tools) return [tools, ...(await runSteadily(files)).values()]
-  return [...(await runFiles(files.filter(wanted), interrupted.signal)).values()]
+  const ofOthers = await runFiles(signal.aborted ? [] : others, signal)
+  const outcomes = new Map([...ofUnits, ...ofOthers])
+  return [tools, ...(await steadied(outcomes)).values()]
 }
 
 /**
  * In a whole run, more happens at once than a machine has cores for, and a test that waits for a page, a process or a
  * clock may wait in vain. The few files that failed are run once more, alone, and the report names them.
  */
-async function runSteadily(files: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
-  const outcomes = await runFiles(files, interrupted.signal)
+async function steadied(
+  outcomes: ReadonlyMap<string, Outcome>,
+): Promise<ReadonlyMap<string, Outcome>> {
+  const files = [...outcomes.keys()]
   const failed = files.filter((file) => outcomes.get(file)?.failures.length)
   const mayRepeat = (file: string): boolean =>
     !neverTwice.some((path) => relative('', file).startsWith(path))
@@ -78,6 +91,11 @@ async function runSteadily(files: readonly string[]): Promise<ReadonlyMap<string
   for (const [file, { failures }] of again)
     if (failures.length === 0) unsteady.push(relative('', file))
   return new Map([...outcomes, ...again])
+}
+
+async function giveServices(): Promise<void> {
+  const { findChromium } = await import('../test/support/web/chromium.ts')
+  await Promise.all([givePostgres(), findChromium().catch(complain)])
 }
 
 /** One server for the whole run. */

@@ -1,5 +1,5 @@
 // Permissions: every route of the contract against every role, and every field of a write against callers without write
-// permission. Run by test/contract/admin.test.ts on both databases.
+// permission. Run by test/contract/admin-rights.test.ts on both databases.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { contract } from '../../src/admin/contract/contract.ts'
@@ -89,11 +89,12 @@ export function adminAccessContract(fresh: FreshDatabase): void {
   })
 
   describe('every route refuses callers without its permission', () => {
+    let beforehand: unknown
+    before(async () => void (beforehand = await state()))
     for (const [name, route] of routes as readonly (readonly [string, AdminRoute])[]) {
       const { access, method, path } = route
       if (access === 'public') continue
       test(`${name}: ${method} ${path} needs ${access}`, async () => {
-        const beforehand = await state()
         const nobody = await attempt(route, null)
         assert.deepEqual([nobody.status, nobody.body['error']?.['code']], [401, 'not_signed_in'])
         if (access !== 'signed-in') {
@@ -138,9 +139,10 @@ export function adminAccessContract(fresh: FreshDatabase): void {
     }
     const permissions = PERMISSIONS.filter((each) => each !== 'configuration:manage')
     const headers = { 'if-match': '"1"' }
+    let beforehand: unknown
+    before(async () => void (beforehand = await state()))
     for (const field of Object.keys(keyChange.shape))
       test(`changing ${field}`, async () => {
-        const beforehand = await state()
         const body = { [field]: values[field] }
         assert.notEqual(values[field], undefined)
         const { status } = await admin.call('PATCH', `/keys/${id}`, { body, headers, permissions })
@@ -149,7 +151,6 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       })
     for (const field of Object.keys(newKey.shape))
       test(`creating with ${field}`, async () => {
-        const beforehand = await state()
         const body = { name: 'new', models: [], budget: '1', [field]: values[field] }
         assert.equal((await admin.call('POST', '/keys', { body, permissions })).status, 403)
         assert.deepEqual(await state(), beforehand)

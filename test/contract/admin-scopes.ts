@@ -1,6 +1,6 @@
 // Roles within groups: three groups with every role, each against every route, with the things of the own group and with
 // those of another. Whoever is confined to a group learns nothing of another, and nothing of the frame. Run by
-// test/contract/admin.test.ts on both databases.
+// test/contract/admin-rights.test.ts on both databases.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { contract } from '../../src/admin/contract/contract.ts'
@@ -282,12 +282,13 @@ export function adminScopesContract(fresh: FreshDatabase): void {
   ]
 
   describe('what belongs to another group does not exist', () => {
+    let beforehand: unknown
+    before(async () => void (beforehand = await figures(teamOf('green'))))
     for (const [name, route] of served) {
       const { method, access, body } = route
       if (access === 'public' || access === 'signed-in') continue
       test(`${name}: ${method} ${route.path}`, async () => {
         const [red, green] = [teamOf('red'), teamOf('green')]
-        const beforehand = await figures(green)
         for (const role of ROLES) {
           const person = red.people.get(role)
           const isAllowed = isWithin(name, route, role)

@@ -1,8 +1,8 @@
-// The admin API on both databases. Signing in is tested elsewhere: here every caller has the permissions it claims.
+// What the admin API does, on both databases. Signing in is tested elsewhere, and who may do what in
+// admin-rights.test.ts: here every caller has the permissions it claims.
 import { describe } from 'node:test'
 import { freshDatabase } from '../support/postgres/postgres.ts'
 import { freshSqlite } from '../support/store.ts'
-import { adminAccessContract } from './admin-access.ts'
 import { adminAlertsContract } from './admin-alerts.ts'
 import { adminDestinationsContract } from './admin-destinations.ts'
 import { adminGroupsContract } from './admin-groups.ts'
@@ -12,15 +12,12 @@ import { adminManifestContract } from './admin-manifest.ts'
 import { adminPlaygroundContract } from './admin-playground.ts'
 import { adminRefusalsContract } from './admin-refusals.ts'
 import { adminScaleContract } from './admin-scale.ts'
-import { adminScopesContract } from './admin-scopes.ts'
 import { adminWishesContract } from './admin-wishes.ts'
 
 for (const [name, fresh] of [
   ['SQLite', freshSqlite],
   ['PostgreSQL', freshDatabase],
 ] as const) {
-  describe(`access to the admin API on ${name}`, () => adminAccessContract(fresh))
-  describe(`roles within groups on ${name}`, () => adminScopesContract(fresh))
   describe(`wishes in the admin API on ${name}`, () => adminWishesContract(fresh))
   describe(`keys in the admin API on ${name}`, () => adminKeysContract(fresh))
   describe(`groups in the admin API on ${name}`, () => adminGroupsContract(fresh))
