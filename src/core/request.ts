@@ -1,6 +1,6 @@
 // What a client asks for, whatever format it used. The canonical request: every format decodes into it and encodes from
 // it, so no format knows another. And the call: what admission must know of a request. Which features a format cannot
-// express: `wire/contract/features.ts`.
+// express: `wire/contract/losses.ts`.
 import type { Ability, ModelKind, UpstreamFormat } from './endpoints.ts'
 import type { JsonObject } from './json.ts'
 

@@ -7,7 +7,7 @@ import type { Reserved } from '../ledger/ledger.ts'
 import type { Route } from '../routing/route.ts'
 import { UPSTREAM_CODECS } from '../wire/codecs.ts'
 import type { RequestChange, UpstreamCodec } from '../wire/contract/codec.ts'
-import { clientName } from '../wire/contract/features.ts'
+import { clientName } from '../wire/contract/losses.ts'
 import { lossesOf } from '../wire/contract/losses.ts'
 import type { ClientRequest } from './request.ts'
 

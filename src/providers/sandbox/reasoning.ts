@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Format } from '../../core/endpoints.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Conversation, Effort, OpaqueReasoning, ReasoningPart } from '../../core/request.ts'
-import { effortOf } from '../../wire/models/effort.ts'
+import { effortOf } from '../../wire/contract/models.ts'
 import type { Prompt } from './prompt.ts'
 
 const SENTENCES: Record<Effort, number> = {

@@ -7,7 +7,7 @@ import type { InputMeasure } from '../../core/request.ts'
 import { packReasoning } from '../content/opaque-reasoning.ts'
 import { readJsonBody } from '../json/body.ts'
 import { readCall, withoutReasoning } from './call.ts'
-import { forwardRequest } from './forward.ts'
+import { forwardRequest } from './codec.ts'
 
 const say = (message: JsonObject): JsonObject => ({ model: 'm', messages: [message] })
 const user = (content: Json): JsonObject => say({ role: 'user', content })

@@ -6,7 +6,7 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import type { AnswerContext } from '../contract/codec.ts'
 import { SseReader } from '../contract/sse.ts'
 import { decodeEvents } from './answer-decode.ts'
-import { forwardEvents } from './forward.ts'
+import { forwardEvents } from './codec.ts'
 
 const CHOICE = { index: 0, logprobs: null, finish_reason: null }
 

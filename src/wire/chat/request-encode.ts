@@ -26,7 +26,7 @@ import {
 } from '../content/tools.ts'
 import type { Losses } from '../contract/losses.ts'
 import { foreignReasoning, usual, USUAL, usualBut } from '../contract/losses.ts'
-import { takesSampling, toldEffort } from '../models/effort.ts'
+import { takesSampling, toldEffort } from '../contract/models.ts'
 import { encodeTool, encodeToolChoice } from './tools.ts'
 
 export function encodeRequest(asked: CanonicalRequest): JsonObject {

@@ -16,9 +16,9 @@ import type {
   ToolCallPart,
   ToolChoice,
 } from '../../core/request.ts'
+import { openAiOf } from '../contract/models.ts'
 import { parseExactly } from '../json/exact.ts'
 import { expect, optional } from '../json/expect.ts'
-import { openAiOf } from '../models/openai.ts'
 
 /** Only OpenAI's models take custom tools; other servers that speak its formats refuse them. */
 export function takesCustomTools(target: TargetModel): boolean {

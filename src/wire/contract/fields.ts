@@ -8,7 +8,7 @@ import type { CacheMark } from '../../core/request.ts'
 import type { Placed } from '../json/expect.ts'
 import { expect, optional } from '../json/expect.ts'
 
-/** read = carried over (as far as `features.ts` says); ignore = means nothing to a model; else why it is dropped. */
+/** read = carried over (as far as `losses.ts` says); ignore = means nothing to a model; else why it is dropped. */
 type Fate = 'read' | 'ignore' | { readonly drop: string }
 export type FieldTable = Readonly<Record<string, Fate>>
 

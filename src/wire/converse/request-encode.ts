@@ -11,17 +11,25 @@ import type {
   ImagePart,
   Message,
   ReasoningPart,
+  ToolChoice,
   ToolMessage,
 } from '../../core/request.ts'
 import { endingOf } from '../content/media.ts'
 import { adaptSchema, unenforcedInAnswer } from '../content/schemas.ts'
-import { callInput, fitIdentifier, withUniqueCallIds } from '../content/tools.ts'
+import {
+  allowedFunctions,
+  callInput,
+  callsIn,
+  fitIdentifier,
+  fitToolName,
+  withUniqueCallIds,
+} from '../content/tools.ts'
+import type { FunctionTool } from '../content/tools.ts'
 import { JSON_ONLY, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import type { Losses } from '../contract/losses.ts'
 import { drop, foreignReasoning, hasPart, refuse, usual, usualBut } from '../contract/losses.ts'
-import { asksForReasoning, asksForNoReasoning, effortOf } from '../models/effort.ts'
-import { calledTools, encodeToolConfig } from './tools.ts'
+import { asksForNoReasoning, asksForReasoning, effortOf } from '../contract/models.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   assert(request.kind === 'chat')
@@ -161,6 +169,47 @@ function callId(id: string): string {
 /** Undefined for any other file. A URL, whose format is unknown, passes here and is refused as a URL. */
 function documentFormat(source: FilePart['source']): string | undefined {
   return source.type === 'base64' ? endingOf(source.mediaType) : 'txt'
+}
+
+/**
+ * The format has no list of allowed tools and no way to forbid calls, so tools that may not be called are left out.
+ * Where earlier turns have calls, some tools must be offered even if the choice forbids all of them.
+ */
+function encodeToolConfig(request: Conversation): JsonObject | undefined {
+  const { toolChoice } = request
+  const called = calledTools(request)
+  const offered = allowedFunctions(request)
+  if (toolChoice?.type === 'none' && called.length === 0) return undefined
+  // Converse refuses calls of earlier turns when the request offers no tools.
+  const told = offered.length > 0 ? offered : called
+  if (told.length === 0) return undefined
+  return defined({ tools: told.map(encodeTool), toolChoice: encodeToolChoice(toolChoice) })
+}
+
+function encodeTool({ name, description, schema }: FunctionTool): JsonObject {
+  const inputSchema = { json: { type: 'object', ...schema } }
+  return { toolSpec: defined({ name: fitToolName(name, 'tools'), description, inputSchema }) }
+}
+
+function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefined {
+  switch (choice?.type) {
+    case undefined:
+    case 'none':
+      return undefined
+    case 'auto':
+      return { auto: {} }
+    case 'required':
+      return { any: {} }
+    case 'tool':
+      return { tool: { name: choice.name } }
+    case 'allowed':
+      return choice.required ? { any: {} } : { auto: {} }
+  }
+}
+
+function calledTools({ messages }: Conversation): readonly FunctionTool[] {
+  const names = new Set(callsIn(messages).map(({ name }) => name))
+  return [...names].map((name) => ({ type: 'function', name, schema: {} }))
 }
 
 // What a Converse provider cannot be sent.

@@ -6,8 +6,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { readJsonAnswer } from '../content/answer.ts'
 import type { AnswerContext } from '../contract/codec.ts'
-import { decodeVector, encodeVector } from './answer.ts'
-import { embeddingsCodec } from './codec.ts'
+import { decodeVector, embeddingsCodec, encodeVector } from './codec.ts'
 
 const answerTo = (body: JsonObject): AnswerContext => ({
   model: 'public-model',

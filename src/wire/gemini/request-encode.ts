@@ -10,20 +10,33 @@ import type {
   Effort,
   FilePart,
   ImagePart,
+  ToolChoice,
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
 import { typeOfUrl } from '../content/media.ts'
 import { describedSchema, unenforcedInAnswer } from '../content/schemas.ts'
-import { callInput, callsIn, fieldsToParse, withUniqueCallIds } from '../content/tools.ts'
+import {
+  allowedFunctions,
+  callInput,
+  callsIn,
+  fieldsToParse,
+  fitToolName,
+  withUniqueCallIds,
+} from '../content/tools.ts'
 import { NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import type { Losses } from '../contract/losses.ts'
 import { drop, foreignReasoning, refuse, usual, usualBut } from '../contract/losses.ts'
+import {
+  asksForNoReasoning,
+  asksForReasoning,
+  geminiOf,
+  generationOf,
+  isPro,
+  takesUrl,
+} from '../contract/models.ts'
 import { parseExactly } from '../json/exact.ts'
-import { asksForReasoning, asksForNoReasoning } from '../models/effort.ts'
-import { geminiOf, generationOf, isPro, takesUrl } from '../models/gemini.ts'
-import { encodeToolConfig, encodeTools } from './tools.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   assert(request.kind === 'chat')
@@ -227,6 +240,37 @@ function encodeResult({ parts, isError }: ToolMessage, name: string, left: Parsi
     return (isTooMuch ? undefined : parseExactly(text)) ?? { result: text }
   }
   return { functionResponse: { name, response: response() } }
+}
+
+/** generateContent accepts a list of allowed tools only with a forced call, so the other tools are left out instead. */
+function encodeTools(request: Conversation): readonly JsonObject[] {
+  return allowedFunctions(request).map(({ name, description, schema }) =>
+    defined({
+      name: fitToolName(name, 'tools'),
+      description,
+      parametersJsonSchema: { type: 'object', ...schema },
+    }),
+  )
+}
+
+function encodeToolConfig(choice: ToolChoice | undefined): JsonObject | undefined {
+  if (choice === undefined) return undefined
+  return { functionCallingConfig: encodeCalling(choice) }
+}
+
+function encodeCalling(choice: ToolChoice): JsonObject {
+  switch (choice.type) {
+    case 'auto':
+      return { mode: 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'required':
+      return { mode: 'ANY' }
+    case 'tool':
+      return { mode: 'ANY', allowedFunctionNames: [choice.name] }
+    case 'allowed':
+      return { mode: choice.required ? 'ANY' : 'AUTO' }
+  }
 }
 
 // What Gemini cannot be sent.

@@ -8,7 +8,7 @@ import type { InputMeasure } from '../../core/request.ts'
 import { packReasoning } from '../content/opaque-reasoning.ts'
 import { readJsonBody } from '../json/body.ts'
 import { readCall, readCountCall, withoutReasoning } from './call.ts'
-import { forwardRequest } from './forward.ts'
+import { forwardRequest } from './codec.ts'
 
 const plain = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Grüße' }] }
 const withBlocks = (...blocks: Json[]): JsonObject => ({

@@ -1,5 +1,5 @@
 // A canonical request as a messages provider expects it. What the format cannot express, or the model does not accept
-// (`claude.ts`), is left out, and listed in `MESSAGES_LOSSES`.
+// (`contract/models.ts`), is left out, and listed in `MESSAGES_LOSSES`.
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
@@ -17,7 +17,6 @@ import type {
   ToolMessage,
 } from '../../core/request.ts'
 import { cacheMarksIn, isCacheMarked } from '../../core/request.ts'
-import { lifetimeOf } from '../contract/measure.ts'
 import { isTextType } from '../content/media.ts'
 import {
   adaptSchema,
@@ -38,8 +37,13 @@ import {
   usual,
   usualBut,
 } from '../contract/losses.ts'
-import { claudeOf } from '../models/claude.ts'
-import { asksForReasoning, asksForNoReasoning, nearestEffort } from '../models/effort.ts'
+import { lifetimeOf } from '../contract/measure.ts'
+import {
+  asksForNoReasoning,
+  asksForReasoning,
+  claudeOf,
+  nearestEffort,
+} from '../contract/models.ts'
 import { goesOnUnreasoned } from './call.ts'
 import {
   encodeTool,
@@ -150,7 +154,7 @@ function couldReason(request: Conversation): boolean {
   return asksForReasoning(request) && claudeOf(request).reasons
 }
 
-/** The thresholds of `effort.ts`, and larger budgets above `high`. */
+/** The thresholds of `contract/models.ts`, and larger budgets above `high`. */
 const BUDGETS: Record<Effort, number> = {
   none: 0,
   minimal: BUDGET_TOKENS_MIN,

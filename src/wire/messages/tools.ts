@@ -10,9 +10,9 @@ import { adaptSchema, canBeStrict } from '../content/schemas.ts'
 import type { FunctionTool } from '../content/tools.ts'
 import { asksForTool, fitToolName, forcesTool, TOOL_NAME_CHARACTERS_MAX } from '../content/tools.ts'
 import { cacheMarkOf } from '../contract/fields.ts'
+import { claudeOf } from '../contract/models.ts'
 import type { Placed } from '../json/expect.ts'
 import { expect } from '../json/expect.ts'
-import { claudeOf } from '../models/claude.ts'
 
 /** Whether the provider runs this tool itself. */
 export function isHosted(tool: Json | undefined): boolean {

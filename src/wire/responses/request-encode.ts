@@ -10,9 +10,9 @@ import type {
   FilePart,
   Message,
   OutputFormat,
+  ReasoningPart,
   RefusalPart,
   TextPart,
-  ReasoningPart,
   ToolCallPart,
   ToolMessage,
   UserPart,
@@ -21,8 +21,7 @@ import { belowTitle, encodeUrl, fileName } from '../content/media.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../content/tools.ts'
 import type { Losses } from '../contract/losses.ts'
 import { foreignReasoning, refuse, usual } from '../contract/losses.ts'
-import { isPlain, takesSampling, toldEffort } from '../models/effort.ts'
-import { givesEncryptedReasoning } from '../models/openai.ts'
+import { givesEncryptedReasoning, isPlain, takesSampling, toldEffort } from '../contract/models.ts'
 import { ENCRYPTED_REASONING, LOGPROBS } from './fields.ts'
 import { encodeTool, encodeToolChoice } from './tools.ts'
 

@@ -7,7 +7,7 @@ import { readJsonAnswer } from '../content/answer.ts'
 import { packReasoning } from '../content/opaque-reasoning.ts'
 import { SseReader } from '../contract/sse.ts'
 import { readJsonBody } from '../json/body.ts'
-import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
+import { forwardEvents, forwardRequest, forwardResponse } from './codec.ts'
 
 function forwarded(body: string, outputTokensMax?: number): string {
   const change = { model: 'claude', ...(outputTokensMax === undefined ? {} : { outputTokensMax }) }

@@ -10,7 +10,7 @@ import type { RequestChange } from '../contract/codec.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { sseEvent, SseReader } from '../contract/sse.ts'
 import { readJsonBody } from '../json/body.ts'
-import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
+import { forwardEvents, forwardRequest, forwardResponse } from './codec.ts'
 
 const MODEL = { model: 'gpt-up' }
 

@@ -7,7 +7,7 @@ import { readJsonAnswer } from '../content/answer.ts'
 import type { AnswerContext } from '../contract/codec.ts'
 import { SseReader, writeSse } from '../contract/sse.ts'
 import { readJsonBody } from '../json/body.ts'
-import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
+import { forwardEvents, forwardRequest, forwardResponse } from './codec.ts'
 
 const answerTo = (body: JsonObject): AnswerContext => ({
   model: 'public "model"',
