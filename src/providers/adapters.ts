@@ -3,13 +3,13 @@
 import { z } from 'zod'
 import type { PriceList } from '../catalog/price-data.ts'
 import { anthropic } from './anthropic.ts'
-import { bedrock } from './aws/bedrock.ts'
 import { azure } from './azure.ts'
-import { gemini } from './google/gemini.ts'
-import { vertex } from './google/vertex.ts'
+import { bedrock } from './bedrock.ts'
+import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
 import type { Adapter, AdapterTools, Named } from './upstream/adapter.ts'
 import type { Provider } from './upstream/provider.ts'
+import { vertex } from './vertex.ts'
 
 export const ADAPTERS = [openai, azure, anthropic, gemini, bedrock, vertex] as const
 

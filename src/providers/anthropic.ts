@@ -1,12 +1,13 @@
-// Anthropic: the messages format, with its version and beta headers, and its own token counting.
+// Anthropic: the messages format, with its version and beta headers, and its own token counting. And which betas of
+// Claude the clouds take.
 import { z } from 'zod'
 import type { JsonObject } from '../core/json.ts'
 import { isGiven, numberOf, objectOf } from '../core/json.ts'
 import { renamed, text } from '../core/setting-kinds.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
+import { KeyPool } from './upstream/credentials.ts'
 import { fetchJson, listModels, onlyMembers } from './upstream/fetch-json.ts'
-import { KeyPool } from './upstream/key-pool.ts'
 import type { Provider } from './upstream/provider.ts'
 
 const ANTHROPIC = 'https://api.anthropic.com'
@@ -84,4 +85,33 @@ const COUNTED = ['messages', 'system', 'tools', 'tool_choice', 'thinking', 'outp
 function withNewerName(body: JsonObject): JsonObject {
   const { output_format: format, output_config: config } = body
   return isGiven(format) ? { ...body, output_config: { ...objectOf(config), format } } : body
+}
+
+// Claude's betas on Bedrock and Vertex AI: both refuse a whole request that names a beta they do not know, and coding
+// agents name a dozen with every request, so only the betas that both accept are passed on.
+
+/** Betas for what models there still do not do without one. */
+const TAKEN: ReadonlySet<string> = new Set([
+  'interleaved-thinking-2025-05-14',
+  'context-management-2025-06-27',
+  'computer-use-2025-01-24',
+  'computer-use-2025-11-24',
+])
+
+type Headers = ReadonlyMap<string, string>
+
+export function takenBetas(client: Headers): readonly string[] {
+  return betasIn(client).filter((name) => TAKEN.has(name))
+}
+
+/** The betas not passed on, as they are reported to the client. */
+export function untakenBetas(client: Headers): readonly string[] {
+  return betasIn(client)
+    .filter((name) => !TAKEN.has(name))
+    .map((name) => `anthropic-beta.${name}`)
+}
+
+function betasIn(client: Headers): readonly string[] {
+  const names = client.get('anthropic-beta')?.split(',') ?? []
+  return [...new Set(names.map((name) => name.trim()))].filter((name) => name !== '')
 }

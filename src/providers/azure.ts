@@ -3,11 +3,10 @@
 import { z } from 'zod'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { renamed, text } from '../core/setting-kinds.ts'
-import { AccessTokens, fetchToken } from './upstream/access-tokens.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
+import { AccessTokens, fetchToken, KeyPool } from './upstream/credentials.ts'
 import { listModels } from './upstream/fetch-json.ts'
-import { KeyPool } from './upstream/key-pool.ts'
 import type { Provider, UpstreamAnswer } from './upstream/provider.ts'
 
 const AUTHORITY = 'https://login.microsoftonline.com'

@@ -11,8 +11,8 @@ import { inDialect, leftOutIn } from '../wire/chat/dialects.ts'
 import { gptVersion } from '../wire/contract/models.ts'
 import type { AdapterTools, Named } from './upstream/adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
+import { KeyPool } from './upstream/credentials.ts'
 import { fetchJson, listModels, onlyMembers } from './upstream/fetch-json.ts'
-import { KeyPool } from './upstream/key-pool.ts'
 import type { Provider, UnsentRequest } from './upstream/provider.ts'
 
 type Server = {
@@ -163,7 +163,7 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   return {
     name: settings.name,
     formatsOf: () => formats,
-    send: async ({ format, body, headers, timeouts, trace }, signal) => {
+    send: ({ format, body, headers, timeouts, trace }, signal) => {
       const url = urls.get(format)
       if (url === undefined) throw new Error(`${settings.name} does not speak ${format}`)
       const beta = headers.get('openai-beta')

@@ -1,7 +1,7 @@
 // Which of a client's betas are passed on to a cloud, and which are reported back to the client instead.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { takenBetas, untakenBetas } from './hosted-claude.ts'
+import { takenBetas, untakenBetas } from './anthropic.ts'
 
 test('every beta in the header is either passed on or reported', () => {
   for (const [header, taken, named] of [

@@ -1,15 +1,15 @@
 // Google's Gemini API: its own formats for conversations and embeddings. The model is in the URL; the key goes into a
 // header, never into the URL, because URLs get logged.
 import { z } from 'zod'
-import type { UpstreamFormat } from '../../core/endpoints.ts'
-import type { Json } from '../../core/json.ts'
-import { numberOf } from '../../core/json.ts'
-import { renamed } from '../../core/setting-kinds.ts'
-import type { AdapterTools, Named } from '../upstream/adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from '../upstream/adapter.ts'
-import { fetchJson, namesIn } from '../upstream/fetch-json.ts'
-import { KeyPool } from '../upstream/key-pool.ts'
-import type { Provider } from '../upstream/provider.ts'
+import type { UpstreamFormat } from '../core/endpoints.ts'
+import type { Json } from '../core/json.ts'
+import { numberOf } from '../core/json.ts'
+import { renamed } from '../core/setting-kinds.ts'
+import type { AdapterTools, Named } from './upstream/adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './upstream/adapter.ts'
+import { KeyPool } from './upstream/credentials.ts'
+import { fetchJson, namesIn } from './upstream/fetch-json.ts'
+import type { Provider } from './upstream/provider.ts'
 
 const GEMINI = 'https://generativelanguage.googleapis.com/v1beta'
 
