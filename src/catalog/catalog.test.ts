@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { buildCatalog } from './catalog.ts'
+import type { CatalogParts, CatalogProvider, SandboxModel } from './catalog.ts'
 import { mainModels, VENDORS } from './model-facts.ts'
 import type { Vendor } from './model-facts.ts'
 import { UNKNOWN_ABILITIES } from './models.ts'
 import type { Figures, ModelEntry } from './models.ts'
 import { bundledPrices } from './price-data.ts'
 import { FREE, makePrice } from './prices.ts'
-import type { CatalogParts, CatalogProvider, SandboxModel } from './target-facts.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
 /** The price library's names for the lists. */

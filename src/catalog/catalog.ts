@@ -4,11 +4,13 @@ import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
 import { defined } from '../core/json.ts'
 import { SANDBOX } from '../core/limits.ts'
-import { mainModels } from './model-facts.ts'
-import { targetName } from './models.ts'
+import { factsOf, IMAGE_TOKENS_MAX, mainModels } from './model-facts.ts'
+import type { Vendor } from './model-facts.ts'
+import { targetName, UNKNOWN_ABILITIES } from './models.ts'
 import type {
   Abilities,
   Catalog,
+  Figures,
   LeftOut,
   Model,
   ModelEntry,
@@ -16,9 +18,61 @@ import type {
   TargetEntry,
   Timeouts,
 } from './models.ts'
+import type { PriceList, PriceLookup } from './price-data.ts'
 import type { Price } from './prices.ts'
-import { TargetFacts } from './target-facts.ts'
-import type { CatalogParts } from './target-facts.ts'
+import { inRegion, withDiscount } from './prices.ts'
+
+export type CatalogParts = {
+  /** Perhaps also some that are left out: prices there can be referred to. */
+  readonly providers: readonly CatalogProvider[]
+  /** Providers that are configured but cannot be used, with the reason. */
+  readonly leftOut: ReadonlyMap<string, string>
+  /** Null = the main models of every provider that has any. */
+  readonly entries: readonly ModelEntry[] | null
+  /** Empty when the sandbox is off. */
+  readonly sandbox: readonly SandboxModel[]
+  readonly prices: PriceLookup
+  /** The price lists that price_like can name, whether their provider is configured or not. */
+  readonly priceLists: ReadonlyMap<string, PriceList>
+  readonly now: number
+}
+
+export type CatalogProvider = {
+  readonly name: string
+  /** The vendor whose main models it serves; null = none, because only the operator knows what it serves. */
+  readonly vendor: Vendor | null
+  readonly priceList: PriceList | null
+  /** Whether a model has a regional price there, which the list does not contain. */
+  readonly isRegional: (model: string) => boolean
+  /** Whether a model there may write its cache, and bill for it, without being asked to. */
+  readonly writesCacheUnasked: (model: string) => boolean
+  /** The operator chooses the names of its models, so a name says nothing about the model. */
+  readonly hasFreeNames: boolean
+  readonly timeouts: Partial<Timeouts>
+  /** Taken off the list prices there, in millionths. */
+  readonly discount: number
+  /** What the operator says about its models, by their names there. */
+  readonly models: ReadonlyMap<string, ProviderFigures>
+}
+
+type ProviderFigures = Figures & {
+  /** Replaces the provider's own. */
+  readonly discount?: number | undefined
+}
+
+/** What the sandbox declares about its own models. */
+export type SandboxModel = {
+  readonly id: string
+  readonly kind: ModelKind
+  readonly price: Price
+  readonly context: number
+  readonly maxOutput: number
+  readonly abilities: Abilities
+  /** Whether it reasons; unset = if it has the ability. Some accept settings for it without ever reasoning. */
+  readonly reasons?: boolean
+}
+
+/** A provider's model. */
 
 /** The defaults. */
 export const TIMEOUTS: Timeouts = {
@@ -218,4 +272,161 @@ function least(numbers: readonly number[]): number | null {
 
 function withArticle(kind: ModelKind): string {
   return kind === 'embedding' ? 'an embedding' : 'a chat'
+}
+
+// What is known about a provider's model: what the operator says, wherever in the configuration, then the price data and
+// the built-in facts. A price belongs to a target: the name that clients use has no part in it.
+
+type ProviderModel = Pick<TargetEntry, 'provider' | 'model'>
+
+type Reference = ProviderModel & {
+  /** `provider` names a price list, not a configured provider. */
+  readonly isList?: true
+}
+
+type Known = {
+  readonly kind?: ModelKind | undefined
+  readonly price?: Price | undefined
+  readonly context?: number | undefined
+  readonly maxOutput?: number | undefined
+  readonly abilities: Abilities
+  readonly reasons?: boolean
+  readonly imageTokens: number
+  readonly changesAt?: number | null | undefined
+  readonly alsoKnownAs?: readonly string[]
+}
+
+/** Everything that is known about targets, from all sources. */
+class TargetFacts {
+  readonly providers: ReadonlyMap<string, CatalogProvider>
+  /** The providers that cannot be used, with the reason. */
+  readonly leftOut: CatalogParts['leftOut']
+  readonly #parts: CatalogParts
+  readonly #entries: ReadonlyMap<string, ModelEntry>
+  /** By target: the entries that have it among their targets. Their figures are its own, whoever else names it. */
+  readonly #owners = new Map<string, ModelEntry[]>()
+  /** Kept, because the price library is slow. */
+  readonly #known = new Map<string, Known>()
+
+  constructor(parts: CatalogParts, entries: readonly ModelEntry[]) {
+    this.#parts = parts
+    this.leftOut = parts.leftOut
+    this.providers = new Map(parts.providers.map((provider) => [provider.name, provider]))
+    this.#entries = new Map(entries.map((entry) => [entry.id, entry]))
+    for (const entry of entries) {
+      for (const { provider, model } of entry.targets) {
+        const name = targetName(provider, model)
+        this.#owners.set(name, [...(this.#owners.get(name) ?? []), entry])
+      }
+    }
+  }
+
+  /** The moments at which something in the price data changes, of what was looked up so far. */
+  changes(): readonly number[] {
+    return [...this.#known.values()].flatMap(({ changesAt }) => changesAt ?? [])
+  }
+
+  /** What the operator says: about the provider's model itself, else in an entry that has it among its targets. */
+  statedAbout(target: ProviderModel): Figures {
+    const all = this.#statements(target)
+    const priced = all.find((each) => each.price !== undefined || each.priceLike !== undefined)
+    return {
+      price: priced?.price,
+      priceLike: priced?.priceLike,
+      context: all.find((each) => each.context !== undefined)?.context,
+      maxOutput: all.find((each) => each.maxOutput !== undefined)?.maxOutput,
+    }
+  }
+
+  /** What a target costs: its list price less the discount there. A price that the operator states is final. */
+  priceOf(target: ProviderModel): Price | undefined {
+    const list = this.#listPrice(target, new Set())
+    const provider = this.providers.get(target.provider)
+    if (list === undefined || provider === undefined) return list
+    const isFinal = this.statedAbout(target).price !== undefined
+    const { discount = provider.discount } = provider.models.get(target.model) ?? {}
+    return isFinal ? list : withDiscount(list, discount)
+  }
+
+  /** What is known about a target: by its name, or if the operator chose that name, by its other names. */
+  knownAbout(target: ProviderModel): Known {
+    const known = this.#lookUp(target)
+    const provider = this.providers.get(target.provider)
+    if (provider?.hasFreeNames !== true || factsOf(target.model) !== undefined) return known
+    const alsoKnownAs = this.#otherNames(target)
+    if (alsoKnownAs.length === 0) return known
+    const facts = alsoKnownAs.map(factsOf).find((each) => each !== undefined)
+    return { ...known, ...facts, alsoKnownAs }
+  }
+
+  #ownersOf({ provider, model }: ProviderModel): readonly ModelEntry[] {
+    return this.#owners.get(targetName(provider, model)) ?? []
+  }
+
+  #statements(target: ProviderModel): readonly Figures[] {
+    const own = this.providers.get(target.provider)?.models.get(target.model)
+    return [...(own === undefined ? [] : [own]), ...this.#ownersOf(target)]
+  }
+
+  /** `seen` holds the names that price_like has led through, so that a circle ends. */
+  #listPrice(target: ProviderModel, seen: Set<string>): Price | undefined {
+    const { price, priceLike } = this.statedAbout(target)
+    if (price !== undefined) return price
+    return priceLike === undefined ? this.#lookUp(target).price : this.#priceOfLike(priceLike, seen)
+  }
+
+  /** The price of another entry, or of provider/model. */
+  #priceOfLike(name: string, seen: Set<string>): Price | undefined {
+    if (seen.has(name)) return undefined
+    seen.add(name)
+    const [first] = this.#entries.get(name)?.targets ?? []
+    if (first !== undefined) return this.#listPrice(first, seen)
+    const slash = name.indexOf('/')
+    if (slash < 0) return undefined
+    const reference = { provider: name.slice(0, slash), model: name.slice(slash + 1) }
+    // It may name a price list, such as openai/gpt-5: no provider has that name, or the one that does has no such price.
+    return (
+      this.#listPrice(reference, seen) ??
+      this.#lookUp(reference).price ??
+      this.#lookUp({ ...reference, isList: true }).price
+    )
+  }
+
+  /** The names of the models that it costs as much as, and its public names. */
+  #otherNames(target: ProviderModel): readonly string[] {
+    const models = this.#statements(target)
+      .flatMap(({ priceLike }) => priceLike ?? [])
+      .map((like) => {
+        const [first] = this.#entries.get(like)?.targets ?? []
+        return first?.model ?? like.slice(like.indexOf('/') + 1)
+      })
+    return [...new Set([...models, ...this.#ownersOf(target).map(({ id }) => id)])]
+  }
+
+  /** What is known about a provider's model apart from the configuration. */
+  #lookUp(reference: Reference): Known {
+    const name = `${targetName(reference.provider, reference.model)}${reference.isList ? ' by list' : ''}`
+    const known = this.#known.get(name) ?? this.#lookUpNow(reference)
+    this.#known.set(name, known)
+    return known
+  }
+
+  #lookUpNow({ provider: name, model, isList }: Reference): Known {
+    const { sandbox, prices, priceLists, now } = this.#parts
+    if (name === SANDBOX) {
+      const own = sandbox.find(({ id }) => id === model)
+      return { abilities: UNKNOWN_ABILITIES, ...own, imageTokens: IMAGE_TOKENS_MAX }
+    }
+    const provider = isList ? undefined : this.providers.get(name)
+    const list = isList ? priceLists.get(name) : provider?.priceList
+    const priced = list ? prices({ list, model, now }) : undefined
+    return {
+      abilities: UNKNOWN_ABILITIES,
+      imageTokens: IMAGE_TOKENS_MAX,
+      context: priced?.context ?? undefined,
+      ...factsOf(model),
+      price: priced && (provider?.isRegional(model) ? inRegion(priced.price) : priced.price),
+      changesAt: priced?.changesAt,
+    }
+  }
 }

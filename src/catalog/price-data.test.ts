@@ -1,8 +1,7 @@
 // The bundled data on models whose tokens are not all billed alike.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
-import { perMillion } from './model-json.ts'
+import { perMillion } from './models.ts'
 import { bundledPrices } from './price-data.ts'
 import type { Price } from './prices.ts'
 

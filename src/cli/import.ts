@@ -1,7 +1,7 @@
 // `tollgate import litellm`: takes over what another gateway has, or says what it would take over and what differs.
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { perMillion as rateText } from '../catalog/model-json.ts'
+import { perMillion as rateText } from '../catalog/models.ts'
 import { targetName, type Model, type Target } from '../catalog/models.ts'
 import { file } from '../config/schema.ts'
 import { systemClock } from '../core/clock.ts'

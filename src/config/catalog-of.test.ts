@@ -1,8 +1,7 @@
 // What a configuration's models cost, and may cost: by the lists, and by where its providers are.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-
-import { perMillion } from '../catalog/model-json.ts'
+import { perMillion } from '../catalog/models.ts'
 import type { Model } from '../catalog/models.ts'
 import { providerSettings } from '../providers/adapters.ts'
 import { catalogOf } from './catalog-of.ts'

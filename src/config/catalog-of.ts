@@ -1,10 +1,10 @@
 // The catalogue a configuration describes: its providers and models, together with the sandbox's models. What is
 // configured and cannot be served is logged.
 import { buildCatalog } from '../catalog/catalog.ts'
+import type { CatalogProvider, SandboxModel } from '../catalog/catalog.ts'
 import type { Catalog } from '../catalog/models.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
 import { priceFrom } from '../catalog/prices.ts'
-import type { CatalogProvider, SandboxModel } from '../catalog/target-facts.ts'
 import { adapterOf, ADAPTERS, priceListOf } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
 import type { Named } from '../providers/upstream/adapter.ts'

@@ -3,7 +3,7 @@
 import type { Authenticator, LastUse } from '../access/authenticate.ts'
 import type { Endpoint, Format } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
-import { countTokens } from '../exchange/endpoints/count-tokens.ts'
+import { countTokens } from '../exchange/endpoints/free.ts'
 import { showOwnKey, showOwnRequest, type OwnKeyParts } from '../exchange/endpoints/key.ts'
 import { listModels, showModel } from '../exchange/endpoints/models.ts'
 import {

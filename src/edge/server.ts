@@ -21,16 +21,24 @@ import type { Counts } from '../telemetry/metrics.ts'
 import type { Trace } from '../telemetry/trace.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
 import type { AddressOf } from './address.ts'
-import { Body, bodyMsMax, BodyRoom, type BodyRoomOptions } from './body.ts'
 import {
+  ConnectionWatch,
   endAfterwards,
   HEADER_BYTES_MAX,
-  ConnectionWatch,
   noRequestOf,
   writeNoRequest,
 } from './connection.ts'
 import type { WebFiles } from './files.ts'
-import { credentialsOf, HttpRequest, traceHeadersOf, type Received } from './inbound.ts'
+import {
+  Body,
+  bodyMsMax,
+  BodyRoom,
+  credentialsOf,
+  HttpRequest,
+  traceHeadersOf,
+  type BodyRoomOptions,
+  type Received,
+} from './inbound.ts'
 import {
   findOperation,
   isOperation,

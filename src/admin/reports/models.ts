@@ -1,5 +1,5 @@
 // The handler of /models: the catalogue, the standing of its targets, and how many keys may call each model.
-import { modelJson } from '../../catalog/model-json.ts'
+import { modelJson } from '../../catalog/models.ts'
 import type { Model } from '../../catalog/models.ts'
 import { iso } from '../../core/units.ts'
 import { keysPerModel } from '../../store/keys/keys.ts'

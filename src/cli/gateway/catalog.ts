@@ -1,5 +1,5 @@
 // The models of this machine, as its configuration has them.
-import { modelJson } from '../../catalog/model-json.ts'
+import { modelJson } from '../../catalog/models.ts'
 import type { Catalog } from '../../catalog/models.ts'
 import { catalogOf } from '../../config/catalog-of.ts'
 import type { Config } from '../../config/load.ts'

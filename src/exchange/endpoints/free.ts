@@ -1,15 +1,22 @@
 // Requests that cost nothing: lists, stored responses, token counts. No budget refuses them, the rate limits count
-// them, and the books show the status they ended with.
+// them, and the books show the status they ended with. Counting tokens is here; the others have files of their own.
+import { permitModel } from '../../access/permit.ts'
 import { refusalOf } from '../../access/refusal.ts'
-import { NO_COST } from '../../catalog/worst-case.ts'
+import { likelyInput, NO_COST } from '../../catalog/worst-case.ts'
 import type { Clock } from '../../core/clock.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Ask, Ledger, Settlement } from '../../ledger/ledger.ts'
+import type { EdgeCodec } from '../../wire/contract/codec.ts'
+import { textsOf } from '../../wire/contract/measure.ts'
+import { readCountCall } from '../../wire/messages/call.ts'
 import { verdictOf } from '../admission.ts'
 import { endedWith } from '../billing.ts'
+import type { Handler, Parts } from '../exchange.ts'
+import { countAt, prepare } from '../prepare.ts'
 import { setBalanceHeaders, setDroppedHeader, type Reply } from '../reply.ts'
 import type { InboundRequest } from '../request.ts'
+import { readRequest, type ClientRequest } from '../request.ts'
 
 export type FreeParts = { readonly ledger: Ledger; readonly clock: Clock }
 
@@ -113,4 +120,39 @@ function freeSettlement(
     tags: {},
     attempts: [],
   }
+}
+
+/**
+ * POST /v1/messages/count_tokens and /v1/responses/input_tokens: the input tokens of a request, by the provider's own
+ * count where it gives one, else counted here.
+ */
+export const countTokens: Handler<Parts> = async (parts, inbound, reply) => {
+  const { caller, codec, trace, providerHeaders } = inbound
+  const isMessages = codec.format === 'messages'
+  // In the messages format, a request whose tokens are only counted needs no output limit.
+  const readCall = isMessages ? readCountCall : codec.readCall
+  const request = await readRequest(parts, inbound, readCall)
+  const { call } = request
+  const model = permitModel(parts.registry.catalog, caller, { call, kind: 'chat' })
+  trace.model = model.id
+  const { routes } = parts.registry.route(caller, model, request)
+  const [first] = await prepare(request, routes)
+  const asked = { inbound, model: call.model, dropped: first?.dropped ?? [], reply }
+  await answerFree(parts, asked, async () => {
+    const told = first && (await countAt(first, providerHeaders, reply.closed))
+    const input_tokens = told ?? (await countHere(parts, request, readCall))
+    return JSON.stringify(
+      isMessages ? { input_tokens } : { object: 'response.input_tokens', input_tokens },
+    )
+  })
+}
+
+async function countHere(
+  { tokenizer }: Parts,
+  request: ClientRequest,
+  readCall: EdgeCodec['readCall'],
+): Promise<number> {
+  await request.nextStep()
+  const counted = await tokenizer.count(textsOf(readCall, request.content.value))
+  return likelyInput(request.call.input, counted?.likely)
 }

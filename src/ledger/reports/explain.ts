@@ -1,6 +1,6 @@
 // Why a request cost what it did: recomputes the cost from the tokens and the price that the books keep.
 import { sql } from 'kysely'
-import { perMillion } from '../../catalog/model-json.ts'
+import { perMillion } from '../../catalog/models.ts'
 import { costOf, costOfLines, type Cost, type CostLine } from '../../catalog/prices.ts'
 import { formatUsd, PICO_PER_NANO, type Nanodollars } from '../../core/money.ts'
 import {

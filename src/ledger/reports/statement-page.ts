@@ -1,6 +1,6 @@
 // A statement as one page of HTML, to be read on a screen and printed on paper. It stands alone: no script, nothing to
 // load. Every text in it may have been chosen by somebody else, so all are escaped.
-import { perMillion } from '../../catalog/model-json.ts'
+import { perMillion } from '../../catalog/models.ts'
 import { formatUsd } from '../../core/money.ts'
 import {
   adjustmentOf,

@@ -1,7 +1,7 @@
 // The sandbox's models, as the catalogue lists them. The part of a name after `@` is the format that the model speaks
 // upstream, so that every translation can be tried without a provider (docs/sandbox.md).
 import { TIMEOUTS } from '../../catalog/catalog.ts'
-import type { SandboxModel } from '../../catalog/target-facts.ts'
+import type { SandboxModel } from '../../catalog/catalog.ts'
 import { IMAGE_TOKENS_MAX } from '../../catalog/model-facts.ts'
 import { targetName, type Target } from '../../catalog/models.ts'
 import { FREE, makePrice } from '../../catalog/prices.ts'

@@ -1,4 +1,4 @@
-// Bodies as sockets bring them: in pieces, too large, cut off.
+// Bodies of requests as sockets bring them: in pieces, too large, cut off.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -9,8 +9,8 @@ import { LinkedList } from '../core/runtime.ts'
 import { Overload } from '../exchange/overload.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import { jsonLog } from '../telemetry/log.ts'
-import { Body, BodyRoom, type BodyRoomOptions } from './body.ts'
 import type { Watched } from './connection.ts'
+import { Body, BodyRoom, type BodyRoomOptions } from './inbound.ts'
 
 /** Room for bodies of so many bytes. */
 function bodiesOf(bodyBytesMax: number): BodyRoomOptions {
