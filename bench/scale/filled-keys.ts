@@ -4,7 +4,7 @@ import { ENDPOINTS } from '../../src/core/endpoints.ts'
 import { hashSecret, maskSecret, newSecret } from '../../src/core/secret.ts'
 import { chunk } from '../../src/core/text.ts'
 import type { Store } from '../../src/store/database/store.ts'
-import { NO_KEY_RULES } from '../../src/store/groups/key-rules.ts'
+import { NO_KEY_RULES } from '../../src/store/groups/groups.ts'
 import { searchedColumns } from '../../src/store/keys/lifecycle.ts'
 import { MODELS } from '../contenders/tollgate.ts'
 

@@ -7,8 +7,15 @@ import { version } from '../config/version.ts'
 import { iso } from '../core/units.ts'
 import { refuseWhileServing } from '../ledger/nodes/running.ts'
 import { type Violation, verifyLedger } from '../ledger/reports/verify.ts'
-import { readBackup, readHead, refuseExisting, sizeOf, writeBackup } from '../store/backup/file.ts'
-import { type Head, writeLines } from '../store/backup/format.ts'
+import {
+  readBackup,
+  readHead,
+  refuseExisting,
+  sizeOf,
+  writeBackup,
+  type Head,
+  writeLines,
+} from '../store/backup/file.ts'
 import { readAll, tallyAll, totalRows, type Tallies, whyUnequal } from '../store/backup/rows.ts'
 import { atOneMoment, refuseForeign, replaceRows, tablesIn } from '../store/backup/transaction.ts'
 import { StoreError } from '../store/database/errors.ts'

@@ -4,9 +4,9 @@ import { sql } from 'kysely'
 import { firstIdAt } from '../core/ids.ts'
 import { DAY_MS, HOUR_MS, iso, usd } from '../core/units.ts'
 import { giveRefusals } from './alerts/give.ts'
-import { isReached } from './database/scope.ts'
+import { isReached } from './database/store.ts'
 import type { Store } from './database/store.ts'
-import { valuesOf, type Row, type Tx, type Values } from './database/tables.ts'
+import { type Row, type Tx, type Values, valuesOf } from './database/tables.ts'
 
 /** How many refusals of a key with one code within an hour get a row; the others are only counted. */
 export const ROWS_AN_HOUR_MAX = 100

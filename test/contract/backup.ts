@@ -9,9 +9,14 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
-import { readBackup, readHead, writeBackup } from '../../src/store/backup/file.ts'
-import { writeLines, type Head } from '../../src/store/backup/format.ts'
-import { readAll, tallyAll, TABLE_NAMES, type Page, type Row } from '../../src/store/backup/rows.ts'
+import {
+  readBackup,
+  readHead,
+  type Head,
+  writeBackup,
+  writeLines,
+} from '../../src/store/backup/file.ts'
+import { readAll, TABLE_NAMES, tallyAll, type Page, type Row } from '../../src/store/backup/rows.ts'
 import { atOneMoment, refuseForeign, replaceRows } from '../../src/store/backup/transaction.ts'
 import { planMigration } from '../../src/store/database/migrate.ts'
 import { SCHEMA } from '../../src/store/database/migrations.ts'

@@ -33,7 +33,7 @@ import {
 } from '../../src/admin/people/roles.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { HttpClient } from '../../src/providers/upstream/http.ts'
-import { listAudit } from '../../src/store/audit/list.ts'
+import { listAudit } from '../../src/store/audit/record.ts'
 import { withChangeLock } from '../../src/store/database/revision.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { openStore } from '../../src/store/open.ts'

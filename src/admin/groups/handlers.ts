@@ -12,8 +12,8 @@ import {
   listGroups,
   type Group,
   type GroupTotals,
+  NO_KEY_RULES,
 } from '../../store/groups/groups.ts'
-import { NO_KEY_RULES } from '../../store/groups/key-rules.ts'
 import {
   activateGroup,
   archiveGroup,

@@ -2,8 +2,7 @@
 // left of the budgets above these.
 import { iso, usd } from '../../core/units.ts'
 import type { Store } from '../../store/database/store.ts'
-import { findGroup, type Group } from '../../store/groups/groups.ts'
-import { keyRulesJson } from '../../store/groups/key-rules.ts'
+import { findGroup, type Group, keyRulesJson } from '../../store/groups/groups.ts'
 import { membershipsOf } from '../../store/groups/members.ts'
 import { countOwnKeys } from '../../store/keys/own-keys.ts'
 import type { OwnGroup } from '../contract/people.ts'

@@ -1,7 +1,7 @@
 // The one gate of the admin API: every route passes it, and a request without a known rule is refused. It also decides how
 // far a request reaches: the store that a handler is given has that scope. Who a caller is comes from people/.
 import { sentence } from '../../core/sentences.ts'
-import { NOWHERE, type Scope } from '../../store/database/scope.ts'
+import { NOWHERE, type Scope } from '../../store/database/store.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { Permission } from '../contract/permissions.ts'
 import type { AdminRoute } from '../contract/route.ts'

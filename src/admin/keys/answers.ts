@@ -9,7 +9,7 @@ import {
   type AccountView,
   type PastPeriod,
 } from '../../store/accounts/accounts.ts'
-import type { Scope } from '../../store/database/scope.ts'
+import type { Scope } from '../../store/database/store.ts'
 import { frameJson, partOfFrame, type Frame } from '../../store/frame.ts'
 import { callableModels, keyJson, type Key } from '../../store/keys/keys.ts'
 import { EXPIRES_SOON_MS, HIGH_PERCENT } from '../../store/keys/search.ts'

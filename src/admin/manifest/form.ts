@@ -3,16 +3,15 @@ import { ENDPOINTS } from '../../core/endpoints.ts'
 import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { iso, usd } from '../../core/units.ts'
 import { budgetText, type AccountView } from '../../store/accounts/accounts.ts'
+import type { BudgetAmount } from '../../store/accounts/budget-changes.ts'
 import {
   listDestinations,
   shownAddress,
   type Destination,
 } from '../../store/alerts/destinations.ts'
-import type { BudgetAmount } from '../../store/accounts/budget-changes.ts'
 import type { Store } from '../../store/database/store.ts'
 import { readFrame, type Frame } from '../../store/frame.ts'
-import { groupNames, listGroups, type Group } from '../../store/groups/groups.ts'
-import { keyRulesJson } from '../../store/groups/key-rules.ts'
+import { groupNames, keyRulesJson, listGroups, type Group } from '../../store/groups/groups.ts'
 import { listKeys, type Key } from '../../store/keys/keys.ts'
 import type { DestinationEntry, FrameEntry, GroupEntry, KeyEntry } from '../contract/manifest.ts'
 

@@ -9,7 +9,7 @@ import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { readFrame, setFrame } from '../../store/frame.ts'
 import type { Group } from '../../store/groups/groups.ts'
-import { NO_KEY_RULES } from '../../store/groups/key-rules.ts'
+import { NO_KEY_RULES } from '../../store/groups/groups.ts'
 import {
   activateGroup,
   archiveGroup,

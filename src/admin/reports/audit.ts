@@ -1,7 +1,7 @@
 // The handlers of /audit: who changed what, as JSON and for spreadsheets.
 import { csvText } from '../../core/text.ts'
 import { iso } from '../../core/units.ts'
-import { listAudit, type AuditEntry, type AuditFilter } from '../../store/audit/list.ts'
+import { listAudit, type AuditEntry, type AuditFilter } from '../../store/audit/record.ts'
 import type { Store } from '../../store/database/store.ts'
 import { findKey } from '../../store/keys/keys.ts'
 import type { AuditEntryAnswer, AuditQuery, auditRoutes } from '../contract/audit.ts'

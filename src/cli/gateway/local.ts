@@ -21,8 +21,8 @@ import {
   keysWithoutModels,
   listGroups,
   type Group,
+  NO_KEY_RULES,
 } from '../../store/groups/groups.ts'
-import { NO_KEY_RULES } from '../../store/groups/key-rules.ts'
 import {
   activateGroup,
   archiveGroup,

@@ -13,7 +13,7 @@ import {
 import { iso, usd } from '../../core/units.ts'
 import { WINDOW } from '../../store/accounts/budgets.ts'
 import { StoreError } from '../../store/database/errors.ts'
-import { isReached } from '../../store/database/scope.ts'
+import { isReached } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { TAKEN_OVER } from '../../store/database/tables.ts'
 import type { Attempt, AttemptCharge } from '../ledger.ts'

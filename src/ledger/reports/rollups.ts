@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Nanodollars } from '../../core/money.ts'
 import { DAY_MS } from '../../core/units.ts'
-import { isReached } from '../../store/database/scope.ts'
+import { isReached } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { KEYS_AFTER } from '../../store/database/tables.ts'
 import { manyIds } from '../../store/keys/search.ts'

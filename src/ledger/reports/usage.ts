@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { targetName } from '../../catalog/models.ts'
 import { firstIdAt } from '../../core/ids.ts'
 import { iso, usd } from '../../core/units.ts'
-import { isReached } from '../../store/database/scope.ts'
+import { isReached } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { USAGE, type UsageRow } from '../rules/rows.ts'
 

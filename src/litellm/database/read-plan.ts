@@ -12,9 +12,13 @@ import { leastLength } from '../units.ts'
 import { Problems, Tally, type PlannedGroup, type PlannedKey, type PlannedPerson } from './plan.ts'
 import {
   ALL_ROUTES,
+  Allowlists,
   EXTRAS,
+  isClosed,
   KEY_COLUMNS,
+  limitsOf,
   MEANT,
+  modelBudgetsOf,
   NO_DAILY_TOKENS,
   OTHER_TABLES,
   readUsage,
@@ -22,21 +26,15 @@ import {
   ROUTES,
   SHARED_COLUMNS,
   type KeyRow,
+  type KnownModels,
+  type LimitColumns,
   type ModelUsage,
+  type Row,
   type TeamRow,
   type UserRow,
   withShared,
 } from './rows.ts'
 import { readSchema, type Schema, type SourceDatabase, type TableName } from './source-database.ts'
-import {
-  Allowlists,
-  isClosed,
-  limitsOf,
-  modelBudgetsOf,
-  type KnownModels,
-  type LimitColumns,
-  type Row,
-} from './values.ts'
 
 export type ImportPlan = {
   readonly groups: readonly PlannedGroup[]

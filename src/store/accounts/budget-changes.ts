@@ -6,8 +6,7 @@ import { BUDGET_MAX, formatUsd, type Nanodollars } from '../../core/money.ts'
 import type { Period, PeriodRule } from '../../core/periods.ts'
 import { sentence } from '../../core/sentences.ts'
 import { checkAll, refuseAll } from '../database/errors.ts'
-import { isGroupReached } from '../database/scope.ts'
-import { databaseNow, type Store } from '../database/store.ts'
+import { databaseNow, isGroupReached, type Store } from '../database/store.ts'
 import type { Row, Tx } from '../database/tables.ts'
 import {
   capOf,
@@ -15,10 +14,10 @@ import {
   endedAt,
   packBudgets,
   setBudgets,
-  unpackBudgets,
-  WINDOW,
   type BudgetSetting,
   type FurtherBudget,
+  unpackBudgets,
+  WINDOW,
 } from './budgets.ts'
 import { invalid } from './settings.ts'
 

@@ -3,11 +3,17 @@
 import { sql } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import type { NamedSentence, Sentence } from '../../core/sentences.ts'
-import { areGroupsWithin, isReached, type Scope } from '../database/scope.ts'
+import { areGroupsWithin, isReached, type Scope } from '../database/store.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
-import { readResult, shownAddress, storedResult } from './destinations.ts'
-import { isTaken, readTaken, type Concerned } from './routing.ts'
+import {
+  isTaken,
+  readResult,
+  readTaken,
+  shownAddress,
+  storedResult,
+  type Concerned,
+} from './destinations.ts'
 
 export type Alert =
   | BudgetAlert

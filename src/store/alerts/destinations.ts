@@ -1,16 +1,26 @@
 // Where alerts are sent: webhooks and e-mail addresses, each with a name and with what it takes. Every change of them is
 // recorded, and whether what was sent last has arrived stands beside them.
 import { newId } from '../../core/ids.ts'
+import type { AlertKind } from '../../core/limits.ts'
 import { sentence, type NamedSentence, type Sentence, wordsOf } from '../../core/sentences.ts'
-import { label } from '../../core/text.ts'
+import { caseFold, label } from '../../core/text.ts'
 import { checkSettings, type Some } from '../accounts/settings.ts'
 import { recordChange, type Change } from '../audit/record.ts'
 import { isDuplicate, StoreError } from '../database/errors.ts'
 import { withChangeLock } from '../database/revision.ts'
-import { areGroupsWithin } from '../database/scope.ts'
+import { areGroupsWithin } from '../database/store.ts'
 import type { Store } from '../database/store.ts'
 import type { Row, Tx } from '../database/tables.ts'
-import { readTaken, storedTaken, TAKES_ALL, type Taken } from './routing.ts'
+
+/** Which alerts a destination takes: all of them, or those of some kinds, groups, tags and environments; null = whatever there is. Everything that it names must fit. */
+export type Taken = {
+  readonly kinds: readonly AlertKind[] | null
+  readonly groupIds: readonly string[] | null
+  readonly tags: readonly string[] | null
+  readonly environments: readonly string[] | null
+}
+
+export const TAKES_ALL: Taken = { kinds: null, groupIds: null, tags: null, environments: null }
 
 export type Destination = {
   readonly id: string
@@ -230,4 +240,57 @@ function destinationOf(row: Row<'alert_destinations'>): Destination {
     failing: since === null ? null : { since, ...readResult(row.failure) },
     createdAt: row.created_at,
   }
+}
+
+/** What an alert is about. Of a group only the group is known; of the gateway as a whole, nothing. */
+export type Concerned = {
+  readonly kind: AlertKind
+  readonly groupId: string | null
+  readonly tags: readonly string[]
+  readonly environment: string | null
+}
+
+/** What concerns no group goes to no destination that names some: one group learns nothing of another, or of all. */
+export function isTaken(taken: Taken, about: Concerned): boolean {
+  return (
+    isAmong(taken.kinds, [about.kind]) &&
+    isAmong(taken.groupIds, [about.groupId]) &&
+    isAmong(taken.tags, about.tags) &&
+    isAmong(taken.environments, [about.environment])
+  )
+}
+
+/** Whether one of these is wanted, however it is spelled: a search for keys compares them in the same way. */
+function isAmong(wanted: readonly string[] | null, found: readonly (string | null)[]): boolean {
+  if (wanted === null) return true
+  const folded = wanted.map(caseFold)
+  return found.some((each) => each !== null && folded.includes(caseFold(each)))
+}
+
+type Stored = Readonly<Record<'kinds' | 'group_ids' | 'tags' | 'environments', string | null>>
+
+export function readTaken(row: Stored): Taken {
+  return {
+    kinds: listOf(row.kinds) as readonly AlertKind[] | null,
+    groupIds: listOf(row.group_ids),
+    tags: listOf(row.tags),
+    environments: listOf(row.environments),
+  }
+}
+
+function storedTaken({ kinds, groupIds, tags, environments }: Taken): Stored {
+  return {
+    kinds: textOf(kinds),
+    group_ids: textOf(groupIds),
+    tags: textOf(tags),
+    environments: textOf(environments),
+  }
+}
+
+function listOf(text: string | null): readonly string[] | null {
+  return text === null ? null : (JSON.parse(text) as readonly string[])
+}
+
+function textOf(list: readonly string[] | null): string | null {
+  return list === null ? null : JSON.stringify(list)
 }

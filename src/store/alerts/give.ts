@@ -10,7 +10,7 @@ import { limitWithTopUp, viewAccount } from '../accounts/accounts.ts'
 import type { Store } from '../database/store.ts'
 import type { Row, Tables, Tx } from '../database/tables.ts'
 import { addDeliveries } from './alerts.ts'
-import type { Concerned } from './routing.ts'
+import type { Concerned } from './destinations.ts'
 import { nextReminder, percentSpent, reached, readReminders, readThresholds } from './rules.ts'
 
 /** A call that an account could not pay for. */

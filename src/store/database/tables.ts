@@ -1,9 +1,19 @@
-// The tables: each column once, as SQL declares it; those of alerts and of people have files of their own. Their types for
-// queries follow from that, and migrations.ts creates them. Times are integer milliseconds since 1970. Columns named
+// The tables: each column once, as SQL declares it; those of people have a file of their own. Their types for queries
+// follow from that, and migrations.ts creates them. Times are integer milliseconds since 1970. Columns named
 // *_nanodollars are bigint, every other integer is a number.
-import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
+import type {
+  Generated,
+  Kysely,
+  KyselyPlugin,
+  PluginTransformQueryArgs,
+  PluginTransformResultArgs,
+  QueryResult,
+  RootOperationNode,
+  Selectable,
+  Transaction,
+  UnknownRow,
+} from 'kysely'
 import type { AlertKind } from '../../core/limits.ts'
-import { ALERT_TABLES } from './alert-tables.ts'
 import { PEOPLE_TABLES } from './people-tables.ts'
 
 /** The id of the account above all keys. */
@@ -105,7 +115,7 @@ export const TABLES = {
     description: 'TEXT',
     /** JSON array of text: what its keys may call at most; NULL = whatever their own allowlists say. */
     models: 'TEXT',
-    /** JSON: what members may choose for keys of their own (groups/key-rules.ts). */
+    /** JSON: what members may choose for keys of their own (groups/groups.ts). */
     key_rules: 'TEXT NOT NULL',
     /** Counts all changes of the group. */
     version: 'INTEGER NOT NULL DEFAULT 1',
@@ -380,7 +390,66 @@ export const TABLES = {
     answer: 'TEXT',
     created_at: 'INTEGER NOT NULL',
   },
-  ...ALERT_TABLES,
+  // Alerts: when they are given, where they are sent, and what became of each delivery.
+  /** JSON: a list of percentages. */
+  alert_rules: { account_id: 'TEXT PRIMARY KEY', thresholds: 'TEXT NOT NULL' },
+  alert_destinations: {
+    id: 'TEXT PRIMARY KEY',
+    name: 'TEXT NOT NULL UNIQUE',
+    kind: "TEXT NOT NULL CHECK (kind IN ('webhook', 'email'))",
+    address: 'TEXT NOT NULL',
+    enabled: 'INTEGER NOT NULL',
+    /** What it takes, as JSON arrays of text (alerts/destinations.ts); NULL = whatever there is. */
+    kinds: 'TEXT',
+    group_ids: 'TEXT',
+    tags: 'TEXT',
+    environments: 'TEXT',
+    /** Since when nothing arrives there, and why not; NULL = what was sent last has arrived. */
+    failing_since: 'INTEGER',
+    failure: 'TEXT',
+    created_at: 'INTEGER NOT NULL',
+  },
+  /**
+   * `budget`: a part of the limit was reached. `expiry`: a key will expire; then `threshold` counts the days before, and
+   * `period_seq` is the expiry itself, so that each reminder is given once for each expiry that was set. `refusals`: many
+   * calls of a key (no account: with unknown keys) were refused; once a day, which is `period_seq`, with `threshold` -1.
+   * Those about a provider, the ledger or a wish are told apart in the same columns (alerts/events.ts).
+   */
+  alerts: {
+    id: 'TEXT PRIMARY KEY',
+    created_at: 'INTEGER NOT NULL',
+    account_id: 'TEXT NOT NULL',
+    account_name: 'TEXT',
+    /** The group that the account belonged to then. */
+    group_id: 'TEXT',
+    kind: 'TEXT NOT NULL',
+    period_seq: 'INTEGER NOT NULL',
+    threshold: 'INTEGER NOT NULL',
+    spent_nanodollars: 'INTEGER NOT NULL',
+    limit_nanodollars: 'INTEGER NOT NULL',
+    /** What the call that was refused could have cost; null for other kinds. */
+    required_nanodollars: 'INTEGER',
+    /** Of `refusals`: with what the calls were refused, and how many within the hour. */
+    code: 'TEXT',
+    count: 'INTEGER',
+    resets_at: 'INTEGER',
+    /** JSON: what only alerts about a provider, the ledger or a wish say. */
+    details: 'TEXT',
+    /** When a new limit or an answer of the provider made the alert untrue: from then on it can be given once more. */
+    lapsed_at: 'INTEGER',
+  },
+  alert_deliveries: {
+    id: 'TEXT PRIMARY KEY',
+    alert_id: 'TEXT NOT NULL REFERENCES alerts (id)',
+    destination_id: 'TEXT NOT NULL',
+    address: 'TEXT NOT NULL',
+    state: "TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed'))",
+    attempt_count: 'INTEGER NOT NULL',
+    last_attempt_at: 'INTEGER',
+    next_attempt_at: 'INTEGER',
+    /** What the receiver answered, or why it did not: JSON of a NamedSentence, or words. */
+    result: 'TEXT',
+  },
   ...PEOPLE_TABLES,
   /** What came from another gateway: how it is known there, and which row it is here. */
   imported: {
@@ -462,3 +531,30 @@ type Listed<List> = List extends `'${infer First}', ${infer Rest}`
   : List extends `'${infer Last}'`
     ? Last
     : never
+
+/**
+ * The rule for integers, on both databases: money is never a float, and nothing else is a bigint. Expects every integer
+ * as a bigint, as SQLite's thread and PostgreSQL's type parsers deliver them.
+ */
+export class IntegerPlugin implements KyselyPlugin {
+  transformQuery(args: PluginTransformQueryArgs): RootOperationNode {
+    return args.node
+  }
+
+  async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
+    for (const row of result.rows) {
+      for (const [name, value] of Object.entries(row)) {
+        if (typeof value === 'bigint' && !/nanodollars$/i.test(name)) {
+          row[name] = toNumber(name, value)
+        }
+      }
+    }
+    return result
+  }
+}
+
+function toNumber(name: string, value: bigint): number {
+  const number = Number(value)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`column ${name} holds ${value}`)
+  return number
+}

@@ -30,8 +30,16 @@ import { checkAll, isDuplicate, requireVersion, StoreError } from '../database/e
 import { bumpRevision } from '../database/revision.ts'
 import { inTransaction, type Store } from '../database/store.ts'
 import { FRAME_ID, type Row, type Tx } from '../database/tables.ts'
-import { findGroup, groupSettingsJson, type Group, type GroupSettings } from './groups.ts'
-import { checkKeyRules, keyRulesJson, NO_KEY_RULES, type KeyRules } from './key-rules.ts'
+import {
+  checkKeyRules,
+  findGroup,
+  groupSettingsJson,
+  keyRulesJson,
+  NO_KEY_RULES,
+  type Group,
+  type GroupSettings,
+  type KeyRules,
+} from './groups.ts'
 
 /** Its second window, and what one request of its keys may cost. */
 type GroupLegs = Pick<LegsChange, 'window' | 'requestCostMaxNanodollars'>

@@ -6,7 +6,7 @@ import { withChangeLock } from '../database/revision.ts'
 import type { Store } from '../database/store.ts'
 import type { Queries, Tx } from '../database/tables.ts'
 import type { Group } from './groups.ts'
-import { readKeyRules, type KeyRules } from './key-rules.ts'
+import { readKeyRules, type KeyRules } from './groups.ts'
 import { aboutGroup } from './lifecycle.ts'
 
 export type Member = {

@@ -2,7 +2,7 @@
 // account once, so callers that show them often keep them for a moment.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { NANO_PER_USD, type Nanodollars } from '../../core/money.ts'
-import { isReached } from '../database/scope.ts'
+import { isReached } from '../database/store.ts'
 import type { Store } from '../database/store.ts'
 import { FRAME_ID } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'

@@ -16,7 +16,7 @@ import {
 import type { KeySettings } from '../accounts/settings.ts'
 import { readReminders, readThresholds } from '../alerts/rules.ts'
 import { StoreError } from '../database/errors.ts'
-import { isReached } from '../database/scope.ts'
+import { isReached } from '../database/store.ts'
 import type { Store } from '../database/store.ts'
 import { TAKEN_OVER, type AccountStatus, type Row } from '../database/tables.ts'
 import { groupStatus, readCeiling, type Group } from '../groups/groups.ts'

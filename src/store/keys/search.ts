@@ -2,13 +2,11 @@
 // becomes conditions, each with a form for every table that can decide it, so that a query reads as few tables as
 // possible, and no usage.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-
 import { firstIdAt } from '../../core/ids.ts'
 import { KEY_ID_SHAPE, type KeyMode } from '../../core/limits.ts'
 import { caseFold } from '../../core/text.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
-import { isReached } from '../database/scope.ts'
-import { withWorkMemory, type Store } from '../database/store.ts'
+import { isReached, type Store, withWorkMemory } from '../database/store.ts'
 import { FRAME_ID } from '../database/tables.ts'
 import type { KeyStatus } from './keys.ts'
 

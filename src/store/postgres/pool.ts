@@ -4,7 +4,7 @@ import { Pool, type PoolConfig, types } from 'pg'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { StoreError } from '../database/errors.ts'
 import { isOutage } from '../database/outage.ts'
-import { IntegerPlugin } from '../database/integers.ts'
+import { IntegerPlugin } from '../database/tables.ts'
 import type { Tables } from '../database/tables.ts'
 import { postgresAddress } from '../database/url.ts'
 
