@@ -1,8 +1,7 @@
 // The text about the state of the books: open holds are not an imbalance.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OPEN_HOLD } from '../ledger/reports/checks.ts'
-import { DAMAGE, type Violation } from '../ledger/reports/verify.ts'
+import { DAMAGE, OPEN_HOLD, type Violation } from '../ledger/reports/verify.ts'
 import { examinationText, violationsText } from './ledger.ts'
 
 const open: Violation = {

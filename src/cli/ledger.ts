@@ -10,8 +10,8 @@ import {
   topUp,
   type Orphan,
 } from '../ledger/nodes/adjustments.ts'
-import { OPEN_HOLD } from '../ledger/reports/checks.ts'
 import {
+  OPEN_HOLD,
   DAMAGE,
   examineLedger,
   type Examination,

@@ -3,7 +3,7 @@
 import { Option, type Command } from 'commander'
 import { DIMENSIONS, REPORT_ROWS, type Dimension } from '../core/limits.ts'
 import { DAY_MS } from '../core/units.ts'
-import { isSkipped } from '../ledger/reports/explain.ts'
+import { isSkipped } from '../ledger/reports/requests.ts'
 import type { LineJson, sumsJson } from '../ledger/reports/lines.ts'
 import type { UsageFilter } from '../ledger/reports/report.ts'
 import { statementPage } from '../ledger/reports/statement-page.ts'

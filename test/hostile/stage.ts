@@ -1,8 +1,8 @@
 // A real gateway process between a client and a hostile provider, with access to its books.
 
 import { systemClock } from '../../src/core/clock.ts'
-import type { Explanation } from '../../src/ledger/reports/explain.ts'
-import { explain } from '../../src/ledger/reports/explain.ts'
+import type { Explanation } from '../../src/ledger/reports/requests.ts'
+import { explain } from '../../src/ledger/reports/requests.ts'
 import type { Violation } from '../../src/ledger/reports/verify.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { openStore } from '../../src/store/open.ts'

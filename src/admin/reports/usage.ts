@@ -2,12 +2,16 @@
 import type { Dimension } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, HOUR_MS, iso, usd } from '../../core/units.ts'
-import { explain, explanationJson } from '../../ledger/reports/explain.ts'
 import { describeLines, linesCsv, sumsJson } from '../../ledger/reports/lines.ts'
 import { reportUsage, type UsageQuestion } from '../../ledger/reports/report.ts'
+import {
+  explain,
+  explanationJson,
+  requestJson,
+  searchUsage,
+} from '../../ledger/reports/requests.ts'
 import { statementPage } from '../../ledger/reports/statement-page.ts'
 import { makeStatement, statementCsv, type Statement } from '../../ledger/reports/statement.ts'
-import { requestJson, searchUsage } from '../../ledger/reports/usage.ts'
 import type { UsageRow as LedgerRow } from '../../ledger/rules/rows.ts'
 import type { Store } from '../../store/database/store.ts'
 import { findGroup } from '../../store/groups/groups.ts'

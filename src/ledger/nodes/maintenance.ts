@@ -9,14 +9,14 @@ import { databaseNow } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Row, Tx } from '../../store/database/tables.ts'
 import type { HoldId } from '../ledger.ts'
+import { sumUpKeyDays } from '../reports/rollups.ts'
 import { Auditor, type PeriodAhead, verifyOpenAccounts } from '../reports/verify.ts'
 import type { OnHold } from '../rules/batch.ts'
 import { legsOf, type Leg } from '../rules/legs.ts'
-import { overrunOf, USAGE, type UsageRow } from '../rules/rows.ts'
+import { overrunOf, type UsageRow, USAGE } from '../rules/rows.ts'
 import type { DatabaseLedger } from '../writer/database-ledger.ts'
 import type { Writer } from '../writer/writer.ts'
 import { FailureDetector } from './failure-detector.ts'
-import { sumUpKeyDays } from './key-days.ts'
 import {
   beat,
   fence,
