@@ -1,10 +1,12 @@
 // Notices when an account reaches a threshold of its budget, refuses calls because of it, a key is about to expire, a
 // provider fails or the ledger raises an alarm, and has the alerts recorded and delivered. A request only leaves its
 // balances or its refusal behind; everything else happens on a timer, which also finds thresholds reached without one.
+import type { Model, Target } from '../../catalog/models.ts'
 import { USUAL_THRESHOLDS } from '../../core/limits.ts'
 import { sentence } from '../../core/sentences.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
 import type { Balance, Refusable, Shortage } from '../../ledger/ledger.ts'
+import type { Health } from '../../routing/breaker.ts'
 import {
   claimDelivery,
   dueDeliveries,
@@ -13,18 +15,18 @@ import {
 } from '../../store/alerts/alerts.ts'
 import { findDestination, noteAttempt } from '../../store/alerts/destinations.ts'
 import { giveAlarms, giveInactive, giveOutages, giveRecoveries } from '../../store/alerts/events.ts'
+import type { FailingProvider } from '../../store/alerts/events.ts'
 import {
-  ThresholdScan,
   giveAlerts,
   giveRefused,
   giveReminders,
+  ThresholdScan,
   type RefusedCall,
 } from '../../store/alerts/give.ts'
 import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alerts/rules.ts'
 import type { Store } from '../../store/database/store.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import { describeError, redact, type Log } from '../../telemetry/log.ts'
-import { OutageWatch, type HealthSource } from './outages.ts'
 import { failureOf, type AlertSender } from './sender.ts'
 
 const LOOK_EVERY_MS = 2_000
@@ -233,4 +235,78 @@ export class AlertWatch {
       await noteAttempt(store, delivery.destinationId, result)
     }
   }
+}
+
+// Providers that have failed calls for a while, as far as this process sees by its breakers, and those that answer. One
+// that asks for fewer calls is not out of order.
+
+type Served = { list(): readonly Pick<Model, 'targets' | 'fallbacks'>[] }
+
+/** Where the health of targets is known. */
+type HealthSource = {
+  readonly catalog: Served
+  healthOf(target: Pick<Target, 'provider' | 'model'>): Health
+}
+
+/** Longer than a restart at the provider takes; by then a breaker has opened five times. */
+const OUT_AFTER_MS = 30_000
+/** How often an outage that goes on is told anew, so that no other node takes it for ended. */
+const TOLD_EVERY_MS = 10_000
+
+type Seen = {
+  readonly failing: readonly FailingProvider[]
+  readonly answering: readonly string[]
+}
+
+export class OutageWatch {
+  readonly #source: HealthSource
+  /** Since when a breaker of each provider has been open, and when that was last told. */
+  readonly #open = new Map<string, { readonly sinceMs: number; toldMs: number }>()
+
+  constructor(source: HealthSource) {
+    this.#source = source
+  }
+
+  look(nowMs: number): Seen {
+    const failing: FailingProvider[] = []
+    const answering: string[] = []
+    for (const [provider, targets] of targetsByProvider(this.#source.catalog)) {
+      const healths = targets.map((target) => ({ target, health: this.#source.healthOf(target) }))
+      const failed = healths.flatMap(({ target, health }) => failingTarget(target, health))
+      if (failed.length === 0) {
+        this.#open.delete(provider)
+        if (healths.some(({ health }) => health.name === 'answering')) answering.push(provider)
+        continue
+      }
+      const resting = failed.find(({ isResting }) => isResting)
+      // One that failed once and was not called since says nothing.
+      if (resting === undefined) continue
+      const { target, reason } = resting
+      if (this.#isOut(provider, nowMs)) failing.push({ provider, target, reason })
+    }
+    return { failing, answering }
+  }
+
+  /** Whether it is to be told now. */
+  #isOut(provider: string, nowMs: number): boolean {
+    const open = this.#open.get(provider) ?? { sinceMs: nowMs, toldMs: -Infinity }
+    this.#open.set(provider, open)
+    if (nowMs - open.sinceMs < OUT_AFTER_MS || nowMs - open.toldMs < TOLD_EVERY_MS) return false
+    open.toldMs = nowMs
+    return true
+  }
+}
+
+function failingTarget({ name }: Target, health: Health) {
+  if (health.name !== 'resting' && health.name !== 'failing') return []
+  const { reason, refusal } = health.why
+  if (reason === 'provider_rate_limited') return []
+  return [{ target: name, reason: refusal ?? reason, isResting: health.name === 'resting' }]
+}
+
+/** Each target once, however many models it serves. */
+function targetsByProvider(catalog: Served): ReadonlyMap<string, readonly Target[]> {
+  const targets = catalog.list().flatMap((model) => [...model.targets, ...model.fallbacks])
+  const once = new Map(targets.map((target) => [target.name, target]))
+  return Map.groupBy(once.values(), ({ provider }) => provider)
 }

@@ -1,6 +1,6 @@
 // The handlers of /groups. The rules are in the store and the ledger; this file only maps routes to them.
 import { sentence } from '../../core/sentences.ts'
-import { usd, iso } from '../../core/units.ts'
+import { iso, usd } from '../../core/units.ts'
 import { resetSpent, topUp } from '../../ledger/nodes/adjustments.ts'
 import { limitWithTopUp, pastPeriods } from '../../store/accounts/accounts.ts'
 import type { Store } from '../../store/database/store.ts'
@@ -8,11 +8,12 @@ import {
   findGroup,
   groupJson,
   groupTotals,
+  keyRulesJson,
   keysWithoutModels,
   listGroups,
+  NO_KEY_RULES,
   type Group,
   type GroupTotals,
-  NO_KEY_RULES,
 } from '../../store/groups/groups.ts'
 import {
   activateGroup,
@@ -20,26 +21,31 @@ import {
   createGroup,
   updateGroup,
 } from '../../store/groups/lifecycle.ts'
+import { membershipsOf } from '../../store/groups/members.ts'
+import { countOwnKeys } from '../../store/keys/own-keys.ts'
 import { AdminError } from '../contract/errors.ts'
 import type { GroupAnswer, GroupDetail, groupRoutes } from '../contract/groups.ts'
-import type { invitationRoutes, memberRoutes } from '../contract/people.ts'
+import type { invitationRoutes, memberRoutes, OwnGroup } from '../contract/people.ts'
+import type { Permission } from '../contract/permissions.ts'
 import type { Person } from '../http/guard.ts'
 import { storeOf, type AdminParts, type HandlersOf, type Sender } from '../http/request.ts'
-import { forecastOf, HISTORY_PERIODS, historyOf } from '../keys/answers.ts'
 import {
   budgetNameOf,
   changeVersion,
   etag,
+  forecastOf,
   groupSettingsOf,
+  HISTORY_PERIODS,
+  historyOf,
   keyRulesOf,
   legsOf,
   readAmount,
-} from '../keys/change-request.ts'
+} from '../keys/form.ts'
 import { actorOf, rightsWithin, type PeopleParts } from '../people/identity.ts'
 import { passOn, tellUnseen } from '../people/links.ts'
 import type { Actor } from '../people/roles.ts'
+import { listRoles, roleById } from '../people/roles.ts'
 import { dropMember, inviteMember, listMemberAnswers, moveMember, putMember } from './members.ts'
-import { ownGroups } from './own-groups.ts'
 
 /** How many keys are named that can call nothing. */
 const NAMED_MAX = 100
@@ -212,4 +218,45 @@ function answerOf(group: Group, totals?: GroupTotals): GroupAnswer {
     limit: usd(limitWithTopUp(group)),
     version: String(group.version),
   }
+}
+
+/**
+ * The groups that somebody belongs to, by name, as a member sees them: what they may do there with keys of their own,
+ * and what is left of the budgets above these.
+ */
+async function ownGroups(store: Store, person: Person): Promise<OwnGroup[]> {
+  const roles = await listRoles(store.db)
+  const groups: OwnGroup[] = []
+  for (const { groupId, roleId } of await membershipsOf(store.db, person.id)) {
+    const group = await findGroup(store, groupId)
+    const { id: role, name } = roleById(roles, roleId)
+    const isManager = rightsWithin(person, groupId).has('configuration:manage')
+    const isServed = ofOwnKeys(person, groupId).has('configuration:manage')
+    groups.push({
+      id: groupId,
+      name: group.name,
+      description: group.description,
+      status: group.status,
+      role: { id: role, name },
+      key_rules: isServed && !isManager ? keyRulesJson(group.keyRules) : null,
+      may_create_keys: (isManager || isServed) && group.status === 'active',
+      models: group.models && [...group.models],
+      ...leftOf(group),
+      own_keys: await countOwnKeys(store, { groupId, personId: person.id }),
+    })
+  }
+  return groups
+}
+
+function ofOwnKeys({ groups }: Person, groupId: string): ReadonlySet<Permission> {
+  return groups.find(({ id }) => id === groupId)?.ofOwnKeys ?? new Set()
+}
+
+/** The tighter of its budgets decides. */
+function leftOf(group: Group): Pick<OwnGroup, 'remaining' | 'resets_at'> {
+  const { remainingNanodollars: main, window, resetsAt } = group
+  const isWindow = window !== null && (main === null || window.remainingNanodollars < main)
+  return isWindow
+    ? { remaining: usd(window.remainingNanodollars), resets_at: iso(window.resetsAt) }
+    : { remaining: usd(main), resets_at: iso(resetsAt) }
 }

@@ -18,9 +18,14 @@ import { AdminError } from '../contract/errors.ts'
 import type { MemberAnswer } from '../contract/people.ts'
 import { MEMBER_ROLE } from '../contract/permissions.ts'
 import { rightsNow, rightsWithin } from '../people/identity.ts'
-import { decideFor, decisionOf, demandDecided, type Leaving } from '../people/leaving.ts'
 import { invitePerson, type Invitation } from '../people/links.ts'
-import { answerPerson } from '../people/people.ts'
+import {
+  answerPerson,
+  decideFor,
+  decisionOf,
+  demandDecided,
+  type Leaving,
+} from '../people/people.ts'
 import { demandRights, listRoles, roleById, roleNamed, type Actor } from '../people/roles.ts'
 
 /**

@@ -1,5 +1,7 @@
 // The handlers of wishes: what owners of keys ask for, and what those who manage them decide. Where there is a mail server,
 // those who can decide learn of it by mail, and whoever asked learns the outcome.
+import type { Store } from '../../store/database/store.ts'
+import { listMembers } from '../../store/groups/members.ts'
 import {
   addWish,
   countOpenWishes,
@@ -7,20 +9,18 @@ import {
   findWish,
   grantWish,
   listWishes,
+  type Wanted,
+  type Wish,
   wantedJson,
   wishJson,
   withdrawWish,
-  type Wanted,
-  type Wish,
 } from '../../store/keys/wishes.ts'
-import type { Store } from '../../store/database/store.ts'
-import { listMembers } from '../../store/groups/members.ts'
 import { findPerson, listPeople, type Person } from '../../store/people/people.ts'
 import { describeError } from '../../telemetry/log.ts'
+import { wantedWords } from '../alerts/texts.ts'
 import type { WishAnswer, wishRoutes } from '../contract/people.ts'
 import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
-import { wantedWords } from '../alerts/texts.ts'
-import { readAmount } from '../keys/change-request.ts'
+import { readAmount } from '../keys/form.ts'
 import type { Mail, Mailer } from '../people/email.ts'
 import { listRoles, roleById } from '../people/roles.ts'
 

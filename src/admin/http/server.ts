@@ -1,5 +1,7 @@
 // The admin API as one Fastify app, made from the contract and a handler for each of its routes. It does not listen:
-// the edge hands it requests. Nothing here knows what a key is.
+// the edge hands it requests. A request that is sent twice with one Idempotency-Key is done once. Nothing here knows
+// what a key is.
+import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -8,19 +10,26 @@ import { z } from 'zod'
 import { retryAfterText } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
-import { NOWHERE, type Scope } from '../../store/database/store.ts'
+import { NOWHERE, type Scope, type Store } from '../../store/database/store.ts'
+import { claim, keepAnswer, releaseClaim } from '../../store/idempotency.ts'
 import { describeError } from '../../telemetry/log.ts'
 import { sseEvent, writeSse } from '../../wire/contract/sse.ts'
 import { contract, type RouteName } from '../contract/contract.ts'
-import { adminError, AdminError } from '../contract/errors.ts'
+import { adminError, AdminError, invalidValue } from '../contract/errors.ts'
 import { API_PREFIX, EVENT_STREAM, METRICS_PATH, PERMISSIONS_HEADER } from '../contract/route.ts'
 import type { AdminRoute } from '../contract/route.ts'
-import type { AdminParts, Handlers } from './request.ts'
 import { errorJson, toAdminError } from './errors.ts'
-import { guard, permissionsAnywhere, type Guarded, type Identify, type Person } from './guard.ts'
-import { idempotently } from './idempotency.ts'
+import {
+  guard,
+  type Guarded,
+  type Identify,
+  permissionsAnywhere,
+  type Person,
+  type RequestHeaders,
+} from './guard.ts'
 import { lastingIdentity, type Metrics } from './metrics.ts'
 import { recordRefused } from './refusals.ts'
+import type { AdminParts, Handlers } from './request.ts'
 
 /** The store is for recording refusals, and for requests that are sent twice. */
 export type AdminServerOptions = Pick<AdminParts, 'publicUrl' | 'clock' | 'log' | 'store'> & {
@@ -279,4 +288,56 @@ async function record({ request, options }: Failed, error: AdminError): Promise<
 function nothingAt({ method, url }: FastifyRequest): AdminError {
   const path = url.split('?', 1)[0]?.slice(0, 200) ?? ''
   return new AdminError('not_found', sentence('nothing_there', { route: `${method} ${path}` }))
+}
+
+// Idempotency-Key: the second of two equal requests gets the answer to the first.
+
+type RepeatableRequest = {
+  readonly headers: RequestHeaders
+  readonly personId: string
+  /** The route and everything sent to it. */
+  readonly request: unknown
+}
+
+async function idempotently(
+  store: Store,
+  sent: RepeatableRequest,
+  run: () => Promise<unknown>,
+): Promise<{ readonly answer: unknown; readonly isRepeated: boolean }> {
+  const name = nameOf(sent.headers)
+  if (name === undefined) return { answer: await run(), isRepeated: false }
+  const requestHash = hash('sha256', JSON.stringify(sent.request), 'hex')
+  const wanted = { personId: sent.personId, name, requestHash }
+  const claimed = await claim(store, wanted)
+  if (!claimed.claimed) return { answer: firstAnswer(claimed), isRepeated: true }
+  try {
+    const answer = await run()
+    await keepAnswer(store, wanted, JSON.stringify(withoutSecret(answer)))
+    return { answer, isRepeated: false }
+  } catch (thrown) {
+    // After a refusal nothing was done. After a fault that is unknown, so the name stays taken.
+    if (toAdminError(thrown).status < 500) await releaseClaim(store, wanted)
+    throw thrown
+  }
+}
+
+const NAME_LENGTH_MAX = 255
+
+function nameOf(headers: RequestHeaders): string | undefined {
+  const name = headers['idempotency-key']
+  if (name === undefined) return undefined
+  if (typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX) return name
+  const why = sentence('idempotency_key_shape', { most: NAME_LENGTH_MAX })
+  throw invalidValue('Idempotency-Key', why)
+}
+
+function firstAnswer(first: { readonly answer: string | null; readonly isSame: boolean }): unknown {
+  if (first.isSame && first.answer !== null) return JSON.parse(first.answer) as unknown
+  const why = first.isSame ? 'idempotency_key_running' : 'idempotency_key_taken'
+  throw new AdminError('idempotency_conflict', sentence(why))
+}
+
+/** A secret is shown only once, in the first answer. */
+function withoutSecret(answer: unknown): unknown {
+  return { ...Object(answer), ...('secret' in Object(answer) ? { secret: null } : {}) } as unknown
 }

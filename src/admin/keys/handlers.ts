@@ -25,17 +25,20 @@ import type { KeyDetail, keyRoutes } from '../contract/keys.ts'
 import { errorJson, toAdminError } from '../http/errors.ts'
 import { partsOf, storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
 import { testCall, verdictOf } from '../trial/results.ts'
-import { frameAnswerOf, HISTORY_PERIODS, historyOf, keyDetailOf } from './answers.ts'
 import {
   budgetNameOf,
   changeOf,
   changeVersion,
   etag,
+  frameAnswerOf,
   frameChangeOf,
+  HISTORY_PERIODS,
+  historyOf,
+  keyDetailOf,
   legsOf,
   readAmount,
   settingsOf,
-} from './change-request.ts'
+} from './form.ts'
 import { KeyList } from './list.ts'
 
 export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {

@@ -26,7 +26,7 @@ import {
 import { shownSecrets } from '../../store/keys/secrets.ts'
 import type { KeyFilters, KeyPage, KeyQuery, KeyRow } from '../contract/keys.ts'
 import type { AdminParts } from '../http/request.ts'
-import { frameAnswerOf, frameStateOf, keyRowOf } from './answers.ts'
+import { frameAnswerOf, frameStateOf, keyRowOf } from './form.ts'
 
 const TOTALS_MS_MAX = 5_000
 /** After a minute a new order is computed; until RANKING_MS_MAX the old one is served meanwhile. */

@@ -1,5 +1,5 @@
 // What a manifest would change, as a list of steps, and the carrying out of them all in one transaction. Everything that
-// is wrong with it is refused at once, each problem at its place.
+// is wrong with it is refused at once, each problem at its place. And the handlers that do so.
 import { hash } from 'node:crypto'
 import { sentence, type Sentence } from '../../core/sentences.ts'
 import { chunk } from '../../core/text.ts'
@@ -12,11 +12,25 @@ import { listGroups } from '../../store/groups/groups.ts'
 import { appliedKeys, listKeys } from '../../store/keys/keys.ts'
 import { insertKeys } from '../../store/keys/lifecycle.ts'
 import { listPeople } from '../../store/people/people.ts'
+import type { AlertParts } from '../alerts/destinations.ts'
 import { AdminError } from '../contract/errors.ts'
-import { fullNameOf, type Manifest, type NewSecret } from '../contract/manifest.ts'
-import { keyForm } from './form.ts'
-import { destinationStep } from './destination-step.ts'
-import { frameStep, groupStep, keyStep, pauseStep, type Around, type Step } from './steps.ts'
+import {
+  fullNameOf,
+  type Manifest,
+  type manifestRoutes,
+  type NewSecret,
+} from '../contract/manifest.ts'
+import { storeOf, type AdminParts, type HandlersOf } from '../http/request.ts'
+import { exportManifest, keyForm } from './form.ts'
+import {
+  destinationStep,
+  frameStep,
+  groupStep,
+  keyStep,
+  pauseStep,
+  type Around,
+  type Step,
+} from './steps.ts'
 
 type Plan = {
   readonly steps: readonly Step[]
@@ -181,5 +195,31 @@ async function refusingConflicts(
     const isLate = code === 'version_conflict' || code === 'duplicate_name'
     if (!isLate && !isDuplicate(thrown, 'keys_live_name')) throw thrown
     throw new AdminError('wrong_state', sentence('plan_outdated', { subject, name }))
+  }
+}
+
+type ManifestParts = AdminParts & Pick<AlertParts, 'alerts'>
+
+/** What a manifest would change, doing that, and writing one. */
+export function manifestHandlers(parts: ManifestParts): HandlersOf<typeof manifestRoutes> {
+  return {
+    applyManifest: async (request) => {
+      const { manifest, prune, dry_run: isDry, digest, secrets } = request.body
+      const store = storeOf(parts, request)
+      const plan = await planManifest(store, { manifest, prune })
+      if (digest !== undefined && digest !== plan.digest) {
+        throw new AdminError('wrong_state', sentence('plan_changed'))
+      }
+      if (!isDry) await carryOut(store, plan, secrets)
+      const signing = [...plan.webhooks].map(([name, id]) => ({
+        name,
+        secret: parts.alerts.secretOf(id),
+      }))
+      return {
+        ...{ ...planAnswer(plan), secret_prefix: parts.secretPrefix() },
+        ...{ applied: !isDry, signing_secrets: signing },
+      }
+    },
+    exportManifest: () => exportManifest(parts.store),
   }
 }

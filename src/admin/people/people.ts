@@ -1,10 +1,13 @@
 // What managers of people can do to them. Each is one change, allowed by the rules of roles.ts and recorded in the same
-// transaction.
+// transaction. Nobody leaves before what becomes of their keys is decided.
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/units.ts'
 import { recordChange, type AuditAction } from '../../store/audit/record.ts'
+import type { Store } from '../../store/database/store.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
+import { isMember } from '../../store/groups/members.ts'
+import { decideOnKeys, type KeyDecision, undecidedKeys } from '../../store/keys/left-keys.ts'
 import {
   deletePerson,
   deleteTwoFactor,
@@ -12,8 +15,8 @@ import {
   insertPerson,
   listPeople,
   markJoined,
-  updatePerson,
   type Person,
+  updatePerson,
 } from '../../store/people/people.ts'
 import {
   deleteIdentities,
@@ -22,20 +25,19 @@ import {
   setPassword,
 } from '../../store/people/sign-in.ts'
 import { deleteAccessTokens, deleteOpenLinks } from '../../store/people/tokens.ts'
-import { AdminError } from '../contract/errors.ts'
+import { AdminError, invalidValue } from '../contract/errors.ts'
 import type { PersonAnswer } from '../contract/people.ts'
 import { permissionsAnywhere } from '../http/guard.ts'
 import { assignEmail, checkedEmail, refuseTaken } from './credentials.ts'
 import { rightsOf } from './identity.ts'
-import { decideFor, decisionOf, demandDecided, type Leaving } from './leaving.ts'
 import {
+  type Actor,
   change,
   demandRights,
   listRoles,
+  type Role,
   roleById,
   roleNamed,
-  type Actor,
-  type Role,
 } from './roles.ts'
 
 export type Invited = {
@@ -247,4 +249,91 @@ function personAnswer(person: Person, roles: readonly Role[]): PersonAnswer {
 
 function recorded({ email, name, role, status, two_factor }: PersonAnswer) {
   return { email, name, role: role.name, status, two_factor }
+}
+
+// Keys of people who leave a group or the gateway: those who manage them decide first.
+
+type Leaver = {
+  readonly person: { readonly id: string; readonly email: string }
+  /** The group that they leave; undefined = they leave altogether. */
+  readonly groupId?: string | undefined
+}
+
+/** What becomes of the keys, as callers say it. */
+export type Leaving = {
+  readonly keys?: 'give' | 'pause' | 'revoke' | 'take' | undefined
+  /** Who gets them: an id or an e-mail address. */
+  readonly to?: string | undefined
+}
+
+/** The keys that are not decided on yet are, if the caller says how. */
+export async function decideFor(
+  actor: Actor,
+  leaver: Leaver,
+  decision: KeyDecision | undefined,
+): Promise<void> {
+  const { store, rights } = actor
+  const keys = await undecidedKeys(store, idsOf(leaver))
+  if (keys.length === 0 || decision === undefined) return
+  const permission = 'configuration:manage'
+  if (!rights.has(permission)) {
+    const why = sentence('permission_missing', { permission })
+    throw new AdminError('not_permitted', why, { permission })
+  }
+  await decideOnKeys(store, keys, decision)
+}
+
+const NAMED_MAX = 5
+
+/** Part of the change that lets them leave: a key may have been made since. */
+export async function demandDecided(store: Store, leaver: Leaver): Promise<void> {
+  const keys = await undecidedKeys(store, idsOf(leaver))
+  if (keys.length === 0) return
+  const names = keys.slice(0, NAMED_MAX).map(({ name }) => name)
+  const more = keys.length > NAMED_MAX ? ', …' : ''
+  const { email } = leaver.person
+  const said = { email, count: keys.length, names: `${names.join(', ')}${more}` }
+  throw new AdminError('wrong_state', sentence('keys_undecided', said))
+}
+
+function idsOf({ person, groupId }: Leaver) {
+  return { personId: person.id, groupId }
+}
+
+/** Undefined: nothing is decided. `toGroup`: where they move to. */
+export async function decisionOf(
+  store: Store,
+  leaver: Leaver,
+  { keys, to, toGroup }: Leaving & { readonly toGroup?: string },
+): Promise<KeyDecision | undefined> {
+  switch (keys) {
+    case undefined:
+      return undefined
+    case 'pause':
+      return { keys }
+    case 'revoke':
+      return { keys, reason: `its owner ${leaver.person.email} left` }
+    case 'give':
+      return { keys, to: await receiver(store, leaver, to) }
+    case 'take':
+      if (toGroup !== undefined) return { keys, to: toGroup }
+      throw invalidValue('keys', sentence('unexpected'))
+  }
+}
+
+/** For those who are confined to groups there are only the people of the group. */
+async function receiver(
+  { db, scope }: Store,
+  { person, groupId }: Leaver,
+  named: string | undefined,
+): Promise<string> {
+  if (named === undefined) throw invalidValue('to', sentence('keys_receiver_needed'))
+  const found = await findPerson(db, named.includes('@') ? { email: named } : { id: named })
+  const isKnown =
+    found !== undefined &&
+    found.id !== person.id &&
+    (scope === 'everywhere' ||
+      (groupId !== undefined && (await isMember(db, { groupId, personId: found.id }))))
+  if (isKnown) return found.id
+  throw invalidValue('to', sentence('person_unknown', { person: named }))
 }

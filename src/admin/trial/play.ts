@@ -11,9 +11,8 @@ import { findKey } from '../../store/keys/keys.ts'
 import { describeError } from '../../telemetry/log.ts'
 import type { PlayEvent, playgroundRoutes, Progress } from '../contract/trial.ts'
 import { partsOf, type AdminParts, type HandlersOf } from '../http/request.ts'
-import { StreamReply, textOf } from './reply.ts'
 import { attempt } from './results.ts'
-import { formatOf, type TrialRequest } from './run.ts'
+import { formatOf, StreamReply, textOf, type TrialRequest } from './run.ts'
 
 /** So often a call that says nothing is said to go on: a proxy might take the connection for dead. */
 const SILENCE_MS = 15_000

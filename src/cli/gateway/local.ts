@@ -1,14 +1,15 @@
 // The database of this machine, in the words of the admin API. A running server picks up every change within 1 s.
 import { dropMember, listMemberAnswers, moveMember, putMember } from '../../admin/groups/members.ts'
-import { frameAnswerOf, oldSecretOf } from '../../admin/keys/answers.ts'
 import {
   changeOf,
+  frameAnswerOf,
   frameChangeOf,
   groupSettingsOf,
   keyRulesOf,
   legsOf,
+  oldSecretOf,
   settingsOf,
-} from '../../admin/keys/change-request.ts'
+} from '../../admin/keys/form.ts'
 import { operatorOf } from '../../admin/people/roles.ts'
 import { isEmpty } from '../../core/json.ts'
 import { iso, usd } from '../../core/units.ts'
@@ -20,8 +21,8 @@ import {
   groupTotals,
   keysWithoutModels,
   listGroups,
-  type Group,
   NO_KEY_RULES,
+  type Group,
 } from '../../store/groups/groups.ts'
 import {
   activateGroup,
@@ -44,8 +45,8 @@ import {
   resumeKey,
   revokeKey,
   rotateKey,
-  updateKey,
   type KeyWithSecret,
+  updateKey,
 } from '../../store/keys/lifecycle.ts'
 import { inAnySpelling, matchingIds } from '../../store/keys/search.ts'
 import { shownSecrets } from '../../store/keys/secrets.ts'

@@ -6,7 +6,7 @@ import type { AccountView } from '../../store/accounts/accounts.ts'
 import type { Frame } from '../../store/frame.ts'
 import type { Key } from '../../store/keys/keys.ts'
 import type { ShownSecrets } from '../../store/keys/secrets.ts'
-import { frameAnswerOf, keyRowOf } from './answers.ts'
+import { frameAnswerOf, keyRowOf } from './form.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.UTC(2026, 10, 16)

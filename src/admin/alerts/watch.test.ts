@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { SAMPLE_TARGET } from '../../../test/samples/exchange.ts'
 import type { Health } from '../../routing/breaker.ts'
-import { OutageWatch } from './outages.ts'
+import { OutageWatch } from './watch.ts'
 
 const healths = new Map<string, Health>()
 const targets = ['p/one', 'p/two', 'q/one'].map((name) => {
