@@ -32,8 +32,7 @@ import {
   type CommonOptions,
   withStore,
 } from './command/context.ts'
-import { demand } from './command/mistakes.ts'
-import { examples } from './command/options.ts'
+import { demand, examples } from './command/options.ts'
 import { violationsText } from './ledger.ts'
 import { onEndSignal } from './serve/workers.ts'
 import { FailureError, UsageError } from './terminal/failure.ts'

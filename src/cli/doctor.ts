@@ -1,29 +1,36 @@
 // `tollgate doctor`: looks at everything a gateway needs, beside it or in its place, and prints a line each: fine, or
-// what to do. What it finds out is in doctor/; it changes nothing, and costs nothing at the providers.
-import { join } from 'node:path'
+// what to do. It changes nothing, and costs nothing at the providers.
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Model } from '../catalog/models.ts'
-import { loadDatabaseConfig, type Config, type DatabaseConfig } from '../config/load.ts'
+import { type Config, type DatabaseConfig, loadDatabaseConfig } from '../config/load.ts'
 import { ConfigError } from '../config/problems.ts'
+import { secretFile, secretOf, secretProblems } from '../config/secret.ts'
 import { version } from '../config/version.ts'
 import { systemClock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
+import { DAY_MS } from '../core/units.ts'
+import { listOrphans } from '../ledger/nodes/adjustments.ts'
+import { readBeats } from '../ledger/nodes/membership.ts'
+import { periodsAhead, verifyOpenAccounts } from '../ledger/reports/verify.ts'
+import { countFailedDeliveries } from '../store/alerts/alerts.ts'
 import { StoreError } from '../store/database/errors.ts'
+import { servedSchema } from '../store/database/migrate.ts'
 import { isOutage } from '../store/database/outage.ts'
-import { serverVersion, type Store } from '../store/database/store.ts'
+import { databaseNow, serverVersion, type Store } from '../store/database/store.ts'
 import { describeDatabaseUrl } from '../store/database/url.ts'
+import { isSecretOf } from '../store/open.ts'
 import { common, lookAtStore, readConfig, sourceOf, type CommonOptions } from './command/context.ts'
-import { alarms, clock, database, nodes, secretHere } from './doctor/database.ts'
-import {
-  connections,
-  disk,
-  fine,
-  secret,
-  type Finding,
-  unknown,
-  versions,
-  wrong,
-} from './doctor/machine.ts'
 import { catalogFor } from './gateway/catalog.ts'
 import { askForModels } from './models.ts'
 import { block, printJson, printText } from './terminal/output.ts'
@@ -40,6 +47,28 @@ export function addDoctor(program: Command): void {
       else printText(textOf(findings))
       if (!isFine) process.exitCode = 1
     })
+}
+
+/** One line of the report. */
+type Finding = {
+  readonly check: string
+  /** Unknown: it could not be looked at, because of something else that is wrong, or that is not there. */
+  readonly outcome: 'ok' | 'wrong' | 'unknown'
+  readonly found: string
+  /** What to do; null if there is nothing to do. */
+  readonly todo: string | null
+}
+
+function fine(check: string, found: string): Finding {
+  return { check, outcome: 'ok', found, todo: null }
+}
+
+function wrong(check: string, found: string, todo: string): Finding {
+  return { check, outcome: 'wrong', found, todo }
+}
+
+function unknown(check: string, found: string): Finding {
+  return { check, outcome: 'unknown', found, todo: null }
 }
 
 async function examine(options: CommonOptions): Promise<readonly Finding[]> {
@@ -186,4 +215,204 @@ function textOf(findings: readonly Finding[]): string {
   const wrongs = findings.filter(({ outcome }) => outcome === 'wrong').length
   const verdict = wrongs === 0 ? 'Nothing is wrong.' : `Wrong: ${wrongs}.`
   return `${block(lines)}\n\n${verdict}`
+}
+
+// What the database tells: whether it answers, its schema, its clock, the nodes that serve from it, and what the ledger
+// has raised an alarm about. Reads only.
+
+/** An older or newer schema was refused when the database was opened. */
+async function database(store: Store, name: string): Promise<readonly Finding[]> {
+  const startedMs = store.clock.monotonicMs()
+  const served = await servedSchema(store.db, store.kind)
+  const tookMs = Math.ceil(store.clock.monotonicMs() - startedMs)
+  return [
+    fine('database', `${name} can be written, and answers within ${tookMs} ms`),
+    fine('schema', `${served}, which this version serves`),
+  ]
+}
+
+/** More than a network and a busy machine explain. */
+const CLOCKS_APART_MS_MAX = 2_000
+
+/** Periods follow the clock of the database, and everything else that of the machine. */
+export async function clock(store: Store): Promise<Finding> {
+  const before = store.clock.now()
+  const there = await databaseNow(store)
+  const after = store.clock.now()
+  const apartMs = there < before ? there - before : Math.max(0, there - after)
+  const todo = 'set both with a time service (NTP)'
+  if (Math.abs(apartMs) > CLOCKS_APART_MS_MAX) {
+    const found = `the database is ${seconds(Math.abs(apartMs))} ${apartMs > 0 ? 'ahead' : 'behind'}`
+    return wrong('clock', found, todo)
+  }
+  const [ahead] = await periodsAhead(store)
+  if (ahead !== undefined) {
+    const found = `it ran ahead, and opened a period of ${ahead.account} that has not begun`
+    return wrong('clock', found, `${todo}, then run \`tollgate ledger verify\``)
+  }
+  return fine(
+    'clock',
+    store.kind === 'sqlite' ? 'no period begins in the future' : 'as the database',
+  )
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}
+
+/** Whether the secret is the one that this database is served with. */
+async function secretHere(
+  store: Store,
+  config: Pick<Config, 'secret' | 'database' | 'dataFolder'>,
+): Promise<Finding | undefined> {
+  // To read it would make it.
+  if (config.secret === null && !existsSync(secretFile(config))) return undefined
+  if ((await isSecretOf(store, secretOf(config))) !== false) return undefined
+  const todo = 'set the one that the nodes have: stored responses and sign-ins need it'
+  return wrong('secret', 'not the one that this database was served with', todo)
+}
+
+const LOOK_EVERY_MS = 200
+
+/** Waits for a beat of every node: as soon as all are heard, or, if one is silent, until others take it for dead. */
+export async function nodes(store: Store, { deadAfterMs }: Config['ledger']): Promise<Finding> {
+  const first = await readBeats(store)
+  if (first.length === 0) {
+    return wrong('nodes', 'none serves from this database', 'start one: `tollgate serve`')
+  }
+  const count = first.length === 1 ? '1 node serves' : `${first.length} nodes serve`
+  const startedMs = store.clock.monotonicMs()
+  for (;;) {
+    const now = new Map((await readBeats(store)).map(({ nodeId, beats }) => [nodeId, beats]))
+    // One that has left or was fenced in the meantime is not there any more.
+    const silent = first.filter(({ nodeId, beats }) => now.get(nodeId) === beats)
+    if (silent.length === 0) return fine('nodes', count)
+    if (store.clock.monotonicMs() - startedMs > deadAfterMs) {
+      const ids = silent.map(({ nodeId }) => nodeId).join(', ')
+      const found = `of ${first.length}, silent: ${ids}`
+      const todo = 'start a node: it charges what a dead one held, and takes it off the list'
+      return wrong('nodes', found, todo)
+    }
+    await pause(LOOK_EVERY_MS)
+  }
+}
+
+/** What the log calls `ledger_alarm`, as far as it can still be seen. */
+export async function alarms(store: Store, spool: string | undefined): Promise<Finding> {
+  const since = store.clock.now() - DAY_MS
+  const violations = await verifyOpenAccounts(store)
+  if (violations.length > 0) {
+    const found = `the books do not balance: ${violations[0]?.check} on ${violations[0]?.account}`
+    return wrong('alarms', found, '`tollgate ledger verify` shows all of it: please report it')
+  }
+  const aside = spool === undefined ? [] : setAside(spool)
+  if (aside.length > 0) {
+    const todo = 'compare them with the bills, use `tollgate ledger adjust`, and remove them'
+    return wrong('alarms', `costs that fit no books: ${aside.join(', ')}`, todo)
+  }
+  const orphans = (await listOrphans(store)).filter(({ reservedAt }) => reservedAt > since)
+  if (orphans.length > 0) {
+    const found = `calls charged in full today, because their node stopped: ${orphans.length}`
+    const todo = '`tollgate ledger orphans` lists them, `tollgate ledger adjust` corrects them'
+    return wrong('alarms', found, todo)
+  }
+  const undelivered = await countFailedDeliveries(store, since)
+  if (undelivered > 0) {
+    const found = `alerts that could not be delivered today: ${undelivered}`
+    return wrong('alarms', found, 'the page of alerts shows why')
+  }
+  return fine('alarms', 'the open books balance')
+}
+
+/** Beside the database or in `data`: files that a restored database did not know what to do with. */
+function setAside(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.set-aside'))
+      .map((name) => join(folder, name))
+  } catch {
+    // Nothing was ever spooled here.
+    return []
+  }
+}
+
+// What this machine alone tells: the versions, the disk and the secret.
+
+/** `database`: its name and version, as far as it is known. */
+function versions(tollgate: string, database: string | undefined): Finding {
+  const all = [`Tollgate ${tollgate}`, `Node ${process.versions.node}`, database]
+  return fine('versions', all.filter((each) => each !== undefined).join(', '))
+}
+
+/** Its own, and the one to a provider. */
+const FILES_PER_CONNECTION = 2
+const OPEN_FILES = /^Max open files +\d+ +(\d+|unlimited)/m
+
+/** `limits`: what the system lets a process of this user have, as Linux writes it. Node takes as many as it can get. */
+export function connections(
+  { server: { connectionsMax } }: { readonly server: Pick<Config['server'], 'connectionsMax'> },
+  limits = readLimits(),
+): Finding {
+  const [, most = 'unlimited'] = OPEN_FILES.exec(limits) ?? []
+  if (most === 'unlimited' || Number(most) >= FILES_PER_CONNECTION * connectionsMax) {
+    return fine('connections', `${connectionsMax} at most, and as many files may be open`)
+  }
+  const found = `${connectionsMax} at most, but no more than ${most} files may be open`
+  const todo =
+    'raise the limit of open files (LimitNOFILE=, ulimit -n), or lower server.connections_max'
+  return wrong('connections', found, todo)
+}
+
+function readLimits(): string {
+  const file = '/proc/self/limits'
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
+/** Days of books and logs on a busy machine: time enough to act. */
+const FREE_BYTES_MIN = 1e9
+
+type Room = { readonly freeBytes: number; readonly totalBytes: number }
+
+/** Where the database is, or, with PostgreSQL, where costs are kept while it is away. */
+export function disk({ dataFolder }: Pick<Config, 'dataFolder'>, room?: Room): Finding {
+  const folder = existingPart(dataFolder)
+  try {
+    accessSync(folder, constants.W_OK)
+    const { freeBytes, totalBytes } = room ?? roomIn(folder)
+    const found = `${gigabytes(freeBytes)} of ${gigabytes(totalBytes)} are free in ${folder}`
+    if (freeBytes >= FREE_BYTES_MIN) return fine('disk', found)
+    return wrong('disk', found, 'make room: calls are refused when the disk is full')
+  } catch (error) {
+    const todo = 'give it to the user who runs Tollgate, and run this as that user'
+    return wrong('disk', `${folder} cannot be written (${messageOf(error)})`, todo)
+  }
+}
+
+/** The first start makes what is missing. */
+function existingPart(folder: string): string {
+  return existsSync(folder) || folder === dirname(folder) ? folder : existingPart(dirname(folder))
+}
+
+function roomIn(folder: string): Room {
+  const { bavail, blocks, bsize } = statfsSync(folder)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`
+}
+
+const FOR_OTHERS = 0o077
+
+/** What can be said of it without the database: whether there is one, and whether only its user can read it. */
+export function secret(config: Pick<Config, 'secret' | 'database' | 'dataFolder'>): Finding {
+  const [problem] = secretProblems(config)
+  if (problem !== undefined)
+    return wrong('secret', 'cannot be used', `TOLLGATE_SECRET ${problem.message}`)
+  if (config.secret !== null) return fine('secret', 'from TOLLGATE_SECRET')
+  const file = secretFile(config)
+  if (!existsSync(file)) return fine('secret', `none yet: the first start writes ${file}`)
+  const isOpen = (statSync(file).mode & FOR_OTHERS) !== 0
+  if (!isOpen) return fine('secret', `in ${file}`)
+  return wrong('secret', `${file} can be read by others`, `chmod 600 ${file}`)
 }

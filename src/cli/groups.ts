@@ -10,10 +10,10 @@ import {
   findWish,
   grantWish,
   listWishes,
-  wantedJson,
-  wishJson,
   type Wanted,
   type Wish,
+  wantedJson,
+  wishJson,
 } from '../store/keys/wishes.ts'
 import {
   common,
@@ -23,12 +23,12 @@ import {
   withStore,
   withStoreOrNew,
 } from './command/context.ts'
-import { demand } from './command/mistakes.ts'
 import {
   accountOptions,
   accountSettingsOf,
   amountForPeriod,
   BUDGET_RANGE,
+  demand,
   examples,
   fromNone,
   group,
@@ -43,10 +43,10 @@ import {
   type LeavingOptions,
   type OrNone,
 } from './command/options.ts'
+import { groupTable, printGroup } from './gateway/accounts.ts'
 import { anywhere, type RemoteOptions } from './gateway/connection.ts'
 import { groupOutput, type ChangedGroup } from './gateway/gateway.ts'
 import { onGateway } from './gateway/open.ts'
-import { groupTable, printGroup } from './gateway/accounts.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import { moment, printJson, printNote, printText, table } from './terminal/output.ts'
 

@@ -5,11 +5,11 @@ import { KEY_MODES, KEY_STATUSES, OVERLAP_MS, type KeyMode } from '../core/limit
 import { parseBudget } from '../core/money.ts'
 import { closest } from '../core/text.ts'
 import { lookAtStore, readConfig, withStore, withStoreOrNew } from './command/context.ts'
-import { demand } from './command/mistakes.ts'
 import {
   accountSettingsOf,
   BUDGET_RANGE,
   capsOf,
+  demand,
   examples,
   group,
   periodOption,
@@ -25,6 +25,7 @@ import {
   type SettingsOptions,
   weekStartOption,
 } from './command/options.ts'
+import { keyTable, printFrame, printKey, secretText } from './gateway/accounts.ts'
 import { anywhere, type RemoteOptions } from './gateway/connection.ts'
 import {
   keyOutput,
@@ -35,7 +36,6 @@ import {
   type ShownModel,
 } from './gateway/gateway.ts'
 import { onGateway } from './gateway/open.ts'
-import { keyTable, printFrame, printKey, secretText } from './gateway/accounts.ts'
 import { argument, UsageError } from './terminal/failure.ts'
 import { moment, printJson, printNote, printText } from './terminal/output.ts'
 

@@ -33,8 +33,7 @@ import {
   type CommonOptions,
   withStore,
 } from './command/context.ts'
-import { demand } from './command/mistakes.ts'
-import { examples, group, reasonOption } from './command/options.ts'
+import { demand, examples, group, reasonOption } from './command/options.ts'
 import { shownFrame, shownGroup, shownKey } from './gateway/local.ts'
 import { printFrame, printGroup, printKey } from './gateway/accounts.ts'
 import { argument } from './terminal/failure.ts'

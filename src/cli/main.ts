@@ -2,7 +2,7 @@
 // called, so that none waits for what another one needs.
 import { Command, CommanderError } from 'commander'
 import { version } from '../config/version.ts'
-import { refuseTogether } from './command/mistakes.ts'
+import { refuseTogether } from './command/options.ts'
 import { exitCodeOf, report } from './terminal/failure.ts'
 import { printError, printText } from './terminal/output.ts'
 
@@ -54,7 +54,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
   refusals: {
     summary: 'list the calls that were refused, and what was lacking',
-    load: async () => (await import('./refusals.ts')).addRefusals,
+    load: async () => (await import('./usage.ts')).addRefusals,
   },
   explain: {
     summary: 'show why a request cost what it cost',

@@ -18,8 +18,8 @@ import {
   withStore,
   withStoreOrNew,
 } from './command/context.ts'
-import { demand } from './command/mistakes.ts'
 import {
+  demand,
   examples,
   fromNone,
   group,

@@ -37,8 +37,7 @@ import {
   withStore,
   withStoreOrNew,
 } from './command/context.ts'
-import { demand } from './command/mistakes.ts'
-import { examples, group, leavingOptions, type LeavingOptions } from './command/options.ts'
+import { demand, examples, group, leavingOptions, type LeavingOptions } from './command/options.ts'
 import { argument } from './terminal/failure.ts'
 import {
   block,

@@ -1,6 +1,7 @@
-// Options: the settings of a key, and readers of values, which throw a sentence on what to write instead.
-// `none` stays a word here, because the option parser treats null as an option without a value.
-import { Option, type Command } from 'commander'
+// Options: the settings of a key, readers of values, which throw a sentence on what to write instead, and everything that
+// is wrong with the options of a call at once. `none` stays a word here, because the option parser treats null as an
+// option without a value.
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { AmountForPeriod } from '../../admin/contract/values.ts'
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { WHEN_TIGHT } from '../../core/limits.ts'
@@ -9,7 +10,7 @@ import { PERIODS, type Period, WEEK_STARTS } from '../../core/periods.ts'
 import { iso, momentOf, parseDuration } from '../../core/units.ts'
 import type { BudgetAmount, Cap } from '../../store/accounts/budget-changes.ts'
 import type { AccountSettings, KeySettings } from '../../store/accounts/settings.ts'
-import { argument } from '../terminal/failure.ts'
+import { argument, UsageError } from '../terminal/failure.ts'
 
 /** A command that has commands. */
 export function group(program: Command, name: string, description: string): Command {
@@ -258,10 +259,67 @@ export function amountForPeriod<Nothing extends None>(
   return { budget: formatUsd(amount.limitNanodollars), period: amount.period }
 }
 
-export function amountText<Nothing extends None>(amount: Nanodollars | Nothing): string | Nothing {
+function amountText<Nothing extends None>(amount: Nanodollars | Nothing): string | Nothing {
   return typeof amount === 'bigint' ? formatUsd(amount) : amount
 }
 
 function momentText<Nothing extends None>(moment: number | Nothing): string | Nothing {
   return typeof moment === 'number' ? iso(moment) : moment
+}
+
+// What is wrong with the options of a call: values that cannot be read, and options that are missing.
+
+const demanded = new WeakMap<Command, readonly Option[]>()
+
+/** Options without which the command cannot be called. */
+export function demand(command: Command, options: readonly Option[]): Command {
+  for (const option of options) {
+    option.description += ' (required)'
+    command.addOption(option)
+  }
+  demanded.set(command, options)
+  return command
+}
+
+/**
+ * Commander would stop at the first value that cannot be read, and would name only the first missing option, before a
+ * mistyped one that may be it. Call this when the program has all of its commands.
+ */
+export function refuseTogether(program: Command): void {
+  const unreadable: string[] = []
+  for (const option of optionsOf(program)) noteUnreadable(option, unreadable)
+  program.hook('preAction', (_, called) => {
+    const missing = missingOf(called).map(({ flags }) => flags)
+    const mistakes = [
+      ...unreadable,
+      ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
+    ]
+    if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
+  })
+}
+
+function optionsOf(command: Command): readonly Option[] {
+  return [...command.options, ...command.commands.flatMap(optionsOf)]
+}
+
+/** The text of a mistake is Commander's own. */
+function noteUnreadable(option: Option, unreadable: string[]): void {
+  const { parseArg: read } = option
+  if (read === undefined) return
+  option.parseArg = (text, before) => {
+    try {
+      return read(text, before)
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error
+      const what = `option '${option.flags}' argument '${text}' is invalid. ${error.message}`
+      unreadable.push(what.replaceAll('\n', ' '))
+      return before
+    }
+  }
+}
+
+/** One whose value cannot be read is not missing. */
+function missingOf(command: Command): readonly Option[] {
+  const options = demanded.get(command) ?? []
+  return options.filter((option) => command.getOptionValue(option.attributeName()) === undefined)
 }
