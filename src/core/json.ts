@@ -93,6 +93,7 @@ export const MEMBERS_MAX = { request: 100_000, text: 1_200_000 } as const
 
 /** Says nothing about a text that is not JSON. */
 export function isModest(text: string, depthMax = DEPTH_MAX): boolean {
+  if (text.length <= MEMBERS_MAX.text && hasFewContainers(text, depthMax)) return true
   let depth = 0
   let containers = 0
   let members = 0
@@ -113,6 +114,17 @@ export function isModest(text: string, depthMax = DEPTH_MAX): boolean {
         if (++members > MEMBERS_MAX.text) return false
         break
       default:
+    }
+  }
+  return true
+}
+
+/** Whether a text has no more opening brackets than this, those in strings included: searching is fast where they are rare. */
+function hasFewContainers(text: string, most: number): boolean {
+  let count = 0
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      if (++count > most) return false
     }
   }
   return true

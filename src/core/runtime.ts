@@ -9,13 +9,18 @@ const LARGE_BYTES = 256 * 1024
 const DONE = Promise.resolve()
 let last = DONE
 
+/** Whether work on a body of this size is done in steps. */
+export function isLarge(bytes: number): boolean {
+  return bytes > LARGE_BYTES
+}
+
 /**
  * Work on large bodies is done in steps: between two of them the event loop turns, so that whoever else waits is served.
  * A step is one pass over a body, and the limits on bodies keep each within some tens of milliseconds. Waits for the
  * turn of the next step with a body of this size. Of all large bodies, one has its turn at a time.
  */
 export function nextStep(bytes: number): Promise<void> {
-  if (bytes <= LARGE_BYTES) return DONE
+  if (!isLarge(bytes)) return DONE
   last = last.then(turnOver)
   return last
 }

@@ -85,16 +85,14 @@ export function refuseWhileAllOpen(outbound: readonly OutboundRequest[]): void {
  * Only the account that produced reasoning accepts it back, and several accounts may have answered in a conversation: a
  * target that does not know it is asked once more without. It does not bill the request it refused.
  */
-async function send(attempting: Attempting, outbound: OutboundRequest): Promise<Answer> {
-  try {
-    return await sendOnce(attempting, outbound)
-  } catch (thrown) {
+function send(attempting: Attempting, outbound: OutboundRequest): Promise<Answer> {
+  return sendOnce(attempting, outbound).catch(async (thrown: unknown) => {
     if (!(thrown instanceof GatewayError) || thrown.details.unknownReasoning !== true) throw thrown
     const shorter = await withoutReasoning(attempting.request, outbound)
     if (shorter === undefined) throw thrown
     attempting.billing.endAttempt(thrown.code)
     return sendOnce(attempting, shorter)
-  }
+  })
 }
 
 async function sendOnce(
@@ -108,26 +106,28 @@ async function sendOnce(
     outputTokensMax && Math.min(outputTokensMax, outbound.outputTokensMax ?? outputTokensMax),
   )
   const traced = billing.beginAttempt(outbound)
-  const { model, timeouts } = route.target
-  const { stream } = request.call
-  const headers = request.inbound.providerHeaders
   const answer = await route.provider.send(
     {
-      ...{ format: codec.format, model, stream, body, headers, timeouts },
+      format: codec.format,
+      model: route.target.model,
+      stream: request.call.stream,
+      body,
+      headers: request.inbound.providerHeaders,
+      timeouts: route.target.timeouts,
       trace: traced ?? passedOn(request.inbound, route.provider),
     },
     reply.closed,
   )
   if (answer.status !== 200) throw await readFailure(answer, codec)
-  return { ...answer, sent: outbound }
+  const { status, headers, body: chunks } = answer
+  return { status, headers, body: chunks, sent: outbound }
 }
 
 /** Where tracing is off, a provider that may learn of the client's trace is told of it as it is. */
-function passedOn(
-  { traceHeaders: { traceparent, tracestate } }: InboundRequest,
-  { propagates }: Provider,
-): TracedCall | undefined {
-  if (propagates !== true || traceparent === undefined) return undefined
+function passedOn(inbound: InboundRequest, { propagates }: Provider): TracedCall | undefined {
+  if (propagates !== true) return undefined
+  const { traceparent, tracestate } = inbound.traceHeaders
+  if (traceparent === undefined) return undefined
   const state = tracestate === undefined ? [] : ['tracestate', tracestate]
   return { headers: ['traceparent', traceparent, ...state] }
 }

@@ -150,7 +150,8 @@ export class Billing {
       await this.#parts.ledger.void(admission.hold.holdId, 'never sent to a provider')
       return undefined
     }
-    const bill = this.#sent === undefined ? NOTHING : await this.#bill(this.#sent, failure)
+    const billing = this.#sent === undefined ? NOTHING : this.#bill(this.#sent, failure)
+    const bill = billing instanceof Promise ? await billing : billing
     if (bill.impossible) this.#reportImpossible()
     this.#addSurcharge(bill)
     const settlement = this.#settlement(bill, failure)
@@ -224,7 +225,8 @@ export class Billing {
     })
   }
 
-  async #bill(sent: OutboundRequest, failure: unknown, countMsMax?: number): Promise<Bill> {
+  /** At once, unless the texts must be counted first. */
+  #bill(sent: OutboundRequest, failure: unknown, countMsMax?: number): Bill | Promise<Bill> {
     const { usage, unbilled } = failure instanceof GatewayError ? failure.details : {}
     if (usage !== undefined) this.#meter.see({ type: 'usage', usage }, this.#parts.clock)
     // A provider that took a request and then fell silent may have worked on it: only a request it refused is free.
@@ -235,8 +237,8 @@ export class Billing {
     if (this.#sample === undefined) return billOf(billable)
     const counting = this.#parts.tokenizer.estimate(this.#sample)
     const late = countMsMax && setTimeout(countMsMax, undefined, { ref: false })
-    const textTokens = await (late ? Promise.race([counting, late]) : counting)
-    return billOf({ ...billable, textTokens })
+    const counted = late ? Promise.race([counting, late]) : counting
+    return counted.then((textTokens) => billOf({ ...billable, textTokens }))
   }
 
   #billable(sent: OutboundRequest, failure: unknown): Billable {
@@ -285,6 +287,7 @@ export class Billing {
     const { requestId, endpoint, caller, startedMs, endUser, tags, trace } = request.inbound
     const target = this.#sent?.route.target
     const firstOutputMs = this.#meter.firstOutputMs
+    const { status, errorCode } = endedWith(failure)
     return {
       holdId: admission.hold.holdId,
       groupId: admission.hold.groupId,
@@ -294,7 +297,8 @@ export class Billing {
       modelAsked: model.id,
       modelServed: target?.model ?? null,
       provider: target?.provider ?? null,
-      ...endedWith(failure),
+      status,
+      errorCode,
       tokens: bill.usage,
       costNanodollars: bill.cost + bill.surcharge.nanodollars + this.#owed,
       // A refused request costs nothing, even where its target charges per request.
@@ -304,7 +308,7 @@ export class Billing {
       firstTokenMs: firstOutputMs === undefined ? null : firstOutputMs - startedMs,
       traceId: trace.spans?.traceId ?? null,
       endUser: call.endUser ?? endUser ?? null,
-      tags: { ...(tags && { tags }), ...call.metadata },
+      tags: tags ? { tags, ...call.metadata } : (call.metadata ?? {}),
       attempts: [...skipped.map(notTried), ...this.#attempts],
     }
   }

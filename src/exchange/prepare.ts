@@ -7,8 +7,7 @@ import type { Reserved } from '../ledger/ledger.ts'
 import type { Route } from '../routing/route.ts'
 import { UPSTREAM_CODECS } from '../wire/codecs.ts'
 import type { RequestChange, UpstreamCodec } from '../wire/contract/codec.ts'
-import { clientName } from '../wire/contract/losses.ts'
-import { lossesOf } from '../wire/contract/losses.ts'
+import { clientName, lossesOf } from '../wire/contract/losses.ts'
 import type { ClientRequest } from './request.ts'
 
 /** A client's request as one route would be sent it. */
@@ -25,7 +24,7 @@ export type OutboundRequest = {
   /** The same without searches, for when the budgets cannot pay for them. */
   readonly withoutSearches?: OutboundRequest
   /** Set for a fallback, which may write less than the model whose place it takes, or where the hold pays for less. */
-  readonly outputTokensMax?: number
+  readonly outputTokensMax: number | undefined
   /** The output limit to report to the client, because it asked for more here or at another target. */
   readonly outputCap?: number
   /** What is not sent, under the client's names. */
@@ -142,18 +141,19 @@ async function prepareIn(
 function forward(request: ClientRequest, route: Route): OutboundRequest {
   const { codec, call } = request
   const { search, droppedInPassthrough = [] } = call
-  const encoding = (searchesMax?: number): OutboundRequest['encode'] => {
-    const change = { ...changeAt(route), ...adapting(request, route, codec.format) }
-    return async (outputTokensMax) => {
+  const { model, traits } = route.target
+  const adapt = adapting(request, route, codec.format)
+  const encoding =
+    (searchesMax?: number): OutboundRequest['encode'] =>
+    async (outputTokensMax) => {
       await request.nextStep()
-      const limits = defined({ outputTokensMax, searchesMax })
-      return codec.forwardRequest(request.content, { ...change, ...limits })
+      const change = { model, traits, outputTokensMax, searchesMax, adapt }
+      return codec.forwardRequest(request.content, change)
     }
-  }
   const plain: OutboundRequest = {
-    ...outputLimitOf(route),
     route,
     codec,
+    outputTokensMax: outputLimitOf(route),
     inputTokens: route.provider.countInput?.(codec.format, request.content.value),
     searchesMax: 0,
     keepsLong: codec.format === 'chat' && call.input.cacheWrites === 'long',
@@ -182,28 +182,28 @@ function adapting(
   { inbound: { providerHeaders: headers } }: ClientRequest,
   { provider: { adapt }, target: { model } }: Route,
   format: UpstreamFormat,
-): Pick<RequestChange, 'adapt'> {
-  return adapt === undefined ? {} : { adapt: (body) => adapt({ format, model, body, headers }) }
+): RequestChange['adapt'] {
+  return adapt && ((body) => adapt({ format, model, body, headers }))
 }
 
-function outputLimitOf({ isFallback, target }: Route): Pick<OutboundRequest, 'outputTokensMax'> {
-  return isFallback ? { outputTokensMax: target.maxOutput } : {}
+function outputLimitOf({ isFallback, target }: Route): number | undefined {
+  return isFallback ? target.maxOutput : undefined
 }
 
 function translate(request: ClientRequest, route: Route, format: UpstreamFormat): OutboundRequest {
   const { call, canonical } = request
   const codec = UPSTREAM_CODECS[format]
   const change = changeAt(route)
-  const { adapt } = adapting(request, route, format)
+  const adapt = adapting(request, route, format)
   const encoded = (outputTokensMax?: number): JsonObject =>
     codec.encodeRequest({ ...request.canonical, ...change, ...defined({ outputTokensMax }) })
   // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
   const content = encoded()
   const lost = lossesOf(canonical, request.codec.format, { losses: codec.losses, ...change })
   return {
-    ...outputLimitOf(route),
     route,
     codec,
+    outputTokensMax: outputLimitOf(route),
     inputTokens: route.provider.countInput?.(format, content),
     searchesMax: 0,
     // A translation keeps cache marks only for formats that report lifetimes.

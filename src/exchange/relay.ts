@@ -180,8 +180,9 @@ async function relayWhole(answer: Answer, { request, billing, reply }: Relayed):
     throw new GatewayError('provider_failed', 'the provider’s answer has too many parts')
   }
   if (!events.some(isEnd)) throw cut()
-  const lost = !isSame && events.some(isLost) ? [CITATIONS[codec.format]] : []
-  setTargetHeaders(reply, { ...sent, dropped: [...sent.dropped, ...lost] })
+  const isAllTold = isSame || !events.some(isLost)
+  const told = isAllTold ? sent : { ...sent, dropped: [...sent.dropped, CITATIONS[codec.format]] }
+  setTargetHeaders(reply, told)
   return isSame
     ? codec.forwardResponse(body, request)
     : JSON.stringify(codec.encodeResponse(events, request))

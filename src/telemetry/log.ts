@@ -79,41 +79,38 @@ export function describeFailure(thrown: unknown): string {
 }
 
 type Secret = {
-  /** Every text that the pattern matches contains one of these: looking for them costs a tenth of matching. */
-  readonly marks: readonly string[]
   readonly pattern: RegExp
   readonly replacement: string
 }
 
+/** `mark`: every text that one of these patterns matches matches it, too, and it takes a tenth of their time. */
+type Secrets = { readonly mark: RegExp; readonly all: readonly Secret[] }
+
 /** Secrets of keys, and tokens of people and programs. */
-const OWN_SECRETS: readonly Secret[] = [
-  {
-    marks: ['_live_', '_test_'],
-    pattern: /_(?:live|test)_[0-9A-Za-z]{20,}/g,
-    replacement: '_[redacted]',
-  },
-  { marks: ['tgp_', 'tgs_'], pattern: /(tg[ps]_)[0-9A-Za-z]{20,}/g, replacement: '$1[redacted]' },
-]
+const OWN_SECRETS: Secrets = {
+  mark: /_(?:live|test)_|tg[ps]_/,
+  all: [
+    { pattern: /_(?:live|test)_[0-9A-Za-z]{20,}/g, replacement: '_[redacted]' },
+    { pattern: /(tg[ps]_)[0-9A-Za-z]{20,}/g, replacement: '$1[redacted]' },
+  ],
+}
 
 // Tollgate's own, the usual shapes of provider keys, passwords inside URLs, and whatever a Bearer header carried.
-const SECRETS: readonly Secret[] = [
-  ...OWN_SECRETS,
-  {
-    marks: ['sk', 'pk', 'rk', 'xai', 'AIza'],
-    pattern: /\b(?:sk|pk|rk|gsk|xai|AIza)[-_0-9A-Za-z]{16,}/g,
-    replacement: '[redacted]',
-  },
-  {
-    marks: ['://'],
-    pattern: /(:\/\/[^/\s:@]{0,64}:)[^/\s@]+(?=@)/g,
-    replacement: '$1[redacted]',
-  },
-  {
-    marks: ['earer', 'EARER'],
-    pattern: /\b(Bearer\s)[^\s"\\]+/gi,
-    replacement: '$1[redacted]',
-  },
-]
+const SECRETS: Secrets = {
+  mark: /_(?:live|test)_|tg[ps]_|(?:[spr]k|xai|AIza)[-_0-9A-Za-z]{16}|:\/\/|[Bb]earer\s|BEARER\s/,
+  all: [
+    ...OWN_SECRETS.all,
+    {
+      pattern: /\b(?:sk|pk|rk|gsk|xai|AIza)[-_0-9A-Za-z]{16,}/g,
+      replacement: '[redacted]',
+    },
+    {
+      pattern: /(:\/\/[^/\s:@]{0,64}:)[^/\s@]+(?=@)/g,
+      replacement: '$1[redacted]',
+    },
+    { pattern: /\b(Bearer\s)[^\s"\\]+/gi, replacement: '$1[redacted]' },
+  ],
+}
 
 /** The text with everything that looks like a credential removed. */
 export function redact(text: string): string {
@@ -125,16 +122,9 @@ export function redactOwn(text: string): string {
   return without(OWN_SECRETS, text)
 }
 
-function without(secrets: readonly Secret[], text: string): string {
-  let clean = text
-  for (const { marks, pattern, replacement } of secrets) {
-    for (const mark of marks) {
-      if (!clean.includes(mark)) continue
-      clean = clean.replace(pattern, replacement)
-      break
-    }
-  }
-  return clean
+function without({ mark, all }: Secrets, text: string): string {
+  if (!mark.test(text)) return text
+  return all.reduce((clean, { pattern, replacement }) => clean.replace(pattern, replacement), text)
 }
 
 /** The most that is kept for a reader that has stopped reading: the gateway goes on, but must not run out of memory. */

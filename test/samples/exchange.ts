@@ -49,6 +49,7 @@ export const SAMPLE_ROUTE: Route = {
 export const SAMPLE_OUTBOUND: OutboundRequest = {
   route: SAMPLE_ROUTE,
   codec: CODECS.chat,
+  outputTokensMax: undefined,
   inputTokens: undefined,
   searchesMax: 0,
   keepsLong: false,

@@ -7,10 +7,37 @@ const CARRIERS = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'x-
 /** Shorter ones protect nothing ("none", "ollama"), and are words that a message may need. */
 const LENGTH_MIN = 8
 
-export type Secrets = readonly Uint8Array[]
+/** The secrets in the headers of a request, and how to find them; may be used for many requests. */
+export type Secrets = {
+  /** In all forms, the longest first: one may contain another. */
+  readonly forms: readonly Uint8Array[]
+  /** By byte: whether a secret may begin with it, in any form. */
+  readonly beginnings: Uint8Array
+  /** By byte: whether a secret may contain it, in any form. */
+  readonly members: Uint8Array
+  /** A chunk without any of these contains no secret: looking for them costs a tenth of looking at every byte. */
+  readonly marks: readonly string[]
+}
 
-/** As sent and as base64, the longest first: one may contain another. A signature is no secret: it is used up. */
 export function secretsIn(headers: Readonly<Record<string, string>>): Secrets {
+  const forms = formsIn(headers)
+  const beginnings = new Uint8Array(256)
+  const members = new Uint8Array(256)
+  for (const byte of [BACKSLASH, PERCENT, ...forms.map(([first = 0]) => first)]) {
+    beginnings[byte] = 1
+  }
+  for (const bytes of [ESCAPES, ...forms]) for (const byte of bytes) members[byte] = 1
+  const short = forms.some((form) => form.some((byte) => SHORT_ESCAPED.has(byte)))
+  const marks = [
+    ...forms.map((form) => Buffer.from(form.subarray(0, MARK_BYTES)).toString('latin1')),
+    ...MARKS,
+    ...(short ? SHORT_MARKS : []),
+  ]
+  return { forms, beginnings, members, marks }
+}
+
+/** As sent and as base64. A signature is no secret: it is used up. */
+function formsIn(headers: Readonly<Record<string, string>>): readonly Uint8Array[] {
   return Object.entries(headers)
     .filter(([name, value]) => CARRIERS.includes(name.toLowerCase()) && !value.startsWith('AWS4-'))
     .map(([, value]) => value.replace(/^\S+ /, ''))
@@ -26,32 +53,16 @@ export function secretsIn(headers: Readonly<Record<string, string>>): Secrets {
 /** Takes the secrets out of a body as it arrives. Keeps back only what may be the beginning of one. */
 export class SecretFilter {
   readonly #secrets: Secrets
-  /** By byte: whether a secret may begin with it, in any form. */
-  readonly #beginnings = new Uint8Array(256)
-  /** By byte: whether a secret may contain it, in any form. */
-  readonly #members = new Uint8Array(256)
-  /** A chunk without any of these contains no secret: looking for them costs a tenth of looking at every byte. */
-  readonly #marks: readonly string[]
   #rest: Uint8Array | undefined
 
   constructor(secrets: Secrets) {
     this.#secrets = secrets
-    for (const byte of [BACKSLASH, PERCENT, ...secrets.map(([first = 0]) => first)]) {
-      this.#beginnings[byte] = 1
-    }
-    for (const bytes of [ESCAPES, ...secrets]) for (const byte of bytes) this.#members[byte] = 1
-    const short = secrets.some((secret) => secret.some((byte) => SHORT_ESCAPED.has(byte)))
-    this.#marks = [
-      ...secrets.map((secret) => Buffer.from(secret.subarray(0, MARK_BYTES)).toString('latin1')),
-      ...MARKS,
-      ...(short ? SHORT_MARKS : []),
-    ]
   }
 
   /** What of this chunk, and of what was kept back, is clean. */
   push(chunk: Buffer): Uint8Array {
     const last = chunk[chunk.length - 1] ?? 0
-    if (this.#rest === undefined && this.#members[last] === 0 && !this.#isMarked(chunk))
+    if (this.#rest === undefined && this.#secrets.members[last] === 0 && !this.#isMarked(chunk))
       return chunk
     const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
     this.#rest = undefined
@@ -68,7 +79,7 @@ export class SecretFilter {
   #isMarked(chunk: Buffer): boolean {
     // One character per byte. Searching a text is several times as fast as searching bytes.
     const text = chunk.toString('latin1')
-    for (const mark of this.#marks) if (text.includes(mark)) return true
+    for (const mark of this.#secrets.marks) if (text.includes(mark)) return true
     return false
   }
 
@@ -76,7 +87,7 @@ export class SecretFilter {
     const parts: Uint8Array[] = []
     let cleanTo = 0
     for (let at = 0; at < bytes.length; at++) {
-      if (this.#beginnings[bytes[at] ?? 0] === 0) continue
+      if (this.#secrets.beginnings[bytes[at] ?? 0] === 0) continue
       const end = this.#endOfSecret(bytes, at)
       if (end === UNKNOWN && !isWhole) {
         this.#rest = bytes.subarray(at)
@@ -94,7 +105,7 @@ export class SecretFilter {
   #endOfSecret(bytes: Uint8Array, at: number): number {
     if (isEscaped(bytes, at)) return NONE
     let found = NONE
-    for (const secret of this.#secrets) {
+    for (const secret of this.#secrets.forms) {
       const end = endOf(secret, bytes, at)
       if (end > at) return end
       if (end === UNKNOWN) found = UNKNOWN

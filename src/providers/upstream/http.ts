@@ -3,7 +3,7 @@
 // GatewayErrors here.
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { Agent, buildConnector, EnvHttpProxyAgent, errors, Pool } from 'undici'
+import { buildConnector, EnvHttpProxyAgent, errors, Pool } from 'undici'
 import type { Timeouts } from '../../catalog/models.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { formatSize } from '../../core/units.ts'
@@ -47,14 +47,19 @@ export type HttpCall = {
 /** Headers as undici takes them, and the credentials in them. */
 type KnownHeaders = { readonly list: string[]; readonly secrets: Secrets }
 
-type Address = { readonly origin: string; readonly path: string }
+type Address = {
+  readonly origin: string
+  readonly path: string
+  /** What sends to the origin, by connect timeout; all addresses of an origin share them. */
+  readonly dispatchers: Map<number, Dispatcher>
+}
 
 /** The environment variables, which may name proxies. */
 type Environment = Readonly<Record<string, string | undefined>>
 
 export class HttpClient {
   readonly #env: Environment
-  readonly #agents = new Map<number, Dispatcher>()
+  readonly #dispatchers = new Map<string, Map<number, Dispatcher>>()
   // Adapters pass the same URL and headers objects again and again, and both take time to convert.
   readonly #addresses = new WeakMap<URL, Address>()
   readonly #headers = new WeakMap<HttpCall['headers'], KnownHeaders>()
@@ -65,13 +70,14 @@ export class HttpClient {
 
   /** Resolves when the head of the answer arrives, whatever its status. */
   async send(call: HttpCall, signal: AbortSignal): Promise<UpstreamAnswer> {
-    const { origin, path } = this.#addressOf(call.url)
+    const address = this.#addressOf(call.url)
+    const { origin, path } = address
     const { list: headers, secrets } = this.#headersOf(call.headers)
     const isLarge = call.body !== undefined && call.body.length > KEPT_BYTES_MAX
     const running = new RunningCall(signal, call, secrets)
     call.trace?.onSent?.(call.url)
     const traced = call.trace === undefined ? headers : [...headers, ...call.trace.headers]
-    this.#agent(call.timeouts.connectMs).dispatch(
+    this.#dispatcher(address, call.timeouts.connectMs).dispatch(
       {
         origin,
         path,
@@ -88,14 +94,18 @@ export class HttpClient {
 
   /** Ends every connection, without waiting for calls that may still be running. */
   async close(): Promise<void> {
-    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
+    const all = [...this.#dispatchers.values()].flatMap((each) => [...each.values()])
+    await Promise.all(all.map((dispatcher) => dispatcher.destroy()))
   }
 
   #addressOf(url: URL): Address {
     const known = this.#addresses.get(url)
     if (known !== undefined) return known
     assertAllowedHost(url.hostname)
-    const address = { origin: url.origin, path: url.pathname + url.search }
+    const { origin } = url
+    const dispatchers = this.#dispatchers.get(origin) ?? new Map<number, Dispatcher>()
+    this.#dispatchers.set(origin, dispatchers)
+    const address = { origin, path: url.pathname + url.search, dispatchers }
     this.#addresses.set(url, address)
     return address
   }
@@ -110,40 +120,32 @@ export class HttpClient {
     return given
   }
 
-  #agent(connectTimeoutMs: number): Dispatcher {
-    const known = this.#agents.get(connectTimeoutMs)
+  #dispatcher({ origin, dispatchers }: Address, connectMs: number): Dispatcher {
+    const known = dispatchers.get(connectMs)
     if (known !== undefined) return known
-    // Even where the environment turns verification off, the gateway sends its keys only to a verified server.
-    const verified = { timeout: connectTimeoutMs, rejectUnauthorized: true }
-    const options = {
-      connections: CONNECTIONS_MAX,
-      factory: keptPool,
-      pipelining: 1,
-      // One request per connection: what a provider does to one request cannot affect another.
-      allowH2: false,
-      connect: buildConnector({ ...verified, lookup: checkedLookup, allowH2: false }),
-    }
-    // A proxy named in the environment is the operator's choice, as it is for every other program. undici takes as long
-    // to decide whether an address needs the proxy as for the rest of a call, so it decides only if there is one.
-    const proxies = proxiesIn(this.#env)
-    const agent =
-      proxies === undefined
-        ? new Agent(options)
-        : new EnvHttpProxyAgent({
-            ...options,
-            ...proxies,
-            proxyTls: verified,
-            requestTls: verified,
-          })
-    this.#agents.set(connectTimeoutMs, agent)
-    return agent
+    const made = dispatcherTo(origin, connectMs, this.#env)
+    dispatchers.set(connectMs, made)
+    return made
   }
 }
 
-function keptPool(origin: string | URL, options: Pool.Options): Pool {
-  const { protocol } = new URL(origin)
-  const keepAliveTimeout = protocol === 'http:' ? KEPT_MS.plain : KEPT_MS.encrypted
-  return new Pool(origin, { ...options, keepAliveTimeout })
+function dispatcherTo(origin: string, connectMs: number, env: Environment): Dispatcher {
+  // Even where the environment turns verification off, the gateway sends its keys only to a verified server.
+  const verified = { timeout: connectMs, rejectUnauthorized: true }
+  const options = {
+    connections: CONNECTIONS_MAX,
+    keepAliveTimeout: origin.startsWith('http:') ? KEPT_MS.plain : KEPT_MS.encrypted,
+    pipelining: 1,
+    // One request per connection: what a provider does to one request cannot affect another.
+    allowH2: false,
+    connect: buildConnector({ ...verified, lookup: checkedLookup, allowH2: false }),
+  }
+  // A proxy named in the environment is the operator's choice, as it is for every other program. undici takes as long
+  // to decide whether an address needs the proxy as for the rest of a call, so it decides only if there is one.
+  const proxies = proxiesIn(env)
+  return proxies === undefined
+    ? new Pool(origin, options)
+    : new EnvHttpProxyAgent({ ...options, ...proxies, proxyTls: verified, requestTls: verified })
 }
 
 function proxiesIn(env: Environment): EnvHttpProxyAgent.Options | undefined {
@@ -168,7 +170,7 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
     const { timeouts, hasFrames = false } = call
     this.#signal = signal
     this.#hasFrames = hasFrames
-    if (secrets.length > 0) this.#filter = new SecretFilter(secrets)
+    if (secrets.forms.length > 0) this.#filter = new SecretFilter(secrets)
     this.#timer = setTimeout(() => this.#cut(timedOut()), timeouts.totalMs)
     this.#timer.unref()
     if (signal.aborted) this.handleEvent()
@@ -364,18 +366,27 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
     return DONE
   }
 
+  /** All of it, if it has ended: nobody need wait for an answer that came at once. */
+  takeWhole(): Uint8Array | undefined {
+    return this.#end === undefined || 'failure' in this.#end ? undefined : this.#takeWaiting()
+  }
+
   #take(): Reading {
-    const [first] = this.#waiting
-    if (first !== undefined) {
-      const value =
-        this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting, this.#waitingBytes)
-      this.#waiting = []
-      this.#waitingBytes = 0
-      this.#source.resume()
-      return { done: false, value }
-    }
+    if (this.#waiting.length > 0) return { done: false, value: this.#takeWaiting() }
     if (this.#end !== undefined && 'failure' in this.#end) throw this.#end.failure
     return DONE
+  }
+
+  #takeWaiting(): Uint8Array {
+    const [first] = this.#waiting
+    const bytes =
+      first !== undefined && this.#waiting.length === 1
+        ? first
+        : Buffer.concat(this.#waiting, this.#waitingBytes)
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#source.resume()
+    return bytes
   }
 }
 
@@ -389,6 +400,13 @@ export async function readWhole(
   body: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): Promise<Buffer> {
+  const whole =
+    (body instanceof Chunks ? body.takeWhole() : undefined) ?? (await gather(body, bytesMax))
+  if (whole.length > bytesMax) throw tooLong(bytesMax)
+  return Buffer.isBuffer(whole) ? whole : Buffer.concat([whole])
+}
+
+async function gather(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body) {
@@ -397,7 +415,7 @@ export async function readWhole(
     chunks.push(chunk)
   }
   const [first] = chunks
-  return chunks.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(chunks, bytes)
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes)
 }
 
 /** The body of an answer that is there already. */

@@ -1,5 +1,5 @@
 // Reads keys: one by id, name or secret, or many, and their JSON form. lifecycle.ts creates and changes them.
-import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
 import type { Endpoint } from '../../core/endpoints.ts'
 import { KEY_ID_SHAPE, type KEY_STATUSES, type KeyMode } from '../../core/limits.ts'
 import type { Nanodollars } from '../../core/money.ts'
@@ -115,7 +115,28 @@ export async function findKeyBySecretHash(
   hash: string,
 ): Promise<KeyOfSecret | undefined> {
   const now = store.clock.now()
-  const row = await selectKeys(store)
+  let text = secretLookups.get(store)
+  if (text === undefined) secretLookups.set(store, (text = selectKeyOfSecret(store).compile()))
+  const query = { ...text, parameters: [now, hash] }
+  const [row] = (await store.db.executeQuery<SecretRow>(query)).rows
+  if (row === undefined) return undefined
+  const isOver = row.valid_until !== null && row.valid_until <= now
+  if (isOver) return undefined
+  const isRotating = (row.old_secrets ?? 0) > 0
+  return { key: readKey(store, row), secretValidUntil: row.valid_until, isRotating }
+}
+
+type SecretRow = KeyRow & {
+  readonly valid_until: number | null
+  readonly old_secrets: number | null
+}
+
+/** Put together once for each store: that takes longer than its database takes to answer. */
+const secretLookups = new WeakMap<Store, CompiledQuery<SecretRow>>()
+
+/** Its parameters are the time and the hash, in this order. */
+function selectKeyOfSecret(store: Store) {
+  return selectKeys(store)
     .select(LAST_USED_AT)
     .innerJoin('secrets', 'secrets.key_id', 'keys.id')
     .select('secrets.valid_until')
@@ -123,17 +144,11 @@ export async function findKeyBySecretHash(
       at
         .selectFrom('secrets as old')
         .whereRef('old.key_id', '=', 'keys.id')
-        .where('old.valid_until', '>', now)
+        .where('old.valid_until', '>', 0)
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .as('old_secrets'),
     )
-    .where('secrets.hash', '=', hash)
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  const isOver = row.valid_until !== null && row.valid_until <= now
-  if (isOver) return undefined
-  const isRotating = (row.old_secrets ?? 0) > 0
-  return { key: readKey(store, row), secretValidUntil: row.valid_until, isRotating }
+    .where('secrets.hash', '=', '')
 }
 
 /** Those of these keys that have been revoked. */

@@ -64,12 +64,10 @@ function decodeEvent(event: SseEvent, answer: AnswerDecoder): readonly Canonical
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   refuseError(body['error'])
-  const choices = listOf(body['choices'])
   const answer = new AnswerDecoder()
-  return [
-    ...answer.add({ ...body, choices: choices.map((choice) => asChunk(choice)) }),
-    ...answer.end(),
-  ]
+  const events = answer.add(body, listOf(body['choices']).map(asChunk))
+  for (const event of answer.end()) events.push(event)
+  return events
 }
 
 class AnswerDecoder {
@@ -77,7 +75,8 @@ class AnswerDecoder {
   #isStarted = false
   #isEnded = false
 
-  add(chunk: JsonObject): readonly CanonicalEvent[] {
+  /** `choices`: those of the chunk, if they are written otherwise there. */
+  add(chunk: JsonObject, choices = chunk['choices']): CanonicalEvent[] {
     const events: CanonicalEvent[] = []
     if (this.#isEnded) return events
     const isFirst = !this.#isStarted
@@ -86,7 +85,7 @@ class AnswerDecoder {
       const id = stringOf(chunk['id']) ?? ''
       events.push({ type: 'response-start', id, model: stringOf(chunk['model']) ?? '' })
     }
-    const { choices, usage } = chunk
+    const { usage } = chunk
     const counted = isObject(usage) ? decodeUsage(usage) : undefined
     const told = counted === undefined ? [] : [usageEvent(counted, chunk['service_tier'])]
     // Before the first words as well: some clients are told the input at the beginning.

@@ -30,7 +30,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   refuseLongLists(body)
   readMessages(body, measure)
   const { changes, dropped } = removalsFrom(body)
-  readTools({ ...body, ...changes }['tools'], 'tools', measure)
+  readTools('tools' in changes ? changes['tools'] : body['tools'], 'tools', measure)
   refuseNameless(body['functions'])
   readTools(body['functions'], 'functions', measure)
   readFormat(body['response_format'], measure)
@@ -60,6 +60,9 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
 /** Removed from every request: compaction, and tools that the provider runs, at a price in the shared account. */
 export function removalsFrom(body: JsonObject): Removals {
   const { tools, tool_choice: choice, web_search_options: search } = body
+  if (!isGiven(tools) && !isGiven(search)) {
+    return { changes: WITHOUT_COMPACTION, dropped: compactionIn(body) }
+  }
   const given = listOf(tools)
   const kept = given.filter((tool) => !isHosted(tool))
   const dropped = given
@@ -69,7 +72,7 @@ export function removalsFrom(body: JsonObject): Removals {
   if (isGiven(choice) && isLastGone) dropped.push('tool_choice')
   if (isGiven(search)) dropped.push('web_search_options')
   const changes: JsonObject = {
-    context_management: undefined,
+    ...WITHOUT_COMPACTION,
     ...(dropped.length > 0 && {
       web_search_options: undefined,
       tools: kept.length === 0 ? undefined : kept,
@@ -78,6 +81,8 @@ export function removalsFrom(body: JsonObject): Removals {
   }
   return { changes, dropped: [...dropped, ...compactionIn(body)] }
 }
+
+const WITHOUT_COMPACTION: JsonObject = { context_management: undefined }
 
 function readMessages({ messages }: JsonObject, measure: Measure): void {
   if (!isArray(messages)) throw invalidRequest('messages', 'messages must be a list of messages')
@@ -187,6 +192,8 @@ export function withoutReasoning({ messages }: JsonObject): Removals | undefined
 
 /** Removes what a provider of another format left while it served as a fallback: no provider here can read it. */
 export function withoutForeignReasoning({ messages }: JsonObject): Removals | undefined {
+  const hasAny = listOf(messages).some((one) => isObject(one) && hasForeignReasoning(one))
+  if (!hasAny) return undefined
   return removals(changedEntries(messages, withOwnDetails))
 }
 

@@ -114,11 +114,11 @@ export type RequestChange = {
   readonly model: string
   readonly traits?: ModelTraits
   /** The output limit that the hold covers; unset = the request has no such limit (embeddings). */
-  readonly outputTokensMax?: number
+  readonly outputTokensMax?: number | undefined
   /** How many web searches the hold covers; unset = none, and they are removed. */
-  readonly searchesMax?: number
+  readonly searchesMax?: number | undefined
   /** What the provider is sent otherwise than others of its format: the members that change, undefined = removed. */
-  readonly adapt?: (body: JsonObject) => JsonObject
+  readonly adapt?: ((body: JsonObject) => JsonObject) | undefined
 }
 
 export type Codec = EdgeCodec & UpstreamCodec & Passthrough

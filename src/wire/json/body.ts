@@ -18,7 +18,7 @@ import {
   QUOTE,
 } from '../../core/json.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { nextStep } from '../../core/runtime.ts'
+import { isLarge, nextStep } from '../../core/runtime.ts'
 import { exactly, exactlyInSteps } from './exact.ts'
 
 export type JsonBody = {
@@ -54,6 +54,7 @@ export function readJsonBody(bytes: Buffer): JsonBody {
 
 /** The same in steps. */
 export async function readBodyInSteps(bytes: Buffer): Promise<JsonBody> {
+  if (!isLarge(bytes.length)) return readJsonBody(bytes)
   await nextStep(bytes.length)
   const scanned = scan(refuseUnreadable(bytes))
   await nextStep(bytes.length)
@@ -105,7 +106,7 @@ export async function exactBody({ bytes, value }: JsonBody): Promise<JsonObject>
 export function changeMembers({ bytes, value, members }: JsonBody, changes: JsonObject): Buffer {
   const pieces: Uint8Array[] = []
   let copiedTo = 0
-  let end = bytes.indexOf('{') + 1
+  let end = bytes.indexOf(OPEN_OBJECT) + 1
   let isFirst = true
   for (const [name, member] of members) {
     const isChanged = Object.hasOwn(changes, name) && changes[name] !== value[name]
