@@ -2,6 +2,8 @@
 // from its rows alone. The rules are passed in, so that wrong ones can be tried.
 import assert from 'node:assert/strict'
 import type { Beat } from '../../src/ledger/nodes/failure-detector.ts'
+import { THINKING_MS_MAX } from '../../src/ledger/postgres/batch.ts'
+import type { Known, ReadBooks } from '../../src/ledger/postgres/known.ts'
 import type { Batch, BatchResult, Snapshot, Writes } from '../../src/ledger/rules/batch.ts'
 import {
   ACCOUNT_CHANGE,
@@ -32,7 +34,21 @@ type StoredAccount = Omit<Account, 'rateWindow' | 'budgets'> & {
 }
 
 /** Deliberate faults, for mutants that are not in the rules but in what a database must do. */
-export type Faults = { readonly noFence?: boolean; readonly clockOfNode?: boolean }
+export type Faults = {
+  readonly noFence?: boolean
+  readonly clockOfNode?: boolean
+  readonly noVersions?: boolean
+  readonly anyTime?: boolean
+}
+
+/** A batch that was decided on what its node knew of the books. */
+export type Decided = {
+  readonly books: ReadBooks
+  readonly decision: ReturnType<Rules['decide']>
+}
+
+/** A sender that keeps what it learns, by its own time. */
+type Learner = { readonly known: Known; readonly atMs: number }
 
 type Sums = { spent: bigint; held: bigint; overrun: bigint }
 
@@ -52,6 +68,9 @@ export class MemoryDatabase {
   readonly #keyDays = new Map<string, bigint>()
   readonly nodes = new Map<number, 'live' | 'fenced'>()
   readonly #beats = new Map<number, number>()
+  /** By account: the transaction that changed its row last. */
+  readonly #versions = new Map<string, string>()
+  #transactions = 0
   readonly #rules: Rules
   readonly #faults: Faults
 
@@ -71,14 +90,61 @@ export class MemoryDatabase {
   }
 
   /** One transaction. `clockSkewMs` is how wrong the sender's own clock is, which must not matter. */
-  run(batch: Batch, clockSkewMs: number): BatchResult {
-    const isLive = batch.nodeId === null || this.nodes.get(batch.nodeId) === 'live'
-    if (!isLive && this.#faults.noFence !== true) return { live: false }
+  run(batch: Batch, clockSkewMs: number, learner?: Learner): BatchResult {
+    if (!this.#mayCommit(batch)) {
+      learner?.known.forget()
+      return { live: false }
+    }
     const snapshot = this.#snapshot(batch, this.#faults.clockOfNode === true ? clockSkewMs : 0)
+    const books = { snapshot, versions: snapshot.accounts.map(({ id }) => this.#version(id)) }
+    learner?.known.sawBooks(books, learner.atMs)
     const { outcomes, balances, writes } = this.#rules.decide(batch, snapshot)
-    this.#apply(writes)
+    const version = this.#apply(writes)
+    learner?.known.committed(books, writes, version)
     this.assertBalanced()
     return { live: true, outcomes, balances }
+  }
+
+  /** Undefined when the node must read the books first. */
+  decideOnKnown(batch: Batch, known: Known, atMs: number): Decided | undefined {
+    const books = known.booksFor(batch, atMs)
+    if (books === undefined) return undefined
+    const decision = this.#rules.decide(batch, books.snapshot)
+    if (this.#rules.isUsual(decision.writes)) return { books, decision }
+    known.forget()
+    return undefined
+  }
+
+  /** One statement, which writes nothing and returns undefined when what the node knew is no longer true. */
+  writeIfTrue(
+    batch: Batch,
+    { books, decision }: Decided,
+    learner?: Learner,
+  ): BatchResult | undefined {
+    const { now, accounts } = books.snapshot
+    const { noVersions = false, anyTime = false } = this.#faults
+    const areSame =
+      noVersions || accounts.every(({ id }, index) => books.versions[index] === this.#version(id))
+    const isNow = anyTime || (this.now >= now && this.now <= now + THINKING_MS_MAX)
+    if (!this.#mayCommit(batch) || !areSame || !isNow) {
+      learner?.known.forget()
+      return undefined
+    }
+    const { outcomes, balances, writes } = decision
+    for (const { at } of writes.holdsInserted) assert.ok(at <= this.now, 'reserved in the future')
+    const version = this.#apply(writes)
+    learner?.known.committed(books, writes, version)
+    learner?.known.sawTime(this.now, learner.atMs)
+    this.assertBalanced()
+    return { live: true, outcomes, balances }
+  }
+
+  #mayCommit({ nodeId }: Batch): boolean {
+    return nodeId === null || this.nodes.get(nodeId) === 'live' || this.#faults.noFence === true
+  }
+
+  #version(id: string): string {
+    return this.#versions.get(id) ?? ''
   }
 
   join(): number {
@@ -122,8 +188,9 @@ export class MemoryDatabase {
     return account
   }
 
-  change(id: string, change: Partial<StoredAccount>): void {
+  change(id: string, change: Partial<StoredAccount>, transaction = ++this.#transactions): void {
     this.accounts.set(id, { ...this.account(id), ...change })
+    this.#versions.set(id, String(transaction))
   }
 
   /** The main budget of an account under the name '', and its further ones. */
@@ -270,7 +337,9 @@ export class MemoryDatabase {
     }
   }
 
-  #apply(writes: Writes): void {
+  /** Returns the version of the rows of accounts that it changed. */
+  #apply(writes: Writes): string {
+    const transaction = ++this.#transactions
     for (const period of writes.closedPeriods) {
       const { accountId, budget, seq } = period
       assert.ok(period.endsAt <= this.now, `a period of ${accountId} was ended before its time`)
@@ -302,12 +371,14 @@ export class MemoryDatabase {
     }
     for (const account of writes.accounts) {
       const changed = ACCOUNT_CHANGE.columns.map(({ field }) => [field, account[field]])
-      this.change(account.id, {
+      const packed = {
         ...Object.fromEntries(changed),
         rateWindow: this.#rules.packWindow(account.rateWindow),
         budgets: packBudgets(account.budgets),
-      })
+      }
+      this.change(account.id, packed, transaction)
     }
+    return String(transaction)
   }
 
   #close(accountId: string, budget: FurtherBudget, endsAt: number): void {

@@ -20,6 +20,8 @@ export type Mutant = { readonly name: string } & (
 export const MUTANTS: readonly Mutant[] = [
   { name: 'a fenced node may commit', faults: { noFence: true } },
   { name: 'periods follow the clock of the node', faults: { clockOfNode: true } },
+  { name: 'what a node knows is not compared with the books', faults: { noVersions: true } },
+  { name: 'the time that a node reckons is not compared', faults: { anyTime: true } },
 
   // What is judged differs from what is true.
   judgingBudgets('nothing is refused', unlimited),

@@ -2,6 +2,7 @@
 // gets its own copy of the modules below src/ledger, in which everybody who imports that name sees the replacement.
 import { registerHooks } from 'node:module'
 import type * as failureDetector from '../../src/ledger/nodes/failure-detector.ts'
+import type * as known from '../../src/ledger/postgres/known.ts'
 import type * as account from '../../src/ledger/rules/account.ts'
 import type * as decide from '../../src/ledger/rules/decide.ts'
 import type * as judge from '../../src/ledger/rules/judge.ts'
@@ -12,7 +13,8 @@ import type * as workingSet from '../../src/ledger/rules/working-set.ts'
 
 export type Rules = Pick<typeof decide, 'accountsOf' | 'decide' | 'knownHoldOf'> &
   Pick<typeof rates, 'packWindow' | 'unpackWindow'> &
-  Pick<typeof failureDetector, 'FailureDetector'>
+  Pick<typeof failureDetector, 'FailureDetector'> &
+  Pick<typeof known, 'isUsual' | 'Known'>
 
 type Modules = {
   readonly 'rules/account.ts': typeof account
@@ -23,6 +25,7 @@ type Modules = {
   readonly 'rules/rows.ts': typeof rows
   readonly 'rules/working-set.ts': typeof workingSet
   readonly 'nodes/failure-detector.ts': typeof failureDetector
+  readonly 'postgres/known.ts': typeof known
 }
 
 /** One export of one module that makes the ledger wrong. */
@@ -60,6 +63,7 @@ async function importRules(query: string): Promise<Rules> {
     ...(await load('rules/decide.ts')),
     ...(await load('rules/rates.ts')),
     ...(await load('nodes/failure-detector.ts')),
+    ...(await load('postgres/known.ts')),
   } as Rules
 }
 

@@ -9,7 +9,7 @@ import type { Batch, BatchResult, Item, Outcome, CheckedAsk } from '../../src/le
 import type { Charge } from '../../src/ledger/rules/rows.ts'
 import { unpackBudgets, type BudgetSetting } from '../../src/store/accounts/budgets.ts'
 import { FRAME_ID } from '../../src/store/database/tables.ts'
-import { MemoryDatabase, type Faults } from './memory-database.ts'
+import { MemoryDatabase, type Decided, type Faults } from './memory-database.ts'
 import { Oracle } from './oracle.ts'
 import { Random } from './random.ts'
 import type { Rules } from './rules.ts'
@@ -38,14 +38,21 @@ type Node = {
   readonly spool: Map<number, Charge>
   detector: InstanceType<Rules['FailureDetector']>
   readonly clockSkewMs: number
+  /** What its batches have left known; worthless behind another connection. */
+  known: InstanceType<Rules['Known']>
 }
 
 /** unheard = the connection broke: the node cannot know whether the batch was committed. */
 type Sent = {
   readonly batch: Batch
   readonly items: readonly Queued[]
+  /** Set if it was decided before it was sent. */
+  readonly decided: Decided | undefined
   reply?: BatchResult | 'unheard'
 }
+
+/** A batch of nobody: of a process that has died since, or of a command. */
+type Ghost = Pick<Sent, 'batch' | 'decided'> & Pick<Node, 'clockSkewMs'>
 
 export function simulate(
   seed: number,
@@ -64,7 +71,9 @@ class World {
   readonly #oracle: Oracle
   readonly #nodes: Node[] = []
   /** Batches sent by processes that have died since. */
-  #ghosts: { readonly batch: Batch; readonly clockSkewMs: number }[] = []
+  #ghosts: Ghost[] = []
+  /** As the nodes measure time: nobody can set it. */
+  #elapsedMs = 0
   #monotonicMs = 0
   #outageSteps = 0
   #requests = 0
@@ -91,7 +100,7 @@ class World {
 
   step(): void {
     if (this.#outageSteps > 0) this.#outageSteps -= 1
-    this.#books.now += this.#random.between(0, 400)
+    this.#pass(this.#random.between(0, 400))
     const node = this.#random.pick(this.#nodes)
     if (node === undefined) return
     const action = this.#random.pick(ACTIONS)
@@ -101,7 +110,7 @@ class World {
   /** The faults end, every node finishes what is open, and the books are checked. */
   settleDown(): void {
     this.#outageSteps = 0
-    for (const ghost of this.#ghosts.splice(0)) this.#execute(ghost.batch, ghost.clockSkewMs)
+    for (const ghost of this.#ghosts.splice(0)) this.#haunt(ghost)
     for (let round = 0; round < SETTLE_DOWN_ROUNDS; round++) {
       for (const node of this.#nodes) {
         if (node.state === 'paused') node.state = 'up'
@@ -161,15 +170,14 @@ class World {
   send(node: Node): void {
     if (node.state !== 'up' || node.sent !== undefined || node.queue.length === 0) return
     const items = node.queue.splice(0, this.#random.between(1, BATCH_MAX))
-    node.sent = {
-      items,
-      batch: {
-        nodeId: node.id,
-        items: items.map(({ item }) => item),
-        prices: [],
-        isRetry: items.some(({ isRetry }) => isRetry),
-      },
+    const batch: Batch = {
+      nodeId: node.id,
+      items: items.map(({ item }) => item),
+      prices: [],
+      isRetry: items.some(({ isRetry }) => isRetry),
     }
+    const decided = this.#books.decideOnKnown(batch, node.known, this.#elapsedMs)
+    node.sent = { items, batch, decided }
   }
 
   commit(node: Node): void {
@@ -219,7 +227,7 @@ class World {
     if (!this.#random.chance(0.3)) return
     // What was sent may still arrive, long after its sender has died.
     if (node.sent !== undefined && node.sent.reply === undefined) {
-      this.#ghosts.push({ batch: node.sent.batch, clockSkewMs: node.clockSkewMs })
+      this.#ghosts.push({ ...node.sent, clockSkewMs: node.clockSkewMs })
     }
     Object.assign(node, {
       state: 'down',
@@ -227,6 +235,7 @@ class World {
       queue: [],
       sent: undefined,
       open: new Map(),
+      known: new this.#rules.Known(),
     })
   }
 
@@ -244,14 +253,13 @@ class World {
 
   ghost(): void {
     const ghost = this.#ghosts.shift()
-    if (ghost !== undefined && this.#random.chance(0.7))
-      this.#execute(ghost.batch, ghost.clockSkewMs)
+    if (ghost !== undefined && this.#random.chance(0.7)) this.#haunt(ghost)
   }
 
   /** A second passes: every node that is up beats, then looks at the others. */
   tick(): void {
     this.#monotonicMs += 1000
-    this.#books.now += 1000
+    this.#pass(1000)
     if (this.#outageSteps > 0) return
     for (const node of this.#nodes) {
       if (node.state !== 'up') continue
@@ -389,6 +397,7 @@ class World {
       spool: new Map(),
       detector: new this.#rules.FailureDetector(DEAD_AFTER_MS),
       clockSkewMs: (index - 1) * 5_000_000,
+      known: new this.#rules.Known(),
     }
     this.#join(node)
     return node
@@ -407,12 +416,27 @@ class World {
   #commit(node: Node, fate: 'heard' | 'lost before' | 'lost after'): void {
     const { sent } = node
     if (sent === undefined || sent.reply !== undefined) return
-    const result = fate === 'lost before' ? undefined : this.#execute(sent.batch, node.clockSkewMs)
+    const result = fate === 'lost before' ? undefined : this.#execute(sent, node)
     sent.reply = fate === 'heard' && result !== undefined ? result : 'unheard'
+    if (sent.reply === 'unheard') node.known = new this.#rules.Known()
   }
 
-  #execute(batch: Batch, clockSkewMs: number): BatchResult {
-    const result = this.#books.run(batch, clockSkewMs)
+  #execute({ batch, decided }: Sent, { clockSkewMs, known }: Node): BatchResult {
+    const learner = { known, atMs: this.#elapsedMs }
+    const written = decided && this.#books.writeIfTrue(batch, decided, learner)
+    return this.#check(batch, written ?? this.#books.run(batch, clockSkewMs, learner))
+  }
+
+  /** If it was decided, and that is no longer true, nobody is left who would run it again. */
+  #haunt({ batch, decided, clockSkewMs }: Ghost): void {
+    const result =
+      decided === undefined
+        ? this.#books.run(batch, clockSkewMs)
+        : this.#books.writeIfTrue(batch, decided)
+    if (result !== undefined) this.#check(batch, result)
+  }
+
+  #check(batch: Batch, result: BatchResult): BatchResult {
     if (!result.live) return result
     const isLive = batch.nodeId === null || this.#books.nodes.get(batch.nodeId) === 'live'
     assert.ok(isLive, `node ${batch.nodeId} was fenced and committed all the same`)
@@ -420,9 +444,15 @@ class World {
     return result
   }
 
+  #pass(ms: number): void {
+    this.#elapsedMs += ms
+    this.#books.now += ms
+  }
+
   #command(item: Item): void {
     if (this.#outageSteps > 0) return
-    this.#execute({ nodeId: null, items: [item], prices: [], isRetry: false }, 0)
+    const batch: Batch = { nodeId: null, items: [item], prices: [], isRetry: false }
+    this.#haunt({ batch, decided: undefined, clockSkewMs: 0 })
   }
 
   /** As the writer does: everything is sent again, but asks that were given up are voided instead. */
