@@ -21,6 +21,7 @@ import type {
 } from '../ledger.ts'
 import { LatencyCounts } from '../reports/latencies.ts'
 import type { Item, Outcome } from '../rules/batch.ts'
+import { accountsOf } from '../rules/decide.ts'
 import type { Charge } from '../rules/rows.ts'
 import { assertNanodollars, checkedAsk, toCharge, toPriceRow } from '../rules/validation.ts'
 import type { Spool, Spooled } from './spool.ts'
@@ -57,7 +58,7 @@ type Open = Pick<Ask, 'requestId' | 'keyId' | 'groupId' | 'endpoint' | 'modelAsk
 }
 
 /** Enough for a `finally` to repeat a settlement made a moment ago without asking the database. */
-const SETTLED_KEPT = 2048
+const SETTLED_KEPT = 256
 
 export class DatabaseLedger implements Ledger {
   readonly #parts: DatabaseLedgerParts
@@ -73,7 +74,9 @@ export class DatabaseLedger implements Ledger {
   constructor(parts: DatabaseLedgerParts) {
     this.#parts = parts
     this.#waiting = new Waiting((ask, first) => this.#ask(ask, first), parts.clock)
-    parts.writer.onFreed = (accountIds) => this.#waiting.freed(accountIds)
+    parts.writer.onFreed = (items) => {
+      if (!this.#waiting.isEmpty) this.#waiting.freed(new Set(accountsOf(items)))
+    }
   }
 
   async reserve(ask: Ask): Promise<Reserved | Refused> {

@@ -46,6 +46,10 @@ export class Waiting {
     })
   }
 
+  get isEmpty(): boolean {
+    return this.#waiters.length === 0
+  }
+
   /** Something is being freed on these accounts: asks waiting for it are tried again, in order, ahead of new ones. */
   freed(accountIds: ReadonlySet<string>): void {
     this.#wake(({ ask, refusal: { shortage } }) => {

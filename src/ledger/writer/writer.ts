@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import type { Balances, HoldId } from '../ledger.ts'
 import type { Batch, BatchResult, Item, Outcome } from '../rules/batch.ts'
-import { accountsOf, isDemand, keyOf } from '../rules/decide.ts'
+import { isDemand, keyOf } from '../rules/decide.ts'
 import type { PriceRow } from '../rules/rows.ts'
 
 /** Runs a batch as one transaction: the seam between the writer and the two databases. */
@@ -68,8 +68,8 @@ const CLOSE_MS_MAX = 5000
 const RETRY_MS = { first: 40, max: 500 }
 
 export class Writer {
-  /** Called with the accounts while a batch that may free budget is formed: items submitted `first` now join it. */
-  onFreed: (accountIds: ReadonlySet<string>) => void = () => {}
+  /** Called while a batch is formed with those of its items that may free budget: asks submitted `first` now join it. */
+  onFreed: (items: readonly Item[]) => void = () => {}
   readonly #options: WriterOptions
   readonly #watch: NodeJS.Timeout
   readonly #knownPrices = new Set<string>()
@@ -174,17 +174,20 @@ export class Writer {
   }
 
   #take(): Entry[] {
-    const due = this.#queue.splice(0, ITEMS_MAX)
-    for (const entry of due) {
+    const freeing: Entry[] = []
+    const others: Entry[] = []
+    for (const entry of this.#queue.splice(0, ITEMS_MAX)) {
       const { item } = entry
       // The caller has given up, so if an earlier try did commit the hold, nobody would ever end it.
       if (entry.isAnswered && entry.isRetry && item.kind === 'reserve') entry.item = voidOf(item)
+      if (!isWanted(entry)) continue
+      if (mayFree(entry.item)) freeing.push(entry)
+      else others.push(entry)
     }
-    const freeing = due.filter(({ item }) => mayFree(item))
-    if (freeing.length > 0) this.onFreed(new Set(accountsOf(freeing.map(({ item }) => item))))
-    const taken = [...freeing, ...this.#urgent, ...due.filter(({ item }) => !mayFree(item))]
+    if (freeing.length > 0) this.onFreed(freeing.map(({ item }) => item))
+    const urgent = this.#urgent.filter(isWanted)
     this.#urgent = []
-    return taken.filter(isWanted)
+    return [...freeing, ...urgent, ...others]
   }
 
   /** False when the database could not be reached: then the entries are back in the queue. */
