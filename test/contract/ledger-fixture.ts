@@ -1,4 +1,4 @@
-// Helpers for the cases of the ledger's contract: a set of books with three nodes, asks and settlements.
+// Helpers for the cases of the ledger's contract: a set of books with its nodes, asks and settlements.
 import assert from 'node:assert/strict'
 import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
@@ -23,9 +23,11 @@ export const USD = 1_000_000_000n
 
 export type Database = { readonly store: Store; drop(): Promise<void> }
 
+type FixtureOptions = Partial<LedgerOptions> & { readonly nodes?: number }
+
 export type It = (what: string, run: (fixture: LedgerFixture) => Promise<void>) => void
 
-/** Three nodes over one set of books, with helpers for the cases. */
+/** One set of books with its nodes, three unless told otherwise, and helpers for the cases. */
 export class LedgerFixture {
   readonly store: Store
   readonly ready: Promise<void>
@@ -33,22 +35,27 @@ export class LedgerFixture {
   #keys = 0
   #groups = 0
 
-  constructor(store: Store, options: Partial<LedgerOptions> = {}) {
+  constructor(store: Store, { nodes = 3, ...options }: FixtureOptions = {}) {
     this.store = store
-    this.ready = this.#prepare(options)
+    this.ready = this.#prepare(nodes, options)
   }
 
-  async #prepare(options: Partial<LedgerOptions>): Promise<void> {
+  async #prepare(nodes: number, options: Partial<LedgerOptions>): Promise<void> {
     await seedFrame(this.store, { ...SAMPLE_FRAME, limitNanodollars: 1_000_000n * USD })
-    for (let count = 0; count < 3; count++) {
+    for (let count = 0; count < nodes; count++) {
       this.nodes.push(await openLedger({ ...SAMPLE_PACE, ...options, store: this.store }))
     }
   }
 
   get ledger(): Ledger {
-    const [first] = this.nodes
-    assert.ok(first)
-    return first
+    return this.node(0)
+  }
+
+  /** In turn. */
+  node(turn: number): Ledger {
+    const node = this.nodes[turn % this.nodes.length]
+    assert.ok(node)
+    return node
   }
 
   async key(
