@@ -69,8 +69,11 @@ const BUSY_RETRY_MS = 0.1
 const BUSY_DEADLINE_MS = 10_000
 const STATEMENTS_MAX = 500
 
+/** Whether it returns rows is asked once: the answer describes every column. */
+type Prepared = { readonly statement: StatementSync; readonly returnsRows: boolean }
+
 let beginning = 'BEGIN IMMEDIATE'
-const statements = new Map<string, StatementSync>()
+const statements = new Map<string, Prepared>()
 const foreignWriteListeners: (() => void)[] = []
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
@@ -169,22 +172,21 @@ function reply(
 function query(db: DatabaseSync, { sql, parameters, isInTransaction }: WorkerQuery): QueryReply {
   // Some errors, such as a full disk, roll back the transaction; its later statements must not be committed alone.
   if (isInTransaction && !db.isTransaction) throw new Error('this transaction was rolled back')
-  const statement = prepare(db, sql)
-  if (statement.columns().length > 0) {
-    return { rows: statement.all(...parameters), changes: undefined }
-  }
+  const { statement, returnsRows } = prepare(db, sql)
+  if (returnsRows) return { rows: statement.all(...parameters), changes: undefined }
   return { rows: [], changes: BigInt(statement.run(...parameters).changes) }
 }
 
 /** Cached, because parsing costs as much as running a small statement; when there are too many, the oldest goes. */
-function prepare(db: DatabaseSync, sql: string): StatementSync {
+function prepare(db: DatabaseSync, sql: string): Prepared {
   const known = statements.get(sql)
   if (known !== undefined) return known
   const statement = db.prepare(sql)
+  const prepared = { statement, returnsRows: statement.columns().length > 0 }
   const [oldest] = statements.keys()
   if (oldest !== undefined && statements.size >= STATEMENTS_MAX) statements.delete(oldest)
-  statements.set(sql, statement)
-  return statement
+  statements.set(sql, prepared)
+  return prepared
 }
 
 function call(
@@ -213,13 +215,13 @@ function announceForeignWrite(): void {
 
 /** IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later. */
 function begin(db: DatabaseSync): void {
-  whenFree(() => prepare(db, beginning).get())
+  whenFree(() => prepare(db, beginning).statement.get())
 }
 
 /** Whether it succeeds or fails, no transaction is open afterwards. */
 function commit(db: DatabaseSync): void {
   try {
-    whenFree(() => prepare(db, 'COMMIT').get())
+    whenFree(() => prepare(db, 'COMMIT').statement.get())
   } catch (error) {
     rollback(db)
     throw error
