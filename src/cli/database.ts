@@ -5,15 +5,15 @@ import { constants, setPriority } from 'node:os'
 import { Option, type Command } from 'commander'
 import { version } from '../config/version.ts'
 import { iso } from '../core/units.ts'
-import { refuseWhileServing } from '../ledger/nodes/running.ts'
+import { forgetJournals, refuseWhileServing } from '../ledger/nodes/running.ts'
 import { type Violation, verifyLedger } from '../ledger/reports/verify.ts'
 import {
   readBackup,
   readHead,
   refuseExisting,
   sizeOf,
-  writeBackup,
   type Head,
+  writeBackup,
   writeLines,
 } from '../store/backup/file.ts'
 import { readAll, tallyAll, totalRows, type Tallies, whyUnequal } from '../store/backup/rows.ts'
@@ -154,6 +154,7 @@ async function restoreInto(store: Store, work: Restore): Promise<void> {
     if (!(await confirm('Restore it?'))) throw new FailureError('nothing was changed')
   }
   const after = async (tx: Tx): Promise<void> => {
+    await forgetJournals(tx)
     const violations = await verifyLedger({ ...store, db: tx })
     if (violations.length === 0 || options.unbalanced) return
     throw new FailureError(

@@ -11,15 +11,14 @@ import {
   type Orphan,
 } from '../ledger/nodes/adjustments.ts'
 import {
-  OPEN_HOLD,
   DAMAGE,
   examineLedger,
+  OPEN_HOLD,
   type Examination,
   type PeriodAhead,
   type Violation,
   VIOLATIONS_MAX,
 } from '../ledger/reports/verify.ts'
-import { LEDGER_THREAD_MODULE } from '../ledger/sqlite/runner.ts'
 import { MAIN, type BudgetName, WINDOW } from '../store/accounts/budgets.ts'
 import { StoreError } from '../store/database/errors.ts'
 import type { Store } from '../store/database/store.ts'
@@ -34,8 +33,8 @@ import {
   withStore,
 } from './command/context.ts'
 import { demand, examples, group, reasonOption } from './command/options.ts'
-import { shownFrame, shownGroup, shownKey } from './gateway/local.ts'
 import { printFrame, printGroup, printKey } from './gateway/accounts.ts'
+import { shownFrame, shownGroup, shownKey } from './gateway/local.ts'
 import { argument } from './terminal/failure.ts'
 import { exactTime, printJson, printText, table, usd } from './terminal/output.ts'
 
@@ -93,9 +92,7 @@ function addAdjust(ledger: Command): void {
     .action(async (holdId: number, options: ReasonedOptions & { readonly cost: bigint }) => {
       const change = { holdId, costNanodollars: options.cost, reason: options.reason }
       const config = readDatabaseConfig(options)
-      const { before, after } = await withStore(config, (store) => adjustHold(store, change), [
-        LEDGER_THREAD_MODULE,
-      ])
+      const { before, after } = await withStore(config, (store) => adjustHold(store, change))
       if (options.json)
         printJson({ hold: holdId, before: formatUsd(before), after: formatUsd(after) })
       else printText(`Hold ${holdId} was charged ${usd(before)} and is now charged ${usd(after)}.`)
@@ -183,7 +180,7 @@ async function adjust(
     await change(store, named.id)
     printGroup(await shownGroup(store, await findGroup(store, named.id)), form)
   }
-  await withStore(readDatabaseConfig(options), work, [LEDGER_THREAD_MODULE])
+  await withStore(readDatabaseConfig(options), work)
 }
 
 function unless(why: SentenceName): (thrown: unknown) => undefined {

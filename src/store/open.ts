@@ -6,9 +6,9 @@ import { dirname, resolve } from 'node:path'
 import { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { StoreError } from './database/errors.ts'
-import { IntegerPlugin } from './database/tables.ts'
 import { migrate, schemaState } from './database/migrate.ts'
 import type { Author, PostgresStore, SqliteStore, Store } from './database/store.ts'
+import { IntegerPlugin } from './database/tables.ts'
 import type { Tables } from './database/tables.ts'
 import { describeDatabaseUrl, sqlitePath } from './database/url.ts'
 import { connectPool, inspectServer, postgresError, withoutTimeout } from './postgres/pool.ts'
@@ -77,6 +77,7 @@ async function openSqlite(
     let stopWatching = (): void => {}
     const store: SqliteStore = {
       kind: 'sqlite',
+      file,
       author,
       scope: 'everywhere',
       db,

@@ -25,6 +25,8 @@ for (const [name, open] of [
   ledgerContract(name, () => open(patient))
   ledgerNodesContract(name, () => open(options))
 }
+// Alone, a node decides by itself, and brings what it decided into the database later.
+ledgerContract('SQLite, one node', () => openSqlite(patient), 1)
 
 type Lockable = Database & { readonly url: string; lock(): Promise<() => Promise<void>> }
 

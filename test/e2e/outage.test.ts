@@ -1,6 +1,6 @@
 // A gateway whose database is lost, does not answer or accepts no writes.
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -18,7 +18,7 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-test('after losing the SQLite thread the running answer completes and is spooled, and the gateway exits with 1', async () => {
+test('after losing the SQLite thread the running answer completes, the gateway exits with 1, and a restart finds it', async () => {
   const folder = freshFolder()
   const DIE_WHEN = join(folder, 'die')
   const preload = new URL('../support/programs/dying-thread.ts', import.meta.url).href
@@ -30,7 +30,15 @@ test('after losing the SQLite thread the running answer completes and is spooled
   assert.equal((await gateway.logged('database_lost'))['level'], 'error')
   assert.match(await answer.text(), /data: \[DONE\]\n\n$/)
   assert.equal((await gateway.ended).code, 1)
-  assert.equal(readdirSync(join(folder, 'spool')).length, 1)
+  rmSync(DIE_WHEN)
+  await using next = await startGateway({ folder })
+  const [row] = (await next.tollgate('usage'))['rows'] as { requests: number; failed: number }[]
+  assert.partialDeepStrictEqual(row, { requests: 1, failed: 0 })
+  const { orphans } = await next.tollgate('ledger', 'orphans')
+  assert.deepEqual(orphans, [])
+  assert.partialDeepStrictEqual(await next.tollgate('ledger', 'verify', '--quiescent'), {
+    ok: true,
+  })
 })
 
 test('a gateway whose SQLite file is replaced ends, so that a restart uses the new file', async () => {

@@ -5,6 +5,7 @@ import type { Explanation } from '../../src/ledger/reports/requests.ts'
 import { explain } from '../../src/ledger/reports/requests.ts'
 import type { Violation } from '../../src/ledger/reports/verify.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { LogLine, TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -46,7 +47,10 @@ export type Answer = {
 export async function startStage(config: string, models: readonly string[]): Promise<Stage> {
   const database = await freshSqlite()
   const gateway = await startGateway({ config, database: database.url })
-  const books = await openStore(database.url, { clock: systemClock })
+  const books = await openStore(database.url, {
+    clock: systemClock,
+    threadModules: [LEDGER_THREAD_MODULE],
+  })
   const secret = await gateway.key('hostile', models.join(','))
   return {
     gateway,

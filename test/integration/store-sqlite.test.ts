@@ -9,7 +9,7 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { systemClock } from '../../src/core/clock.ts'
-import { sqliteRunner } from '../../src/ledger/sqlite/runner.ts'
+import { SqliteRunner } from '../../src/ledger/sqlite/runner.ts'
 import { Unavailable } from '../../src/ledger/writer/writer.ts'
 import { readRevision } from '../../src/store/database/revision.ts'
 import type { SqliteStore } from '../../src/store/database/store.ts'
@@ -201,11 +201,11 @@ describe('the thread', () => {
   test('a batch whose thread dies is an outage, and one that throws is not', async () => {
     const store = await open('outage.db')
     const batch = { nodeId: 1, items: [], prices: [], isRetry: false }
-    await assert.rejects(sqliteRunner(store).run(batch), /no thread module has a handler/)
-    const dying = store.inThread('test.die', null)
-    await assert.rejects(sqliteRunner(store).run(batch), Unavailable)
-    await assert.rejects(dying)
-    await assert.rejects(sqliteRunner(store).run(batch), Unavailable)
+    await assert.rejects(new SqliteRunner(store).run(batch), /no thread module has a handler/)
+    const dying = assert.rejects(store.inThread('test.die', null))
+    await assert.rejects(new SqliteRunner(store).run(batch), Unavailable)
+    await dying
+    await assert.rejects(new SqliteRunner(store).run(batch), Unavailable)
   })
 
   test('a closed store refuses calls and says so', async () => {

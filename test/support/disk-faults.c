@@ -1,6 +1,6 @@
 /* A disk that is slow or full, for one program and one folder: preloaded in front of the C library, it lets no write to
    a file with FAULT_FOLDER in its path through while the file FAULT_FULL exists, and delays every sync by FAULT_SLOW_MS
-   while the file FAULT_SLOW exists, adding a byte to it for each. */
+   while the file FAULT_SLOW exists, adding a byte to it for each. A write to a file opened with O_DSYNC is a sync. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,6 +44,11 @@ static void delay(int fd) {
   close(counter);
 }
 
+static void delay_if_synced(int fd) {
+  int flags = fcntl(fd, F_GETFL);
+  if (flags != -1 && (flags & O_DSYNC) != 0) delay(fd);
+}
+
 int fsync(int fd) { delay(fd); return REAL(fsync)(fd); }
 int fdatasync(int fd) { delay(fd); return REAL(fdatasync)(fd); }
 
@@ -54,9 +59,11 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
   return is_full(fd) ? -1 : REAL(writev)(fd, parts, count);
 }
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at) {
+  delay_if_synced(fd);
   return is_full(fd) ? -1 : REAL(pwrite)(fd, data, size, at);
 }
 ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at) {
+  delay_if_synced(fd);
   return is_full(fd) ? -1 : REAL(pwrite64)(fd, data, size, at);
 }
 ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at) {

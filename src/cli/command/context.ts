@@ -9,6 +9,7 @@ import {
 } from '../../config/load.ts'
 import type { ConfigSource } from '../../config/source.ts'
 import { systemClock } from '../../core/clock.ts'
+import { LEDGER_THREAD_MODULE } from '../../ledger/sqlite/runner.ts'
 import { StoreError, type StoreErrorCode } from '../../store/database/errors.ts'
 import type { Author, Store } from '../../store/database/store.ts'
 import { describeDatabaseUrl } from '../../store/database/url.ts'
@@ -77,9 +78,8 @@ export function inspectStore<Result>(
 export function withStore<Result>(
   config: DatabaseConfig,
   work: (store: Store) => Promise<Result>,
-  threadModules: readonly URL[] = [],
 ): Promise<Result> {
-  return closing(openedFor('change', config, threadModules), work)
+  return closing(openedFor('change', config), work)
 }
 
 /** The same for commands that people begin with: a database or its tables, if missing, are created. */
@@ -116,8 +116,9 @@ const CREATED: Partial<Record<StoreErrorCode, string>> = {
 function openedFor(
   purpose: Purpose,
   { database }: Pick<DatabaseConfig, 'database'>,
-  threadModules: readonly URL[] = [],
 ): Promise<Store> {
+  // What a server has decided, or had when it died, is brought in before anything is read.
+  const threadModules = [LEDGER_THREAD_MODULE]
   return openStore(database, { clock: systemClock, threadModules, author: author(), purpose })
 }
 

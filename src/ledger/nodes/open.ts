@@ -9,7 +9,7 @@ import { writeLatencies } from '../reports/latencies.ts'
 import { balancesOf, openPeriod } from '../rules/account.ts'
 import type { Batch, BatchResult } from '../rules/batch.ts'
 import { ACCOUNT, type Account } from '../rules/rows.ts'
-import { sqliteRunner } from '../sqlite/runner.ts'
+import { runInDatabase, SqliteRunner } from '../sqlite/runner.ts'
 import { DatabaseLedger, type OnSettled } from '../writer/database-ledger.ts'
 import { leftovers, Spool, whyUnusable } from '../writer/spool.ts'
 import { type BatchRunner, Writer } from '../writer/writer.ts'
@@ -103,12 +103,13 @@ async function replayLeftovers(
 
 /** On SQLite the store must have been opened with LEDGER_THREAD_MODULE among its thread modules. */
 export function runnerFor(store: Store, onLost: () => void): BatchRunner {
-  return store.kind === 'sqlite' ? sqliteRunner(store) : postgresRunner(store, onLost)
+  return store.kind === 'sqlite' ? new SqliteRunner(store) : postgresRunner(store, onLost)
 }
 
 /** For a caller that writes only this one batch. */
-export function runOnce(store: Store, batch: Batch): Promise<BatchResult> {
-  return store.kind === 'sqlite' ? sqliteRunner(store).run(batch) : runOnPool(store, batch)
+export async function runOnce(store: Store, batch: Batch): Promise<BatchResult> {
+  if (store.kind === 'postgres') return runOnPool(store, batch)
+  return (await runInDatabase(store, { batch, journal: null })).result
 }
 
 /** A key's figures as a batch would see them now, read without locks; undefined when there is no such key. */

@@ -5,6 +5,7 @@ import { tablesIn } from '../../store/backup/transaction.ts'
 import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { Queries, Tx } from '../../store/database/tables.ts'
+import { JOURNAL_PREFIX } from '../../store/sqlite/journal.ts'
 import { nodesOfDeadProcesses } from './membership.ts'
 
 type LiveNode = {
@@ -73,4 +74,9 @@ function inUse(nodes: readonly LiveNode[]): StoreError {
     'in_use',
     `servers work on this database (${names.join(', ')}): stop them, then try again`,
   )
+}
+
+/** For a copy of the database: the journals that stood beside the original do not go with it. */
+export async function forgetJournals(tx: Tx): Promise<void> {
+  await tx.deleteFrom('meta').where('name', 'like', `${JOURNAL_PREFIX}%`).execute()
 }

@@ -70,6 +70,7 @@ export async function takeOver(
   const groups = await lockAccounts(store, tx, [...groupIds])
   const accounts = [...keys, ...groups, ...(await lockAccounts(store, tx, [FRAME_ID]))]
   const work = new WorkingSet({ now: await databaseNow(store, tx), accounts, holds: [], usage })
+  work.advance(work.now)
   const resets = await resetPeriods(tx, ids)
   const rows = new Map<string, HoldId>()
   for (const { keyId, usageId, spentNanodollars: cost, since } of spent) {

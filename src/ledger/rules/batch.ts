@@ -95,13 +95,17 @@ export type Snapshot = {
   readonly usage: readonly UsageRow[]
 }
 
-export type Writes = {
-  readonly accounts: readonly Account[]
-  readonly closedPeriods: readonly ClosedPeriod[]
-  readonly periodDeltas: readonly PeriodDelta[]
+/** What became of holds. */
+export type HoldChanges = {
   readonly holdsInserted: readonly Hold[]
   readonly holdsChanged: readonly { readonly id: HoldId; readonly heldNanodollars: Nanodollars }[]
   readonly holdsDeleted: readonly HoldId[]
+}
+
+export type Writes = HoldChanges & {
+  readonly accounts: readonly Account[]
+  readonly closedPeriods: readonly ClosedPeriod[]
+  readonly periodDeltas: readonly PeriodDelta[]
   readonly usageInserted: readonly UsageRow[]
   readonly usageCorrected: readonly UsageRow[]
   readonly rollups: readonly Rollup[]

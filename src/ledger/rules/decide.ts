@@ -12,7 +12,7 @@ import { periodsNow } from './legs.ts'
 import { countAdmission, correct } from './rates.ts'
 import type { Charge, Hold, UsageRow } from './rows.ts'
 import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './rows.ts'
-import { WorkingSet } from './working-set.ts'
+import { WorkingSet, type Limit } from './working-set.ts'
 
 type Decision = {
   /** One per item of the batch, in its order. */
@@ -23,33 +23,42 @@ type Decision = {
 }
 
 type Demand = Extract<Item, { readonly kind: 'reserve' | 'dry-run' | 'extend' }>
-type Release = Exclude<Item, Demand>
+export type Release = Exclude<Item, Demand>
 
 /**
  * Items that free budget are decided first, so that a settlement makes room for the asks in its batch. Asks are then
  * decided in order of arrival, each against what the ones before it left.
  */
-export function decide(batch: Batch, snapshot: Snapshot): Decision {
+export function decide({ items }: Batch, snapshot: Snapshot): Decision {
   const work = new WorkingSet(snapshot)
-  const outcomes: Outcome[] = Array.from({ length: batch.items.length })
-  for (const [index, item] of batch.items.entries()) {
-    if (!isDemand(item)) outcomes[index] = release(work, item)
-  }
-  for (const [index, item] of batch.items.entries()) {
-    if (isDemand(item)) outcomes[index] = demand(work, item)
-  }
-  return { outcomes, balances: balancesAfter(work, batch.items), writes: work.writes() }
+  return { ...decideIn(work, items), writes: work.writes() }
 }
 
+/** The same in a working set, whose writes are the caller's matter. */
+export function decideIn(work: WorkingSet, items: readonly Item[]): Omit<Decision, 'writes'> {
+  work.advance(work.now)
+  const outcomes: Outcome[] = Array.from({ length: items.length })
+  for (const [index, item] of items.entries()) {
+    if (!isDemand(item)) outcomes[index] = release(work, item)
+  }
+  for (const [index, item] of items.entries()) {
+    if (isDemand(item)) outcomes[index] = demand(work, item)
+  }
+  return { outcomes, balances: balancesAfter(work, items) }
+}
+
+/** What moves accounts: an item, or a hold by itself. */
+type Moving = Item | Hold
+
 /** The key whose account an item moves; where people change a balance, also a group or the frame. */
-export function keyOf(item: Item): string {
-  if (item.kind === 'settle') return item.charge.keyId
+export function keyOf(item: Moving): string {
+  if ('charge' in item) return item.charge.keyId
   return 'ask' in item ? item.ask.keyId : item.keyId
 }
 
 /** The group whose account an item moves as well. */
-function groupOf(item: Item): string | null {
-  if (item.kind === 'settle') return item.charge.groupId
+function groupOf(item: Moving): string | null {
+  if ('charge' in item) return item.charge.groupId
   if ('ask' in item) return item.ask.groupId
   return 'groupId' in item ? item.groupId : null
 }
@@ -58,7 +67,7 @@ function groupOf(item: Item): string | null {
  * The accounts of a batch in the one order in which all nodes lock them, so that no two can wait for each other: keys,
  * then groups, each by id, and last the frame, because every batch needs it.
  */
-export function accountsOf(items: readonly Item[]): readonly string[] {
+export function accountsOf(items: readonly Moving[]): readonly string[] {
   const keys = new Set<string>()
   const groups = new Set<string>()
   for (const item of items) {
@@ -84,7 +93,7 @@ export function isDemand(item: Item): item is Demand {
   return item.kind === 'reserve' || item.kind === 'dry-run' || item.kind === 'extend'
 }
 
-function release(work: WorkingSet, item: Release): Outcome {
+export function release(work: WorkingSet, item: Release): Outcome {
   if (item.kind === 'settle') return settle(work, item.charge)
   return { kind: 'changed', done: change(work, item) }
 }
@@ -183,13 +192,18 @@ function reserve(work: WorkingSet, item: Extract<Item, { kind: 'reserve' }>): Ju
     at: work.now,
     endpoint: ask.endpoint,
   }
+  openHold(work, hold)
+  return named(verdict, holdId)
+}
+
+/** `limits` = those that it was granted under, if they may have changed since. */
+export function openHold(work: WorkingSet, hold: Hold, limits?: readonly Limit[]): void {
   work.move(hold, { held: hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 1 })
-  work.grant(legs, hold.heldNanodollars)
+  work.grant(hold, hold.heldNanodollars, limits)
   work.insertHold(hold)
   for (const account of work.movedBy(hold)) {
-    if (hasRates(account)) countAdmission(account.rateWindow, work.now, ask.estimatedTokens)
+    if (hasRates(account)) countAdmission(account.rateWindow, work.now, hold.estimatedTokens)
   }
-  return named(verdict, holdId)
 }
 
 /** For a second attempt, which may cost again. A hold with a leg whose period is over cannot grow: that is closed. */
@@ -197,9 +211,18 @@ function extend(work: WorkingSet, holdId: HoldId, extra: Nanodollars): boolean {
   const hold = work.holds.get(holdId)
   const legs = hold && work.legs(hold)
   if (hold === undefined || legs === undefined || !mayExtend(hold, legs, extra)) return false
-  changeAmount(work, hold, hold.heldNanodollars + extra)
-  work.grant(legs, extra)
+  growHold(work, { hold, extra })
   return true
+}
+
+/** `limits` as above. */
+export function growHold(
+  work: WorkingSet,
+  { hold, extra }: { readonly hold: Hold; readonly extra: Nanodollars },
+  limits?: readonly Limit[],
+): void {
+  changeAmount(work, hold, hold.heldNanodollars + extra)
+  work.grant(hold, extra, limits)
 }
 
 /** Books restored from a backup reuse hold ids assigned after it: only the request id says whose hold it is. */

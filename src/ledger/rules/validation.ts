@@ -52,7 +52,7 @@ export function toCharge(settlement: Settlement): Charge {
     modelAsked: short(settlement.modelAsked),
     modelServed: settlement.modelServed && short(settlement.modelServed),
     provider: settlement.provider,
-    status: settlement.status,
+    status: answered(settlement.status),
     errorCode: settlement.errorCode && short(settlement.errorCode),
     inputTokens: sound(tokens.inputTokens),
     cachedTokens: sound(tokens.cachedTokens),
@@ -78,6 +78,11 @@ const TAGS_MAX = 16
 
 function short(text: string): string {
   return storable(text.slice(0, TEXT_CHARACTERS_MAX))
+}
+
+function answered(status: number): number {
+  assertCount('status', status)
+  return status
 }
 
 function sound(tokens: number): number {

@@ -1,17 +1,24 @@
-// The working copy of the books inside one batch: balances move here, entry by entry, and what moved becomes the
-// batch's writes. It keeps the sums right; decide.ts decides which entries are made.
+// The working copy of the books inside one batch, or several that are written together: balances move here, entry by
+// entry, and what moved becomes the writes. It keeps the sums right; decide.ts decides which entries are made.
 import { AssertionError } from 'node:assert'
 import { isGroupId } from '../../core/ids.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { periodAt } from '../../core/periods.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
-import { limitOf, MAIN, type BudgetName, type FurtherBudget } from '../../store/accounts/budgets.ts'
+import {
+  limitOf,
+  MAIN,
+  type Budget,
+  type BudgetName,
+  type FurtherBudget,
+} from '../../store/accounts/budgets.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import type { HoldId, Refusable } from '../ledger.ts'
 import { closePeriod, isSummedUp, openPeriod } from './account.ts'
-import type { Note, Snapshot, Writes } from './batch.ts'
+import type { HoldChanges, Note, Snapshot, Writes } from './batch.ts'
 import type { Legs, OpenLeg } from './judge.ts'
 import { budgetOf, furtherBudget, legsOf, type Accounts, type Leg } from './legs.ts'
+import { ageWindow } from './rates.ts'
 import type {
   Account,
   ClosedPeriod,
@@ -48,33 +55,51 @@ type EntryFigures = Pick<
 >
 type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
 
+/** Null = there is none. */
+export type Limit = Nanodollars | null
+
 const SPAN_MS: Record<RollupSpan, number> = { hour: HOUR_MS, day: DAY_MS }
 
 export class WorkingSet {
-  readonly now: number
+  #now: number
   readonly holds: Map<HoldId, Hold>
   readonly usage: Map<HoldId, UsageRow>
+  /** Accounts of which a period has begun. */
+  readonly opened = new Set<string>()
   readonly #accounts = new Map<string, Account>()
   readonly #changed = new Set<Account>()
   readonly #closedPeriods: ClosedPeriod[] = []
   readonly #periodDeltas = new Map<string, PeriodDelta>()
-  readonly #rollups = new Map<string, Rollup>()
-  readonly #lastHours = new Map<string, Rollup>()
+  /** By account: of each, a batch concerns few. */
+  readonly #rollups = new Map<string, Rollup[]>()
   readonly #keyDays = new Map<string, KeyDay>()
-  readonly #holdsInserted: Hold[] = []
+  readonly #holdsInserted = new Map<HoldId, Hold>()
   readonly #holdsChanged = new Map<HoldId, Nanodollars>()
   readonly #holdsDeleted: HoldId[] = []
   readonly #usageInserted: UsageRow[] = []
-  readonly #usageCorrected: UsageRow[] = []
+  readonly #usageCorrected: { readonly before: UsageRow; readonly after: UsageRow }[] = []
   readonly #entries: LedgerEntry[] = []
 
   constructor(snapshot: Snapshot) {
-    this.now = snapshot.now
+    this.#now = snapshot.now
     this.holds = new Map(snapshot.holds.map((hold) => [hold.id, hold]))
     this.usage = new Map(snapshot.usage.map((row) => [row.id, row]))
-    for (const account of snapshot.accounts) {
-      this.#accounts.set(account.id, account)
-      if (account.rateWindow.isRedated) this.#changed.add(account)
+    for (const account of snapshot.accounts) this.#accounts.set(account.id, account)
+  }
+
+  get now(): number {
+    return this.#now
+  }
+
+  /** Brings these accounts to a moment: ends the periods that are over by then, and forgets what was admitted long ago. */
+  advance(now: number, accountIds: Iterable<string> = this.#accounts.keys()): void {
+    this.#now = now
+    for (const id of accountIds) {
+      const account = this.#accounts.get(id)
+      if (account === undefined) continue
+      const { isRedated } = account.rateWindow
+      account.rateWindow = ageWindow(account.rateWindow, now)
+      if (isRedated || account.rateWindow.isRedated) this.#changed.add(account)
       this.#openPeriod(account, account)
       for (const budget of account.budgets) this.#openPeriod(account, budget)
     }
@@ -92,10 +117,10 @@ export class WorkingSet {
   legs(periods: LegPeriods): Legs | undefined {
     const { keyId, groupId } = periods
     const budgets: OpenLeg[] = []
-    for (const { scope, accountId, budget: name, seq } of legsOf(periods)) {
-      const budget = budgetOf(this.#account(accountId), name)
-      if (budget?.periodSeq !== seq) return undefined
-      budgets.push({ scope, budget })
+    for (const leg of legsOf(periods)) {
+      const budget = this.#running(leg)
+      if (budget === undefined) return undefined
+      budgets.push({ scope: leg.scope, budget })
     }
     const group = groupId === null ? null : this.#account(groupId)
     return { periods, key: this.#account(keyId), group, budgets }
@@ -119,11 +144,21 @@ export class WorkingSet {
     addToFrameSpent(this.#account(periods.keyId), periods.framePeriod, movement.spent)
   }
 
+  /** The limits of the legs that these periods name, in their order; null also where a period is over. */
+  limitsOf(periods: LegPeriods): readonly Limit[] {
+    return legsOf(periods).map((leg) => {
+      const budget = this.#running(leg)
+      return budget === undefined ? null : limitOf(budget)
+    })
+  }
+
   /** Records the limits that budget was granted under, as proof that no grant ever exceeded them. */
-  grant({ budgets }: Legs, amount: Nanodollars): void {
+  grant(periods: LegPeriods, amount: Nanodollars, limits = this.limitsOf(periods)): void {
     if (amount === 0n) return
-    for (const { budget } of budgets) {
-      const limit = limitOf(budget)
+    for (const [index, leg] of legsOf(periods).entries()) {
+      const budget = this.#running(leg)
+      if (budget === undefined) continue
+      const limit = limits[index] ?? null
       if (limit === null || budget.grantedLimit === null) budget.grantedLimit = null
       else if (limit > budget.grantedLimit) budget.grantedLimit = limit
     }
@@ -131,37 +166,37 @@ export class WorkingSet {
 
   insertHold(hold: Hold): void {
     this.holds.set(hold.id, hold)
-    this.#holdsInserted.push(hold)
+    this.#holdsInserted.set(hold.id, hold)
   }
 
   changeHold(hold: Hold, heldNanodollars: Nanodollars): void {
-    this.holds.set(hold.id, { ...hold, heldNanodollars })
-    this.#holdsChanged.set(hold.id, heldNanodollars)
+    const changed = { ...hold, heldNanodollars }
+    this.holds.set(hold.id, changed)
+    if (this.#holdsInserted.has(hold.id)) this.#holdsInserted.set(hold.id, changed)
+    else this.#holdsChanged.set(hold.id, heldNanodollars)
   }
 
   /** Turns a hold into its usage row, exactly once: a second call finds no hold and fails. */
   closeHold(hold: Hold, row: UsageRow): void {
     if (!this.holds.delete(hold.id)) fail(`hold ${hold.id} is closed already`)
-    this.#holdsDeleted.push(hold.id)
+    // One that came and went meanwhile never becomes a row.
+    if (!this.#holdsInserted.delete(hold.id)) this.#holdsDeleted.push(hold.id)
     this.insertUsage(row)
   }
 
   insertUsage(row: UsageRow): void {
     this.usage.set(row.id, row)
     this.#usageInserted.push(row)
-    this.#roll(row, 1)
   }
 
   correctUsage(before: UsageRow, after: UsageRow): void {
     this.usage.set(after.id, after)
-    this.#usageCorrected.push(after)
-    this.#roll(before, -1)
-    this.#roll(after, 1)
+    this.#usageCorrected.push({ before, after })
   }
 
   countRefused({ keyId, groupId, endpoint, modelAsked }: Refusable, count: number): void {
     const of = { keyId, model: modelAsked, groupId: groupId ?? '', provider: '', endpoint }
-    this.#rollup('hour', this.now, of).refused += count
+    this.#rollup('hour', this.#now, of).refused += count
   }
 
   /** Adds to what may be spent until the period ends. */
@@ -188,8 +223,8 @@ export class WorkingSet {
     const { account, budget } = found
     const { spent: before, periodSeq, period } = budget
     const { timezone, weekStart } = account
-    this.#closedPeriods.push(closePeriod(account, budget, this.now))
-    budget.periodEndsAt = periodAt({ period, timezone, weekStart }, this.now).endsAt
+    this.#closedPeriods.push(closePeriod(account, budget, this.#now))
+    budget.periodEndsAt = periodAt({ period, timezone, weekStart }, this.#now).endsAt
     this.#changed.add(account)
     const on = { accountId, groupId: groupIdOf(account), budget: name, periodSeq }
     this.enter({ kind: 'reset', ...on, before, after: 0n, note })
@@ -199,23 +234,35 @@ export class WorkingSet {
   enter(entry: EntryFigures & EntryNote): void {
     const { note, holdId = null, ...rest } = entry
     const { entryId: id, actor, reason, origin = null } = note
-    this.#entries.push({ ...rest, id, at: this.now, holdId, actor, reason, origin })
+    this.#entries.push({ ...rest, id, at: this.#now, holdId, actor, reason, origin })
   }
 
-  writes(): Writes {
+  /** Fails where what was decided would break the books. */
+  holdChanges(): HoldChanges {
     for (const account of this.#changed) assertSound(account)
     return {
-      accounts: [...this.#changed],
-      closedPeriods: this.#closedPeriods,
-      periodDeltas: [...this.#periodDeltas.values()],
-      holdsInserted: this.#holdsInserted,
+      holdsInserted: [...this.#holdsInserted.values()],
       holdsChanged: [...this.#holdsChanged].map(([id, heldNanodollars]) => ({
         id,
         heldNanodollars,
       })),
       holdsDeleted: this.#holdsDeleted,
+    }
+  }
+
+  writes(): Writes {
+    for (const row of this.#usageInserted) this.#roll(row, 1)
+    for (const { before, after } of this.#usageCorrected) {
+      this.#roll(before, -1)
+      this.#roll(after, 1)
+    }
+    return {
+      ...this.holdChanges(),
+      accounts: [...this.#changed],
+      closedPeriods: this.#closedPeriods,
+      periodDeltas: [...this.#periodDeltas.values()],
       usageInserted: this.#usageInserted,
-      usageCorrected: this.#usageCorrected,
+      usageCorrected: this.#usageCorrected.map(({ after }) => after),
       rollups: this.#rollupsAndAbove(),
       keyDays: [...this.#keyDays.values()],
       entries: this.#entries,
@@ -228,9 +275,10 @@ export class WorkingSet {
   }
 
   #openPeriod(account: Account, budget: Account | FurtherBudget): void {
-    const closed = openPeriod(account, budget, this.now)
+    const closed = openPeriod(account, budget, this.#now)
     if (closed === undefined) return
     this.#changed.add(account)
+    this.opened.add(account.id)
     // Sequence 0 is that of a budget never used: there is no period to record.
     if (closed.seq > 0) this.#closedPeriods.push(closed)
   }
@@ -244,8 +292,13 @@ export class WorkingSet {
 
   /** What moves with an entry in this period. */
   #moved(leg: Leg): Movable {
-    const budget = budgetOf(this.#account(leg.accountId), leg.budget)
-    return budget?.periodSeq === leg.seq ? budget : this.#periodDelta(leg)
+    return this.#running(leg) ?? this.#periodDelta(leg)
+  }
+
+  /** Undefined when this period of the budget is over, or the budget was removed. */
+  #running({ accountId, budget: name, seq }: Leg): Budget | undefined {
+    const budget = budgetOf(this.#account(accountId), name)
+    return budget?.periodSeq === seq ? budget : undefined
   }
 
   #periodDelta({ accountId, budget, seq }: Leg): PeriodDelta {
@@ -266,7 +319,7 @@ export class WorkingSet {
       provider: row.provider ?? '',
       endpoint: row.endpoint,
     }
-    const rollup = this.#hour(row.at, of)
+    const rollup = this.#rollup('hour', row.at, of)
     rollup.requests += sign
     rollup.failed += row.status >= 400 ? sign : 0
     rollup.estimated += row.estimated ? sign : 0
@@ -284,7 +337,7 @@ export class WorkingSet {
    */
   #rollupsAndAbove(): readonly Rollup[] {
     const frame = this.#account(FRAME_ID)
-    for (const rollup of [...this.#rollups.values()]) {
+    for (const rollup of [...this.#rollups.values()].flat()) {
       const { groupId, model, provider, endpoint } = rollup
       if (isSummedUp(frame, rollup)) this.#addToKeyDay(rollup)
       this.#addToDay(rollup, rollup)
@@ -294,7 +347,7 @@ export class WorkingSet {
         this.#addToDay(above, rollup)
       }
     }
-    return [...this.#rollups.values()]
+    return [...this.#rollups.values()].flat()
   }
 
   #addToDay(of: RollupOf, hour: Rollup): void {
@@ -313,35 +366,26 @@ export class WorkingSet {
     addRollup(day, hour)
   }
 
-  /** Most calls of a key in one batch are alike: then its last rollup is found without its name. */
-  #hour(at: number, of: RollupOf): Rollup {
-    const last = this.#lastHours.get(of.keyId)
-    if (last !== undefined && isOf(last, at, of)) return last
-    const rollup = this.#rollup('hour', at, of)
-    this.#lastHours.set(of.keyId, rollup)
-    return rollup
-  }
-
+  /** Found by comparing: names for them, put together from all that tells them apart, took longer. */
   #rollup(span: RollupSpan, at: number, of: RollupOf): Rollup {
-    const startsAt = Math.floor(at / SPAN_MS[span]) * SPAN_MS[span]
-    const name = `${startsAt} ${span} ${of.keyId} ${of.groupId} ${of.endpoint} ${of.provider} ${of.model}`
-    let rollup = this.#rollups.get(name)
-    if (rollup === undefined) {
-      rollup = emptyRollup(span, startsAt, of)
-      this.#rollups.set(name, rollup)
+    const startsAt = at - (at % SPAN_MS[span])
+    let rollups = this.#rollups.get(of.keyId)
+    if (rollups === undefined) this.#rollups.set(of.keyId, (rollups = []))
+    for (const known of rollups) {
+      if (known.startsAt === startsAt && known.span === span && isOf(known, of)) return known
     }
+    const rollup = emptyRollup(span, startsAt, of)
+    rollups.push(rollup)
     return rollup
   }
 }
 
-function isOf(hour: Rollup, at: number, { model, groupId, provider, endpoint }: RollupOf): boolean {
+function isOf(rollup: Rollup, { model, groupId, provider, endpoint }: RollupOf): boolean {
   return (
-    at >= hour.startsAt &&
-    at < hour.startsAt + HOUR_MS &&
-    model === hour.model &&
-    groupId === hour.groupId &&
-    provider === hour.provider &&
-    endpoint === hour.endpoint
+    model === rollup.model &&
+    groupId === rollup.groupId &&
+    provider === rollup.provider &&
+    endpoint === rollup.endpoint
   )
 }
 
@@ -384,11 +428,16 @@ function groupIdOf({ id, groupId }: Account): string | null {
 function assertSound(account: Account): void {
   const { id, inFlight } = account
   if (inFlight < 0) fail(`${id} would have ${inFlight} in flight`)
-  assertNoneBelowZero(id, account)
-  for (const budget of account.budgets) assertNoneBelowZero(`${id}, ${budget.name},`, budget)
+  assertStorable(id, account)
+  for (const budget of account.budgets) assertStorable(`${id}, ${budget.name},`, budget)
 }
 
-function assertNoneBelowZero(name: string, { held, spent, overrun }: Movable): void {
+/** Neither database takes more: what was decided in memory must not fail when it is written. */
+const AMOUNT_MAX = 2n ** 63n - 1n
+
+function assertStorable(name: string, { held, spent, overrun }: Movable): void {
+  if (held > AMOUNT_MAX) fail(`${name} would hold ${held}`)
+  if (spent > AMOUNT_MAX) fail(`${name} would have spent ${spent}`)
   if (held < 0n) fail(`${name} would hold ${held}`)
   if (spent < 0n) fail(`${name} would have spent ${spent}`)
   if (overrun < 0n) fail(`${name} would have overrun by ${overrun}`)

@@ -1,11 +1,14 @@
-// One batch on SQLite, run inside the database's own thread: read, decide, write, between its BEGIN IMMEDIATE and its
-// COMMIT. One message in, one out, one wait for the disk however many requests share it.
+// One transaction of the ledger on SQLite, run inside the database's own thread: it brings in what journals say, then
+// reads, decides and writes a batch, if there is one. One message in, one out, one wait for the disk.
 import { systemClock } from '../../core/clock.ts'
+import { messageOf } from '../../core/errors.ts'
+import { isOutage } from '../../store/database/outage.ts'
+import { ChangeCounter } from '../../store/sqlite/change-counter.ts'
 import type { ThreadHandler, ThreadHandlers } from '../../store/sqlite/connection.ts'
 import type { HoldId } from '../ledger.ts'
-import type { Batch, BatchResult, Snapshot, Writes } from '../rules/batch.ts'
+import type { Batch, Snapshot, Writes } from '../rules/batch.ts'
 import { accountsOf, decide, knownHoldOf } from '../rules/decide.ts'
-import { ageWindow } from '../rules/rates.ts'
+import { concernedBy, replay, unpackRecord, type JournalRecord } from '../rules/replay.ts'
 import type { Account, Hold, UsageRow } from '../rules/rows.ts'
 import {
   ACCOUNT,
@@ -22,81 +25,230 @@ import {
   ROLLUP_KEYS,
   USAGE,
 } from '../rules/rows.ts'
-import { packResult, type PackedBatch, type PackedResult, unpackBatch } from './runner.ts'
-
-/** Enough for the keys that are busy at the same time. */
-const ACCOUNTS_MAX = 10_000
-
-/**
- * The database thread's cache: accounts and open holds of its own recent batches, which need not be read again.
- * Worthless once anyone else has written, and then dropped as a whole.
- */
-class BatchCache {
-  readonly holds = new Map<HoldId, Hold>()
-  /** The node of the last batch, known to be live still. */
-  liveNode: number | undefined
-  readonly #accounts = new Map<string, Account>()
-  #version: unknown
-
-  /** SQLite changes its data_version when another connection commits: then everything known is stale. */
-  assumeVersion(version: unknown): void {
-    if (version !== this.#version) this.forget()
-    this.#version = version
-  }
-
-  forget(): void {
-    this.holds.clear()
-    this.#accounts.clear()
-    this.liveNode = undefined
-  }
-
-  /** As it stands now; a decision changes it in place. */
-  account(id: string, now: number): Account | undefined {
-    const account = this.#accounts.get(id)
-    if (account !== undefined) account.rateWindow = ageWindow(account.rateWindow, now)
-    return account
-  }
-
-  /** Keeps what a batch read and wrote. If the commit then fails, everything must be forgotten. */
-  remember(accounts: readonly Account[], writes: Writes): void {
-    if (this.#accounts.size > ACCOUNTS_MAX) this.#accounts.clear()
-    for (const account of accounts) this.#accounts.set(account.id, account)
-    for (const hold of writes.holdsInserted) this.holds.set(hold.id, hold)
-    for (const { id, heldNanodollars } of writes.holdsChanged) {
-      const hold = this.holds.get(id)
-      if (hold !== undefined) this.holds.set(id, { ...hold, heldNanodollars })
-    }
-    for (const id of writes.holdsDeleted) this.holds.delete(id)
-  }
-}
+import { WorkingSet } from '../rules/working-set.ts'
+import { BatchCache } from './batch-cache.ts'
+import { JournalTeller } from '../../store/sqlite/journal-state.ts'
+import {
+  JOURNAL_PREFIX,
+  journalPath,
+  JournalReader,
+  removeJournal,
+  type JournalPosition,
+} from '../../store/sqlite/journal.ts'
+import type { DirectBatch, DirectResult, OwnJournal } from './runner.ts'
 
 /** Loaded by the SQLite thread (store/sqlite/connection.ts). */
-export const handlers: ThreadHandlers = { 'ledger.batch': handle }
+export const handlers: ThreadHandlers = { 'ledger.batch': runBatch, 'ledger.fold': fold }
+
+/** The handler to be called before anything is read: a journal has what the database has not. */
+export function isBehind(db: Connection): string | undefined {
+  const rows = prepared(db).journals.all()
+  const isAny = rows.map(journalOf).some(({ nodeId, position }) => {
+    return readerOf(db, nodeId)?.next(position) !== undefined
+  })
+  return isAny ? 'ledger.fold' : undefined
+}
 
 /** Called by that thread when something other than a batch may have changed the books, or a batch was rolled back. */
 export function onForeignWrite(): void {
   cache.forget()
+  teller?.rolledBack()
+  finished.clear()
 }
 
-const cache = new BatchCache()
+/** Called by that thread when what a handler wrote is durable. */
+export function onCommit(): void {
+  teller?.committed()
+  for (const path of finished) {
+    readers.get(path)?.close()
+    readers.delete(path)
+    removeJournal(path)
+  }
+  finished.clear()
+}
 
 /** The connection, as typed by its owner: only store/sqlite/connection.ts imports node:sqlite. */
 type Connection = Parameters<ThreadHandler>[0]
 
-function handle(db: Connection, packed: PackedBatch): PackedResult {
-  return packResult(runBatch(prepared(db), unpackBatch(packed)))
-}
+const cache = new BatchCache()
+/** SQLite's data_version: it changes when another connection commits. */
+let version: unknown
+/** Of this process's own journal, once it has one. */
+let teller: JournalTeller | undefined
+const readers = new Map<string, JournalReader>()
+/** Files of journals that nobody needs once this transaction is committed. */
+const finished = new Set<string>()
 
-function runBatch(statements: Statements, batch: Batch): BatchResult {
-  // Another process may have written since the last batch.
-  cache.assumeVersion(statements.version.get()?.['data_version'])
-  if (batch.nodeId !== null && !isLive(statements, batch.nodeId)) return { live: false }
+function runBatch(db: Connection, { batch, journal, isDecided }: DirectBatch): DirectResult {
+  const statements = prepared(db)
+  dropStale(statements)
+  if (journal !== null && teller?.nodeId !== journal.nodeId) {
+    teller = new JournalTeller(journal.nodeId, journal.memory, new ChangeCounter(pathOf(db)))
+  }
+  const isKnown = teller?.isKnown === true
+  const isBroughtIn = isDecided === true && isDoubtfulIn(statements, journal)
+  foldJournals(db, { own: journal, isGranting: batch.nodeId !== null })
+  if (batch.nodeId !== null && !isLive(statements, batch.nodeId)) return FENCED
+  const isAlone = statements.otherNode.get(batch.nodeId) === undefined
+  if (journal !== null) beginJournal(db, journal, isAlone)
+  if (isBroughtIn) return { ...NOTHING_DECIDED, isBroughtIn, isAlone }
   const snapshot = readSnapshot(statements, batch)
   const { outcomes, balances, writes } = decide(batch, snapshot)
   write(statements, writes)
   cache.remember(snapshot.accounts, writes)
   for (const price of batch.prices) statements.insertPrice.run(...PRICE.write(price))
-  return { live: true, outcomes, balances }
+  const { holdsInserted, holdsChanged, holdsDeleted } = writes
+  return {
+    result: { live: true, outcomes, balances },
+    accounts: snapshot.accounts,
+    changes: { holdsInserted, holdsChanged, holdsDeleted },
+    isKnown,
+    isBroughtIn,
+    isAlone,
+  }
+}
+
+const NOTHING_DECIDED: Omit<DirectResult, 'isBroughtIn' | 'isAlone'> = {
+  result: { live: false },
+  accounts: [],
+  changes: { holdsInserted: [], holdsChanged: [], holdsDeleted: [] },
+  isKnown: false,
+}
+
+const FENCED: DirectResult = { ...NOTHING_DECIDED, isBroughtIn: false, isAlone: false }
+
+/** Whether somebody has brought in the record that does not count otherwise. */
+function isDoubtfulIn(statements: Statements, own: OwnJournal | null): boolean {
+  const rows = own === null ? [] : statements.journals.all().map(journalOf)
+  const found = rows.find(({ nodeId }) => nodeId === own?.nodeId)
+  return found !== undefined && own !== null && found.position.seq > own.doubtfulSeq
+}
+
+function fold(db: Connection): void {
+  dropStale(prepared(db))
+  const wasKnown = teller?.isKnown === true
+  const position = foldJournals(db, { own: null, isGranting: false })
+  if (position === undefined) return
+  teller?.beginCommit({ isUsable: wasKnown, foldedSeq: position.seq })
+}
+
+/** A node may decide by itself only while it is alone: others would not see what it holds. */
+function beginJournal(db: Connection, { nodeId, next }: OwnJournal, isAlone: boolean): void {
+  if (next === null) return
+  const statements = prepared(db)
+  if (isAlone) setPosition(statements, nameOf(nodeId), next)
+  else {
+    statements.deleteJournal.get(nameOf(nodeId))
+    finished.add(journalPath(pathOf(db), nodeId))
+  }
+  teller?.beginCommit({ isUsable: isAlone, foldedSeq: next.seq })
+}
+
+type Folding = {
+  /** The journal of the node whose batch follows; it is told where that goes on. */
+  readonly own: OwnJournal | null
+  /** A node decides next, and what others write to their journals from now on must not count. */
+  readonly isGranting: boolean
+}
+
+/** Brings in what journals have beyond what the database has. Returns how far this process's own is in it, if it moved. */
+function foldJournals(db: Connection, { own, isGranting }: Folding): JournalPosition | undefined {
+  const statements = prepared(db)
+  let ownPosition: JournalPosition | undefined
+  for (const row of statements.journals.all()) {
+    const { name, nodeId, isNodeLive, position } = journalOf(row)
+    const isOwn = nodeId === own?.nodeId
+    let reached = position
+    const records: JournalRecord[] = []
+    const reader = readerOf(db, nodeId)
+    for (let found = reader?.next(reached); found !== undefined; found = reader?.next(reached)) {
+      reached = found.next
+      if (!isOwn || found.seq !== own.doubtfulSeq) records.push(unpackRecord(found.text))
+    }
+    try {
+      if (records.length > 0) carryOut(statements, records)
+    } catch (error) {
+      if (isOutage(error)) throw error
+      throw unusable(journalPath(pathOf(db), nodeId), error)
+    }
+    if (!isNodeLive || (isOwn && own.next === null)) finished.add(journalPath(pathOf(db), nodeId))
+    const isOver = !isNodeLive || (isOwn ? own.next === null : isGranting)
+    if (isOver) statements.deleteJournal.get(name)
+    else if (reached !== position) {
+      setPosition(statements, name, reached)
+      if (nodeId === teller?.nodeId) ownPosition = reached
+    }
+  }
+  return ownPosition
+}
+
+function unusable(path: string, cause: unknown): Error {
+  const message = `${path} has decisions that the database does not take (${messageOf(cause)}): nothing is granted until it does. To go on without them, stop the server and move that file away; the costs of the last calls are then missing`
+  return new Error(message, { cause })
+}
+
+function carryOut(statements: Statements, records: readonly JournalRecord[]): void {
+  const { accountIds, holdIds } = concernedBy(records)
+  const snapshot = readRows(statements, { now: records[0]?.now ?? 0, accountIds, holdIds })
+  const work = new WorkingSet(snapshot)
+  replay(work, records)
+  const writes = work.writes()
+  for (const price of records.flatMap(({ prices }) => prices)) {
+    statements.insertPrice.get(...PRICE.write(price))
+  }
+  for (const { accountId, budget, seq } of writes.periodDeltas) {
+    const isClosedNow = writes.closedPeriods.some((closed) => {
+      return closed.accountId === accountId && closed.budget === budget && closed.seq === seq
+    })
+    if (!isClosedNow) statements.insertNextPeriod.get(accountId, budget, seq)
+  }
+  write(statements, writes)
+  cache.remember(snapshot.accounts, writes)
+}
+
+/** Another process may have written since the last transaction. */
+function dropStale(statements: Statements): void {
+  const current = statements.version.get()?.['data_version']
+  if (current !== version) cache.forget()
+  version = current
+}
+
+/**
+ * SQLite commits nothing, and counts nothing, where a row stays as it is: so the row says which commit this will be, and
+ * is another one each time.
+ */
+function setPosition(statements: Statements, name: string, position: JournalPosition): void {
+  const { seq, offset } = position
+  statements.setJournal.get(name, `${seq} ${offset} ${teller?.nextCount ?? 0}`)
+}
+
+function nameOf(nodeId: number): string {
+  return `${JOURNAL_PREFIX}${nodeId}`
+}
+
+function journalOf({ name, value, status }: Record<string, unknown>) {
+  const [seq, offset] = String(value).split(' ')
+  return {
+    name: String(name),
+    nodeId: Number(String(name).slice(JOURNAL_PREFIX.length)),
+    isNodeLive: status === 'live',
+    position: { seq: Number(seq), offset: Number(offset) },
+  }
+}
+
+function readerOf(db: Connection, nodeId: number): JournalReader | undefined {
+  const path = journalPath(pathOf(db), nodeId)
+  const known = readers.get(path)
+  if (known?.isAt(path) === true) return known
+  known?.close()
+  readers.delete(path)
+  const reader = JournalReader.open(path, nodeId)
+  if (reader !== undefined) readers.set(path, reader)
+  return reader
+}
+
+function pathOf(db: Connection): string {
+  return db.location() ?? ''
 }
 
 type Statements = ReturnType<typeof prepare>
@@ -123,6 +275,16 @@ function prepare(db: Connection) {
   const statement = (sql: string) => db.prepare(sql)
   return {
     version: statement('PRAGMA data_version'),
+    journals: statement(
+      `SELECT meta.name, meta.value, nodes.status FROM meta
+       LEFT JOIN nodes ON nodes.id = CAST(substr(meta.name, ${JOURNAL_PREFIX.length + 1}) AS INTEGER)
+       WHERE meta.name >= '${JOURNAL_PREFIX}' AND meta.name < '${JOURNAL_PREFIX}~'`,
+    ),
+    setJournal: statement(
+      'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    ),
+    deleteJournal: statement('DELETE FROM meta WHERE name = ?'),
+    otherNode: statement("SELECT id FROM nodes WHERE status = 'live' AND id <> ?"),
     liveNode: statement("SELECT id FROM nodes WHERE id = ? AND status = 'live'"),
     account: statement(`SELECT ${ACCOUNT.names.join(', ')} FROM accounts WHERE id = ?`),
     hold: statement(`SELECT ${HOLD.names.join(', ')} FROM holds WHERE id = ?`),
@@ -141,6 +303,12 @@ function prepare(db: Connection) {
        held_nanodollars = held_nanodollars + ?5, overrun_nanodollars = overrun_nanodollars + ?6
        WHERE account_id = ?1 AND budget = ?2 AND seq = ?3`,
     ),
+    // The next period of a budget that was removed while it began in memory.
+    insertNextPeriod: statement(
+      `INSERT INTO account_periods (account_id, budget, seq, starts_at, ends_at, limit_nanodollars, spent_nanodollars, held_nanodollars, overrun_nanodollars, granted_limit_nanodollars)
+       SELECT account_id, budget, seq + 1, ends_at, ends_at, limit_nanodollars, 0, 0, 0, limit_nanodollars
+       FROM account_periods WHERE account_id = ? AND budget = ? AND seq = ? - 1 ON CONFLICT DO NOTHING`,
+    ),
     insertEntry: statement(insert('ledger_entries', ENTRY)),
     insertPrice: statement(`${insert('prices', PRICE)} ON CONFLICT DO NOTHING`),
   }
@@ -153,18 +321,26 @@ function isLive(statements: Statements, nodeId: number): boolean {
   return true
 }
 
-function readSnapshot(statements: Statements, batch: Batch): Snapshot {
-  const now = systemClock.now()
+function readSnapshot(statements: Statements, { items, isRetry }: Batch): Snapshot {
+  const holdIds = items.flatMap((item) => knownHoldOf(item, isRetry) ?? [])
+  return readRows(statements, { now: systemClock.now(), accountIds: accountsOf(items), holdIds })
+}
+
+type Wanted = {
+  readonly now: number
+  readonly accountIds: Iterable<string>
+  readonly holdIds: Iterable<HoldId>
+}
+
+function readRows(statements: Statements, { now, accountIds, holdIds }: Wanted): Snapshot {
   const accounts: Account[] = []
-  for (const id of accountsOf(batch.items)) {
-    const account = cache.account(id, now) ?? readAccount(statements, id, now)
+  for (const id of accountIds) {
+    const account = cache.accounts.get(id) ?? readAccount(statements, id, now)
     if (account !== undefined) accounts.push(account)
   }
   const holds: Hold[] = []
   const usage: UsageRow[] = []
-  for (const item of batch.items) {
-    const id = knownHoldOf(item, batch.isRetry)
-    if (id === undefined) continue
+  for (const id of holdIds) {
     const remembered = cache.holds.get(id)
     if (remembered !== undefined) {
       holds.push(remembered)

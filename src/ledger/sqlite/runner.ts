@@ -1,284 +1,239 @@
-// The serving thread's end of a batch on SQLite: sends it to the database's thread, tells outages from other errors, and
-// packs what crosses. The kinds that every request brings cross as one JSON text of lists: cloning the same lists took two
-// to three times as long, and was the most expensive part of a batch.
-import type { WorstCase } from '../../catalog/worst-case.ts'
+// The serving thread's end of a batch on SQLite. As long as this node is alone with the database, and has everything at
+// hand, it decides here, in memory, and a batch is done when it is durable in the node's journal; the database's thread
+// brings the journal into the database a little later. All other batches are decided there, in one transaction.
+//
+// What makes that sound: a batch counts only if, once it is durable, nobody else has committed anything since this node
+// last knew everything. Another node commits that it joins before it decides anything, and what it decides first ends
+// this journal after bringing it in: so it has seen every batch that counts, and no later one ever will.
 import { moduleBeside } from '../../core/runtime.ts'
-import {
-  flag,
-  integer,
-  layout,
-  money,
-  nullable,
-  packAmount,
-  text,
-  type Packed,
-} from '../../store/database/layout.ts'
 import { isOutage } from '../../store/database/outage.ts'
 import type { SqliteStore } from '../../store/database/store.ts'
-import type { Balance, Balances, Grant, HoldId, RateBalances } from '../ledger.ts'
-import type { Batch, BatchResult, Item, Outcome, CheckedAsk } from '../rules/batch.ts'
-import { CHARGE } from '../rules/rows.ts'
+import type { Batch, BatchResult, HoldChanges, Item, Snapshot } from '../rules/batch.ts'
+import { accountsOf, decideIn, knownHoldOf } from '../rules/decide.ts'
+import { isByHand, packRecord, recordOf } from '../rules/replay.ts'
+import type { Account, Hold } from '../rules/rows.ts'
+import { WorkingSet } from '../rules/working-set.ts'
 import { type BatchRunner, Unavailable } from '../writer/writer.ts'
+import { BatchCache } from './batch-cache.ts'
+import { Journal, type JournalPosition } from '../../store/sqlite/journal.ts'
 
 /** To be loaded by the SQLite thread: `openStore(url, { threadModules: [LEDGER_THREAD_MODULE] })`. */
 export const LEDGER_THREAD_MODULE = moduleBeside(import.meta.url, 'batch-thread')
 
-export function sqliteRunner(store: SqliteStore): BatchRunner {
-  return {
-    run: async (batch: Batch): Promise<BatchResult> => {
-      try {
-        const packed = await store.inThread('ledger.batch', packBatch(batch))
-        return unpackResult(packed as PackedResult)
-      } catch (error) {
-        // This includes errors of the handler itself: retrying those would hold up all other batches forever.
-        if (!isOutage(error)) throw error
-        throw new Unavailable(`SQLite could not commit: ${error.message}`, { cause: error })
-      }
-    },
-    close: async () => {},
+/** How long the database may lag behind the journal. */
+const FOLD_EVERY_MS = 50
+/** After a file could not be made. */
+const CREATE_AGAIN_MS = 10_000
+
+/** A batch to be decided in the database. */
+export type DirectBatch = {
+  readonly batch: Batch
+  readonly journal: OwnJournal | null
+  /** The doubtful record is this batch as a whole. */
+  readonly isDecided?: boolean
+}
+
+/** The journal of the node whose batch it is, which writes nothing meanwhile. */
+export type OwnJournal = {
+  readonly nodeId: number
+  readonly memory: Int32Array
+  /** Where it will go on; null = it is over. */
+  readonly next: JournalPosition | null
+  /** The record of this number does not count, unless it is in the database already: its batch is decided again. */
+  readonly doubtfulSeq: number
+}
+
+export type DirectResult = {
+  readonly result: BatchResult
+  /** As they stand after it. */
+  readonly accounts: readonly Account[]
+  readonly changes: HoldChanges
+  /** Nobody else has committed anything since the serving thread last knew everything. */
+  readonly isKnown: boolean
+  /** The batch was in the database already, as its record says, and nothing was decided. */
+  readonly isBroughtIn: boolean
+  /** No other node is live. */
+  readonly isAlone: boolean
+}
+
+/** For a caller that writes only this one batch. */
+export async function runInDatabase(
+  store: SqliteStore,
+  direct: DirectBatch,
+): Promise<DirectResult> {
+  try {
+    return (await store.inThread('ledger.batch', direct)) as DirectResult
+  } catch (error) {
+    // This includes errors of the handler itself: retrying those would hold up all other batches forever.
+    if (!isOutage(error)) throw error
+    throw new Unavailable(`SQLite could not commit: ${error.message}`, { cause: error })
   }
 }
 
-export type PackedBatch = Omit<Batch, 'items'> & PackedAll<Item>
+/** What was decided in memory: its answer, and the record without which it does not count. */
+type Decided = { readonly result: BatchResult; readonly record: string | undefined }
 
-export type PackedResult =
-  | (PackedAll<Outcome> & { readonly balances: string })
-  | { readonly live: false }
+/** No record has this number. */
+const NO_RECORD = 0
 
-/** The frequent kinds as JSON, where null stands for the next of `others`, which cross as they are. */
-type PackedAll<Thing> = { readonly frequent: string; readonly others: readonly Thing[] }
+export class SqliteRunner implements BatchRunner {
+  readonly #store: SqliteStore
+  readonly #cache = new BatchCache()
+  #journal: Journal | undefined
+  #isBroken = false
+  /** As of the last batch in the database; beside other nodes a journal is of no use. */
+  #isAlone = false
+  /** On the clock of this process. */
+  #createNotBeforeMs = 0
+  /** Of a record that may be in the journal, though its batch has no answer yet. */
+  #doubtfulSeq = NO_RECORD
+  #appending: Promise<void> | undefined
+  #folding: NodeJS.Timeout | undefined
 
-export function packBatch({ items, ...batch }: Batch): PackedBatch {
-  return { ...batch, ...pack(items, packItem) }
-}
-
-export function unpackBatch({ nodeId, prices, isRetry, ...packedItems }: PackedBatch): Batch {
-  return { nodeId, prices, isRetry, items: unpack(packedItems, unpackItem) }
-}
-
-export function packResult(result: BatchResult): PackedResult {
-  if (!result.live) return result
-  const balances = packBalances(result.balances)
-  return { balances, ...pack(result.outcomes, packOutcome) }
-}
-
-export function unpackResult(result: PackedResult): BatchResult {
-  if ('live' in result) return result
-  const outcomes = unpack(result, unpackOutcome)
-  return { live: true, outcomes, balances: unpackBalances(result.balances) }
-}
-
-function pack<Thing>(
-  things: readonly Thing[],
-  listOf: (thing: Thing) => readonly unknown[] | null,
-): PackedAll<Thing> {
-  const lists = things.map(listOf)
-  return {
-    frequent: JSON.stringify(lists),
-    others: things.filter((_, index) => lists[index] === null),
+  constructor(store: SqliteStore) {
+    this.#store = store
   }
-}
 
-function unpack<Thing, List>(
-  { frequent, others }: PackedAll<Thing>,
-  thingOf: (list: List) => Thing,
-): readonly Thing[] {
-  const lists = JSON.parse(frequent) as readonly (List | null)[]
-  let taken = 0
-  return lists.map((list) => (list === null ? (others[taken++] as Thing) : thingOf(list)))
-}
-
-const ASK = layout<Omit<CheckedAsk, 'candidates'>>({
-  requestId: text('requestId'),
-  keyId: text('keyId'),
-  groupId: nullable(text('groupId')),
-  groupVersion: integer('groupVersion'),
-  allowVersion: integer('allowVersion'),
-  endpoint: text('endpoint'),
-  modelAsked: text('modelAsked'),
-  whenTight: text('whenTight'),
-  estimatedTokens: integer('estimatedTokens'),
-  recounted: flag('recounted'),
-  isLastTry: flag('isLastTry'),
-})
-
-const CANDIDATE = layout<WorstCase>({
-  fixedPicodollars: money('fixedPicodollars'),
-  outputTokenPicodollars: money('outputTokenPicodollars'),
-  outputTokens: integer('outputTokens'),
-  outputTokensFrom: text('outputTokensFrom'),
-  outputTokensMinimum: integer('outputTokensMinimum'),
-})
-
-type ReserveList = readonly [holdId: HoldId, ask: Packed[], candidates: readonly Packed[][]]
-type ChargeList = readonly Packed[]
-
-function packItem(item: Item): ReserveList | ChargeList | null {
-  if (item.kind === 'settle') return CHARGE.pack(item.charge)
-  if (item.kind !== 'reserve') return null
-  const { holdId, ask } = item
-  return [holdId, ASK.pack(ask), ask.candidates.map(CANDIDATE.pack)]
-}
-
-function unpackItem(list: ReserveList | ChargeList): Item {
-  if (!isReserve(list)) return { kind: 'settle', charge: CHARGE.unpack(list) }
-  const [holdId, ask, candidates] = list
-  return {
-    kind: 'reserve',
-    holdId,
-    ask: { ...ASK.unpack(ask), candidates: candidates.map(CANDIDATE.unpack) },
+  async run(batch: Batch): Promise<BatchResult> {
+    const decided = this.#journal?.state.isCurrent === true ? this.#decide(batch) : undefined
+    if (decided === undefined) return this.#runInDatabase(batch)
+    const { result, record } = decided
+    const written = record === undefined ? 'nothing' : await this.#append(record)
+    if (written !== 'full' && written !== 'failed' && (await this.#isStillCurrent())) return result
+    this.#cache.forget()
+    if (written !== 'durable' && written !== 'failed') return this.#runInDatabase(batch)
+    const again = await this.#runInDatabase({ ...batch, isRetry: true }, result)
+    // Whoever took this node for dead may have brought the record in first: its holds must be voided under the new number.
+    if (!again.live) throw new Unavailable('this node was taken for dead meanwhile')
+    return again
   }
-}
 
-function isReserve(list: ReserveList | ChargeList): list is ReserveList {
-  return list.length === 3
-}
-
-type GrantedList = readonly [
-  holdId: HoldId,
-  amountNanodollars: number | string,
-  outputTokens: number,
-  capped: boolean,
-  grants: readonly Grant[] | null,
-]
-type SettledList = readonly [
-  found: Settled['found'],
-  cost: number | string,
-  overrun: number | string,
-]
-type Settled = Extract<Outcome, { readonly kind: 'settled' }>
-
-function packOutcome(outcome: Outcome): GrantedList | SettledList | null {
-  if (outcome.kind === 'settled') {
-    return [outcome.found, packAmount(outcome.cost), packAmount(outcome.overrun)]
+  async close(): Promise<void> {
+    clearTimeout(this.#folding)
+    // The file must not be closed under a write: its number may be another file's by then.
+    await this.#appending?.catch(() => {})
+    this.#endJournal()
+    await this.#fold()
   }
-  if (outcome.kind !== 'judged' || !outcome.answer.reserved) return null
-  const { holdId, amountNanodollars, outputTokens, capped, grants = null } = outcome.answer
-  return [holdId, packAmount(amountNanodollars), outputTokens, capped, grants]
-}
 
-function unpackOutcome(list: GrantedList | SettledList): Outcome {
-  if (list.length === 3) {
-    const [found, cost, overrun] = list
-    return { kind: 'settled', found, cost: BigInt(cost), overrun: BigInt(overrun) }
+  /** In memory; undefined if not everything is at hand. */
+  #decide(batch: Batch): Decided | undefined {
+    const { items, nodeId, isRetry } = batch
+    if (isRetry || nodeId !== this.#journal?.nodeId) return undefined
+    const snapshot = this.#snapshot(items)
+    if (snapshot === undefined) return undefined
+    try {
+      const work = new WorkingSet(snapshot)
+      const { outcomes, balances } = decideIn(work, items)
+      const record = recordOf(batch, outcomes, work)
+      this.#cache.remember([], work.holdChanges())
+      const result = { live: true, outcomes, balances } as const
+      return { result, record: record && packRecord(record) }
+    } catch (error) {
+      // What is in memory is half changed. In the database the item that cannot be decided fails alone.
+      this.#cache.forget()
+      throw error
+    }
   }
-  const [holdId, amount, outputTokens, capped, grants] = list
-  const amountNanodollars = BigInt(amount)
-  const answer = { reserved: true, holdId, amountNanodollars, outputTokens, capped } as const
-  return { kind: 'judged', answer: grants === null ? answer : { ...answer, grants } }
-}
 
-const BALANCE = layout<Balance>({
-  period: text('period'),
-  limitNanodollars: nullable(money('limitNanodollars')),
-  spentNanodollars: money('spentNanodollars'),
-  heldNanodollars: money('heldNanodollars'),
-  remainingNanodollars: nullable(money('remainingNanodollars')),
-  startsAt: integer('startsAt'),
-  resetsAt: nullable(integer('resetsAt')),
-})
-
-type PackedBalance = Packed[] | null
-
-/** The balances of the frame are the same for all keys of a batch, and so are those of a group: they cross once. */
-type PackedBalances = {
-  readonly frame: readonly [main: Packed[], window: PackedBalance]
-  readonly groups: GroupList[]
-  readonly keys: readonly KeyList[]
-} | null
-
-type KeyList = readonly [
-  keyId: string,
-  balance: Packed[],
-  requests: RateBalances['requests'],
-  tokens: RateBalances['tokens'],
-  concurrency: RateBalances['concurrency'],
-  more: MoreList | null,
-]
-
-/** What only some keys have. */
-type MoreList = readonly [
-  window: PackedBalance,
-  models: readonly (readonly [model: string, balance: Packed[]])[],
-  groupId: string | null,
-]
-
-type GroupList = readonly [
-  groupId: string,
-  balance: PackedBalance,
-  window: PackedBalance,
-  rates: RateBalances | null,
-]
-
-function packBalances(balances: ReadonlyMap<string, Balances>): string {
-  let all: PackedBalances = null
-  const keys: KeyList[] = []
-  const groups = new Map<string, GroupList>()
-  for (const [keyId, each] of balances) {
-    const { key, frame, frameWindow, requests, tokens, concurrency, groupId } = each
-    all ??= { frame: [BALANCE.pack(frame), packed(frameWindow)], groups: [], keys }
-    keys.push([keyId, BALANCE.pack(key), requests, tokens, concurrency, moreOf(each)])
-    if (groupId === null || groups.has(groupId)) continue
-    groups.set(groupId, [groupId, packed(each.group), packed(each.groupWindow), each.groupRates])
+  #snapshot(items: readonly Item[]): Snapshot | undefined {
+    const accounts: Account[] = []
+    for (const id of accountsOf(items)) {
+      const account = this.#cache.accounts.get(id)
+      if (account === undefined) return undefined
+      accounts.push(account)
+    }
+    const holds: Hold[] = []
+    for (const item of items) {
+      if (isByHand(item)) return undefined
+      const id = knownHoldOf(item, false)
+      if (id === undefined) continue
+      const hold = this.#cache.holds.get(id)
+      if (hold === undefined) return undefined
+      holds.push(hold)
+    }
+    return { now: this.#store.clock.now(), accounts, holds, usage: [] }
   }
-  all?.groups.push(...groups.values())
-  return JSON.stringify(all)
-}
 
-function moreOf({ keyWindow, models, groupId }: Balances): MoreList | null {
-  if (keyWindow === null && models.length === 0 && groupId === null) return null
-  return [packed(keyWindow), models.map((cap) => [cap.model, BALANCE.pack(cap)] as const), groupId]
-}
+  async #append(record: string): Promise<'durable' | 'failed' | 'full'> {
+    const journal = this.#journal
+    const seq = journal?.next.seq ?? NO_RECORD
+    const written = journal?.append(record)
+    if (written === undefined) return 'full'
+    this.#doubtfulSeq = seq
+    this.#appending = written
+    try {
+      await written
+      return 'durable'
+    } catch {
+      this.#isBroken = true
+      return 'failed'
+    }
+  }
 
-function packed(balance: Balance | null): PackedBalance {
-  return balance === null ? null : BALANCE.pack(balance)
-}
+  /** Whether nobody has committed anything up to now; then what was decided counts. */
+  async #isStillCurrent(): Promise<boolean> {
+    const state = this.#journal?.state
+    if (state === undefined) return false
+    // It may be a moment between a commit of the database's thread and its word about it.
+    while (!state.isCurrent && state.isWriting)
+      await new Promise((resolve) => setImmediate(resolve))
+    if (!state.isCurrent) return false
+    this.#doubtfulSeq = NO_RECORD
+    this.#folding ??= setTimeout(() => void this.#fold(), FOLD_EVERY_MS)
+    return true
+  }
 
-function unpacked(list: PackedBalance): Balance | null {
-  return list === null ? null : BALANCE.unpack(list)
-}
+  /** If it fails, the next batches have to ask the database, and find out. */
+  async #fold(): Promise<void> {
+    this.#folding = undefined
+    try {
+      await this.#store.inThread('ledger.fold', null)
+    } catch {
+      this.#journal?.state.doubt()
+    }
+  }
 
-type OfGroup = Pick<Balances, 'groupId' | 'group' | 'groupWindow' | 'groupRates'>
-type OfKey = Pick<Balances, 'keyWindow' | 'models'>
-
-const NO_GROUP: OfGroup = { groupId: null, group: null, groupWindow: null, groupRates: null }
-const NO_MORE: OfKey = { keyWindow: null, models: [] }
-
-function unpackBalances(json: string): ReadonlyMap<string, Balances> {
-  const all = JSON.parse(json) as PackedBalances
-  const balances = new Map<string, Balances>()
-  if (all === null) return balances
-  const frame = BALANCE.unpack(all.frame[0])
-  const frameWindow = unpacked(all.frame[1])
-  const groups = new Map(all.groups.map((list) => [list[0], unpackGroup(list)]))
-  for (const [keyId, key, requests, tokens, concurrency, more] of all.keys) {
-    const { keyWindow, models } = more === null ? NO_MORE : unpackMore(more)
-    const ofGroup = groups.get(more?.[2] ?? '') ?? NO_GROUP
-    balances.set(keyId, {
-      key: BALANCE.unpack(key),
-      keyWindow,
-      models,
-      groupId: ofGroup.groupId,
-      group: ofGroup.group,
-      groupWindow: ofGroup.groupWindow,
-      groupRates: ofGroup.groupRates,
-      frame,
-      frameWindow,
-      requests,
-      tokens,
-      concurrency,
+  /** `decided` = what the record of this batch says; it counts if somebody has brought that into the database. */
+  async #runInDatabase(batch: Batch, decided?: BatchResult): Promise<BatchResult> {
+    const journal = await this.#journalOf(batch.nodeId)
+    const direct = await runInDatabase(this.#store, {
+      batch,
+      isDecided: decided !== undefined,
+      journal: journal && {
+        nodeId: journal.nodeId,
+        memory: journal.state.memory,
+        next: this.#isBroken ? null : journal.next,
+        doubtfulSeq: this.#doubtfulSeq,
+      },
     })
+    this.#doubtfulSeq = NO_RECORD
+    this.#isAlone = direct.isAlone
+    if (this.#isBroken || !direct.isAlone) this.#endJournal()
+    if (!direct.isKnown) this.#cache.forget()
+    this.#cache.remember(direct.accounts, direct.changes)
+    return (direct.isBroughtIn && decided) || direct.result
   }
-  return balances
-}
 
-function unpackMore([keyWindow, models]: MoreList): OfKey {
-  return {
-    keyWindow: unpacked(keyWindow),
-    models: models.map(([model, cap]) => ({ model, ...BALANCE.unpack(cap) })),
+  /** That of this node, a new one for a new number; null where none can be made. */
+  async #journalOf(nodeId: number | null): Promise<Journal | null> {
+    if (nodeId === null) return null
+    if (nodeId === this.#journal?.nodeId) return this.#journal
+    this.#endJournal()
+    const { clock, file } = this.#store
+    if (!this.#isAlone || clock.monotonicMs() < this.#createNotBeforeMs) return null
+    try {
+      this.#journal = await Journal.create(file, nodeId)
+      return this.#journal
+    } catch {
+      this.#createNotBeforeMs = clock.monotonicMs() + CREATE_AGAIN_MS
+      return null
+    }
   }
-}
 
-function unpackGroup([groupId, group, window, groupRates]: GroupList): OfGroup {
-  return { groupId, group: unpacked(group), groupWindow: unpacked(window), groupRates }
+  #endJournal(): void {
+    this.#journal?.close()
+    this.#journal = undefined
+    this.#isBroken = false
+  }
 }

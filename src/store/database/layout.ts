@@ -24,7 +24,7 @@ export type Columns<Row> = {
 type FieldColumn<Row> = Column<Row[keyof Row]> & { readonly field: keyof Row }
 
 /** The columns of a row, in their order; reading, writing and packing it follow from them. */
-type Layout<Row> = {
+export type Layout<Row> = {
   readonly columns: readonly FieldColumn<Row>[]
   readonly names: readonly string[]
   readonly read: (stored: StoredRow, now: number) => Row

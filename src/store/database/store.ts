@@ -41,6 +41,8 @@ type Common = {
 
 export type SqliteStore = Common & {
   readonly kind: 'sqlite'
+  /** The path of the database. */
+  readonly file: string
   /** Runs a handler of one of the `threadModules` beside the database, as one transaction (sqlite/connection.ts). */
   inThread(name: string, argument: unknown): Promise<unknown>
 }

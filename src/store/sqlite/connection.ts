@@ -7,7 +7,7 @@ import { systemClock } from '../../core/clock.ts'
 
 export type ThreadOptions = {
   readonly path: string
-  /** Modules that export `handlers: ThreadHandlers`, and `onForeignWrite` when they remember what they wrote. */
+  /** Modules that export what a WorkerModule has. */
   readonly modules: readonly string[]
   /** Its transactions only read: each sees one moment for as long as it lasts, and keeps no writer waiting. */
   readonly isReader: boolean
@@ -24,6 +24,10 @@ type WorkerModule = {
   readonly handlers: ThreadHandlers
   /** Something other than its handlers may have written, or what a handler wrote was rolled back. */
   readonly onForeignWrite?: () => void
+  /** What a handler wrote is durable. */
+  readonly onCommit?: () => void
+  /** Names the handler that must run before others read, if one must. */
+  readonly isBehind?: (db: DatabaseSync) => string | undefined
 }
 
 export type SqlValue = null | number | bigint | string | Uint8Array
@@ -74,7 +78,7 @@ type Prepared = { readonly statement: StatementSync; readonly returnsRows: boole
 
 let beginning = 'BEGIN IMMEDIATE'
 const statements = new Map<string, Prepared>()
-const foreignWriteListeners: (() => void)[] = []
+const workerModules: WorkerModule[] = []
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 function main(): void {
@@ -134,7 +138,7 @@ async function open(options: ThreadOptions): Promise<{
   const handlers = new Map<string, ThreadHandler>()
   for (const url of options.modules) {
     const module = (await import(url)) as WorkerModule
-    if (module.onForeignWrite !== undefined) foreignWriteListeners.push(module.onForeignWrite)
+    workerModules.push(module)
     for (const [name, handler] of Object.entries(module.handlers)) handlers.set(name, handler)
   }
   if (options.isReader) beginning = 'BEGIN'
@@ -151,9 +155,11 @@ function reply(
   try {
     switch (request.type) {
       case 'query':
+        if (!request.isInTransaction) catchUp(db, handlers)
         if (!READ.test(request.sql)) announceForeignWrite()
         return { value: whenFree(() => query(db, request)) }
       case 'begin':
+        catchUp(db, handlers)
         return { value: begin(db) }
       case 'commit':
         return { value: commit(db) }
@@ -166,6 +172,18 @@ function reply(
     }
   } catch (error) {
     return failure(error)
+  }
+}
+
+/** What is read then may be a moment old where this fails, as on a full disk; those whom it concerns find out by themselves. */
+function catchUp(db: DatabaseSync, handlers: Map<string, ThreadHandler>): void {
+  for (const { isBehind } of workerModules) {
+    try {
+      const name = isBehind?.(db)
+      if (name !== undefined) call(db, handlers.get(name), { name, argument: null })
+    } catch {
+      // A database without tables is not behind either.
+    }
   }
 }
 
@@ -195,10 +213,11 @@ function call(
   request: { readonly name: string; readonly argument: unknown },
 ): unknown {
   if (handler === undefined) throw new Error(`no thread module has a handler "${request.name}"`)
-  begin(db)
+  begin(db, 'BEGIN IMMEDIATE')
   try {
     const value = handler(db, request.argument as never)
     commit(db)
+    for (const { onCommit } of workerModules) onCommit?.()
     return value
   } catch (error) {
     rollback(db)
@@ -210,12 +229,12 @@ function call(
 const READ = /^\s*(?:select|pragma)\b/i
 
 function announceForeignWrite(): void {
-  for (const listener of foreignWriteListeners) listener()
+  for (const { onForeignWrite } of workerModules) onForeignWrite?.()
 }
 
 /** IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later. */
-function begin(db: DatabaseSync): void {
-  whenFree(() => prepare(db, beginning).statement.get())
+function begin(db: DatabaseSync, how = beginning): void {
+  whenFree(() => prepare(db, how).statement.get())
 }
 
 /** Whether it succeeds or fails, no transaction is open afterwards. */

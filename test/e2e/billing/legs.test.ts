@@ -7,6 +7,7 @@ import { systemClock } from '../../../src/core/clock.ts'
 import { formatUsd, parseUsd, type Nanodollars } from '../../../src/core/money.ts'
 import { createGroup } from '../../../src/store/groups/lifecycle.ts'
 import { createKey } from '../../../src/store/keys/lifecycle.ts'
+import { LEDGER_THREAD_MODULE } from '../../../src/ledger/sqlite/runner.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { freshDatabase } from '../../support/postgres/postgres.ts'
@@ -175,7 +176,7 @@ for (const { name, nodes: count, fresh } of [
 
 /** Keys in groups, with every budget a key and a group can have, all ample; returns the secrets. */
 async function makeAccounts(url: string): Promise<readonly string[]> {
-  const store = await openStore(url, { clock: systemClock })
+  const store = await openStore(url, { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] })
   const window = { limitNanodollars: AMPLE, period: 'day' } as const
   const secrets: string[] = []
   for (let number = 0; number < GROUPS; number++) {

@@ -1,0 +1,121 @@
+// The file of a journal: what is read is what was written, whole and in order, or is not there.
+import assert from 'node:assert/strict'
+import {
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+  closeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { ChangeCounter } from './change-counter.ts'
+import { JournalTeller } from './journal-state.ts'
+import {
+  Journal,
+  JOURNAL_START,
+  journalPath,
+  JournalReader,
+  removeJournal,
+  type JournalPosition,
+} from './journal.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-journal-'))
+after(() => rmSync(folder, { recursive: true }))
+let files = 0
+
+async function create(nodeId = 7) {
+  const database = join(folder, `${++files}.db`)
+  // As it is beside a database that is open.
+  writeFileSync(`${database}-shm`, Buffer.alloc(136))
+  const journal = await Journal.create(database, nodeId)
+  const teller = new JournalTeller(nodeId, journal.state.memory, new ChangeCounter(database))
+  const fold = (): void => {
+    teller.beginCommit({ isUsable: true, foldedSeq: journal.next.seq })
+    teller.committed()
+  }
+  fold()
+  const path = journalPath(database, nodeId)
+  const reader = JournalReader.open(path, nodeId)
+  assert.ok(reader)
+  return { journal, reader, path, fold }
+}
+
+function readAll(reader: JournalReader, from: JournalPosition = JOURNAL_START): string[] {
+  const texts: string[] = []
+  for (let found = reader.next(from); found !== undefined; found = reader.next(found.next))
+    texts.push(found.text)
+  return texts
+}
+
+test('records are read in the order in which they were written, by others as well', async () => {
+  const { journal, reader, path } = await create()
+  const texts = ['one', 'a longer one, with \u{1F9FE}', '', 'x'.repeat(300_000)]
+  for (const text of texts) await journal.append(text)
+  assert.deepEqual(readAll(reader), texts)
+  assert.deepEqual(journal.next.seq, 5)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+test('a record of which a byte is wrong or missing is not there, nor is anything behind it', async () => {
+  const { journal, path } = await create()
+  const ends: number[] = [0]
+  for (const text of ['first', 'second', 'third']) {
+    await journal.append(text)
+    ends.push(journal.next.offset)
+  }
+  const [, start = 0, end = 0] = ends
+  const sound = readFileSync(path)
+  for (let at = start; at < end; at++) {
+    const file = openSync(path, 'r+')
+    writeSync(file, Buffer.of((sound[at] ?? 0) ^ 0x10), 0, 1, at)
+    const reader = JournalReader.open(path, 7)
+    assert.ok(reader)
+    assert.deepEqual(readAll(reader), ['first'], `byte ${at}`)
+    reader.close()
+    writeSync(file, sound, at, 1, at)
+    closeSync(file)
+  }
+})
+
+test('it begins again at the front, but only when everything before is in the database', async () => {
+  const { journal, reader, fold } = await create()
+  const large = 'y'.repeat(3_000_000)
+  await journal.append(`1${large}`)
+  await journal.append(`2${large}`)
+  const before = journal.next
+  assert.equal(journal.append(`3${large}`), undefined)
+  fold()
+  await journal.append(`3${large}`)
+  await journal.append('4')
+  assert.deepEqual(
+    readAll(reader, before).map(([first]) => first),
+    ['3', '4'],
+  )
+  // What is left of earlier rounds is not taken for something new.
+  assert.deepEqual(readAll(reader, journal.next), [])
+})
+
+test('a record that is larger than the file has no room', async () => {
+  const { journal } = await create()
+  assert.equal(journal.append('z'.repeat(9_000_000)), undefined)
+  await journal.append('small')
+})
+
+test('the journal of another node is not read as this one’s', async () => {
+  const { journal, path } = await create(7)
+  await journal.append('mine')
+  const reader = JournalReader.open(path, 8)
+  assert.ok(reader)
+  assert.deepEqual(readAll(reader), [])
+  journal.close()
+  removeJournal(path)
+  removeJournal(path)
+  assert.ok(!existsSync(path))
+  assert.equal(JournalReader.open(path, 7), undefined)
+})

@@ -1,0 +1,163 @@
+// The journal of one node: what it decided, on disk before anybody is told, and in the database a little later. A file of
+// a fixed size, because a write that makes none longer is durable with one wait for the disk; records follow one another,
+// numbered, and begin again at the front when all before are in the database.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  statSync,
+  unlinkSync,
+  write,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { ChangeCounter } from './change-counter.ts'
+import { JournalState } from './journal-state.ts'
+
+const BYTES = 8 * 1024 * 1024
+/** Length, checksum, number. */
+const HEADER_BYTES = 16
+
+/** In `meta`, with the node's number behind it: how far the node's journal is in the database. */
+export const JOURNAL_PREFIX = 'journal:'
+
+/** Where the next record is expected, and which one: there, or at the front. */
+export type JournalPosition = { readonly seq: number; readonly offset: number }
+
+export const JOURNAL_START: JournalPosition = { seq: 1, offset: 0 }
+
+/** Beside the database. No two nodes have the same number, so none writes into another's. */
+export function journalPath(database: string, nodeId: number): string {
+  return `${database}-node-${nodeId}`
+}
+
+export class Journal {
+  readonly nodeId: number
+  readonly state: JournalState
+  readonly #file: number
+  #next = JOURNAL_START
+
+  /** A new file, with its whole size on the disk, beside a database that this process has open. */
+  static async create(database: string, nodeId: number): Promise<Journal> {
+    const path = journalPath(database, nodeId)
+    const state = new JournalState(new ChangeCounter(database))
+    const file = await open(path, 'w', 0o600)
+    try {
+      await file.writeFile(Buffer.alloc(BYTES))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    return new Journal(path, nodeId, state)
+  }
+
+  private constructor(path: string, nodeId: number, state: JournalState) {
+    this.nodeId = nodeId
+    this.state = state
+    this.#file = openSync(path, constants.O_WRONLY | constants.O_DSYNC)
+  }
+
+  /** Where the next record will be, unless it is at the front. */
+  get next(): JournalPosition {
+    return this.#next
+  }
+
+  /**
+   * Resolves when the record is durable; undefined when there is no room for it until all before it are in the database.
+   * One at a time.
+   */
+  append(text: string): Promise<void> | undefined {
+    const length = Buffer.byteLength(text)
+    const { seq, offset } = this.#next
+    const at = offset + HEADER_BYTES + length <= BYTES ? offset : 0
+    if ((at === 0 && !this.state.isFolded(seq)) || HEADER_BYTES + length > BYTES) return undefined
+    const record = Buffer.allocUnsafe(HEADER_BYTES + length)
+    record.write(text, HEADER_BYTES)
+    record.writeUInt32LE(length, 0)
+    record.writeDoubleLE(seq, 8)
+    record.writeUInt32LE(checksum(record, this.nodeId), 4)
+    this.#next = { seq: seq + 1, offset: at + record.length }
+    return new Promise((resolve, reject) => {
+      write(this.#file, record, 0, record.length, at, (error, written) => {
+        if (error !== null) reject(error)
+        else if (written < record.length) reject(new Error('the disk took part of a record'))
+        else resolve()
+      })
+    })
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+}
+
+type Found = { readonly text: string; readonly seq: number; readonly next: JournalPosition }
+
+/** Reads the journal of any node, also while it is written. */
+export class JournalReader {
+  readonly #nodeId: number
+  readonly #file: number
+
+  /** Undefined when there is no such file. */
+  static open(path: string, nodeId: number): JournalReader | undefined {
+    try {
+      return new JournalReader(openSync(path, 'r'), nodeId)
+    } catch {
+      return undefined
+    }
+  }
+
+  private constructor(file: number, nodeId: number) {
+    this.#file = file
+    this.#nodeId = nodeId
+  }
+
+  /** Whether this is still the file of that name: a node whose journal broke begins another one. */
+  isAt(path: string): boolean {
+    const found = statSync(path, { throwIfNoEntry: false })
+    const { dev, ino } = fstatSync(this.#file)
+    return found?.dev === dev && found.ino === ino
+  }
+
+  /** The record at this position, or at the front; undefined when it is not there, or not whole. */
+  next({ seq, offset }: JournalPosition): Found | undefined {
+    return this.#recordAt(offset, seq) ?? this.#recordAt(0, seq)
+  }
+
+  #recordAt(offset: number, seq: number): Found | undefined {
+    const header = this.#bytes(offset, HEADER_BYTES)
+    if (header.length < HEADER_BYTES || header.readDoubleLE(8) !== seq) return undefined
+    const end = HEADER_BYTES + header.readUInt32LE(0)
+    if (offset + end > BYTES) return undefined
+    const record = this.#bytes(offset, end)
+    if (record.length < end || checksum(record, this.#nodeId) !== header.readUInt32LE(4)) {
+      return undefined
+    }
+    const text = record.toString('utf8', HEADER_BYTES)
+    return { text, seq, next: { seq: seq + 1, offset: offset + end } }
+  }
+
+  #bytes(at: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length)
+    return bytes.subarray(0, readSync(this.#file, bytes, 0, length, at))
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+}
+
+/** A zombie may write on after it was fenced, so whoever has taken over removes the file. */
+export function removeJournal(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // Somebody else was faster.
+  }
+}
+
+function checksum(record: Buffer, nodeId: number): number {
+  return crc32(record.subarray(8), nodeId >>> 0)
+}
