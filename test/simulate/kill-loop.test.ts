@@ -24,14 +24,19 @@ import { SAMPLE_FRAME } from '../samples/frame.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 import { freshDatabase } from '../support/postgres/postgres.ts'
 
-const ROUNDS = Number(process.env['ROUNDS'] ?? 25)
+const ROUNDS = Number(process.env['ROUNDS'] ?? 10)
 const NODE = fileURLToPath(new URL('./kill-node.ts', import.meta.url))
 
-test(`SQLite: ${ROUNDS} rounds of kill -9 lose nothing`, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
-  await killLoop(`sqlite:${join(folder, 'test.db')}`, 2)
-  rmSync(folder, { recursive: true })
-})
+for (const [who, nodes] of [
+  ['one node, which keeps a journal', 1],
+  ['two nodes', 2],
+] as const) {
+  test(`SQLite: ${ROUNDS} rounds of kill -9 on ${who} lose nothing`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
+    await killLoop(`sqlite:${join(folder, 'test.db')}`, nodes)
+    rmSync(folder, { recursive: true })
+  })
+}
 
 test(`PostgreSQL: ${ROUNDS} rounds of kill -9 on three nodes lose nothing`, async () => {
   const database = await freshDatabase()

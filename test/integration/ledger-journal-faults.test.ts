@@ -1,0 +1,267 @@
+// What may go wrong beside a node on SQLite that decides in memory: files that break, amounts that no database takes, others
+// who read, join, fence and leave meanwhile.
+import assert from 'node:assert/strict'
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { systemClock } from '../../src/core/clock.ts'
+import { fence } from '../../src/ledger/nodes/membership.ts'
+import { openLedger } from '../../src/ledger/nodes/open.ts'
+import { verifyLedger } from '../../src/ledger/reports/verify.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
+import type { Store } from '../../src/store/database/store.ts'
+import { lockAccount } from '../../src/store/accounts/accounts.ts'
+import { legColumns } from '../../src/store/accounts/budget-changes.ts'
+import { packBudgets, unpackBudgets } from '../../src/store/accounts/budgets.ts'
+import { openStore } from '../../src/store/open.ts'
+import { ask, granted, LedgerFixture, settlement, spend } from '../contract/ledger-fixture.ts'
+import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
+
+const options = { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] }
+
+async function open(context: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-journal-'))
+  const url = `sqlite:${join(folder, 'test.db')}`
+  const fixture = new LedgerFixture(await openStore(url, options), { nodes: 1 })
+  await fixture.ready
+  const other = await openStore(url, options)
+  context.after(async () => {
+    await other.close().catch(() => {})
+    await fixture.close()
+    rmSync(folder, { recursive: true })
+  })
+  return { folder, fixture, other }
+}
+
+async function count(store: Store, table: string): Promise<number> {
+  const { rows } = await sql<{
+    count: number
+  }>`SELECT count(*) AS count FROM ${sql.raw(table)}`.execute(store.db)
+  return Number(rows[0]?.count)
+}
+
+function journals(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => name.includes('-node-'))
+}
+
+/** What looks at the files and locks of this process. */
+const withProc = {
+  skip: process.platform === 'linux' ? false : 'only Linux tells of files and locks in /proc',
+}
+
+/** The next write to the journal finds the disk full. */
+function breakJournal(folder: string): void {
+  for (const fd of readdirSync('/proc/self/fd')) {
+    try {
+      const to = readlinkSync(`/proc/self/fd/${fd}`)
+      if (!to.startsWith(folder) || !to.includes('-node-')) continue
+      const flags =
+        readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').match(/flags:\s+(\d+)/)?.[1] ?? '0'
+      if ((parseInt(flags, 8) & 3) === 0) continue
+      closeSync(Number(fd))
+      const again = openSync('/dev/full', 'w')
+      assert.equal(again, Number(fd))
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'ENOENT') throw error
+    }
+  }
+}
+
+test('broken journal: another process sees the new one', withProc, async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const key = await fixture.key(null)
+  await spend(fixture.ledger, ask(key, 10))
+  assert.equal(await count(other, 'usage'), 1)
+  breakJournal(folder)
+  await spend(fixture.ledger, ask(key, 10))
+  assert.equal(await count(other, 'usage'), 2)
+  for (let n = 3; n <= 12; n++) {
+    await spend(fixture.ledger, ask(key, 10))
+    assert.equal(await count(other, 'usage'), n)
+  }
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
+test('broken journal, then another node joins', withProc, async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const key = await fixture.key(100n)
+  await spend(fixture.ledger, ask(key, 0))
+  await count(other, 'usage')
+  breakJournal(folder)
+  for (let n = 0; n < 6; n++) await spend(fixture.ledger, ask(key, 10))
+  const visitor = await openLedger({ ...SAMPLE_PACE, store: other })
+  let got = 6
+  for (let n = 0; n < 10; n++) {
+    const asked = ask(key, 10)
+    const answer = await visitor.reserve(asked)
+    if (!answer.reserved) break
+    await visitor.settle(settlement(asked, answer))
+    got++
+  }
+  await visitor.close()
+  assert.equal(got, 10)
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
+test('overflow: one ask spoils nothing for others', async (context) => {
+  const { fixture, other } = await open(context)
+  await other.db
+    .updateTable('accounts')
+    .set({ limit_nanodollars: null })
+    .where('id', '=', 'frame')
+    .execute()
+  const key = await fixture.key(null)
+  const key2 = await fixture.key(null)
+  await spend(fixture.ledger, ask(key, 10))
+  await spend(fixture.ledger, ask(key, 10))
+  const huge = {
+    candidates: [
+      {
+        fixedPicodollars: 0n,
+        outputTokenPicodollars: 10n ** 10n,
+        outputTokens: Number.MAX_SAFE_INTEGER,
+        outputTokensFrom: 'client' as const,
+        outputTokensMinimum: 256,
+      },
+    ],
+  }
+  const answer = await fixture.ledger.reserve(ask(key, 0, huge)).then(
+    (a) => a.reserved,
+    (e: unknown) => String(e),
+  )
+  assert.notEqual(answer, true)
+  await pause(200)
+  await spend(fixture.ledger, ask(key2, 10))
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
+test('locks survive the end of another store', withProc, async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const key = await fixture.key(null)
+  await spend(fixture.ledger, ask(key, 10))
+  const visitor = await openLedger({ ...SAMPLE_PACE, store: other })
+  await spend(visitor, ask(key, 10))
+  await visitor.close()
+  const ino = statSync(join(folder, 'test.db-shm')).ino
+  const locks = () =>
+    readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .filter((l) => l.includes(`:${ino} `))
+  assert.ok(locks().length > 0)
+  await other.close()
+  assert.ok(locks().length > 0)
+})
+
+test('files of nodes that have left', async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const key = await fixture.key(null)
+  await spend(fixture.ledger, ask(key, 10))
+  for (let n = 0; n < 3; n++) {
+    const visitor = await openLedger({ ...SAMPLE_PACE, store: other })
+    await spend(visitor, ask(key, 10))
+    await visitor.close()
+  }
+  await spend(fixture.ledger, ask(key, 10))
+  assert.equal(journals(folder).length, 1)
+})
+
+test('extend and refused once, while somebody reads', async (context) => {
+  const { fixture, other } = await open(context)
+  const key = await fixture.key(null)
+  const ended = new AbortController()
+  const reading = (async () => {
+    while (!ended.signal.aborted) await count(other, 'usage')
+  })()
+  let wrong = 0,
+    tries = 0
+  for (let n = 0; n < 100; n++) {
+    const asked = ask(key, 10)
+    const reserved = granted(await fixture.ledger.reserve(asked))
+    if (await fixture.ledger.extend(reserved.holdId, 5n)) tries++
+    const row = await fixture.store.db
+      .selectFrom('holds')
+      .select('held_nanodollars')
+      .where('id', '=', reserved.holdId)
+      .executeTakeFirstOrThrow()
+    if (row.held_nanodollars !== 15n) wrong++
+    await fixture.ledger.settle(settlement(asked, reserved))
+  }
+  ended.abort()
+  await reading
+  assert.ok(tries > 0)
+  assert.equal(wrong, 0)
+})
+
+test('fenced while a record is written: no orphan of what was never answered', async (context) => {
+  const { fixture, other } = await open(context)
+  const key = await fixture.key(null)
+  for (let round = 0; round < 60; round++) {
+    for (let n = 0; n < 3; n++) await spend(fixture.ledger, ask(key, 10))
+    const live = await other.db
+      .selectFrom('nodes')
+      .select('id')
+      .where('status', '=', 'live')
+      .executeTakeFirstOrThrow()
+    let stop = false
+    const fencing = fence(other, live.id).then(() => {
+      stop = true
+    })
+    while (!stop) await spend(fixture.ledger, ask(key, 10))
+    await fencing
+  }
+  await pause(300)
+  const holds = await other.db.selectFrom('holds').selectAll().execute()
+  const orphaned = await other.db
+    .selectFrom('usage')
+    .selectAll()
+    .where('state', '=', 'orphaned')
+    .execute()
+  assert.equal(orphaned.length + holds.length, 0)
+})
+
+test('window removed while its next period begins in memory', async (context) => {
+  const { fixture, other } = await open(context)
+  const key = await fixture.key(null)
+  await fixture.changeGroup(key, {}, { window: { limitNanodollars: 1000n, period: 'day' } })
+  const row = await fixture.account(key)
+  const endsAt = Date.now() + 1500
+  const set = unpackBudgets(row.budgets).map((b) => ({ ...b, periodEndsAt: endsAt }))
+  assert.equal(set.length, 1)
+  await fixture.store.db
+    .updateTable('accounts')
+    .set({ budgets: packBudgets(set) })
+    .where('id', '=', key)
+    .execute()
+  await spend(fixture.ledger, await fixture.ask(key, 10))
+  await spend(fixture.ledger, await fixture.ask(key, 10))
+  await spend(fixture.ledger, await fixture.ask(key, 10))
+  assert.ok(Date.now() < endsAt)
+  await pause(endsAt - Date.now() - 500)
+  await spend(fixture.ledger, await fixture.ask(key, 10))
+  await pause(120)
+  const asked = await fixture.ask(key, 10)
+  await spend(fixture.ledger, { ...asked, requestId: ask(key, 10).requestId })
+  await pause(110)
+  await other.db.transaction().execute(async (tx) => {
+    const from = await lockAccount(tx, key)
+    const changed = await legColumns(other, tx, { from, to: { window: null } })
+    await pause(Math.max(0, endsAt - Date.now() + 5))
+    const answer = granted(await fixture.ledger.reserve(asked))
+    await fixture.ledger.settle(settlement(asked, answer))
+    await tx.updateTable('accounts').set(changed).where('id', '=', key).execute()
+  })
+  await pause(200)
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
