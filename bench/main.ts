@@ -1,7 +1,8 @@
 // `npm run bench`: the full benchmark. `npm run bench -- --quick`: the main ratio alone. `npm run bench -- --ledger`: the
 // ledger alone. `npm run bench -- --burst`: many calls at once against a small budget. `npm run bench -- --tracing`:
 // what traces cost. `npm run bench -- --against COMMIT`: this checkout beside another commit; `--pages COMMIT`: its
-// interface. `npm run bench -- --publish`: writes the last full run into docs/performance.md.
+// interface; `--postgres COMMIT`: both on PostgreSQL. `npm run bench -- --publish`: writes the last full run into
+// docs/performance.md.
 // `npm run bench:scale`: a full database beside an empty one.
 
 type Command = (options: readonly string[]) => Promise<number>
@@ -12,6 +13,7 @@ const commands: Readonly<Record<string, Command>> = {
   '--burst': async () => (await import('./burst.ts')).burst(),
   '--ledger': async () => (await import('./ledger.ts')).ledger(),
   '--pages': async ([commit = '']) => (await import('./pages.ts')).pages(commit),
+  '--postgres': async ([commit = '']) => (await import('./postgres.ts')).onPostgres(commit),
   '--quick': async () => (await import('./quick.ts')).quick(),
   '--publish': async () => (await import('./report/files.ts')).publishResults(),
   '--tracing': async () => (await import('./tracing.ts')).tracing(),
@@ -20,12 +22,12 @@ const commands: Readonly<Record<string, Command>> = {
 
 const [word = '', ...options] = process.argv.slice(2)
 const command = commands[word]
-const isOption = ['--against', '--pages'].includes(word)
+const isOption = ['--against', '--pages', '--postgres'].includes(word)
   ? options.length === 1
   : options.length === 0
 if (command === undefined || (!isOption && word !== '--scale')) {
   console.error(
-    'usage: npm run bench [-- --quick | --ledger | --burst | --tracing | --against COMMIT | --pages COMMIT | --publish]',
+    'usage: npm run bench [-- --quick | --ledger | --burst | --tracing | --against COMMIT | --pages COMMIT | --postgres COMMIT | --publish]',
   )
   process.exitCode = 2
 } else process.exitCode = await command(options)

@@ -95,6 +95,70 @@ export function cpuNs(pid: number): number {
   return sum
 }
 
+/** The same of a process and all that it started, such as PostgreSQL, where each connection is a process of its own. */
+export function cpuNsOfAll(pid: number): number {
+  const table = processTable()
+  const family = [pid]
+  // A process that is added here is looked at in its turn.
+  for (const parent of family) {
+    for (const [child, stat] of table) if (stat.parent === parent) family.push(child)
+  }
+  const times = family.map((each) => cpuNsIfAlive(each) + (table.get(each)?.endedChildrenNs ?? 0))
+  return times.reduce((sum, ns) => sum + ns, 0)
+}
+
+type Stat = {
+  readonly parent: number
+  /** CPU time of the processes that it started and that have ended. */
+  readonly endedChildrenNs: number
+}
+
+/** The kernel's clock ticks, as every program sees them. */
+const TICKS_PER_SECOND = 100
+const TICK_NS = 1e9 / TICKS_PER_SECOND
+
+function processTable(): ReadonlyMap<number, Stat> {
+  const table = new Map<number, Stat>()
+  for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
+    const text = readIfAlive(`/proc/${pid}/stat`)
+    // The second field is the program's name in brackets, and may hold anything; these are the fields from the third on.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const [parent = 0, user = 0, system = 0] = [1, 13, 14].map((index) => Number(fields[index]))
+    table.set(pid, { parent, endedChildrenNs: (user + system) * TICK_NS })
+  }
+  return table
+}
+
+function cpuNsIfAlive(pid: number): number {
+  try {
+    return cpuNs(pid)
+  } catch {
+    return 0
+  }
+}
+
+function readIfAlive(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * How long the two cores have worked for programs that this one did not start, in nanoseconds since some moment: what
+ * else ran during a measurement. Time that was taken from a virtual machine counts as well.
+ */
+export function othersNs(): number {
+  const cores = readFileSync('/proc/stat', 'utf8').match(/^cpu[01] .*$/gm) ?? []
+  const idle = cores.map((line) => {
+    const [, , , , idling = 0, waiting = 0] = line.split(' ').map(Number)
+    return (idling + waiting) * TICK_NS
+  })
+  const passed = Number(process.hrtime.bigint()) * cores.length
+  return passed - idle.reduce((sum, ns) => sum + ns, 0) - cpuNsOfAll(process.pid)
+}
+
 /** Resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

@@ -1,5 +1,5 @@
 // The project's promises about its speed, as ratios within one run, and whether a run kept them.
-import { TOLLGATE_SQLITE } from './contenders/all.ts'
+import { TOLLGATE_SQLITE, TOLLGATE_WITHOUT_LEDGER } from './contenders/all.ts'
 import { BARE_PROXY } from './contenders/contender.ts'
 import { PORTKEY } from './contenders/portkey.ts'
 import type { Figure, Row } from './report/rows.ts'
@@ -21,7 +21,7 @@ export type PromisedRows = {
     Name in
       | 'small32'
       | 'small256'
-      | 'added'
+      | 'p50One'
       | 'stream'
       | 'translatedStream'
       | 'badKey'
@@ -39,13 +39,20 @@ export function judge(rows: PromisedRows, commitUs: number): readonly Target[] {
   const bare = (row: Row): Figure => figureOf(row, BARE_PROXY) ?? { value: NaN }
   const ratio = (row: Row): number => own(row).ratio ?? NaN
   const served = own(rows.small32).value
-  const portkey = figureOf(rows.small32, PORTKEY)?.value ?? NaN
-  const added = atMost('added to p50 at one connection, × the bare proxy’s', ratio(rows.added), 5)
+  const of = (row: Row, contender: string): Figure => figureOf(row, contender) ?? { value: NaN }
+  const withoutLedger = (row: Row): number => of(row, TOLLGATE_WITHOUT_LEDGER).ratio ?? NaN
+  const ledgerShare = (row: Row): number => 1 - ratio(row) / withoutLedger(row)
+  const portkey = (row: Row): number => own(row).value / of(row, PORTKEY).value
+  const p50One = atMost('p50 at one connection, × Portkey’s', portkey(rows.p50One), 1)
   return [
-    atLeast('small requests at 32 connections, × the bare proxy', ratio(rows.small32), 0.75),
-    atLeast('small requests at 256 connections, × the bare proxy', ratio(rows.small256), 0.85),
-    atLeast('small requests at 32 connections, × Portkey', served / portkey, 6),
-    commitUs > COMMIT_US_MAX ? { ...added, verdict: 'not judged' } : added,
+    atLeast('small requests at 32 connections, × the bare proxy', ratio(rows.small32), 0.36),
+    atLeast('small requests at 256 connections, × the bare proxy', ratio(rows.small256), 0.52),
+    atLeast('the same at 32 without the ledger', withoutLedger(rows.small32), 0.65),
+    atLeast('the same at 256 without the ledger', withoutLedger(rows.small256), 0.6),
+    atMost('the ledger’s share at 32 connections', ledgerShare(rows.small32), 0.38),
+    atMost('the ledger’s share at 256 connections', ledgerShare(rows.small256), 0.16),
+    atLeast('small requests at 32 connections, × Portkey', portkey(rows.small32), 3.6),
+    commitUs > COMMIT_US_MAX ? { ...p50One, verdict: 'not judged' } : p50One,
     atLeast('events passed through, × the bare proxy', ratio(rows.stream), 0.8),
     atLeast('events translated, × the bare proxy', ratio(rows.translatedStream), 0.5),
     atLeast('refusing a bad key, × serving', own(rows.badKey).value / served, 2),

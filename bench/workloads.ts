@@ -19,6 +19,8 @@ export type Workload = {
   readonly isStream: boolean
   /** Every answer must be this refusal. */
   readonly refusal?: 'bad key' | 'empty budget'
+  /** With keys that have every kind of budget: one of a group, one for the model, and second windows of each. */
+  readonly allBudgets?: boolean
   readonly promptBytes?: number
   /** Measures when the first event arrives. */
   readonly untilFirstEvent?: boolean
@@ -31,6 +33,14 @@ export const SMALL_1 = { name: 'small request, 1 connection', connections: 1, ..
 export const SMALL_8 = { name: 'small request, 8 connections', connections: 8, ...chat }
 export const SMALL_32 = { name: 'small request, 32 connections', connections: 32, ...chat }
 export const SMALL_256 = { name: 'small request, 256 connections', connections: 256, ...chat }
+export const ALL_BUDGETS_1 = {
+  ...{ name: 'all budgets, 1 connection', connections: 1, ...chat },
+  allBudgets: true,
+}
+export const ALL_BUDGETS_32 = {
+  ...{ name: 'all budgets, 32 connections', connections: 32, ...chat },
+  allBudgets: true,
+}
 export const LARGE_PROMPT = {
   ...{ name: 'prompt of 32 KB, 32 connections', connections: 32, ...chat },
   promptBytes: 32_768,
@@ -62,8 +72,13 @@ export const SLOW_STREAM = { ...chat, name: 'slow stream', connections: 1, isStr
 
 export const WORKLOADS: readonly Workload[] = [
   ...[SMALL_1, SMALL_8, SMALL_32, SMALL_256, LARGE_PROMPT, EMBEDDING, STREAM, FIRST_EVENT],
-  ...[TRANSLATED, TRANSLATED_STREAM, BAD_KEY, EMPTY_BUDGET],
+  ...[TRANSLATED, TRANSLATED_STREAM, BAD_KEY, EMPTY_BUDGET, ALL_BUDGETS_1, ALL_BUDGETS_32],
 ]
+
+/** What a gateway without keys or budgets cannot do. */
+export function needsKeys({ refusal, allBudgets = false }: Workload): boolean {
+  return refusal !== undefined || allBudgets
+}
 
 export function requestsOf(
   workload: Workload,

@@ -13,7 +13,7 @@ import { findInstalled } from './installed.ts'
 import { PORTKEY, startPortkey } from './portkey.ts'
 import { startBareProxy } from './servers.ts'
 import type { Upstreams } from './servers.ts'
-import { startTollgate } from './tollgate.ts'
+import { startTollgate, type TollgateOptions } from './tollgate.ts'
 import { buildWithoutLedger } from './without-ledger.ts'
 
 export const TOLLGATE_SQLITE = 'Tollgate SQLite'
@@ -34,12 +34,15 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
       name: BARE_PROXY,
       start: async () => bareProxyContender(await startBareProxy(folder, upstreams)),
     },
-    { name: TOLLGATE_SQLITE, start: () => tollgateOnSqlite(folder, upstreams) },
+    {
+      name: TOLLGATE_SQLITE,
+      start: () => tollgateOnSqlite(folder, upstreams, { withAllBudgets: true }),
+    },
     {
       name: TOLLGATE_POSTGRES,
       start: async () => {
         const database = await startPostgres(folder)
-        const options = { name: 'on-postgres', folder, upstreams, database }
+        const options = { name: 'on-postgres', folder, upstreams, database, withAllBudgets: true }
         return tollgateContender(TOLLGATE_POSTGRES, await startTollgate(options))
       },
     },
@@ -71,8 +74,12 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
   return { contenders, missing }
 }
 
-export async function tollgateOnSqlite(folder: string, upstreams: Upstreams): Promise<Contender> {
-  const options = { name: 'on-sqlite', folder, upstreams }
+export async function tollgateOnSqlite(
+  folder: string,
+  upstreams: Upstreams,
+  more: Pick<TollgateOptions, 'withAllBudgets'> = {},
+): Promise<Contender> {
+  const options = { name: 'on-sqlite', folder, upstreams, ...more }
   return tollgateContender(TOLLGATE_SQLITE, await startTollgate(options))
 }
 

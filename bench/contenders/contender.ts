@@ -1,6 +1,6 @@
 // What the benchmark needs to know about a program to put load on it.
 import { newSecret } from '../../src/core/secret.ts'
-import type { Headers, Way, Workload } from '../workloads.ts'
+import { needsKeys, type Headers, type Way, type Workload } from '../workloads.ts'
 import type { Upstreams } from './servers.ts'
 import type { Tollgate } from './tollgate.ts'
 import type { Running } from '../processes.ts'
@@ -9,6 +9,8 @@ export type Contender = {
   readonly name: string
   /** The process whose CPU time and memory are measured. */
   readonly pid: number
+  /** CPU time of its database server, if it has one, in nanoseconds. */
+  readonly databaseCpuNs?: (() => number) | undefined
   readonly startMs: number
   /** The address of a workload and the headers to rotate through; undefined if the contender does not support it. */
   wayOf(workload: Workload): Way | undefined
@@ -28,10 +30,10 @@ export function upstreamContender({ whole, streams }: Upstreams): Contender {
     name: UPSTREAM,
     pid: whole.pid,
     startMs: whole.startMs,
-    wayOf: ({ client, isStream, refusal }) =>
-      client === 'messages' || refusal !== undefined
+    wayOf: (workload) =>
+      workload.client === 'messages' || needsKeys(workload)
         ? undefined
-        : { url: (isStream ? streams : whole).url, headers: NO_KEY },
+        : { url: (workload.isStream ? streams : whole).url, headers: NO_KEY },
   }
 }
 
@@ -41,29 +43,31 @@ export function bareProxyContender({ url, pid, startMs }: Running): Contender {
     name: BARE_PROXY,
     pid,
     startMs,
-    wayOf: ({ client, refusal }) =>
-      client === 'messages' || refusal !== undefined ? undefined : { url, headers: NO_KEY },
+    wayOf: (workload) =>
+      workload.client === 'messages' || needsKeys(workload) ? undefined : { url, headers: NO_KEY },
   }
 }
 
 export function tollgateContender(name: string, tollgate: Tollgate): Contender {
   // Well-formed, like a revoked key: it must be looked up before it is refused.
   const unknown = newSecret('live')
-  const secretsFor = ({ refusal }: Workload): readonly string[] => {
+  const secretsFor = ({ refusal, allBudgets = false }: Workload): readonly string[] => {
+    if (allBudgets) return tollgate.allBudgetsSecrets
     if (refusal === undefined) return tollgate.secrets
     return [refusal === 'bad key' ? unknown : tollgate.poorSecret]
   }
   return {
     name,
     pid: tollgate.pid,
+    databaseCpuNs: tollgate.databaseCpuNs,
     startMs: tollgate.startMs,
-    wayOf: (workload) => ({
-      url: tollgate.url,
-      headers: secretsFor(workload).map((secret) =>
+    wayOf: (workload) => {
+      const headers = secretsFor(workload).map((secret) =>
         workload.client === 'messages'
           ? { 'x-api-key': secret, 'anthropic-version': '2023-06-01' }
           : { authorization: `Bearer ${secret}` },
-      ),
-    }),
+      )
+      return headers.length === 0 ? undefined : { url: tollgate.url, headers }
+    },
   }
 }

@@ -9,6 +9,7 @@ import { GATEWAY_CORE, start } from '../processes.ts'
 import type { Contender } from './contender.ts'
 import type { Upstreams } from './servers.ts'
 import { MODELS } from './tollgate.ts'
+import { needsKeys } from '../workloads.ts'
 
 type Peer = {
   readonly name: string
@@ -81,7 +82,7 @@ async function startPeer(peer: Peer, folder: string, upstreams: Upstreams): Prom
     headers: [{ authorization: `Bearer ${secret}` }],
     modelPrefix,
   }
-  return { name, pid, startMs, wayOf: ({ refusal }) => (refusal === undefined ? way : undefined) }
+  return { name, pid, startMs, wayOf: (workload) => (needsKeys(workload) ? undefined : way) }
 }
 
 function liteLlmConfig({ whole, streams }: Upstreams): string {

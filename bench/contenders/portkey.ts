@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { ensureDependencies } from '../../scripts/checkout.mjs'
 import { freePort } from '../../test/support/process.ts'
 import { GATEWAY_CORE, start } from '../processes.ts'
+import { needsKeys } from '../workloads.ts'
 import type { Contender } from './contender.ts'
 import type { Upstreams } from './servers.ts'
 
@@ -28,9 +29,9 @@ export async function startPortkey(folder: string, upstreams: Upstreams): Promis
     name: PORTKEY,
     pid,
     startMs,
-    wayOf: ({ isStream, refusal }) => {
-      if (refusal !== undefined) return undefined
-      const { url } = isStream ? upstreams.streams : upstreams.whole
+    wayOf: (workload) => {
+      if (needsKeys(workload)) return undefined
+      const { url } = workload.isStream ? upstreams.streams : upstreams.whole
       const target = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${url}/v1` }
       const headers = [{ authorization: 'Bearer none', ...target }]
       return { url: `http://127.0.0.1:${port}`, headers }

@@ -4,7 +4,9 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { makePostgres } from '../../test/support/postgres/server.ts'
+import { cpuNsOfAll } from '../processes.ts'
 
 let server: ChildProcess | undefined
 // PostgreSQL's immediate shutdown, which also ends its other processes.
@@ -24,6 +26,22 @@ export async function startPostgres(folder: string): Promise<string> {
   })
   server = await start()
   return url
+}
+
+/** Another database of that server; returns its connection URL. */
+export async function makeDatabase(server: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  await client.query(`CREATE DATABASE ${name}`)
+  await client.end()
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** CPU time of the server and of all its connections, in nanoseconds. */
+export function postgresCpuNs(): number {
+  return server?.pid === undefined ? 0 : cpuNsOfAll(server.pid)
 }
 
 /** Call before the run's folder is removed: the server writes until it has exited. */

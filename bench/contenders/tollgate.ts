@@ -6,9 +6,16 @@ import { launcherOf, THIS_CHECKOUT, tollgate } from '../checkout.ts'
 import type { Checkout } from '../checkout.ts'
 import { GATEWAY_CORE, start } from '../processes.ts'
 import type { Running } from '../processes.ts'
+import type { Contender } from './contender.ts'
+import { postgresCpuNs } from './postgres.ts'
 import type { Upstreams } from './servers.ts'
 
-export type Tollgate = Running & BenchKeys
+export type Tollgate = Running &
+  BenchKeys &
+  Pick<Contender, 'databaseCpuNs'> & {
+    /** The secrets of keys in a group, with a cap for the model, and second windows of key and group. */
+    readonly allBudgetsSecrets: readonly string[]
+  }
 
 /** Keys that may make every request of the benchmark. */
 export type BenchKeys = {
@@ -27,6 +34,8 @@ export type TollgateOptions = {
   /** A program other than the usual one. */
   readonly program?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Also makes keys that have every kind of budget. */
+  readonly withAllBudgets?: boolean
 }
 
 export const MODELS = {
@@ -35,6 +44,8 @@ export const MODELS = {
   slow: 'bench-slow',
   embedding: 'bench-embedding',
 }
+/** Of every model, in USD per million tokens. */
+export const PRICE = { input: 0.05, output: 0.4 }
 const KEYS = 10
 /** In USD: the most that a budget can be. */
 const FRAME_BUDGET = '9000000'
@@ -48,6 +59,8 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
   writeFileSync(configFile, configOf(options.upstreams))
   const checkout = options.checkout ?? THIS_CHECKOUT
   const keys = await makeKeys(database, checkout)
+  const allBudgetsSecrets =
+    options.withAllBudgets === true ? await makeKeysWithAllBudgets(database) : []
   const running = await start({
     name: options.name,
     command: [
@@ -67,11 +80,17 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
     logFile: join(folder, 'log'),
     ready: /"event":"listening".*?"url":"([^"]+)"/,
   })
-  return { ...running, ...keys }
+  const isOnPostgres = database.startsWith('postgres:')
+  return {
+    ...running,
+    ...keys,
+    allBudgetsSecrets,
+    databaseCpuNs: isOnPostgres ? postgresCpuNs : undefined,
+  }
 }
 
 function configOf({ whole, streams }: Upstreams): string {
-  const facts = 'price: { input: 0.05, output: 0.40 }, context: 131072'
+  const facts = `price: { input: ${PRICE.input}, output: ${PRICE.output} }, context: 131072`
   return `
 frame: { budget: ${FRAME_BUDGET} }
 providers:
@@ -105,6 +124,23 @@ export async function makeKeys(
     keyIds: keys.map(({ id }) => id),
     poorSecret: (await make('without money', '0')).secret,
   }
+}
+
+/** Every refusable budget a request can have: four more beside those of the key and of the frame. */
+async function makeKeysWithAllBudgets(database: string): Promise<readonly string[]> {
+  const run = (...words: readonly string[]): Promise<unknown> =>
+    tollgate(THIS_CHECKOUT, words, { TOLLGATE_DATABASE: database, TOLLGATE_CONFIG: '' })
+  const budgets = ['--budget', KEY_BUDGET, '--window', `${KEY_BUDGET}/day`]
+  await run('groups', 'create', '--name', 'all budgets', ...budgets)
+  const models = ['--models', Object.values(MODELS).join(','), '--group', 'all budgets']
+  const cap = ['--model-budget', `${MODELS.chat}=${KEY_BUDGET}/week`, '--rpm', '100000000']
+  const secrets: string[] = []
+  for (let index = 0; index < KEYS; index++) {
+    const name = `all budgets ${index}`
+    const made = await run('keys', 'create', '--name', name, ...models, ...budgets, ...cap)
+    secrets.push((made as MadeKey).secret)
+  }
+  return secrets
 }
 
 type MadeKey = { readonly id: string; readonly secret: string }

@@ -6,12 +6,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { cpuNs, LOAD_CORE } from '../processes.ts'
+import { cpuNs, LOAD_CORE, othersNs } from '../processes.ts'
 
 export type Load = {
   readonly url: string
   /** The process whose CPU time is measured. */
   readonly pid: number
+  /** CPU time of its database server, if it has one. */
+  readonly databaseCpuNs?: (() => number) | undefined
   /** As sent over the wire, in rotation. */
   readonly requests: readonly string[]
   readonly connections: number
@@ -29,10 +31,14 @@ export type Measured = {
   readonly firstEventUs?: number
   /** CPU time of the contender per request, all threads together. */
   readonly cpuUs: number
+  /** The same of its database server, if it has one. */
+  readonly databaseCpuUs?: number
   /** The share of one core the contender used: far below 1, something else was the bottleneck. */
   readonly coreShare: number
   /** The share of answers with a status of 400 or more. */
   readonly refusedShare: number
+  /** The share of both cores that went to programs which are not part of the benchmark. */
+  readonly othersShare: number
 }
 
 /** The last line that both clients print. */
@@ -57,13 +63,21 @@ export async function runLoad(load: Load, folder: string): Promise<Measured> {
     loadProgram() === 'wrk' && load.untilFirstEvent !== true
       ? wrkCommand(load)
       : clientCommand(load)
-  const before = cpuNs(load.pid)
+  const timesNow = () => ({
+    own: cpuNs(load.pid),
+    database: load.databaseCpuNs?.(),
+    others: othersNs(),
+  })
+  const from = performance.now()
+  const before = timesNow()
   const child = spawn('taskset', ['--cpu-list', String(LOAD_CORE), ...command], {
     env: { ...process.env, BENCH_REQUESTS: file },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [printed] = await Promise.all([text(child.stdout), once(child, 'close')])
-  const cpu = cpuNs(load.pid) - before
+  const after = timesNow()
+  const passedNs = (performance.now() - from) * 1e6
+  const cpu = after.own - before.own
   const lastLine = printed.trimEnd().split('\n').at(-1) ?? ''
   if (!lastLine.startsWith('{')) throw new Error(`${command[0]} failed: ${printed.slice(-500)}`)
   const counted = JSON.parse(lastLine) as Counted
@@ -78,7 +92,11 @@ export async function runLoad(load: Load, folder: string): Promise<Measured> {
     ...(firstEventUs === undefined ? {} : { firstEventUs }),
     cpuUs: cpu / 1000 / requests,
     coreShare: cpu / 1000 / counted.durationUs,
+    ...(before.database === undefined || after.database === undefined
+      ? {}
+      : { databaseCpuUs: (after.database - before.database) / 1000 / requests }),
     refusedShare: counted.refused / requests,
+    othersShare: (after.others - before.others) / passedNs / 2,
   }
 }
 

@@ -8,11 +8,14 @@ import { share } from '../measuring.ts'
 import { GATEWAY_CORE, start } from '../processes.ts'
 import type { PairsResult, PairsTask } from './loops.ts'
 
-export type Books = Pick<PairsTask, 'database' | 'keyIds'> & { readonly folder: string }
+export type Books = Pick<PairsTask, 'database' | 'keyIds'> & {
+  readonly folder: string
+  readonly checkout?: Checkout
+}
 
 export type PairsProgram = 'tollgate' | 'bare'
 
-type PairsRun = PairsTask & { readonly folder: string; readonly checkout?: Checkout }
+type PairsRun = PairsTask & Books
 
 const LOOPS = 64
 const SECONDS = share(6)

@@ -24,6 +24,8 @@ export function rowsOf({ results, memory, streams, contenders }: Findings): {
 } {
   const { SMALL_1, SMALL_8, SMALL_32, FIRST_EVENT, STREAM, TRANSLATED_STREAM } = workloads
   const rate = (workload: workloads.Workload): Row => rateRow(workload, results)
+  const p50Of = (workload: workloads.Workload): Row =>
+    timeRow(`p50: ${workload.name}`, results.get(workload), ({ p50Us }) => p50Us)
   const bytes = (label: string, of: (memory: Memory) => number): Row =>
     plainRow(label, 'MB', new Map([...memory].map(([name, each]) => [name, of(each) / MB])))
   const kilobytes = [...streams].map(
@@ -35,7 +37,7 @@ export function rowsOf({ results, memory, streams, contenders }: Findings): {
   const promised: PromisedRows = {
     small32: rate(SMALL_32),
     small256: rate(workloads.SMALL_256),
-    added: addedRow('added to p50, 1 connection', results.get(SMALL_1), ({ p50Us }) => p50Us),
+    p50One: p50Of(SMALL_1),
     stream: rate(STREAM),
     translatedStream: rate(TRANSLATED_STREAM),
     badKey: rate(workloads.BAD_KEY),
@@ -59,14 +61,21 @@ export function rowsOf({ results, memory, streams, contenders }: Findings): {
     results.get(FIRST_EVENT),
     ({ firstEventUs = NaN }) => firstEventUs,
   )
+  const added = addedRow('added to p50, 1 connection', results.get(SMALL_1), ({ p50Us }) => p50Us)
   const latencies = [SMALL_1, SMALL_8, SMALL_32].flatMap((workload) => [
-    timeRow(`p50: ${workload.name}`, results.get(workload), ({ p50Us }) => p50Us),
+    p50Of(workload),
     timeRow(`p99: ${workload.name}`, results.get(workload), ({ p99Us }) => p99Us),
   ])
   const processor = 'processor time of a small request'
   const all = [
-    ...[rate(SMALL_1), promised.added, ...latencies, promised.small32],
+    ...[rate(SMALL_1), added, ...latencies, promised.small32],
     timeRow(processor, results.get(SMALL_32), ({ cpuUs }) => cpuUs),
+    timeRow(
+      `${processor}, database server included`,
+      results.get(SMALL_32),
+      ({ cpuUs, databaseCpuUs = 0 }) => cpuUs + databaseCpuUs,
+    ),
+    ...[rate(workloads.ALL_BUDGETS_1), rate(workloads.ALL_BUDGETS_32)],
     ...[promised.small256, rate(workloads.LARGE_PROMPT), rate(workloads.EMBEDDING)],
     ...[promised.stream, firstEvent],
     ...[rate(workloads.TRANSLATED), promised.translatedStream],

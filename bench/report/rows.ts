@@ -4,9 +4,9 @@ import { BARE_PROXY, UPSTREAM } from '../contenders/contender.ts'
 import type { Measured } from '../load/load.ts'
 import { median, spread } from '../measuring.ts'
 import type { Rounds } from '../rounds.ts'
-import { isMeasured } from '../rounds.ts'
+import { isMeasured, wasDisturbed } from '../rounds.ts'
 import type { Workload } from '../workloads.ts'
-import { SMALL_32, STREAM } from '../workloads.ts'
+import { needsKeys, SMALL_1, SMALL_32, STREAM } from '../workloads.ts'
 
 export type Figure = {
   readonly value: number
@@ -15,6 +15,8 @@ export type Figure = {
   readonly ratio?: number
   /** Its core had idle time: something else was the bottleneck, and the ratio flatters it. */
   readonly isHeldUp?: boolean
+  /** Other programs used the machine in some of its rounds. */
+  readonly isDisturbed?: boolean
 }
 
 export type Row = {
@@ -59,9 +61,9 @@ export function rateRow(workload: Workload, results: Results): Row {
 
 /** The workload of the bare proxy to compare with, if it cannot run this one. */
 function floorOf(workload: Workload): Workload {
-  const takesPart = workload.client !== 'messages' && workload.refusal === undefined
-  if (takesPart) return workload
-  return workload.isStream ? STREAM : SMALL_32
+  if (workload.client !== 'messages' && !needsKeys(workload)) return workload
+  if (workload.isStream) return STREAM
+  return workload.connections === 1 ? SMALL_1 : SMALL_32
 }
 
 /** The latency added by a gateway, by the median of each round. */
@@ -118,7 +120,9 @@ function mapFigures(
   figure: (rounds: readonly Measured[], contender: string) => Figure,
 ): Row['figures'] {
   const entries = [...own].map(([name, rounds]) =>
-    isMeasured(rounds) ? ([name, figure(rounds, name)] as const) : ([name, rounds] as const),
+    isMeasured(rounds)
+      ? ([name, { ...figure(rounds, name), isDisturbed: rounds.some(wasDisturbed) }] as const)
+      : ([name, rounds] as const),
   )
   return Object.fromEntries(entries)
 }

@@ -22,14 +22,16 @@ export function tableOf(rows: readonly Row[], contenders: readonly string[]): st
   ]
   const notes = [
     '± is half the distance between the smallest and the largest round; × is the share of the bare proxy’s figure in the same round.',
+    '† marks figures with a round in which other programs used the machine, and used it again when that round was repeated.',
     '° marks figures of a contender whose core had time left: something else was the bottleneck there.',
     ...reasons.map((reason, index) => `(${index + 1}) ${reason}`),
   ]
   return `${alignedTable(lines)}\n\n${notes.map((note) => `- ${note}`).join('\n')}`
 }
 
-function figureText({ value, spread, ratio, isHeldUp }: Figure, withRatio: boolean): string {
-  const parts = [numberText(value)]
+function figureText(figure: Figure, withRatio: boolean): string {
+  const { value, spread, ratio, isHeldUp, isDisturbed } = figure
+  const parts = [`${numberText(value)}${isDisturbed ? '†' : ''}`]
   if (spread !== undefined) parts.push(`±${Math.round(spread * 100)} %`)
   if (withRatio && ratio !== undefined) parts.push(`×${ratio.toFixed(2)}${isHeldUp ? '°' : ''}`)
   return parts.join(' ')

@@ -2,14 +2,13 @@
 // database: requests per second on ten keys and on all keys, the screens of the admin interface, the bare ledger.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
 import { systemClock } from '../../src/core/clock.ts'
 import { BUDGET_MAX } from '../../src/core/money.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SAMPLE_FRAME } from '../../test/samples/frame.ts'
 import { tollgateContender } from '../contenders/contender.ts'
-import { startPostgres, stopPostgres } from '../contenders/postgres.ts'
+import { makeDatabase, startPostgres, stopPostgres } from '../contenders/postgres.ts'
 import { startUpstreams } from '../contenders/servers.ts'
 import type { Upstreams } from '../contenders/servers.ts'
 import { startTollgate } from '../contenders/tollgate.ts'
@@ -108,16 +107,6 @@ function judge(database: string, column: Column): readonly Target[] {
     atMost(`${database}: ${USAGE_BY_WHOSE}, ms`, figure(USAGE_BY_WHOSE), 800),
     atMost(`${database}: ${USAGE_BY_KEY}, ms`, figure(USAGE_BY_KEY), 800),
   ]
-}
-
-async function makeDatabase(server: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  await client.query(`CREATE DATABASE ${name}`)
-  await client.end()
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return url.href
 }
 
 async function measureScale(place: Place): Promise<Column> {
