@@ -1,22 +1,23 @@
-// `npm run bench -- --burst`: a budget that pays for ten calls, and two hundred calls at once. A gateway that checks before
-// a call and charges after it serves all of them; one that holds the worst case first serves ten.
+// `npm run bench -- --burst`: a budget that pays for ten calls, and two hundred calls at once, on every gateway with
+// budgets that is found installed. One that checks before a call and charges after it serves all of them; one that holds
+// the worst case first serves ten. Fails if Tollgate does not.
 import { formatUsd, parseUsd } from '../src/core/money.ts'
 import { THIS_CHECKOUT, tollgate } from './checkout.ts'
 import { TOLLGATE_POSTGRES, TOLLGATE_SQLITE } from './contenders/all.ts'
+import { USAGE } from './contenders/answers.ts'
+import { PEERS, isInstalled, startPeer, type Peer } from './contenders/installed.ts'
+import { PORTKEY } from './contenders/portkey.ts'
 import { startPostgres, stopPostgres } from './contenders/postgres.ts'
-import { startUpstreams } from './contenders/servers.ts'
-import { MODELS, startTollgate, type TollgateOptions } from './contenders/tollgate.ts'
+import { startUpstreams, type Upstreams } from './contenders/servers.ts'
+import { MODELS, PRICE, startTollgate, type TollgateOptions } from './contenders/tollgate.ts'
 import { describeMachine, machineText } from './machine.ts'
 import { runFolder } from './measuring.ts'
 import { pinThisProcess } from './processes.ts'
 
 const PAID = 10
 const CALLS = 200
-const ASK = {
-  model: MODELS.chat,
-  max_tokens: 256,
-  messages: [{ role: 'user', content: 'Who paid the toll?' }],
-}
+
+type Common = { readonly folder: string; readonly upstreams: Upstreams }
 
 export async function burst(): Promise<number> {
   pinThisProcess()
@@ -28,25 +29,19 @@ export async function burst(): Promise<number> {
   const onPostgres = await startPostgres(folder)
   isExact.push(await burstOn(TOLLGATE_POSTGRES, { ...common, name: 'postgres' }, onPostgres))
   await stopPostgres()
+  for (const peer of PEERS) await burstOnPeer(peer, common)
+  console.log(`${PORTKEY}: left out: it has no budgets`)
   return isExact.every(Boolean) ? 0 : 1
 }
 
 /** Whether exactly what the budget pays for was served. */
 async function burstOn(name: string, options: TollgateOptions, database: string): Promise<boolean> {
   const gateway = await startTollgate({ ...options, database })
-  const call = (secret: string, headers: Readonly<Record<string, string>> = {}) =>
-    fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: {
-        ...{ authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-        ...headers,
-      },
-      body: JSON.stringify(ASK),
-    })
   const [rich = ''] = gateway.secrets
-  const dryRun = await call(rich, { 'x-tollgate-dry-run': '1' })
+  const ask = callsTo(gateway.url)
+  const dryRun = await ask(rich, { 'x-tollgate-dry-run': '1' })
   const { worst_case: worst } = (await dryRun.json()) as { readonly worst_case: string }
-  const first = await call(rich)
+  const first = await ask(rich)
   await first.text()
   const cost = first.headers.get('x-tollgate-cost') ?? ''
   // The last call must fit at its worst; the others are charged what they cost.
@@ -56,14 +51,60 @@ async function burstOn(name: string, options: TollgateOptions, database: string)
     TOLLGATE_DATABASE: database,
     TOLLGATE_CONFIG: '',
   })) as { readonly secret: string }
-  const answers = await Promise.all(Array.from({ length: CALLS }, () => call(secret)))
-  await Promise.all(answers.map((answer) => answer.text()))
+  const served = await allAtOnce(name, () => ask(secret))
   await gateway.stop()
+  return served === PAID
+}
+
+/** Its budget pays for ten calls exactly, one after the other: it holds no worst case. */
+async function burstOnPeer(peer: Peer, common: Common): Promise<void> {
+  const { name, secrets, smallBudget, modelPrefix } = peer
+  if (!isInstalled(peer)) return console.log(`${name}: left out: it is not installed`)
+  if (typeof smallBudget !== 'string')
+    return console.log(`${name}: left out: ${smallBudget.missing}`)
+  const cost = USAGE.prompt_tokens * PRICE.input + USAGE.completion_tokens * PRICE.output
+  try {
+    const gateway = await startPeer(peer, { ...common, smallBudgetUsd: (PAID * cost) / 1e6 })
+    const ask = callsTo(gateway.url, modelPrefix)
+    const first = await ask(secrets[0] ?? '')
+    if (!first.ok) throw new Error(`it refused a key with money: ${await first.text()}`)
+    await first.text()
+    await allAtOnce(name, () => ask(smallBudget))
+    await gateway.stop()
+  } catch (error) {
+    console.log(`${name}: left out: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+type Ask = (secret: string, headers?: Readonly<Record<string, string>>) => Promise<Response>
+
+function callsTo(url: string, modelPrefix = ''): Ask {
+  const body = JSON.stringify({
+    model: modelPrefix + MODELS.chat,
+    max_tokens: 256,
+    messages: [{ role: 'user', content: 'Who paid the toll?' }],
+  })
+  return (secret, headers = {}) =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        ...headers,
+      },
+      body,
+    })
+}
+
+/** How many calls were served. */
+async function allAtOnce(name: string, ask: () => Promise<Response>): Promise<number> {
+  const answers = await Promise.all(Array.from({ length: CALLS }, ask))
+  await Promise.all(answers.map((answer) => answer.text()))
   const counts = Map.groupBy(answers, ({ status }) => status)
   const served = counts.get(200)?.length ?? 0
   const others = [...counts]
     .filter(([status]) => status !== 200)
     .map(([status, { length }]) => `${length} × ${status}`)
-  console.log(`${name}: ${served} of ${CALLS} served (wanted ${PAID}); ${others.join(', ')}`)
-  return served === PAID
+  const rest = others.length === 0 ? '' : `; ${others.join(', ')}`
+  console.log(`${name}: ${served} of ${CALLS} served (wanted ${PAID})${rest}`)
+  return served
 }

@@ -2,7 +2,8 @@
 // of the usual size.
 
 const COMMON = { id: 'chatcmpl-bench', created: 1_760_000_000, model: 'constant' }
-const USAGE = { prompt_tokens: 60, completion_tokens: 100, total_tokens: 160 }
+/** What each whole answer and each stream says it took. */
+export const USAGE = { prompt_tokens: 60, completion_tokens: 100, total_tokens: 160 }
 const WORDS = 'the toll was paid before the gate went up and so nobody had to argue about it'.split(
   ' ',
 )
