@@ -1,5 +1,6 @@
-// The full benchmark: every contender at every workload, in about twelve minutes. Prints one table, and writes it as
+// The full benchmark: every contender at every workload, in about a quarter of an hour. Prints one table, and writes it as
 // JSON and as a plot to bench/results.
+import { join } from 'node:path'
 import { installWithApt } from '../test/support/apt.ts'
 import { startField, TOLLGATE_SQLITE, tollgateOnSqlite } from './contenders/all.ts'
 import type { Contender } from './contenders/contender.ts'
@@ -27,6 +28,7 @@ import { figureOf } from './report/rows.ts'
 import { tableOf } from './report/table.ts'
 import type { Rounds } from './rounds.ts'
 import { measure, ROUND_SECONDS, warmUp } from './rounds.ts'
+import { measureSteps } from './steps/steps.ts'
 import { measureTracing } from './tracing.ts'
 import { judge, targetsTable } from './targets.ts'
 import type { Workload } from './workloads.ts'
@@ -53,6 +55,9 @@ export async function full(): Promise<number> {
   await stopPostgres()
   say('tracing')
   const { text: tracing } = await measureTracing(folder, upstreams)
+  say('steps')
+  const steps = await measureSteps(join(folder, 'steps'), upstreams)
+  await stopPostgres()
   const rows = rowsOf({ results, memory, streams, contenders })
   const names = contenders.map(({ name }) => name)
   const targets = judge(rows.promised, machine.commitUs)
@@ -60,7 +65,8 @@ export async function full(): Promise<number> {
     `${machineText(machine)}.${effort < 1 ? ` A trial: ${effort} of a whole run.` : ''}`,
     tableOf(rows.all, names),
     ...missing.map((line) => `Left out: ${line.split('\n')[0]}`),
-    `${targetsTable(targets)}\n`,
+    targetsTable(targets),
+    `${steps}\n`,
   ].join('\n\n')
   console.log(table)
   console.log(`${tracing}\n`)

@@ -1,8 +1,8 @@
 // `npm run bench`: the full benchmark. `npm run bench -- --quick`: the main ratio alone. `npm run bench -- --ledger`: the
-// ledger alone. `npm run bench -- --burst`: many calls at once against a small budget. `npm run bench -- --tracing`:
-// what traces cost. `npm run bench -- --against COMMIT`: this checkout beside another commit; `--pages COMMIT`: its
-// interface; `--postgres COMMIT`: both on PostgreSQL. `npm run bench -- --publish`: writes the last full run into
-// docs/performance.md.
+// ledger alone. `npm run bench -- --burst`: many calls at once against a small budget. `npm run bench -- --steps`: where
+// the time of one request goes. `npm run bench -- --tracing`: what traces cost. `npm run bench -- --against COMMIT`: this
+// checkout beside another commit; `--pages COMMIT`: its interface; `--postgres COMMIT`: both on PostgreSQL.
+// `npm run bench -- --publish`: writes the last full run into docs/performance.md.
 // `npm run bench:scale`: a full database beside an empty one.
 
 type Command = (options: readonly string[]) => Promise<number>
@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, Command>> = {
   '--postgres': async ([commit = '']) => (await import('./postgres.ts')).onPostgres(commit),
   '--quick': async () => (await import('./quick.ts')).quick(),
   '--publish': async () => (await import('./report/files.ts')).publishResults(),
+  '--steps': async () => (await import('./steps/steps.ts')).steps(),
   '--tracing': async () => (await import('./tracing.ts')).tracing(),
   '--scale': async () => (await import('./scale/scale.ts')).scale(),
 }
@@ -27,7 +28,7 @@ const isOption = ['--against', '--pages', '--postgres'].includes(word)
   : options.length === 0
 if (command === undefined || (!isOption && word !== '--scale')) {
   console.error(
-    'usage: npm run bench [-- --quick | --ledger | --burst | --tracing | --against COMMIT | --pages COMMIT | --postgres COMMIT | --publish]',
+    'usage: npm run bench [-- --quick | --ledger | --burst | --steps | --tracing | --against COMMIT | --pages COMMIT | --postgres COMMIT | --publish]',
   )
   process.exitCode = 2
 } else process.exitCode = await command(options)

@@ -14,7 +14,7 @@ import { PORTKEY, startPortkey } from './portkey.ts'
 import { startBareProxy } from './servers.ts'
 import type { Upstreams } from './servers.ts'
 import { startTollgate, type TollgateOptions } from './tollgate.ts'
-import { buildWithoutLedger } from './without-ledger.ts'
+import { buildWith, WITHOUT_LEDGER } from './rebuilt.ts'
 
 export const TOLLGATE_SQLITE = 'Tollgate SQLite'
 export const TOLLGATE_POSTGRES = 'Tollgate PostgreSQL'
@@ -49,7 +49,7 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
     {
       name: TOLLGATE_WITHOUT_LEDGER,
       start: async () => {
-        const program = await buildWithoutLedger(join(folder, 'dist'))
+        const program = await buildWith(WITHOUT_LEDGER, join(folder, 'dist'))
         const options = { name: 'without-ledger', folder, upstreams, program }
         const tollgate = tollgateContender(TOLLGATE_WITHOUT_LEDGER, await startTollgate(options))
         return withoutBudgets(tollgate)

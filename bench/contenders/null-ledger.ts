@@ -1,5 +1,5 @@
 // A ledger that does nothing: grants everything and keeps no books, to show the cost of the real one. Only the
-// benchmark can put it in place (without-ledger.ts); the product has no such switch.
+// benchmark can put it in place (rebuilt.ts); the product has no such switch.
 import type { Balance, Balances } from '../../src/ledger/ledger.ts'
 import type { NodeLedger } from '../../src/ledger/nodes/open.ts'
 

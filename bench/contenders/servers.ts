@@ -26,12 +26,16 @@ export async function startUpstreams(folder: string): Promise<Upstreams> {
   return { whole: nginx === undefined ? streams : await startNginx(folder, nginx), streams }
 }
 
-export function startBareProxy(folder: string, { whole, streams }: Upstreams): Promise<Running> {
+export function startBareProxy(
+  folder: string,
+  { whole, streams }: Upstreams,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Running> {
   return start({
     name: 'bare proxy',
     command: [process.execPath, fileOf('bare-proxy.ts')],
     core: GATEWAY_CORE,
-    env: { UPSTREAM: whole.url, UPSTREAM_OF_STREAMS: streams.url },
+    env: { UPSTREAM: whole.url, UPSTREAM_OF_STREAMS: streams.url, ...env },
     logFile: join(folder, 'bare-proxy.log'),
     ready: READY,
   })

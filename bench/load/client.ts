@@ -1,7 +1,8 @@
 // A load generator over bare sockets: `client.ts URL CONNECTIONS SECONDS` sends the requests of the file in
 // BENCH_REQUESTS in turn, each connection its next one when the last answer is complete, and prints the results as
-// JSON. Supports as much of HTTP/1.1 as the contenders write.
-import { readFileSync } from 'node:fs'
+// JSON; with BENCH_TIMES, it also writes to that file when each request was sent and answered, by the machine's own clock.
+// Supports as much of HTTP/1.1 as the contenders write.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { percentile } from '../measuring.ts'
@@ -12,16 +13,17 @@ const { hostname, port } = new URL(url)
 const requests = readFileSync(process.env['BENCH_REQUESTS'] ?? '', 'utf8').split('\0')
 const latenciesUs: number[] = []
 const firstEventsUs: number[] = []
+const times: (readonly [sentMs: number, answeredMs: number])[] = []
 let turn = 0
 let refused = 0
 let broken = 0
 
-const from = performance.now()
+const from = nowMs()
 const until = from + Number(seconds) * 1000
 await Promise.all(Array.from({ length: Number(connections) }, send))
 const counted: Counted = {
   requests: latenciesUs.length,
-  durationUs: (performance.now() - from) * 1000,
+  durationUs: (nowMs() - from) * 1000,
   refused,
   broken,
   p50Us: Math.round(percentile(latenciesUs, 0.5)),
@@ -29,6 +31,13 @@ const counted: Counted = {
   ...(firstEventsUs.length > 0 ? { firstEventUs: Math.round(percentile(firstEventsUs, 0.5)) } : {}),
 }
 console.log(JSON.stringify(counted))
+const timesFile = process.env['BENCH_TIMES']
+if (timesFile !== undefined) writeFileSync(timesFile, JSON.stringify(times))
+
+/** Of the clock that all processes of the machine share. */
+function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
 
 /** One connection, until the time is up. */
 function send(): Promise<void> {
@@ -36,7 +45,7 @@ function send(): Promise<void> {
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   let read: ReturnType<typeof ask> | undefined
   const next = (): void => {
-    read = performance.now() < until ? ask(socket) : undefined
+    read = nowMs() < until ? ask(socket) : undefined
     if (read === undefined) socket.destroy()
   }
   socket.on('connect', next)
@@ -53,7 +62,7 @@ function send(): Promise<void> {
 
 /** Sends a request; the returned function takes the answer's bytes and returns true when it is complete. */
 function ask(socket: Socket): (chunk: Buffer) => boolean {
-  const sentMs = performance.now()
+  const sentMs = nowMs()
   let head = ''
   let bodyBytes = 0
   let length: number | undefined
@@ -76,11 +85,15 @@ function ask(socket: Socket): (chunk: Buffer) => boolean {
     }
     if (!isFirstEventSeen && (piece.includes('data: ') || head.includes('\ndata: '))) {
       isFirstEventSeen = true
-      firstEventsUs.push((performance.now() - sentMs) * 1000)
+      firstEventsUs.push((nowMs() - sentMs) * 1000)
     }
     // Without a length the body is chunked, and the last chunk is empty.
     const isComplete = length === Infinity ? tail === '\r\n0\r\n\r\n' : bodyBytes >= length
-    if (isComplete) latenciesUs.push((performance.now() - sentMs) * 1000)
+    if (isComplete) {
+      const answeredMs = nowMs()
+      latenciesUs.push((answeredMs - sentMs) * 1000)
+      times.push([sentMs, answeredMs])
+    }
     return isComplete
   }
 }
