@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import OpenAI from 'openai'
+import { ensureWeb } from '../../scripts/checkout.mjs'
 import { systemClock } from '../../src/core/clock.ts'
 import { hashSecret } from '../../src/core/secret.ts'
+import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { bumpRevision } from '../../src/store/database/revision.ts'
 import { addSecrets, foreignSecretOf } from '../../src/store/keys/secrets.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -20,6 +22,8 @@ describe('compat.litellm', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-compat-'))
   let gateway: TestGateway
   before(async () => {
+    // One of these paths shows a page of the interface.
+    await ensureWeb()
     gateway = await startGateway({ folder, config: CONFIG })
     await gateway.key('app', 'sandbox-chat,house')
     await takeOver(`sqlite:${join(folder, 'tollgate.db')}`, gateway)
@@ -85,7 +89,10 @@ describe('compat.litellm', () => {
       })
       const id = answer.headers.get('x-request-id') ?? ''
       await answer.text()
-      const store = await openStore(`sqlite:${join(folder, 'tollgate.db')}`, { clock: systemClock })
+      // With the ledger's module, without which nobody sees what is in its journal.
+      const threadModules = [LEDGER_THREAD_MODULE]
+      const database = `sqlite:${join(folder, 'tollgate.db')}`
+      const store = await openStore(database, { clock: systemClock, threadModules })
       const row = await store.db
         .selectFrom('usage')
         .select(['end_user', 'tags'])
