@@ -35,7 +35,7 @@ import {
   removeJournal,
   type JournalPosition,
 } from '../../store/sqlite/journal.ts'
-import type { DirectBatch, DirectResult, OwnJournal } from './runner.ts'
+import { itemsOf, type DirectBatch, type DirectResult, type OwnJournal } from './runner.ts'
 
 /** Loaded by the SQLite thread (store/sqlite/connection.ts). */
 export const handlers: ThreadHandlers = { 'ledger.batch': runBatch, 'ledger.fold': fold }
@@ -79,7 +79,9 @@ const readers = new Map<string, JournalReader>()
 /** Files of journals that nobody needs once this transaction is committed. */
 const finished = new Set<string>()
 
-function runBatch(db: Connection, { batch, journal, isDecided }: DirectBatch): DirectResult {
+function runBatch(db: Connection, direct: DirectBatch): DirectResult {
+  const { journal, isDecided, isTold } = direct
+  const batch: Batch = { ...direct.batch, items: itemsOf(direct) }
   const statements = prepared(db)
   dropStale(statements)
   if (journal !== null && teller?.nodeId !== journal.nodeId) {
@@ -97,15 +99,11 @@ function runBatch(db: Connection, { batch, journal, isDecided }: DirectBatch): D
   write(statements, writes)
   cache.remember(snapshot.accounts, writes)
   for (const price of batch.prices) statements.insertPrice.run(...PRICE.write(price))
+  const result = { live: true, outcomes, balances } as const
+  if (!isTold) return { ...NOTHING_DECIDED, result, isBroughtIn, isAlone }
   const { holdsInserted, holdsChanged, holdsDeleted } = writes
-  return {
-    result: { live: true, outcomes, balances },
-    accounts: snapshot.accounts,
-    changes: { holdsInserted, holdsChanged, holdsDeleted },
-    isKnown,
-    isBroughtIn,
-    isAlone,
-  }
+  const changes = { holdsInserted, holdsChanged, holdsDeleted }
+  return { result, accounts: snapshot.accounts, changes, isKnown, isBroughtIn, isAlone }
 }
 
 const NOTHING_DECIDED: Omit<DirectResult, 'isBroughtIn' | 'isAlone'> = {
